@@ -1,0 +1,169 @@
+/**
+ * Brings a fresh Debian machine to where nodelet can be built and run: packages, Node.js modules, the program itself.
+ * Plain JavaScript without dependencies, because it runs before there are any. Quick where all is there.
+ */
+import { spawn } from "node:child_process";
+import {
+  createWriteStream,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const OLDEST_NODE = [20, 19];
+const SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const TICK_MS = 10_000;
+const TAIL_LINES = 15;
+
+/** What a Debian package is needed for, and how to see that it is there. */
+const PACKAGES = [
+  { name: "containerd", present: () => findProgram("containerd") && findProgram("ctr") },
+  { name: "runc", present: () => findProgram("runc") },
+  { name: "containernetworking-plugins", present: hasNetworkPlugins },
+  { name: "iptables", present: () => findProgram("iptables") },
+  { name: "iproute2", present: () => findProgram("ip") },
+  { name: "busybox-static", present: hasStaticBusybox },
+];
+
+/** A failure that the user can mend; printed without a stack. */
+export class SetUpError extends Error {}
+
+export function checkMachine() {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const [oldestMajor = 0, oldestMinor = 0] = OLDEST_NODE;
+  if (major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
+    throw new SetUpError(`Node.js ${OLDEST_NODE.join(".")} or newer is needed; this is ${process.versions.node}.`);
+  }
+  if (process.platform !== "linux")
+    throw new SetUpError(`Linux is needed: containers are its. This is ${process.platform}.`);
+}
+
+/** `again` is the command to tell the user. */
+export function checkRoot(again) {
+  if (process.geteuid?.() === 0) return;
+  throw new SetUpError(`Root is needed, for containers, mounts and networks. Try: sudo ${again}`);
+}
+
+export async function installPackages() {
+  const missing = PACKAGES.filter(({ present }) => !present()).map(({ name }) => name);
+  if (missing.length === 0) return;
+  const mend = `apt-get install ${missing.join(" ")}`;
+  if (!findProgram("apt-get")) {
+    throw new SetUpError(`Missing: ${missing.join(", ")}. This machine has no apt-get; install them its own way.`);
+  }
+  if (process.geteuid?.() !== 0) throw new SetUpError(`Missing: ${missing.join(", ")}. Install them: sudo ${mend}`);
+  const environment = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const install = ["apt-get", "install", "--yes", "--no-install-recommends", ...missing];
+  try {
+    await runStep("updating the package lists", ["apt-get", "update"], { environment });
+    await runStep(`installing ${missing.join(", ")}`, install, { environment });
+  } catch (error) {
+    throw new SetUpError(`${error.message}\nMend what it says, or install them yourself: ${mend}`);
+  }
+  const still = PACKAGES.filter(({ present }) => !present()).map(({ name }) => name);
+  if (still.length > 0) throw new SetUpError(`Still missing after their installation: ${still.join(", ")}.`);
+}
+
+export async function installModules() {
+  const installed = modifiedAt(join(ROOT, "node_modules/.package-lock.json"));
+  if (installed >= modifiedAt(join(ROOT, "package-lock.json"))) return;
+  await runStep("installing Node.js modules", ["npm", "ci", "--include=dev"], { cwd: ROOT });
+}
+
+export async function build() {
+  const sources = [join(ROOT, "package.json"), join(ROOT, "scripts/build.ts"), ...listFiles(join(ROOT, "src"))];
+  const newest = Math.max(...sources.map(modifiedAt));
+  if (modifiedAt(join(ROOT, "dist/nodelet.js")) >= newest) return;
+  await runStep("building", ["npm", "run", "build"], { cwd: ROOT });
+}
+
+/** Runs a command with its output in a file, and says how long it takes; on failure the end of that output. */
+async function runStep(what, [command, ...args], { cwd, environment = process.env }) {
+  const startedAt = Date.now();
+  const seconds = () => `${((Date.now() - startedAt) / 1000).toFixed(0)} s`;
+  const log = join(mkdtempSync(join(tmpdir(), "nodelet-set-up-")), "output.log");
+  process.stdout.write(`${what} …\n`);
+  const ticker = setInterval(() => process.stdout.write(`  still ${what} (${seconds()})\n`), TICK_MS);
+  try {
+    const code = await runInto(createWriteStream(log), command, args, { cwd, env: environment });
+    if (code === 0) return process.stdout.write(`  done (${seconds()})\n`);
+    const tail = readFileSync(log, "utf8").trim().split("\n").slice(-TAIL_LINES).join("\n  ");
+    throw new SetUpError(
+      `${what} failed: ${command} ${args.join(" ")} ended with ${code}\n  ${tail}\nAll of it: ${log}`,
+    );
+  } finally {
+    clearInterval(ticker);
+  }
+}
+
+function runInto(output, command, args, options) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+    child.stdout.pipe(output, { end: false });
+    child.stderr.pipe(output, { end: false });
+    child.once("error", reject);
+    child.once("close", (code, signal) => output.end(() => resolve(code ?? signal)));
+  });
+}
+
+/** Runs a command on this terminal until it ends; a Ctrl-C reaches it by itself, other signals are passed on. */
+export function runForeground(command, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: "inherit", cwd: ROOT, ...options });
+    process.on("SIGINT", () => undefined);
+    for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+    child.once("error", reject);
+    child.once("close", (code, signal) => resolve(code ?? (signal === "SIGINT" ? 130 : 1)));
+  });
+}
+
+/** Runs a script's main function: a SetUpError is for the user's eyes, anything else is a fault. */
+export async function runScript(main) {
+  try {
+    process.exitCode = await main();
+  } catch (error) {
+    if (!(error instanceof SetUpError)) throw error;
+    process.stderr.write(`\n${error.message}\n`);
+    process.exitCode = 1;
+  }
+}
+
+function findProgram(name) {
+  return SEARCH_PATH.split(":")
+    .map((directory) => join(directory, name))
+    .find((path) => existsSync(path));
+}
+
+function hasNetworkPlugins() {
+  const directories = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
+  const plugins = ["bridge", "host-local", "portmap", "loopback"];
+  return directories.some((directory) => plugins.every((plugin) => existsSync(join(directory, plugin))));
+}
+
+/** A dynamic program names its loader near its beginning; in an image there is none. */
+function hasStaticBusybox() {
+  const path = findProgram("busybox");
+  if (path === undefined) return false;
+  const head = Buffer.alloc(4096);
+  readSync(openSync(path, "r"), head);
+  return !head.includes("/ld-linux") && !head.includes("/ld-musl");
+}
+
+/** 0 for what is not there. */
+function modifiedAt(path) {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+function listFiles(directory) {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+}

@@ -1,0 +1,30 @@
+/**
+ * `npm start`: sets up what this machine lacks, then runs `nodelet up` on the examples. Arguments are passed on:
+ * `npm start -- --detach`, `npm start -- --manifests /etc/pods`.
+ */
+import { join } from "node:path";
+import {
+  build,
+  checkMachine,
+  checkRoot,
+  installModules,
+  installPackages,
+  ROOT,
+  runForeground,
+  runScript,
+} from "./set-up.mjs";
+
+await runScript(async () => {
+  const args = process.argv.slice(2);
+  checkMachine();
+  checkRoot("npm start");
+  await installPackages();
+  await installModules();
+  await build();
+  const choosesManifests = args.some((argument) => argument === "--manifests" || argument.startsWith("--manifests="));
+  const manifests = choosesManifests ? [] : ["--manifests", join(ROOT, "examples")];
+  // From where the user stands, so that relative paths among the arguments mean what they say.
+  const cwd = process.env.INIT_CWD ?? process.cwd();
+  const program = ["--max-semi-space-size=2", join(ROOT, "dist/nodelet.js"), "up", ...manifests, ...args];
+  return await runForeground(process.execPath, program, { cwd });
+});

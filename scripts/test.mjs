@@ -1,0 +1,9 @@
+/** `npm test`: sets up what this machine lacks, then runs everything that CI runs. */
+import { checkMachine, installModules, installPackages, runForeground, runScript } from "./set-up.mjs";
+
+await runScript(async () => {
+  checkMachine();
+  await installPackages();
+  await installModules();
+  return await runForeground("npm", ["run", "all"]);
+});

@@ -1,0 +1,232 @@
+import { type FieldError, fieldPath, showValue } from "./field-error.ts";
+import { SCHEMA } from "./gen/schema.ts";
+import type { LifecycleHandler, Pod } from "./gen/types.ts";
+import { formatQuantity, parseQuantity } from "./quantity.ts";
+
+/** The kinds whose field tables `gen/schema.ts` holds. */
+interface DecodableKinds {
+  Pod: Pod;
+  LifecycleHandler: LifecycleHandler;
+}
+
+export interface Decoded<Value> {
+  /** Undefined when there are errors: a half-decoded object is never handed on. */
+  readonly value: Value | undefined;
+  readonly errors: FieldError[];
+  /** Unknown fields, which are dropped, and integers that had to be clamped. */
+  readonly warnings: FieldError[];
+}
+
+/** More errors (or warnings) than this are not kept; a last entry says so. */
+const MAX_FIELD_ERRORS = 20;
+/** Objects of more values than this are refused: repeated YAML aliases could make a small text a huge object. */
+const MAX_VALUES = 1_000_000;
+/** How deep a field without a schema (managed fields) may nest. */
+const MAX_RAW_DEPTH = 64;
+
+/**
+ * Reads an untyped value (from JSON or YAML) as a Kubernetes object, by Go's rules: names are case-sensitive, null is the
+ * same as absent, a required field that is absent gets its zero value (validation then says what is missing), unknown
+ * fields are dropped with a warning, quantities become canonical strings. `path` prefixes the paths in errors.
+ */
+export function decodeObject<Kind extends keyof DecodableKinds>(
+  kind: Kind,
+  value: unknown,
+  path = "",
+): Decoded<DecodableKinds[Kind]> {
+  const context: Context = { errors: [], warnings: [], valuesLeft: MAX_VALUES };
+  const decoded = decodeValue(context, kind, { value, path });
+  const { errors, warnings } = context;
+  // The walk over the kind's table has just established the type that the compiler cannot see.
+  return { value: errors.length === 0 ? (decoded as DecodableKinds[Kind]) : undefined, errors, warnings };
+}
+
+interface Context {
+  readonly errors: FieldError[];
+  readonly warnings: FieldError[];
+  valuesLeft: number;
+}
+
+interface Input {
+  readonly value: unknown;
+  readonly path: string;
+}
+
+function report(list: FieldError[], path: string, message: string): void {
+  if (list.length < MAX_FIELD_ERRORS) list.push({ path, message });
+  else if (list.length === MAX_FIELD_ERRORS)
+    list.push({ path: "", message: "too many of these: the rest is not shown" });
+}
+
+function decodeValue(context: Context, type: string, input: Input): unknown {
+  if (context.valuesLeft-- <= 0) {
+    if (context.valuesLeft === -1) report(context.errors, input.path, `more than ${MAX_VALUES} values in one object`);
+    return undefined;
+  }
+  if (type.startsWith("[]")) return decodeList(context, type.slice(2), input);
+  if (type.startsWith("{}")) return decodeMap(context, type.slice(2), input);
+  const decodeScalar = SCALARS.get(type);
+  return decodeScalar ? decodeScalar(context, input) : decodeStruct(context, type, input);
+}
+
+function decodeList(context: Context, itemType: string, { value, path }: Input): unknown {
+  if (!Array.isArray(value)) return reject(context, { value, path }, "list");
+  return value.map((item: unknown, index) => {
+    return isAbsent(item)
+      ? zeroOf(itemType)
+      : decodeValue(context, itemType, { value: item, path: `${path}[${index}]` });
+  });
+}
+
+function decodeMap(context: Context, valueType: string, { value, path }: Input): unknown {
+  if (!isRecord(value)) return reject(context, { value, path }, "object");
+  const entries = Object.entries(value).map(([key, item]) => {
+    const decoded = isAbsent(item)
+      ? zeroOf(valueType)
+      : decodeValue(context, valueType, { value: item, path: `${path}[${key}]` });
+    return [key, decoded];
+  });
+  return Object.fromEntries(entries);
+}
+
+function decodeStruct(context: Context, type: string, { value, path }: Input): unknown {
+  if (!isRecord(value)) return reject(context, { value, path }, "object");
+  const fields = SCHEMA[type] ?? {};
+  const decoded: Record<string, unknown> = {};
+  for (const [name, item] of Object.entries(value)) {
+    const field = fieldPath(path, name);
+    const declared = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (declared === undefined) report(context.warnings, field, `unknown field "${field}"`);
+    else if (!isAbsent(item)) decoded[name] = decodeValue(context, withoutMark(declared), { value: item, path: field });
+  }
+  fillRequired(fields, decoded);
+  return decoded;
+}
+
+function fillRequired(fields: Readonly<Record<string, string>>, decoded: Record<string, unknown>): void {
+  for (const [name, declared] of Object.entries(fields)) {
+    if (declared.endsWith("!") && decoded[name] === undefined) decoded[name] = zeroOf(withoutMark(declared));
+  }
+}
+
+/** Go's zero value, as it would be written to JSON. */
+function zeroOf(type: string): unknown {
+  if (type.startsWith("[]")) return [];
+  if (type.startsWith("{}")) return {};
+  if (SCALARS.has(type)) return ZEROS[type] ?? "";
+  const decoded: Record<string, unknown> = {};
+  fillRequired(SCHEMA[type] ?? {}, decoded);
+  return decoded;
+}
+
+const ZEROS: Readonly<Record<string, unknown>> = {
+  boolean: false,
+  int32: 0,
+  int64: 0,
+  double: 0,
+  IntOrString: 0,
+  Quantity: "0",
+  raw: {},
+};
+
+const withoutMark = (declared: string) => (declared.endsWith("!") ? declared.slice(0, -1) : declared);
+const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined;
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+type ScalarDecoder = (context: Context, input: Input) => unknown;
+
+const SCALARS: ReadonlyMap<string, ScalarDecoder> = new Map<string, ScalarDecoder>([
+  ["string", (context, input) => (typeof input.value === "string" ? input.value : reject(context, input, "string"))],
+  ["boolean", (context, input) => (typeof input.value === "boolean" ? input.value : reject(context, input, "boolean"))],
+  ["double", (context, input) => (isNumber(input.value) ? Number(input.value) : reject(context, input, "number"))],
+  ["int32", (context, input) => decodeInteger(context, input, 32n)],
+  ["int64", (context, input) => decodeInteger(context, input, 64n)],
+  ["IntOrString", decodeIntOrString],
+  ["Quantity", decodeQuantity],
+  ["Time", decodeTime],
+  ["MicroTime", decodeTime],
+  ["bytes", decodeBytes],
+  ["raw", (context, input) => decodeRaw(context, input, 0)],
+]);
+
+function reject(context: Context, { value, path }: Input, expected: string): undefined {
+  report(context.errors, path, `expected ${expected}, got ${describe(value)}`);
+  return undefined;
+}
+
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return "list";
+  if (typeof value === "bigint") return `integer ${value}`;
+  if (typeof value === "number") return `${Number.isInteger(value) ? "integer" : "number"} ${value}`;
+  if (typeof value === "string" || typeof value === "boolean") return `${typeof value} ${showValue(value)}`;
+  return value === null ? "null" : typeof value;
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === "bigint" || (typeof value === "number" && Number.isFinite(value));
+}
+
+function decodeInteger(context: Context, input: Input, bits: 32n | 64n): number | undefined {
+  const { value, path } = input;
+  if (!isNumber(value) || (typeof value === "number" && !Number.isInteger(value)))
+    return reject(context, input, "integer");
+  const limit = 2n ** (bits - 1n);
+  const exact = BigInt(value);
+  // JSON's 9223372036854775807 arrives rounded up to 2^63: let that one pass as what was meant.
+  const isRounded = typeof value === "number" && exact === limit && bits === 64n;
+  if (!isRounded && (exact < -limit || exact >= limit)) {
+    return reject(context, input, `integer between ${-limit} and ${limit - 1n}`);
+  }
+  if (Number.isSafeInteger(Number(exact))) return Number(exact);
+  const clamped = exact < 0n ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
+  report(context.warnings, path, `${exact} is beyond what this node keeps exactly: taken as ${clamped}`);
+  return clamped;
+}
+
+function decodeIntOrString(context: Context, input: Input): string | number | undefined {
+  if (typeof input.value === "string") return input.value;
+  if (isNumber(input.value)) return decodeInteger(context, input, 32n);
+  return reject(context, input, "integer or string");
+}
+
+function decodeQuantity(context: Context, input: Input): string | undefined {
+  const { value } = input;
+  if (typeof value !== "string" && !isNumber(value)) return reject(context, input, "quantity");
+  const quantity = parseQuantity(String(value).trim());
+  if (!quantity) return reject(context, input, "quantity such as 500m, 2 or 1.5Gi");
+  return formatQuantity(quantity);
+}
+
+const RFC_3339 = /^\d{4}-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+function decodeTime(context: Context, input: Input): string | undefined {
+  const { value } = input;
+  if (typeof value === "string" && RFC_3339.test(value) && !Number.isNaN(Date.parse(value))) return value;
+  return reject(context, input, "time such as 2006-01-02T15:04:05Z");
+}
+
+function decodeBytes(context: Context, input: Input): string | undefined {
+  const { value } = input;
+  const isBase64 = typeof value === "string" && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
+  return isBase64 ? value : reject(context, input, "base64");
+}
+
+/** No schema: taken as it is, but copied, so that shared YAML nodes do not stay shared. */
+function decodeRaw(context: Context, input: Input, depth: number): unknown {
+  const { value, path } = input;
+  if (depth > MAX_RAW_DEPTH) return reject(context, input, `at most ${MAX_RAW_DEPTH} levels`);
+  if (context.valuesLeft-- <= 0) return undefined;
+  if (Array.isArray(value)) {
+    return value.map((item: unknown, index) =>
+      decodeRaw(context, { value: item, path: `${path}[${index}]` }, depth + 1),
+    );
+  }
+  if (!isRecord(value)) return typeof value === "bigint" ? Number(value) : value;
+  const entries = Object.entries(value).map(([key, item]) => {
+    return [key, decodeRaw(context, { value: item, path: fieldPath(path, key) }, depth + 1)];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,76 @@
+import type { Container, Pod } from "./gen/types.ts";
+import { CONFIG_MIRROR_ANNOTATION, CONFIG_SOURCE_ANNOTATION } from "./well-known.ts";
+
+export type PodSource = "file" | "http" | "api";
+export type ContainerKind = "init" | "main" | "ephemeral";
+
+/** What logs, metrics and the runtime call a pod. */
+export interface PodReference {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/** Pods of at least this priority are critical to the node or the cluster. */
+const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
+
+export function podReference(pod: Pod): PodReference {
+  const { uid = "", name = "", namespace = "" } = pod.metadata ?? {};
+  return { uid, name, namespace };
+}
+
+/** `name_namespace`: unique on a node at any one moment, but not over time (that is the UID). */
+export function podFullName(pod: Pod): string {
+  const { name, namespace } = podReference(pod);
+  return `${name}_${namespace}`;
+}
+
+export function podUid(pod: Pod): string {
+  return podReference(pod).uid;
+}
+
+/** Undefined for a pod that no source has marked yet. */
+export function sourceOf(pod: Pod): PodSource | undefined {
+  const source = pod.metadata?.annotations?.[CONFIG_SOURCE_ANNOTATION];
+  return source === "file" || source === "http" || source === "api" ? source : undefined;
+}
+
+/** From a file or a URL rather than the API server: this node alone decides about it. */
+export function isStaticPod(pod: Pod): boolean {
+  const source = sourceOf(pod);
+  return source !== undefined && source !== "api";
+}
+
+/** The API server's read-only image of a static pod: reported, never run. */
+export function isMirrorPod(pod: Pod): boolean {
+  return pod.metadata?.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined;
+}
+
+/** Static, mirror and system-priority pods: admitted at others' expense and evicted last. */
+export function isCriticalPod(pod: Pod): boolean {
+  return isStaticPod(pod) || isMirrorPod(pod) || (pod.spec?.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;
+}
+
+export function isHostNetworkPod(pod: Pod): boolean {
+  return pod.spec?.hostNetwork === true;
+}
+
+/** Succeeded and Failed are final: a pod never leaves them. */
+export function isTerminalPhase(phase: string | undefined): boolean {
+  return phase === "Succeeded" || phase === "Failed";
+}
+
+/** A sidecar: an init container that keeps running beside those after it. Only meaningful for init containers. */
+export function isRestartableInitContainer(container: Container): boolean {
+  return container.restartPolicy === "Always";
+}
+
+/** Every container of the pod: init, then main, then ephemeral, each in the pod's order. */
+export function podContainers(pod: Pod): Array<{ container: Container; kind: ContainerKind }> {
+  const { initContainers = [], containers = [], ephemeralContainers = [] } = pod.spec ?? {};
+  return [
+    ...initContainers.map((container) => ({ container, kind: "init" as const })),
+    ...containers.map((container) => ({ container, kind: "main" as const })),
+    ...ephemeralContainers.map((container) => ({ container, kind: "ephemeral" as const })),
+  ];
+}

@@ -1,0 +1,70 @@
+import type { FieldError } from "./field-error.ts";
+import type { Pod, PodSpec } from "./gen/types.ts";
+import { validateContainers } from "./validation/containers.ts";
+import { validateLabels, validateMetadata } from "./validation/metadata.ts";
+import { checkDnsSubdomain, checkQualifiedName } from "./validation/names.ts";
+import { validateNetworking } from "./validation/networking.ts";
+import { each, inRange, invalidEach, notNegative, oneOf, optionalOneOf, required } from "./validation/problems.ts";
+import { validatePodLevelResources } from "./validation/resources.ts";
+import { validateTolerations, validateTopologySpread } from "./validation/scheduling.ts";
+import { validatePodSecurity } from "./validation/security.ts";
+import { validateVolumes } from "./validation/volumes.ts";
+
+/** Further problems are left out; a last entry says so. */
+const MAX_PROBLEMS = 50;
+const MAX_INT32 = 2_147_483_647;
+
+/**
+ * What kube-apiserver would refuse in a new pod, in its words; nothing when the pod is fine. The pod must have been
+ * defaulted (`defaultPod`) and named: fields that defaulting sets are required here. What only a scheduler or another
+ * platform acts on is checked as far as a node notices.
+ */
+export function validatePod(pod: Pod): FieldError[] {
+  const { metadata = {}, spec = { containers: [] } } = pod;
+  const errors = [...validateMetadata(metadata), ...validateSpec(pod, spec)];
+  if (errors.length <= MAX_PROBLEMS) return errors;
+  const rest = { path: "", message: `${errors.length - MAX_PROBLEMS} more problems are not shown` };
+  return [...errors.slice(0, MAX_PROBLEMS), rest];
+}
+
+function validateSpec(pod: Pod, spec: PodSpec): FieldError[] {
+  return [
+    ...validateVolumes("spec.volumes", spec),
+    ...validateContainers(spec),
+    ...oneOf("spec.restartPolicy", spec.restartPolicy, ["Always", "OnFailure", "Never"]),
+    ...notNegative("spec.terminationGracePeriodSeconds", spec.terminationGracePeriodSeconds),
+    ...inRange("spec.activeDeadlineSeconds", spec.activeDeadlineSeconds, [1, MAX_INT32]),
+    ...validateNetworking(spec),
+    ...validatePodSecurity("spec.securityContext", spec),
+    ...validatePodLevelResources("spec.resources", pod),
+    ...validateLabels("spec.nodeSelector", spec.nodeSelector),
+    ...validateTolerations("spec.tolerations", spec.tolerations),
+    ...validateTopologySpread("spec.topologySpreadConstraints", spec.topologySpreadConstraints),
+    ...validateReferences(spec),
+  ];
+}
+
+function validateReferences(spec: PodSpec): FieldError[] {
+  const { serviceAccountName = "", nodeName = "", runtimeClassName, priorityClassName = "" } = spec;
+  const names = { serviceAccountName, nodeName, priorityClassName };
+  const errors = Object.entries(names).flatMap(([field, name]) => {
+    return name === "" ? [] : invalidEach(`spec.${field}`, name, checkDnsSubdomain(name));
+  });
+  if (runtimeClassName !== undefined) {
+    errors.push(...invalidEach("spec.runtimeClassName", runtimeClassName, checkDnsSubdomain(runtimeClassName)));
+  }
+  const secrets = each("spec.imagePullSecrets", spec.imagePullSecrets, ({ name }, path) => {
+    return name ? [] : [required(`${path}.name`)];
+  });
+  const gates = each("spec.readinessGates", spec.readinessGates, ({ conditionType }, path) => {
+    return invalidEach(`${path}.conditionType`, conditionType, checkQualifiedName(conditionType));
+  });
+  const { os, preemptionPolicy } = spec;
+  return [
+    ...errors,
+    ...secrets,
+    ...gates,
+    ...(os ? oneOf("spec.os.name", os.name, ["linux", "windows"]) : []),
+    ...optionalOneOf("spec.preemptionPolicy", preemptionPolicy, ["PreemptLowerPriority", "Never"]),
+  ];
+}

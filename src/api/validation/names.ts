@@ -1,0 +1,129 @@
+/**
+ * What names Kubernetes takes. Each check returns what is wrong in kube-apiserver's words, nothing when the name is fine.
+ */
+
+const LABEL_63 = 63;
+const SUBDOMAIN_253 = 253;
+
+function pattern(rule: string, expression: string, examples: readonly string[]): string {
+  const shown = examples.map((example) => `'${example}', `).join(" or ");
+  return `${rule} (e.g. ${shown}regex used for validation is '${expression}')`;
+}
+
+function atMost(text: string, bytes: number): string[] {
+  return Buffer.byteLength(text) > bytes ? [`must be no more than ${bytes} bytes`] : [];
+}
+
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const DNS_LABEL_RULE = pattern(
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+  "[a-z0-9]([-a-z0-9]*[a-z0-9])?",
+  ["my-name", "123-abc"],
+);
+
+/** Namespaces, containers, volumes, hostnames. */
+export function checkDnsLabel(text: string): string[] {
+  return [...atMost(text, LABEL_63), ...(DNS_LABEL.test(text) ? [] : [DNS_LABEL_RULE])];
+}
+
+const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const DNS_SUBDOMAIN_RULE = pattern(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*",
+  ["example.com"],
+);
+
+/** Names of most objects, pods among them. */
+export function checkDnsSubdomain(text: string): string[] {
+  return [...atMost(text, SUBDOMAIN_253), ...(DNS_SUBDOMAIN.test(text) ? [] : [DNS_SUBDOMAIN_RULE])];
+}
+
+const QUALIFIED_NAME = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+const QUALIFIED_NAME_RULE = pattern(
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]",
+  ["MyName", "my.name", "123-abc"],
+);
+
+/** Keys of labels and annotations, resource and condition names: `name` or `domain/name`. */
+export function checkQualifiedName(text: string): string[] {
+  const parts = text.split("/");
+  if (parts.length > 2) {
+    const rule = `a qualified name ${QUALIFIED_NAME_RULE}`;
+    return [`${rule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  }
+  const name = parts.at(-1) ?? "";
+  const prefix = parts.length === 2 ? parts[0] : undefined;
+  const problems: string[] = [];
+  if (prefix === "") problems.push("prefix part must be non-empty");
+  else if (prefix !== undefined) problems.push(...checkDnsSubdomain(prefix).map((problem) => `prefix part ${problem}`));
+  if (name === "") problems.push("name part must be non-empty");
+  else problems.push(...atMost(name, LABEL_63).map((problem) => `name part ${problem}`));
+  if (!QUALIFIED_NAME.test(name)) problems.push(`name part ${QUALIFIED_NAME_RULE}`);
+  return problems;
+}
+
+const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
+const LABEL_VALUE_RULE = pattern(
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?",
+  ["MyValue", "my_value", "12345"],
+);
+
+export function checkLabelValue(text: string): string[] {
+  return [...atMost(text, LABEL_63), ...(LABEL_VALUE.test(text) ? [] : [LABEL_VALUE_RULE])];
+}
+
+/** Printable ASCII except `=`. */
+export function checkEnvName(text: string): string[] {
+  if (/^[ -<>-~]+$/.test(text)) return [];
+  return ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
+}
+
+/** Keys of config maps and secrets: they become file names. */
+export function checkConfigMapKey(text: string): string[] {
+  const problems = atMost(text, SUBDOMAIN_253);
+  if (!/^[-._a-zA-Z0-9]+$/.test(text)) {
+    const rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
+    problems.push(pattern(rule, "[-._a-zA-Z0-9]+", ["key.name", "KEY_NAME", "key-name"]));
+  }
+  if (text === ".") problems.push("must not be '.'");
+  if (text === "..") problems.push("must not be '..'");
+  else if (text.startsWith("..")) problems.push("must not start with '..'");
+  return problems;
+}
+
+/** Names of container ports (an IANA service name). */
+export function checkPortName(text: string): string[] {
+  const problems: string[] = [];
+  if (text.length > 15) problems.push("must be no more than 15 bytes");
+  if (!/^[-a-z0-9]+$/.test(text)) {
+    problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+  }
+  if (!/[a-z]/.test(text)) problems.push("must contain at least one letter (a-z)");
+  if (text.includes("--")) problems.push("must not contain consecutive hyphens");
+  if (text.startsWith("-") || text.endsWith("-")) problems.push("must not begin or end with a hyphen");
+  return problems;
+}
+
+export function checkHttpHeaderName(text: string): string[] {
+  if (/^[-A-Za-z0-9]+$/.test(text)) return [];
+  const rule = "a valid HTTP header must consist of alphanumeric characters or '-'";
+  return [pattern(rule, "[-A-Za-z0-9]+", ["X-Header-Name"])];
+}
+
+/** IPv4 without leading zeros, or IPv6 without a zone. */
+export function isIpAddress(text: string): boolean {
+  const isV4 =
+    /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.|$)){4}$/.test(text) && !/(?:^|\.)0\d/.test(text) && !text.endsWith(".");
+  return isV4 || (/^[0-9a-fA-F:.]+$/.test(text) && text.includes(":") && URL.canParse(`http://[${text}]/`));
+}
+
+/** A path below some directory: relative, and never up. */
+export function checkLocalPath(text: string): string[] {
+  return [...(text.startsWith("/") ? ["must be a relative path"] : []), ...checkNoBacksteps(text)];
+}
+
+export function checkNoBacksteps(text: string): string[] {
+  return text.split("/").includes("..") ? ["must not contain '..'"] : [];
+}

@@ -1,0 +1,59 @@
+/**
+ * Exponential back-off by key, as `client-go/util/flowcontrol.Backoff` counts it: the first failure waits `initialMs`,
+ * each further one twice as long up to `maxMs`; an attempt that lasted longer than `resetMs` starts the key over.
+ *
+ * Pure over the `now` that is handed in: it owns no timer. Whoever waits asks `waitUntil` and sets its own timer, so a
+ * wait ends when the back-off does and not at the next tick of something else.
+ */
+export interface BackOff {
+  /** When a key whose last attempt ended at `endedAt` may be tried again; undefined if it may be now. */
+  waitUntil(key: string, endedAt: number, now: number): number | undefined;
+  /** Counts one more attempt, made at `now` because the last ended at `endedAt`; returns the delay that the next waits. */
+  next(key: string, endedAt: number, now: number): number;
+  /** The current delay of the key; 0 for a key that never failed. */
+  delay(key: string): number;
+  /** Forgets the key. */
+  reset(key: string): void;
+  /** Forgets keys that have been quiet for `resetMs`; returns how many are left. */
+  collect(now: number): number;
+}
+
+export interface BackOffOptions {
+  initialMs: number;
+  maxMs: number;
+  /** An attempt that lasted longer than this starts the key over. Default 2 × `maxMs`. */
+  resetMs?: number;
+}
+
+interface Entry {
+  delayMs: number;
+  attemptedAt: number;
+}
+
+export function createBackOff(options: BackOffOptions): BackOff {
+  const resetMs = options.resetMs ?? 2 * options.maxMs;
+  const entries = new Map<string, Entry>();
+  const startsOver = (entry: Entry, endedAt: number) => endedAt - entry.attemptedAt > resetMs;
+
+  return {
+    waitUntil(key, endedAt, now) {
+      const entry = entries.get(key);
+      if (entry === undefined || startsOver(entry, endedAt)) return undefined;
+      const until = endedAt + entry.delayMs;
+      return until > now ? until : undefined;
+    },
+    next(key, endedAt, now) {
+      const entry = entries.get(key);
+      const fresh = entry === undefined || startsOver(entry, endedAt);
+      const delayMs = fresh ? options.initialMs : Math.min(entry.delayMs * 2, options.maxMs);
+      entries.set(key, { delayMs, attemptedAt: now });
+      return delayMs;
+    },
+    delay: (key) => entries.get(key)?.delayMs ?? 0,
+    reset: (key) => void entries.delete(key),
+    collect(now) {
+      for (const [key, entry] of entries) if (startsOver(entry, now)) entries.delete(key);
+      return entries.size;
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/**
+ * Structured logging with the same keys everywhere (`pod`, `uid`, `container`, `error`). Levels are by what a reader
+ * must do: error = an operator must act, warn = may become one, info = a rare change of state, debug = the rest.
+ */
+export interface Log {
+  error(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  /** `verbosity` is klog's: 2 = useful steady state, 4 = debug, 6+ = trace. Default 4. */
+  debug(message: string, fields?: LogFields, verbosity?: number): void;
+  /** A log that adds `fields` to every record. */
+  with(fields: LogFields): Log;
+}
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** Drops everything; for tests that do not look at logs. */
+export const silentLog: Log = {
+  error: () => undefined,
+  warn: () => undefined,
+  info: () => undefined,
+  debug: () => undefined,
+  with: () => silentLog,
+};

@@ -1,0 +1,52 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+
+/** A registry of Prometheus series. Each folder declares its own series on it; `render` is the text of `/metrics`. */
+export interface Metrics {
+  counter<L extends string = never>(name: string, help: string, labels?: readonly L[]): CounterSeries<L>;
+  gauge<L extends string = never>(name: string, help: string, labels?: readonly L[]): GaugeSeries<L>;
+  histogram<L extends string = never>(
+    name: string,
+    help: string,
+    options?: { labels?: readonly L[]; buckets?: readonly number[] },
+  ): HistogramSeries<L>;
+  render(): Promise<string>;
+  readonly contentType: string;
+}
+
+export type Labels<L extends string> = Readonly<Record<L, string>>;
+
+export interface CounterSeries<L extends string> {
+  add(labels?: Labels<L>, by?: number): void;
+}
+
+export interface GaugeSeries<L extends string> {
+  set(value: number, labels?: Labels<L>): void;
+}
+
+export interface HistogramSeries<L extends string> {
+  /** `value` in the unit of the name, which for durations is seconds. */
+  observe(value: number, labels?: Labels<L>): void;
+}
+
+/** client-go's default buckets, in seconds, which most kubelet series use. */
+export const DEFAULT_BUCKETS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  return {
+    counter(name, help, labels = []) {
+      const series = new Counter({ name, help, labelNames: [...labels], registers: [registry] });
+      return { add: (values, by = 1) => (values ? series.inc(values, by) : series.inc(by)) };
+    },
+    gauge(name, help, labels = []) {
+      const series = new Gauge({ name, help, labelNames: [...labels], registers: [registry] });
+      return { set: (value, values) => (values ? series.set(values, value) : series.set(value)) };
+    },
+    histogram(name, help, { labels = [], buckets = DEFAULT_BUCKETS } = {}) {
+      const series = new Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers: [registry] });
+      return { observe: (value, values) => (values ? series.observe(values, value) : series.observe(value)) };
+    },
+    render: async () => await registry.metrics(),
+    contentType: registry.contentType,
+  };
+}

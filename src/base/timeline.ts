@@ -1,0 +1,80 @@
+import type { Clock } from "./clock.ts";
+
+/**
+ * What was decided about each pod, and why, oldest first. Events, `nodelet status` and later `explain` read from it, so a
+ * decision is recorded once, where it is made. Bounded both ways: a pod's oldest records go first, and so do the
+ * records of the pod that was quiet longest.
+ */
+export interface Timeline {
+  record(pod: PodReference, decision: Decision): void;
+  /** Oldest first; empty for an unknown pod. */
+  read(uid: string): readonly TimelineRecord[];
+  /** The listener is called after each record, in order; returns how to stop that. */
+  subscribe(listener: (record: TimelineRecord) => void): () => void;
+}
+
+export interface PodReference {
+  uid: string;
+  name: string;
+  namespace: string;
+}
+
+export interface Decision {
+  type: "Normal" | "Warning";
+  /** Upstream's event reason where it has one (`Pulled`, `Started`, `BackOff`, …), else a CamelCase noun of ours. */
+  reason: string;
+  message: string;
+  container?: string;
+}
+
+export interface TimelineRecord extends Decision {
+  pod: PodReference;
+  /** Milliseconds since the epoch of the last time; `firstAt` of the first, where the same decision was repeated. */
+  at: number;
+  firstAt: number;
+  /** How often the same decision was made in a row. */
+  count: number;
+}
+
+export const TIMELINE_RECORDS_PER_POD = 64;
+export const TIMELINE_PODS = 1_000;
+
+export function createTimeline(clock: Clock): Timeline {
+  const byPod = new Map<string, TimelineRecord[]>();
+  const listeners = new Set<(record: TimelineRecord) => void>();
+
+  const recordsOf = (uid: string): TimelineRecord[] => {
+    const records = byPod.get(uid) ?? [];
+    // Re-inserting keeps the map in order of last use, so that the first key is the quietest pod.
+    byPod.delete(uid);
+    byPod.set(uid, records);
+    const [quietest] = byPod.keys();
+    if (byPod.size > TIMELINE_PODS && quietest !== undefined) byPod.delete(quietest);
+    return records;
+  };
+
+  return {
+    record(pod, decision) {
+      const records = recordsOf(pod.uid);
+      const at = clock.now();
+      const last = records.at(-1);
+      const repeated = last !== undefined && isSameDecision(last, decision);
+      const record: TimelineRecord = repeated
+        ? { ...last, at, count: last.count + 1 }
+        : { ...decision, pod: { uid: pod.uid, name: pod.name, namespace: pod.namespace }, at, firstAt: at, count: 1 };
+      if (repeated) records[records.length - 1] = record;
+      else records.push(record);
+      if (records.length > TIMELINE_RECORDS_PER_POD) records.shift();
+      for (const listener of listeners) listener(record);
+    },
+    read: (uid) => byPod.get(uid) ?? [],
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+function isSameDecision(a: Decision, b: Decision): boolean {
+  return a.reason === b.reason && a.message === b.message && a.container === b.container && a.type === b.type;
+}

@@ -1,0 +1,59 @@
+import { existsSync } from "node:fs";
+import { CodedError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { claimProcessLock, readLockHolder } from "../cluster/processes/process-lock.ts";
+import { removeAllPods } from "../cluster/supervisor/remove-pods.ts";
+import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
+import { removeNodeRunState, stopNode } from "../cluster/supervisor/stop-node.ts";
+import { createLineLog } from "./line-log.ts";
+import { requireRoot } from "./require-root.ts";
+
+/** A runtime's message may carry as many lines as it had attempts. */
+const MAX_REASON_CHARACTERS = 500;
+
+/** Stops the node; with `pods` also ends and removes all its pods and what they left on the machine. */
+export async function down(layout: StateLayout, options: { pods: boolean }): Promise<number> {
+  requireRoot("down");
+  if (!existsSync(layout.directory)) {
+    console.log(`Nothing to stop: ${layout.directory} does not exist.`);
+    return 0;
+  }
+  const log = createLineLog((line) => void process.stderr.write(line), Date.now);
+  const quiet: Log = { ...log, info: () => undefined };
+  if ((await readLockHolder(layout.lock)) !== undefined) console.log("Stopping nodelet …");
+  const stopped = await stopNode(layout, quiet);
+  console.log(stopped.ran ? "nodelet is stopped." : `nodelet does not run in ${layout.directory}.`);
+  if (!options.pods) {
+    if (stopped.pods > 0) console.log(`${stopped.pods} pods run on. Remove them: nodelet down --pods`);
+    return 0;
+  }
+  return await removePods(layout, quiet);
+}
+
+/**
+ * Ends the pods, then removes the run state, which kills what did not end. Whoever calls it has stopped the node, or is
+ * the supervisor itself and holds the lock. Returns the exit code.
+ */
+export async function removePods(layout: StateLayout, log: Log, lockHeld = false): Promise<number> {
+  const lock = lockHeld ? undefined : await claimProcessLock(layout.lock);
+  if (lock?.state === "taken") {
+    throw new CodedError("taken", `nodelet was started again meanwhile (pid ${lock.pid}); nothing was removed`);
+  }
+  try {
+    console.log("Stopping the pods, each within its grace period …");
+    const complete = await removeAllPods(layout, {
+      log,
+      onRemoved: (pod) => console.log(`  ${pod} is removed`),
+      onFailure: (pod, reason) => console.error(`  ${pod}: ${reason.slice(0, MAX_REASON_CHARACTERS)}`),
+      signal: new AbortController().signal,
+    });
+    await removeNodeRunState(layout);
+    const end = complete
+      ? "No pod runs any more."
+      : "Not every pod could be removed in order; what was left is killed.";
+    console.log(`${end} Images and logs are still in ${layout.directory}; it can be deleted.`);
+    return complete ? 0 : 1;
+  } finally {
+    await lock?.release();
+  }
+}

@@ -1,0 +1,17 @@
+import { fileURLToPath } from "node:url";
+
+// A reader that has seen enough (`nodelet status | head`) is no failure.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+});
+
+const [command, ...rest] = process.argv.slice(2);
+// The node agent's code is loaded without the rest: it runs for months, and what it does not need it should not hold.
+if (command === "kubelet") {
+  const { runKubelet } = await import("./kubelet/run-kubelet.ts");
+  process.exitCode = await runKubelet(rest, process);
+} else {
+  const { main } = await import("./main.ts");
+  process.exitCode = await main(process.argv.slice(2), fileURLToPath(import.meta.url));
+}

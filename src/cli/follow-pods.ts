@@ -1,0 +1,84 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { codeOf } from "../base/errors.ts";
+import { type NodeReport, readNodeReport } from "../cluster/status/node-report.ts";
+import { computePodRow } from "../cluster/status/pod-row.ts";
+import type { ExpectedPod } from "../cluster/supervisor/manifest-pods.ts";
+import { computeSettlement, type Settlement } from "../cluster/supervisor/settlement.ts";
+
+export interface FollowOptions {
+  socket: string;
+  expected: readonly ExpectedPod[];
+  print: (line: string) => void;
+  signal: AbortSignal;
+}
+
+const BUSY_PERIOD_MS = 200;
+const QUIET_PERIOD_MS = 2_000;
+
+/**
+ * Prints a line whenever a pod's state changes. Returns how far the pods have come: as soon as they are all there or one
+ * cannot get there, and at the latest when the signal fires.
+ */
+export async function followUntilSettled(options: FollowOptions): Promise<Settlement> {
+  const seen = new Map<string, string>();
+  let settlement: Settlement = { settled: false, waiting: ["the node agent has not answered"], failed: [] };
+  while (!options.signal.aborted) {
+    const report = await readReportIfRunning(options.socket);
+    if (report !== undefined) {
+      printChanges(seen, report, options.print);
+      settlement = computeSettlement(options.expected, report);
+      if (settlement.settled || settlement.failed.length > 0) return settlement;
+    }
+    await pause(BUSY_PERIOD_MS, options.signal);
+  }
+  return settlement;
+}
+
+/** Prints a line whenever a pod's state changes, until the signal fires. */
+export async function followPods(options: Omit<FollowOptions, "expected">): Promise<void> {
+  const seen = new Map<string, string>();
+  let quiet = 0;
+  while (!options.signal.aborted) {
+    const report = await readReportIfRunning(options.socket);
+    const changed = report !== undefined && printChanges(seen, report, options.print);
+    quiet = changed ? 0 : quiet + 1;
+    // Soon after a change there is often another; else a person does not mind a second or two.
+    await pause(quiet < 50 ? BUSY_PERIOD_MS : QUIET_PERIOD_MS, options.signal);
+  }
+}
+
+/** Undefined while the agent is being started again. */
+export async function readReportIfRunning(socket: string): Promise<NodeReport | undefined> {
+  try {
+    return await readNodeReport(socket);
+  } catch (error) {
+    if (codeOf(error) === "not-running") return undefined;
+    throw error;
+  }
+}
+
+function printChanges(seen: Map<string, string>, report: NodeReport, print: (line: string) => void): boolean {
+  let changed = false;
+  const present = new Set<string>();
+  for (const pod of report.pods) {
+    const { namespace, name, ready, status, restartCount, ip } = computePodRow(pod, Date.now());
+    const label = `${namespace}/${name}`;
+    present.add(label);
+    const state = `${ready}  ${status}${restartCount === 0 ? "" : `, restarts: ${restartCount}`}`;
+    if (seen.get(label) === state) continue;
+    seen.set(label, state);
+    changed = true;
+    print(`  ${label.padEnd(40)} ${state}${ip === "<none>" ? "" : `  ${ip}`}`);
+  }
+  for (const label of seen.keys()) {
+    if (present.has(label)) continue;
+    seen.delete(label);
+    changed = true;
+    print(`  ${label.padEnd(40)} is gone`);
+  }
+  return changed;
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => undefined);
+}

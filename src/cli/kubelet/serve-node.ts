@@ -1,0 +1,74 @@
+import { CodedError, messageOf, runAll } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
+import type { HttpHandler, HttpServer, Listen, ListenAddress } from "../../host/http-server.ts";
+import {
+  createHealthzHandler,
+  createNodeSocketHandler,
+  createReadOnlyHandler,
+  type NodeView,
+} from "../../node/server/handlers.ts";
+
+interface PlannedServer {
+  name: string;
+  /** How to move it elsewhere. */
+  mend: string;
+  address: ListenAddress;
+  handler: HttpHandler;
+}
+
+/**
+ * Opens the servers that the configuration asks for. Rejects, with none left open, when one of them cannot listen: the
+ * message says which, and which flag moves it.
+ */
+export async function serveNode(
+  view: NodeView,
+  config: NodeAgentConfig,
+  deps: { listen: Listen; log: Log },
+): Promise<{ close(): Promise<void> }> {
+  const servers: HttpServer[] = [];
+  const close = async () =>
+    runAll(
+      servers.map((server) => async () => server.close()),
+      "closing servers",
+    );
+  for (const { name, mend, address, handler } of planServers(view, config)) {
+    try {
+      servers.push(await deps.listen(address, handler));
+      deps.log.debug("Listening", { server: name, ...address }, 2);
+    } catch (error) {
+      await close();
+      throw new CodedError("listen-failed", `${name}: ${messageOf(error)} (${mend})`, { cause: error });
+    }
+  }
+  return { close };
+}
+
+function planServers(view: NodeView, { kubelet, nodeSocketPath }: NodeAgentConfig): PlannedServer[] {
+  const planned: PlannedServer[] = [];
+  if (kubelet.healthzPort !== 0) {
+    planned.push({
+      name: "healthz server",
+      mend: "healthzPort, --healthz-port; 0 for none",
+      address: { address: kubelet.healthzBindAddress, port: kubelet.healthzPort },
+      handler: createHealthzHandler(view),
+    });
+  }
+  if (kubelet.readOnlyPort !== 0) {
+    planned.push({
+      name: "read-only server",
+      mend: "readOnlyPort, --read-only-port; 0 for none",
+      address: { address: kubelet.address, port: kubelet.readOnlyPort },
+      handler: createReadOnlyHandler(view),
+    });
+  }
+  if (nodeSocketPath !== undefined) {
+    planned.push({
+      name: "status socket",
+      mend: "--nodelet-socket",
+      address: { socketPath: nodeSocketPath },
+      handler: createNodeSocketHandler(view),
+    });
+  }
+  return planned;
+}

@@ -1,0 +1,59 @@
+import { isAbort } from "../../base/abort.ts";
+import { messageOf, runAll } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { createMetrics } from "../../base/metrics.ts";
+import { KUBELET_VERSION } from "../../config/kubelet-version.ts";
+import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
+import { connectCri } from "../../cri/connect.ts";
+import { connectContainerdEvents } from "../../cri/containerd-events.ts";
+import { createRuntimeEvents } from "../../cri/create-runtime-events.ts";
+import { createNodeHost } from "../../host/node/create-host.ts";
+import { listenHttp } from "../../host/node/listen-http.ts";
+import { createNodeAgent } from "../../node/compose.ts";
+import { serveNode } from "./serve-node.ts";
+import { watchProcess } from "./watch-process.ts";
+
+/**
+ * Builds the real ports, runs the node agent on them until SIGTERM or SIGINT, and closes them. Pods keep running. Returns
+ * the exit code; rejects with what ended the node agent otherwise.
+ */
+export async function startKubelet(config: NodeAgentConfig, log: Log): Promise<number> {
+  process.title = "nodelet kubelet";
+  const watch = watchProcess(process, log);
+  const host = createNodeHost();
+  const metrics = createMetrics();
+  const containerd = connectContainerdEvents(config.runtimeEndpoint);
+  const cri = connectCri({
+    endpoint: config.runtimeEndpoint,
+    imageEndpoint: config.imageEndpoint,
+    requestTimeoutMs: config.kubelet.runtimeRequestTimeout,
+    log,
+    metrics,
+  });
+  const events = createRuntimeEvents({ runtime: cri.runtime, containerd, clock: host.clock, log });
+  log.info("Starting kubelet", {
+    version: KUBELET_VERSION,
+    node: config.nodeName,
+    runtime: config.runtimeEndpoint,
+    staticPodPath: config.staticPodPath,
+    manifestUrl: config.manifestUrl,
+  });
+  try {
+    const agent = await createNodeAgent({ host, cri, events, log, metrics }, config);
+    const servers = await serveNode(agent.view, config, { listen: listenHttp, log });
+    try {
+      await agent.run(watch.signal);
+    } finally {
+      await servers.close();
+    }
+    log.info("Kubelet stopped, pods keep running");
+    return 0;
+  } catch (error) {
+    if (!(watch.signal.aborted && isAbort(error))) throw error;
+    return 0;
+  } finally {
+    await runAll([() => containerd.close(), () => cri.close(), () => watch.release()], "stopping").catch(
+      (error: unknown) => log.warn("A connection did not close", { error: messageOf(error) }),
+    );
+  }
+}

@@ -1,0 +1,149 @@
+import { isIPv4 } from "node:net";
+import { resolve } from "node:path";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { CodedError, codeOf, messageOf } from "../base/errors.ts";
+import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "../cluster/containerd/start-containerd.ts";
+import { computeStateLayout, DEFAULT_STATE_DIRECTORY } from "../cluster/supervisor/state-layout.ts";
+import { doctor } from "./doctor.ts";
+import { down } from "./down.ts";
+import { status } from "./status.ts";
+import { type UpOptions, up } from "./up.ts";
+import { readVersion } from "./version.ts";
+
+const MAX_PORT = 65_535;
+
+/** Runs one command and returns the exit code. `entry` is the file to start children of this program with. */
+export async function main(argv: readonly string[], entry: string): Promise<number> {
+  let exitCode = 0;
+  const finish = async (code: Promise<number>) => {
+    exitCode = await code;
+  };
+  const program = new Command("nodelet")
+    .description("A Kubernetes node agent: runs pods from a directory of manifests through containerd")
+    .version(await readVersion(), "-V, --version")
+    .showHelpAfterError("(nodelet --help, nodelet <command> --help)");
+  addUp(program, async (options) => await finish(up(options, { entry, argv })));
+  addDown(program, finish);
+  addStatus(program, finish);
+  addDoctor(program, finish);
+  program
+    .command("kubelet")
+    .description("run the node agent alone, with kubelet's own flags and configuration file")
+    .helpOption(false)
+    .allowUnknownOption();
+  program
+    .command("version")
+    .description("print the version")
+    .action(async () => console.log(`nodelet ${await readVersion()} (Node.js ${process.versions.node})`));
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+  } catch (error) {
+    console.error(`nodelet: ${explain(error)}`);
+    return 1;
+  }
+  return exitCode;
+}
+
+type Finish = (code: Promise<number>) => Promise<void>;
+
+const stateDirectory = () =>
+  new Option("--state-dir <dir>", "where it keeps everything").default(DEFAULT_STATE_DIRECTORY).argParser(absolutePath);
+
+function addUp(program: Command, run: (options: UpOptions) => Promise<void>): void {
+  const command = program
+    .command("up")
+    .description("run a node on this machine: its own containerd and a node agent that watches a directory")
+    .option("-d, --detach", "return when the pods are running, go on in the background", false)
+    .option(
+      "--manifests <dir>",
+      "watch this directory for pods (default: manifests in the state directory)",
+      absolutePath,
+    )
+    .option("--pods", "remove the pods too when it is stopped", false)
+    .option("--wait-timeout <seconds>", "with --detach: wait this long for the pods", wholeNumber(1, 86_400), 120)
+    .option("--pod-cidr <cidr>", "addresses of pods", ipv4Cidr, DEFAULT_POD_CIDR)
+    .option("--bridge <name>", "network interface that connects the pods", bridgeName, DEFAULT_BRIDGE)
+    .option("--containerd <path>", "the containerd to run (default: the one on the search path)")
+    .option(
+      "--healthz-port <port>",
+      "health server of the node agent on 127.0.0.1, 0 for none",
+      wholeNumber(0, MAX_PORT),
+      10_248,
+    )
+    .addOption(kubeletArgument())
+    .addOption(stateDirectory())
+    .addOption(new Option("--supervisor", "this is the background process of --detach").hideHelp().default(false));
+  command.action(async () => await run(command.opts<UpOptions>()));
+}
+
+function kubeletArgument(): Option {
+  const option = new Option(
+    "--kubelet-arg <flag>",
+    "pass a flag on to the node agent, e.g. --kubelet-arg=--v=4; repeatable",
+  );
+  return option.default([], "none").argParser((value: string, previous: string[]) => [...previous, value]);
+}
+
+function addDown(program: Command, finish: Finish): void {
+  program
+    .command("down")
+    .description("stop the node; its pods run on")
+    .option("--pods", "stop and remove the pods first, and what they left on the machine", false)
+    .addOption(stateDirectory())
+    .action(async (options: { pods: boolean; stateDir: string }) => {
+      await finish(down(computeStateLayout(options.stateDir), { pods: options.pods }));
+    });
+}
+
+function addStatus(program: Command, finish: Finish): void {
+  program
+    .command("status")
+    .description("show the node, its conditions and its pods")
+    .addOption(new Option("-o, --output <format>", "more columns, or all there is").choices(["wide", "json"]))
+    .addOption(stateDirectory())
+    .action(async (options: { output?: "wide" | "json"; stateDir: string }) => {
+      await finish(status(computeStateLayout(options.stateDir), options.output));
+    });
+}
+
+function addDoctor(program: Command, finish: Finish): void {
+  program
+    .command("doctor")
+    .description("tell what this machine lacks for running pods, and how to mend it")
+    .addOption(new Option("-o, --output <format>", "for programs").choices(["json"]))
+    .addOption(stateDirectory())
+    .action(async (options: { output?: "json"; stateDir: string }) => {
+      await finish(doctor(options.stateDir, options.output));
+    });
+}
+
+const absolutePath = (path: string) => resolve(path);
+
+function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+  };
+}
+
+/** At least four addresses: one is the network's, one the bridge's, one the broadcast's. */
+function ipv4Cidr(text: string): string {
+  const [address = "", prefix = "", ...rest] = text.split("/");
+  if (isIPv4(address) && /^\d{1,2}$/.test(prefix) && Number(prefix) >= 8 && Number(prefix) <= 30 && rest.length === 0)
+    return text;
+  throw new InvalidArgumentError("It must be an IPv4 network such as 10.64.0.0/16, of /8 to /30.");
+}
+
+function bridgeName(text: string): string {
+  if (/^[a-zA-Z][\w.-]{0,14}$/.test(text)) return text;
+  throw new InvalidArgumentError("It must be at most 15 letters, digits, '.', '-' or '_'.");
+}
+
+/** A coded error is meant for the user; anything else is a fault of ours, and its stack says where. */
+function explain(error: unknown): string {
+  const code = codeOf(error);
+  if (code === "EACCES" || code === "EPERM") return `${messageOf(error)}\nRun it as root.`;
+  if (error instanceof CodedError || error instanceof AggregateError || code !== undefined) return messageOf(error);
+  return error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
+}

@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { open } from "node:fs/promises";
+import { readLockHolder } from "../cluster/processes/process-lock.ts";
+import { readManifestPods } from "../cluster/supervisor/manifest-pods.ts";
+import { readRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
+import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
+import { followUntilSettled, readReportIfRunning } from "./follow-pods.ts";
+import { formatPodTable } from "./pod-table.ts";
+
+/** What a background supervisor tells the process that started it, and anyone else by its log. */
+export interface SupervisorLink {
+  progress(line: string): void;
+  ready(): void;
+  failed(reason: string): void;
+  /** Another supervisor was faster. */
+  taken(pid: number): void;
+}
+
+/** In the foreground: to the terminal. In the background: to the starting process, while that still listens. */
+export function createSupervisorLink(background: boolean): SupervisorLink {
+  const send = (message: Message) => {
+    if (background && process.connected) process.send?.(message);
+  };
+  return {
+    progress(line) {
+      console.log(line);
+      send({ kind: "progress", text: line });
+    },
+    ready() {
+      send({ kind: "ready", text: "" });
+      if (background && process.connected) process.disconnect();
+    },
+    failed: (reason) => send({ kind: "failed", text: reason }),
+    taken: (pid) => send({ kind: "taken", text: `${pid}` }),
+  };
+}
+
+interface Message {
+  kind: "progress" | "ready" | "failed" | "taken";
+  text: string;
+}
+
+interface DetachOptions {
+  /** Undefined: the state directory's own. */
+  manifests?: string;
+  /** Seconds. */
+  waitTimeout: number;
+}
+
+/**
+ * Starts the supervisor in the background unless one runs, and returns when every pod of the manifests directory is
+ * there: 0; or cannot get there, or not in time: 1, and why. The supervisor runs on in any case.
+ */
+export async function upDetached(
+  layout: StateLayout,
+  options: DetachOptions,
+  context: { entry: string; argv: readonly string[] },
+): Promise<number> {
+  let runningPid = await readLockHolder(layout.lock);
+  if (runningPid === undefined) {
+    const start = await startInBackground(layout, context);
+    if (start.kind === "failed") {
+      console.error(`nodelet: ${start.text}`);
+      return 1;
+    }
+    if (start.kind === "taken") runningPid = Number(start.text);
+  }
+  if (runningPid === undefined) return await waitForPods(layout, options.manifests ?? layout.manifests, options);
+  console.log(`nodelet runs already in ${layout.directory} (pid ${runningPid}).`);
+  const { manifests = layout.manifests } = await readRuntimeOptions(layout.directory);
+  return await waitForPods(layout, manifests, options);
+}
+
+async function waitForPods(layout: StateLayout, manifests: string, options: DetachOptions): Promise<number> {
+  const { pods: expected, problems } = await readManifestPods(manifests);
+  console.log(`Waiting for ${expected.length} pods of ${manifests} …`);
+  const signal = AbortSignal.timeout(options.waitTimeout * 1000);
+  const print = (line: string) => console.log(line);
+  const settlement = await followUntilSettled({ socket: layout.agentSocket, expected, print, signal });
+  const report = await readReportIfRunning(layout.agentSocket);
+  if (report !== undefined) console.log(`\n${formatPodTable(report.pods, Date.now(), false)}`);
+  if (settlement.settled && problems.length === 0) return 0;
+  const timedOut = settlement.failed.length === 0 && settlement.waiting.length > 0;
+  console.error(timedOut ? `\nNot all there after ${options.waitTimeout} s:` : "\nNot everything could be started:");
+  for (const reason of [...problems, ...settlement.failed, ...settlement.waiting]) console.error(`  ${reason}`);
+  console.error(`nodelet runs on in the background. Log of the node agent: ${layout.agentLog}`);
+  return 1;
+}
+
+/** Resolves with the message that decides: `ready`, `failed` or `taken`. */
+async function startInBackground(
+  layout: StateLayout,
+  context: { entry: string; argv: readonly string[] },
+): Promise<Message> {
+  const log = await open(layout.supervisorLog, "a", 0o600);
+  try {
+    const child = spawn(process.execPath, [...process.execArgv, context.entry, ...context.argv, "--supervisor"], {
+      detached: true,
+      stdio: ["ignore", log.fd, log.fd, "ipc"],
+    });
+    const decision = await readDecision(child);
+    if (child.connected) child.disconnect();
+    child.unref();
+    return decision;
+  } finally {
+    await log.close();
+  }
+}
+
+async function readDecision(child: ChildProcess): Promise<Message> {
+  return await new Promise<Message>((resolve) => {
+    const fail = (text: string) => resolve({ kind: "failed", text });
+    child.once("error", (error) => fail(error.message));
+    child.once("exit", (code, signal) => fail(`the supervisor ended (${signal ?? code})`));
+    child.on("message", (message: unknown) => {
+      if (!isMessage(message)) return;
+      if (message.kind === "progress") console.log(message.text);
+      else resolve(message);
+    });
+  });
+}
+
+function isMessage(value: unknown): value is Message {
+  return typeof value === "object" && value !== null && "kind" in value && "text" in value;
+}

@@ -1,0 +1,132 @@
+import { createWriteStream } from "node:fs";
+import { chmod, mkdir } from "node:fs/promises";
+import { isAbort } from "../base/abort.ts";
+import { messageOf } from "../base/errors.ts";
+import { countRunningPods } from "../cluster/containerd/remove-runtime.ts";
+import { claimProcessLock } from "../cluster/processes/process-lock.ts";
+import { runStandaloneNode } from "../cluster/supervisor/run-node.ts";
+import { writeRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
+import { endAgent } from "../cluster/supervisor/start-agent.ts";
+import { computeStateLayout, type StateLayout } from "../cluster/supervisor/state-layout.ts";
+import { nodeClock } from "../host/node/node-clock.ts";
+import { removePods } from "./down.ts";
+import { followPods } from "./follow-pods.ts";
+import { createLineLog } from "./line-log.ts";
+import { requireRoot } from "./require-root.ts";
+import { createSupervisorLink, upDetached } from "./up-detached.ts";
+
+/** As commander reads them. */
+export interface UpOptions {
+  detach: boolean;
+  /** Absolute; undefined: `manifests` in the state directory. */
+  manifests?: string;
+  pods: boolean;
+  waitTimeout: number;
+  podCidr: string;
+  bridge: string;
+  containerd?: string;
+  healthzPort: number;
+  kubeletArg: string[];
+  stateDir: string;
+  /** This is the background process of `--detach`. */
+  supervisor: boolean;
+}
+
+export interface UpContext {
+  entry: string;
+  argv: readonly string[];
+}
+
+/** Runs a node until it is asked to stop, or with `--detach` until its pods run. Returns the exit code. */
+export async function up(options: UpOptions, context: UpContext): Promise<number> {
+  requireRoot("up");
+  const layout = computeStateLayout(options.stateDir);
+  await mkdir(layout.directory, { recursive: true, mode: 0o700 });
+  await chmod(layout.directory, 0o700);
+  if (options.detach && !options.supervisor) return await upDetached(layout, options, context);
+  const lock = await claimProcessLock(layout.lock);
+  if (lock.state === "taken") {
+    createSupervisorLink(options.supervisor).taken(lock.pid);
+    console.error(
+      `nodelet runs already in ${layout.directory} (pid ${lock.pid}).\nSee it: nodelet status   Stop it: nodelet down`,
+    );
+    return 1;
+  }
+  try {
+    return await supervise(layout, options, context);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function supervise(layout: StateLayout, options: UpOptions, context: UpContext): Promise<number> {
+  const stream = createWriteStream(layout.supervisorLog, { flags: "a", mode: 0o600 });
+  const log = createLineLog((line) => void stream.write(line), Date.now);
+  const link = createSupervisorLink(options.supervisor);
+  const stop = stopOnSignals(() => link.progress("stopping …"));
+  const manifests = options.manifests ?? layout.manifests;
+  const follower: { done: Promise<void> } = { done: Promise.resolve() };
+  const onReady = () => {
+    link.ready();
+    if (!options.supervisor) follower.done = followInForeground(layout, manifests, stop.signal);
+  };
+  const runtime = {
+    podCidr: options.podCidr,
+    bridge: options.bridge,
+    ...(options.containerd === undefined ? {} : { binary: options.containerd }),
+  };
+  try {
+    await writeRuntimeOptions(layout.directory, { ...runtime, manifests });
+    // An agent that outlived its supervisor would not see that its runtime is replaced.
+    await endAgent(layout, log);
+    await runStandaloneNode(
+      layout,
+      {
+        ...runtime,
+        entry: context.entry,
+        manifests,
+        healthzPort: options.healthzPort,
+        kubeletArguments: options.kubeletArg,
+        onReady,
+      },
+      { clock: nodeClock, log, progress: link.progress, signal: stop.signal },
+    );
+  } catch (error) {
+    if (!isAbort(error)) {
+      log.error("nodelet cannot go on", { error: messageOf(error) });
+      link.failed(messageOf(error));
+      throw error;
+    }
+  } finally {
+    await follower.done;
+  }
+  if (options.pods) return await removePods(layout, log, true);
+  await sayWhatLives(layout, link.progress);
+  return 0;
+}
+
+async function followInForeground(layout: StateLayout, manifests: string, signal: AbortSignal): Promise<void> {
+  console.log(`Pods of ${manifests} (Ctrl-C stops nodelet):`);
+  await followPods({ socket: layout.agentSocket, print: (line) => console.log(line), signal });
+}
+
+async function sayWhatLives(layout: StateLayout, print: (line: string) => void): Promise<void> {
+  const pods = await countRunningPods(layout.runtime);
+  if (pods === 0) return print("nodelet is stopped; no pod runs.");
+  print(
+    `nodelet is stopped; ${pods} pods run on. "nodelet up" takes them up again, "nodelet down --pods" removes them.`,
+  );
+}
+
+/** The first signal asks to stop, the second ends this process at once; its children are found again by the next. */
+function stopOnSignals(onStop: () => void): { signal: AbortSignal } {
+  const controller = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(130);
+      onStop();
+      controller.abort();
+    });
+  }
+  return { signal: controller.signal };
+}

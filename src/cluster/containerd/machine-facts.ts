@@ -1,0 +1,60 @@
+import { access, readFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { CodedError } from "../../base/errors.ts";
+import { findMountOf, parseMountInfo } from "./mount-info.ts";
+
+const CAP_SYS_RESOURCE = 24n;
+/** Debian's, upstream's, and Fedora's. */
+const CNI_BIN_DIRECTORIES = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
+const REQUIRED_PLUGINS = ["bridge", "host-local", "portmap", "loopback"];
+
+/** Whether a `/proc/<pid>/status` text has CAP_SYS_RESOURCE among the effective capabilities. */
+export function hasSysResource(status: string): boolean {
+  const mask = /^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1];
+  return mask !== undefined && ((BigInt(`0x${mask}`) >> CAP_SYS_RESOURCE) & 1n) === 1n;
+}
+
+export async function readHasSysResource(): Promise<boolean> {
+  return hasSysResource(await readFile("/proc/self/status", "utf8"));
+}
+
+/** The first directory that holds every CNI plugin that is needed; undefined when there is none. */
+export async function findCniBinDirectory(): Promise<string | undefined> {
+  for (const directory of CNI_BIN_DIRECTORIES) {
+    const present = await Promise.all(REQUIRED_PLUGINS.map((plugin) => exists(join(directory, plugin))));
+    if (present.every(Boolean)) return directory;
+  }
+  return undefined;
+}
+
+/** As `findCniBinDirectory`; rejects with `cni-plugins-missing` when there is none. */
+export async function readCniBinDirectory(): Promise<string> {
+  const directory = await findCniBinDirectory();
+  if (directory !== undefined) return directory;
+  const wanted = `${REQUIRED_PLUGINS.join(", ")} in one of ${CNI_BIN_DIRECTORIES.join(", ")}`;
+  throw new CodedError("cni-plugins-missing", `no CNI plugins (${wanted}): install containernetworking-plugins`);
+}
+
+/** overlayfs cannot lie on overlayfs, which is what a container's own root is. */
+export async function readSnapshotter(directory: string): Promise<"overlayfs" | "native"> {
+  const mounts = parseMountInfo(await readFile("/proc/self/mountinfo", "utf8"));
+  return findMountOf(mounts, directory)?.fileSystem === "overlay" ? "native" : "overlayfs";
+}
+
+/** The absolute path of a program: `name` itself when it is a path, else the first on the search path. */
+export async function findProgram(name: string, searchPath: string): Promise<string | undefined> {
+  if (name.includes("/")) return (await exists(name)) ? name : undefined;
+  for (const directory of searchPath.split(delimiter)) {
+    if (directory !== "" && (await exists(join(directory, name)))) return join(directory, name);
+  }
+  return undefined;
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,38 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { runCommand } from "../processes/run-command.ts";
+import { computeMountsBeneath, isRootShared, parseMountInfo } from "./mount-info.ts";
+
+/**
+ * Volumes that propagate mounts need a shared `/`. Where the machine's is private (no systemd) containerd and the node
+ * agent run in a mount namespace of their own, in which `/` is shared; the machine itself stays as it is.
+ *
+ * The namespace is pinned by a bind mount of its file, so that a containerd that is started anew finds the mounts of the
+ * pods that live on. Mounts that the machine makes after that do not show in it.
+ */
+export async function ensureMountNamespace(path: string): Promise<string[]> {
+  const mounts = parseMountInfo(await readFile("/proc/self/mountinfo", "utf8"));
+  if (isRootShared(mounts)) return [];
+  if (!mounts.some((mount) => mount.mountPoint === path)) {
+    await writeFile(path, "");
+    await runCommand("unshare", [`--mount=${path}`, "--propagation", "shared", "true"]);
+  }
+  return enterArguments(path);
+}
+
+/** The arguments that start a program in the namespace of that path, or none where there is no such namespace. */
+export async function readEnterArguments(path: string): Promise<string[]> {
+  const mounts = parseMountInfo(await readFile("/proc/self/mountinfo", "utf8"));
+  return mounts.some((mount) => mount.mountPoint === path) ? enterArguments(path) : [];
+}
+
+function enterArguments(path: string): string[] {
+  return ["nsenter", `--mount=${path}`, "--"];
+}
+
+/** Unmounts everything beneath the directory, innermost first; the pinned namespace is one of them. */
+export async function unmountBeneath(directory: string): Promise<void> {
+  const mounts = parseMountInfo(await readFile("/proc/self/mountinfo", "utf8"));
+  for (const mountPoint of computeMountsBeneath(mounts, directory)) {
+    await runCommand("umount", ["--lazy", mountPoint]);
+  }
+}

@@ -1,0 +1,202 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { CodedError, messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { createMetrics } from "../../base/metrics.ts";
+import { connectCri } from "../../cri/connect.ts";
+import { StatusRequest } from "../../cri/gen/cri-v1.ts";
+import { PAUSE_IMAGE } from "../images/image-references.ts";
+import { type Daemon, type DaemonExit, endDaemon, startDaemon } from "../processes/daemon.ts";
+import { readLogTail } from "../processes/log-file.ts";
+import { readBootId } from "../processes/process-identity.ts";
+import { runCommand } from "../processes/run-command.ts";
+import { computeCniConfig } from "./cni-config.ts";
+import { type ContainerdVersion, computeContainerdConfig, parseContainerdVersion } from "./containerd-config.ts";
+import { createImageImporter, type ImageImporter } from "./image-importer.ts";
+import { findProgram, readCniBinDirectory, readHasSysResource, readSnapshotter } from "./machine-facts.ts";
+import { ensureMountNamespace } from "./mount-namespace.ts";
+import { computeRuntimeLayout, type RuntimeLayout } from "./runtime-layout.ts";
+
+export interface ContainerdOptions {
+  /** Absolute, at most 90 characters (a socket lies in it). Everything of this containerd is beneath it. */
+  directory: string;
+  /** Default: `containerd` on the search path. `ctr` and the shim are taken from beside it. */
+  binary?: string;
+  /** Default `10.64.0.0/16`. */
+  podCidr?: string;
+  /** Default `nodelet0`. Two runtimes of one machine need different ones. */
+  bridge?: string;
+  log: Log;
+}
+
+/** A containerd of our own, running as a child. Its pods survive it: a shim of theirs holds them. */
+export interface Containerd extends Daemon, ImageImporter {
+  /** `unix:///…`, the CRI endpoint. */
+  endpoint: string;
+  /** e.g. `1.6.20~ds1`. */
+  version: string;
+  logFile: string;
+  /** The command prefix that starts a program where it sees containerd's mounts; empty where it does anyway. */
+  enterMountNamespace: readonly string[];
+}
+
+/** `start-timed-out`, `exited`: see the log file that the message names. */
+export type ContainerdErrorCode =
+  | "containerd-missing"
+  | "cni-plugins-missing"
+  | "path-too-long"
+  | "start-timed-out"
+  | "exited";
+
+export const DEFAULT_POD_CIDR = "10.64.0.0/16";
+export const DEFAULT_BRIDGE = "nodelet0";
+const START_TIMEOUT_MS = 30_000;
+const STOP_GRACE_PERIOD_MS = 10_000;
+const READY_POLL_MS = 10;
+const CALL_TIMEOUT_MS = 5_000;
+const MAX_DIRECTORY_CHARACTERS = 90;
+const LOG_TAIL_BYTES = 2_000;
+
+/**
+ * Starts containerd on `directory` and resolves when its services answer. A containerd that still runs there (whoever
+ * started it is gone) is replaced; the pods of it are kept. Rejects with a CodedError of ContainerdErrorCode.
+ */
+export async function startContainerd(options: ContainerdOptions): Promise<Containerd> {
+  const layout = computeRuntimeLayout(options.directory);
+  if (options.directory.length > MAX_DIRECTORY_CHARACTERS) {
+    throw new CodedError("path-too-long", `${options.directory}: a socket path in it would be too long`);
+  }
+  const program = await readProgram(options.binary ?? "containerd");
+  await endDaemon({ pidFile: layout.pidFile, gracePeriodMs: STOP_GRACE_PERIOD_MS, log: options.log });
+  await prepareDirectory(layout);
+  await writeConfiguration(layout, program.version, options);
+  const enter = await ensureMountNamespace(layout.mountNamespace);
+  const daemon = await spawnContainerd(layout, { ...program, enter, log: options.log });
+  const ctr = { program: join(dirname(program.path), "ctr"), socket: layout.socket };
+  try {
+    await waitUntilReady(layout, daemon.exited, options.log);
+  } catch (error) {
+    await daemon.stop();
+    throw error;
+  }
+  options.log.info("containerd is ready", { pid: daemon.pid, version: program.version.text, socket: layout.socket });
+  return {
+    ...daemon,
+    ...createImageImporter(ctr),
+    endpoint: `unix://${layout.socket}`,
+    version: program.version.text,
+    logFile: layout.logFile,
+    enterMountNamespace: enter,
+  };
+}
+
+interface Program {
+  path: string;
+  version: ContainerdVersion;
+}
+
+async function readProgram(name: string): Promise<Program> {
+  const path = await findProgram(name, process.env["PATH"] ?? "");
+  if (path === undefined) throw new CodedError("containerd-missing", `${name} is not installed: install containerd`);
+  const printed = await runCommand(path, ["--version"]);
+  const version = parseContainerdVersion(printed);
+  if (version === undefined)
+    throw new CodedError("containerd-missing", `${path} is no containerd: it says ${printed.split("\n")[0]}`);
+  return { path, version };
+}
+
+/** Makes the directories; drops run state of an earlier boot, whose processes and mounts are all gone. */
+async function prepareDirectory(layout: RuntimeLayout): Promise<void> {
+  await mkdir(layout.directory, { recursive: true, mode: 0o711 });
+  const bootId = await readBootId();
+  const lastBootId = await readFile(layout.bootIdFile, "utf8").catch(() => undefined);
+  if (lastBootId !== undefined && lastBootId !== bootId) {
+    await rm(layout.state, { recursive: true, force: true });
+    await rm(layout.cniAddressDirectory, { recursive: true, force: true });
+  }
+  await writeFile(layout.bootIdFile, bootId);
+  for (const directory of [layout.cniConfigDirectory, layout.cniAddressDirectory]) {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+  }
+}
+
+async function writeConfiguration(
+  layout: RuntimeLayout,
+  version: ContainerdVersion,
+  options: ContainerdOptions,
+): Promise<void> {
+  const config = computeContainerdConfig(layout, {
+    version,
+    sandboxImage: PAUSE_IMAGE,
+    cniBinDirectory: await readCniBinDirectory(),
+    snapshotter: await readSnapshotter(layout.directory),
+    restrictOomScoreAdj: !(await readHasSysResource()),
+  });
+  const network = computeCniConfig({
+    networkName: layout.networkName,
+    bridge: options.bridge ?? DEFAULT_BRIDGE,
+    podCidr: options.podCidr ?? DEFAULT_POD_CIDR,
+    addressDirectory: layout.cniAddressDirectory,
+  });
+  await writeFile(layout.config, config, { mode: 0o600 });
+  await writeFile(join(layout.cniConfigDirectory, "10-nodelet.conflist"), network, { mode: 0o600 });
+}
+
+interface SpawnOptions extends Program {
+  enter: readonly string[];
+  log: Log;
+}
+
+async function spawnContainerd(layout: RuntimeLayout, options: SpawnOptions): Promise<Daemon> {
+  const [command = options.path, ...args] = [...options.enter, options.path, "--config", layout.config];
+  const { NOTIFY_SOCKET: _, ...environment } = process.env;
+  return await startDaemon({
+    command,
+    args,
+    environment: { ...environment, PATH: `${dirname(options.path)}:${environment["PATH"] ?? ""}` },
+    logFile: layout.logFile,
+    pidFile: layout.pidFile,
+    gracePeriodMs: STOP_GRACE_PERIOD_MS,
+    log: options.log,
+  });
+}
+
+/** Ready means that the CRI service has come up, which takes a little longer than the socket. */
+async function waitUntilReady(layout: RuntimeLayout, exited: Promise<DaemonExit>, log: Log): Promise<void> {
+  const ended = exited.then(() => true);
+  const deadline = performance.now() + START_TIMEOUT_MS;
+  const cri = connectCri({ endpoint: `unix://${layout.socket}`, log, metrics: createMetrics() });
+  let reason = "";
+  try {
+    while (performance.now() < deadline) {
+      try {
+        // Asking gRPC before there is a socket would cost its reconnect delay.
+        await connectOnce(layout.socket);
+        await cri.runtime.status(StatusRequest.fromPartial({}), { timeoutMs: CALL_TIMEOUT_MS });
+        return;
+      } catch (error) {
+        reason = messageOf(error);
+      }
+      if (await Promise.race([ended, delay(READY_POLL_MS, false)])) {
+        const tail = await readLogTail(layout.logFile, LOG_TAIL_BYTES);
+        throw new CodedError("exited", `containerd ended at once: ${tail} (${layout.logFile})`);
+      }
+    }
+  } finally {
+    cri.close();
+  }
+  throw new CodedError("start-timed-out", `containerd does not answer (${reason}); see ${layout.logFile}`);
+}
+
+async function connectOnce(path: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const socket = connect(path);
+    socket.once("error", reject);
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,244 @@
+import { parseContainerdVersion } from "../containerd/containerd-config.ts";
+import type { MachineFacts } from "./machine-facts.ts";
+
+/** One thing that running pods needs or would like, as this machine has it. */
+export interface Finding {
+  check: string;
+  /** `fail`: pods do not run. `warn`: something that pods may want does not. */
+  level: "ok" | "warn" | "fail";
+  /** What was found. */
+  found: string;
+  /** What follows from it; absent where all is well. */
+  meaning?: string;
+  /** What to do, a command where there is one. */
+  mend?: string;
+}
+
+const NEEDED_NAMESPACES = ["ipc", "mnt", "net", "pid", "uts"];
+const NEEDED_CONTROLLERS = ["cpu", "cpuset", "memory", "pids"];
+const MIN_DISK_BYTES = 256 * 1024 * 1024;
+const LOW_DISK_RATIO = 0.1;
+const MIN_CONTAINERD_MINOR = 6;
+
+/** Judges every check, in the order in which a person would mend them. */
+export function judgeMachine(facts: MachineFacts): Finding[] {
+  return CHECKS.map((check) => check(facts));
+}
+
+const CHECKS: ReadonlyArray<(facts: MachineFacts) => Finding> = [
+  root,
+  namespaces,
+  userNamespaces,
+  cgroups,
+  overlay,
+  containerd,
+  runc,
+  cniPlugins,
+  iptables,
+  busybox,
+  sysResource,
+  rootMount,
+  swap,
+  ipForward,
+  bridgeNetfilter,
+  forwardPolicy,
+  ports,
+  disk,
+];
+
+function root({ uid }: MachineFacts): Finding {
+  const check = "root";
+  if (uid === 0) return { check, level: "ok", found: "running as root" };
+  const meaning = "containers, mounts and networks cannot be made";
+  return { check, level: "fail", found: `running as user ${uid}`, meaning, mend: "run it as root: sudo nodelet …" };
+}
+
+function namespaces(facts: MachineFacts): Finding {
+  const check = "namespaces";
+  const missing = NEEDED_NAMESPACES.filter((name) => !facts.namespaces.includes(name));
+  if (missing.length === 0) return { check, level: "ok", found: NEEDED_NAMESPACES.join(", ") };
+  return {
+    check,
+    level: "fail",
+    found: `missing: ${missing.join(", ")}`,
+    meaning: "containers cannot be isolated",
+    mend: `use a kernel with these namespaces (this is ${facts.kernelRelease})`,
+  };
+}
+
+function userNamespaces(facts: MachineFacts): Finding {
+  const check = "user namespaces";
+  if (facts.namespaces.includes("user") && facts.maxUserNamespaces > 0)
+    return { check, level: "ok", found: "available" };
+  return {
+    check,
+    level: "warn",
+    found: "not available",
+    meaning: "pods with hostUsers: false cannot run",
+    mend: "sysctl -w user.max_user_namespaces=15000",
+  };
+}
+
+function cgroups({ cgroup }: MachineFacts): Finding {
+  const check = "cgroups";
+  if (cgroup.version === undefined) {
+    const mend = "mount cgroup2 on /sys/fs/cgroup: mount -t cgroup2 none /sys/fs/cgroup";
+    return { check, level: "fail", found: "no cgroup file system", meaning: "containers cannot be limited", mend };
+  }
+  const missing = NEEDED_CONTROLLERS.filter((name) => !cgroup.controllers.includes(name));
+  const found = `version ${cgroup.version}: ${cgroup.controllers.join(", ")}`;
+  if (missing.length === 0) return { check, level: "ok", found };
+  return {
+    check,
+    level: "fail",
+    found: `version ${cgroup.version}, missing: ${missing.join(", ")}`,
+    meaning: "resources of containers cannot be limited, and runc refuses them",
+    mend: `enable them in the kernel's command line (cgroup_enable=${missing[0]})`,
+  };
+}
+
+function overlay({ overlayWorks, disk: { path } }: MachineFacts): Finding {
+  const check = "overlayfs";
+  if (overlayWorks === true) return { check, level: "ok", found: `mounts on ${path}` };
+  if (overlayWorks === undefined) {
+    return { check, level: "warn", found: "not tried", meaning: "only root can mount", mend: "run doctor as root" };
+  }
+  return {
+    check,
+    level: "warn",
+    found: `does not mount on ${path}`,
+    meaning: "images are copied for each container, which is slow and takes space",
+    mend: "modprobe overlay, or choose a state directory on ext4 or xfs with --state-dir",
+  };
+}
+
+function containerd({ containerd: printed }: MachineFacts): Finding {
+  const check = "containerd";
+  const mend = "apt-get install containerd";
+  if (printed === undefined) {
+    return { check, level: "fail", found: "not installed", meaning: "nothing runs containers", mend };
+  }
+  const version = parseContainerdVersion(printed);
+  if (version === undefined) return { check, level: "fail", found: printed, meaning: "this is no containerd", mend };
+  if (version.major > 1 || version.minor >= MIN_CONTAINERD_MINOR) return { check, level: "ok", found: version.text };
+  return { check, level: "fail", found: version.text, meaning: "CRI v1 came with containerd 1.6", mend };
+}
+
+function runc({ runc: printed }: MachineFacts): Finding {
+  const check = "runc";
+  if (printed !== undefined) return { check, level: "ok", found: printed.replace(/^runc version /, "") };
+  const mend = "apt-get install runc";
+  return { check, level: "fail", found: "not installed", meaning: "containerd starts containers with it", mend };
+}
+
+function cniPlugins({ cniBinDirectory }: MachineFacts): Finding {
+  const check = "CNI plugins";
+  if (cniBinDirectory !== undefined) return { check, level: "ok", found: cniBinDirectory };
+  const mend = "apt-get install containernetworking-plugins";
+  const found = "bridge, host-local, portmap or loopback is missing";
+  return { check, level: "fail", found, meaning: "pods get no network", mend };
+}
+
+function iptables({ iptables: printed }: MachineFacts): Finding {
+  const check = "iptables";
+  if (printed !== undefined) return { check, level: "ok", found: printed };
+  const mend = "apt-get install iptables";
+  return { check, level: "fail", found: "not installed", meaning: "pods get no host ports and no way out", mend };
+}
+
+function busybox(facts: MachineFacts): Finding {
+  const check = "busybox";
+  if (facts.busybox) return { check, level: "ok", found: "installed" };
+  const mend = "apt-get install busybox-static";
+  return { check, level: "warn", found: "not installed", meaning: "the demo image cannot be built", mend };
+}
+
+function sysResource({ hasSysResource }: MachineFacts): Finding {
+  const check = "CAP_SYS_RESOURCE";
+  if (hasSysResource) return { check, level: "ok", found: "present" };
+  return {
+    check,
+    level: "warn",
+    found: "missing",
+    meaning: "containers cannot be protected from the OOM killer (oom_score_adj is only ever raised); pods run",
+    mend: "give this machine or container the capability",
+  };
+}
+
+function rootMount({ isRootShared }: MachineFacts): Finding {
+  const check = "mount propagation";
+  if (isRootShared) return { check, level: "ok", found: "/ is shared" };
+  return {
+    check,
+    level: "ok",
+    found: "/ is private",
+    meaning: "pods run in a mount namespace of their own; mounts made on the machine later do not show in them",
+  };
+}
+
+function swap({ swapBytes }: MachineFacts): Finding {
+  const check = "swap";
+  if (swapBytes === 0) return { check, level: "ok", found: "none" };
+  return {
+    check,
+    level: "warn",
+    found: `${formatBytes(swapBytes)} in use`,
+    meaning: "a kubelet refuses to start with it unless failSwapOn is false, which nodelet up sets",
+    mend: "swapoff -a",
+  };
+}
+
+function ipForward(facts: MachineFacts): Finding {
+  const check = "IP forwarding";
+  if (facts.ipForward) return { check, level: "ok", found: "on" };
+  return { check, level: "ok", found: "off", meaning: "it is turned on when the first pod gets its network" };
+}
+
+function bridgeNetfilter({ bridgeCallsIptables }: MachineFacts): Finding {
+  const check = "br_netfilter";
+  if (bridgeCallsIptables === true) return { check, level: "ok", found: "loaded, bridges call iptables" };
+  return {
+    check,
+    level: "ok",
+    found: bridgeCallsIptables === undefined ? "not loaded" : "bridges do not call iptables",
+    meaning: "a pod that calls another pod of this node by its host port may get no answer; pod addresses work",
+    mend: "modprobe br_netfilter && sysctl -w net.bridge.bridge-nf-call-iptables=1",
+  };
+}
+
+function forwardPolicy({ forwardPolicy: policy }: MachineFacts): Finding {
+  const check = "forwarding policy";
+  if (policy === undefined) return { check, level: "ok", found: "not known" };
+  if (policy === "ACCEPT") return { check, level: "ok", found: policy };
+  return {
+    check,
+    level: "warn",
+    found: policy,
+    meaning: "a firewall drops what pods send to the outside and receive through host ports",
+    mend: "iptables -I FORWARD -i nodelet0 -j ACCEPT && iptables -I FORWARD -o nodelet0 -j ACCEPT",
+  };
+}
+
+function ports({ portsTaken, runningPid }: MachineFacts): Finding {
+  const check = "ports";
+  if (portsTaken.length === 0) return { check, level: "ok", found: "free" };
+  const found = `taken: ${portsTaken.join(", ")}`;
+  if (runningPid !== undefined)
+    return { check, level: "ok", found: `${found}, by the nodelet that runs (pid ${runningPid})` };
+  const mend = "stop the other kubelet, or start with --healthz-port 0 or another port";
+  return { check, level: "warn", found, meaning: "the node agent's health server cannot listen", mend };
+}
+
+function disk({ disk: { path, availableBytes, totalBytes } }: MachineFacts): Finding {
+  const check = "disk space";
+  const found = `${formatBytes(availableBytes)} of ${formatBytes(totalBytes)} free on ${path}`;
+  const mend = "free some, or choose another place with --state-dir";
+  if (availableBytes < MIN_DISK_BYTES) return { check, level: "fail", found, meaning: "images do not fit", mend };
+  if (availableBytes >= totalBytes * LOW_DISK_RATIO) return { check, level: "ok", found };
+  return { check, level: "warn", found, meaning: "a kubelet evicts pods below one tenth", mend };
+}
+
+function formatBytes(bytes: number): string {
+  const gibibytes = bytes / 1024 ** 3;
+  return gibibytes >= 1 ? `${gibibytes.toFixed(1)} GiB` : `${Math.round(bytes / 1024 ** 2)} MiB`;
+}

@@ -1,0 +1,129 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, statfs } from "node:fs/promises";
+import { createServer } from "node:net";
+import { release, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { findCniBinDirectory, findProgram, readHasSysResource } from "../containerd/machine-facts.ts";
+import { isRootShared, type Mount, parseMountInfo } from "../containerd/mount-info.ts";
+import { readLockHolder } from "../processes/process-lock.ts";
+import { runCommand } from "../processes/run-command.ts";
+import { computeStateLayout } from "../supervisor/state-layout.ts";
+import type { CgroupFacts, MachineFacts } from "./machine-facts.ts";
+
+/** Where root's programs are, whatever the caller's search path says. */
+const SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** Reads what is there and tries what must be tried; changes nothing that stays. */
+export async function readMachineFacts(stateDirectory: string, ports: readonly number[]): Promise<MachineFacts> {
+  const mounts = parseMountInfo(await readFile("/proc/self/mountinfo", "utf8"));
+  const bridgeCalls = await readSysctl("net/bridge/bridge-nf-call-iptables");
+  const portsTaken: number[] = [];
+  for (const port of ports) if (!(await isPortFree(port))) portsTaken.push(port);
+  return {
+    uid: process.geteuid?.() ?? 0,
+    kernelRelease: release(),
+    namespaces: await readdir("/proc/self/ns"),
+    maxUserNamespaces: Number((await readSysctl("user/max_user_namespaces")) ?? 0),
+    cgroup: await readCgroupFacts(mounts),
+    overlayWorks: await tryOverlay(stateDirectory),
+    containerd: await readVersion("containerd"),
+    runc: await readVersion("runc"),
+    iptables: await readVersion("iptables"),
+    busybox: (await findProgram("busybox", SEARCH_PATH)) !== undefined,
+    cniBinDirectory: await findCniBinDirectory(),
+    swapBytes: await readSwapBytes(),
+    hasSysResource: await readHasSysResource(),
+    isRootShared: isRootShared(mounts),
+    ipForward: (await readSysctl("net/ipv4/ip_forward")) === "1",
+    bridgeCallsIptables: bridgeCalls === undefined ? undefined : bridgeCalls === "1",
+    forwardPolicy: await readForwardPolicy(),
+    portsTaken,
+    disk: await readDisk(stateDirectory),
+    runningPid: await readLockHolder(computeStateLayout(stateDirectory).lock).catch(() => undefined),
+  };
+}
+
+async function readCgroupFacts(mounts: readonly Mount[]): Promise<CgroupFacts> {
+  const root = mounts.findLast((mount) => mount.mountPoint === "/sys/fs/cgroup");
+  if (root?.fileSystem === "cgroup2") {
+    const controllers = await readIfPresent("/sys/fs/cgroup/cgroup.controllers");
+    return { version: 2, controllers: (controllers ?? "").trim().split(" ").filter(Boolean) };
+  }
+  const hasV1 = mounts.some((mount) => mount.fileSystem === "cgroup");
+  const table = ((await readIfPresent("/proc/cgroups")) ?? "").split("\n").filter((line) => !line.startsWith("#"));
+  const enabled = table.map((line) => line.split("\t")).filter((fields) => fields[3] === "1");
+  return { version: hasV1 ? 1 : undefined, controllers: enabled.map((fields) => fields[0] ?? "") };
+}
+
+/** A real mount, in a mount namespace that goes with the command. */
+async function tryOverlay(stateDirectory: string): Promise<boolean | undefined> {
+  if (process.geteuid?.() !== 0) return undefined;
+  const scratch = await mkdtemp(join(await nearestDirectory(stateDirectory), ".nodelet-doctor-")).catch(
+    () => undefined,
+  );
+  const directory = scratch ?? (await mkdtemp(join(tmpdir(), "nodelet-doctor-")));
+  try {
+    const [lower, upper, work, merged] = ["lower", "upper", "work", "merged"].map((name) => join(directory, name));
+    for (const path of [lower, upper, work, merged]) if (path !== undefined) await mkdir(path);
+    const options = `lowerdir=${lower},upperdir=${upper},workdir=${work}`;
+    await runCommand("unshare", ["--mount", "mount", "-t", "overlay", "overlay", "-o", options, `${merged}`]);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** The first line of what `--version` prints. */
+async function readVersion(name: string): Promise<string | undefined> {
+  const path = await findProgram(name, SEARCH_PATH);
+  if (path === undefined) return undefined;
+  return (await runCommand(path, ["--version"]).catch(() => "")).split("\n")[0]?.trim();
+}
+
+async function readSwapBytes(): Promise<number> {
+  const lines = ((await readIfPresent("/proc/swaps")) ?? "").trim().split("\n").slice(1);
+  return lines.reduce((sum, line) => sum + Number(line.split(/\s+/)[2] ?? 0) * 1024, 0);
+}
+
+async function readForwardPolicy(): Promise<string | undefined> {
+  const path = await findProgram("iptables", SEARCH_PATH);
+  if (path === undefined || process.geteuid?.() !== 0) return undefined;
+  const rules = await runCommand(path, ["--wait", "--list-rules", "FORWARD"]).catch(() => "");
+  return /^-P FORWARD (\w+)/m.exec(rules)?.[1];
+}
+
+async function isPortFree(port: number): Promise<boolean> {
+  return await new Promise<boolean>((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen({ port, host: "127.0.0.1" }, () => server.close(() => resolve(true)));
+  });
+}
+
+async function readDisk(stateDirectory: string): Promise<MachineFacts["disk"]> {
+  const path = await nearestDirectory(stateDirectory);
+  const { bavail, blocks, bsize } = await statfs(path);
+  return { path, availableBytes: bavail * bsize, totalBytes: blocks * bsize };
+}
+
+/** The directory itself or the first of its parents that exists. */
+async function nearestDirectory(path: string): Promise<string> {
+  for (let candidate = path; ; candidate = dirname(candidate)) {
+    if (candidate === "/") return candidate;
+    try {
+      await readdir(candidate);
+      return candidate;
+    } catch {
+      // Not there, or not ours to read: its parent lies on the same disk.
+    }
+  }
+}
+
+async function readSysctl(name: string): Promise<string | undefined> {
+  return (await readIfPresent(`/proc/sys/${name}`))?.trim();
+}
+
+async function readIfPresent(path: string): Promise<string | undefined> {
+  return await readFile(path, "utf8").catch(() => undefined);
+}

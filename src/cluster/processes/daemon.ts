@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { open, rm, writeFile } from "node:fs/promises";
+import type { Log } from "../../base/log.ts";
+import { rotateLog } from "./log-file.ts";
+import { formatProcessIdentity, readLiveProcess, readProcessIdentity, terminateProcess } from "./process-identity.ts";
+
+/** A child that lives on when its parent is killed: the parent that comes after finds it by its PID file. */
+export interface Daemon {
+  readonly pid: number;
+  /** Resolves when the process has ended, asked for or not. */
+  readonly exited: Promise<DaemonExit>;
+  /** SIGTERM, the grace period, SIGKILL; resolves when it has ended. Idempotent. */
+  stop(): Promise<void>;
+}
+
+export interface DaemonExit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface DaemonOptions {
+  command: string;
+  args: readonly string[];
+  environment: NodeJS.ProcessEnv;
+  logFile: string;
+  pidFile: string;
+  gracePeriodMs: number;
+  log: Log;
+}
+
+/**
+ * Starts the program in a session of its own (a Ctrl-C in the terminal does not reach it) after ending the one that the
+ * PID file names, should it still run. Rejects when it cannot be started at all.
+ */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  await endDaemon(options);
+  await rotateLog(options.logFile);
+  const child = await spawnInto(options);
+  const pid = child.pid ?? 0;
+  const exited = new Promise<DaemonExit>((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null)
+      resolve({ code: child.exitCode, signal: child.signalCode });
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+  });
+  const identity = await readProcessIdentity(pid);
+  if (identity !== undefined) await writeFile(options.pidFile, formatProcessIdentity(identity), { mode: 0o600 });
+  return {
+    pid,
+    exited,
+    async stop() {
+      if (identity === undefined || (await terminateProcess(identity, options.gracePeriodMs))) await exited;
+      await rm(options.pidFile, { force: true });
+    },
+  };
+}
+
+/** Ends the process that the PID file names, if it still lives. True when there was one. */
+export async function endDaemon(options: Pick<DaemonOptions, "pidFile" | "gracePeriodMs" | "log">): Promise<boolean> {
+  const { pidFile, gracePeriodMs, log } = options;
+  const running = await readLiveProcess(pidFile);
+  if (running !== undefined) {
+    log.info("ending a process that was left running", { pid: running.pid, pidFile });
+    await terminateProcess(running, gracePeriodMs);
+  }
+  await rm(pidFile, { force: true });
+  return running !== undefined;
+}
+
+async function spawnInto(options: DaemonOptions): Promise<ChildProcess> {
+  const log = await open(options.logFile, "a", 0o600);
+  try {
+    const child = spawn(options.command, [...options.args], {
+      detached: true,
+      stdio: ["ignore", log.fd, log.fd],
+      env: options.environment,
+    });
+    await new Promise<void>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("spawn", resolve);
+    });
+    return child;
+  } finally {
+    await log.close();
+  }
+}

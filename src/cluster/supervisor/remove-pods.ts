@@ -1,0 +1,65 @@
+import { setMaxListeners } from "node:events";
+import { messageOf } from "../../base/errors.ts";
+import { createLimiter } from "../../base/limiter.ts";
+import type { Log } from "../../base/log.ts";
+import { createMetrics } from "../../base/metrics.ts";
+import { createTimeline } from "../../base/timeline.ts";
+import { connectCri } from "../../cri/connect.ts";
+import { createNodeHost } from "../../host/node/create-host.ts";
+import { listRuntimePods, readPodRuntimeStatus } from "../../node/runtime/read-pods.ts";
+import { removePod } from "../../node/runtime/remove-pod.ts";
+import { stopPod } from "../../node/runtime/stop-pod.ts";
+import { startContainerd } from "../containerd/start-containerd.ts";
+import { readRuntimeOptions } from "./runtime-options.ts";
+import type { StateLayout } from "./state-layout.ts";
+
+/** Where every kubelet puts its flat links to container logs. */
+const CONTAINER_LOGS_DIRECTORY = "/var/log/containers";
+const PODS_AT_ONCE = 16;
+
+export interface RemovePodsDeps {
+  log: Log;
+  /** Told of each pod, as `namespace/name`, when it is gone. */
+  onRemoved: (pod: string) => void;
+  /** Told of each pod that could not be removed in order, with the reason. */
+  onFailure: (pod: string, reason: string) => void;
+  signal: AbortSignal;
+}
+
+/**
+ * Stops and removes every pod of the state directory's runtime, with preStop hooks and grace periods as the containers'
+ * own annotations record them: it needs no node agent. Nobody else may run on the state directory. One that fails does
+ * not keep the others; returns whether all are gone.
+ */
+export async function removeAllPods(layout: StateLayout, deps: RemovePodsDeps): Promise<boolean> {
+  const options = await readRuntimeOptions(layout.directory);
+  const containerd = await startContainerd({ ...options, directory: layout.runtime, log: deps.log });
+  const host = createNodeHost();
+  const cri = connectCri({ endpoint: containerd.endpoint, log: deps.log, metrics: createMetrics() });
+  const { runtime } = cri;
+  const { signal } = deps;
+  setMaxListeners(0, signal); // every call in flight listens
+  const stopDeps = { runtime, host, timeline: createTimeline(host.clock) };
+  const logs = { podLogsDirectory: layout.podLogs, containerLogsDirectory: CONTAINER_LOGS_DIRECTORY };
+  let failures = 0;
+  try {
+    const limiter = createLimiter(PODS_AT_ONCE);
+    const remove = async (pod: { uid: string; name: string; namespace: string }) => {
+      try {
+        const status = await readPodRuntimeStatus({ runtime, host }, pod, signal);
+        await stopPod(stopDeps, undefined, status, { gracePeriodSeconds: undefined, signal });
+        await removePod({ runtime, files: host.files, ...logs }, status, signal);
+        deps.onRemoved(`${pod.namespace}/${pod.name}`);
+      } catch (error) {
+        failures += 1;
+        deps.onFailure(`${pod.namespace}/${pod.name}`, messageOf(error));
+      }
+    };
+    const pods = await listRuntimePods(runtime, signal);
+    await Promise.all(pods.map(async (pod) => await limiter.run(async () => await remove(pod))));
+  } finally {
+    cri.close();
+    await containerd.stop();
+  }
+  return failures === 0;
+}

@@ -1,0 +1,105 @@
+import { mkdir } from "node:fs/promises";
+import { isAbort } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
+import { repeat } from "../../base/interval.ts";
+import type { Log } from "../../base/log.ts";
+import { type Containerd, type ContainerdOptions, startContainerd } from "../containerd/start-containerd.ts";
+import { buildImages } from "../images/build-images.ts";
+import { DEMO_IMAGE, PAUSE_IMAGE } from "../images/image-references.ts";
+import { rotateLog } from "../processes/log-file.ts";
+import { type AgentOptions, startAgent } from "./start-agent.ts";
+import type { StateLayout } from "./state-layout.ts";
+import { superviseService } from "./supervise.ts";
+
+export interface NodeDeps {
+  clock: Clock;
+  log: Log;
+  /** One line a finished step, for a person who waits. */
+  progress: (line: string) => void;
+  signal: AbortSignal;
+}
+
+export interface NodeOptions
+  extends Pick<ContainerdOptions, "binary" | "podCidr" | "bridge">,
+    Pick<AgentOptions, "entry" | "manifests" | "healthzPort" | "kubeletArguments"> {
+  /** Told once, when containerd and the node agent answer. */
+  onReady: () => void;
+}
+
+const LOG_CHECK_PERIOD_MS = 60_000;
+
+/**
+ * Runs a standalone node: containerd and the node agent as two children, each started again by itself when it ends.
+ * Returns when the signal fired and both have stopped; pods run on. Rejects when the first start fails.
+ */
+export async function runStandaloneNode(layout: StateLayout, options: NodeOptions, deps: NodeDeps): Promise<void> {
+  const { clock, log, signal } = deps;
+  await mkdir(layout.manifests, { recursive: true, mode: 0o700 });
+  const launchContainerd = async () => await startContainerd({ ...options, directory: layout.runtime, log });
+  const containerd = await timed(deps, launchContainerd, ({ version }) => `containerd ${version} is ready`);
+  // The endpoint and the mount namespace are the same for every containerd that is started on this directory.
+  const { endpoint, enterMountNamespace } = containerd;
+  const launchAgent = async () => await startAgent(layout, { ...options, endpoint, enterMountNamespace, log, signal });
+  let agent: Awaited<ReturnType<typeof launchAgent>>;
+  try {
+    await ensureImages(containerd, layout, deps);
+    agent = await timed(deps, launchAgent, () => "the node agent is ready");
+  } catch (error) {
+    await containerd.stop();
+    throw error;
+  }
+  options.onReady();
+  const rotation = keepLogsSmall([containerd.logFile, layout.agentLog, layout.supervisorLog], deps);
+  await superviseBoth({ agent, launchAgent, containerd, launchContainerd }, { clock, log, signal });
+  await rotation;
+}
+
+async function keepLogsSmall(paths: readonly string[], { clock, log, signal }: NodeDeps): Promise<void> {
+  try {
+    await repeat(clock, { periodMs: LOG_CHECK_PERIOD_MS, signal }, async () => {
+      for (const path of paths) {
+        await rotateLog(path).catch((error: unknown) => log.warn("a log cannot be rotated", { path, error }));
+      }
+    });
+  } catch (error) {
+    if (!isAbort(error)) throw error;
+  }
+}
+
+interface Both {
+  agent: Awaited<ReturnType<typeof startAgent>>;
+  launchAgent: () => Promise<Awaited<ReturnType<typeof startAgent>>>;
+  containerd: Containerd;
+  launchContainerd: () => Promise<Containerd>;
+}
+
+/** The agent stops first, so that it does not see its runtime go. */
+async function superviseBoth(both: Both, deps: { clock: Clock; log: Log; signal: AbortSignal }): Promise<void> {
+  const agentStopped = new AbortController();
+  const agent = superviseService({ name: "node agent", start: both.launchAgent }, both.agent, deps);
+  const containerd = superviseService({ name: "containerd", start: both.launchContainerd }, both.containerd, {
+    ...deps,
+    signal: agentStopped.signal,
+  });
+  await agent.finally(() => agentStopped.abort());
+  await containerd;
+}
+
+/** Builds and imports the pause and the demo image unless the store has them: they cost more than all the rest. */
+async function ensureImages(containerd: Containerd, layout: StateLayout, deps: NodeDeps): Promise<void> {
+  const present = new Set(await containerd.listImages());
+  if ([PAUSE_IMAGE, DEMO_IMAGE].every((reference) => present.has(reference))) return;
+  const build = async () => {
+    for (const image of await buildImages(layout.images)) {
+      if (!present.has(image.ref)) await containerd.importImage(image.tar);
+    }
+  };
+  await timed(deps, build, () => "the pause and demo images are built");
+}
+
+async function timed<T>(deps: NodeDeps, step: () => Promise<T>, describe: (result: T) => string): Promise<T> {
+  const startedAt = deps.clock.monotonic();
+  const result = await step();
+  deps.progress(`${describe(result)} (${((deps.clock.monotonic() - startedAt) / 1000).toFixed(1)} s)`);
+  return result;
+}

@@ -1,0 +1,40 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { codeOf } from "../../base/errors.ts";
+import type { ContainerdOptions } from "../containerd/start-containerd.ts";
+
+/** How the node of a state directory was last started; whoever removes its pods must start the runtime the same way. */
+export interface RuntimeOptions extends Pick<ContainerdOptions, "binary" | "podCidr" | "bridge"> {
+  /** The directory that its node agent watches. */
+  manifests?: string;
+}
+
+const NAMES = ["binary", "podCidr", "bridge", "manifests"] as const;
+
+export async function writeRuntimeOptions(stateDirectory: string, options: RuntimeOptions): Promise<void> {
+  const { binary, podCidr, bridge, manifests } = options;
+  const text = `${JSON.stringify({ binary, podCidr, bridge, manifests })}\n`;
+  await writeFile(optionsPath(stateDirectory), text, { mode: 0o600 });
+}
+
+/** Empty when none were written. */
+export async function readRuntimeOptions(stateDirectory: string): Promise<RuntimeOptions> {
+  let text: string;
+  try {
+    text = await readFile(optionsPath(stateDirectory), "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return {};
+    throw error;
+  }
+  const value: unknown = JSON.parse(text);
+  const options: RuntimeOptions = {};
+  if (typeof value !== "object" || value === null) return options;
+  const entries = new Map(Object.entries(value));
+  for (const name of NAMES) {
+    const option: unknown = entries.get(name);
+    if (typeof option === "string") options[name] = option;
+  }
+  return options;
+}
+
+const optionsPath = (stateDirectory: string) => join(stateDirectory, "runtime.json");

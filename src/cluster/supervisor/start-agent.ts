@@ -1,0 +1,101 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { throwIfAborted } from "../../base/abort.ts";
+import { CodedError, messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { type Daemon, type DaemonExit, endDaemon, startDaemon } from "../processes/daemon.ts";
+import { readLogTail } from "../processes/log-file.ts";
+import { readNodeReport } from "../status/node-report.ts";
+import { computeKubeletConfig } from "./kubelet-config.ts";
+import type { StateLayout } from "./state-layout.ts";
+
+export interface AgentOptions {
+  /** The JavaScript file that this program was started with. */
+  entry: string;
+  endpoint: string;
+  /** The command prefix under which containerd runs: the agent must see the same mounts. */
+  enterMountNamespace: readonly string[];
+  manifests: string;
+  healthzPort: number;
+  /** Further kubelet flags, after ours. */
+  kubeletArguments: readonly string[];
+  log: Log;
+  /** Firing it gives up the wait for the agent, which is then stopped. */
+  signal: AbortSignal;
+}
+
+const READY_TIMEOUT_MS = 60_000;
+const READY_POLL_MS = 25;
+const STOP_GRACE_PERIOD_MS = 10_000;
+const LOG_TAIL_BYTES = 2_000;
+
+/** Starts the node agent and resolves when it answers. Rejects with `exited` or `start-timed-out` and the log's end. */
+export async function startAgent(layout: StateLayout, options: AgentOptions): Promise<Daemon> {
+  await mkdir(layout.kubeletRoot, { recursive: true, mode: 0o750 });
+  await mkdir(layout.podLogs, { recursive: true, mode: 0o755 });
+  const { endpoint, manifests, healthzPort } = options;
+  const config = computeKubeletConfig({ endpoint, manifests, podLogs: layout.podLogs, healthzPort });
+  await writeFile(layout.kubeletConfig, config, { mode: 0o600 });
+  const [command = process.execPath, ...args] = [...options.enterMountNamespace, ...agentCommand(layout, options)];
+  // Node.js would load these certificates at every start; nothing here speaks TLS to the outside.
+  const { NODE_EXTRA_CA_CERTS: _, ...environment } = process.env;
+  const daemon = await startDaemon({
+    ...agentIdentity(layout),
+    command,
+    args,
+    environment,
+    logFile: layout.agentLog,
+    log: options.log,
+  });
+  try {
+    await waitUntilReady(layout, daemon.exited, options.signal);
+  } catch (error) {
+    await daemon.stop();
+    throw error;
+  }
+  return daemon;
+}
+
+/** Ends the agent of an earlier supervisor that was killed. */
+export async function endAgent(layout: StateLayout, log: Log): Promise<void> {
+  await endDaemon({ ...agentIdentity(layout), log });
+}
+
+function agentIdentity(layout: StateLayout) {
+  return { pidFile: layout.agentPidFile, gracePeriodMs: STOP_GRACE_PERIOD_MS };
+}
+
+/** A small young generation halves what the agent holds; it allocates little and in bursts. */
+function agentCommand(layout: StateLayout, options: AgentOptions): string[] {
+  return [
+    process.execPath,
+    ...process.execArgv.filter((argument) => !argument.startsWith("--max-semi-space-size")),
+    "--max-semi-space-size=2",
+    options.entry,
+    "kubelet",
+    `--config=${layout.kubeletConfig}`,
+    `--root-dir=${layout.kubeletRoot}`,
+    `--nodelet-socket=${layout.agentSocket}`,
+    ...options.kubeletArguments,
+  ];
+}
+
+async function waitUntilReady(layout: StateLayout, exited: Promise<DaemonExit>, signal: AbortSignal): Promise<void> {
+  const ended = exited.then(() => true);
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  let reason = "";
+  while (performance.now() < deadline) {
+    try {
+      await readNodeReport(layout.agentSocket);
+      return;
+    } catch (error) {
+      reason = messageOf(error);
+    }
+    throwIfAborted(signal);
+    if (await Promise.race([ended, delay(READY_POLL_MS, false)])) {
+      const tail = await readLogTail(layout.agentLog, LOG_TAIL_BYTES);
+      throw new CodedError("exited", `the node agent ended at once: ${tail} (${layout.agentLog})`);
+    }
+  }
+  throw new CodedError("start-timed-out", `the node agent is not ready (${reason}); see ${layout.agentLog}`);
+}

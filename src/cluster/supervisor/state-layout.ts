@@ -1,0 +1,42 @@
+import { join } from "node:path";
+
+/** Where a standalone node keeps everything; all beneath one directory, readable by root only. */
+export interface StateLayout {
+  directory: string;
+  /** Held by the supervisor that runs here. */
+  lock: string;
+  /** Of the supervisor: what it started, what ended, what it started anew. */
+  supervisorLog: string;
+  agentLog: string;
+  agentPidFile: string;
+  /** Where the node agent answers `nodelet status`. */
+  agentSocket: string;
+  kubeletConfig: string;
+  /** Kubelet's `--root-dir`: volumes and pod directories. */
+  kubeletRoot: string;
+  podLogs: string;
+  /** Watched for pods when no other directory is named. */
+  manifests: string;
+  images: string;
+  /** Of containerd: see RuntimeLayout. */
+  runtime: string;
+}
+
+export const DEFAULT_STATE_DIRECTORY = "/var/lib/nodelet";
+
+export function computeStateLayout(directory: string): StateLayout {
+  return {
+    directory,
+    lock: join(directory, "supervisor.lock"),
+    supervisorLog: join(directory, "nodelet.log"),
+    agentLog: join(directory, "agent.log"),
+    agentPidFile: join(directory, "agent.pid"),
+    agentSocket: join(directory, "node.sock"),
+    kubeletConfig: join(directory, "kubelet.yaml"),
+    kubeletRoot: join(directory, "kubelet"),
+    podLogs: join(directory, "pod-logs"),
+    manifests: join(directory, "manifests"),
+    images: join(directory, "images"),
+    runtime: join(directory, "containerd"),
+  };
+}

@@ -1,0 +1,60 @@
+import { rm } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { CodedError, runAll } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { unmountBeneath } from "../containerd/mount-namespace.ts";
+import { countRunningPods, endContainerd, removeRunState } from "../containerd/remove-runtime.ts";
+import { sendSignal } from "../processes/process-identity.ts";
+import { readLockHolder } from "../processes/process-lock.ts";
+import { endAgent } from "./start-agent.ts";
+import type { StateLayout } from "./state-layout.ts";
+
+const STOP_TIMEOUT_MS = 60_000;
+const POLL_MS = 50;
+
+export interface StoppedNode {
+  /** A supervisor ran; without one only leftovers of a killed one were ended. */
+  ran: boolean;
+  /** Pods that live on. */
+  pods: number;
+}
+
+/**
+ * Stops the supervisor with its two children, or what a killed one left behind. Pods run on. Rejects with
+ * `stop-timed-out` when the supervisor does not end within a minute.
+ */
+export async function stopNode(layout: StateLayout, log: Log): Promise<StoppedNode> {
+  const holder = await readLockHolder(layout.lock);
+  if (holder !== undefined) {
+    sendSignal(holder, "SIGTERM");
+    const deadline = performance.now() + STOP_TIMEOUT_MS;
+    while ((await readLockHolder(layout.lock)) === holder) {
+      if (performance.now() > deadline) {
+        throw new CodedError(
+          "stop-timed-out",
+          `the supervisor (pid ${holder}) does not end; see ${layout.supervisorLog}`,
+        );
+      }
+      await delay(POLL_MS);
+    }
+  }
+  await endAgent(layout, log);
+  await endContainerd(layout.runtime, log);
+  return { ran: holder !== undefined, pods: await countRunningPods(layout.runtime) };
+}
+
+/**
+ * Removes what running left on the machine: mounts, network, sockets, pod directories. Images and logs stay. What still
+ * runs of pods is killed, so they are removed before.
+ */
+export async function removeNodeRunState(layout: StateLayout): Promise<void> {
+  await runAll(
+    [
+      async () => await removeRunState(layout.runtime),
+      async () => await unmountBeneath(layout.directory),
+      async () => await rm(layout.kubeletRoot, { recursive: true, force: true }),
+      async () => await rm(layout.agentSocket, { force: true }),
+    ],
+    `removing the run state in ${layout.directory}`,
+  );
+}

@@ -1,0 +1,207 @@
+import { parseYaml } from "../api/yaml.ts";
+import { type ConfigurationError, type DecodeReport, decodeFields, type FieldTable, isObject } from "./codec.ts";
+import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
+import { KUBELET_FLAGS } from "./flags.ts";
+import {
+  computeDerivedDefaults,
+  DEFAULT_KUBELET_CONFIGURATION,
+  KUBELET_CONFIGURATION_FIELDS,
+  type KubeletConfiguration,
+} from "./kubelet-configuration.ts";
+import { validateKubeletConfiguration } from "./validate-configuration.ts";
+
+/** A configuration file as it was read. */
+export interface ConfigurationFile {
+  /** Absolute; relative paths in the file start at its directory. */
+  path: string;
+  text: string;
+}
+
+export interface ConfigurationSources {
+  /** The file of `--config`. */
+  file?: ConfigurationFile;
+  /** The files of `--config-dir`, sorted by name. */
+  dropIns: readonly ConfigurationFile[];
+  /** The flags that were given, by name. */
+  flags: ReadonlyMap<string, unknown>;
+}
+
+interface ComposedConfiguration {
+  /** Frozen. Complete also where there are errors, which then say why not to use it. */
+  configuration: KubeletConfiguration;
+  featureGates: FeatureGates;
+  errors: ConfigurationError[];
+  /** Unknown fields, gates on their way out, and fields that this build has no use for: one sentence each. */
+  warnings: string[];
+}
+
+type RawConfiguration = Readonly<Record<string, unknown>>;
+
+/**
+ * Flags over drop-ins over the file over defaults. Drop-ins are merged as JSON merge patches: objects field by field,
+ * lists whole. A flag replaces a field whole, but feature gates are joined, gate by gate, with the flag's going first.
+ */
+export function composeConfiguration(sources: ConfigurationSources): ComposedConfiguration {
+  const errors: ConfigurationError[] = [];
+  const warnings: string[] = [];
+  let merged: RawConfiguration = {};
+  for (const file of [...(sources.file ? [sources.file] : []), ...sources.dropIns]) {
+    const document = readDocument(file, { errors, warnings });
+    if (document !== undefined) merged = mergePatch(KUBELET_CONFIGURATION_FIELDS, merged, document);
+  }
+  const report: DecodeReport = { errors: [], unknownFields: [] };
+  const decoded = decodeFields(KUBELET_CONFIGURATION_FIELDS, merged, "", report) ?? DEFAULT_KUBELET_CONFIGURATION;
+  const fromFiles = computeDerivedDefaults(decoded, merged);
+  const configuration = freeze(applyFlags(fromFiles, sources.flags));
+  const gates = resolveFeatureGates(configuration.featureGates ?? {});
+  errors.push(...gates.errors);
+  // Types that are wrong were reported with their file; ranges are checked only where all types are right.
+  if (errors.length === 0) errors.push(...validateKubeletConfiguration(configuration, gates.gates));
+  warnings.push(...gates.warnings);
+  if (errors.length === 0) warnings.push(...noticesOf(fromFiles));
+  return { configuration, featureGates: gates.gates, errors, warnings };
+}
+
+/** One file as plain values with absolute paths, decoded once for its own errors, which then name the file. */
+function readDocument(
+  file: ConfigurationFile,
+  found: { errors: ConfigurationError[]; warnings: string[] },
+): RawConfiguration | undefined {
+  const fail = (message: string) => {
+    found.errors.push({ path: file.path, message });
+    return undefined;
+  };
+  // A configuration is one document; what stands after it is left out, as kubelet does.
+  const [document] = parseYaml(file.text);
+  if (document !== undefined && document.errors.length > 0) {
+    return fail(`couldn't be read as YAML or JSON: ${document.errors.join(", ")}`);
+  }
+  if (!isObject(document?.value)) return fail("must hold an object of kind KubeletConfiguration");
+  const { apiVersion, kind, ...fields } = document.value;
+  if (kind === undefined) return fail("Object 'Kind' is missing: add `kind: KubeletConfiguration`");
+  if (kind !== "KubeletConfiguration" || apiVersion !== "kubelet.config.k8s.io/v1beta1") {
+    const got = `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion ?? "")}`;
+    return fail(`${got}: use kind KubeletConfiguration of kubelet.config.k8s.io/v1beta1`);
+  }
+  const report: DecodeReport = { errors: [], unknownFields: [] };
+  decodeFields(KUBELET_CONFIGURATION_FIELDS, fields, "", report);
+  found.errors.push(...report.errors.map(({ path, message }) => ({ path, message: `${message} (in ${file.path})` })));
+  const strict = [...report.unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`), ...document.warnings];
+  if (strict.length > 0) {
+    found.warnings.push(
+      `Using lenient decoding as strict decoding failed: ${file.path}: strict decoding error: ${strict.join(", ")}`,
+    );
+  }
+  return resolvePaths(fields, file.path);
+}
+
+const PATH_FIELDS = [
+  "staticPodPath",
+  "authentication.x509.clientCAFile",
+  "tlsCertFile",
+  "tlsPrivateKeyFile",
+  "resolvConf",
+  "volumePluginDir",
+  "podLogsDir",
+];
+
+function resolvePaths(fields: RawConfiguration, filePath: string): RawConfiguration {
+  const directory = filePath.slice(0, filePath.lastIndexOf("/"));
+  return PATH_FIELDS.reduce((resolved, path) => {
+    const current = readPath(resolved, path.split("."));
+    const isRelative = typeof current === "string" && current !== "" && !current.startsWith("/");
+    return isRelative ? setPath(resolved, path.split("."), joinPaths(directory, current)) : resolved;
+  }, fields);
+}
+
+function joinPaths(directory: string, relative: string): string {
+  const parts: string[] = [];
+  for (const part of `${directory}/${relative}`.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
+}
+
+/**
+ * RFC 7396, with null meaning "the default again". Goes no deeper than the fields that exist, so that aliases in a file
+ * cannot blow it up, and leaves out what does not exist.
+ */
+function mergePatch(
+  table: FieldTable | undefined,
+  target: RawConfiguration,
+  patch: RawConfiguration,
+): RawConfiguration {
+  const merged = new Map(Object.entries(target));
+  for (const [key, value] of Object.entries(patch)) {
+    if (table !== undefined && !Object.hasOwn(table, key)) continue;
+    const current = merged.get(key);
+    if (value === null) merged.delete(key);
+    else if (table === undefined || !isObject(value)) merged.set(key, value);
+    else merged.set(key, mergePatch(table[key]?.codec.fields, isObject(current) ? current : {}, value));
+  }
+  return Object.fromEntries(merged);
+}
+
+function applyFlags(configuration: KubeletConfiguration, flags: ReadonlyMap<string, unknown>): KubeletConfiguration {
+  let changed: RawConfiguration = configuration;
+  for (const { name, field } of KUBELET_FLAGS) {
+    if (field === undefined || !flags.has(name)) continue;
+    const given = flags.get(name);
+    const value = field === "featureGates" && isObject(given) ? { ...configuration.featureGates, ...given } : given;
+    changed = setPath(changed, field.split("."), value);
+  }
+  return isConfiguration(changed) ? changed : configuration;
+}
+
+/** Flags are of their fields' types, so that what had every field still has. */
+function isConfiguration(value: RawConfiguration): value is KubeletConfiguration {
+  return Object.keys(KUBELET_CONFIGURATION_FIELDS).every((name) => Object.hasOwn(value, name));
+}
+
+function readPath(value: unknown, [name, ...rest]: readonly string[]): unknown {
+  if (name === undefined) return value;
+  return isObject(value) && Object.hasOwn(value, name) ? readPath(value[name], rest) : undefined;
+}
+
+function setPath(target: unknown, [name, ...rest]: readonly string[], value: unknown): RawConfiguration {
+  const base = isObject(target) ? target : {};
+  if (name === undefined) return base;
+  return { ...base, [name]: rest.length === 0 ? value : setPath(base[name], rest, value) };
+}
+
+/** Fields that a file sets to something else than the default, without any effect in this build. */
+function noticesOf(configuration: KubeletConfiguration): string[] {
+  return collectChanges(KUBELET_CONFIGURATION_FIELDS, configuration, DEFAULT_KUBELET_CONFIGURATION).map(
+    ({ path, effect }) =>
+      effect === "later"
+        ? `Field ${path} is accepted but has no effect in this version yet`
+        : `Field ${path} is accepted but has no effect`,
+  );
+}
+
+function collectChanges(
+  table: FieldTable,
+  configuration: RawConfiguration,
+  initial: RawConfiguration,
+  prefix = "",
+): Array<{ path: string; effect: "later" | "ignored" }> {
+  return Object.entries(table).flatMap(([name, field]) => {
+    const [current, standard] = [configuration[name], initial[name]];
+    if (JSON.stringify(current) === JSON.stringify(standard)) return [];
+    const path = `${prefix}${name}`;
+    if (field.codec.fields !== undefined && isObject(current) && isObject(standard)) {
+      return collectChanges(field.codec.fields, current, standard, `${path}.`);
+    }
+    // What is switched off is not missed.
+    return field.effect === "works" || current === false ? [] : [{ path, effect: field.effect }];
+  });
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    for (const inner of Object.values(value)) freeze(inner);
+    Object.freeze(value);
+  }
+  return value;
+}

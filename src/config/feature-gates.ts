@@ -1,0 +1,81 @@
+import type { ConfigurationError } from "./codec.ts";
+import { FEATURE_GATES, type FeatureGate } from "./feature-gate-table.ts";
+
+type FeatureGateName = keyof typeof FEATURE_GATES;
+
+/** Whether each feature is on, complete and frozen. */
+export type FeatureGates = Readonly<Record<FeatureGateName, boolean>>;
+
+interface ResolvedFeatureGates {
+  gates: FeatureGates;
+  errors: ConfigurationError[];
+  /** Of the kind that kubelet logs when a gate is on its way out. */
+  warnings: string[];
+}
+
+/** What `--feature-gates` may name: upstream's order and stages, without what is GA or gone. */
+export function describeFeatureGates(): string[] {
+  const shown = (name: string, { stage, enabled }: FeatureGate) => `${name}=true|false (${stage} - default=${enabled})`;
+  const groups: Array<readonly [string, FeatureGate]> = [
+    ["AllAlpha", { stage: "ALPHA", enabled: false, locked: false }],
+    ["AllBeta", { stage: "BETA", enabled: false, locked: false }],
+  ];
+  return [...groups, ...Object.entries<FeatureGate>(FEATURE_GATES)]
+    .filter(([, gate]) => gate.stage === "ALPHA" || gate.stage === "BETA")
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, gate]) => shown(name, gate));
+}
+
+const PATH = "featureGates (--feature-gates)";
+
+/**
+ * The gates that hold when `requested` are set over the defaults. AllAlpha and AllBeta set what nobody named
+ * separately. An unknown gate, and a locked one set against its default, is an error in upstream's words.
+ */
+export function resolveFeatureGates(requested: Readonly<Record<string, boolean>>): ResolvedFeatureGates {
+  const errors: ConfigurationError[] = [];
+  const warnings: string[] = [];
+  const wanted = new Map(Object.entries(requested));
+  for (const [name, enabled] of wanted) {
+    if (name === "AllAlpha" || name === "AllBeta") continue;
+    const gate = findGate(name);
+    if (gate === undefined) errors.push({ path: PATH, message: `unrecognized feature gate: ${name}` });
+    else if (gate.locked && gate.enabled !== enabled) {
+      const message = `cannot set feature gate ${name} to ${enabled}, feature is locked to ${gate.enabled}`;
+      errors.push({ path: PATH, message });
+    } else warnings.push(...warningOf(name, gate, enabled));
+  }
+  const gates = mapGates((name, gate) => wanted.get(name) ?? groupValue(gate, wanted) ?? gate.enabled);
+  return { gates: Object.freeze(gates), errors, warnings };
+}
+
+function findGate(name: string): FeatureGate | undefined {
+  const table: Readonly<Record<string, FeatureGate>> = FEATURE_GATES;
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+function groupValue(gate: FeatureGate, wanted: ReadonlyMap<string, boolean>): boolean | undefined {
+  if (gate.stage === "ALPHA") return wanted.get("AllAlpha");
+  return gate.stage === "BETA" ? wanted.get("AllBeta") : undefined;
+}
+
+function warningOf(name: string, gate: FeatureGate, enabled: boolean): string[] {
+  if (gate.stage === "REMOVED") {
+    return [`Setting feature gate ${name}=${enabled} has no effect. Kubernetes has removed this feature gate.`];
+  }
+  if (gate.stage !== "GA" && gate.stage !== "DEPRECATED") return [];
+  const stage = gate.stage === "GA" ? "GA" : "deprecated";
+  return [`Setting ${stage} feature gate ${name}=${enabled}. It will be removed in a future release.`];
+}
+
+function mapGates(compute: (name: string, gate: FeatureGate) => boolean): FeatureGates {
+  const entries: Array<[string, boolean]> = [];
+  for (const [name, gate] of Object.entries<FeatureGate>(FEATURE_GATES)) entries.push([name, compute(name, gate)]);
+  const gates = Object.fromEntries(entries);
+  if (!isComplete(gates)) throw new TypeError("a feature gate got lost");
+  return gates;
+}
+
+function isComplete(gates: Record<string, boolean>): gates is Record<FeatureGateName, boolean> {
+  return Object.keys(FEATURE_GATES).every((name) => Object.hasOwn(gates, name));
+}

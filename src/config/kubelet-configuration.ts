@@ -1,0 +1,280 @@
+import {
+  bool,
+  defaultsOf,
+  duration,
+  durationOrNanoseconds,
+  type FieldValues,
+  float64,
+  int32,
+  int64,
+  listOf,
+  mapOf,
+  nested,
+  objectOf,
+  optional,
+  pointer,
+  quantityText,
+  text,
+  value,
+} from "./codec.ts";
+
+/** Records are written one by one to one stream, so that there is nothing to split or to buffer. */
+const LOG_STREAM_FIELDS = {
+  splitStream: value(bool, false, "ignored"),
+  infoBufferSize: value(quantityText, "0", "ignored"),
+};
+
+/**
+ * KubeletConfiguration (`kubelet.config.k8s.io/v1beta1`): every field of Kubernetes 1.25 to 1.36, one line each: type,
+ * default, what it does in this build, and since when it exists. Upstream's names; durations are milliseconds. The
+ * defaults are those of a configuration file, also where no file is given: the Go kubelet then falls back to an open
+ * read-only port and anonymous access, which this one does not.
+ */
+export const KUBELET_CONFIGURATION_FIELDS = {
+  // Sources of static pods.
+  staticPodPath: value(text, "", "works"),
+  staticPodURL: value(text, "", "works"),
+  staticPodURLHeader: optional(mapOf(listOf(text)), "works"),
+  fileCheckFrequency: value(duration, 20_000, "works"),
+  httpCheckFrequency: value(duration, 20_000, "works"),
+  syncFrequency: value(duration, 60_000, "works"),
+  runOnce: value(bool, false, "ignored"),
+  podLogsDir: value(text, "/var/log/pods", "works", "1.30"),
+
+  // Servers.
+  enableServer: pointer(bool, true, "later"),
+  address: value(text, "0.0.0.0", "works"),
+  port: value(int32, 10_250, "later"),
+  readOnlyPort: value(int32, 0, "works"),
+  healthzPort: pointer(int32, 10_248, "works"),
+  healthzBindAddress: value(text, "127.0.0.1", "works"),
+  tlsCertFile: value(text, "", "later"),
+  tlsPrivateKeyFile: value(text, "", "later"),
+  tlsCipherSuites: optional(listOf(text), "later"),
+  tlsCurvePreferences: optional(listOf(int32), "later", "1.36"),
+  tlsMinVersion: value(text, "", "later"),
+  rotateCertificates: value(bool, false, "later"),
+  serverTLSBootstrap: value(bool, false, "later"),
+  authentication: nested(
+    {
+      x509: nested({ clientCAFile: value(text, "", "later") }, "later"),
+      webhook: nested({ enabled: pointer(bool, true, "later"), cacheTTL: value(duration, 120_000, "later") }, "later"),
+      anonymous: nested({ enabled: pointer(bool, false, "later") }, "later"),
+    },
+    "later",
+  ),
+  authorization: nested(
+    {
+      mode: value(text, "Webhook", "later"),
+      webhook: nested(
+        {
+          cacheAuthorizedTTL: value(duration, 300_000, "later"),
+          cacheUnauthorizedTTL: value(duration, 30_000, "later"),
+        },
+        "later",
+      ),
+    },
+    "later",
+  ),
+  enableDebuggingHandlers: pointer(bool, true, "later"),
+  enableProfilingHandler: pointer(bool, true, "ignored"),
+  enableDebugFlagsHandler: pointer(bool, true, "later"),
+  enableSystemLogHandler: pointer(bool, true, "later"),
+  enableSystemLogQuery: pointer(bool, false, "later", "1.27"),
+  enableContentionProfiling: value(bool, false, "ignored"),
+  streamingConnectionIdleTimeout: value(duration, 14_400_000, "later"),
+
+  // The node and the API server.
+  registerNode: pointer(bool, true, "later"),
+  registerWithTaints: optional(
+    listOf(
+      objectOf({
+        key: value(text, "", "later"),
+        value: value(text, "", "later"),
+        effect: value(text, "", "later"),
+        timeAdded: optional(text, "later"),
+      }),
+    ),
+    "later",
+  ),
+  providerID: value(text, "", "later"),
+  nodeStatusUpdateFrequency: value(duration, 10_000, "later"),
+  nodeStatusReportFrequency: value(duration, 300_000, "later"),
+  nodeLeaseDurationSeconds: value(int32, 40, "later"),
+  nodeStatusMaxImages: pointer(int32, 50, "later"),
+  maxPods: value(int32, 110, "later"),
+  podsPerCore: value(int32, 0, "later"),
+  podCIDR: value(text, "", "later"),
+  kubeAPIQPS: pointer(int32, 50, "later"),
+  kubeAPIBurst: value(int32, 100, "later"),
+  eventRecordQPS: pointer(int32, 50, "later"),
+  eventBurst: value(int32, 100, "later"),
+  contentType: value(text, "application/vnd.kubernetes.protobuf", "ignored"),
+  configMapAndSecretChangeDetectionStrategy: value(text, "Watch", "later"),
+
+  // Images.
+  registryPullQPS: pointer(int32, 5, "later"),
+  registryBurst: value(int32, 10, "later"),
+  serializeImagePulls: pointer(bool, true, "works"),
+  maxParallelImagePulls: optional(int32, "works", "1.27"),
+  imageMinimumGCAge: value(duration, 120_000, "later"),
+  imageMaximumGCAge: value(duration, 0, "later", "1.29"),
+  imageGCHighThresholdPercent: pointer(int32, 85, "later"),
+  imageGCLowThresholdPercent: pointer(int32, 80, "later"),
+  imagePullCredentialsVerificationPolicy: value(text, "", "later", "1.33"),
+  preloadedImagesVerificationAllowlist: optional(listOf(text), "later", "1.33"),
+
+  // The runtime and cgroups.
+  containerRuntimeEndpoint: value(text, "unix:///run/containerd/containerd.sock", "works", "1.27"),
+  imageServiceEndpoint: value(text, "", "works", "1.27"),
+  runtimeRequestTimeout: value(duration, 120_000, "works"),
+  kubeletCgroups: value(text, "", "later"),
+  systemCgroups: value(text, "", "later"),
+  cgroupRoot: value(text, "", "later"),
+  cgroupsPerQOS: pointer(bool, true, "later"),
+  cgroupDriver: value(text, "cgroupfs", "later"),
+  /** False, where Kubernetes has said true since 1.35: both versions of cgroups work here. */
+  failCgroupV1: pointer(bool, false, "later", "1.31"),
+  cpuCFSQuota: pointer(bool, true, "works"),
+  cpuCFSQuotaPeriod: pointer(duration, 100, "works"),
+  podPidsLimit: pointer(int64, -1, "later"),
+  maxOpenFiles: value(int64, 1_000_000, "ignored"),
+  oomScoreAdj: pointer(int32, -999, "later"),
+  seccompDefault: pointer(bool, false, "works"),
+  singleProcessOOMKill: optional(bool, "works", "1.32"),
+  userNamespaces: optional(objectOf({ idsPerPod: pointer(int64, 65_536, "later") }), "later", "1.33"),
+  allowedUnsafeSysctls: optional(listOf(text), "works"),
+  /** Of 1.37, accepted early: a file written for it loads. */
+  defaultPodSysctls: optional(mapOf(text), "later", "1.37"),
+  protectKernelDefaults: value(bool, false, "later"),
+
+  // Resources of the node.
+  cpuManagerPolicy: value(text, "none", "later"),
+  cpuManagerPolicyOptions: optional(mapOf(text), "later"),
+  cpuManagerReconcilePeriod: value(duration, 10_000, "later"),
+  memoryManagerPolicy: value(text, "None", "later"),
+  reservedMemory: optional(
+    listOf(objectOf({ numaNode: pointer(int32, 0, "later"), limits: optional(mapOf(quantityText), "later") })),
+    "later",
+  ),
+  topologyManagerPolicy: value(text, "none", "later"),
+  topologyManagerPolicyOptions: optional(mapOf(text), "later", "1.26"),
+  topologyManagerScope: value(text, "container", "later"),
+  qosReserved: optional(mapOf(text), "later"),
+  systemReserved: optional(mapOf(text), "later"),
+  kubeReserved: optional(mapOf(text), "later"),
+  reservedSystemCPUs: value(text, "", "later"),
+  systemReservedCgroup: value(text, "", "later"),
+  kubeReservedCgroup: value(text, "", "later"),
+  enforceNodeAllocatable: optional(listOf(text), "later"),
+  failSwapOn: pointer(bool, true, "later"),
+  memorySwap: nested({ swapBehavior: value(text, "", "later") }, "later"),
+  memoryThrottlingFactor: pointer(float64, 0.9, "later"),
+  memoryReservationPolicy: value(text, "None", "later", "1.36"),
+
+  // Eviction and local storage.
+  evictionHard: optional(mapOf(text), "later"),
+  evictionSoft: optional(mapOf(text), "later"),
+  evictionSoftGracePeriod: optional(mapOf(text), "later"),
+  evictionPressureTransitionPeriod: value(duration, 300_000, "later"),
+  evictionMaxPodGracePeriod: value(int32, 0, "later"),
+  evictionMinimumReclaim: optional(mapOf(text), "later"),
+  mergeDefaultEvictionSettings: pointer(bool, false, "later", "1.32"),
+  kernelMemcgNotification: value(bool, false, "later"),
+  localStorageCapacityIsolation: pointer(bool, true, "later"),
+  volumeStatsAggPeriod: value(duration, 60_000, "later"),
+
+  // Logs of containers, the life cycle of pods and of the node.
+  containerLogMaxSize: value(text, "10Mi", "later"),
+  containerLogMaxFiles: pointer(int32, 5, "later"),
+  containerLogMaxWorkers: pointer(int32, 1, "later", "1.30"),
+  containerLogMonitorInterval: pointer(duration, 10_000, "later", "1.30"),
+  shutdownGracePeriod: value(duration, 0, "later"),
+  shutdownGracePeriodCriticalPods: value(duration, 0, "later"),
+  shutdownGracePeriodByPodPriority: optional(
+    listOf(objectOf({ priority: value(int32, 0, "later"), shutdownGracePeriodSeconds: value(int64, 0, "later") })),
+    "later",
+  ),
+  crashLoopBackOff: nested({ maxContainerRestartPeriod: optional(duration, "later") }, "later", "1.32"),
+
+  // DNS, network, volumes.
+  clusterDomain: value(text, "", "works"),
+  clusterDNS: optional(listOf(text), "works"),
+  resolvConf: pointer(text, "/etc/resolv.conf", "works"),
+  hairpinMode: value(text, "promiscuous-bridge", "ignored"),
+  makeIPTablesUtilChains: pointer(bool, true, "later"),
+  iptablesMasqueradeBit: pointer(int32, 14, "ignored"),
+  iptablesDropBit: pointer(int32, 15, "ignored"),
+  volumePluginDir: value(text, "/usr/libexec/kubernetes/kubelet-plugins/volume/exec/", "later"),
+  enableControllerAttachDetach: pointer(bool, true, "later"),
+
+  // This process.
+  featureGates: optional(mapOf(bool), "works"),
+  logging: nested(
+    {
+      format: value(text, "text", "works"),
+      flushFrequency: value(durationOrNanoseconds, 5_000, "ignored"),
+      verbosity: value(int32, 0, "works"),
+      vmodule: optional(
+        listOf(objectOf({ filePattern: value(text, "", "works"), verbosity: value(int32, 0, "works") })),
+        "works",
+      ),
+      options: nested(
+        { text: nested(LOG_STREAM_FIELDS, "ignored"), json: nested(LOG_STREAM_FIELDS, "ignored") },
+        "ignored",
+      ),
+    },
+    "works",
+  ),
+  tracing: optional(
+    objectOf({ endpoint: optional(text, "later"), samplingRatePerMillion: optional(int32, "later") }),
+    "later",
+  ),
+  showHiddenMetricsForVersion: value(text, "", "ignored"),
+};
+
+/** The kubelet's configuration, complete: file, drop-ins and flags merged over the defaults, frozen. */
+export type KubeletConfiguration = FieldValues<typeof KUBELET_CONFIGURATION_FIELDS>;
+
+/** Hard thresholds that hold where the configuration names none (`mergeDefaultEvictionSettings` adds them to some). */
+const DEFAULT_EVICTION_HARD: Readonly<Record<string, string>> = {
+  "memory.available": "100Mi",
+  "nodefs.available": "10%",
+  "nodefs.inodesFree": "5%",
+  "imagefs.available": "15%",
+  "imagefs.inodesFree": "5%",
+};
+
+export const DEFAULT_KUBELET_CONFIGURATION: KubeletConfiguration = computeDerivedDefaults(
+  defaultsOf(KUBELET_CONFIGURATION_FIELDS),
+  {},
+);
+
+/**
+ * Defaults that depend on other fields. `given` is the file as it was written, which tells an explicit value from one
+ * that was filled in.
+ */
+export function computeDerivedDefaults(
+  decoded: KubeletConfiguration,
+  given: Readonly<Record<string, unknown>>,
+): KubeletConfiguration {
+  const isGiven = (field: string) => given[field] !== undefined && given[field] !== null;
+  const pullsInParallel = (decoded.maxParallelImagePulls ?? 0) >= 2;
+  // Whoever sets how often the status is computed, and nothing else, wants it reported that often too.
+  const reportsAsUpdated = isGiven("nodeStatusUpdateFrequency") && !isGiven("nodeStatusReportFrequency");
+  return {
+    ...decoded,
+    nodeStatusReportFrequency: reportsAsUpdated ? decoded.nodeStatusUpdateFrequency : decoded.nodeStatusReportFrequency,
+    serializeImagePulls: isGiven("serializeImagePulls") ? decoded.serializeImagePulls : !pullsInParallel,
+    podPidsLimit: decoded.podPidsLimit < 0 ? -1 : decoded.podPidsLimit,
+    enforceNodeAllocatable: decoded.enforceNodeAllocatable ?? ["pods"],
+    evictionHard: computeEvictionHard(decoded),
+  };
+}
+
+function computeEvictionHard(decoded: KubeletConfiguration): Readonly<Record<string, string>> {
+  if (decoded.evictionHard === undefined) return DEFAULT_EVICTION_HARD;
+  return decoded.mergeDefaultEvictionSettings
+    ? { ...DEFAULT_EVICTION_HARD, ...decoded.evictionHard }
+    : decoded.evictionHard;
+}

@@ -1,0 +1,212 @@
+import { isIP } from "node:net";
+import { type ConfigurationError, isObject } from "./codec.ts";
+import type { FeatureGates } from "./feature-gates.ts";
+import type { KubeletConfiguration } from "./kubelet-configuration.ts";
+
+/** Everything that the node agent is told at its start, frozen: the configuration and what only flags say. */
+export interface NodeAgentConfig {
+  readonly kubelet: KubeletConfiguration;
+  readonly featureGates: FeatureGates;
+  /** Lower case, a DNS subdomain: static pods carry it in their names. */
+  readonly nodeName: string;
+  /** As `--node-ip` gives them, one a family at most; empty where the machine's own addresses are to be used. */
+  readonly nodeIps: readonly string[];
+  /** Default `/var/lib/kubelet`. */
+  readonly rootDirectory: string;
+  /** Default `/var/log/pods`. */
+  readonly podLogsDirectory: string;
+  /** Where the legacy links to container logs are: `/var/log/containers`. */
+  readonly containerLogsDirectory: string;
+  /** A directory of manifests, or one file; absolute. */
+  readonly staticPodPath: string | undefined;
+  readonly manifestUrl: string | undefined;
+  /** In the order in which they were given; a name may occur several times. */
+  readonly manifestUrlHeaders: ReadonlyArray<readonly [name: string, value: string]>;
+  /** `unix:///…`. */
+  readonly runtimeEndpoint: string;
+  /** `unix:///…`; the runtime's where no other was given. */
+  readonly imageEndpoint: string;
+  /** The unix socket of `nodelet status`; undefined for none. */
+  readonly nodeSocketPath: string | undefined;
+  readonly containerGc: ContainerGcPolicy;
+  readonly log: LogOptions;
+}
+
+/** How many ended containers are kept. A negative number is no limit. */
+interface ContainerGcPolicy {
+  readonly minAgeMs: number;
+  readonly maxPerContainer: number;
+  readonly maxTotal: number;
+}
+
+interface LogOptions {
+  readonly format: "text" | "json";
+  /** klog's: 0 is what always shows, 2 the useful steady state, 4 debugging. */
+  readonly verbosity: number;
+  readonly vmodule: ReadonlyArray<{ readonly filePattern: string; readonly verbosity: number }>;
+}
+
+interface NodeAgentSources {
+  configuration: KubeletConfiguration;
+  featureGates: FeatureGates;
+  /** The flags that were given, by name. */
+  flags: ReadonlyMap<string, unknown>;
+  /** The machine's host name. */
+  hostname: string;
+  /** Absolute; relative paths of flags start here. */
+  workingDirectory: string;
+}
+
+const CONTAINER_LOGS_DIRECTORY = "/var/log/containers";
+
+export function createNodeAgentConfig(sources: NodeAgentSources): {
+  config: NodeAgentConfig;
+  errors: ConfigurationError[];
+} {
+  const { configuration, flags, workingDirectory } = sources;
+  const errors: ConfigurationError[] = [];
+  const absolute = (path: string) => (path.startsWith("/") ? path : `${workingDirectory.replace(/\/$/, "")}/${path}`);
+  const nodeSocket = readText(flags, "nodelet-socket", "");
+  const runtimeEndpoint = toUrl(configuration.containerRuntimeEndpoint);
+  const config: NodeAgentConfig = {
+    kubelet: configuration,
+    featureGates: sources.featureGates,
+    nodeName: readNodeName(flags, sources.hostname, errors),
+    nodeIps: readNodeIps(flags, errors),
+    rootDirectory: absolute(readText(flags, "root-dir", "/var/lib/kubelet")),
+    podLogsDirectory: configuration.podLogsDir,
+    containerLogsDirectory: CONTAINER_LOGS_DIRECTORY,
+    staticPodPath: configuration.staticPodPath === "" ? undefined : absolute(configuration.staticPodPath),
+    manifestUrl: readManifestUrl(configuration.staticPodURL, errors),
+    manifestUrlHeaders: readHeaders(configuration, errors),
+    runtimeEndpoint,
+    imageEndpoint:
+      configuration.imageServiceEndpoint === "" ? runtimeEndpoint : toUrl(configuration.imageServiceEndpoint),
+    nodeSocketPath: nodeSocket === "" ? undefined : absolute(nodeSocket),
+    containerGc: {
+      minAgeMs: readNumber(flags, "minimum-container-ttl-duration", 0),
+      maxPerContainer: readNumber(flags, "maximum-dead-containers-per-container", 1),
+      maxTotal: readNumber(flags, "maximum-dead-containers", -1),
+    },
+    log: computeLogOptions(configuration),
+  };
+  errors.push(...validateModes(flags));
+  return { config: Object.freeze(config), errors };
+}
+
+function computeLogOptions({ logging }: KubeletConfiguration): LogOptions {
+  const format = logging.format === "json" ? "json" : "text";
+  return { format, verbosity: logging.verbosity, vmodule: logging.vmodule ?? [] };
+}
+
+function readNodeName(flags: ReadonlyMap<string, unknown>, hostname: string, errors: ConfigurationError[]): string {
+  const override = readText(flags, "hostname-override", "").trim();
+  const name = (override === "" ? hostname.trim() : override).toLowerCase();
+  const label = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?";
+  if (name.length > 253 || !new RegExp(`^${label}(?:\\.${label})*$`).test(name)) {
+    const message = `node name "${name}" must be a DNS subdomain (lower-case letters, digits, "-" and "."): set another with --hostname-override`;
+    errors.push({ path: "--hostname-override", message });
+  }
+  return name;
+}
+
+function readNodeIps(flags: ReadonlyMap<string, unknown>, errors: ConfigurationError[]): readonly string[] {
+  const given = readText(flags, "node-ip", "");
+  if (given === "") return [];
+  const addresses = given.split(",").map((address) => address.trim());
+  const families = addresses.map((address) => isIP(address));
+  const isUsable = !families.includes(0) && addresses.length <= 2 && new Set(families).size === families.length;
+  if (!isUsable) {
+    const message = `bad --node-ip "${given}": give one IP address, or one IPv4 and one IPv6 address separated by a comma`;
+    errors.push({ path: "--node-ip", message });
+  }
+  return addresses;
+}
+
+function readManifestUrl(url: string, errors: ConfigurationError[]): string | undefined {
+  if (url === "") return undefined;
+  if (!URL.canParse(url) || !/^https?:/.test(url)) {
+    errors.push({
+      path: "staticPodURL",
+      message: `staticPodURL (--manifest-url) "${url}" must be an http:// or https:// URL`,
+    });
+  }
+  return url;
+}
+
+function readHeaders(
+  { staticPodURLHeader }: KubeletConfiguration,
+  errors: ConfigurationError[],
+): ReadonlyArray<readonly [string, string]> {
+  const headers = Object.entries(staticPodURLHeader ?? {}).flatMap(([name, values]) =>
+    values.map((value) => [name, value] as const),
+  );
+  for (const [name, value] of headers) {
+    // The value may be a secret and stays out of the message.
+    if (!/^[-!#$%&'*+.^_`|~0-9A-Za-z]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
+      const message = `staticPodURLHeader (--manifest-url-header) "${name}" is no valid HTTP header`;
+      errors.push({ path: `staticPodURLHeader[${name}]`, message });
+    }
+  }
+  return headers;
+}
+
+/** Flags that ask for more than this version does, or that contradict each other. */
+function validateModes(flags: ReadonlyMap<string, unknown>): ConfigurationError[] {
+  const errors: ConfigurationError[] = [];
+  for (const name of ["kubeconfig", "bootstrap-kubeconfig"]) {
+    if (readText(flags, name, "") === "") continue;
+    const message = `--${name}: joining a cluster comes with a later version; leave the flag out to run static pods only (standalone mode)`;
+    errors.push({ path: `--${name}`, message });
+  }
+  if (flags.get("exit-on-lock-contention") === true && readText(flags, "lock-file", "") === "") {
+    const message = "cannot exit on lock file contention: no lock file specified, set --lock-file";
+    errors.push({ path: "--exit-on-lock-contention", message });
+  }
+  const runtime = readText(flags, "container-runtime", "remote");
+  if (runtime !== "remote") {
+    const message = `unknown container runtime "${runtime}" (--container-runtime): the only one is "remote"`;
+    errors.push({ path: "--container-runtime", message });
+  }
+  errors.push(...validateNodeLabels(flags.get("node-labels")));
+  return errors;
+}
+
+const WELL_KNOWN_LABELS = new Set([
+  "beta.kubernetes.io/arch",
+  "beta.kubernetes.io/instance-type",
+  "beta.kubernetes.io/os",
+  "failure-domain.beta.kubernetes.io/region",
+  "failure-domain.beta.kubernetes.io/zone",
+  "kubernetes.io/arch",
+  "kubernetes.io/hostname",
+  "kubernetes.io/os",
+  "node.kubernetes.io/instance-type",
+  "topology.kubernetes.io/region",
+  "topology.kubernetes.io/zone",
+]);
+
+function validateNodeLabels(labels: unknown): ConfigurationError[] {
+  const unknown = Object.keys(isObject(labels) ? labels : {}).filter((label) => {
+    const namespace = label.includes("/") ? label.slice(0, label.indexOf("/")) : "";
+    const isKubernetes = /(^|\.)(kubernetes|k8s)\.io$/.test(namespace);
+    return isKubernetes && !/(^|\.)(kubelet|node)\.kubernetes\.io$/.test(namespace) && !WELL_KNOWN_LABELS.has(label);
+  });
+  if (unknown.length === 0) return [];
+  const message = `unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: [${unknown.join(" ")}]; use the prefix kubelet.kubernetes.io or node.kubernetes.io`;
+  return [{ path: "--node-labels", message }];
+}
+
+function toUrl(endpoint: string): string {
+  return `unix://${endpoint.replace(/^unix:(\/\/)?/, "")}`;
+}
+
+function readText(flags: ReadonlyMap<string, unknown>, name: string, initial: string): string {
+  const value = flags.get(name);
+  return typeof value === "string" ? value : initial;
+}
+
+function readNumber(flags: ReadonlyMap<string, unknown>, name: string, initial: number): number {
+  const value = flags.get(name);
+  return typeof value === "number" ? value : initial;
+}

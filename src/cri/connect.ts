@@ -1,0 +1,51 @@
+import type { Log } from "../base/log.ts";
+import type { Metrics } from "../base/metrics.ts";
+import { parseEndpoint } from "./endpoint.ts";
+import { explainCalls } from "./explained-calls.ts";
+import { ImageServiceDefinition, RuntimeServiceDefinition } from "./gen/cri-v1.ts";
+import { type GrpcChannel, openChannel } from "./grpc-channel.ts";
+import { declareCallSeries, measureCalls } from "./measured-calls.ts";
+import type { Cri } from "./port.ts";
+import { createService } from "./service.ts";
+
+/** Kubelet's `runtimeRequestTimeout`. */
+const DEFAULT_REQUEST_TIMEOUT_MS = 120_000;
+
+export interface ConnectOptions {
+  /** `unix:///run/containerd/containerd.sock`. */
+  endpoint: string;
+  /** Where images are handled; default: `endpoint`. */
+  imageEndpoint?: string | undefined;
+  /** For calls whose caller names no time-out. Default two minutes, as kubelet's. */
+  requestTimeoutMs?: number;
+  log: Log;
+  metrics: Metrics;
+}
+
+/**
+ * The runtime behind a socket. Connects with the first call and reconnects by itself, so this neither waits nor fails
+ * for a runtime that is not there (its calls do); it throws only for an endpoint that cannot be one.
+ */
+export function connectCri(options: ConnectOptions): Cri {
+  const { log, metrics, requestTimeoutMs = DEFAULT_REQUEST_TIMEOUT_MS } = options;
+  const series = declareCallSeries(metrics);
+  const channels = new Map<string, GrpcChannel>();
+
+  const callerFor = (text: string) => {
+    const endpoint = parseEndpoint(text);
+    if (endpoint.warning) log.warn(endpoint.warning);
+    const channel = channels.get(endpoint.url) ?? openChannel({ endpoint, requestTimeoutMs });
+    channels.set(endpoint.url, channel);
+    return measureCalls(explainCalls(channel, endpoint), series);
+  };
+
+  const runtimeCaller = callerFor(options.endpoint);
+  const imageCaller = options.imageEndpoint ? callerFor(options.imageEndpoint) : runtimeCaller;
+  return {
+    runtime: createService(RuntimeServiceDefinition, runtimeCaller),
+    images: createService(ImageServiceDefinition, imageCaller),
+    close() {
+      for (const channel of channels.values()) channel.close();
+    },
+  };
+}

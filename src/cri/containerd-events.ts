@@ -1,0 +1,157 @@
+import { childController, isAbort, sleep } from "../base/abort.ts";
+import type { Clock } from "../base/clock.ts";
+import { createLimiter } from "../base/limiter.ts";
+import { createMailbox } from "../base/mailbox.ts";
+import { createTasks } from "../base/tasks.ts";
+import type { RuntimeEvent } from "./container-events.ts";
+import { parseEndpoint } from "./endpoint.ts";
+import { ContainerCreate, ContainerDelete, TaskExit, TaskOOM, TaskStart } from "./gen/containerd/events.ts";
+import { EventsDefinition } from "./gen/containerd/events-service.ts";
+import type { Envelope } from "./gen/containerd/types.ts";
+import { ContainerState, PodSandboxState } from "./gen/cri-v1.ts";
+import { openChannel } from "./grpc-channel.ts";
+import { type CallOptions, CriError, isCriError, type RuntimeService } from "./port.ts";
+import { createService } from "./service.ts";
+
+/** containerd's own event service, which listens on the same socket as its CRI. */
+export interface ContainerdEvents {
+  /** Events that match any of the filters, from now on: nothing is replayed. Rejects with CriError. */
+  subscribe(filters: string[], options: CallOptions): AsyncIterable<Envelope>;
+  close(): void;
+}
+
+/** The containerd namespace that its CRI plugin keeps sandboxes and containers in. */
+const CRI_NAMESPACE = "k8s.io";
+
+export function connectContainerdEvents(endpointText: string): ContainerdEvents {
+  const channel = openChannel({
+    endpoint: parseEndpoint(endpointText),
+    requestTimeoutMs: Number.POSITIVE_INFINITY,
+    metadata: { "containerd-namespace": CRI_NAMESPACE },
+  });
+  const events = createService(EventsDefinition, channel);
+  return {
+    subscribe: (filters, options) => events.subscribe({ filters }, options),
+    close: () => channel.close(),
+  };
+}
+
+const TOPICS = ["/containers/create", "/containers/delete", "/tasks/start", "/tasks/exit", "/tasks/oom"];
+
+/** Subscribe hears every namespace unless a filter says otherwise. */
+const FILTERS = TOPICS.map((topic) => `namespace==${CRI_NAMESPACE},topic=="${topic}"`);
+
+/** Events on their way to the reader. At the bound the stream fails, so that its reader relists and starts over. */
+const MAX_PENDING = 1_000;
+const MAX_STATUS_READS = 8;
+
+/** containerd's events as hints, each once the CRI plugin's own state has caught up with it. */
+export async function* followContainerdEvents(
+  deps: { containerd: ContainerdEvents; runtime: StatusReader; clock: Clock },
+  parent: AbortSignal,
+): AsyncIterable<RuntimeEvent> {
+  const { controller, release } = childController(parent);
+  const { signal } = controller;
+  const pending = createMailbox<RuntimeEvent>(MAX_PENDING);
+  const statusReads = createLimiter(MAX_STATUS_READS);
+  let failure: unknown;
+  const fail = (error: unknown) => {
+    failure ??= error;
+    controller.abort();
+  };
+  const tasks = createTasks((_name, error) => fail(error));
+  const deliver = async (event: RuntimeEvent) => {
+    if (event.kind === "stopped")
+      await statusReads.run(async () => await untilStopped(deps, event.containerId, signal), signal);
+    if (!pending.offer(event)) fail(overflow());
+  };
+  const read = async () => {
+    for await (const envelope of deps.containerd.subscribe(FILTERS, { signal })) {
+      const event = decodeEnvelope(envelope);
+      if (event === undefined) continue;
+      if (tasks.running > MAX_PENDING) throw overflow();
+      tasks.spawn("deliver", async () => await deliver(event));
+    }
+    controller.abort();
+  };
+
+  tasks.spawn("read", read);
+  try {
+    for (;;) yield await pending.take(signal);
+  } catch (error) {
+    if (!isAbort(error)) throw error;
+    if (failure !== undefined) throw failure;
+  } finally {
+    controller.abort();
+    release();
+    await tasks.settled();
+  }
+}
+
+/** Undefined for what is none of our business: another namespace, another event, the end of an exec. */
+export function decodeEnvelope(envelope: Envelope): RuntimeEvent | undefined {
+  if (envelope.namespace !== CRI_NAMESPACE || envelope.event === undefined) return undefined;
+  const { typeUrl, value } = envelope.event;
+  // containerd writes the bare name; the protobuf library's own form is `type.googleapis.com/` and the name.
+  switch (typeUrl.slice(typeUrl.lastIndexOf("/") + 1)) {
+    case "containerd.events.ContainerCreate":
+      return { kind: "created", containerId: ContainerCreate.decode(value).id };
+    case "containerd.events.ContainerDelete":
+      return { kind: "deleted", containerId: ContainerDelete.decode(value).id };
+    case "containerd.events.TaskStart":
+      return { kind: "started", containerId: TaskStart.decode(value).containerId };
+    case "containerd.events.TaskOOM":
+      return { kind: "stopped", containerId: TaskOOM.decode(value).containerId };
+    case "containerd.events.TaskExit": {
+      const { containerId, id } = TaskExit.decode(value);
+      return id === containerId ? { kind: "stopped", containerId } : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+type StatusReader = Pick<RuntimeService, "containerStatus" | "podSandboxStatus">;
+
+/** About half a second in all; an exit is in the status after 5 to 40 ms as a rule. */
+const CATCH_UP_DELAYS_MS = [2, 4, 8, 16, 32, 64, 128, 256];
+
+/**
+ * The CRI plugin hears of an exit from the same event as we do, and then cleans up before its state says so: a status
+ * read at once would still say "running", and the hint would have been wasted. Gives up quietly, for a container whose
+ * state does not change (an OOM kill inside it) or cannot be read.
+ */
+async function untilStopped(
+  { runtime, clock }: { runtime: StatusReader; clock: Clock },
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const delayMs of CATCH_UP_DELAYS_MS) {
+    if (!(await isStillRunning(runtime, id, signal))) return;
+    await sleep(clock, delayMs, signal);
+  }
+}
+
+async function isStillRunning(runtime: StatusReader, id: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const { status } = await runtime.containerStatus({ containerId: id, verbose: false }, { signal });
+    return status?.state === ContainerState.CONTAINER_RUNNING;
+  } catch (error) {
+    if (!isCriError(error, "not-found")) return false;
+  }
+  return await isSandboxReady(runtime, id, signal);
+}
+
+async function isSandboxReady(runtime: StatusReader, id: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const { status } = await runtime.podSandboxStatus({ podSandboxId: id, verbose: false }, { signal });
+    return status?.state === PodSandboxState.SANDBOX_READY;
+  } catch {
+    return false;
+  }
+}
+
+function overflow(): CriError {
+  const detail = `more than ${MAX_PENDING} events wait to be read`;
+  return new CriError("resource-exhausted", { rpc: "Subscribe", endpoint: "containerd's event service", detail });
+}

@@ -1,0 +1,192 @@
+import { childController, isAbort, sleep } from "../base/abort.ts";
+import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { RuntimeEvent, RuntimeEvents } from "./container-events.ts";
+import { type ContainerdEvents, followContainerdEvents } from "./containerd-events.ts";
+import { type ContainerEventResponse, ContainerEventType } from "./gen/cri-v1.ts";
+import { isCriError, type RuntimeService } from "./port.ts";
+
+export interface RuntimeEventsDeps {
+  runtime: Pick<RuntimeService, "version" | "getContainerEvents" | "containerStatus" | "podSandboxStatus">;
+  /** containerd's own event service, for containerd before 1.7. */
+  containerd?: ContainerdEvents;
+  clock: Clock;
+  log: Log;
+}
+
+/** CRI's own events where the runtime has them, else containerd's, else none; the log says once which. */
+export function createRuntimeEvents(deps: RuntimeEventsDeps): RuntimeEvents {
+  const sources = computeSources(deps);
+  return {
+    async *subscribe(signal, onConnected = () => undefined) {
+      let attempt: Attempt = { source: 0, failures: 0 };
+      let said = "";
+      const sayOnce = (message: string) => {
+        if (message !== said) deps.log.info(message);
+        said = message;
+      };
+      while (!signal.aborted) {
+        const { name, open } = sources[attempt.source] ?? NO_SOURCE;
+        const connection = watchConnection(deps, signal, (connected) => {
+          if (connected) sayOnce(`container events come from ${name}`);
+          onConnected(connected);
+        });
+        let failure: unknown;
+        try {
+          for await (const event of open(connection.signal)) {
+            connection.confirm();
+            yield event;
+          }
+        } catch (error) {
+          failure = error;
+        } finally {
+          await connection.end();
+        }
+        if (signal.aborted) return;
+        const unsupported = isCriError(failure, "unimplemented");
+        const next = planRetry(attempt, {
+          unsupported,
+          wasConnected: connection.wasConnected,
+          sources: sources.length,
+        });
+        if (unsupported && next.delayMs > 0)
+          sayOnce("the runtime reports no container events: changes wait for a relist");
+        if (!unsupported) deps.log.debug("container events broke off", { source: name, error: reasonOf(failure) });
+        attempt = next.attempt;
+        await pause(deps.clock, next.delayMs, signal);
+      }
+    },
+  };
+}
+
+interface EventSource {
+  name: string;
+  open(signal: AbortSignal): AsyncIterable<RuntimeEvent>;
+}
+
+const NO_SOURCE: EventSource = { name: "nowhere", async *open() {} };
+
+function computeSources({ runtime, containerd, clock }: RuntimeEventsDeps): EventSource[] {
+  const cri: EventSource = { name: "CRI GetContainerEvents", open: (signal) => followCriEvents(runtime, signal) };
+  if (containerd === undefined) return [cri];
+  const open = (signal: AbortSignal) => followContainerdEvents({ containerd, runtime, clock }, signal);
+  return [cri, { name: "containerd's event service", open }];
+}
+
+async function* followCriEvents(
+  runtime: Pick<RuntimeService, "getContainerEvents">,
+  signal: AbortSignal,
+): AsyncIterable<RuntimeEvent> {
+  for await (const response of runtime.getContainerEvents({}, { signal })) yield decodeCriEvent(response);
+}
+
+const KINDS = new Map<number, RuntimeEvent["kind"]>([
+  [ContainerEventType.CONTAINER_CREATED_EVENT, "created"],
+  [ContainerEventType.CONTAINER_STARTED_EVENT, "started"],
+  [ContainerEventType.CONTAINER_STOPPED_EVENT, "stopped"],
+  [ContainerEventType.CONTAINER_DELETED_EVENT, "deleted"],
+]);
+
+/** A type that we do not know is read as `stopped`: any hint leads to a look. */
+export function decodeCriEvent(response: ContainerEventResponse): RuntimeEvent {
+  const podUid = response.podSandboxStatus?.metadata?.uid;
+  const kind = KINDS.get(response.containerEventType) ?? "stopped";
+  return { kind, containerId: response.containerId, ...(podUid ? { podUid } : {}) };
+}
+
+/** Which source is tried, and how often in a row it broke before it was connected. */
+export interface Attempt {
+  source: number;
+  failures: number;
+}
+
+const FIRST_RETRY_MS = 100;
+const MAX_RETRY_MS = 5_000;
+/** How long until a runtime without events is asked again: it may have been upgraded meanwhile. */
+const UNSUPPORTED_RETRY_MS = 5 * 60_000;
+
+/**
+ * After a stream that the runtime does not have, the next source follows at once; after the last, a long wait. After one
+ * that broke, everything starts over with back-off, since another version of the runtime may answer.
+ */
+export function planRetry(
+  attempt: Attempt,
+  outcome: { unsupported: boolean; wasConnected: boolean; sources: number },
+): { attempt: Attempt; delayMs: number } {
+  if (outcome.unsupported) {
+    const source = attempt.source + 1;
+    if (source < outcome.sources) return { attempt: { ...attempt, source }, delayMs: 0 };
+    return { attempt: { source: 0, failures: 0 }, delayMs: UNSUPPORTED_RETRY_MS };
+  }
+  const failures = outcome.wasConnected ? 0 : attempt.failures;
+  const delayMs = Math.min(FIRST_RETRY_MS * 2 ** failures, MAX_RETRY_MS);
+  return { attempt: { source: 0, failures: failures + 1 }, delayMs };
+}
+
+interface Connection {
+  /** Ends the stream. */
+  signal: AbortSignal;
+  /** An event came, so the stream stands. */
+  confirm(): void;
+  end(): Promise<void>;
+  readonly wasConnected: boolean;
+}
+
+const SETTLE_MS = 100;
+const CONFIRM_RETRY_MS = 1_000;
+
+/**
+ * Finds out whether a stream stands. Servers say nothing before the first event, so silence must do: a call made with
+ * the stream was answered, and a moment later the stream still has not failed.
+ */
+function watchConnection(
+  { runtime, clock }: RuntimeEventsDeps,
+  parent: AbortSignal,
+  onConnected: (connected: boolean) => void,
+): Connection {
+  const { controller, release } = childController(parent);
+  const { signal } = controller;
+  let connected = false;
+  const confirm = () => {
+    if (connected || signal.aborted) return;
+    connected = true;
+    onConnected(true);
+  };
+  const confirmed = (async () => {
+    while (!connected && !signal.aborted) {
+      const answered = await runtime.version({ version: "" }, { signal }).then(
+        () => true,
+        () => false,
+      );
+      await pause(clock, answered ? SETTLE_MS : CONFIRM_RETRY_MS, signal);
+      if (answered) confirm();
+    }
+  })();
+  return {
+    signal,
+    confirm,
+    async end() {
+      controller.abort();
+      release();
+      await confirmed;
+      if (connected) onConnected(false);
+    },
+    get wasConnected() {
+      return connected;
+    },
+  };
+}
+
+/** Sleeps, and returns early when the signal fires. */
+async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(clock, ms, signal);
+  } catch (error) {
+    if (!isAbort(error)) throw error;
+  }
+}
+
+function reasonOf(failure: unknown): string {
+  return failure === undefined ? "the runtime ended the stream" : messageOf(failure);
+}

@@ -1,0 +1,29 @@
+import { createSeededRandom } from "../../base/random.ts";
+import type { Host } from "../port.ts";
+import { createFakeClock, type FakeClock } from "./fake-clock.ts";
+import { createFakeFiles, type FakeFiles } from "./fake-files.ts";
+import { createFakeHttp, type FakeHttp } from "./fake-http.ts";
+import { createFakeMachine, type FakeMachine } from "./fake-machine.ts";
+
+/**
+ * A machine in memory that outlives the node agents started on it: a test that crashes one and starts the next hands
+ * both the same host.
+ */
+export interface FakeHost extends Host {
+  readonly clock: FakeClock;
+  readonly files: FakeFiles;
+  readonly http: FakeHttp;
+  readonly machine: FakeMachine;
+}
+
+/** `clock`: default a new one. `seed` of the randomness: default 1. */
+export function createFakeHost(options: { clock?: FakeClock; seed?: number } = {}): FakeHost {
+  const clock = options.clock ?? createFakeClock();
+  return {
+    clock,
+    random: createSeededRandom(options.seed ?? 1),
+    files: createFakeFiles(clock),
+    http: createFakeHttp(clock),
+    machine: createFakeMachine(),
+  };
+}

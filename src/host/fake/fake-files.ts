@@ -1,0 +1,211 @@
+import type { Clock } from "../../base/clock.ts";
+import { fileError } from "../file-error.ts";
+import type { Files, FileType } from "../port.ts";
+import { childrenOf, createMemoryTree, type MemoryNode, type MemoryTree, statusOf, typeOf } from "./memory-tree.ts";
+import { createWatchers } from "./watchers.ts";
+
+/**
+ * Files in memory that obey the port. The synchronous methods are the rest of the machine: an operator who edits a
+ * manifest, a runtime that writes a log. They pass no hook.
+ */
+export interface FakeFiles extends Files {
+  /** Hands every access to the hook, before and after its effect; returns how to take the hook away. */
+  intercept(hook: FileHook): () => void;
+  /** Writes in place (not atomically) and makes the directories above. */
+  put(path: string, data: string | Buffer, mode?: number): void;
+  /** The content as text; undefined when there is no such file. */
+  text(path: string): string | undefined;
+  /** Makes a FIFO ("other"), a socket or a device. */
+  putSpecial(path: string, type: Exclude<FileType, "file" | "directory" | "link">): void;
+  /** Renames, over whatever is there. */
+  move(from: string, to: string): void;
+  /** Removes a file or a tree. */
+  delete(path: string): void;
+  /** Makes the directory (if it is absent) a mount point. */
+  mount(path: string): void;
+}
+
+/**
+ * May throw, to fail the access, or wait, to delay it. A throw in the "after" phase fails an access whose effect has
+ * happened, as a crash right after it would. A throw at `notify` loses the notification of a watched directory.
+ */
+export type FileHook = (access: FileAccess) => Promise<void> | void;
+
+export interface FileAccess {
+  operation: FileOperation;
+  path: string;
+  phase: "before" | "after";
+}
+
+export type FileOperation = keyof Files | "notify";
+
+export function createFakeFiles(clock: Pick<Clock, "now">): FakeFiles {
+  const hooks = new Set<FileHook>();
+  const callHooks = async (access: FileAccess) => {
+    for (const hook of hooks) await hook(access);
+  };
+  const watchers = createWatchers(async (path) => {
+    await callHooks({ operation: "notify", path, phase: "before" });
+  });
+  const tree = createMemoryTree(() => clock.now(), watchers.changed);
+
+  const access = async <T>(operation: keyof Files, path: string, effect: () => T): Promise<T> => {
+    await callHooks({ operation, path, phase: "before" });
+    const result = effect();
+    await callHooks({ operation, path, phase: "after" });
+    return result;
+  };
+
+  return {
+    ...createFileAccess(tree, access),
+    ...createOperator(tree),
+    watch: async (directory, onChange, signal) => {
+      const node = await access("watch", directory, () => findDirectory(tree, "watch", directory));
+      await watchers.watch({ path: directory, node, isThere: () => isAt(tree, directory, node), onChange }, signal);
+    },
+    intercept(hook) {
+      hooks.add(hook);
+      return () => hooks.delete(hook);
+    },
+  };
+}
+
+type Access = <T>(operation: keyof Files, path: string, effect: () => T) => Promise<T>;
+
+function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"> {
+  return {
+    read: async (path, maxBytes) =>
+      access("read", path, () => {
+        const data = findFile(tree, "read", path);
+        if (data.length > maxBytes) throw fileError("EFBIG", "read", path);
+        return Buffer.from(data);
+      }),
+    readTail: async (path, maxBytes) =>
+      access("readTail", path, () => {
+        const data = findFile(tree, "read", path);
+        return Buffer.from(data.subarray(Math.max(0, data.length - maxBytes)));
+      }),
+    list: async (path) =>
+      access("list", path, () => {
+        const children = childrenOf(findDirectory(tree, "scandir", path)) ?? new Map<string, MemoryNode>();
+        return [...children.keys()].sort().map((name) => {
+          const child = children.get(name);
+          return { name, type: child === undefined ? "other" : typeOf(child) };
+        });
+      }),
+    stat: async (path) =>
+      access("stat", path, () => {
+        const node = tree.find(path, { operation: "stat", followLast: true });
+        return node && statusOf(node);
+      }),
+    readLink: async (path) =>
+      access("readLink", path, () => {
+        const node = tree.find(path, { operation: "readlink", followLast: false });
+        return node?.content.kind === "link" ? node.content.target : undefined;
+      }),
+    writeAtomically: async (path, data, mode) =>
+      access("writeAtomically", path, () => replaceFile(tree, path, Buffer.from(data), mode)),
+    touch: async (path, mode) => access("touch", path, () => touchFile(tree, path, mode)),
+    makeDirectory: async (path, mode) =>
+      access("makeDirectory", path, () => {
+        tree.makeDirectories(path).mode = mode;
+      }),
+    link: async (target, path) => access("link", path, () => replaceLink(tree, target, path)),
+    remove: async (path) => access("remove", path, () => removeTree(tree, path)),
+  };
+}
+
+function createOperator(tree: MemoryTree): Omit<FakeFiles, keyof Files | "intercept"> {
+  const makeParent = (path: string) => tree.makeDirectories(path.slice(0, path.lastIndexOf("/")) || "/");
+  return {
+    put(path, data, mode = 0o644) {
+      makeParent(path);
+      const place = tree.walk(path, { operation: "open", followLast: true });
+      if (place.node?.content.kind === "file") {
+        place.node.content.data = Buffer.from(data);
+        tree.touch(place.node);
+      } else {
+        tree.attach(place, tree.create({ kind: "file", data: Buffer.from(data) }, mode));
+      }
+    },
+    text(path) {
+      const node = tree.find(path, { operation: "open", followLast: true });
+      return node?.content.kind === "file" ? node.content.data.toString() : undefined;
+    },
+    putSpecial(path, type) {
+      makeParent(path);
+      tree.attach(
+        tree.walk(path, { operation: "mknod", followLast: false }),
+        tree.create({ kind: "special", type }, 0o600),
+      );
+    },
+    move(from, to) {
+      const source = tree.walk(from, { operation: "rename", followLast: false });
+      if (source.node === undefined) throw fileError("ENOENT", "rename", from);
+      makeParent(to);
+      tree.detach(source);
+      tree.attach(tree.walk(to, { operation: "rename", followLast: false }), source.node);
+    },
+    delete: (path) => tree.detach(tree.walk(path, { operation: "unlink", followLast: false })),
+    mount(path) {
+      const { content } = tree.makeDirectories(path);
+      if (content.kind === "directory") content.isMount = true;
+    },
+  };
+}
+
+function findFile(tree: MemoryTree, operation: string, path: string): Buffer {
+  const { node } = tree.walk(path, { operation, followLast: true });
+  if (node === undefined) throw fileError("ENOENT", operation, path);
+  if (node.content.kind === "directory") throw fileError("EISDIR", operation, path);
+  if (node.content.kind !== "file") throw fileError("EINVAL", operation, path);
+  return node.content.data;
+}
+
+function findDirectory(tree: MemoryTree, operation: string, path: string): MemoryNode {
+  const { node } = tree.walk(path, { operation, followLast: true });
+  if (node === undefined) throw fileError("ENOENT", operation, path);
+  if (node.content.kind !== "directory") throw fileError("ENOTDIR", operation, path);
+  return node;
+}
+
+function isAt(tree: MemoryTree, path: string, node: MemoryNode): boolean {
+  return tree.find(path, { operation: "stat", followLast: true }) === node;
+}
+
+/** A rename puts a new file at the path itself: a link there is replaced, not followed. */
+function replaceFile(tree: MemoryTree, path: string, data: Buffer, mode: number): void {
+  const place = tree.walk(path, { operation: "rename", followLast: false });
+  if (place.node?.content.kind === "directory") throw fileError("EISDIR", "rename", path);
+  tree.attach(place, tree.create({ kind: "file", data }, mode));
+}
+
+function touchFile(tree: MemoryTree, path: string, mode: number): void {
+  const place = tree.walk(path, { operation: "open", followLast: false });
+  if (place.node === undefined) {
+    tree.attach(place, tree.create({ kind: "file", data: Buffer.alloc(0) }, mode));
+    return;
+  }
+  if (place.node.content.kind === "link") throw fileError("ELOOP", "open", path);
+  if (place.node.content.kind === "directory") throw fileError("EISDIR", "open", path);
+  if (place.node.content.kind === "special") throw fileError("EINVAL", "open", path);
+  place.node.mode = mode;
+}
+
+function replaceLink(tree: MemoryTree, target: string, path: string): void {
+  const place = tree.walk(path, { operation: "symlink", followLast: false });
+  if (place.node !== undefined && place.node.content.kind !== "link") throw fileError("EEXIST", "symlink", path);
+  if (place.node?.content.kind === "link" && place.node.content.target === target) return;
+  tree.attach(place, tree.create({ kind: "link", target }, 0o777));
+}
+
+function removeTree(tree: MemoryTree, path: string): void {
+  if (tree.find(path, { operation: "unlink", followLast: false }) === undefined) return;
+  const place = tree.walk(path, { operation: "unlink", followLast: false });
+  const { node } = place;
+  if (node?.content.kind === "directory") {
+    if (node.content.isMount) throw fileError("EBUSY", "rmdir", path);
+    for (const name of [...node.content.children.keys()].sort()) removeTree(tree, `${path}/${name}`);
+  }
+  tree.detach(place);
+}

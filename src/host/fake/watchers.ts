@@ -1,0 +1,66 @@
+import type { MemoryNode } from "./memory-tree.ts";
+
+/** Who watches which directory of a memory tree. */
+export interface Watchers {
+  /** Tells the watchers of the directory, after the current turn. */
+  changed(directory: MemoryNode): void;
+  /** Resolves when the signal fires or the directory is no longer where it was. */
+  watch(watch: DirectoryWatch, signal: AbortSignal): Promise<void>;
+}
+
+export interface DirectoryWatch {
+  path: string;
+  node: MemoryNode;
+  /** Whether `path` still leads to `node`. */
+  isThere(): boolean;
+  onChange(): void;
+}
+
+/** `beforeNotify` may throw: then that notification is lost, as inotify loses them when its queue overflows. */
+export function createWatchers(beforeNotify: (path: string) => Promise<void>): Watchers {
+  const watches = new Set<ActiveWatch>();
+
+  const notify = async (watch: ActiveWatch) => {
+    try {
+      await beforeNotify(watch.path);
+    } catch {
+      watch.isPending = false;
+      return;
+    }
+    watch.isPending = false;
+    if (!watches.has(watch)) return;
+    const isThere = watch.isThere();
+    watch.onChange();
+    if (!isThere) watch.end();
+  };
+
+  return {
+    changed(directory) {
+      for (const watch of watches) {
+        if (watch.node !== directory || watch.isPending) continue;
+        watch.isPending = true;
+        void notify(watch);
+      }
+    },
+    async watch(watch, signal) {
+      if (signal.aborted) return;
+      await new Promise<void>((resolve) => {
+        const end = () => {
+          watches.delete(active);
+          signal.removeEventListener("abort", end);
+          resolve();
+        };
+        const active: ActiveWatch = { ...watch, isPending: false, end };
+        watches.add(active);
+        signal.addEventListener("abort", end, { once: true });
+        watch.onChange();
+      });
+    },
+  };
+}
+
+interface ActiveWatch extends DirectoryWatch {
+  /** A notification is under way: further changes join it. */
+  isPending: boolean;
+  end(): void;
+}

@@ -1,0 +1,16 @@
+import type { Host } from "../port.ts";
+import { nodeClock } from "./node-clock.ts";
+import { nodeFiles } from "./node-files.ts";
+import { nodeHttp } from "./node-http.ts";
+import { createNodeMachine } from "./node-machine.ts";
+
+/** The machine that this process runs on. Linux only: it relies on procfs and inotify. */
+export function createNodeHost(): Host {
+  return {
+    clock: nodeClock,
+    random: { next: () => Math.random() },
+    files: nodeFiles,
+    http: nodeHttp,
+    machine: createNodeMachine(nodeFiles),
+  };
+}

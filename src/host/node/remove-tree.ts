@@ -1,0 +1,98 @@
+import { constants } from "node:fs";
+import { type FileHandle, open, readdir, readFile, rmdir, unlink } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { assert } from "../../base/assert.ts";
+import { CodedError, codeOf } from "../../base/errors.ts";
+import { fileError } from "../file-error.ts";
+
+/** Each level keeps a descriptor open; a container can nest directories as deep as it likes. */
+const MAX_DEPTH = 512;
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+/**
+ * Removes a file or a tree. A container that shares part of the tree may swap a directory for a link while we walk, so
+ * every step goes through the descriptor of the directory that holds the name (`/proc/self/fd/N/name`, which is what
+ * `unlinkat` does), and a directory is opened without following a link.
+ */
+export async function removeTree(path: string): Promise<void> {
+  const name = basename(path);
+  assert(name !== "" && name !== "." && name !== "..", "what is removed has a name");
+  let parent: FileHandle;
+  try {
+    parent = await open(dirname(path), O_RDONLY | O_DIRECTORY);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return;
+    throw error;
+  }
+  try {
+    await removeEntry({ parent, mountId: await readMountId(parent), name, path, depth: 0 });
+  } finally {
+    await parent.close();
+  }
+}
+
+interface Entry {
+  parent: FileHandle;
+  /** Of the mount that `parent` is on. */
+  mountId: string;
+  name: string;
+  /** For messages only. */
+  path: string;
+  depth: number;
+}
+
+async function removeEntry(entry: Entry): Promise<void> {
+  const through = `${pathOf(entry.parent)}/${entry.name}`;
+  try {
+    await unlink(through);
+    return;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return;
+    // Linux says EISDIR for a directory, POSIX EPERM; a real EPERM comes back from the steps below.
+    if (codeOf(error) !== "EISDIR" && codeOf(error) !== "EPERM") throw nameIn(error, "unlink", entry.path);
+  }
+  if (entry.depth >= MAX_DEPTH) throw fileError("ENAMETOOLONG", "rmdir", entry.path);
+  await emptyDirectory(entry, through);
+  try {
+    await rmdir(through);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw nameIn(error, "rmdir", entry.path);
+  }
+}
+
+async function emptyDirectory(entry: Entry, through: string): Promise<void> {
+  const directory = await open(through, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
+    throw nameIn(error, "open", entry.path);
+  });
+  try {
+    // The device number would not tell: a bind mount shows another directory of the same file system.
+    if ((await readMountId(directory)) !== entry.mountId) throw fileError("EBUSY", "rmdir", entry.path);
+    for (const name of await readdir(pathOf(directory))) {
+      await removeEntry({
+        parent: directory,
+        mountId: entry.mountId,
+        name,
+        path: `${entry.path}/${name}`,
+        depth: entry.depth + 1,
+      });
+    }
+  } finally {
+    await directory.close();
+  }
+}
+
+/** The system's error names the path that we went through, which tells a reader nothing. */
+function nameIn(error: unknown, operation: string, path: string): Error {
+  const code = codeOf(error) ?? "EIO";
+  if (code === "EBUSY") return fileError("EBUSY", operation, path);
+  return new CodedError(code, `${code}: cannot ${operation} '${path}'`, { cause: error });
+}
+
+function pathOf(handle: FileHandle): string {
+  return `/proc/self/fd/${handle.fd}`;
+}
+
+async function readMountId(handle: FileHandle): Promise<string> {
+  const text = await readFile(`/proc/self/fdinfo/${handle.fd}`, "latin1");
+  return /^mnt_id:\s*(\d+)$/m.exec(text)?.[1] ?? "";
+}

@@ -1,0 +1,80 @@
+import type { Container, EnvFromSource, Pod, Volume } from "../../api/gen/types.ts";
+import { podContainers } from "../../api/pods.ts";
+import type { Rejection } from "./admission.ts";
+
+/**
+ * What a pod may ask for that this version cannot do. Running the pod without it would break a promise silently, so it is
+ * refused with the field's name; what only makes a pod less well watched (probes) is named as a warning instead, see
+ * `findUnwatched`.
+ */
+export function rejectUnsupported(pod: Pod): Rejection | undefined {
+  const fields = findUnsupported(pod);
+  if (fields.length === 0) return undefined;
+  const message = `Pod uses what this version of nodelet does not support yet: ${fields.join("; ")}`;
+  return { reason: "UnsupportedFeature", message };
+}
+
+/** Probes are not run in this version: a container counts as started and ready when it runs. */
+export function findUnwatched(pod: Pod): string[] {
+  return podContainers(pod).flatMap(({ container, kind }) =>
+    (["livenessProbe", "readinessProbe", "startupProbe"] as const)
+      .filter((probe) => container[probe] !== undefined)
+      .map((probe) => `${pathOf(kind)}{${container.name}}.${probe}`),
+  );
+}
+
+function findUnsupported(pod: Pod): string[] {
+  const volumes = (pod.spec?.volumes ?? []).flatMap((volume, index) => unsupportedVolume(volume, index));
+  const containers = podContainers(pod).flatMap(({ container, kind }) =>
+    unsupportedInContainer(container).map((field) => `${pathOf(kind)}{${container.name}}.${field}`),
+  );
+  return [...unsupportedInSpec(pod), ...volumes, ...containers];
+}
+
+function unsupportedInSpec({ spec }: Pod): string[] {
+  return [
+    ...(spec?.runtimeClassName ? ["spec.runtimeClassName"] : []),
+    ...(spec?.resourceClaims?.length ? ["spec.resourceClaims"] : []),
+    ...(spec?.hostUsers === false ? ["spec.hostUsers: false"] : []),
+    ...(spec?.resources ? ["spec.resources (pod-level resources)"] : []),
+    ...(spec?.setHostnameAsFQDN ? ["spec.setHostnameAsFQDN"] : []),
+  ];
+}
+
+function unsupportedVolume(volume: Volume, index: number): string[] {
+  const path = `spec.volumes[${index}]`;
+  if (volume.hostPath) return [];
+  if (volume.emptyDir) return volume.emptyDir.medium ? [`${path}.emptyDir.medium`] : [];
+  const kind = Object.keys(volume).find((key) => key !== "name");
+  return [`${path}.${kind ?? "emptyDir"}`];
+}
+
+function unsupportedInContainer(container: Container): string[] {
+  const env = (container.env ?? []).flatMap(({ name, valueFrom }) => {
+    const sources = ["secretKeyRef", "configMapKeyRef", "fileKeyRef"] as const;
+    // What is optional may be absent, and here it is.
+    const source = sources.find((key) => valueFrom?.[key] && valueFrom[key].optional !== true);
+    return source === undefined ? [] : [`env{${name}}.valueFrom.${source}`];
+  });
+  const mounts = (container.volumeMounts ?? []).flatMap(({ subPath, subPathExpr }, index) => {
+    if (subPath) return [`volumeMounts[${index}].subPath`];
+    return subPathExpr ? [`volumeMounts[${index}].subPathExpr`] : [];
+  });
+  return [
+    ...env,
+    ...mounts,
+    ...(container.envFrom?.some(isRequired) ? ["envFrom"] : []),
+    ...(container.volumeDevices?.length ? ["volumeDevices"] : []),
+    ...(container.resources?.claims?.length ? ["resources.claims"] : []),
+    ...(container.restartPolicyRules?.length ? ["restartPolicyRules"] : []),
+  ];
+}
+
+function isRequired({ configMapRef, secretRef }: EnvFromSource): boolean {
+  return (configMapRef ?? secretRef)?.optional !== true;
+}
+
+function pathOf(kind: "init" | "main" | "ephemeral"): string {
+  if (kind === "main") return "spec.containers";
+  return kind === "init" ? "spec.initContainers" : "spec.ephemeralContainers";
+}

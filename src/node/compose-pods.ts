@@ -1,0 +1,59 @@
+import { podReference } from "../api/pods.ts";
+import { SECOND } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Timeline } from "../base/timeline.ts";
+import type { NodeAgentConfig } from "../config/node-agent-config.ts";
+import type { RuntimeParts } from "./compose-runtime.ts";
+import type { LoopInbox } from "./loop/loop-inbox.ts";
+import type { NodeAgentPorts } from "./node-agent-ports.ts";
+import { createPodSync } from "./podsync/pod-sync.ts";
+import type { NodeFacts } from "./runtime/config/node-facts.ts";
+import type { PodStatuses } from "./status/pod-statuses.ts";
+import { createPodWorkers, type PodWorkers } from "./workers/pod-workers.ts";
+
+/** After a sync that failed. */
+const SYNC_BACK_OFF_MS = 10 * SECOND;
+
+export interface PodPartsDeps {
+  ports: NodeAgentPorts;
+  timeline: Timeline;
+  inbox: LoopInbox;
+  facts: NodeFacts;
+  parts: RuntimeParts;
+  statuses: PodStatuses;
+}
+
+/** The pods: how one is synced, and a worker for each. */
+export function composePods(deps: PodPartsDeps, config: NodeAgentConfig): PodWorkers {
+  const { ports, timeline, inbox, facts, parts, statuses } = deps;
+  const { clock, random } = ports.host;
+  const { health, cache, pleg, runtime, podFiles, volumes } = parts;
+  const syncer = createPodSync({
+    clock,
+    timeline,
+    runtime,
+    cache,
+    refresh: async (pod) => await pleg.refresh(pod),
+    statuses,
+    volumes,
+    directories: { make: podFiles.makeDirectories, remove: podFiles.removeDirectories },
+    networkError: health.networkError,
+    hostIps: () => facts.hostIps,
+    runtimeName: () => health.runtimeVersion().name || "containerd",
+  });
+  return createPodWorkers(
+    {
+      clock,
+      random,
+      log: ports.log,
+      syncer,
+      onGone: (uid) => inbox.offerGone(uid),
+      onFailure: ({ subject }, _work, error) => {
+        if (subject.kind !== "pod") return;
+        const message = `Error syncing pod, will be tried again: ${messageOf(error)}`;
+        timeline.record(podReference(subject.pod), { type: "Warning", reason: "FailedSync", message });
+      },
+    },
+    { resyncMs: config.kubelet.syncFrequency, backOffMs: SYNC_BACK_OFF_MS },
+  );
+}

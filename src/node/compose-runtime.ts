@@ -1,0 +1,77 @@
+import { createBackOff } from "../base/back-off.ts";
+import { MINUTE, SECOND } from "../base/clock.ts";
+import type { Timeline } from "../base/timeline.ts";
+import type { NodeAgentConfig } from "../config/node-agent-config.ts";
+import { createImageEnsurer } from "./images/image-ensurer.ts";
+import type { LoopInbox } from "./loop/loop-inbox.ts";
+import type { NodeAgentPorts } from "./node-agent-ports.ts";
+import { createPleg, type Pleg } from "./pleg/pleg.ts";
+import { createPodCache, type PodCache } from "./pleg/pod-cache.ts";
+import type { NodeFacts } from "./runtime/config/node-facts.ts";
+import { createPodConfigs } from "./runtime/create-pod-configs.ts";
+import { createPodRuntime } from "./runtime/create-pod-runtime.ts";
+import { createPodFiles, type PodFiles } from "./runtime/pod-files.ts";
+import type { PodRuntime } from "./runtime/pod-runtime.ts";
+import { listRuntimePods, readPodRuntimeStatus } from "./runtime/read-pods.ts";
+import { createRuntimeHealth, type RuntimeHealth } from "./runtime/runtime-health.ts";
+import { createPodVolumes, type PodVolumes } from "./volumes/pod-volumes.ts";
+
+/** The runtime: its health, what it holds, and how pods are run on it. */
+export interface RuntimeParts {
+  health: RuntimeHealth;
+  cache: PodCache;
+  pleg: Pleg;
+  runtime: PodRuntime;
+  podFiles: PodFiles;
+  volumes: PodVolumes;
+}
+
+/** Upstream's crash-loop back-off: 10 s, doubling to 5 min, over after a run of 10 min. */
+const RESTART_BACK_OFF = { initialMs: 10 * SECOND, maxMs: 5 * MINUTE };
+const DEFAULT_PARALLEL_PULLS = 5;
+
+export interface RuntimePartsDeps {
+  ports: NodeAgentPorts;
+  timeline: Timeline;
+  inbox: LoopInbox;
+  facts: NodeFacts;
+}
+
+/** Builds everything that talks to the runtime; what it notices goes to the inbox. */
+export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig): RuntimeParts {
+  const { ports, timeline, inbox, facts } = deps;
+  const { host, cri, log, metrics } = ports;
+  const { clock, random, files } = host;
+  const { kubelet, rootDirectory, podLogsDirectory, containerLogsDirectory } = config;
+
+  const health = createRuntimeHealth({ runtime: cri.runtime, clock, log });
+  const cache = createPodCache(() => clock.now());
+  const pleg = createPleg({
+    clock,
+    log,
+    metrics,
+    cache,
+    listPods: async (signal) => await listRuntimePods(cri.runtime, signal),
+    readPodStatus: async (pod, signal) => await readPodRuntimeStatus({ runtime: cri.runtime, host }, pod, signal),
+    onEvent: (event) => inbox.offerLifecycleEvent(event),
+    onRelist: () => inbox.offerRelisted(),
+  });
+  const parallelPulls = kubelet.serializeImagePulls ? 1 : (kubelet.maxParallelImagePulls ?? DEFAULT_PARALLEL_PULLS);
+  const images = createImageEnsurer({ images: cri.images, clock, timeline }, { parallelPulls });
+  const volumes = createPodVolumes({ files }, { rootDirectory });
+  const podFiles = createPodFiles({ files, random }, { rootDirectory, clusterDomain: facts.clusterDomain });
+  const runtime = createPodRuntime({
+    cri,
+    host,
+    timeline,
+    metrics,
+    configs: createPodConfigs({ timeline }, facts),
+    backOff: createBackOff(RESTART_BACK_OFF),
+    ensureImage: images.ensureImage,
+    podFiles,
+    hostIps: () => facts.hostIps,
+    podLogsDirectory,
+    containerLogsDirectory,
+  });
+  return { health, cache, pleg, runtime, podFiles, volumes };
+}

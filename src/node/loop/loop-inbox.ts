@@ -1,0 +1,76 @@
+import { createMailbox } from "../../base/mailbox.ts";
+import type { PodLifecycleEvent } from "../pleg/lifecycle-events.ts";
+import type { SourceSnapshot } from "../sources/source-snapshot.ts";
+
+/** What can happen to the sync loop. */
+export type LoopEvent =
+  | { type: "source"; snapshot: SourceSnapshot }
+  | { type: "lifecycle"; event: PodLifecycleEvent }
+  /** The runtime's pods were all read. */
+  | { type: "relisted" }
+  /** The worker of the pod ended and forgot it. */
+  | { type: "gone"; uid: string };
+
+/** Where everybody puts what the loop must hear; made first, so that nobody needs the loop itself. */
+export interface LoopInbox {
+  /** A source's whole truth; only its newest snapshot waits. */
+  offerSnapshot(snapshot: SourceSnapshot): void;
+  offerLifecycleEvent(event: PodLifecycleEvent): void;
+  offerRelisted(): void;
+  offerGone(uid: string): void;
+  take(signal: AbortSignal): Promise<LoopEvent>;
+  /** Life cycle events that found the box full. The next relist finds what they would have said. */
+  readonly discarded: number;
+}
+
+const CAPACITY = 10_000;
+
+type Slip = Exclude<LoopEvent, { type: "source" }> | { type: "source"; source: SourceSnapshot["source"] };
+
+export function createLoopInbox(): LoopInbox {
+  // Snapshots and ends must not be lost and are bounded by themselves, so that only life cycle events meet the bound.
+  const lifecycle = { waiting: 0, discarded: 0 };
+  const mailbox = createMailbox<Slip>(Number.POSITIVE_INFINITY);
+  const snapshots = new Map<SourceSnapshot["source"], SourceSnapshot>();
+  let relistWaits = false;
+
+  const open = (slip: Slip): LoopEvent | undefined => {
+    if (slip.type === "lifecycle") lifecycle.waiting--;
+    if (slip.type === "relisted") relistWaits = false;
+    if (slip.type !== "source") return slip;
+    const snapshot = snapshots.get(slip.source);
+    snapshots.delete(slip.source);
+    return snapshot && { type: "source", snapshot };
+  };
+
+  return {
+    offerSnapshot(snapshot) {
+      const waits = snapshots.has(snapshot.source);
+      snapshots.set(snapshot.source, snapshot);
+      if (!waits) mailbox.offer({ type: "source", source: snapshot.source });
+    },
+    offerLifecycleEvent(event) {
+      if (lifecycle.waiting >= CAPACITY) {
+        lifecycle.discarded++;
+        return;
+      }
+      lifecycle.waiting++;
+      mailbox.offer({ type: "lifecycle", event });
+    },
+    offerRelisted() {
+      if (relistWaits) return;
+      relistWaits = true;
+      mailbox.offer({ type: "relisted" });
+    },
+    offerGone: (uid) => void mailbox.offer({ type: "gone", uid }),
+    async take(signal) {
+      for (;;) {
+        const event = open(await mailbox.take(signal));
+        if (event !== undefined) return event;
+      }
+    },
+    get discarded() {
+      return lifecycle.discarded;
+    },
+  };
+}

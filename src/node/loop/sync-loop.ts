@@ -1,0 +1,183 @@
+import type { Pod } from "../../api/gen/types.ts";
+import { isMirrorPod, podReference } from "../../api/pods.ts";
+import { sleep } from "../../base/abort.ts";
+import { assertNever } from "../../base/assert.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { PodUpdate } from "../desired/pod-update.ts";
+import type { PodLifecycleEvent } from "../pleg/lifecycle-events.ts";
+import type { RuntimePod } from "../runtime/pod-runtime-status.ts";
+import type { SourceSnapshot } from "../sources/source-snapshot.ts";
+import type { PodState, WorkerUpdate } from "../workers/pod-state.ts";
+import { planHousekeeping } from "./housekeeping.ts";
+import type { LoopEvent, LoopInbox } from "./loop-inbox.ts";
+
+/**
+ * The one serial loop: takes what happened, one event at a time, and tells the workers. It decides which pods are let in
+ * and never waits for a pod; while the runtime is not fit it takes nothing.
+ */
+export interface SyncLoop {
+  run(signal: AbortSignal): Promise<void>;
+  /** When the loop last handled an event, milliseconds of `Clock.monotonic`; relists make one at least every 30 s. */
+  lastTurn(): number;
+}
+
+export interface SyncLoopDeps {
+  clock: Clock;
+  log: Log;
+  inbox: Pick<LoopInbox, "take">;
+  desired: {
+    /** What the snapshot changes, in the order to be handled. */
+    apply(snapshot: SourceSnapshot): PodUpdate[];
+    byUid(uid: string): Pod | undefined;
+    /** Every source has spoken: what no source names is not wanted. */
+    allReady(): boolean;
+  };
+  workers: {
+    update(update: WorkerUpdate): void;
+    state(uid: string): PodState | undefined;
+    states(): ReadonlyMap<string, PodState>;
+  };
+  /** What the runtime holds, as of the last reading. */
+  runtimePods(): ReadonlyMap<string, RuntimePod>;
+  /** Undefined when the pod may run here. */
+  admit(pod: Pod): Rejection | undefined;
+  /** Publishes that the pod was refused. */
+  reject(pod: Pod, rejection: Rejection): void;
+  /** Nothing of the pod is left and no source names it. */
+  forget(uid: string): void;
+  /** Removes pod directories whose UID is not known; goes on by itself. */
+  collectDirectories(isKnown: (uid: string) => boolean): void;
+  /** Why no pod can be worked on now; undefined when all is well. */
+  runtimeError(): string | undefined;
+}
+
+export interface Rejection {
+  reason: string;
+  message: string;
+}
+
+/** Upstream's back-off of the loop while the runtime is not fit (pkg/kubelet/kubelet.go). */
+const PAUSE_MS = { first: 100, longest: 5_000 };
+
+export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
+  const { clock, log, workers, desired } = deps;
+  let lastTurn = clock.monotonic();
+
+  const untilRuntimeIsFit = async (signal: AbortSignal): Promise<void> => {
+    let wait = PAUSE_MS.first;
+    for (let error = deps.runtimeError(); error !== undefined; error = deps.runtimeError()) {
+      log.error("Skipping pod synchronization", { reason: error, waitMs: wait });
+      await sleep(clock, wait, signal);
+      wait = Math.min(wait * 2, PAUSE_MS.longest);
+    }
+  };
+
+  const add = (pod: Pod): void => {
+    if (isMirrorPod(pod)) return;
+    const { uid } = podReference(pod);
+    const state = workers.state(uid);
+    if (state === undefined) {
+      const rejection = deps.admit(pod);
+      if (rejection !== undefined) {
+        log.warn("Pod is refused", { pod: podReference(pod), reason: rejection.reason, message: rejection.message });
+        deps.reject(pod, rejection);
+        return;
+      }
+    }
+    workers.update({ type: "create", subject: { kind: "pod", pod } });
+  };
+
+  const remove = (pod: Pod): void => {
+    const { uid } = podReference(pod);
+    if (workers.state(uid) === undefined) deps.forget(uid);
+    else workers.update({ type: "kill", subject: { kind: "pod", pod }, kill: { deleted: true } });
+  };
+
+  const applyUpdate = (update: PodUpdate): void => {
+    const names = update.pods.map((pod) => `${podReference(pod).namespace}/${podReference(pod).name}`);
+    log.debug(`SyncLoop ${update.op}`, { source: update.source, pods: names }, 2);
+    for (const pod of [...update.pods].sort(byCreationTime)) {
+      switch (update.op) {
+        case "ADD":
+          add(pod);
+          break;
+        case "UPDATE":
+        case "DELETE":
+          if (workers.state(podReference(pod).uid) === undefined) add(pod);
+          else workers.update({ type: "update", subject: { kind: "pod", pod } });
+          break;
+        case "REMOVE":
+          remove(pod);
+          break;
+        case "RECONCILE":
+          workers.update({ type: "sync", subject: { kind: "pod", pod } });
+          break;
+        default:
+          assertNever(update.op, "pod update");
+      }
+    }
+  };
+
+  const sync = (event: PodLifecycleEvent): void => {
+    // Nothing follows from a removal: it was ours, or the container's end was told before.
+    if (event.type === "ContainerRemoved" || event.type === "ContainerChanged") return;
+    const pod = desired.byUid(event.uid);
+    if (pod === undefined) return;
+    log.debug("SyncLoop (PLEG): event for pod", { ...event }, 2);
+    workers.update({ type: "sync", subject: { kind: "pod", pod } });
+  };
+
+  const keepHouse = (): void => {
+    if (!desired.allReady()) return;
+    const orphans = planHousekeeping({
+      runtimePods: deps.runtimePods(),
+      states: workers.states(),
+    });
+    for (const pod of orphans) {
+      log.info("Pod is known to the runtime only and is torn down", {
+        pod: `${pod.namespace}/${pod.name}`,
+        uid: pod.uid,
+      });
+      workers.update({ type: "kill", subject: { kind: "orphan", pod }, kill: { deleted: true } });
+    }
+    deps.collectDirectories((uid) => workers.state(uid) !== undefined || deps.runtimePods().has(uid));
+  };
+
+  const handle = (event: LoopEvent): void => {
+    switch (event.type) {
+      case "source":
+        for (const update of desired.apply(event.snapshot)) applyUpdate(update);
+        break;
+      case "lifecycle":
+        sync(event.event);
+        break;
+      case "relisted":
+        keepHouse();
+        break;
+      case "gone": {
+        const pod = desired.byUid(event.uid);
+        deps.forget(event.uid);
+        if (pod !== undefined) add(pod);
+        break;
+      }
+    }
+  };
+
+  return {
+    async run(signal) {
+      while (!signal.aborted) {
+        const event = await deps.inbox.take(signal);
+        await untilRuntimeIsFit(signal);
+        lastTurn = clock.monotonic();
+        handle(event);
+      }
+    },
+    lastTurn: () => lastTurn,
+  };
+}
+
+function byCreationTime(a: Pod, b: Pod): number {
+  const [left = "", right = ""] = [a.metadata?.creationTimestamp, b.metadata?.creationTimestamp];
+  return left < right ? -1 : left > right ? 1 : 0;
+}

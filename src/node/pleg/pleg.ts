@@ -1,0 +1,183 @@
+import { childController, isAbort, sleep } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import { createTasks } from "../../base/tasks.ts";
+import type { PodRuntimeStatus, RuntimePod } from "../runtime/pod-runtime-status.ts";
+import { diffRuntimePods, type PodLifecycleEvent, snapshotOf } from "./lifecycle-events.ts";
+import { createPlegMetrics } from "./metrics.ts";
+import type { PodCache } from "./pod-cache.ts";
+
+/**
+ * The pod life cycle event generator: keeps the pod cache true and tells the loop which pods changed.
+ *
+ * Three things make it read: the node agent's own call changed a pod (`refresh`), the runtime sent an event (`hint`), and
+ * the relist, which reads the lists of everything. Events are hints, the reading decides: they may be lost, late or old.
+ */
+export interface Pleg {
+  /** Relists until the signal fires. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Reads one pod now. Never rejects: a reading that fails is told to whoever waits on the cache, and tried again by the next relist. */
+  refresh(pod: PodName): Promise<void>;
+  /** The runtime says that something happened to this container or sandbox. */
+  hint(containerId: string, uid?: string): void;
+  /** Events are (not) arriving: how often to relist follows from it. */
+  setEventDriven(connected: boolean): void;
+  /** Undefined while a relist ended within the last 3 minutes; else upstream's message. */
+  health(): string | undefined;
+  /** What the last readings showed, by UID. */
+  pods(): ReadonlyMap<string, RuntimePod>;
+}
+
+export interface PodName {
+  uid: string;
+  name: string;
+  namespace: string;
+}
+
+export interface PlegDeps {
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  cache: PodCache;
+  listPods(signal: AbortSignal): Promise<RuntimePod[]>;
+  readPodStatus(pod: PodName, signal: AbortSignal): Promise<PodRuntimeStatus>;
+  onEvent(event: PodLifecycleEvent): void;
+  /** After each complete relist. */
+  onRelist(): void;
+}
+
+/** How often to relist: the audit behind events, and all there is without them. Upstream: 300 s and 1 s. */
+export const RELIST_PERIOD_MS = 1_000;
+export const RELIST_PERIOD_WITH_EVENTS_MS = 30_000;
+export const RELIST_THRESHOLD_MS = 180_000;
+/** Pods that one relist reads at once. */
+const READ_CONCURRENCY = 8;
+
+export function createPleg(deps: PlegDeps): Pleg {
+  const { clock, cache } = deps;
+  const metrics = createPlegMetrics(deps.metrics);
+  const log = deps.log;
+  const records = new Map<string, RuntimePod>();
+  /** Pods whose last reading failed: the next relist reads them whatever the lists say. */
+  const unread = new Set<string>();
+  /** Pods that a hint's reading is at work on; `true`: another hint came meanwhile. */
+  const hinted = new Map<string, boolean>();
+  const tasks = createTasks((name, error) => log.error("reading a pod crashed", { name, error: messageOf(error) }));
+  const stopping = new AbortController();
+  let eventDriven = false;
+  let startedAt = clock.monotonic();
+  let lastRelist: number | undefined;
+  let nudge: AbortController | undefined;
+
+  const remember = (uid: string, pod: RuntimePod | undefined) => {
+    const events = diffRuntimePods(records.get(uid), pod);
+    if (pod === undefined) records.delete(uid);
+    else records.set(uid, pod);
+    for (const event of events) deps.onEvent(event);
+  };
+
+  const read = async (pod: PodName, signal: AbortSignal): Promise<void> => {
+    const ticket = cache.beginRead(pod.uid);
+    try {
+      const status = await deps.readPodStatus(pod, signal);
+      unread.delete(pod.uid);
+      cache.put(ticket, status);
+      remember(pod.uid, snapshotOf(status));
+    } catch (error) {
+      unread.add(pod.uid);
+      cache.fail(ticket, error);
+      if (!isAbort(error)) log.warn("could not read a pod from the runtime", { uid: pod.uid, error: messageOf(error) });
+    }
+  };
+
+  const readUntilQuiet = async (pod: PodName): Promise<void> => {
+    do {
+      hinted.set(pod.uid, false);
+      await read(pod, stopping.signal);
+    } while (hinted.get(pod.uid) === true && !stopping.signal.aborted);
+    hinted.delete(pod.uid);
+  };
+
+  const relist = async (signal: AbortSignal): Promise<void> => {
+    const begun = clock.monotonic();
+    if (lastRelist !== undefined) metrics.relistInterval.observe((begun - lastRelist) / 1000);
+    const listed = new Map((await deps.listPods(signal)).map((pod) => [pod.uid, pod]));
+    const changed = new Map<string, PodName>();
+    for (const [uid, pod] of [...records, ...listed]) {
+      const differs = diffRuntimePods(records.get(uid), listed.get(uid)).length > 0;
+      if (differs || unread.has(uid)) changed.set(uid, pod);
+    }
+    const queue = [...changed.values()];
+    const reader = async () => {
+      for (let pod = queue.shift(); pod !== undefined; pod = queue.shift()) await read(pod, signal);
+    };
+    await Promise.all(Array.from({ length: READ_CONCURRENCY }, reader));
+    lastRelist = clock.monotonic();
+    metrics.lastSeen.set(clock.now() / 1000);
+    metrics.relistDuration.observe((lastRelist - begun) / 1000);
+    cache.markComplete();
+    deps.onRelist();
+  };
+
+  /** The wait between relists, cut short by `nudge`. */
+  const pause = async (signal: AbortSignal): Promise<void> => {
+    const { controller, release } = childController(signal);
+    nudge = controller;
+    const ms = eventDriven && unread.size === 0 ? RELIST_PERIOD_WITH_EVENTS_MS : RELIST_PERIOD_MS;
+    try {
+      await sleep(clock, ms, controller.signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+    } finally {
+      release();
+    }
+  };
+
+  return {
+    async run(signal) {
+      startedAt = clock.monotonic();
+      signal.addEventListener("abort", () => stopping.abort(), { once: true });
+      try {
+        while (!signal.aborted) {
+          await relist(signal).catch((error: unknown) => {
+            if (!isAbort(error)) log.error("PLEG: could not list the runtime's pods", { error: messageOf(error) });
+          });
+          await pause(signal);
+        }
+      } finally {
+        await tasks.settled();
+      }
+    },
+    async refresh(pod) {
+      await read(pod, stopping.signal);
+    },
+    hint(containerId, uid) {
+      const pod = uid === undefined ? findPod(records, containerId) : records.get(uid);
+      if (pod === undefined) nudge?.abort();
+      else if (hinted.has(pod.uid)) hinted.set(pod.uid, true);
+      else tasks.spawn("hint", async () => await readUntilQuiet(pod));
+    },
+    setEventDriven(connected) {
+      if (connected === eventDriven) return;
+      eventDriven = connected;
+      nudge?.abort();
+    },
+    health() {
+      const elapsed = clock.monotonic() - (lastRelist ?? startedAt);
+      if (lastRelist === undefined && elapsed <= RELIST_THRESHOLD_MS) return "pleg has yet to be successful";
+      if (elapsed <= RELIST_THRESHOLD_MS) return undefined;
+      return `pleg was last seen active ${Math.round(elapsed / 1000)}s ago; threshold is ${RELIST_THRESHOLD_MS / 1000}s`;
+    },
+    pods: () => records,
+  };
+}
+
+function findPod(records: ReadonlyMap<string, RuntimePod>, containerId: string): RuntimePod | undefined {
+  for (const pod of records.values()) {
+    const isOf = (item: { id: string }) => item.id === containerId;
+    if (pod.containers.some(isOf) || pod.sandboxes.some(isOf)) return pod;
+  }
+  return undefined;
+}

@@ -1,0 +1,199 @@
+import type { Pod, PodStatus } from "../../api/gen/types.ts";
+import { isHostNetworkPod, isTerminalPhase, podReference } from "../../api/pods.ts";
+import type { Clock } from "../../base/clock.ts";
+import { parseTime } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Timeline } from "../../base/timeline.ts";
+import type { PodRuntime } from "../runtime/pod-runtime.ts";
+import { hasRunningContainer, type PodRuntimeStatus } from "../runtime/pod-runtime-status.ts";
+import type { StartFailure } from "../runtime/start-failure.ts";
+import { computePodStatus } from "../status/compute-pod-status.ts";
+import type { PodStatusInput } from "../status/pod-status-input.ts";
+import type { StatusOverride } from "../workers/pod-state.ts";
+import {
+  type PodSyncer,
+  RetryError,
+  referenceOf,
+  type SyncResult,
+  type SyncWork,
+  type TerminatedWork,
+  type TerminatingWork,
+} from "../workers/pod-syncer.ts";
+import { createStartFailures } from "./start-failures.ts";
+
+type PodName = { uid: string; name: string; namespace: string };
+
+export interface PodSyncDeps {
+  clock: Clock;
+  timeline: Timeline;
+  runtime: PodRuntime;
+  /** What was last read of the pod; see `PodCache` for `fresh` and `invalidate`. */
+  cache: {
+    fresh(pod: PodName, signal: AbortSignal): Promise<PodRuntimeStatus>;
+    invalidate(uid: string): void;
+  };
+  /** Reads the pod from the runtime into the cache. */
+  refresh(pod: PodName): Promise<void>;
+  statuses: {
+    get(uid: string): PodStatus | undefined;
+    set(pod: Pod, status: PodStatus): void;
+  };
+  volumes: {
+    setUp(pod: Pod): Promise<ReadonlyMap<string, string>>;
+    tearDown(uid: string): Promise<void>;
+  };
+  directories: {
+    make(pod: Pod): Promise<void>;
+    remove(uid: string): Promise<void>;
+  };
+  networkError(): string | undefined;
+  hostIps(): readonly string[];
+  runtimeName(): string;
+}
+
+/** Upstream looks again after 1 s while the network is not ready (pkg/kubelet/pod_workers.go). */
+const NETWORK_RETRY_MS = 1_000;
+
+/**
+ * What the workers run for a pod. Each work is a list of steps in order; a step that cannot go on throws, and the next
+ * attempt begins at the first step again, so every step may be repeated.
+ */
+export function createPodSync(deps: PodSyncDeps): PodSyncer {
+  const failures = createStartFailures();
+
+  const publish = (pod: Pod, runtime: PodRuntimeStatus, more: PublishOptions): PodStatus => {
+    const { uid } = podReference(pod);
+    const status = computePodStatus({
+      pod,
+      runtime,
+      previous: deps.statuses.get(uid),
+      waiting: failures.of(uid),
+      hostIps: deps.hostIps(),
+      now: deps.clock.now(),
+      runtimeName: deps.runtimeName(),
+      ...more,
+    });
+    deps.statuses.set(pod, status);
+    return status;
+  };
+
+  /** Brackets a change of the pod in the runtime: whatever comes of it, what was known before is out of date. */
+  const changing = async <T>(pod: PodName, change: () => Promise<T>): Promise<T> => {
+    deps.cache.invalidate(pod.uid);
+    try {
+      return await change();
+    } finally {
+      deps.cache.invalidate(pod.uid);
+      await deps.refresh(pod);
+    }
+  };
+
+  const gateNetwork = (pod: Pod) => {
+    const error = deps.networkError();
+    if (error === undefined || isHostNetworkPod(pod)) return;
+    const message = `network is not ready: ${error}`;
+    deps.timeline.record(podReference(pod), { type: "Warning", reason: "NetworkNotReady", message });
+    throw new RetryError(message, deps.clock.now() + NETWORK_RETRY_MS);
+  };
+
+  const setUpVolumes = async (pod: Pod): Promise<ReadonlyMap<string, string>> => {
+    try {
+      await deps.directories.make(pod);
+      return await deps.volumes.setUp(pod);
+    } catch (error) {
+      const message = `Unable to attach or mount volumes: ${messageOf(error)}`;
+      deps.timeline.record(podReference(pod), { type: "Warning", reason: "FailedMount", message });
+      throw error;
+    }
+  };
+
+  const applyManifest = async (pod: Pod, runtime: PodRuntimeStatus, work: SyncWork): Promise<void> => {
+    const reference = podReference(pod);
+    const volumes = await setUpVolumes(pod);
+    let changed = false;
+    const beforeChange = () => {
+      changed = true;
+      deps.cache.invalidate(reference.uid);
+    };
+    try {
+      const outcome = await deps.runtime.sync(pod, runtime, { volumes, signal: work.signal, beforeChange });
+      failures.set(reference.uid, outcome.failures);
+    } finally {
+      if (changed) {
+        deps.cache.invalidate(reference.uid);
+        await deps.refresh(reference);
+      }
+    }
+  };
+
+  return {
+    async syncPod(work) {
+      const { pod, signal } = work;
+      const reference = podReference(pod);
+      const before = await deps.cache.fresh(reference, signal);
+      const override = deadlineOverride(pod, deps.statuses.get(reference.uid), deps.clock.now());
+      const status = publish(pod, before, { workerPhase: "syncing", override });
+      if (isTerminalPhase(status.phase)) return { terminal: true };
+      gateNetwork(pod);
+      await applyManifest(pod, before, work);
+      const after = publish(pod, await deps.cache.fresh(reference, signal), { workerPhase: "syncing" });
+      if (isTerminalPhase(after.phase)) return { terminal: true };
+      return nextLook(pod, after, failures.of(reference.uid));
+    },
+
+    async syncTerminatingPod(work) {
+      const { subject, signal } = work;
+      const reference = referenceOf(subject);
+      const pod = subject.kind === "pod" ? subject.pod : undefined;
+      const runtime = await deps.cache.fresh(reference, signal);
+      const options = publishOptions(work);
+      if (pod !== undefined) publish(pod, runtime, options);
+      const gracePeriodSeconds = work.gracePeriodSeconds;
+      await changing(reference, async () => await deps.runtime.stop(pod, runtime, { gracePeriodSeconds, signal }));
+      const stopped = await deps.cache.fresh(reference, signal);
+      if (hasRunningContainer(stopped)) throw new Error("containers of the pod still run after they were stopped");
+      if (pod !== undefined) publish(pod, stopped, options);
+    },
+
+    async syncTerminatedPod(work) {
+      const { subject, signal } = work;
+      const reference = referenceOf(subject);
+      const runtime = await deps.cache.fresh(reference, signal);
+      if (subject.kind === "pod") publish(subject.pod, runtime, { workerPhase: "terminated" });
+      failures.forget(reference.uid);
+      await deps.volumes.tearDown(reference.uid);
+      if (!work.deleted) return;
+      await changing(reference, async () => await deps.runtime.remove(runtime, signal));
+      await deps.directories.remove(reference.uid);
+    },
+  };
+}
+
+type PublishOptions = Pick<PodStatusInput, "workerPhase" | "override">;
+
+function publishOptions(work: TerminatingWork): PublishOptions {
+  return { workerPhase: "terminating", override: work.statusOverride };
+}
+
+function deadlineOf(pod: Pod, status: PodStatus | undefined): number | undefined {
+  const seconds = pod.spec?.activeDeadlineSeconds;
+  const startedAt = parseTime(status?.startTime);
+  return seconds === undefined || startedAt === undefined ? undefined : startedAt + seconds * 1000;
+}
+
+function deadlineOverride(pod: Pod, status: PodStatus | undefined, now: number): StatusOverride | undefined {
+  const deadline = deadlineOf(pod, status);
+  if (deadline === undefined || deadline > now) return undefined;
+  const message = "Pod was active on the node longer than the specified deadline";
+  return { phase: "Failed", reason: "DeadlineExceeded", message };
+}
+
+/** When to look again: at a deadline, or when a container may be tried again; a failure without a time is an error. */
+function nextLook(pod: Pod, status: PodStatus, failures: ReadonlyMap<string, StartFailure>): SyncResult {
+  const untimed = [...failures].find(([, failure]) => failure.retryAt === undefined);
+  if (untimed)
+    throw new Error(`failed to start container "${untimed[0]}" with ${untimed[1].reason}: ${untimed[1].message}`);
+  const times = [...failures.values()].map(({ retryAt }) => retryAt).concat(deadlineOf(pod, status));
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? { terminal: false } : { terminal: false, retryAt: Math.min(...known) };
+}

@@ -1,0 +1,78 @@
+import type { Container } from "../../../api/gen/types.ts";
+import { ContainerConfig, type Device, LinuxContainerConfig, Mount, Signal } from "../../../cri/gen/cri-v1.ts";
+import { computeContainerResources } from "../../resources/linux-resources.ts";
+import { containerLogName } from "../container-logs.ts";
+import type { EnvironmentVariable } from "./environment.ts";
+import { expandVariables } from "./expansion.ts";
+import { buildContainerAnnotations, buildContainerLabels } from "./labels.ts";
+import type { NodeFacts } from "./node-facts.ts";
+import { buildContainerSecurityContext, type ContainerSecurityInput, findSecurityError } from "./security-context.ts";
+import { criStopSignal } from "./stop-signal.ts";
+
+/** A mount whose host side exists; what is left out has CRI's zero value (read-write, private, not relabelled). */
+export type ContainerMount = Pick<Mount, "containerPath" | "hostPath"> & Partial<Mount>;
+
+export interface ContainerConfigInput extends ContainerSecurityInput {
+  /** 0 for the first start; also the attempt, as kubelet counts. */
+  restartCount: number;
+  /** The image's id in the runtime, so that what was checked is what runs. */
+  imageRef: string;
+  node: NodeFacts;
+  environment: readonly EnvironmentVariable[];
+  /** In mounting order. */
+  mounts: readonly ContainerMount[];
+  devices?: readonly Device[];
+  /** Qualified names (`vendor.example/class=name`). */
+  cdiDevices?: readonly string[];
+}
+
+/** The error is the message of a CreateContainerConfigError. */
+export type ContainerConfigResult = { ok: true; config: ContainerConfig } | { ok: false; error: string };
+
+/** What CreateContainer is asked for. Follows kuberuntime_container.go (generateContainerConfig). */
+export function buildContainerConfig(input: ContainerConfigInput): ContainerConfigResult {
+  const { pod, container, restartCount } = input;
+  const signal = container.lifecycle?.stopSignal;
+  const stopSignal = signal === undefined ? Signal.SIGNAL_RUNTIME_DEFAULT : criStopSignal(signal);
+  if (stopSignal === undefined) return { ok: false, error: `unknown stop signal "${signal}"` };
+  const error = findSecurityError(input);
+  if (error !== undefined) return { ok: false, error };
+
+  const config = ContainerConfig.fromPartial({
+    metadata: { name: container.name, attempt: restartCount },
+    image: { image: input.imageRef, userSpecifiedImage: container.image ?? "" },
+    ...expandCommand(container, input.environment),
+    workingDir: container.workingDir ?? "",
+    envs: input.environment.map(({ name, value }) => ({ key: name, value: Buffer.from(value) })),
+    mounts: input.mounts.map((mount) => withMappedIds(mount, input)),
+    devices: [...(input.devices ?? [])],
+    CDIDevices: (input.cdiDevices ?? []).map((name) => ({ name })),
+    labels: buildContainerLabels(pod, container),
+    annotations: buildContainerAnnotations(pod, container, restartCount),
+    logPath: containerLogName(container.name, restartCount),
+    stdin: container.stdin === true,
+    stdinOnce: container.stdinOnce === true,
+    tty: container.tty === true,
+    stopSignal,
+    linux: LinuxContainerConfig.fromPartial({
+      resources: computeContainerResources(pod, container, input.node),
+      securityContext: buildContainerSecurityContext(input),
+    }),
+  });
+  return { ok: true, config };
+}
+
+function expandCommand(
+  { command = [], args = [] }: Container,
+  environment: readonly EnvironmentVariable[],
+): Pick<ContainerConfig, "command" | "args"> {
+  const values = new Map(environment.map(({ name, value }) => [name, value]));
+  const expand = (text: string) => expandVariables(text, (name) => values.get(name));
+  return { command: command.map(expand), args: args.map(expand) };
+}
+
+/** In a user namespace of its own, the container sees files as owned by its users only if the mounts are mapped too. */
+function withMappedIds(mount: ContainerMount, { userNamespace }: ContainerConfigInput): Mount {
+  const { uids, gids } = userNamespace ?? { uids: [], gids: [] };
+  return Mount.fromPartial({ ...mount, uidMappings: uids, gidMappings: gids });
+}

@@ -1,0 +1,196 @@
+import { describe, expect, it } from "vitest";
+import type { Container, EnvVar, EnvVarSource, Pod } from "../../../api/gen/types.ts";
+import { buildEnvironment, type EnvironmentInput } from "./environment.ts";
+
+const POD: Pod = {
+  metadata: {
+    name: "web",
+    namespace: "ns",
+    uid: "uid-1",
+    labels: { app: "x" },
+    annotations: { "example.org/a['b']": "odd", note: "n1" },
+  },
+  spec: {
+    nodeName: "rig",
+    serviceAccountName: "default",
+    containers: [{ name: "other", resources: { requests: { cpu: "2" } } }],
+  },
+};
+
+function build(container: Partial<Container>, overrides: Partial<EnvironmentInput> = {}) {
+  return buildEnvironment({
+    pod: POD,
+    container: { name: "main", ...container },
+    podIps: ["10.0.0.4", "fd00::4"],
+    node: {
+      nodeName: "rig",
+      hostIps: ["192.0.2.2", "2001:db8::2"],
+      allocatable: { cpu: "3500m", memory: "8Gi", "ephemeral-storage": "10Gi" },
+    },
+    serviceVariables: [],
+    ...overrides,
+  });
+}
+
+const values = (env: EnvVar[], overrides: Partial<EnvironmentInput> = {}, more: Partial<Container> = {}) => {
+  const built = build({ env, ...more }, overrides);
+  return built.ok ? built.variables.map(({ name, value }) => `${name}=${value}`) : built.error;
+};
+
+describe("plain values", () => {
+  const serviceVariables = [
+    { name: "SVC_HOST", value: "10.96.0.1" },
+    { name: "SVC_PORT", value: "443" },
+  ];
+
+  it.each<{ why: string; env: EnvVar[]; expected: string[] }>([
+    {
+      why: "keep their order",
+      env: [
+        { name: "B", value: "1" },
+        { name: "A", value: "2" },
+      ],
+      expected: ["B=1", "A=2"],
+    },
+    { why: "may be missing", env: [{ name: "A" }], expected: ["A="] },
+    {
+      why: "refer to earlier variables, not to later ones",
+      env: [
+        { name: "A", value: "$(C)" },
+        { name: "B", value: "1" },
+        { name: "C", value: "$(B)$(A)" },
+      ],
+      expected: ["A=$(C)", "B=1", "C=1$(C)"],
+    },
+    {
+      why: "escape with $$",
+      env: [
+        { name: "A", value: "1" },
+        { name: "B", value: "$$(A)" },
+      ],
+      expected: ["A=1", "B=$(A)"],
+    },
+    {
+      why: "may refer to themselves when set twice; the last wins",
+      env: [
+        { name: "A", value: "1" },
+        { name: "B", value: "2" },
+        { name: "A", value: "$(A)x" },
+      ],
+      expected: ["A=1x", "B=2"],
+    },
+  ])("$why", ({ env, expected }) => {
+    expect(values(env)).toEqual(expected);
+  });
+
+  it("see the services' variables, come first and win over them", () => {
+    const env = [
+      { name: "URL", value: "https://$(SVC_HOST):$(SVC_PORT)" },
+      { name: "SVC_PORT", value: "8443" },
+    ];
+    expect(values(env, { serviceVariables })).toEqual([
+      "URL=https://10.96.0.1:443",
+      "SVC_PORT=8443",
+      "SVC_HOST=10.96.0.1",
+    ]);
+  });
+});
+
+describe("fieldRef", () => {
+  const field = (fieldPath: string): EnvVar[] => [{ name: "V", valueFrom: { fieldRef: { fieldPath } } }];
+
+  it.each([
+    ["metadata.name", "web"],
+    ["metadata.namespace", "ns"],
+    ["metadata.uid", "uid-1"],
+    ["metadata.labels['app']", "x"],
+    ["metadata.labels['none']", ""],
+    ["metadata.annotations['note']", "n1"],
+    ["metadata.annotations['example.org/a['b']']", "odd"],
+    ["spec.nodeName", "rig"],
+    ["spec.serviceAccountName", "default"],
+    ["status.podIP", "10.0.0.4"],
+    ["status.podIPs", "10.0.0.4,fd00::4"],
+    ["status.hostIP", "192.0.2.2"],
+    ["status.hostIPs", "192.0.2.2,2001:db8::2"],
+  ])("%s", (fieldPath, expected) => {
+    expect(values(field(fieldPath))).toEqual([`V=${expected}`]);
+  });
+
+  it("refuses other fields, and an address that the node does not have", () => {
+    expect(values(field("spec.priority"))).toBe(
+      'container "main": env[0] (V) valueFrom.fieldRef: unsupported fieldPath: spec.priority',
+    );
+    const node = { nodeName: "rig", hostIps: [], allocatable: {} };
+    expect(values(field("status.hostIP"), { node })).toMatch(/fieldRef: the node has no address yet/);
+  });
+});
+
+describe("resourceFieldRef", () => {
+  const resources = {
+    requests: { cpu: "250m", memory: "32Mi" },
+    limits: { cpu: "1500m", memory: "64Mi", "hugepages-2Mi": "8Mi" },
+  };
+
+  it.each<{ ref: NonNullable<EnvVarSource["resourceFieldRef"]>; bare?: boolean; expected: string }>([
+    { ref: { resource: "limits.cpu" }, expected: "2" },
+    { ref: { resource: "limits.cpu", divisor: "0" }, expected: "2" },
+    { ref: { resource: "limits.cpu", divisor: "1m" }, expected: "1500" },
+    { ref: { resource: "requests.cpu", divisor: "100m" }, expected: "3" },
+    { ref: { resource: "limits.memory" }, expected: "67108864" },
+    { ref: { resource: "limits.memory", divisor: "1Mi" }, expected: "64" },
+    { ref: { resource: "requests.memory", divisor: "1Gi" }, expected: "1" },
+    { ref: { resource: "limits.hugepages-2Mi", divisor: "1Mi" }, expected: "8" },
+    { ref: { resource: "requests.cpu", containerName: "other" }, expected: "2" },
+    { ref: { resource: "requests.cpu" }, bare: true, expected: "0" },
+    { ref: { resource: "limits.cpu" }, bare: true, expected: "4" },
+    { ref: { resource: "limits.memory", divisor: "1Gi" }, bare: true, expected: "8" },
+    { ref: { resource: "limits.ephemeral-storage", divisor: "1Gi" }, bare: true, expected: "10" },
+    { ref: { resource: "limits.hugepages-2Mi" }, bare: true, expected: "0" },
+  ])("$ref is $expected", ({ ref, bare, expected }) => {
+    const env = [{ name: "V", valueFrom: { resourceFieldRef: ref } }];
+    expect(values(env, {}, bare ? {} : { resources })).toEqual([`V=${expected}`]);
+  });
+
+  it.each([
+    { ref: { resource: "limits.gpu" }, error: "unsupported container resource: limits.gpu" },
+    { ref: { resource: "limits.cpu", containerName: "gone" }, error: "container gone not found" },
+  ])("refuses $ref", ({ ref, error }) => {
+    const env = [{ name: "V", valueFrom: { resourceFieldRef: ref } }];
+    expect(values(env)).toBe(`container "main": env[0] (V) valueFrom.resourceFieldRef: ${error}`);
+  });
+});
+
+describe("references that need an API server", () => {
+  it.each<{ field: string; container: Partial<Container> }>([
+    {
+      field: 'env[1] (B) valueFrom.secretKeyRef: secret "s"',
+      container: { env: [{ name: "A" }, { name: "B", valueFrom: { secretKeyRef: { name: "s", key: "k" } } }] },
+    },
+    {
+      field: 'env[0] (A) valueFrom.configMapKeyRef: config map "c"',
+      container: { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "c", key: "k" } } }] },
+    },
+    {
+      field: 'env[0] (A) valueFrom.fileKeyRef: file "p"',
+      container: { env: [{ name: "A", valueFrom: { fileKeyRef: { volumeName: "v", path: "p", key: "k" } } }] },
+    },
+    { field: 'envFrom[0].configMapRef: config map "c"', container: { envFrom: [{ configMapRef: { name: "c" } }] } },
+    { field: 'envFrom[0].secretRef: secret "s"', container: { envFrom: [{ secretRef: { name: "s" } }] } },
+    { field: "env[0] (A) valueFrom.: names no source", container: { env: [{ name: "A", valueFrom: {} }] } },
+  ])("$field is an error that names container and field", ({ field, container }) => {
+    expect(build(container)).toEqual({ ok: false, error: expect.stringContaining(`container "main": ${field}`) });
+  });
+
+  it("are skipped when optional", () => {
+    const optional = true;
+    const container: Partial<Container> = {
+      envFrom: [{ configMapRef: { name: "c", optional } }, { secretRef: { name: "s", optional } }],
+      env: [
+        { name: "A", valueFrom: { secretKeyRef: { name: "s", key: "k", optional } } },
+        { name: "B", value: "1" },
+      ],
+    };
+    expect(build(container)).toEqual({ ok: true, variables: [{ name: "B", value: "1" }] });
+  });
+});

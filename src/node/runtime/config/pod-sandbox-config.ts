@@ -1,0 +1,69 @@
+import type { Pod } from "../../../api/gen/types.ts";
+import { isHostNetworkPod, podReference } from "../../../api/pods.ts";
+import { LinuxPodSandboxConfig, PodSandboxConfig } from "../../../cri/gen/cri-v1.ts";
+import { computePodDns, type DnsWarning } from "../../identity/dns.ts";
+import { computePodHostname } from "../../identity/hostname.ts";
+import { computeOverheadResources, computeSandboxResources } from "../../resources/linux-resources.ts";
+import { podLogDirectory } from "../container-logs.ts";
+import { buildPodLabels } from "./labels.ts";
+import type { UserNamespaceMapping } from "./namespaces.ts";
+import type { NodeFacts } from "./node-facts.ts";
+import { buildPortMappings } from "./port-mappings.ts";
+import { buildSandboxSecurityContext, findGroupsError } from "./security-context.ts";
+
+export interface PodSandboxConfigInput {
+  pod: Pod;
+  /** 0 for the pod's first sandbox. */
+  attempt: number;
+  node: NodeFacts;
+  /** Of the pod, below which the runtime makes the containers' cgroups; empty lets the runtime choose. */
+  cgroupParent: string;
+  /** Needed for a pod with `hostUsers: false`, and only for one. */
+  userNamespace?: UserNamespaceMapping | undefined;
+}
+
+/** The error is the reason why no sandbox can be made; the warnings are for events on the pod. */
+export type PodSandboxConfigResult =
+  | { ok: true; config: PodSandboxConfig; warnings: DnsWarning[] }
+  | { ok: false; error: string };
+
+/** What RunPodSandbox is asked for, and what CreateContainer repeats. Follows kuberuntime_sandbox.go. */
+export function buildPodSandboxConfig(input: PodSandboxConfigInput): PodSandboxConfigResult {
+  const { pod, attempt, node } = input;
+  const { uid, name, namespace } = podReference(pod);
+  const hostname = computePodHostname(pod, node.clusterDomain);
+  if (!hostname.ok) return hostname;
+  const error = findGroupsError(pod) ?? findUserNamespaceError(input);
+  if (error !== undefined) return { ok: false, error };
+
+  const { dns, warnings } = computePodDns(pod, node);
+  const config = PodSandboxConfig.fromPartial({
+    metadata: { name, namespace, uid, attempt },
+    // On the host's network the pod has the host's name.
+    hostname: isHostNetworkPod(pod) ? "" : hostname.kernelHostname,
+    logDirectory: podLogDirectory(node.podLogsDirectory, { uid, name, namespace }),
+    dnsConfig: { servers: dns.nameservers, searches: dns.searches, options: dns.options },
+    portMappings: buildPortMappings(pod),
+    labels: buildPodLabels(pod),
+    annotations: pod.metadata?.annotations ?? {},
+    linux: buildLinuxConfig(input),
+  });
+  return { ok: true, config, warnings };
+}
+
+function buildLinuxConfig({ pod, node, cgroupParent, userNamespace }: PodSandboxConfigInput): LinuxPodSandboxConfig {
+  const sysctls = pod.spec?.securityContext?.sysctls ?? [];
+  return LinuxPodSandboxConfig.fromPartial({
+    cgroupParent,
+    securityContext: buildSandboxSecurityContext(pod, userNamespace),
+    sysctls: Object.fromEntries(sysctls.map(({ name, value }) => [name, value])),
+    overhead: computeOverheadResources(pod, node),
+    resources: computeSandboxResources(pod, node),
+  });
+}
+
+/** To run such a pod with the host's users would be the opposite of what it asks for. */
+function findUserNamespaceError({ pod, userNamespace }: PodSandboxConfigInput): string | undefined {
+  if (pod.spec?.hostUsers !== false || userNamespace !== undefined) return undefined;
+  return "the pod asks for its own user namespace (hostUsers: false), which this node does not provide";
+}

@@ -1,0 +1,162 @@
+import type { Capabilities, Container, Pod, SELinuxOptions } from "../../../api/gen/types.ts";
+import { podContainers, podFullName, podUid } from "../../../api/pods.ts";
+import {
+  Capability,
+  LinuxContainerSecurityContext,
+  LinuxSandboxSecurityContext,
+  SecurityProfile_ProfileType as ProfileType,
+  SELinuxOption,
+  SupplementalGroupsPolicy,
+} from "../../../cri/gen/cri-v1.ts";
+import { buildNamespaceOptions, type UserNamespaceMapping, withProcessTarget } from "./namespaces.ts";
+import type { NodeFacts } from "./node-facts.ts";
+import { buildAppArmor, buildSeccompProfile, findProfileError } from "./security-profiles.ts";
+
+/** The user that an image asks to run as, from the runtime's ImageStatus. Neither means root. */
+export interface ImageUser {
+  uid?: bigint | undefined;
+  /** Only when it is not a number: which user that is, only the image knows. */
+  username?: string | undefined;
+}
+
+export interface ContainerSecurityInput {
+  pod: Pod;
+  container: Container;
+  imageUser: ImageUser;
+  node: Pick<NodeFacts, "rootDirectory" | "seccompDefault">;
+  /** The container whose processes an ephemeral container looks into. */
+  targetContainerId?: string | undefined;
+  userNamespace?: UserNamespaceMapping | undefined;
+}
+
+/** As runtimes mask them by default; the last two as later kubelets do, against reading other tenants' power use. */
+const MASKED_PATHS = [
+  "/proc/asound",
+  "/proc/acpi",
+  "/proc/kcore",
+  "/proc/keys",
+  "/proc/latency_stats",
+  "/proc/timer_list",
+  "/proc/timer_stats",
+  "/proc/sched_debug",
+  "/proc/scsi",
+  "/sys/firmware",
+  "/proc/interrupts",
+  "/sys/devices/virtual/powercap",
+];
+const READONLY_PATHS = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"];
+
+/** The container's security settings, the pod's where it says nothing. Check `findSecurityError` first. */
+export function buildContainerSecurityContext(input: ContainerSecurityInput): LinuxContainerSecurityContext {
+  const { pod, container, imageUser, node } = input;
+  const effective = effectiveSecurityContext(pod, container);
+  const unmasked = effective.procMount === "Unmasked";
+  return LinuxContainerSecurityContext.fromPartial({
+    capabilities: capabilities(effective.capabilities),
+    privileged: effective.privileged === true,
+    namespaceOptions: withProcessTarget(buildNamespaceOptions(pod, input.userNamespace), input.targetContainerId),
+    selinuxOptions: selinuxOptions(effective.seLinuxOptions),
+    ...runAs(effective.runAsUser, imageUser),
+    runAsGroup: int64(effective.runAsGroup),
+    readonlyRootfs: effective.readOnlyRootFilesystem === true,
+    noNewPrivs: effective.allowPrivilegeEscalation === false,
+    maskedPaths: unmasked ? [] : MASKED_PATHS,
+    readonlyPaths: unmasked ? [] : READONLY_PATHS,
+    ...groups(pod),
+    seccomp: buildSeccompProfile(pod, container, node),
+    ...buildAppArmor(pod, container),
+  });
+}
+
+/** What holds for the pod as a whole; its sandbox always has the runtime's seccomp profile. */
+export function buildSandboxSecurityContext(
+  pod: Pod,
+  userNamespace: UserNamespaceMapping | undefined,
+): LinuxSandboxSecurityContext {
+  const { runAsUser, runAsGroup, seLinuxOptions } = pod.spec?.securityContext ?? {};
+  return LinuxSandboxSecurityContext.fromPartial({
+    namespaceOptions: buildNamespaceOptions(pod, userNamespace),
+    selinuxOptions: selinuxOptions(seLinuxOptions),
+    runAsUser: int64(runAsUser),
+    runAsGroup: int64(runAsGroup),
+    ...groups(pod),
+    // The runtime must allow in the sandbox what any of the containers will need.
+    privileged: podContainers(pod).some(({ container }) => container.securityContext?.privileged === true),
+    seccomp: { profileType: ProfileType.RuntimeDefault },
+  });
+}
+
+/** Why the container must not be started like this: the message of a CreateContainerConfigError. */
+export function findSecurityError({ pod, container, imageUser }: ContainerSecurityInput): string | undefined {
+  return findNonRootError(pod, container, imageUser) ?? findGroupsError(pod) ?? findProfileError(pod, container);
+}
+
+/** Upstream's wording (verifyRunAsNonRoot). */
+function findNonRootError(pod: Pod, container: Container, imageUser: ImageUser): string | undefined {
+  const { runAsNonRoot, runAsUser } = effectiveSecurityContext(pod, container);
+  if (runAsNonRoot !== true) return undefined;
+  const where = `(pod: "${podFullName(pod)}(${podUid(pod)})", container: ${container.name})`;
+  if (runAsUser !== undefined) {
+    return runAsUser === 0 ? `container's runAsUser breaks non-root policy ${where}` : undefined;
+  }
+  const user = knownUser(imageUser);
+  if (user.runAsUser?.value === 0n) return `container has runAsNonRoot and image will run as root ${where}`;
+  if (user.runAsUser !== undefined) return undefined;
+  return (
+    `container has runAsNonRoot and image has non-numeric user (${user.runAsUsername}), ` +
+    `cannot verify user is non-root ${where}`
+  );
+}
+
+export function findGroupsError(pod: Pod): string | undefined {
+  const policy = pod.spec?.securityContext?.supplementalGroupsPolicy;
+  if (policy === undefined || Object.hasOwn(SupplementalGroupsPolicy, policy)) return undefined;
+  return `unsupported supplementalGroupsPolicy: ${policy}`;
+}
+
+/** What the container says, and for the four settings that pods have too, what its pod says where it is silent. */
+function effectiveSecurityContext(pod: Pod, container: Container) {
+  const own = container.securityContext ?? {};
+  const shared = pod.spec?.securityContext ?? {};
+  return {
+    ...own,
+    runAsUser: own.runAsUser ?? shared.runAsUser,
+    runAsGroup: own.runAsGroup ?? shared.runAsGroup,
+    runAsNonRoot: own.runAsNonRoot ?? shared.runAsNonRoot,
+    seLinuxOptions: own.seLinuxOptions ?? shared.seLinuxOptions,
+  };
+}
+
+type RunAs = Pick<LinuxContainerSecurityContext, "runAsUser" | "runAsUsername">;
+
+/** A user in the pod wins over the image's. */
+function runAs(runAsUser: number | undefined, imageUser: ImageUser): RunAs {
+  return runAsUser === undefined ? knownUser(imageUser) : { runAsUser: int64(runAsUser), runAsUsername: "" };
+}
+
+/** An image that names no user runs as root. */
+function knownUser({ uid, username = "" }: ImageUser): RunAs {
+  if (uid !== undefined) return { runAsUser: { value: uid }, runAsUsername: "" };
+  return { runAsUser: username === "" ? { value: 0n } : undefined, runAsUsername: username };
+}
+
+function groups(pod: Pod): Pick<LinuxContainerSecurityContext, "supplementalGroups" | "supplementalGroupsPolicy"> {
+  const { fsGroup, supplementalGroups = [], supplementalGroupsPolicy } = pod.spec?.securityContext ?? {};
+  return {
+    supplementalGroups: [...(fsGroup === undefined ? [] : [fsGroup]), ...supplementalGroups].map(BigInt),
+    supplementalGroupsPolicy:
+      supplementalGroupsPolicy === "Strict" ? SupplementalGroupsPolicy.Strict : SupplementalGroupsPolicy.Merge,
+  };
+}
+
+function capabilities(asked: Capabilities | undefined): Capability | undefined {
+  return asked && Capability.fromPartial({ addCapabilities: asked.add ?? [], dropCapabilities: asked.drop ?? [] });
+}
+
+function selinuxOptions(options: SELinuxOptions | undefined): SELinuxOption | undefined {
+  return options && SELinuxOption.fromPartial(options);
+}
+
+function int64(value: number | undefined): { value: bigint } | undefined {
+  return value === undefined ? undefined : { value: BigInt(value) };
+}

@@ -1,0 +1,18 @@
+/** One line of a container's log in CRI's format: `2026-01-02T03:04:05.000000000Z stdout F text`. */
+export interface LogLine {
+  time: string;
+  stream: "stdout" | "stderr";
+  /** With its newline, unless the runtime split a long line (tag `P`) and the rest follows. */
+  text: string;
+}
+
+const LINE = /^(\S+) (stdout|stderr) (\S+) (.*)$/;
+
+/** Undefined for what is no whole line: the head of a tail that begins in the middle, or the last empty one. */
+export function parseLogLine(line: string): LogLine | undefined {
+  const match = LINE.exec(line);
+  if (match === null) return undefined;
+  const [, time = "", stream, tag = "", text = ""] = match;
+  const isPartial = tag.split(":")[0] === "P";
+  return { time, stream: stream === "stderr" ? "stderr" : "stdout", text: isPartial ? text : `${text}\n` };
+}

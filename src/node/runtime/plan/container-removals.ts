@@ -1,0 +1,16 @@
+import type { PodActions } from "../pod-actions.ts";
+import type { ContainerRuntimeStatus, PodRuntimeStatus } from "../pod-runtime-status.ts";
+
+/**
+ * Dead containers that nobody needs any more: of each name the newest stays, whatever it does, and one dead one before
+ * it (upstream's MaxPerPodContainer of 1), except that a container which this plan starts has its predecessor counted.
+ */
+export function planContainerRemovals(status: PodRuntimeStatus, actions: PodActions): ContainerRuntimeStatus[] {
+  const starting = new Set(actions.containersToStart.map(({ container }) => container.name));
+  const seen = new Map<string, number>();
+  return status.containers.filter((container) => {
+    const newer = seen.get(container.name) ?? (starting.has(container.name) ? 1 : 0);
+    seen.set(container.name, newer + 1);
+    return newer >= 2 && container.state === "exited";
+  });
+}

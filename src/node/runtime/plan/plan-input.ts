@@ -1,0 +1,40 @@
+import type { Container, Pod } from "../../../api/gen/types.ts";
+import type { ContainerKind } from "../../../api/pods.ts";
+import type { ContainerToKill, PodActions } from "../pod-actions.ts";
+import { type ContainerRuntimeStatus, findContainer, type PodRuntimeStatus } from "../pod-runtime-status.ts";
+
+export interface PlanInput {
+  pod: Pod;
+  status: PodRuntimeStatus;
+  /** Milliseconds since the epoch, as the runtime's times are. */
+  now: number;
+  /** When a container that last ended at `endedAt` may start again; undefined: at once. */
+  waitUntil(container: Container, endedAt: number): number | undefined;
+  /** Whether a running container was made from this definition, by the hash that was recorded with it. */
+  isSameContainer(container: Container, recordedHash: string): boolean;
+}
+
+/** Puts a container that must start where it belongs: to be started, or waiting for its back-off. */
+export function addStart(actions: PodActions, input: PlanInput, container: Container, kind: ContainerKind): void {
+  const previousEndedAt = findEnd(input.status, container.name);
+  const until = previousEndedAt === undefined ? undefined : input.waitUntil(container, previousEndedAt);
+  if (until !== undefined && until > input.now) {
+    actions.backingOff.push({ container, until });
+    return;
+  }
+  const last = findContainer(input.status, container.name);
+  const restartCount = last === undefined ? 0 : last.restartCount + 1;
+  actions.containersToStart.push({ container, kind, restartCount, previousEndedAt });
+}
+
+/** The container may still run, and two of one name must not: it is stopped before the next one starts. */
+export function killUnknown(last: ContainerRuntimeStatus, what: "Container" | "Init container"): ContainerToKill {
+  return { id: last.id, name: last.name, message: `${what} is in "unknown" state, try killing it before restart` };
+}
+
+function findEnd(status: PodRuntimeStatus, name: string): number | undefined {
+  const ended = status.containers.find((container) => container.name === name && container.state === "exited");
+  if (ended === undefined) return undefined;
+  // A runtime that could not even start it may give no time of its end; without one it would be retried in a hot loop.
+  return ended.finishedAt > 0 ? ended.finishedAt : ended.createdAt;
+}

@@ -1,0 +1,93 @@
+import type { Pod } from "../../api/gen/types.ts";
+import { isHostNetworkPod, podReference } from "../../api/pods.ts";
+import type { Random } from "../../base/random.ts";
+import type { Files } from "../../host/port.ts";
+import { computePodHostname } from "../identity/hostname.ts";
+import { buildHostNetworkHostsFile, buildManagedHostsFile } from "../identity/hosts-file.ts";
+import { computeVolumeMounts } from "../volumes/container-mounts.ts";
+import type { ContainerMount } from "./config/container-config.ts";
+import type { ContainerToStart } from "./pod-actions.ts";
+
+/** The pod's own directory on the node, and the files in it that are mounted into its containers. */
+export interface PodFiles {
+  makeDirectories(pod: Pod): Promise<void>;
+  removeDirectories(uid: string): Promise<void>;
+  /** UIDs that have a directory. */
+  listDirectories(): Promise<string[]>;
+  /** Every mount of a container that starts now: its volumes, /etc/hosts and a fresh termination log. */
+  makeMounts(input: MountInput): Promise<ContainerMount[]>;
+}
+
+export interface MountInput {
+  pod: Pod;
+  next: ContainerToStart;
+  /** Of the sandbox; the node's own for a pod on the host network. */
+  podIps: readonly string[];
+  volumes: ReadonlyMap<string, string>;
+}
+
+export interface PodFilesOptions {
+  /** kubelet's `--root-dir`. */
+  rootDirectory: string;
+  clusterDomain: string;
+}
+
+const HOSTS_FILE = "/etc/hosts";
+const MAX_HOSTS_BYTES = 1024 * 1024;
+
+export function createPodFiles(deps: { files: Files; random: Random }, options: PodFilesOptions): PodFiles {
+  const { files } = deps;
+  const podsDirectory = `${options.rootDirectory}/pods`;
+  const podDirectory = (uid: string) => `${podsDirectory}/${uid}`;
+
+  const makeHostsFile = async (pod: Pod, podIps: readonly string[]): Promise<string> => {
+    const path = `${podDirectory(podReference(pod).uid)}/etc-hosts`;
+    const hostAliases = pod.spec?.hostAliases ?? [];
+    const names = computePodHostname(pod, options.clusterDomain);
+    const { hostname, domain } = names.ok ? names : { hostname: podReference(pod).name, domain: "" };
+    const content = isHostNetworkPod(pod)
+      ? buildHostNetworkHostsFile((await files.read(HOSTS_FILE, MAX_HOSTS_BYTES)).toString("utf8"), hostAliases)
+      : buildManagedHostsFile({ podIps, hostname, domain, hostAliases });
+    // Rewritten in place by every start, and not replaced: running containers have this very file mounted.
+    await files.writeAtomically(path, content, 0o644);
+    return path;
+  };
+
+  const makeTerminationLog = async (uid: string, container: string): Promise<string> => {
+    const directory = `${podDirectory(uid)}/containers/${container}`;
+    await files.makeDirectory(directory, 0o750);
+    const name = Math.floor(deps.random.next() * 0x1_0000_0000)
+      .toString(16)
+      .padStart(8, "0");
+    const path = `${directory}/${name}`;
+    // Whatever user the container runs as must be able to write it.
+    await files.touch(path, 0o666);
+    return path;
+  };
+
+  return {
+    async makeDirectories(pod) {
+      const directory = podDirectory(podReference(pod).uid);
+      for (const part of ["", "/volumes", "/plugins"]) await files.makeDirectory(`${directory}${part}`, 0o750);
+    },
+    async removeDirectories(uid) {
+      await files.remove(podDirectory(uid));
+    },
+    async listDirectories() {
+      if ((await files.stat(podsDirectory)) === undefined) return [];
+      return (await files.list(podsDirectory)).filter(({ type }) => type === "directory").map(({ name }) => name);
+    },
+    async makeMounts({ pod, next, podIps, volumes }) {
+      const mounts: ContainerMount[] = computeVolumeMounts(next.container, volumes);
+      const ownsHosts = mounts.some(({ containerPath }) => containerPath === HOSTS_FILE);
+      if (podIps.length > 0 && !ownsHosts) {
+        mounts.push({ containerPath: HOSTS_FILE, hostPath: await makeHostsFile(pod, podIps) });
+      }
+      const containerPath = next.container.terminationMessagePath;
+      if (containerPath) {
+        mounts.push({ containerPath, hostPath: await makeTerminationLog(podReference(pod).uid, next.container.name) });
+      }
+      return mounts;
+    },
+  };
+}

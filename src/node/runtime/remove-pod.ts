@@ -1,0 +1,51 @@
+import { codeOf, runAll } from "../../base/errors.ts";
+import * as cri from "../../cri/gen/cri-v1.ts";
+import type { Cri } from "../../cri/port.ts";
+import type { Files } from "../../host/port.ts";
+import { legacyLogLink, podLogDirectory } from "./container-logs.ts";
+import type { PodRuntimeStatus } from "./pod-runtime-status.ts";
+
+export interface RemoveDeps {
+  runtime: Cri["runtime"];
+  files: Files;
+  podLogsDirectory: string;
+  containerLogsDirectory: string;
+}
+
+/**
+ * Removes all that the runtime and the log directories hold of a pod whose containers have stopped. The logs go last, so
+ * that a removal that failed half-way is found again by what the runtime still lists.
+ */
+export async function removePod(deps: RemoveDeps, status: PodRuntimeStatus, signal: AbortSignal): Promise<void> {
+  const containers = status.containers.map((container) => async () => {
+    await removeContainer(deps, status, container, signal);
+  });
+  const sandboxes = status.sandboxes.map(({ id }) => async () => {
+    await unlessGone(
+      deps.runtime.removePodSandbox(cri.RemovePodSandboxRequest.fromPartial({ podSandboxId: id }), { signal }),
+    );
+  });
+  await runAll([...containers, ...sandboxes], "removing the pod from the runtime");
+  await deps.files.remove(podLogDirectory(deps.podLogsDirectory, status));
+}
+
+/** Removes one stopped container and the flat link to its log; the log itself belongs to the pod. */
+export async function removeContainer(
+  deps: RemoveDeps,
+  pod: { uid: string; name: string; namespace: string },
+  container: { id: string; name: string },
+  signal: AbortSignal,
+): Promise<void> {
+  await deps.files.remove(legacyLogLink(deps.containerLogsDirectory, pod, container));
+  await unlessGone(
+    deps.runtime.removeContainer(cri.RemoveContainerRequest.fromPartial({ containerId: container.id }), { signal }),
+  );
+}
+
+async function unlessGone(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (codeOf(error) !== "not-found") throw error;
+  }
+}

@@ -1,0 +1,93 @@
+import { isAbort, sleep } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import * as cri from "../../cri/gen/cri-v1.ts";
+import type { Cri } from "../../cri/port.ts";
+
+/** Whether the runtime and its network are fit to run pods; the runtime's own word, asked for again and again. */
+export interface RuntimeHealth {
+  run(signal: AbortSignal): Promise<void>;
+  /** Undefined when the runtime is ready, else why it is not. */
+  runtimeError(): string | undefined;
+  /** Undefined when pods can get a network, else why they cannot. */
+  networkError(): string | undefined;
+  /** Name and version; empty until the runtime has answered once. */
+  runtimeVersion(): { name: string; version: string };
+}
+
+export interface RuntimeHealthDeps {
+  runtime: Cri["runtime"];
+  clock: Clock;
+  log: Log;
+}
+
+const CHECK_PERIOD_MS = 5_000;
+/** While something is wrong the runtime is asked this soon again, then twice as late each time up to the period. */
+const RETRY_MS = 100;
+const CHECK_TIMEOUT_MS = 10_000;
+
+interface Verdict {
+  runtime: string | undefined;
+  network: string | undefined;
+}
+
+export function createRuntimeHealth(deps: RuntimeHealthDeps): RuntimeHealth {
+  const { clock, log } = deps;
+  const unasked = "container runtime status check may not have completed yet";
+  let verdict: Verdict = { runtime: unasked, network: unasked };
+  let version = { name: "", version: "" };
+
+  const judge = (next: Verdict) => {
+    const changed = next.runtime !== verdict.runtime || next.network !== verdict.network;
+    verdict = next;
+    if (!changed) return;
+    if (next.runtime !== undefined) log.error("Container runtime is not ready", { reason: next.runtime });
+    else if (next.network !== undefined) log.warn("Container runtime network not ready", { reason: next.network });
+    else log.info("Container runtime is ready", version);
+  };
+
+  const check = async (signal: AbortSignal): Promise<void> => {
+    const call = { timeoutMs: CHECK_TIMEOUT_MS, signal };
+    try {
+      const { status } = await deps.runtime.status(cri.StatusRequest.fromPartial({}), call);
+      if (version.name === "" || verdict.runtime !== undefined) {
+        const answer = await deps.runtime.version(cri.VersionRequest.fromPartial({}), call);
+        version = { name: answer.runtimeName, version: answer.runtimeVersion };
+      }
+      judge(readConditions(status?.conditions ?? []));
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      judge({ runtime: `container runtime is down: ${messageOf(error)}`, network: verdict.network });
+    }
+  };
+
+  return {
+    async run(signal) {
+      let wait = RETRY_MS;
+      while (!signal.aborted) {
+        await check(signal);
+        const isWell = verdict.runtime === undefined && verdict.network === undefined;
+        wait = isWell ? RETRY_MS : Math.min(wait * 2, CHECK_PERIOD_MS);
+        await sleep(clock, isWell ? CHECK_PERIOD_MS : wait, signal);
+      }
+    },
+    runtimeError: () => verdict.runtime,
+    networkError: () => verdict.network,
+    runtimeVersion: () => version,
+  };
+}
+
+function readConditions(conditions: ReadonlyArray<cri.RuntimeCondition>): Verdict {
+  return {
+    runtime: describe(conditions, "RuntimeReady", "container runtime not ready"),
+    network: describe(conditions, "NetworkReady", "container runtime network not ready"),
+  };
+}
+
+function describe(conditions: ReadonlyArray<cri.RuntimeCondition>, type: string, what: string): string | undefined {
+  const condition = conditions.find((candidate) => candidate.type === type);
+  if (condition === undefined) return `${what}: the runtime does not report ${type}`;
+  if (condition.status) return undefined;
+  return `${what}: ${type}=false reason:${condition.reason} message:${condition.message}`;
+}

@@ -1,0 +1,167 @@
+import type { Container, Pod } from "../../api/gen/types.ts";
+import { isHostNetworkPod, podReference } from "../../api/pods.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Timeline } from "../../base/timeline.ts";
+import * as cri from "../../cri/gen/cri-v1.ts";
+import type { Cri } from "../../cri/port.ts";
+import type { Host } from "../../host/port.ts";
+import type { PresentImage } from "../images/image-ensurer.ts";
+import { containerLogName, legacyLogLink, podLogDirectory, readRestartCountFromLogs } from "./container-logs.ts";
+import type { PodConfigs } from "./create-pod-configs.ts";
+import { runLifecycleHook } from "./lifecycle-hooks.ts";
+import type { RuntimeMetrics } from "./metrics.ts";
+import type { ContainerToStart } from "./pod-actions.ts";
+import type { PodFiles } from "./pod-files.ts";
+import { findContainer, type PodRuntimeStatus } from "./pod-runtime-status.ts";
+import type { StartFailure } from "./start-failure.ts";
+import type { StartedSandbox } from "./start-sandbox.ts";
+
+export interface ContainerStarter {
+  /** Pulls, creates, starts and runs the postStart hook. What went wrong is returned; it rejects only on an abort. */
+  start(run: ContainerRun, signal: AbortSignal): Promise<StartFailure | undefined>;
+}
+
+export interface ContainerRun {
+  pod: Pod;
+  sandbox: { id: string; config: StartedSandbox["config"]; ips: readonly string[] };
+  next: ContainerToStart;
+  /** What the runtime held of the pod before. */
+  status: PodRuntimeStatus;
+  /** Host paths of the pod's volumes by name. */
+  volumes: ReadonlyMap<string, string>;
+}
+
+export interface ContainerStarterDeps {
+  runtime: Cri["runtime"];
+  host: Host;
+  timeline: Timeline;
+  metrics: RuntimeMetrics;
+  configs: PodConfigs;
+  ensureImage(pod: Pod, container: Container, signal: AbortSignal): Promise<PresentImage | StartFailure>;
+  podFiles: Pick<PodFiles, "makeMounts">;
+  hostIps(): readonly string[];
+  podLogsDirectory: string;
+  containerLogsDirectory: string;
+}
+
+/** A postStart hook has no time limit upstream; this one only keeps a hook that never ends from holding its pod for ever. */
+const POST_START_TIMEOUT_MS = 10 * 60_000;
+
+export function createContainerStarter(deps: ContainerStarterDeps): ContainerStarter {
+  const { runtime, host, timeline, metrics } = deps;
+
+  /** The first step that fails says how; the later ones are not tried. */
+  const create = async (run: ContainerRun, signal: AbortSignal): Promise<{ id: string } | StartFailure> => {
+    const { pod, next, sandbox, volumes } = run;
+    const image = await deps.ensureImage(pod, next.container, signal);
+    if ("reason" in image) return image;
+    const podIps = isHostNetworkPod(pod) ? deps.hostIps() : sandbox.ips;
+    const mounts = await deps.podFiles.makeMounts({ pod, next, podIps, volumes });
+    const { imageRef, user: imageUser } = image;
+    const targetContainerId = findTarget(run);
+    const made = deps.configs.container({ pod, next, imageRef, imageUser, podIps, mounts, targetContainerId });
+    if ("reason" in made) return made;
+    const request = cri.CreateContainerRequest.fromPartial({
+      podSandboxId: sandbox.id,
+      config: made.config,
+      sandboxConfig: sandbox.config,
+    });
+    try {
+      const { containerId } = await runtime.createContainer(request, { signal });
+      say(run, "Normal", "Created", `Created container ${next.container.name}`);
+      return { id: containerId };
+    } catch (error) {
+      return failure(error, "CreateContainerError", signal);
+    }
+  };
+
+  const launch = async (run: ContainerRun, id: string, signal: AbortSignal): Promise<StartFailure | undefined> => {
+    try {
+      await runtime.startContainer(cri.StartContainerRequest.fromPartial({ containerId: id }), { signal });
+    } catch (error) {
+      return failure(error, "RunContainerError", signal);
+    }
+    say(run, "Normal", "Started", `Started container ${run.next.container.name}`);
+    await linkLog(deps, run, id);
+    return await postStart(run, id, signal);
+  };
+
+  const postStart = async (run: ContainerRun, id: string, signal: AbortSignal): Promise<StartFailure | undefined> => {
+    const { container } = run.next;
+    const handler = container.lifecycle?.postStart;
+    if (handler === undefined) return undefined;
+    const target = { containerId: id, container, podIp: run.sandbox.ips[0] };
+    const problem = await runLifecycleHook(deps, handler, target, { timeoutMs: POST_START_TIMEOUT_MS, signal });
+    if (problem === undefined) return undefined;
+    const message = `PostStartHook failed: ${problem}`;
+    say(run, "Warning", "FailedPostStartHook", message);
+    const timeout = BigInt(run.pod.spec?.terminationGracePeriodSeconds ?? 30);
+    await runtime.stopContainer(cri.StopContainerRequest.fromPartial({ containerId: id, timeout }), {
+      signal,
+      timeoutMs: Number(timeout) * 1000 + 120_000,
+    });
+    return { reason: "PostStartHookError", message, retryAt: host.clock.now() };
+  };
+
+  const say = ({ pod, next }: ContainerRun, type: "Normal" | "Warning", reason: string, message: string) =>
+    timeline.record(podReference(pod), { type, reason, message, container: next.container.name });
+
+  return {
+    async start(asked, signal) {
+      const run = await settleRestartCount(deps, asked);
+      const container_type = typeLabel(run.next.kind);
+      metrics.startedContainers.add({ container_type });
+      const created = await create(run, signal).catch((error: unknown) =>
+        failure(error, "CreateContainerError", signal),
+      );
+      const failed =
+        "reason" in created
+          ? created
+          : await launch(run, created.id, signal).catch((error: unknown) =>
+              failure(error, "RunContainerError", signal),
+            );
+      if (failed === undefined) return undefined;
+      metrics.startedContainerErrors.add({ container_type, code: failed.reason });
+      if (!isTold(failed.reason)) say(run, "Warning", "Failed", `Error: ${failed.message}`);
+      return failed;
+    },
+  };
+}
+
+function failure(error: unknown, reason: string, signal: AbortSignal): StartFailure {
+  signal.throwIfAborted();
+  return { reason, message: messageOf(error) };
+}
+
+/** Failures that made an event of their own where they happened. */
+function isTold(reason: string): boolean {
+  return reason === "PostStartHookError" || reason === "ImagePullBackOff";
+}
+
+/** The container whose processes an ephemeral one looks into. */
+function findTarget({ pod, next, status }: ContainerRun): string | undefined {
+  const spec = pod.spec?.ephemeralContainers?.find(({ name }) => name === next.container.name);
+  return spec?.targetContainerName === undefined ? undefined : findContainer(status, spec.targetContainerName)?.id;
+}
+
+/** The plan counts from what the runtime remembers; logs remember longer, and must not be overwritten. */
+async function settleRestartCount(deps: ContainerStarterDeps, run: ContainerRun): Promise<ContainerRun> {
+  const { pod, next } = run;
+  if (next.restartCount > 0) return run;
+  const directory = `${podLogDirectory(deps.podLogsDirectory, podReference(pod))}/${next.container.name}`;
+  const restartCount = await readRestartCountFromLogs(deps.host.files, directory);
+  return { ...run, next: { ...next, restartCount } };
+}
+
+async function linkLog(deps: ContainerStarterDeps, { pod, next }: ContainerRun, id: string): Promise<void> {
+  const { name } = next.container;
+  const link = legacyLogLink(deps.containerLogsDirectory, podReference(pod), { name, id });
+  const directory = podLogDirectory(deps.podLogsDirectory, podReference(pod));
+  // A convenience for log shippers: the container runs without it.
+  await deps.host.files.link(`${directory}/${containerLogName(name, next.restartCount)}`, link).catch(() => undefined);
+}
+
+function typeLabel(kind: ContainerToStart["kind"]): string {
+  if (kind === "main") return "container";
+  return kind === "init" ? "init_container" : "ephemeral_container";
+}

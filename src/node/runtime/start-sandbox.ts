@@ -1,0 +1,75 @@
+import type { Pod } from "../../api/gen/types.ts";
+import { isHostNetworkPod, podReference } from "../../api/pods.ts";
+import { codeOf, messageOf } from "../../base/errors.ts";
+import type { Timeline } from "../../base/timeline.ts";
+import * as cri from "../../cri/gen/cri-v1.ts";
+import type { Cri } from "../../cri/port.ts";
+import type { Host } from "../../host/port.ts";
+import { podLogDirectory } from "./container-logs.ts";
+import type { PodConfigs } from "./create-pod-configs.ts";
+import type { RuntimeMetrics } from "./metrics.ts";
+
+export interface SandboxStarter {
+  /** Makes and starts a sandbox; rejects, with an event on the pod, when the runtime refuses. */
+  start(pod: Pod, attempt: number, signal: AbortSignal): Promise<StartedSandbox>;
+  /** The config that a sandbox of this pod and attempt was made with. */
+  configOf(pod: Pod, attempt: number): cri.PodSandboxConfig;
+}
+
+export interface StartedSandbox {
+  id: string;
+  config: cri.PodSandboxConfig;
+  /** Primary first; empty on the host network. */
+  ips: string[];
+}
+
+export interface SandboxDeps {
+  runtime: Cri["runtime"];
+  host: Host;
+  timeline: Timeline;
+  metrics: RuntimeMetrics;
+  configs: PodConfigs;
+  podLogsDirectory: string;
+}
+
+/** Setting up the network may take long; upstream gives RunPodSandbox twice the usual time. */
+const RUN_SANDBOX_TIMEOUT_MS = 240_000;
+
+export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
+  const { runtime, host, metrics } = deps;
+
+  const run = async (pod: Pod, config: cri.PodSandboxConfig, signal: AbortSignal): Promise<string> => {
+    await host.files.makeDirectory(podLogDirectory(deps.podLogsDirectory, podReference(pod)), 0o755);
+    const begun = host.clock.monotonic();
+    const request = cri.RunPodSandboxRequest.fromPartial({ config });
+    const { podSandboxId } = await runtime.runPodSandbox(request, { signal, timeoutMs: RUN_SANDBOX_TIMEOUT_MS });
+    metrics.runSandboxDuration.observe((host.clock.monotonic() - begun) / 1000, { runtime_handler: "" });
+    return podSandboxId;
+  };
+
+  const readIps = async (podSandboxId: string, signal: AbortSignal): Promise<string[]> => {
+    const request = cri.PodSandboxStatusRequest.fromPartial({ podSandboxId });
+    const { status } = await runtime.podSandboxStatus(request, { signal });
+    const { ip = "", additionalIps = [] } = status?.network ?? {};
+    return [ip, ...additionalIps.map((additional) => additional.ip)].filter((address) => address !== "");
+  };
+
+  return {
+    configOf: (pod, attempt) => deps.configs.sandbox(pod, attempt),
+    async start(pod, attempt, signal) {
+      const config = deps.configs.sandbox(pod, attempt);
+      metrics.startedPods.add();
+      try {
+        const id = await run(pod, config, signal);
+        return { id, config, ips: isHostNetworkPod(pod) ? [] : await readIps(id, signal) };
+      } catch (error) {
+        signal.throwIfAborted();
+        metrics.startedPodErrors.add({ code: codeOf(error) ?? "unknown" });
+        metrics.runSandboxErrors.add({ runtime_handler: "" });
+        const message = `Failed to create pod sandbox: ${messageOf(error)}`;
+        deps.timeline.record(podReference(pod), { type: "Warning", reason: "FailedCreatePodSandBox", message });
+        throw new Error(message, { cause: error });
+      }
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import type { NodeCondition, Pod } from "../../api/gen/types.ts";
+import type { TimelineRecord } from "../../base/timeline.ts";
+import type { HttpHandler, ServedResponse } from "../../host/http-server.ts";
+
+/** What the node tells about itself over HTTP. */
+export interface NodeView {
+  nodeName: string;
+  runtime(): { name: string; version: string };
+  conditions(): NodeCondition[];
+  /** Every pod that the sources name, with its published status. */
+  pods(): Pod[];
+  /** Every pod that the runtime holds something running of. */
+  runningPods(): Pod[];
+  timeline(): readonly TimelineRecord[];
+  /** Why the sync loop counts as stuck; undefined when it turns. */
+  syncLoopError(): string | undefined;
+  metrics(): Promise<{ contentType: string; text: string }>;
+}
+
+/** `--healthz-port`, 10248: one path, for whoever restarts the node agent. */
+export function createHealthzHandler(view: NodeView): HttpHandler {
+  return route({ "/healthz": () => healthz(view) });
+}
+
+/** `--read-only-port`, 10255: what may be known without asking who wants to know. */
+export function createReadOnlyHandler(view: NodeView): HttpHandler {
+  return route({
+    "/healthz": () => healthz(view),
+    "/healthz/ping": () => ok("ok"),
+    "/healthz/syncloop": () => healthz(view),
+    "/pods": () => podList(view.pods()),
+    "/pods/": () => podList(view.pods()),
+    "/runningpods": () => podList(view.runningPods()),
+    "/runningpods/": () => podList(view.runningPods()),
+    "/metrics": async () => {
+      const { contentType, text } = await view.metrics();
+      return { status: 200, contentType, body: text };
+    },
+  });
+}
+
+/** The socket that `nodelet status` asks: all of the above and the node in one document. */
+export function createNodeSocketHandler(view: NodeView): HttpHandler {
+  const readOnly = createReadOnlyHandler(view);
+  const status = route({ "/status": () => json(report(view)) });
+  return async (request) => await (request.path === "/status" ? status : readOnly)(request);
+}
+
+function report(view: NodeView) {
+  return {
+    node: { name: view.nodeName, conditions: view.conditions(), runtime: view.runtime() },
+    pods: view.pods(),
+    events: view.timeline().map(({ pod, type, reason, message, container, at, count }) => ({
+      pod,
+      type,
+      reason,
+      message,
+      ...(container === undefined ? {} : { container }),
+      at: new Date(at).toISOString(),
+      count,
+    })),
+  };
+}
+
+function healthz(view: NodeView): ServedResponse {
+  const error = view.syncLoopError();
+  return error === undefined ? ok("ok") : { status: 500, body: `${error}\n` };
+}
+
+function podList(items: Pod[]): ServedResponse {
+  return json({ kind: "PodList", apiVersion: "v1", metadata: {}, items });
+}
+
+function json(value: unknown): ServedResponse {
+  return { status: 200, contentType: "application/json", body: JSON.stringify(value) };
+}
+
+function ok(body: string): ServedResponse {
+  return { status: 200, body };
+}
+
+type Routes = Readonly<Record<string, () => Promise<ServedResponse> | ServedResponse>>;
+
+function route(routes: Routes): HttpHandler {
+  return async ({ method, path }) => {
+    const handle = Object.hasOwn(routes, path) ? routes[path] : undefined;
+    if (handle === undefined) return { status: 404, body: "404 page not found\n" };
+    if (method !== "GET" && method !== "HEAD") return { status: 405, body: "405 method not allowed\n" };
+    return await handle();
+  };
+}

@@ -1,0 +1,45 @@
+import type { Pod } from "../../api/gen/types.ts";
+import type { PodSource } from "../../api/pods.ts";
+
+/** Everything that one source wants to run: the whole truth of it, which replaces what it said before. */
+export interface SourceSnapshot {
+  source: PodSource;
+  /** In the source's order: of two pods that cannot both run, the earlier counts. Defaulted and valid. */
+  pods: Pod[];
+  /** Where each pod stands, for messages: `/etc/kubernetes/manifests/web.yaml, document 2`. */
+  origins?: ReadonlyMap<Pod, string>;
+}
+
+/** A pod and where it stands. */
+export interface SourcePod {
+  pod: Pod;
+  origin: string;
+}
+
+/** A source of pods. */
+export interface PodSourceLoop {
+  /** Reads and watches until the signal fires; returns only when nothing of it is left. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Gets the first snapshot as soon as the source was read, then one whenever the source's pods changed. */
+export type SnapshotListener = (snapshot: SourceSnapshot) => void;
+
+/**
+ * Hands on the snapshots that differ from the last. Returns what to call with the pods of each reading; it says whether
+ * they differed.
+ */
+export function createSnapshotEmitter(
+  source: "file" | "http",
+  emit: SnapshotListener,
+): (pods: readonly SourcePod[]) => boolean {
+  let last: readonly SourcePod[] | undefined;
+  return (pods) => {
+    const isSame = last?.length === pods.length && pods.every(({ pod }, index) => pod === last?.[index]?.pod);
+    last = pods;
+    if (isSame) return false;
+    const origins = new Map(pods.map(({ pod, origin }) => [pod, origin]));
+    emit({ source, pods: pods.map(({ pod }) => pod), origins });
+    return true;
+  };
+}

@@ -1,0 +1,66 @@
+import type { Pod, PodStatus } from "../../api/gen/types.ts";
+import { podUid } from "../../api/pods.ts";
+import type { Clock } from "../../base/clock.ts";
+import { mergePodStatus } from "./merge-pod-status.ts";
+import { isPodStatusEqual } from "./pod-status-equal.ts";
+import { computeTerminatedPodStatus } from "./terminated-pod-status.ts";
+
+/** What the node says of a pod; replaced, never changed in place. */
+interface PublishedPodStatus {
+  pod: Pod;
+  status: PodStatus;
+}
+
+/**
+ * The published status of every pod of the node, and the one place where it changes. Holds one entry for each pod that
+ * it was told of, so whoever owns the pods bounds it, by `remove`.
+ */
+export interface PodStatuses {
+  /**
+   * Publishes what may follow the status before it (see `mergePodStatus`); false when that is no news. The pod's spec
+   * must be its current one, because it decides what may restart.
+   */
+  set(pod: Pod, status: PodStatus): boolean;
+  get(uid: string): PodStatus | undefined;
+  /** In the order in which the pods were first told of. */
+  list(): PublishedPodStatus[];
+  /** Nothing of the pod runs any more: containers whose end nobody saw have failed, and the phase is final. */
+  terminate(pod: Pod): boolean;
+  /** A later pod of the same UID, as a static pod that comes back is, begins anew. */
+  remove(uid: string): void;
+  /** Called after each change, in order. Returns how to stop it. */
+  subscribe(listener: (published: PublishedPodStatus) => void): () => void;
+}
+
+export function createPodStatuses({ clock }: { clock: Pick<Clock, "now"> }): PodStatuses {
+  const entries = new Map<string, PublishedPodStatus>();
+  const listeners = new Set<(published: PublishedPodStatus) => void>();
+
+  const publish = (pod: Pod, next: PodStatus): boolean => {
+    const uid = podUid(pod);
+    const entry = entries.get(uid);
+    const status = mergePodStatus(pod, entry?.status ?? pod.status ?? {}, next, clock.now());
+    if (entry !== undefined && isPodStatusEqual(entry.status, status)) {
+      // The spec or its metadata may be news all the same, to those who list.
+      entries.set(uid, { pod, status: entry.status });
+      return false;
+    }
+    const published = { pod, status };
+    entries.set(uid, published);
+    for (const listener of [...listeners]) listener(published);
+    return true;
+  };
+
+  return {
+    set: publish,
+    get: (uid) => entries.get(uid)?.status,
+    list: () => [...entries.values()],
+    terminate: (pod) =>
+      publish(pod, computeTerminatedPodStatus(pod, entries.get(podUid(pod))?.status ?? pod.status ?? {})),
+    remove: (uid) => void entries.delete(uid),
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import type { Pod } from "../../api/gen/types.ts";
+import type { RuntimePod } from "../runtime/pod-runtime-status.ts";
+import type { StatusOverride, Subject } from "./pod-state.ts";
+
+/**
+ * What a worker makes happen, one call at a time for each pod. Every call may be repeated: it brings the pod nearer to
+ * where it should be and ends. Rejecting means "not yet"; the worker tries again after a back-off, or at
+ * `RetryError.retryAt`.
+ */
+export interface PodSyncer {
+  /** Makes the pod run. `terminal`: it ran to its end (Succeeded or Failed). `retryAt`: when to look again at the latest. */
+  syncPod(work: SyncWork): Promise<SyncResult>;
+  /** Stops everything of the pod; resolves when nothing of it runs. */
+  syncTerminatingPod(work: TerminatingWork): Promise<void>;
+  /** Tears down what a stopped pod still holds; with `deleted` also its containers, logs, directories and status. */
+  syncTerminatedPod(work: TerminatedWork): Promise<void>;
+}
+
+export interface SyncWork {
+  pod: Pod;
+  signal: AbortSignal;
+}
+
+export interface SyncResult {
+  terminal: boolean;
+  /** Milliseconds since the epoch. */
+  retryAt?: number;
+}
+
+export interface TerminatingWork {
+  subject: Subject;
+  gracePeriodSeconds: number;
+  statusOverride: StatusOverride | undefined;
+  evicted: boolean;
+  signal: AbortSignal;
+}
+
+export interface TerminatedWork {
+  subject: Subject;
+  deleted: boolean;
+  signal: AbortSignal;
+}
+
+/** "Not yet, and it is known when": the worker comes back then and does not count a failure. */
+export class RetryError extends Error {
+  override readonly name = "RetryError";
+  readonly retryAt: number;
+
+  constructor(message: string, retryAt: number, options?: { cause?: unknown }) {
+    super(message, options);
+    this.retryAt = retryAt;
+  }
+}
+
+/** The names by which a subject is known, whichever kind it is. */
+export function referenceOf(subject: Subject): { uid: string; name: string; namespace: string } {
+  return subject.kind === "pod" ? referenceOfPod(subject.pod) : referenceOfRuntimePod(subject.pod);
+}
+
+function referenceOfPod(pod: Pod): { uid: string; name: string; namespace: string } {
+  const { uid = "", name = "", namespace = "" } = pod.metadata ?? {};
+  return { uid, name, namespace };
+}
+
+function referenceOfRuntimePod(pod: RuntimePod): { uid: string; name: string; namespace: string } {
+  return { uid: pod.uid, name: pod.name, namespace: pod.namespace };
+}

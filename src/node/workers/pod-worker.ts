@@ -1,0 +1,189 @@
+import { isAbort } from "../../base/abort.ts";
+import type { Clock, Timer } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { jitter, type Random } from "../../base/random.ts";
+import {
+  afterWork,
+  nextState,
+  type PodState,
+  type Transition,
+  type WorkerUpdate,
+  type WorkKind,
+  workOf,
+} from "./pod-state.ts";
+import { type PodSyncer, RetryError, referenceOf } from "./pod-syncer.ts";
+
+/**
+ * The worker of one pod: holds its state and runs the work of that state, one at a time. Updates that come while it works
+ * coalesce: the state remembers the newest, and one more run follows.
+ */
+export interface PodWorker {
+  readonly state: PodState;
+  update(update: WorkerUpdate): void;
+  /** Looks again now, if it is idle. */
+  wake(): void;
+  /** Cancels what runs and resolves when it has ended; the worker does nothing afterwards. */
+  stop(): Promise<void>;
+}
+
+export interface PodWorkerDeps {
+  clock: Clock;
+  random: Random;
+  log: Log;
+  syncer: PodSyncer;
+  /** False while another static pod of the same full name has to go first. */
+  mayStart(): boolean;
+  /** The state changed. */
+  onState(state: PodState): void;
+  /** The pod is gone; called once, and the worker does nothing afterwards. */
+  onGone(last: PodState): void;
+  /** Work other than by abort or RetryError failed. */
+  onFailure(state: PodState, work: WorkKind, error: unknown): void;
+}
+
+export interface PodWorkerOptions {
+  /** A pod is looked at again after this long × 1…1.5 even when nothing happened. */
+  resyncMs: number;
+  /** After a failure, × 1…1.5. */
+  backOffMs: number;
+}
+
+const JITTER = 0.5;
+
+export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options: PodWorkerOptions): PodWorker {
+  let state = initial;
+  let running: { work: WorkKind; controller: AbortController; done: Promise<void> } | undefined;
+  let again = false;
+  let timer: Timer | undefined;
+  let stopped = false;
+  const log = deps.log.with({ pod: state.fullName, uid: referenceOf(state.subject).uid });
+
+  const enter = (next: PodState) => {
+    if (next.phase !== state.phase) log.debug("pod changes phase", { from: state.phase, to: next.phase }, 3);
+    state = next;
+    deps.onState(state);
+  };
+
+  const schedule = (delayMs: number) => {
+    timer?.cancel();
+    timer = deps.clock.setTimer(delayMs, start);
+  };
+
+  /** Starts the work that the state owes, unless some runs: then once more after it. */
+  function start(): void {
+    timer?.cancel();
+    timer = undefined;
+    if (stopped) return;
+    if (running !== undefined) {
+      again = true;
+      return;
+    }
+    const work = workOf(state);
+    if (work === undefined) return;
+    if (work === "sync" && !deps.mayStart()) {
+      log.debug("pod waits for another of its name to go first");
+      return;
+    }
+    again = false;
+    const controller = new AbortController();
+    running = { work, controller, done: run(work, controller.signal) };
+  }
+
+  async function run(work: WorkKind, signal: AbortSignal): Promise<void> {
+    // One turn of the event queue, so that updates sent together are seen together.
+    await Promise.resolve();
+    let wait: number | undefined;
+    try {
+      wait = await perform(state, work, signal);
+    } catch (error) {
+      wait = delayAfter(error, signal, work);
+    }
+    running = undefined;
+    if (stopped) return;
+    if (again || wait === 0) start();
+    else if (wait !== undefined) schedule(wait);
+  }
+
+  /** Does the work and moves on; returns how long to wait before the next, 0 for at once, undefined for "until told". */
+  async function perform(current: PodState, work: WorkKind, signal: AbortSignal): Promise<number | undefined> {
+    const result = await doWork(deps.syncer, current, work, signal);
+    if (stopped) return undefined;
+    // The state may have moved meanwhile (a kill during a sync); what was done counts only for the phase it was done for.
+    const before = state;
+    if (isOutdated(current, before)) return 0;
+    const moved = afterWork(before, work, { terminal: result.terminal });
+    if (moved === undefined) {
+      stopped = true;
+      deps.onGone(before);
+      return undefined;
+    }
+    if (moved !== before) {
+      enter(moved);
+      return 0;
+    }
+    if (workOf(before) === undefined) return undefined;
+    if (work !== workOf(before)) return 0;
+    const resync = jitter(deps.random, options.resyncMs, JITTER);
+    const retry = result.retryAt === undefined ? resync : Math.max(0, result.retryAt - deps.clock.now());
+    return Math.max(1, Math.min(resync, retry));
+  }
+
+  function delayAfter(error: unknown, signal: AbortSignal, work: WorkKind): number {
+    if (isAbort(error) && signal.aborted) return 0;
+    if (error instanceof RetryError) {
+      log.debug("pod is not there yet", { reason: error.message });
+      return Math.max(1, error.retryAt - deps.clock.now());
+    }
+    log.error("Error syncing pod, will be tried again", { work, error: messageOf(error) });
+    deps.onFailure(state, work, error);
+    return jitter(deps.random, options.backOffMs, JITTER);
+  }
+
+  return {
+    get state() {
+      return state;
+    },
+    update(update) {
+      if (stopped) return;
+      const transition: Transition = nextState(state, update);
+      enter(transition.state);
+      if (transition.cancel) running?.controller.abort();
+      if (transition.work !== undefined) start();
+    },
+    wake() {
+      start();
+    },
+    async stop() {
+      stopped = true;
+      timer?.cancel();
+      running?.controller.abort();
+      await running?.done;
+    },
+  };
+}
+
+/** What was torn down for a pod that was to be kept must be done again for one that shall go. */
+function isOutdated(doneFor: PodState, now: PodState): boolean {
+  return doneFor.phase === "terminated" && now.phase === "terminated" && doneFor.deleted !== now.deleted;
+}
+
+interface WorkResult {
+  terminal: boolean;
+  retryAt?: number;
+}
+
+async function doWork(syncer: PodSyncer, state: PodState, work: WorkKind, signal: AbortSignal): Promise<WorkResult> {
+  const { subject } = state;
+  if (state.phase === "syncing") {
+    // An orphan never syncs: its first update already terminates it.
+    return subject.kind === "pod" ? await syncer.syncPod({ pod: subject.pod, signal }) : { terminal: true };
+  }
+  const { deleted, evicted, gracePeriodSeconds, statusOverride } = state;
+  if (work === "terminating") {
+    await syncer.syncTerminatingPod({ subject, gracePeriodSeconds, statusOverride, evicted, signal });
+  } else {
+    await syncer.syncTerminatedPod({ subject, deleted, signal });
+  }
+  return { terminal: false };
+}

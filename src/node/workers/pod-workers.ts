@@ -1,0 +1,96 @@
+import { isStaticPod } from "../../api/pods.ts";
+import type { Clock } from "../../base/clock.ts";
+import { throwJoined } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { Random } from "../../base/random.ts";
+import { initialState, type PodState, type WorkerUpdate, type WorkKind } from "./pod-state.ts";
+import { type PodSyncer, referenceOf } from "./pod-syncer.ts";
+import { createPodWorker, type PodWorker, type PodWorkerOptions } from "./pod-worker.ts";
+import { createStaticStartOrder } from "./static-start-order.ts";
+
+/** The one owner of "which pods exist on this node, and in which phase". A worker a pod, serial; workers are independent. */
+export interface PodWorkers {
+  update(update: WorkerUpdate): void;
+  /** Undefined for a UID that no worker knows. */
+  state(uid: string): PodState | undefined;
+  states(): ReadonlyMap<string, PodState>;
+  /** True from the moment that its end was asked for. */
+  isTerminationRequested(uid: string): boolean;
+  /** Stops all workers, leaves what they run running, and resolves when no work is in flight. */
+  stop(): Promise<void>;
+}
+
+export interface PodWorkersDeps {
+  clock: Clock;
+  random: Random;
+  log: Log;
+  syncer: PodSyncer;
+  onFailure(state: PodState, work: WorkKind, error: unknown): void;
+  /** The pod is gone and forgotten; `restart` when it was asked for again meanwhile. */
+  onGone(uid: string, restart: boolean): void;
+}
+
+export function createPodWorkers(deps: PodWorkersDeps, options: PodWorkerOptions): PodWorkers {
+  const workers = new Map<string, PodWorker>();
+  const states = new Map<string, PodState>();
+  const staticOrder = createStaticStartOrder();
+  let stopped = false;
+
+  const leaveLine = (state: PodState, uid: string) => {
+    const next = staticOrder.leave(state.fullName, uid);
+    if (next !== undefined) workers.get(next)?.wake();
+  };
+
+  const add = (uid: string, update: WorkerUpdate): PodWorker => {
+    const { name, namespace } = referenceOf(update.subject);
+    const initial = initialState(update, `${name}_${namespace}`);
+    if (update.subject.kind === "pod" && isStaticPod(update.subject.pod)) staticOrder.arrive(initial.fullName, uid);
+    const worker = createPodWorker(
+      initial,
+      {
+        ...deps,
+        mayStart: () => staticOrder.mayStart(initial.fullName, uid),
+        onState: (state) => {
+          states.set(uid, state);
+          // From here on nothing of it runs, so the next static pod of its name may start.
+          if (state.phase === "terminated" || state.phase === "finished") leaveLine(state, uid);
+        },
+        onGone: (last) => {
+          workers.delete(uid);
+          states.delete(uid);
+          leaveLine(last, uid);
+          deps.onGone(uid, last.restartRequested);
+        },
+      },
+      options,
+    );
+    workers.set(uid, worker);
+    states.set(uid, initial);
+    return worker;
+  };
+
+  return {
+    update(update) {
+      if (stopped) return;
+      const { uid } = referenceOf(update.subject);
+      const known = workers.get(uid);
+      // Nobody needs to look again at a pod that no worker knows.
+      if (known === undefined && update.type === "sync") return;
+      (known ?? add(uid, update)).update(update);
+    },
+    state: (uid) => states.get(uid),
+    states: () => states,
+    isTerminationRequested(uid) {
+      const state = states.get(uid);
+      return state !== undefined && state.phase !== "syncing";
+    },
+    async stop() {
+      stopped = true;
+      const ends = await Promise.allSettled([...workers.values()].map(async (worker) => await worker.stop()));
+      throwJoined(
+        ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : [])),
+        "stopping the pod workers",
+      );
+    },
+  };
+}

@@ -1,0 +1,332 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sleep } from "../../src/base/abort.ts";
+import type { Files, Host, HttpRequest } from "../../src/host/port.ts";
+import { createFakeHostHarness, createRealHostHarness, type HostHarness } from "./host-harness.ts";
+
+let harness: HostHarness;
+let directory: string;
+let host: Host;
+let files: Files;
+const path = (name: string) => `${directory}/${name}`;
+const read = async (name: string) => (await files.read(path(name), 1_000)).toString();
+
+describe.each([
+  ["fake", createFakeHostHarness],
+  ["node", createRealHostHarness],
+])("host: %s", (_name, createHarness) => {
+  beforeEach(async () => {
+    harness = await createHarness();
+    ({ directory, host } = harness);
+    files = host.files;
+  });
+  afterEach(async () => harness.close());
+
+  describe("clock", describeClock);
+  describe("reading", describeReading);
+  describe("writing", describeWriting);
+  describe("directories and links", describeDirectoriesAndLinks);
+  describe("removing", describeRemoving);
+  describe("watching", describeWatching);
+  describe("http", describeHttp);
+  describe("machine", describeMachine);
+});
+
+function describeClock() {
+  it("fires timers in order, later than now, and not when cancelled", async () => {
+    const { clock } = host;
+    const fired: string[] = [];
+    const start = clock.monotonic();
+    clock.setTimer(20, () => fired.push("second"));
+    clock.setTimer(5, () => fired.push("cancelled")).cancel();
+    clock.setTimer(-1, () => fired.push("first"));
+    clock.setTimer(2 ** 40, () => fired.push("in decades")).cancel();
+    expect(fired).toEqual([]);
+    await harness.until(() => fired.length === 2);
+    expect(fired).toEqual(["first", "second"]);
+    expect(clock.monotonic() - start).toBeGreaterThanOrEqual(18);
+  });
+
+  it("ends a sleep at once when its signal fires", async () => {
+    const controller = new AbortController();
+    const sleeping = sleep(host.clock, 3_600_000, controller.signal);
+    controller.abort();
+    await expect(sleeping).rejects.toMatchObject({ name: "AbortError" });
+  });
+}
+
+function describeReading() {
+  it.each([
+    ["an absent file", "absent", "ENOENT"],
+    ["a file below a file", "file/below", "ENOTDIR"],
+    ["a directory", "directory", "EISDIR"],
+    ["a FIFO without a writer", "fifo", "EINVAL"],
+    ["a link to itself", "loop", "ELOOP"],
+    ["a file that is too long", "long", "EFBIG"],
+  ])("refuses %s", async (_what, name, code) => {
+    await files.writeAtomically(path("file"), "text", 0o644);
+    await files.makeDirectory(path("directory"), 0o755);
+    await harness.makeFifo(path("fifo"));
+    await harness.makeSymlink(path("loop"), path("loop"));
+    await files.writeAtomically(path("long"), "x".repeat(1_001), 0o644);
+    await expect(files.read(path(name), 1_000)).rejects.toMatchObject({ code });
+    if (code !== "EFBIG") await expect(files.readTail(path(name), 1_000)).rejects.toMatchObject({ code });
+  });
+
+  it("reads a file of exactly the limit, an empty one, and through a link", async () => {
+    await files.writeAtomically(path("full"), "x".repeat(1_000), 0o644);
+    await files.writeAtomically(path("empty"), "", 0o644);
+    await files.link("full", path("link"));
+    expect(await read("full")).toHaveLength(1_000);
+    expect(await read("empty")).toBe("");
+    expect(await read("link")).toHaveLength(1_000);
+  });
+
+  it.each([
+    [4, "6789"],
+    [10, "0123456789"],
+    [100, "0123456789"],
+  ])("gives the last %i bytes", async (maxBytes, expected) => {
+    await files.writeAtomically(path("log"), "0123456789", 0o644);
+    expect((await files.readTail(path("log"), maxBytes)).toString()).toBe(expected);
+  });
+}
+
+function describeWriting() {
+  it("replaces a file in one step, with its mode, and leaves nothing beside it", async () => {
+    await files.writeAtomically(path("state"), "old", 0o644);
+    const before = await files.stat(path("state"));
+    await files.writeAtomically(path("state"), Buffer.from("new"), 0o600);
+    const after = await files.stat(path("state"));
+    expect(await read("state")).toBe("new");
+    expect(after).toMatchObject({ type: "file", sizeBytes: 3, mode: 0o600 });
+    expect(after?.version).not.toBe(before?.version);
+    expect(await files.list(directory)).toEqual([{ name: "state", type: "file" }]);
+  });
+
+  it("replaces a link rather than what it leads to", async () => {
+    await files.writeAtomically(path("target"), "kept", 0o644);
+    await files.link(path("target"), path("link"));
+    await files.writeAtomically(path("link"), "new", 0o644);
+    expect([await read("target"), await read("link")]).toEqual(["kept", "new"]);
+  });
+
+  it("refuses to replace a directory or to write into one that is missing, and leaves nothing behind", async () => {
+    await files.makeDirectory(path("directory"), 0o755);
+    await expect(files.writeAtomically(path("directory"), "", 0o644)).rejects.toMatchObject({ code: "EISDIR" });
+    await expect(files.writeAtomically(path("no/file"), "", 0o644)).rejects.toMatchObject({ code: "ENOENT" });
+    expect(await files.list(directory)).toEqual([{ name: "directory", type: "directory" }]);
+  });
+
+  it("touches without changing content, and follows no link", async () => {
+    await files.writeAtomically(path("message"), "kept", 0o600);
+    await files.touch(path("message"), 0o666);
+    await files.touch(path("fresh"), 0o666);
+    await harness.makeSymlink(path("message"), path("link"));
+    expect([await read("message"), await read("fresh")]).toEqual(["kept", ""]);
+    expect((await files.stat(path("message")))?.mode).toBe(0o666);
+    expect((await files.stat(path("fresh")))?.mode).toBe(0o666);
+    await expect(files.touch(path("link"), 0o666)).rejects.toMatchObject({ code: "ELOOP" });
+  });
+}
+
+function describeDirectoriesAndLinks() {
+  it("makes directories with the mode asked for, again and again", async () => {
+    await files.makeDirectory(path("a/b/c"), 0o777);
+    await files.makeDirectory(path("a/b/c"), 0o750);
+    const modes = await Promise.all(["a", "a/b", "a/b/c"].map(async (name) => (await files.stat(path(name)))?.mode));
+    expect(modes).toEqual([0o755, 0o755, 0o750]);
+  });
+
+  it("refuses a directory where a file is in the way", async () => {
+    await files.writeAtomically(path("file"), "", 0o644);
+    await expect(files.makeDirectory(path("file"), 0o755)).rejects.toMatchObject({ code: "EEXIST" });
+    await expect(files.makeDirectory(path("file/x"), 0o755)).rejects.toMatchObject({ code: "ENOTDIR" });
+  });
+
+  it("lists by name with types, links not followed", async () => {
+    await files.makeDirectory(path("b"), 0o755);
+    await files.writeAtomically(path("c"), "", 0o644);
+    await files.link("b", path("a"));
+    await harness.makeFifo(path("d"));
+    expect(await files.list(directory)).toEqual([
+      { name: "a", type: "link" },
+      { name: "b", type: "directory" },
+      { name: "c", type: "file" },
+      { name: "d", type: "other" },
+    ]);
+    await expect(files.list(path("absent"))).rejects.toMatchObject({ code: "ENOENT" });
+    await expect(files.list(path("c"))).rejects.toMatchObject({ code: "ENOTDIR" });
+  });
+
+  it("has no status for what is not there, also behind a dangling link or below a file", async () => {
+    await files.writeAtomically(path("file"), "", 0o644);
+    await files.link(path("nothing"), path("dangling"));
+    for (const name of ["absent", "dangling", "file/below"]) expect(await files.stat(path(name))).toBeUndefined();
+    await files.link("file", path("link"));
+    expect((await files.stat(path("link")))?.type).toBe("file");
+  });
+
+  it("replaces links and nothing else", async () => {
+    await files.link("one", path("link"));
+    await files.link("two", path("link"));
+    expect(await files.readLink(path("link"))).toBe("two");
+    await files.writeAtomically(path("file"), "", 0o644);
+    await expect(files.link("one", path("file"))).rejects.toMatchObject({ code: "EEXIST" });
+    expect(await files.readLink(path("file"))).toBeUndefined();
+    expect(await files.readLink(path("absent"))).toBeUndefined();
+    expect((await files.list(directory)).map(({ name }) => name)).toEqual(["file", "link"]);
+  });
+}
+
+function describeRemoving() {
+  it("removes files and trees, follows no link, and does not mind what is absent", async () => {
+    await files.makeDirectory(path("outside"), 0o755);
+    await files.writeAtomically(path("outside/kept"), "kept", 0o644);
+    await files.makeDirectory(path("tree/deep/er"), 0o755);
+    await files.writeAtomically(path("tree/deep/file"), "", 0o644);
+    await harness.makeFifo(path("tree/fifo"));
+    await files.link(path("outside"), path("tree/deep/link"));
+    await files.remove(path("tree"));
+    await files.remove(path("tree"));
+    await files.remove(path("no/such/path"));
+    expect(await read("outside/kept")).toBe("kept");
+    expect(await files.list(directory)).toEqual([{ name: "outside", type: "directory" }]);
+  });
+
+  it("leaves alone what is mounted in the tree", async (context) => {
+    await files.makeDirectory(path("tree/volume"), 0o755);
+    if (!(await harness.mount(path("tree/volume")))) return context.skip("may not mount");
+    await expect(files.remove(path("tree"))).rejects.toMatchObject({
+      code: "EBUSY",
+      message: expect.stringContaining(path("tree/volume")),
+    });
+    expect(await read("tree/volume/precious")).toBe("");
+  });
+}
+
+function describeWatching() {
+  it("calls when it begins and after each kind of change, until its signal fires", async () => {
+    let calls = 0;
+    const controller = new AbortController();
+    const watching = files.watch(
+      directory,
+      () => {
+        calls++;
+      },
+      controller.signal,
+    );
+    await harness.until(() => calls > 0);
+    const changes: Array<() => Promise<void>> = [
+      async () => files.writeAtomically(path("new"), "1", 0o644),
+      async () => files.writeAtomically(path("new"), "2", 0o644),
+      async () => harness.rename(path("new"), path("renamed")),
+      async () => files.link("renamed", path("link")),
+      async () => files.remove(path("renamed")),
+    ];
+    for (const change of changes) {
+      const before = calls;
+      await change();
+      await harness.until(() => calls > before);
+    }
+    controller.abort();
+    await watching;
+  });
+
+  it("ends with a last call when the directory is removed or moved", async () => {
+    for (const end of [
+      async () => files.remove(path("watched")),
+      async () => harness.rename(path("watched"), path("moved")),
+    ]) {
+      await files.makeDirectory(path("watched"), 0o755);
+      let calls = 0;
+      let hasEnded = false;
+      const watching = files.watch(path("watched"), () => void calls++, new AbortController().signal);
+      const ended = watching.then(() => {
+        hasEnded = true;
+      });
+      await harness.until(() => calls > 0);
+      const before = calls;
+      await end();
+      await harness.until(() => hasEnded);
+      await ended;
+      expect(calls).toBeGreaterThan(before);
+    }
+  });
+
+  it("refuses what is no directory, and does nothing when the signal has fired", async () => {
+    await files.writeAtomically(path("file"), "", 0o644);
+    const { signal } = new AbortController();
+    await expect(files.watch(path("absent"), () => undefined, signal)).rejects.toMatchObject({ code: "ENOENT" });
+    await expect(files.watch(path("file"), () => undefined, signal)).rejects.toMatchObject({ code: "ENOTDIR" });
+    await files.watch(directory, () => expect.fail("not called"), AbortSignal.abort());
+  });
+}
+
+function describeHttp() {
+  const ask = async (url: string, options: Partial<HttpRequest> = {}, signal = new AbortController().signal) => {
+    const request = { method: "GET" as const, url, timeoutMs: 5_000, maxBodyBytes: 1_000, ...options };
+    const answer = host.http.request(request, signal);
+    let isSettled = false;
+    const settle = () => {
+      isSettled = true;
+    };
+    answer.then(settle, settle);
+    await harness.until(() => isSettled);
+    return answer;
+  };
+
+  it("gives status, headers by lower-case name, and body", async () => {
+    const url = await harness.serve({ "/pods": { status: 200, headers: { ETag: '"1"' }, body: "hello" } });
+    const answer = await ask(`${url}/pods`);
+    expect([answer.status, answer.headers["etag"], answer.body.toString()]).toEqual([200, '"1"', "hello"]);
+  });
+
+  it("gives a failure status as an answer, and no body for HEAD", async () => {
+    const url = await harness.serve({ "/broken": { status: 503, body: "sorry" } });
+    expect(await ask(`${url}/broken`)).toMatchObject({ status: 503 });
+    expect((await ask(`${url}/broken`, { method: "HEAD" })).body).toHaveLength(0);
+  });
+
+  it("refuses a body that is longer than allowed, and takes one of exactly that length", async () => {
+    const url = await harness.serve({
+      "/long": { status: 200, body: "x".repeat(1_001) },
+      "/full": { status: 200, body: "x".repeat(1_000) },
+    });
+    await expect(ask(`${url}/long`)).rejects.toMatchObject({ code: "EFBIG" });
+    expect((await ask(`${url}/full`)).body).toHaveLength(1_000);
+  });
+
+  it("gives up after the time-out, and at once when its signal fires", async () => {
+    const url = await harness.serve({ "/slow": { status: 200, delayMs: 60_000 } });
+    await expect(ask(`${url}/slow`, { timeoutMs: 20 })).rejects.toMatchObject({ code: "ETIMEDOUT" });
+    const controller = new AbortController();
+    host.clock.setTimer(10, () => controller.abort());
+    await expect(ask(`${url}/slow`, {}, controller.signal)).rejects.toMatchObject({ name: "AbortError" });
+  });
+
+  it("follows redirects on the same host only", async () => {
+    const url = await harness.serve({
+      "/moved": { status: 302, headers: { Location: "/here" } },
+      "/here": { status: 200, body: "found" },
+      "/away": { status: 302, headers: { Location: "http://elsewhere.test/" } },
+      "/loop": { status: 302, headers: { Location: "/loop" } },
+    });
+    expect((await ask(`${url}/moved`)).body.toString()).toBe("found");
+    expect((await ask(`${url}/away`)).status).toBe(302);
+    expect((await ask(`${url}/loop`)).status).toBe(302);
+  });
+
+  it("rejects when nobody listens", async () => {
+    await expect(ask("http://127.0.0.1:1/")).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+}
+
+function describeMachine() {
+  it("knows its name, size and addresses", async () => {
+    const { machine } = host;
+    expect(machine.hostname()).toMatch(/^[a-z0-9._-]+$/);
+    expect(machine.cpuCount()).toBeGreaterThan(0);
+    expect(await machine.memoryCapacityBytes()).toBeGreaterThan(1_000_000n);
+    for (const address of await machine.nodeAddresses()) expect(address).toMatch(/^[0-9a-f:.]+$/);
+  });
+}

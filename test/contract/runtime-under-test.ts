@@ -1,0 +1,116 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Clock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { createMetrics } from "../../src/base/metrics.ts";
+import { removeRuntime } from "../../src/cluster/containerd/remove-runtime.ts";
+import { type Containerd, startContainerd } from "../../src/cluster/containerd/start-containerd.ts";
+import { buildImages } from "../../src/cluster/images/build-images.ts";
+import { DEMO_IMAGE } from "../../src/cluster/images/image-references.ts";
+import { connectCri } from "../../src/cri/connect.ts";
+import type { RuntimeEvents } from "../../src/cri/container-events.ts";
+import { connectContainerdEvents } from "../../src/cri/containerd-events.ts";
+import { createRuntimeEvents } from "../../src/cri/create-runtime-events.ts";
+import { createFakeCri } from "../../src/cri/fake/create-fake-cri.ts";
+import type { Cri } from "../../src/cri/port.ts";
+import { createFakeClock } from "../../src/host/fake/fake-clock.ts";
+import { createNodeHost } from "../../src/host/node/create-host.ts";
+
+/** A runtime that the contract's cases run on, and time as it passes for that runtime. */
+export interface RuntimeUnderTest {
+  cri: Cri;
+  events: RuntimeEvents;
+  clock: Clock;
+  /** An image with a shell, on the node. */
+  image: string;
+  /** An existing directory for container logs; empty where none are written. */
+  logDirectory: string;
+  wait(ms: number): Promise<void>;
+  /** Settles as the promise does, with time passing meanwhile. */
+  settled<T>(promise: Promise<T>): Promise<T>;
+  /** Resolves when the runtime runs again. */
+  restart(): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+export async function startFakeRuntime(): Promise<RuntimeUnderTest> {
+  const clock = createFakeClock();
+  const fake = createFakeCri({ clock, images: [{ ref: DEMO_IMAGE, cmd: ["/bin/sh"] }] });
+  return {
+    cri: fake,
+    events: createRuntimeEvents({ runtime: fake.runtime, clock, log: silentLog }),
+    clock,
+    image: DEMO_IMAGE,
+    logDirectory: "",
+    wait: clock.advance,
+    async settled(promise) {
+      let pending = true;
+      const done = promise.finally(() => {
+        pending = false;
+      });
+      done.catch(() => undefined);
+      await clock.settle();
+      while (pending) await clock.advance(clock.untilNextTimer() ?? 1);
+      return await done;
+    },
+    restart: async () => fake.restart(),
+    dispose: async () => fake.close(),
+  };
+}
+
+/** Why the cases cannot run on real containerd here; undefined where they can. */
+export function readWhyNoContainerd(): string | undefined {
+  if (process.getuid?.() !== 0) return "needs root";
+  return undefined;
+}
+
+/** `NODELET_TEST_CONTAINERD` names another containerd than the one on the search path. */
+export async function startRealRuntime(): Promise<RuntimeUnderTest> {
+  const directory = await mkdtemp(join(tmpdir(), "nodelet-cri-"));
+  const start = async () => await startContainerd(containerdOptions(directory));
+  let containerd: Containerd = await start();
+  for (const { tar } of await buildImages(join(directory, "images"))) await containerd.importImage(tar);
+  const { endpoint } = containerd;
+  const cri = connectCri({ endpoint, requestTimeoutMs: 20_000, log: silentLog, metrics: createMetrics() });
+  const containerdEvents = connectContainerdEvents(endpoint);
+  const { clock } = createNodeHost();
+  await untilNetworkReady(cri);
+  return {
+    cri,
+    events: createRuntimeEvents({ runtime: cri.runtime, containerd: containerdEvents, clock, log: silentLog }),
+    clock,
+    image: DEMO_IMAGE,
+    logDirectory: join(directory, "pod-logs"),
+    wait: async (ms) => await delay(ms),
+    settled: async (promise) => await promise,
+    async restart() {
+      await containerd.stop();
+      containerd = await start();
+    },
+    async dispose() {
+      cri.close();
+      containerdEvents.close();
+      await containerd.stop();
+      await removeRuntime(directory);
+    },
+  };
+}
+
+function containerdOptions(directory: string) {
+  const binary = process.env["NODELET_TEST_CONTAINERD"];
+  // Several test runs may share a machine: each has a bridge and a range of its own.
+  const number = process.pid % 200;
+  const network = { podCidr: `10.${50 + number}.0.0/16`, bridge: `nlt-cri-${number}` };
+  return { directory, log: silentLog, ...network, ...(binary ? { binary } : {}) };
+}
+
+async function untilNetworkReady({ runtime }: Cri): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const { status } = await runtime.status({ verbose: false });
+    if (status?.conditions.every((condition) => condition.status)) return;
+    await delay(50);
+  }
+  throw new Error("containerd's network did not become ready");
+}

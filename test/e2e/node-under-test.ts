@@ -1,0 +1,218 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createWriteStream, existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { ContainerStatus, Pod } from "../../src/api/gen/types.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { createMetrics } from "../../src/base/metrics.ts";
+import { removeRuntime } from "../../src/cluster/containerd/remove-runtime.ts";
+import { type Containerd, startContainerd } from "../../src/cluster/containerd/start-containerd.ts";
+import { buildImages } from "../../src/cluster/images/build-images.ts";
+import { connectCri } from "../../src/cri/connect.ts";
+import type { Cri } from "../../src/cri/port.ts";
+
+export const DEMO_IMAGE = "localhost/nodelet/demo:1";
+
+/** What `GET /status` on the node's socket answers. */
+export interface StatusReport {
+  node: { name: string; conditions: Array<{ type: string; status: string; message?: string }> };
+  pods: Pod[];
+  events: Array<{ pod: { name: string; uid: string }; type: string; reason: string; message: string; count: number }>;
+}
+
+/** A containerd of its own and, on it, the built program as `nodelet kubelet`, all beneath one directory. */
+export interface NodeUnderTest {
+  readonly directory: string;
+  readonly manifests: string;
+  readonly containerd: Containerd;
+  readonly cri: Cri;
+  /** Starts the node agent and waits until it answers. `flags` are added to the usual ones. */
+  start(flags?: readonly string[]): Promise<void>;
+  /** SIGTERM and the exit code. */
+  stop(): Promise<number | null>;
+  kill(): Promise<void>;
+  /** containerd alone is ended and started again; its containers run on. */
+  restartContainerd(): Promise<void>;
+  write(file: string, content: string | object): Promise<void>;
+  remove(file: string): Promise<void>;
+  report(): Promise<StatusReport>;
+  /** The pod whose name begins with `<name>-`, once `until` holds. Fails with the pod's events when it does not in time. */
+  pod(name: string, until: (pod: Pod) => boolean, timeoutMs?: number): Promise<Pod>;
+  gone(name: string, timeoutMs?: number): Promise<void>;
+  log(): string;
+  /** Ends everything and removes everything that was made. */
+  destroy(): Promise<void>;
+}
+
+const PROGRAM = new URL("../../dist/nodelet.js", import.meta.url).pathname;
+const SOCKET_TIMEOUT_MS = 20_000;
+
+let instances = 0;
+
+export async function createNodeUnderTest(): Promise<NodeUnderTest> {
+  if (!existsSync(PROGRAM)) throw new Error("dist/nodelet.js is missing: run `npm run build` first");
+  const directory = await mkdtemp(join(tmpdir(), "nodelet-e2e-"));
+  const number = instances++;
+  const network = { bridge: `nle${process.pid % 10_000}x${number}`, podCidr: `10.${100 + number}.0.0/16` };
+  const runtimeDirectory = join(directory, "runtime");
+  const startRuntime = async () => await startContainerd({ directory: runtimeDirectory, ...network, log: silentLog });
+  let containerd = await startRuntime();
+  for (const { tar } of await buildImages(join(directory, "images"))) await containerd.importImage(tar);
+  const cri = connectCri({ endpoint: containerd.endpoint, log: silentLog, metrics: createMetrics() });
+  const manifests = join(directory, "manifests");
+  const socket = join(directory, "node.sock");
+  const logFile = join(directory, "agent.log");
+  for (const made of ["manifests", "pods", "kubelet", "containers"]) await mkdir(join(directory, made));
+  const configFile = join(directory, "kubelet.yaml");
+  await writeFile(configFile, kubeletConfiguration(join(directory, "pods")));
+  let agent: ChildProcess | undefined;
+  let output = "";
+
+  const flags = () => [
+    `--pod-manifest-path=${manifests}`,
+    `--container-runtime-endpoint=${containerd.endpoint}`,
+    `--root-dir=${join(directory, "kubelet")}`,
+    `--config=${configFile}`,
+    `--nodelet-socket=${socket}`,
+    "--hostname-override=e2e",
+    "--healthz-port=0",
+    "--fail-swap-on=false",
+    "--v=2",
+  ];
+
+  const report = async (): Promise<StatusReport> => JSON.parse(await get(socket, "/status"));
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    const child = agent;
+    agent = undefined;
+    if (child === undefined || child.exitCode !== null) return child?.exitCode ?? null;
+    const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+    child.kill(signal);
+    return await exited;
+  };
+  const find = async (name: string): Promise<Pod | undefined> => {
+    const { pods } = await report();
+    return pods.find((pod) => pod.metadata?.name === `${name}-e2e`);
+  };
+  const waitFor = async (what: string, check: () => Promise<boolean>, timeoutMs: number): Promise<void> => {
+    const deadline = Date.now() + timeoutMs;
+    while (!(await check())) {
+      if (Date.now() > deadline) throw new Error(`${what} did not happen in ${timeoutMs} ms\n${await explain()}`);
+      await delay(10);
+    }
+  };
+  const explain = async (): Promise<string> => {
+    const { pods, events } = await report();
+    const lines = events.map((event) => `${event.pod.name}: ${event.reason}: ${event.message} (x${event.count})`);
+    return `${JSON.stringify(pods.map((pod) => [pod.metadata?.name, pod.status]))}\n${lines.join("\n")}\n${output.slice(-3_000)}`;
+  };
+
+  const node: NodeUnderTest = {
+    directory,
+    manifests,
+    get containerd() {
+      return containerd;
+    },
+    cri,
+    async start(more = []) {
+      const args = ["--enable-source-maps", PROGRAM, "kubelet", ...flags(), ...more];
+      const [command = process.execPath, ...rest] = [...containerd.enterMountNamespace, process.execPath, ...args];
+      const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
+      const child = spawn(command, rest, { env, stdio: ["ignore", "pipe", "pipe"] });
+      agent = child;
+      const file = createWriteStream(logFile, { flags: "a" });
+      for (const stream of [child.stdout, child.stderr]) {
+        stream?.on("data", (chunk: Buffer) => {
+          output += chunk.toString("utf8");
+          file.write(chunk);
+        });
+      }
+      const deadline = Date.now() + SOCKET_TIMEOUT_MS;
+      for (;;) {
+        if (child.exitCode !== null) throw new Error(`the node agent ended with ${child.exitCode}:\n${output}`);
+        const { node: answered } = await report().catch(() => ({ node: undefined }));
+        if (answered?.conditions.some(({ type, status }) => type === "Ready" && status === "True")) return;
+        if (Date.now() > deadline) throw new Error(`the node agent is not ready:\n${output}`);
+        await delay(20);
+      }
+    },
+    stop: async () => await end("SIGTERM"),
+    kill: async () => void (await end("SIGKILL")),
+    async restartContainerd() {
+      await containerd.stop();
+      containerd = await startRuntime();
+    },
+    async write(file, content) {
+      await writeFile(join(manifests, file), typeof content === "string" ? content : JSON.stringify(content));
+    },
+    remove: async (file) => await rm(join(manifests, file)),
+    report,
+    async pod(name, until, timeoutMs = 30_000) {
+      let found: Pod | undefined;
+      const check = async () => {
+        found = await find(name);
+        return found !== undefined && until(found);
+      };
+      await waitFor(`pod ${name}: ${until.toString()}`, check, timeoutMs);
+      if (found === undefined) throw new Error("unreachable: the wait ended without a pod");
+      return found;
+    },
+    gone: async (name, timeoutMs = 30_000) =>
+      await waitFor(`end of pod ${name}`, async () => (await find(name)) === undefined, timeoutMs),
+    log: () => output,
+    async destroy() {
+      await end("SIGKILL");
+      cri.close();
+      await containerd.stop();
+      await removeRuntime(runtimeDirectory);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+  return node;
+}
+
+/** The status of a container of any kind. */
+export function containerOf(pod: Pod, name: string): ContainerStatus | undefined {
+  const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
+  return [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name);
+}
+
+export const isRunning = (pod: Pod): boolean => pod.status?.phase === "Running";
+
+/** A pod of one container of the demo image that runs a shell script. */
+export function shellPod(name: string, script: string, spec: object = {}, container: object = {}): object {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name },
+    spec: {
+      terminationGracePeriodSeconds: 1,
+      containers: [{ name: "main", image: DEMO_IMAGE, command: ["sh", "-c", script], ...container }],
+      ...spec,
+    },
+  };
+}
+
+/** Runs until it is told to stop, and then stops at once. */
+export const RUN_FOR_EVER = "trap 'exit 0' TERM; sleep 100000 & wait";
+
+function kubeletConfiguration(podLogsDir: string): string {
+  const kind = { apiVersion: "kubelet.config.k8s.io/v1beta1", kind: "KubeletConfiguration" };
+  return JSON.stringify({ ...kind, podLogsDir, clusterDNS: ["10.96.0.10"], clusterDomain: "cluster.local" });
+}
+
+async function get(socketPath: string, path: string): Promise<string> {
+  return await new Promise((resolve, reject) => {
+    const call = request({ socketPath, path, timeout: 5_000 }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
+      response.on("error", reject);
+    });
+    call.on("timeout", () => call.destroy(new Error("timed out")));
+    call.on("error", reject);
+    call.end();
+  });
+}

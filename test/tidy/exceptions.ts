@@ -1,0 +1,20 @@
+/**
+ * Where a rule does not hold, and why. An entry allows exactly so many violations in one file: more fail, and so do
+ * fewer, because an exception that is no longer needed goes.
+ */
+export interface Exception {
+  rule: string;
+  file: string;
+  count: number;
+  /** Why the code is better with it than without. */
+  reason: string;
+}
+
+export const EXCEPTIONS: readonly Exception[] = [
+  {
+    rule: "casts",
+    file: "src/base/mailbox.ts",
+    count: 1,
+    reason: "an item may itself be undefined, so the length, which the compiler cannot follow, tells that one is there",
+  },
+];

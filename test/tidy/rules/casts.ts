@@ -1,0 +1,14 @@
+import ts from "typescript";
+import { isBelow } from "../ranks.ts";
+import { nodeRule, type Rule } from "../source.ts";
+
+/** Where `unknown` becomes typed. */
+const DECODERS = ["src/api", "src/cri"];
+
+/** Casts only where the outside world is decoded: anywhere else the types are trusted, so they must be true. */
+export const casts: Rule = nodeRule("casts", (node, source) => {
+  if (!ts.isAsExpression(node) && !ts.isTypeAssertionExpression(node)) return undefined;
+  if (ts.isConstTypeReference(node.type) || DECODERS.some((folder) => isBelow(source.path, folder))) return undefined;
+  const type = node.type.getText().replace(/\s+/g, " ");
+  return `\`as ${type}\`: decode, narrow or \`satisfies\` instead; casts belong into ${DECODERS.join(" and ")}`;
+});

@@ -1,0 +1,20 @@
+import { defineConfig } from "vitest/config";
+
+const project = (name: string, include: string[], extra: object = {}) => ({
+  test: { name, include, environment: "node" as const, ...extra },
+});
+
+export default defineConfig({
+  test: {
+    projects: [
+      project("unit", ["src/**/*.test.ts", "test/golden/**/*.test.ts"]),
+      project("tidy", ["test/tidy/**/*.test.ts"], { testTimeout: 60_000 }),
+      project("contract", ["test/contract/**/*.test.ts"], {
+        testTimeout: 120_000,
+        hookTimeout: 120_000,
+        fileParallelism: false,
+      }),
+      project("e2e", ["test/e2e/**/*.test.ts"], { testTimeout: 180_000, hookTimeout: 180_000, fileParallelism: false }),
+    ],
+  },
+});
