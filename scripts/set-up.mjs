@@ -34,8 +34,9 @@ const PACKAGES = [
 ];
 
 /** A failure that the user can mend; printed without a stack. */
-export class SetUpError extends Error {}
+class SetUpError extends Error {}
 
+/** Throws a SetUpError where nodelet cannot run at all: an old Node.js, another system. */
 export function checkMachine() {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const [oldestMajor = 0, oldestMinor = 0] = OLDEST_NODE;
@@ -52,6 +53,7 @@ export function checkRoot(again) {
   throw new SetUpError(`Root is needed, for containers, mounts and networks. Try: sudo ${again}`);
 }
 
+/** Installs the Debian packages that are missing; throws a SetUpError with the command to run where it cannot. */
 export async function installPackages() {
   const missing = PACKAGES.filter(({ present }) => !present()).map(({ name }) => name);
   if (missing.length === 0) return;
@@ -72,12 +74,27 @@ export async function installPackages() {
   if (still.length > 0) throw new SetUpError(`Still missing after their installation: ${still.join(", ")}.`);
 }
 
+/** `npm ci` where `node_modules` is not what the lock file says. */
 export async function installModules() {
-  const installed = modifiedAt(join(ROOT, "node_modules/.package-lock.json"));
-  if (installed >= modifiedAt(join(ROOT, "package-lock.json"))) return;
+  if (areModulesInstalled()) return;
   await runStep("installing Node.js modules", ["npm", "ci", "--include=dev"], { cwd: ROOT });
 }
 
+/** By content, not by time: a checkout touches files that it does not change. */
+function areModulesInstalled() {
+  const installed = readPackages(join(ROOT, "node_modules/.package-lock.json"));
+  const wanted = readPackages(join(ROOT, "package-lock.json"));
+  return Object.entries(wanted).every(([path, { version, optional }]) => {
+    if (path === "") return true; // this package itself
+    return installed[path] === undefined ? optional === true : installed[path].version === version;
+  });
+}
+
+function readPackages(path) {
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")).packages : {};
+}
+
+/** Builds the program where a source is newer than it. */
 export async function build() {
   const sources = [join(ROOT, "package.json"), join(ROOT, "scripts/build.ts"), ...listFiles(join(ROOT, "src"))];
   const newest = Math.max(...sources.map(modifiedAt));

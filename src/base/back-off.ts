@@ -14,7 +14,7 @@ export interface BackOff {
   delay(key: string): number;
   /** Forgets the key. */
   reset(key: string): void;
-  /** Forgets keys that have been quiet for `resetMs`; returns how many are left. */
+  /** Forgets keys whose last attempt is so long ago that no wait for them can be under way; returns how many are left. */
   collect(now: number): number;
 }
 
@@ -52,7 +52,8 @@ export function createBackOff(options: BackOffOptions): BackOff {
     delay: (key) => entries.get(key)?.delayMs ?? 0,
     reset: (key) => void entries.delete(key),
     collect(now) {
-      for (const [key, entry] of entries) if (startsOver(entry, now)) entries.delete(key);
+      // An attempt may have lasted `resetMs` and be followed by the longest delay.
+      for (const [key, entry] of entries) if (startsOver(entry, now - options.maxMs)) entries.delete(key);
       return entries.size;
     },
   };

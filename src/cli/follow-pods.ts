@@ -5,6 +5,7 @@ import { computePodRow } from "../cluster/status/pod-row.ts";
 import type { ExpectedPod } from "../cluster/supervisor/manifest-pods.ts";
 import { computeSettlement, type Settlement } from "../cluster/supervisor/settlement.ts";
 
+/** `expected` are the pods that are waited for; `signal` ends the following. */
 export interface FollowOptions {
   socket: string;
   expected: readonly ExpectedPod[];

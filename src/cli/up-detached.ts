@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { open } from "node:fs/promises";
+import { readLogTail } from "../cluster/processes/log-file.ts";
 import { readLockHolder } from "../cluster/processes/process-lock.ts";
 import { readManifestPods } from "../cluster/supervisor/manifest-pods.ts";
 import { readRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
@@ -39,6 +40,8 @@ interface Message {
   kind: "progress" | "ready" | "failed" | "taken";
   text: string;
 }
+
+const LOG_TAIL_BYTES = 1_000;
 
 interface DetachOptions {
   /** Undefined: the state directory's own. */
@@ -80,6 +83,10 @@ async function waitForPods(layout: StateLayout, manifests: string, options: Deta
   const report = await readReportIfRunning(layout.agentSocket);
   if (report !== undefined) console.log(`\n${formatPodTable(report.pods, Date.now(), false)}`);
   if (settlement.settled && problems.length === 0) return 0;
+  if (report === undefined) {
+    const tail = await readLogTail(layout.agentLog, LOG_TAIL_BYTES);
+    console.error(`\nThe node agent does not answer. The end of its log:\n${tail}`);
+  }
   const timedOut = settlement.failed.length === 0 && settlement.waiting.length > 0;
   console.error(timedOut ? `\nNot all there after ${options.waitTimeout} s:` : "\nNot everything could be started:");
   for (const reason of [...problems, ...settlement.failed, ...settlement.waiting]) console.error(`  ${reason}`);

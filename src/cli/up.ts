@@ -13,7 +13,7 @@ import { removePods } from "./down.ts";
 import { followPods } from "./follow-pods.ts";
 import { createLineLog } from "./line-log.ts";
 import { requireRoot } from "./require-root.ts";
-import { createSupervisorLink, upDetached } from "./up-detached.ts";
+import { createSupervisorLink, type SupervisorLink, upDetached } from "./up-detached.ts";
 
 /** As commander reads them. */
 export interface UpOptions {
@@ -32,6 +32,7 @@ export interface UpOptions {
   supervisor: boolean;
 }
 
+/** How this program was started: `entry` is its JavaScript file, `argv` what followed. */
 export interface UpContext {
   entry: string;
   argv: readonly string[];
@@ -44,25 +45,40 @@ export async function up(options: UpOptions, context: UpContext): Promise<number
   await mkdir(layout.directory, { recursive: true, mode: 0o700 });
   await chmod(layout.directory, 0o700);
   if (options.detach && !options.supervisor) return await upDetached(layout, options, context);
+  const link = createSupervisorLink(options.supervisor);
+  try {
+    return await superviseOnce(layout, { options, context, link });
+  } catch (error) {
+    link.failed(messageOf(error));
+    throw error;
+  }
+}
+
+interface Supervision {
+  options: UpOptions;
+  context: UpContext;
+  link: SupervisorLink;
+}
+
+/** One supervisor a state directory: a second one says so and ends. */
+async function superviseOnce(layout: StateLayout, supervision: Supervision): Promise<number> {
   const lock = await claimProcessLock(layout.lock);
   if (lock.state === "taken") {
-    createSupervisorLink(options.supervisor).taken(lock.pid);
-    console.error(
-      `nodelet runs already in ${layout.directory} (pid ${lock.pid}).\nSee it: nodelet status   Stop it: nodelet down`,
-    );
+    supervision.link.taken(lock.pid);
+    console.error(`nodelet runs already in ${layout.directory} (pid ${lock.pid}).`);
+    console.error("See it: nodelet status   Stop it: nodelet down");
     return 1;
   }
   try {
-    return await supervise(layout, options, context);
+    return await supervise(layout, supervision);
   } finally {
     await lock.release();
   }
 }
 
-async function supervise(layout: StateLayout, options: UpOptions, context: UpContext): Promise<number> {
+async function supervise(layout: StateLayout, { options, context, link }: Supervision): Promise<number> {
   const stream = createWriteStream(layout.supervisorLog, { flags: "a", mode: 0o600 });
   const log = createLineLog((line) => void stream.write(line), Date.now);
-  const link = createSupervisorLink(options.supervisor);
   const stop = stopOnSignals(() => link.progress("stopping …"));
   const manifests = options.manifests ?? layout.manifests;
   const follower: { done: Promise<void> } = { done: Promise.resolve() };
@@ -94,7 +110,6 @@ async function supervise(layout: StateLayout, options: UpOptions, context: UpCon
   } catch (error) {
     if (!isAbort(error)) {
       log.error("nodelet cannot go on", { error: messageOf(error) });
-      link.failed(messageOf(error));
       throw error;
     }
   } finally {

@@ -9,13 +9,19 @@ import { isCriError, type RuntimeService } from "./port.ts";
 
 export interface RuntimeEventsDeps {
   runtime: Pick<RuntimeService, "version" | "getContainerEvents" | "containerStatus" | "podSandboxStatus">;
-  /** containerd's own event service, for containerd before 1.7. */
+  /** containerd's own event service; other runtimes answer it with `unimplemented`. */
   containerd?: ContainerdEvents;
   clock: Clock;
   log: Log;
 }
 
-/** CRI's own events where the runtime has them, else containerd's, else none; the log says once which. */
+/**
+ * containerd's events where that is the runtime, else CRI's GetContainerEvents, else none; the log says once which.
+ *
+ * containerd has GetContainerEvents too, from 1.7, but there an abandoned subscription lives on until its next event,
+ * which it swallows: seen with 1.7.24 and 2.1.9, where the first event after a reconnect, perhaps the exit that one
+ * waits for, never came. Its own event service tells every subscriber everything, in 1.6 as in 2.
+ */
 export function createRuntimeEvents(deps: RuntimeEventsDeps): RuntimeEvents {
   const sources = computeSources(deps);
   return {
@@ -71,7 +77,7 @@ function computeSources({ runtime, containerd, clock }: RuntimeEventsDeps): Even
   const cri: EventSource = { name: "CRI GetContainerEvents", open: (signal) => followCriEvents(runtime, signal) };
   if (containerd === undefined) return [cri];
   const open = (signal: AbortSignal) => followContainerdEvents({ containerd, runtime, clock }, signal);
-  return [cri, { name: "containerd's event service", open }];
+  return [{ name: "containerd's event service", open }, cri];
 }
 
 async function* followCriEvents(

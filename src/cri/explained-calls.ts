@@ -47,7 +47,7 @@ async function look({ path }: Endpoint, error: CriError): Promise<Explanation | 
 }
 
 /** Undefined where the socket looks right: the call's own words say more. */
-export function explainSocket(finding: SocketFinding, error: CriError): Explanation | undefined {
+function explainSocket(finding: SocketFinding, error: CriError): Explanation | undefined {
   switch (finding.found) {
     case "nothing":
       return { code: error.code, detail: "no such socket: is the runtime running?" };

@@ -27,6 +27,7 @@ export function measureCalls(caller: RpcCaller, series: CallSeries): RpcCaller {
 
 export type CallSeries = ReturnType<typeof declareCallSeries>;
 
+/** Once for a registry: it refuses a second series of the same name. */
 export function declareCallSeries(metrics: Metrics) {
   const labels = ["operation_type"] as const;
   const prefix = "kubelet_runtime_operations";

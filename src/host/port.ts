@@ -24,10 +24,24 @@ export interface Files {
   readTail(path: string, maxBytes: number): Promise<Buffer>;
   /** Written beside and renamed over, fsynced: a reader sees the old content or the new one, also after a crash. */
   writeAtomically(path: string, data: string | Buffer, mode: number): Promise<void>;
+  /**
+   * As `writeAtomically`, without waiting for the disk: after a crash of the machine the file may be empty or gone. For
+   * what is written anew anyway before it is next needed.
+   */
+  replace(path: string, data: string | Buffer, mode: number): Promise<void>;
   /** Makes the file if it is absent, leaves its content alone, and sets its mode in any case. A link is `ELOOP`. */
   touch(path: string, mode: number): Promise<void>;
   /** Makes the directory and its parents (parents 0755) and sets the mode of the last, whatever the umask. */
   makeDirectory(path: string, mode: number): Promise<void>;
+  /** Gives an existing directory to a group and sets its mode, set-group-ID bit included. */
+  setGroup(path: string, group: number, mode: number): Promise<void>;
+  /**
+   * Mounts an empty file system in memory over an existing directory, at most `sizeBytes` large (undefined: the kernel's
+   * default, half of the memory). Nothing happens where one is mounted already.
+   */
+  mountMemory(path: string, sizeBytes: bigint | undefined): Promise<void>;
+  /** Unmounts what is mounted at the path, with its content; nothing happens where nothing is. */
+  unmount(path: string): Promise<void>;
   /** Entries by name, sorted by code unit. Rejects with `EOVERFLOW` past 100,000 of them. */
   list(path: string): Promise<DirectoryEntry[]>;
   /** Follows links; undefined when there is nothing. */

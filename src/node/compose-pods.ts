@@ -9,6 +9,7 @@ import type { NodeAgentPorts } from "./node-agent-ports.ts";
 import { createPodSync } from "./podsync/pod-sync.ts";
 import type { NodeFacts } from "./runtime/config/node-facts.ts";
 import type { PodStatuses } from "./status/pod-statuses.ts";
+import { measureSyncer } from "./workers/measured-syncer.ts";
 import { createPodWorkers, type PodWorkers } from "./workers/pod-workers.ts";
 
 /** After a sync that failed. */
@@ -46,7 +47,7 @@ export function composePods(deps: PodPartsDeps, config: NodeAgentConfig): PodWor
       clock,
       random,
       log: ports.log,
-      syncer,
+      syncer: measureSyncer(syncer, { clock, metrics: ports.metrics }),
       onGone: (uid) => inbox.offerGone(uid),
       onFailure: ({ subject }, _work, error) => {
         if (subject.kind !== "pod") return;

@@ -65,7 +65,7 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
     host,
     timeline,
     metrics,
-    configs: createPodConfigs({ timeline }, facts),
+    configs: createPodConfigs(facts),
     backOff: createBackOff(RESTART_BACK_OFF),
     ensureImage: images.ensureImage,
     podFiles,

@@ -16,11 +16,16 @@ import { createLoopInbox } from "./loop/loop-inbox.ts";
 import { createOrphanDirectories } from "./loop/orphan-directories.ts";
 import { createSyncLoop } from "./loop/sync-loop.ts";
 import type { NodeAgentPorts } from "./node-agent-ports.ts";
+import { createNodeMetrics } from "./node-metrics.ts";
 import { createNodeView } from "./node-view.ts";
 import { followRuntimeEvents } from "./pleg/follow-events.ts";
+import type { PlegHealth } from "./pleg/pleg.ts";
+import type { PodCache } from "./pleg/pod-cache.ts";
+import { removeLogsOfUid } from "./runtime/container-logs.ts";
 import { readNodeFacts } from "./runtime/read-node-facts.ts";
 import type { NodeView } from "./server/handlers.ts";
 import { createPodStatuses, type PodStatuses } from "./status/pod-statuses.ts";
+import type { PodWorkers } from "./workers/pod-workers.ts";
 
 export interface NodeAgent {
   /**
@@ -29,6 +34,14 @@ export interface NodeAgent {
    */
   run(signal: AbortSignal): Promise<void>;
   view: NodeView;
+  /** What it keeps in memory of its pods, to be looked at: the simulator checks every change, and that nothing stays. */
+  memory: NodeAgentMemory;
+}
+
+export interface NodeAgentMemory {
+  workers: Pick<PodWorkers, "states">;
+  statuses: Pick<PodStatuses, "list" | "subscribe">;
+  cache: Pick<PodCache, "size">;
 }
 
 /** Builds the node agent bottom-up; reading it is reading the architecture. */
@@ -70,14 +83,29 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
       tasks,
       directories: podFiles,
       tearDownVolumes: volumes.tearDown,
+      removeLogs: async (uid) => await removeLogsOfUid(host.files, config.podLogsDirectory, uid),
     }),
-    runtimeError: () => health.runtimeError() ?? unhealthyPleg(pleg.health()),
+    runtimeError: () => health.runtimeError() ?? plegError(pleg.health()),
   });
 
-  const view = createNodeView({
-    nodeName: config.nodeName,
+  const { nodeName } = config;
+  const setGauges = createNodeMetrics({
+    nodeName,
     clock,
     metrics,
+    statuses,
+    desiredPods: desired.pods,
+    states: workers.states,
+    runtimePods: pleg.pods,
+    discardedEvents: () => inbox.discarded,
+  });
+  const view = createNodeView({
+    nodeName,
+    clock,
+    renderMetrics: async () => {
+      setGauges();
+      return { contentType: metrics.contentType, text: await metrics.render() };
+    },
     timeline,
     desired,
     statuses,
@@ -88,6 +116,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   });
   return {
     view,
+    memory: { workers, statuses, cache },
     async run(signal) {
       const stop = () => stopping.abort();
       if (signal.aborted) stop();
@@ -119,9 +148,8 @@ function reject(
   deps.statuses.set(pod, { phase: "Failed", reason, message, qosClass: computeQosClass(pod), startTime });
 }
 
-/** Before its first relist PLEG is merely new: the workers wait for it, the loop need not. */
-function unhealthyPleg(health: string | undefined): string | undefined {
-  return health === undefined || health === "pleg has yet to be successful"
-    ? undefined
-    : `PLEG is not healthy: ${health}`;
+/** Before its first relist nobody knows what a new pod would have to replace. */
+function plegError(health: PlegHealth): string | undefined {
+  if (health.state === "starting") return "PLEG is not healthy: pleg has yet to be successful";
+  return health.state === "unhealthy" ? `PLEG is not healthy: ${health.message}` : undefined;
 }

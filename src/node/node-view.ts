@@ -1,12 +1,11 @@
 import type { NodeCondition, Pod } from "../api/gen/types.ts";
 import { podUid } from "../api/pods.ts";
 import type { Clock } from "../base/clock.ts";
-import type { Metrics } from "../base/metrics.ts";
 import type { Timeline } from "../base/timeline.ts";
 import type { DesiredPods } from "./desired/desired-pods.ts";
 import type { SyncLoop } from "./loop/sync-loop.ts";
 import { computeNodeConditions } from "./node-status/node-conditions.ts";
-import type { Pleg } from "./pleg/pleg.ts";
+import type { Pleg, PlegHealth } from "./pleg/pleg.ts";
 import type { RuntimePod } from "./runtime/pod-runtime-status.ts";
 import type { RuntimeHealth } from "./runtime/runtime-health.ts";
 import type { NodeView } from "./server/handlers.ts";
@@ -16,7 +15,7 @@ import type { PodWorkers } from "./workers/pod-workers.ts";
 export interface NodeViewDeps {
   nodeName: string;
   clock: Clock;
-  metrics: Metrics;
+  renderMetrics: NodeView["metrics"];
   timeline: Timeline;
   desired: DesiredPods;
   statuses: PodStatuses;
@@ -38,7 +37,7 @@ export function createNodeView(deps: NodeViewDeps): NodeView {
     nodeName: deps.nodeName,
     runtime: () => health.runtimeVersion(),
     conditions() {
-      const errors = [health.runtimeError(), health.networkError(), pleg.health()].filter(
+      const errors = [health.runtimeError(), health.networkError(), plegError(pleg.health())].filter(
         (error) => error !== undefined,
       );
       conditions = computeNodeConditions({ errors, previous: conditions, now: clock.now() });
@@ -59,8 +58,20 @@ export function createNodeView(deps: NodeViewDeps): NodeView {
       const idle = clock.monotonic() - deps.loop.lastTurn();
       return idle > LOOP_THRESHOLD_MS ? `sync Loop took longer than expected: ${Math.round(idle / 1000)}s` : undefined;
     },
-    metrics: async () => ({ contentType: deps.metrics.contentType, text: await deps.metrics.render() }),
+    metrics: deps.renderMetrics,
   };
+}
+
+/** In upstream's words; a node is not ready before its pods were read once. */
+function plegError(health: PlegHealth): string | undefined {
+  switch (health.state) {
+    case "healthy":
+      return undefined;
+    case "starting":
+      return "PLEG is not healthy: pleg has yet to be successful";
+    case "unhealthy":
+      return `PLEG is not healthy: ${health.message}`;
+  }
 }
 
 function withStatus(pod: Pod, status: Pod["status"]): Pod {

@@ -4,6 +4,7 @@ import { ContainerState } from "../../src/cri/gen/cri-v1.ts";
 import { CriError } from "../../src/cri/port.ts";
 import type { Driver } from "./cri-driver.ts";
 
+/** What is true of every RPC: who answers, how it fails, how it ends. */
 export function describeCalls(current: () => Driver): void {
   describe("calls", () => {
     it("say who answers, and in which state it is", async () => {

@@ -5,6 +5,7 @@ import type { Driver } from "./cri-driver.ts";
 
 const TRAP = (code: number) => `trap 'exit ${code}' TERM; while true; do sleep 0.1; done`;
 
+/** The life of a container, how it is stopped, and what runs in it besides. */
 export function describeContainers(current: () => Driver): void {
   describe("containers", () => {
     it("are created, run and exit with their code", async () => {

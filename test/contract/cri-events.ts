@@ -3,6 +3,7 @@ import type { RuntimeEvent } from "../../src/cri/container-events.ts";
 import { ContainerState } from "../../src/cri/gen/cri-v1.ts";
 import type { Driver } from "./cri-driver.ts";
 
+/** Hints from whatever source of events the runtime has. */
 export function describeEvents(current: () => Driver): void {
   describe("container events", () => {
     it("tell what became of a container", async () => {

@@ -3,6 +3,7 @@ import { ImageSpec } from "../../src/cri/gen/cri-v1.ts";
 import { CriError } from "../../src/cri/port.ts";
 import type { Driver } from "./cri-driver.ts";
 
+/** Images on the node; nothing is pulled from anywhere. */
 export function describeImages(current: () => Driver): void {
   describe("images", () => {
     const read = async (ref: string) => {

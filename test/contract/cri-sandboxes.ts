@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ContainerState, NamespaceMode, PodSandboxState } from "../../src/cri/gen/cri-v1.ts";
 import type { Driver } from "./cri-driver.ts";
 
+/** The life of a pod sandbox. */
 export function describeSandboxes(current: () => Driver): void {
   describe("sandboxes", () => {
     it("are ready when RunPodSandbox returns, with all that was said of them", async () => {

@@ -36,6 +36,6 @@ function describeCri(start: () => Promise<RuntimeUnderTest>): void {
 
 describe("CRI: the fake runtime", () => describeCri(startFakeRuntime));
 
-const whyNot = readWhyNoContainerd();
-if (whyNot) console.warn(`SKIPPED: the CRI contract on real containerd: ${whyNot}`);
+const whyNot = await readWhyNoContainerd();
+if (whyNot) console.warn(`SKIPPED: the CRI contract on real containerd, every case of it: ${whyNot}`);
 describe.skipIf(whyNot)("CRI: containerd", () => describeCri(startRealRuntime));

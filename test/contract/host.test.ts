@@ -91,11 +91,13 @@ function describeReading() {
   });
 }
 
+const WRITES = ["writeAtomically", "replace"] as const;
+
 function describeWriting() {
-  it("replaces a file in one step, with its mode, and leaves nothing beside it", async () => {
-    await files.writeAtomically(path("state"), "old", 0o644);
+  it.each(WRITES)("replaces a file in one step, with its mode, and leaves nothing beside it: %s", async (write) => {
+    await files[write](path("state"), "old", 0o644);
     const before = await files.stat(path("state"));
-    await files.writeAtomically(path("state"), Buffer.from("new"), 0o600);
+    await files[write](path("state"), Buffer.from("new"), 0o600);
     const after = await files.stat(path("state"));
     expect(await read("state")).toBe("new");
     expect(after).toMatchObject({ type: "file", sizeBytes: 3, mode: 0o600 });
@@ -103,17 +105,17 @@ function describeWriting() {
     expect(await files.list(directory)).toEqual([{ name: "state", type: "file" }]);
   });
 
-  it("replaces a link rather than what it leads to", async () => {
+  it.each(WRITES)("replaces a link rather than what it leads to: %s", async (write) => {
     await files.writeAtomically(path("target"), "kept", 0o644);
     await files.link(path("target"), path("link"));
-    await files.writeAtomically(path("link"), "new", 0o644);
+    await files[write](path("link"), "new", 0o644);
     expect([await read("target"), await read("link")]).toEqual(["kept", "new"]);
   });
 
-  it("refuses to replace a directory or to write into one that is missing, and leaves nothing behind", async () => {
+  it.each(WRITES)("refuses to replace a directory, to write where none is, and leaves nothing: %s", async (write) => {
     await files.makeDirectory(path("directory"), 0o755);
-    await expect(files.writeAtomically(path("directory"), "", 0o644)).rejects.toMatchObject({ code: "EISDIR" });
-    await expect(files.writeAtomically(path("no/file"), "", 0o644)).rejects.toMatchObject({ code: "ENOENT" });
+    await expect(files[write](path("directory"), "", 0o644)).rejects.toMatchObject({ code: "EISDIR" });
+    await expect(files[write](path("no/file"), "", 0o644)).rejects.toMatchObject({ code: "ENOENT" });
     expect(await files.list(directory)).toEqual([{ name: "directory", type: "directory" }]);
   });
 
@@ -201,6 +203,28 @@ function describeRemoving() {
       message: expect.stringContaining(path("tree/volume")),
     });
     expect(await read("tree/volume/precious")).toBe("");
+  });
+
+  it("mounts memory once, and takes it away with its content", async () => {
+    const volume = path("memory");
+    await files.makeDirectory(volume, 0o777);
+    await files.mountMemory(volume, 1_048_576n);
+    await files.mountMemory(volume, 1_048_576n);
+    await files.writeAtomically(path("memory/file"), "content", 0o644);
+    await expect(files.remove(volume)).rejects.toMatchObject({ code: "EBUSY" });
+    await files.unmount(volume);
+    await files.unmount(volume);
+    expect(await files.list(volume)).toEqual([]);
+    await files.remove(volume);
+    await files.unmount(volume);
+    await expect(files.mountMemory(volume, undefined)).rejects.toThrow(volume);
+  });
+
+  it("gives a directory to a group, with the bit that hands the group on", async () => {
+    await files.makeDirectory(path("shared"), 0o777);
+    await files.setGroup(path("shared"), 2_000, 0o2777);
+    expect((await files.stat(path("shared")))?.mode).toBe(0o2777);
+    await expect(files.setGroup(path("absent"), 2_000, 0o2777)).rejects.toMatchObject({ code: "ENOENT" });
   });
 }
 

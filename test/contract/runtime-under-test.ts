@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
+import { findCniBinDirectory, findProgram } from "../../src/cluster/containerd/machine-facts.ts";
 import { removeRuntime } from "../../src/cluster/containerd/remove-runtime.ts";
 import { type Containerd, startContainerd } from "../../src/cluster/containerd/start-containerd.ts";
 import { buildImages } from "../../src/cluster/images/build-images.ts";
@@ -35,6 +36,7 @@ export interface RuntimeUnderTest {
   dispose(): Promise<void>;
 }
 
+/** The fake, on a clock that passes as fast as the cases wait. */
 export async function startFakeRuntime(): Promise<RuntimeUnderTest> {
   const clock = createFakeClock();
   const fake = createFakeCri({ clock, images: [{ ref: DEMO_IMAGE, cmd: ["/bin/sh"] }] });
@@ -61,14 +63,27 @@ export async function startFakeRuntime(): Promise<RuntimeUnderTest> {
 }
 
 /** Why the cases cannot run on real containerd here; undefined where they can. */
-export function readWhyNoContainerd(): string | undefined {
-  if (process.getuid?.() !== 0) return "needs root";
-  return undefined;
+export async function readWhyNoContainerd(): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return "this is not root";
+  const searchPath = process.env["PATH"] ?? "";
+  for (const program of [process.env["NODELET_TEST_CONTAINERD"] || "containerd", "runc", "busybox"]) {
+    if ((await findProgram(program, searchPath)) === undefined) return `${program} is not installed`;
+  }
+  return (await findCniBinDirectory()) === undefined ? "the CNI plugins are not installed" : undefined;
 }
 
 /** `NODELET_TEST_CONTAINERD` names another containerd than the one on the search path. */
 export async function startRealRuntime(): Promise<RuntimeUnderTest> {
   const directory = await mkdtemp(join(tmpdir(), "nodelet-cri-"));
+  try {
+    return await startIn(directory);
+  } catch (error) {
+    await removeRuntime(directory);
+    throw error;
+  }
+}
+
+async function startIn(directory: string): Promise<RuntimeUnderTest> {
   const start = async () => await startContainerd(containerdOptions(directory));
   let containerd: Containerd = await start();
   for (const { tar } of await buildImages(join(directory, "images"))) await containerd.importImage(tar);

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream, existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { ContainerStatus, Pod } from "../../src/api/gen/types.ts";
+import type { Pod } from "../../src/api/gen/types.ts";
+import { messageOf, runAll } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import { removeRuntime } from "../../src/cluster/containerd/remove-runtime.ts";
@@ -13,8 +14,6 @@ import { type Containerd, startContainerd } from "../../src/cluster/containerd/s
 import { buildImages } from "../../src/cluster/images/build-images.ts";
 import { connectCri } from "../../src/cri/connect.ts";
 import type { Cri } from "../../src/cri/port.ts";
-
-export const DEMO_IMAGE = "localhost/nodelet/demo:1";
 
 /** What `GET /status` on the node's socket answers. */
 export interface StatusReport {
@@ -34,31 +33,58 @@ export interface NodeUnderTest {
   /** SIGTERM and the exit code. */
   stop(): Promise<number | null>;
   kill(): Promise<void>;
-  /** containerd alone is ended and started again; its containers run on. */
-  restartContainerd(): Promise<void>;
+  /** The exit code of the running agent, once it ends by itself. */
+  exited(): Promise<number | null>;
+  /** Ends containerd alone, by kill -9 or in order; its containers run on. */
+  endContainerd(how: "killed" | "stopped"): Promise<void>;
+  startContainerd(): Promise<void>;
   write(file: string, content: string | object): Promise<void>;
   remove(file: string): Promise<void>;
   report(): Promise<StatusReport>;
   /** The pod whose name begins with `<name>-`, once `until` holds. Fails with the pod's events when it does not in time. */
   pod(name: string, until: (pod: Pod) => boolean, timeoutMs?: number): Promise<Pod>;
   gone(name: string, timeoutMs?: number): Promise<void>;
+  events(name: string): Promise<StatusReport["events"]>;
+  /** Resolves when the agent's log says it, from `from` (a length of `log()`) on. */
+  logged(words: RegExp, options?: { from?: number; timeoutMs?: number }): Promise<void>;
+  /** All that the agent has logged, over restarts. */
   log(): string;
   /** Ends everything and removes everything that was made. */
   destroy(): Promise<void>;
 }
 
-const PROGRAM = new URL("../../dist/nodelet.js", import.meta.url).pathname;
+/** What `npm run build` made; `NODELET_TEST_PROGRAM` names another build of it. */
+export const PROGRAM =
+  process.env["NODELET_TEST_PROGRAM"] ?? new URL("../../dist/nodelet.js", import.meta.url).pathname;
+const CONTAINER_LOGS = "/var/log/containers";
 const SOCKET_TIMEOUT_MS = 20_000;
 
 let instances = 0;
 
-export async function createNodeUnderTest(): Promise<NodeUnderTest> {
+export interface NodeUnderTestOptions {
+  /** Another containerd than the one on the search path. */
+  binary?: string;
+  /** Fields of the KubeletConfiguration. */
+  configuration?: object;
+}
+
+export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): Promise<NodeUnderTest> {
   if (!existsSync(PROGRAM)) throw new Error("dist/nodelet.js is missing: run `npm run build` first");
   const directory = await mkdtemp(join(tmpdir(), "nodelet-e2e-"));
   const number = instances++;
-  const network = { bridge: `nle${process.pid % 10_000}x${number}`, podCidr: `10.${100 + number}.0.0/16` };
+  // Several test runs may share a machine: each has a bridge and a range of its own.
+  const network = {
+    bridge: `nle${process.pid}x${number}`,
+    podCidr: `10.${100 + ((process.pid + number) % 100)}.0.0/16`,
+  };
   const runtimeDirectory = join(directory, "runtime");
-  const startRuntime = async () => await startContainerd({ directory: runtimeDirectory, ...network, log: silentLog });
+  const startRuntime = async () =>
+    await startContainerd({
+      ...network,
+      ...(options.binary && { binary: options.binary }),
+      directory: runtimeDirectory,
+      log: silentLog,
+    });
   let containerd = await startRuntime();
   for (const { tar } of await buildImages(join(directory, "images"))) await containerd.importImage(tar);
   const cri = connectCri({ endpoint: containerd.endpoint, log: silentLog, metrics: createMetrics() });
@@ -67,7 +93,7 @@ export async function createNodeUnderTest(): Promise<NodeUnderTest> {
   const logFile = join(directory, "agent.log");
   for (const made of ["manifests", "pods", "kubelet", "containers"]) await mkdir(join(directory, made));
   const configFile = join(directory, "kubelet.yaml");
-  await writeFile(configFile, kubeletConfiguration(join(directory, "pods")));
+  await writeFile(configFile, kubeletConfiguration(join(directory, "pods"), options.configuration));
   let agent: ChildProcess | undefined;
   let output = "";
 
@@ -98,7 +124,14 @@ export async function createNodeUnderTest(): Promise<NodeUnderTest> {
   };
   const waitFor = async (what: string, check: () => Promise<boolean>, timeoutMs: number): Promise<void> => {
     const deadline = Date.now() + timeoutMs;
-    while (!(await check())) {
+    for (;;) {
+      try {
+        if (await check()) return;
+      } catch (error) {
+        throw new Error(`the node agent does not answer (${messageOf(error)}):\n${output.slice(-5_000)}`, {
+          cause: error,
+        });
+      }
       if (Date.now() > deadline) throw new Error(`${what} did not happen in ${timeoutMs} ms\n${await explain()}`);
       await delay(10);
     }
@@ -140,8 +173,17 @@ export async function createNodeUnderTest(): Promise<NodeUnderTest> {
     },
     stop: async () => await end("SIGTERM"),
     kill: async () => void (await end("SIGKILL")),
-    async restartContainerd() {
-      await containerd.stop();
+    async exited() {
+      const child = agent;
+      if (child === undefined || child.exitCode !== null) return child?.exitCode ?? null;
+      return await new Promise((resolve) => child.once("exit", resolve));
+    },
+    async endContainerd(how) {
+      if (how === "stopped") return await containerd.stop();
+      process.kill(containerd.pid, "SIGKILL");
+      await containerd.exited;
+    },
+    async startContainerd() {
       containerd = await startRuntime();
     },
     async write(file, content) {
@@ -161,46 +203,42 @@ export async function createNodeUnderTest(): Promise<NodeUnderTest> {
     },
     gone: async (name, timeoutMs = 30_000) =>
       await waitFor(`end of pod ${name}`, async () => (await find(name)) === undefined, timeoutMs),
+    async events(name) {
+      const { events } = await report();
+      return events.filter(({ pod }) => pod.name === `${name}-e2e`);
+    },
+    async logged(words, { from = 0, timeoutMs = 20_000 } = {}) {
+      await waitFor(`log of ${words.source}`, async () => words.test(output.slice(from)), timeoutMs);
+    },
     log: () => output,
     async destroy() {
-      await end("SIGKILL");
       cri.close();
-      await containerd.stop();
-      await removeRuntime(runtimeDirectory);
-      await rm(directory, { recursive: true, force: true });
+      await runAll(
+        [
+          async () => void (await end("SIGKILL")),
+          async () => await containerd.stop(),
+          async () => await removeRuntime(runtimeDirectory),
+          async () => await removeLogLinks(directory),
+          async () => await rm(directory, { recursive: true, force: true }),
+        ],
+        "removing the node under test",
+      );
     },
   };
   return node;
 }
 
-/** The status of a container of any kind. */
-export function containerOf(pod: Pod, name: string): ContainerStatus | undefined {
-  const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
-  return [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name);
-}
-
-export const isRunning = (pod: Pod): boolean => pod.status?.phase === "Running";
-
-/** A pod of one container of the demo image that runs a shell script. */
-export function shellPod(name: string, script: string, spec: object = {}, container: object = {}): object {
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name },
-    spec: {
-      terminationGracePeriodSeconds: 1,
-      containers: [{ name: "main", image: DEMO_IMAGE, command: ["sh", "-c", script], ...container }],
-      ...spec,
-    },
-  };
-}
-
-/** Runs until it is told to stop, and then stops at once. */
-export const RUN_FOR_EVER = "trap 'exit 0' TERM; sleep 100000 & wait";
-
-function kubeletConfiguration(podLogsDir: string): string {
+function kubeletConfiguration(podLogsDir: string, more: object = {}): string {
   const kind = { apiVersion: "kubelet.config.k8s.io/v1beta1", kind: "KubeletConfiguration" };
-  return JSON.stringify({ ...kind, podLogsDir, clusterDNS: ["10.96.0.10"], clusterDomain: "cluster.local" });
+  return JSON.stringify({ ...kind, podLogsDir, clusterDNS: ["10.96.0.10"], clusterDomain: "cluster.local", ...more });
+}
+
+/** Pods that were killed rather than removed leave their links in the one directory that all kubelets use. */
+async function removeLogLinks(directory: string): Promise<void> {
+  for (const name of await readdir(CONTAINER_LOGS).catch(() => [])) {
+    const target = await readlink(join(CONTAINER_LOGS, name)).catch(() => "");
+    if (target.startsWith(`${directory}/`)) await rm(join(CONTAINER_LOGS, name), { force: true });
+  }
 }
 
 async function get(socketPath: string, path: string): Promise<string> {

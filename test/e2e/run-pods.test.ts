@@ -1,15 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  containerOf,
-  createNodeUnderTest,
-  DEMO_IMAGE,
-  isRunning,
-  type NodeUnderTest,
-  RUN_FOR_EVER,
-  shellPod,
-} from "./node-under-test.ts";
+import type { Pod } from "../../src/api/gen/types.ts";
+import { DEMO_IMAGE } from "../../src/cluster/images/image-references.ts";
+import { createNodeUnderTest, type NodeUnderTest } from "./node-under-test.ts";
+import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "./pods.ts";
 
 describe("a standalone node on containerd", () => {
   let node: NodeUnderTest;
@@ -31,8 +26,12 @@ describe("a standalone node on containerd", () => {
     const { containers } = await node.cri.runtime.listContainers({ filter: undefined });
     const labels = containers.find(({ labels }) => labels["io.kubernetes.pod.uid"] === uid)?.labels;
     expect(labels).toMatchObject({ "io.kubernetes.container.name": "main", "io.kubernetes.pod.name": "web-e2e" });
+    const id = containerOf(pod, "main")?.containerID?.replace("containerd://", "");
+    const link = `/var/log/containers/web-e2e_default_main-${id}.log`;
+    expect(readFileSync(link, "utf8")).toMatch(/stdout F hello/);
     await node.remove("web.json");
     await node.gone("web");
+    expect(existsSync(link)).toBe(false);
     expect(existsSync(join(node.directory, "kubelet/pods", uid ?? "none"))).toBe(false);
     expect(existsSync(log)).toBe(false);
   });
@@ -89,10 +88,7 @@ describe("a standalone node on containerd", () => {
     expect(containerOf(waiting, "main")?.restartCount).toBe(1);
     const finishedAt = containerOf(waiting, "main")?.lastState?.terminated?.finishedAt ?? "";
     const later = await node.pod("crash", (pod) => (containerOf(pod, "main")?.restartCount ?? 0) >= 2);
-    const restartedAt =
-      containerOf(later, "main")?.lastState?.terminated?.startedAt ??
-      containerOf(later, "main")?.state?.running?.startedAt ??
-      "";
+    const restartedAt = startOfNewest(later, "main");
     // Times are whole seconds: ten seconds of back-off and at most one of rounding.
     expect(Date.parse(restartedAt) - Date.parse(finishedAt)).toBeGreaterThanOrEqual(9_000);
     expect(Date.parse(restartedAt) - Date.parse(finishedAt)).toBeLessThanOrEqual(11_000);
@@ -178,3 +174,10 @@ describe("a standalone node on containerd", () => {
     expect(items).toEqual([]);
   });
 });
+
+/** When the newest container of that name started: it runs, has just ended, or waits to be started again. */
+function startOfNewest(pod: Pod, name: string): string {
+  const { state, lastState } = containerOf(pod, name) ?? {};
+  const newest = state?.running ?? state?.terminated ?? lastState?.terminated;
+  return newest?.startedAt ?? "";
+}

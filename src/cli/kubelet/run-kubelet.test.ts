@@ -67,7 +67,7 @@ describe("runKubelet", () => {
   it("prints help and version without starting anything", async () => {
     expect(await run("--help", "--version")).toMatchObject({ code: 0, stderr: "", config: undefined });
     expect((await run("-h")).stdout).toMatch(/Usage:\n {2}nodelet kubelet \[flags\]\n\nFlags:\n/);
-    expect((await run("--version")).stdout).toMatch(/^Kubernetes v1\.\d+\.\d+\+nodelet\.\d+\.\d+\.\d+\n$/);
+    expect((await run("--version")).stdout).toMatch(/^Kubernetes v1\.\d+\.\d+\+nodelet\.(\d+\.\d+\.\d+|dev)\n$/);
     expect((await run("--version=v1.30.1")).stdout).toBe("Kubernetes v1.30.1\n");
     expect((await run("--version=false")).config).toBeDefined();
   });

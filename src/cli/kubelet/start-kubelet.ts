@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { isAbort } from "../../base/abort.ts";
 import { messageOf, runAll } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -19,6 +20,8 @@ import { watchProcess } from "./watch-process.ts";
  */
 export async function startKubelet(config: NodeAgentConfig, log: Log): Promise<number> {
   process.title = "nodelet kubelet";
+  // One signal stops everything, so as many listen to it as there are pods.
+  setMaxListeners(0);
   const watch = watchProcess(process, log);
   const host = createNodeHost();
   const metrics = createMetrics();

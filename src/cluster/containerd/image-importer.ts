@@ -1,7 +1,7 @@
 import { runCommand } from "../processes/run-command.ts";
 
 /** The containerd namespace that its CRI service keeps its images and containers in. */
-export const CRI_NAMESPACE = "k8s.io";
+const CRI_NAMESPACE = "k8s.io";
 const IMPORT_TIMEOUT_MS = 120_000;
 
 export interface ImageImporter {

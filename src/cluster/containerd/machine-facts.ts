@@ -14,6 +14,7 @@ export function hasSysResource(status: string): boolean {
   return mask !== undefined && ((BigInt(`0x${mask}`) >> CAP_SYS_RESOURCE) & 1n) === 1n;
 }
 
+/** Whether this process has CAP_SYS_RESOURCE. */
 export async function readHasSysResource(): Promise<boolean> {
   return hasSysResource(await readFile("/proc/self/status", "utf8"));
 }

@@ -6,6 +6,7 @@ export interface Mount {
   shared: boolean;
 }
 
+/** The mounts in the order of the text, which is that of mounting. */
 export function parseMountInfo(text: string): Mount[] {
   return text
     .split("\n")
@@ -21,6 +22,7 @@ export function parseMountInfo(text: string): Mount[] {
     });
 }
 
+/** Whether mounts made beneath `/` show in other mount namespaces, and so can propagate into containers. */
 export function isRootShared(mounts: readonly Mount[]): boolean {
   return mounts.findLast((mount) => mount.mountPoint === "/")?.shared ?? false;
 }

@@ -6,6 +6,8 @@ import { computeMountsBeneath, isRootShared, parseMountInfo } from "./mount-info
  * Volumes that propagate mounts need a shared `/`. Where the machine's is private (no systemd) containerd and the node
  * agent run in a mount namespace of their own, in which `/` is shared; the machine itself stays as it is.
  *
+ * Returns the command prefix that starts a program in that namespace; empty where `/` is shared and none is needed.
+ *
  * The namespace is pinned by a bind mount of its file, so that a containerd that is started anew finds the mounts of the
  * pods that live on. Mounts that the machine makes after that do not show in it.
  */
@@ -16,16 +18,6 @@ export async function ensureMountNamespace(path: string): Promise<string[]> {
     await writeFile(path, "");
     await runCommand("unshare", [`--mount=${path}`, "--propagation", "shared", "true"]);
   }
-  return enterArguments(path);
-}
-
-/** The arguments that start a program in the namespace of that path, or none where there is no such namespace. */
-export async function readEnterArguments(path: string): Promise<string[]> {
-  const mounts = parseMountInfo(await readFile("/proc/self/mountinfo", "utf8"));
-  return mounts.some((mount) => mount.mountPoint === path) ? enterArguments(path) : [];
-}
-
-function enterArguments(path: string): string[] {
   return ["nsenter", `--mount=${path}`, "--"];
 }
 

@@ -23,6 +23,7 @@ export interface RuntimeLayout {
   networkName: string;
 }
 
+/** The layout beneath an absolute directory. */
 export function computeRuntimeLayout(directory: string): RuntimeLayout {
   const state = join(directory, "state");
   return {

@@ -66,7 +66,10 @@ const LOG_TAIL_BYTES = 2_000;
 export async function startContainerd(options: ContainerdOptions): Promise<Containerd> {
   const layout = computeRuntimeLayout(options.directory);
   if (options.directory.length > MAX_DIRECTORY_CHARACTERS) {
-    throw new CodedError("path-too-long", `${options.directory}: a socket path in it would be too long`);
+    throw new CodedError<ContainerdErrorCode>(
+      "path-too-long",
+      `${options.directory}: a socket path in it would be too long`,
+    );
   }
   const program = await readProgram(options.binary ?? "containerd");
   await endDaemon({ pidFile: layout.pidFile, gracePeriodMs: STOP_GRACE_PERIOD_MS, log: options.log });
@@ -99,11 +102,15 @@ interface Program {
 
 async function readProgram(name: string): Promise<Program> {
   const path = await findProgram(name, process.env["PATH"] ?? "");
-  if (path === undefined) throw new CodedError("containerd-missing", `${name} is not installed: install containerd`);
+  if (path === undefined)
+    throw new CodedError<ContainerdErrorCode>("containerd-missing", `${name} is not installed: install containerd`);
   const printed = await runCommand(path, ["--version"]);
   const version = parseContainerdVersion(printed);
   if (version === undefined)
-    throw new CodedError("containerd-missing", `${path} is no containerd: it says ${printed.split("\n")[0]}`);
+    throw new CodedError<ContainerdErrorCode>(
+      "containerd-missing",
+      `${path} is no containerd: it says ${printed.split("\n")[0]}`,
+    );
   return { path, version };
 }
 
@@ -181,13 +188,16 @@ async function waitUntilReady(layout: RuntimeLayout, exited: Promise<DaemonExit>
       }
       if (await Promise.race([ended, delay(READY_POLL_MS, false)])) {
         const tail = await readLogTail(layout.logFile, LOG_TAIL_BYTES);
-        throw new CodedError("exited", `containerd ended at once: ${tail} (${layout.logFile})`);
+        throw new CodedError<ContainerdErrorCode>("exited", `containerd ended at once: ${tail} (${layout.logFile})`);
       }
     }
   } finally {
     cri.close();
   }
-  throw new CodedError("start-timed-out", `containerd does not answer (${reason}); see ${layout.logFile}`);
+  throw new CodedError<ContainerdErrorCode>(
+    "start-timed-out",
+    `containerd does not answer (${reason}); see ${layout.logFile}`,
+  );
 }
 
 async function connectOnce(path: string): Promise<void> {

@@ -40,6 +40,7 @@ async function writeImage(directory: string, name: string, image: ImageContent):
   return { ref: image.reference, tar: path };
 }
 
+/** The image of every sandbox: one small program and nothing else. */
 export function computePauseImage(architecture: Architecture): ImageContent {
   return {
     reference: PAUSE_IMAGE,

@@ -12,6 +12,7 @@ export interface ImageContent {
   entries: readonly ImageEntry[];
 }
 
+/** The part of an OCI image configuration that containers take their defaults from. */
 export interface ImageConfig {
   Env?: string[];
   Entrypoint?: string[];

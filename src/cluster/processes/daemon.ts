@@ -13,11 +13,13 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
+/** How a process ended: one of the two is not null. */
 export interface DaemonExit {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
 
+/** What to run and where it leaves its traces; `gracePeriodMs` is between SIGTERM and SIGKILL. */
 export interface DaemonOptions {
   command: string;
   args: readonly string[];

@@ -22,10 +22,12 @@ export async function readProcessIdentity(pid: number): Promise<ProcessIdentity 
   return { pid, startTime: Number(fields[19]), bootId: await readBootId() };
 }
 
+/** A random id that the kernel makes at each boot. */
 export async function readBootId(): Promise<string> {
   return (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
 }
 
+/** False also for one that has ended and only waits for its parent to notice. */
 export async function isProcessAlive(identity: ProcessIdentity): Promise<boolean> {
   const current = await readProcessIdentity(identity.pid);
   return current?.startTime === identity.startTime && current.bootId === identity.bootId;

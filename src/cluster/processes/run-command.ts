@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { CodedError } from "../../base/errors.ts";
 
 /** `not-found`: no such program; `failed`: it ran and ended with an error; `timed-out`: it was killed for its time. */
-export type CommandErrorCode = "not-found" | "failed" | "timed-out";
+type CommandErrorCode = "not-found" | "failed" | "timed-out";
 
 export interface CommandOptions {
   /** The program is killed after this. Default 30 s. */
@@ -36,10 +36,12 @@ export async function runCommand(
     execFile(program, [...args], settings, (error, stdout, stderr) => {
       if (error === null) return resolve(stdout);
       const said = (stderr.trim() || stdout.trim() || error.message).slice(-MAX_REASON_CHARACTERS);
-      if (error.code === "ENOENT") reject(new CodedError("not-found", `${program} is not installed`, { cause: error }));
+      if (error.code === "ENOENT")
+        reject(new CodedError<CommandErrorCode>("not-found", `${program} is not installed`, { cause: error }));
       else if (error.killed)
-        reject(new CodedError("timed-out", `${program} took longer than ${timeoutMs} ms: ${said}`));
-      else reject(new CodedError("failed", `${program} ${args.join(" ")}: ${said}`, { cause: error }));
+        reject(new CodedError<CommandErrorCode>("timed-out", `${program} took longer than ${timeoutMs} ms: ${said}`));
+      else
+        reject(new CodedError<CommandErrorCode>("failed", `${program} ${args.join(" ")}: ${said}`, { cause: error }));
     });
   });
 }

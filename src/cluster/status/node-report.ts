@@ -11,12 +11,13 @@ export interface NodeReport {
   events: PodEvent[];
 }
 
+/** Something that was decided about a pod; `at` is when last (RFC 3339), `count` how often. */
 export interface PodEvent {
   pod: { namespace: string; name: string; uid: string };
   type: string;
   reason: string;
   message: string;
-  at: string | number;
+  at: string;
   count: number;
 }
 

@@ -18,6 +18,7 @@ export interface PodRow {
   ip: string;
 }
 
+/** `now` is in milliseconds since the epoch. */
 export function computePodRow(pod: Pod, now: number): PodRow {
   const { namespace, name } = podReference(pod);
   const total = (pod.spec?.containers.length ?? 0) + initContainers(pod).filter(isRestartableInitContainer).length;

@@ -11,10 +11,8 @@ import { removePod } from "../../node/runtime/remove-pod.ts";
 import { stopPod } from "../../node/runtime/stop-pod.ts";
 import { startContainerd } from "../containerd/start-containerd.ts";
 import { readRuntimeOptions } from "./runtime-options.ts";
-import type { StateLayout } from "./state-layout.ts";
+import { CONTAINER_LOGS_DIRECTORY, type StateLayout } from "./state-layout.ts";
 
-/** Where every kubelet puts its flat links to container logs. */
-const CONTAINER_LOGS_DIRECTORY = "/var/log/containers";
 const PODS_AT_ONCE = 16;
 
 export interface RemovePodsDeps {

@@ -11,6 +11,7 @@ export interface RuntimeOptions extends Pick<ContainerdOptions, "binary" | "podC
 
 const NAMES = ["binary", "podCidr", "bridge", "manifests"] as const;
 
+/** Replaces what was written before. */
 export async function writeRuntimeOptions(stateDirectory: string, options: RuntimeOptions): Promise<void> {
   const { binary, podCidr, bridge, manifests } = options;
   const text = `${JSON.stringify({ binary, podCidr, bridge, manifests })}\n`;

@@ -17,6 +17,7 @@ export interface Settlement {
 /** Waiting reasons that no time mends. */
 const HOPELESS = new Set(["InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError"]);
 
+/** Compares what the manifests ask for with what the node agent says. */
 export function computeSettlement(expected: readonly ExpectedPod[], report: NodeReport): Settlement {
   const waiting: string[] = [];
   const failed: string[] = [];

@@ -22,8 +22,12 @@ export interface StateLayout {
   runtime: string;
 }
 
+/** Where every kubelet of a machine puts its flat links to container logs. */
+export const CONTAINER_LOGS_DIRECTORY = "/var/log/containers";
+
 export const DEFAULT_STATE_DIRECTORY = "/var/lib/nodelet";
 
+/** The layout beneath an absolute directory. */
 export function computeStateLayout(directory: string): StateLayout {
   return {
     directory,

@@ -1,4 +1,5 @@
-import { rm } from "node:fs/promises";
+import { readdir, readlink, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { CodedError, runAll } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -7,7 +8,7 @@ import { countRunningPods, endContainerd, removeRunState } from "../containerd/r
 import { sendSignal } from "../processes/process-identity.ts";
 import { readLockHolder } from "../processes/process-lock.ts";
 import { endAgent } from "./start-agent.ts";
-import type { StateLayout } from "./state-layout.ts";
+import { CONTAINER_LOGS_DIRECTORY, type StateLayout } from "./state-layout.ts";
 
 const STOP_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
@@ -52,9 +53,19 @@ export async function removeNodeRunState(layout: StateLayout): Promise<void> {
     [
       async () => await removeRunState(layout.runtime),
       async () => await unmountBeneath(layout.directory),
+      async () => await removeLogLinks(layout),
       async () => await rm(layout.kubeletRoot, { recursive: true, force: true }),
       async () => await rm(layout.agentSocket, { force: true }),
     ],
     `removing the run state in ${layout.directory}`,
   );
+}
+
+/** Of containers that were killed rather than removed; links to other kubelets' logs stay. */
+async function removeLogLinks(layout: StateLayout): Promise<void> {
+  for (const name of await readdir(CONTAINER_LOGS_DIRECTORY).catch(() => [])) {
+    const path = join(CONTAINER_LOGS_DIRECTORY, name);
+    const target = await readlink(path).catch(() => "");
+    if (target.startsWith(`${layout.podLogs}/`)) await rm(path, { force: true });
+  }
 }

@@ -18,6 +18,7 @@ export interface SupervisedService {
   start(): Promise<SupervisedProcess>;
 }
 
+/** Firing `signal` stops the service. */
 export interface SuperviseDeps {
   clock: Clock;
   log: Log;

@@ -17,10 +17,12 @@ export function refusal(code: CriErrorCode, detail: string): CodedError<CriError
   return new CodedError(code, detail);
 }
 
+/** In containerd's words. */
 export function notFound(what: "sandbox" | "container", id: string): CodedError<CriErrorCode> {
   return refusal("not-found", `an error occurred when try to find ${what} "${id}": not found`);
 }
 
+/** 64 hex digits, the same for the same seed. */
 export function computeId(seed: string): string {
   return createHash("sha256").update(seed).digest("hex");
 }
@@ -30,6 +32,7 @@ export function nanoseconds(ms: number): bigint {
   return BigInt(Math.round(ms * 1_000)) * 1_000n;
 }
 
+/** True where every label of the selector is there with its value; an empty selector matches all. */
 export function matchesLabels(labels: Record<string, string>, selector: Record<string, string> | undefined): boolean {
   return Object.entries(selector ?? {}).every(([key, value]) => labels[key] === value);
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { AbortedError, childController, isAbort, sleep, throwIfAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { CodedError, messageOf } from "../../base/errors.ts";
@@ -26,6 +27,7 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 /** One client's connection: closing it, or a restart of the runtime, ends its calls and no others. */
 export function connectFake(server: FakeServer): Cri {
   const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
   const caller = createCaller(server, closing.signal);
   return {
     runtime: createService(RuntimeServiceDefinition, caller),

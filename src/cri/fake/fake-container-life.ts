@@ -10,6 +10,7 @@ import type { FakeContainer, FakeState } from "./fake-state.ts";
 /** What runc's failures leave behind: an exited container with this code. */
 const START_ERROR_CODE = 128;
 
+/** Rejects with a refusal; after one of the process itself the container is exited. */
 export async function startContainer(state: FakeState, container: FakeContainer): Promise<void> {
   const logFailure = await openLog(state, container);
   assertStartable(state, container);
@@ -49,6 +50,7 @@ function reasonOf(exitCode: number): string {
   return exitCode === 0 ? "Completed" : "Error";
 }
 
+/** In runc's words. */
 export function noSuchProgram(program = ""): string {
   return `failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: exec: "${program}": executable file not found in $PATH: unknown`;
 }
@@ -92,6 +94,7 @@ async function print(
   if (container.logPath !== "") await files.writeAtomically(container.logPath, container.log, LOG_MODE);
 }
 
+/** Makes it exited and tells who waits for that. Does nothing for one that is. */
 export function exitContainer(
   state: FakeState,
   container: FakeContainer,
@@ -123,10 +126,12 @@ export async function stopContainer(
   }
 }
 
+/** It is exited when this returns. Does nothing for one that does not run. */
 export function killContainer(container: FakeContainer): void {
   if (container.state === "running") container.process?.signal("KILL");
 }
 
+/** Kills it first where it runs. */
 export function removeContainer(state: FakeState, container: FakeContainer): void {
   killContainer(container);
   state.containers.delete(container.id);

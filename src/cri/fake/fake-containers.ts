@@ -13,6 +13,7 @@ import { fakeExecSync } from "./fake-exec.ts";
 import { digestRefOf, imageIdOf, normaliseImageRef } from "./fake-images.ts";
 import type { FakeContainer, FakeSandbox, FakeState } from "./fake-state.ts";
 
+/** The RPCs of RuntimeService that are about containers. */
 export function createContainerHandlers(state: FakeState): Handlers<RuntimeService> {
   const find = (id: string) => {
     const container = state.containers.get(id);
@@ -130,6 +131,7 @@ function describeContainer(container: FakeContainer): Container {
   return Container.fromPartial({ ...commonFields(container), podSandboxId: container.sandboxId, image, imageRef });
 }
 
+/** As ContainerStatus and the events say it. */
 export function describeContainerStatus(container: FakeContainer): ContainerStatus {
   const { startedAt, finishedAt, exitCode, reason, message, logPath, resources } = container;
   return ContainerStatus.fromPartial({

@@ -100,10 +100,12 @@ function describeImage(image: FakeImage): CriImage {
   });
 }
 
+/** `sha256:…` of the configuration. */
 export function imageIdOf(image: FakeImage): string {
   return `sha256:${computeId(`image ${normaliseImageRef(image.ref)}`)}`;
 }
 
+/** `docker.io/library/busybox@sha256:…`. */
 export function digestRefOf(image: FakeImage): string {
   const name = normaliseImageRef(image.ref).replace(/[:@][^/]*$/, "");
   return `${name}@sha256:${computeId(`manifest ${normaliseImageRef(image.ref)}`)}`;

@@ -29,94 +29,106 @@ const TERMINATED = 143;
 /** setTimeout's own limit, and longer than any test. */
 const LONGEST_SLEEP_MS = 2 ** 31 - 1;
 
+/** Starts it; the first step runs after the caller has gone on. */
 export function runFakeProcess(options: FakeProcessOptions): FakeProcess {
-  let ended = false;
-  let terminated = false;
-  let status = 0;
-  let trap: readonly Step[] | undefined;
-  let wake: (() => void) | undefined;
-  let timer: Timer | undefined;
-
+  const process: ProcessState = { ended: false, terminated: false, status: 0, trap: undefined, sleep: undefined };
   const end = (exitCode: number) => {
-    if (ended) return;
-    ended = true;
-    timer?.cancel();
+    if (process.ended) return;
+    process.ended = true;
+    process.sleep?.timer.cancel();
     options.onExit(exitCode);
   };
-
-  const sleep = async (step: { ms: number; interruptible: boolean }) => {
-    await new Promise<void>((resolve) => {
-      timer = options.clock.setTimer(Math.min(step.ms, LONGEST_SLEEP_MS), resolve);
-      wake = step.interruptible ? resolve : undefined;
-    });
-    timer?.cancel();
-    wake = undefined;
-  };
-
-  /** The exit code where a step says `exit`; undefined where the steps ran out. */
-  const run = async (steps: readonly Step[]): Promise<number | undefined> => {
-    for (const step of steps) {
-      if (ended) return undefined;
-      if (step.when && (step.when === "success") !== (status === 0)) continue;
-      const code = await perform(step);
-      if (code !== undefined) return code;
-      if (terminated && trap) {
-        const body = trap;
-        trap = undefined;
-        const trapped = await run(body);
-        if (trapped !== undefined) return trapped;
-      }
-    }
-    return undefined;
-  };
-
-  const perform = async (step: Step): Promise<number | undefined> => {
-    switch (step.do) {
-      case "exit":
-        return step.code ?? status;
-      case "status":
-        status = step.code;
-        return undefined;
-      case "sleep":
-        await sleep(step);
-        status = 0;
-        return undefined;
-      case "print":
-        await options.onPrint(step.text, step.path);
-        status = 0;
-        return undefined;
-      case "trap":
-        trap = step.steps;
-        return undefined;
-      case "loop":
-        return await loop(step.steps);
-      default:
-        return assertNever(step, "step");
-    }
-  };
-
-  const loop = async (steps: readonly Step[]): Promise<number | undefined> => {
-    assert(
-      steps.some((step) => step.do === "sleep" && step.ms > 0),
-      "a fake process that loops without sleeping would stop the clock",
-    );
-    for (;;) {
-      const code = await run(steps);
-      if (code !== undefined || ended) return code;
-    }
-  };
-
   void Promise.resolve()
-    .then(async () => await run(options.steps))
-    .then((code) => end(code ?? status));
-
+    .then(async () => await runSteps(process, options.steps, options))
+    .then((code) => end(code ?? process.status));
   return {
     signal(name) {
       if (name === "KILL") return end(KILLED);
-      if (!trap && !options.isInit) return end(TERMINATED);
-      terminated = true;
-      wake?.();
+      if (process.trap === undefined && !options.isInit) return end(TERMINATED);
+      process.terminated = true;
+      process.sleep?.interrupt?.();
     },
     end,
   };
+}
+
+interface ProcessState {
+  ended: boolean;
+  terminated: boolean;
+  /** Of the step that ran last. */
+  status: number;
+  trap: readonly Step[] | undefined;
+  sleep: { timer: Timer; interrupt: (() => void) | undefined } | undefined;
+}
+
+type Surroundings = Pick<FakeProcessOptions, "clock" | "onPrint">;
+
+/** The exit code where a step says `exit`; undefined where the steps ran out or the process was ended meanwhile. */
+async function runSteps(
+  process: ProcessState,
+  steps: readonly Step[],
+  around: Surroundings,
+): Promise<number | undefined> {
+  for (const step of steps) {
+    if (process.ended) return undefined;
+    if (step.when && (step.when === "success") !== (process.status === 0)) continue;
+    const code = (await runStep(process, step, around)) ?? (await runTrap(process, around));
+    if (code !== undefined) return code;
+  }
+  return undefined;
+}
+
+async function runTrap(process: ProcessState, around: Surroundings): Promise<number | undefined> {
+  if (!process.terminated || process.trap === undefined) return undefined;
+  const steps = process.trap;
+  process.trap = undefined;
+  return await runSteps(process, steps, around);
+}
+
+async function runStep(process: ProcessState, step: Step, around: Surroundings): Promise<number | undefined> {
+  switch (step.do) {
+    case "exit":
+      return step.code ?? process.status;
+    case "status":
+      process.status = step.code;
+      return undefined;
+    case "sleep":
+      await sleepStep(process, step, around);
+      process.status = 0;
+      return undefined;
+    case "print":
+      await around.onPrint(step.text, step.path);
+      process.status = 0;
+      return undefined;
+    case "trap":
+      process.trap = step.steps;
+      return undefined;
+    case "loop":
+      return await loop(process, step.steps, around);
+    default:
+      return assertNever(step, "step");
+  }
+}
+
+async function sleepStep(
+  process: ProcessState,
+  step: { ms: number; interruptible: boolean },
+  { clock }: Surroundings,
+): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = clock.setTimer(Math.min(step.ms, LONGEST_SLEEP_MS), resolve);
+    process.sleep = { timer, interrupt: step.interruptible ? resolve : undefined };
+  });
+  process.sleep?.timer.cancel();
+  process.sleep = undefined;
+}
+
+async function loop(process: ProcessState, steps: readonly Step[], around: Surroundings): Promise<number | undefined> {
+  const sleeps = steps.some((step) => step.do === "sleep" && step.ms > 0);
+  assert(sleeps, "a fake process that loops without sleeping would stop the clock");
+  while (!process.ended) {
+    const code = await runSteps(process, steps, around);
+    if (code !== undefined) return code;
+  }
+  return undefined;
 }

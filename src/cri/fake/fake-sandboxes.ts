@@ -11,6 +11,7 @@ import { type Handlers, matchesLabels, nanoseconds, notFound, refusal } from "./
 import { killContainer, removeContainer } from "./fake-container-life.ts";
 import type { FakeSandbox, FakeState } from "./fake-state.ts";
 
+/** The RPCs of RuntimeService that are about sandboxes. */
 export function createSandboxHandlers(state: FakeState): Handlers<RuntimeService> {
   const find = (id: string) => {
     const sandbox = state.sandboxes.get(id);
@@ -126,6 +127,7 @@ function describeSandbox(sandbox: FakeSandbox): PodSandbox {
   return PodSandbox.fromPartial(commonFields(sandbox));
 }
 
+/** As PodSandboxStatus and the events say it. */
 export function describeSandboxStatus(sandbox: FakeSandbox): PodSandboxStatus {
   const options = sandbox.config.linux?.securityContext?.namespaceOptions;
   return PodSandboxStatus.fromPartial({

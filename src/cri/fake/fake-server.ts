@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { CgroupDriver, ImageServiceDefinition } from "../gen/cri-v1.ts";
 import type { RuntimeService } from "../port.ts";
 import type { Rpc } from "../service.ts";
@@ -14,11 +15,13 @@ export interface RestartableServer extends FakeServer {
   start(): void;
 }
 
+/** See FakeCriOptions. */
 export interface FakeServerOptions extends Pick<FakeServer, "faults" | "subscribe"> {
   latencyMs: ((rpc: string) => number) | undefined;
   lacks: readonly string[];
 }
 
+/** Runs when it is returned. */
 export function createFakeServer(state: FakeState, options: FakeServerOptions): RestartableServer {
   const { faults, lacks, latencyMs = () => 0, subscribe } = options;
   const runtime = { ...createNodeHandlers(state), ...createSandboxHandlers(state), ...createContainerHandlers(state) };
@@ -26,7 +29,7 @@ export function createFakeServer(state: FakeState, options: FakeServerOptions): 
     runtime: new Map(Object.entries(runtime)),
     images: new Map(Object.entries(state.images.handlers)),
   };
-  let run: AbortController | undefined = new AbortController();
+  let run: AbortController | undefined = startRun();
 
   const findHandler = ({ service, key }: Rpc) => {
     if (lacks.includes(key)) return undefined;
@@ -49,9 +52,16 @@ export function createFakeServer(state: FakeState, options: FakeServerOptions): 
       ended?.abort();
     },
     start() {
-      run ??= new AbortController();
+      run ??= startRun();
     },
   };
+}
+
+/** Every call in flight listens to it. */
+function startRun(): AbortController {
+  const run = new AbortController();
+  setMaxListeners(0, run.signal);
+  return run;
 }
 
 function createNodeHandlers(state: FakeState): Handlers<RuntimeService> {

@@ -93,6 +93,22 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
           return { name, type: child === undefined ? "other" : typeOf(child) };
         });
       }),
+    setGroup: async (path, _group, mode) =>
+      access("setGroup", path, () => {
+        findDirectory(tree, "chmod", path).mode = mode;
+      }),
+    mountMemory: async (path) =>
+      access("mountMemory", path, () => {
+        const { content } = findDirectory(tree, "mount", path);
+        if (content.kind === "directory") content.isMount = true;
+      }),
+    unmount: async (path) =>
+      access("unmount", path, () => {
+        const node = tree.find(path, { operation: "umount", followLast: true });
+        if (node?.content.kind !== "directory" || !node.content.isMount) return;
+        node.content.isMount = false;
+        node.content.children.clear();
+      }),
     stat: async (path) =>
       access("stat", path, () => {
         const node = tree.find(path, { operation: "stat", followLast: true });
@@ -105,6 +121,8 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
       }),
     writeAtomically: async (path, data, mode) =>
       access("writeAtomically", path, () => replaceFile(tree, path, Buffer.from(data), mode)),
+    replace: async (path, data, mode) =>
+      access("replace", path, () => replaceFile(tree, path, Buffer.from(data), mode)),
     touch: async (path, mode) => access("touch", path, () => touchFile(tree, path, mode)),
     makeDirectory: async (path, mode) =>
       access("makeDirectory", path, () => {

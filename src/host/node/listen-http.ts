@@ -21,7 +21,8 @@ export const listenHttp: Listen = async (address, handler) => {
 
 async function listen(server: Server, address: ListenAddress): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(explain(address, error)));
+    // For as long as it listens: a connection that could not be accepted is its client's trouble.
+    server.on("error", (error) => reject(explain(address, error)));
     const where =
       "socketPath" in address ? { path: address.socketPath } : { host: address.address, port: address.port };
     server.listen(where, resolve);
@@ -47,10 +48,13 @@ function describe(server: Server): HttpServer {
 }
 
 async function answer(handler: HttpHandler, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const url = new URL(request.url ?? "/", "http://node");
-  let answered: ServedResponse;
+  // What is in a request line is anybody's: `//` is no URL, and must not be the end of the process.
+  const url = URL.parse(request.url ?? "/", "http://node");
+  let answered: ServedResponse = { status: 400, body: "400 bad request\n" };
   try {
-    answered = await handler({ method: request.method ?? "GET", path: url.pathname, query: url.searchParams });
+    if (url !== null) {
+      answered = await handler({ method: request.method ?? "GET", path: url.pathname, query: url.searchParams });
+    }
   } catch (error) {
     answered = { status: 500, body: `${messageOf(error)}\n` };
   }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { constants, type Dirent, type Stats } from "node:fs";
 import {
   chmod,
+  chown,
   type FileHandle,
   lstat,
   mkdir,
@@ -17,6 +18,7 @@ import { basename, dirname, join } from "node:path";
 import { codeOf } from "../../base/errors.ts";
 import { fileError } from "../file-error.ts";
 import type { DirectoryEntry, FileStatus, Files, FileType } from "../port.ts";
+import { mountMemory, unmount } from "./memory-mounts.ts";
 import { removeTree } from "./remove-tree.ts";
 import { watchDirectory } from "./watch-directory.ts";
 
@@ -35,9 +37,19 @@ export const nodeFiles: Files = {
     withRegularFile(path, async (handle, size) => {
       return readFrom(handle, Math.max(0, size - maxBytes), { sizeHint: size, maxBytes });
     }),
-  writeAtomically,
+  async writeAtomically(path, data, mode) {
+    await replaceFile(path, data, { mode, sync: true });
+    await syncDirectory(dirname(path));
+  },
+  replace: async (path, data, mode) => replaceFile(path, data, { mode, sync: false }),
   touch,
   makeDirectory,
+  async setGroup(path, group, mode) {
+    await chown(path, -1, group);
+    await chmod(path, mode);
+  },
+  mountMemory,
+  unmount,
   list,
   stat: readStatus,
   link: replaceLink,
@@ -88,14 +100,19 @@ async function readFrom(
   return buffer.subarray(0, length);
 }
 
-async function writeAtomically(path: string, data: string | Buffer, mode: number): Promise<void> {
+/** Written beside and renamed over. `sync`: the content is on the disk before its name is. */
+async function replaceFile(
+  path: string,
+  data: string | Buffer,
+  { mode, sync }: { mode: number; sync: boolean },
+): Promise<void> {
   const beside = join(dirname(path), `.nodelet-${randomBytes(8).toString("hex")}.tmp`);
   const handle = await open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   try {
     try {
       await handle.writeFile(data);
       await handle.chmod(mode);
-      await handle.sync();
+      if (sync) await handle.sync();
     } finally {
       await handle.close();
     }
@@ -104,7 +121,6 @@ async function writeAtomically(path: string, data: string | Buffer, mode: number
     await unlink(beside).catch(() => undefined);
     throw error;
   }
-  await syncDirectory(dirname(path));
 }
 
 /** Without it a power loss may forget the rename. File systems that cannot sync a directory say `EINVAL`. */

@@ -1,5 +1,5 @@
 import type { Pod } from "../../api/gen/types.ts";
-import type { AdmitHandler } from "./admission.ts";
+import type { AdmitHandler, Rejection } from "./admission.ts";
 
 /** Namespaced sysctls that a pod may set without leave, as upstream lists them for kernels from 4.18 on. */
 const SAFE_SYSCTLS: readonly string[] = [
@@ -17,17 +17,40 @@ const SAFE_SYSCTLS: readonly string[] = [
   "net.ipv4.tcp_wmem",
 ];
 
-/** Refuses sysctls that are not safe and not allowed; a pattern may end in `*`. `/` and `.` separate alike. */
+/** Which namespace keeps a sysctl of this beginning apart from the node's. */
+const NAMESPACES: ReadonlyArray<{ prefix: string; namespace: "ipc" | "net" }> = [
+  { prefix: "kernel.sem", namespace: "ipc" },
+  { prefix: "kernel.shm", namespace: "ipc" },
+  { prefix: "kernel.msg", namespace: "ipc" },
+  { prefix: "fs.mqueue.", namespace: "ipc" },
+  { prefix: "net.", namespace: "net" },
+];
+
+/**
+ * Refuses sysctls that are not safe and not allowed, and those that would be the node's own because the pod shares that
+ * namespace with it. A pattern may end in `*`; `/` and `.` separate alike.
+ */
 export function createSysctlHandler(allowedUnsafeSysctls: readonly string[]): AdmitHandler {
   const allowed = [...SAFE_SYSCTLS, ...allowedUnsafeSysctls.map(normalise)];
   return (pod: Pod) => {
-    for (const { name } of pod.spec?.securityContext?.sysctls ?? []) {
-      if (!allowed.some((pattern) => matches(pattern, normalise(name)))) {
-        return { reason: "SysctlForbidden", message: `forbidden sysctl: "${name}" not allowlisted` };
-      }
+    for (const sysctl of pod.spec?.securityContext?.sysctls ?? []) {
+      const name = normalise(sysctl.name);
+      if (!allowed.some((pattern) => matches(pattern, name))) return forbidden(`"${name}" not allowlisted`);
+      const shared = sharedNamespace(pod, name);
+      if (shared !== undefined) return forbidden(`"${name}" not allowed with host ${shared} enabled`);
     }
     return undefined;
   };
+}
+
+function forbidden(why: string): Rejection {
+  return { reason: "SysctlForbidden", message: `forbidden sysctl: ${why}` };
+}
+
+function sharedNamespace({ spec }: Pod, name: string): "ipc" | "net" | undefined {
+  const namespace = NAMESPACES.find(({ prefix }) => name.startsWith(prefix))?.namespace;
+  const isShared = namespace === "net" ? spec?.hostNetwork : spec?.hostIPC;
+  return isShared === true ? namespace : undefined;
 }
 
 function normalise(name: string): string {

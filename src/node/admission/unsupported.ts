@@ -44,9 +44,13 @@ function unsupportedInSpec({ spec }: Pod): string[] {
 function unsupportedVolume(volume: Volume, index: number): string[] {
   const path = `spec.volumes[${index}]`;
   if (volume.hostPath) return [];
-  if (volume.emptyDir) return volume.emptyDir.medium ? [`${path}.emptyDir.medium`] : [];
+  if (volume.emptyDir) return isUsualMedium(volume.emptyDir.medium) ? [] : [`${path}.emptyDir.medium`];
   const kind = Object.keys(volume).find((key) => key !== "name");
   return [`${path}.${kind ?? "emptyDir"}`];
+}
+
+function isUsualMedium(medium = ""): boolean {
+  return medium === "" || medium === "Memory";
 }
 
 function unsupportedInContainer(container: Container): string[] {
@@ -56,9 +60,11 @@ function unsupportedInContainer(container: Container): string[] {
     const source = sources.find((key) => valueFrom?.[key] && valueFrom[key].optional !== true);
     return source === undefined ? [] : [`env{${name}}.valueFrom.${source}`];
   });
-  const mounts = (container.volumeMounts ?? []).flatMap(({ subPath, subPathExpr }, index) => {
-    if (subPath) return [`volumeMounts[${index}].subPath`];
-    return subPathExpr ? [`volumeMounts[${index}].subPathExpr`] : [];
+  const mounts = (container.volumeMounts ?? []).flatMap((mount, index) => {
+    if (mount.subPath) return [`volumeMounts[${index}].subPath`];
+    // Where it is only wished for, a runtime that cannot do it makes the mount itself read-only.
+    if (mount.recursiveReadOnly === "Enabled") return [`volumeMounts[${index}].recursiveReadOnly`];
+    return mount.subPathExpr ? [`volumeMounts[${index}].subPathExpr`] : [];
   });
   return [
     ...env,

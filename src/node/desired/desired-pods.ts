@@ -77,7 +77,7 @@ export function createDesiredPods(deps: DesiredPodsDeps, options: { sources: rea
       const state = states.get(snapshot.source);
       assert(state !== undefined, "a snapshot comes from a source that was announced");
       const isFirst = !state.isSeen;
-      Object.assign(state, { snapshot, isSeen: true });
+      Object.assign(state, { snapshot, isSeen: state.isSeen || snapshot.isPartial !== true });
       const updates = merge(state);
       if (isFirst && !updates.some(({ op }) => op === "ADD"))
         updates.push({ op: "ADD", source: snapshot.source, pods: [] });

@@ -11,3 +11,17 @@ export function planHousekeeping(input: {
 }): RuntimePod[] {
   return [...input.runtimePods.values()].filter((pod) => !input.states.has(pod.uid));
 }
+
+/**
+ * Other pods of the same full name that the runtime holds and no worker knows: what was changed while nobody was up.
+ * They must be gone before the pod starts, because two pods of one name never run side by side. Nobody can want them any
+ * more, since the name is the new pod's.
+ */
+export function planReplacements(input: {
+  pod: { uid: string; name: string; namespace: string };
+  runtimePods: ReadonlyMap<string, RuntimePod>;
+  states: ReadonlyMap<string, PodState>;
+}): RuntimePod[] {
+  const { uid, name, namespace } = input.pod;
+  return planHousekeeping(input).filter((pod) => pod.uid !== uid && pod.name === name && pod.namespace === namespace);
+}

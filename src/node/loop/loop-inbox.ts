@@ -19,7 +19,7 @@ export interface LoopInbox {
   offerRelisted(): void;
   offerGone(uid: string): void;
   take(signal: AbortSignal): Promise<LoopEvent>;
-  /** Life cycle events that found the box full. The next relist finds what they would have said. */
+  /** Life cycle events that found the box full: their pods are looked at with the next resync of their workers. */
   readonly discarded: number;
 }
 

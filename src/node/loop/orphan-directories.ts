@@ -9,6 +9,7 @@ export interface OrphanDirectoriesDeps {
   tasks: Tasks;
   directories: { listDirectories(): Promise<string[]>; removeDirectories(uid: string): Promise<void> };
   tearDownVolumes(uid: string): Promise<void>;
+  removeLogs(uid: string): Promise<void>;
 }
 
 /** Directories are looked through no more often than this: they only outlive their pod when we were killed half-way. */
@@ -27,6 +28,10 @@ export function createOrphanDirectories(deps: OrphanDirectoriesDeps): (isKnown: 
       if (isKnown(uid)) continue;
       try {
         await deps.tearDownVolumes(uid);
+        await deps.removeLogs(uid);
+        // It may have come back meanwhile, as a static pod with the same UID does.
+        if (isKnown(uid)) continue;
+        // Goes last: it is by this directory that the rest is found again.
         await deps.directories.removeDirectories(uid);
         deps.log.info("Removed the directory of a pod that is gone", { uid });
       } catch (error) {

@@ -9,7 +9,7 @@ import type { PodLifecycleEvent } from "../pleg/lifecycle-events.ts";
 import type { RuntimePod } from "../runtime/pod-runtime-status.ts";
 import type { SourceSnapshot } from "../sources/source-snapshot.ts";
 import type { PodState, WorkerUpdate } from "../workers/pod-state.ts";
-import { planHousekeeping } from "./housekeeping.ts";
+import { planHousekeeping, planReplacements } from "./housekeeping.ts";
 import type { LoopEvent, LoopInbox } from "./loop-inbox.ts";
 
 /**
@@ -85,7 +85,19 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
         return;
       }
     }
+    const known = { runtimePods: deps.runtimePods(), states: workers.states() };
+    tearDown(planReplacements({ ...known, pod: podReference(pod) }));
     workers.update({ type: "create", subject: { kind: "pod", pod } });
+  };
+
+  const tearDown = (orphans: readonly RuntimePod[]): void => {
+    for (const pod of orphans) {
+      log.info("Pod is known to the runtime only and is torn down", {
+        pod: `${pod.namespace}/${pod.name}`,
+        uid: pod.uid,
+      });
+      workers.update({ type: "kill", subject: { kind: "orphan", pod }, kill: { deleted: true } });
+    }
   };
 
   const remove = (pod: Pod): void => {
@@ -130,17 +142,7 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
 
   const keepHouse = (): void => {
     if (!desired.allReady()) return;
-    const orphans = planHousekeeping({
-      runtimePods: deps.runtimePods(),
-      states: workers.states(),
-    });
-    for (const pod of orphans) {
-      log.info("Pod is known to the runtime only and is torn down", {
-        pod: `${pod.namespace}/${pod.name}`,
-        uid: pod.uid,
-      });
-      workers.update({ type: "kill", subject: { kind: "orphan", pod }, kill: { deleted: true } });
-    }
+    tearDown(planHousekeeping({ runtimePods: deps.runtimePods(), states: workers.states() }));
     deps.collectDirectories((uid) => workers.state(uid) !== undefined || deps.runtimePods().has(uid));
   };
 

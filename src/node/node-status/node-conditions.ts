@@ -17,9 +17,15 @@ export function computeNodeConditions({ errors, previous, now }: NodeConditionsI
   const ready = errors.length === 0;
   const verdict = ready
     ? { status: "True", reason: "KubeletReady", message: "kubelet is posting ready status" }
-    : { status: "False", reason: "KubeletNotReady", message: `[${errors.join(", ")}]` };
+    : { status: "False", reason: "KubeletNotReady", message: joinErrors(errors) };
   const before = previous.find(({ type }) => type === "Ready");
   const lastTransitionTime =
     before?.status === verdict.status && before.lastTransitionTime ? before.lastTransitionTime : formatTime(now);
   return [{ type: "Ready", ...verdict, lastHeartbeatTime: formatTime(now), lastTransitionTime }];
+}
+
+/** As Go's aggregate of errors prints itself. */
+function joinErrors(errors: readonly string[]): string {
+  const [only = "", ...others] = new Set(errors);
+  return others.length === 0 ? only : `[${[only, ...others].join(", ")}]`;
 }

@@ -24,11 +24,14 @@ export interface Pleg {
   hint(containerId: string, uid?: string): void;
   /** Events are (not) arriving: how often to relist follows from it. */
   setEventDriven(connected: boolean): void;
-  /** Undefined while a relist ended within the last 3 minutes; else upstream's message. */
-  health(): string | undefined;
+  /** Healthy while a relist ended within the last 3 minutes. */
+  health(): PlegHealth;
   /** What the last readings showed, by UID. */
   pods(): ReadonlyMap<string, RuntimePod>;
 }
+
+/** Before its first relist PLEG is merely new; `message` is upstream's. */
+export type PlegHealth = { state: "starting" } | { state: "healthy" } | { state: "unhealthy"; message: string };
 
 export interface PodName {
   uid: string;
@@ -48,7 +51,7 @@ export interface PlegDeps {
   onRelist(): void;
 }
 
-/** How often to relist: the audit behind events, and all there is without them. Upstream: 300 s and 1 s. */
+/** How often to relist: the audit behind events, and all there is without them. Upstream: 300 s and 1 s. No cause makes it more often than the shorter. */
 export const RELIST_PERIOD_MS = 1_000;
 export const RELIST_PERIOD_WITH_EVENTS_MS = 30_000;
 export const RELIST_THRESHOLD_MS = 180_000;
@@ -60,8 +63,10 @@ export function createPleg(deps: PlegDeps): Pleg {
   const metrics = createPlegMetrics(deps.metrics);
   const log = deps.log;
   const records = new Map<string, RuntimePod>();
-  /** Pods whose last reading failed: the next relist reads them whatever the lists say. */
-  const unread = new Set<string>();
+  /** Pods whose last reading failed: the next relist reads them whatever the lists say. `begun`: that of the ticket. */
+  const unread = new Map<string, PodName & { begun: number }>();
+  /** What the last lists showed. */
+  let listed: ReadonlyMap<string, RuntimePod> = new Map();
   /** Pods that a hint's reading is at work on; `true`: another hint came meanwhile. */
   const hinted = new Map<string, boolean>();
   const tasks = createTasks((name, error) => log.error("reading a pod crashed", { name, error: messageOf(error) }));
@@ -69,7 +74,14 @@ export function createPleg(deps: PlegDeps): Pleg {
   let eventDriven = false;
   let startedAt = clock.monotonic();
   let lastRelist: number | undefined;
+  /** Something happened after the last lists were asked for that the next must show. */
+  let relistWanted = false;
   let nudge: AbortController | undefined;
+
+  const askForRelist = () => {
+    relistWanted = true;
+    nudge?.abort();
+  };
 
   const remember = (uid: string, pod: RuntimePod | undefined) => {
     const events = diffRuntimePods(records.get(uid), pod);
@@ -82,12 +94,17 @@ export function createPleg(deps: PlegDeps): Pleg {
     const ticket = cache.beginRead(pod.uid);
     try {
       const status = await deps.readPodStatus(pod, signal);
-      unread.delete(pod.uid);
-      cache.put(ticket, status);
+      // What a reading that began later has shown stands, in the cache and in the records alike.
+      if (!cache.put(ticket, status)) return;
+      // A slow reading that began before the failed one is older than what somebody may be waiting for.
+      if ((unread.get(pod.uid)?.begun ?? 0) < ticket.begun) unread.delete(pod.uid);
       remember(pod.uid, snapshotOf(status));
     } catch (error) {
-      unread.add(pod.uid);
+      const begun = Math.max(ticket.begun, unread.get(pod.uid)?.begun ?? 0);
+      unread.set(pod.uid, { uid: pod.uid, name: pod.name, namespace: pod.namespace, begun });
       cache.fail(ticket, error);
+      // A worker may wait for this reading, so that it must not take until the next audit.
+      askForRelist();
       if (!isAbort(error)) log.warn("could not read a pod from the runtime", { uid: pod.uid, error: messageOf(error) });
     }
   };
@@ -102,12 +119,13 @@ export function createPleg(deps: PlegDeps): Pleg {
 
   const relist = async (signal: AbortSignal): Promise<void> => {
     const begun = clock.monotonic();
+    relistWanted = false;
     if (lastRelist !== undefined) metrics.relistInterval.observe((begun - lastRelist) / 1000);
-    const listed = new Map((await deps.listPods(signal)).map((pod) => [pod.uid, pod]));
-    const changed = new Map<string, PodName>();
+    listed = new Map((await deps.listPods(signal)).map((pod) => [pod.uid, pod]));
+    // Also a pod that no list shows, when its reading failed: somebody waits to hear that it is not there.
+    const changed = new Map<string, PodName>(unread);
     for (const [uid, pod] of [...records, ...listed]) {
-      const differs = diffRuntimePods(records.get(uid), listed.get(uid)).length > 0;
-      if (differs || unread.has(uid)) changed.set(uid, pod);
+      if (diffRuntimePods(records.get(uid), listed.get(uid)).length > 0) changed.set(uid, pod);
     }
     const queue = [...changed.values()];
     const reader = async () => {
@@ -121,16 +139,19 @@ export function createPleg(deps: PlegDeps): Pleg {
     deps.onRelist();
   };
 
-  /** The wait between relists, cut short by `nudge`. */
+  /** The wait between relists; a nudge makes it think again how long that is. */
   const pause = async (signal: AbortSignal): Promise<void> => {
-    const { controller, release } = childController(signal);
-    nudge = controller;
-    const ms = eventDriven && unread.size === 0 ? RELIST_PERIOD_WITH_EVENTS_MS : RELIST_PERIOD_MS;
-    try {
-      await sleep(clock, ms, controller.signal);
-    } catch (error) {
-      if (signal.aborted) throw error;
-    } finally {
+    const begun = clock.monotonic();
+    for (;;) {
+      const period = eventDriven && !relistWanted ? RELIST_PERIOD_WITH_EVENTS_MS : RELIST_PERIOD_MS;
+      const left = begun + period - clock.monotonic();
+      if (left <= 0) return;
+      const { controller, release } = childController(signal);
+      nudge = controller;
+      await sleep(clock, left, controller.signal).catch((error: unknown) => {
+        if (signal.aborted) throw error;
+      });
+      nudge = undefined;
       release();
     }
   };
@@ -143,6 +164,7 @@ export function createPleg(deps: PlegDeps): Pleg {
         while (!signal.aborted) {
           await relist(signal).catch((error: unknown) => {
             if (!isAbort(error)) log.error("PLEG: could not list the runtime's pods", { error: messageOf(error) });
+            relistWanted = true;
           });
           await pause(signal);
         }
@@ -155,22 +177,31 @@ export function createPleg(deps: PlegDeps): Pleg {
     },
     hint(containerId, uid) {
       const pod = uid === undefined ? findPod(records, containerId) : records.get(uid);
-      if (pod === undefined) nudge?.abort();
+      if (pod === undefined) askForRelist();
       else if (hinted.has(pod.uid)) hinted.set(pod.uid, true);
       else tasks.spawn("hint", async () => await readUntilQuiet(pod));
     },
     setEventDriven(connected) {
       if (connected === eventDriven) return;
       eventDriven = connected;
-      nudge?.abort();
+      // What happened before the events began is in the lists only.
+      askForRelist();
     },
     health() {
       const elapsed = clock.monotonic() - (lastRelist ?? startedAt);
-      if (lastRelist === undefined && elapsed <= RELIST_THRESHOLD_MS) return "pleg has yet to be successful";
-      if (elapsed <= RELIST_THRESHOLD_MS) return undefined;
-      return `pleg was last seen active ${Math.round(elapsed / 1000)}s ago; threshold is ${RELIST_THRESHOLD_MS / 1000}s`;
+      if (elapsed <= RELIST_THRESHOLD_MS) return { state: lastRelist === undefined ? "starting" : "healthy" };
+      const message = `pleg was last seen active ${Math.round(elapsed / 1000)}s ago; threshold is ${RELIST_THRESHOLD_MS / 1000}s`;
+      return { state: "unhealthy", message };
     },
-    pods: () => records,
+    pods() {
+      // A pod that is listed and could not be read is there all the same: whoever cleans up must not take it for gone.
+      const pods = new Map(records);
+      for (const uid of unread.keys()) {
+        const pod = listed.get(uid);
+        if (pod !== undefined && !pods.has(uid)) pods.set(uid, pod);
+      }
+      return pods;
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import { untilAborted } from "../../base/abort.ts";
+import { assert } from "../../base/assert.ts";
 import { emptyPodRuntimeStatus, type PodRuntimeStatus } from "../runtime/pod-runtime-status.ts";
 
 /**
@@ -9,8 +10,12 @@ import { emptyPodRuntimeStatus, type PodRuntimeStatus } from "../runtime/pod-run
 export interface PodCache {
   /** Call when a reading begins; hand the ticket to `put` or `fail` when it ends. */
   beginRead(uid: string): ReadTicket;
-  put(ticket: ReadTicket, status: PodRuntimeStatus): void;
-  /** The reading failed: whoever waits for it gets the error, the last good status stays. */
+  /** False when it is no news: a reading that began later was there first, or the pod was forgotten meanwhile. */
+  put(ticket: ReadTicket, status: PodRuntimeStatus): boolean;
+  /**
+   * The reading failed: whoever waits for it gets the error. The last good status stays as `latest`, but counts as out of
+   * date: somebody had a reason to read again, and a pod that could not be read is not one that the runtime lacks.
+   */
   fail(ticket: ReadTicket, error: unknown): void;
   /** What is known is out of date from now on. */
   invalidate(uid: string): void;
@@ -20,6 +25,7 @@ export interface PodCache {
   latest(uid: string): PodRuntimeStatus | undefined;
   /** Every pod of the runtime has been read once: from now on an unknown pod is one that the runtime does not have. */
   markComplete(): void;
+  /** Nobody works on the pod any more. */
   forget(uid: string): void;
   readonly size: number;
 }
@@ -34,13 +40,23 @@ interface Entry {
   /** When the reading behind `status` began, and when the last invalidation came, on one counter. */
   readAt: number;
   staleAt: number;
-  waiting: Set<{ resolve: (status: PodRuntimeStatus) => void; reject: (error: unknown) => void }>;
+  waiting: Set<Waiter>;
+}
+
+interface Waiter {
+  resolve(status: PodRuntimeStatus): void;
+  reject(error: unknown): void;
 }
 
 export function createPodCache(now: () => number): PodCache {
   const entries = new Map<string, Entry>();
-  const untilComplete = new Set<() => void>();
+  /** Readings in flight. One that `forget` took out counts for nothing: it is of the life that is over. */
+  const reading = new Set<ReadTicket>();
   let complete = false;
+  let resume = () => undefined;
+  const whenComplete = new Promise<undefined>((resolve) => {
+    resume = () => void resolve(undefined);
+  });
   let counter = 0;
 
   const entryOf = (uid: string): Entry => {
@@ -50,51 +66,80 @@ export function createPodCache(now: () => number): PodCache {
   };
   const isFresh = (entry: Entry) => entry.status !== undefined && entry.readAt > entry.staleAt;
 
+  const untilRead = async (entry: Entry, signal: AbortSignal): Promise<PodRuntimeStatus> => {
+    const waiter: Waiter = { resolve: () => undefined, reject: () => undefined };
+    const read = new Promise<PodRuntimeStatus>((resolve, reject) => Object.assign(waiter, { resolve, reject }));
+    entry.waiting.add(waiter);
+    try {
+      return await untilAborted(read, signal);
+    } finally {
+      entry.waiting.delete(waiter);
+    }
+  };
+
   return {
-    beginRead: (uid) => ({ uid, begun: ++counter }),
+    beginRead(uid) {
+      const ticket = { uid, begun: ++counter };
+      reading.add(ticket);
+      return ticket;
+    },
     put(ticket, status) {
+      if (!reading.delete(ticket)) return false;
+      const known = entries.get(ticket.uid);
+      if (isEmpty(status) && (known === undefined || isUnread(known, ticket))) {
+        // Nothing is what is assumed of an unknown pod: so a late reading leaves nothing behind of one that is forgotten.
+        entries.delete(ticket.uid);
+        return true;
+      }
       const entry = entryOf(ticket.uid);
       // A slower reading that began earlier must not overwrite a newer one.
-      if (ticket.begun <= entry.readAt) return;
+      if (ticket.begun <= entry.readAt) return false;
       entry.status = status;
       entry.readAt = ticket.begun;
-      if (!isFresh(entry)) return;
-      for (const waiter of entry.waiting) waiter.resolve(status);
-      entry.waiting.clear();
+      if (isFresh(entry)) for (const waiter of entry.waiting) waiter.resolve(status);
+      return true;
     },
     fail(ticket, error) {
-      const entry = entries.get(ticket.uid);
-      if (entry === undefined || ticket.begun <= entry.staleAt) return;
+      if (!reading.delete(ticket)) return;
+      const entry = entryOf(ticket.uid);
+      // A later reading, or a later change that wants a later reading, makes this one's failure no news.
+      if (ticket.begun <= Math.max(entry.staleAt, entry.readAt)) return;
+      entry.staleAt = ticket.begun;
       for (const waiter of entry.waiting) waiter.reject(error);
-      entry.waiting.clear();
     },
     invalidate(uid) {
       entryOf(uid).staleAt = ++counter;
     },
     async fresh(pod, signal) {
-      if (!complete) await untilAborted(new Promise<void>((resolve) => untilComplete.add(resolve)), signal);
+      if (!complete) await untilAborted(whenComplete, signal);
       const entry = entries.get(pod.uid);
       if (entry === undefined || (entry.status === undefined && entry.staleAt < 0)) {
         return emptyPodRuntimeStatus(pod, now());
       }
       if (entry.status !== undefined && isFresh(entry)) return entry.status;
-      return await untilAborted(
-        new Promise<PodRuntimeStatus>((resolve, reject) => entry.waiting.add({ resolve, reject })),
-        signal,
-      );
+      return await untilRead(entry, signal);
     },
     latest: (uid) => entries.get(uid)?.status,
     markComplete() {
       complete = true;
-      for (const resume of untilComplete) resume();
-      untilComplete.clear();
+      resume();
     },
     forget(uid) {
-      // Somebody may still wait for a reading: then the entry goes with the next `forget`.
-      if (entries.get(uid)?.waiting.size === 0) entries.delete(uid);
+      const entry = entries.get(uid);
+      assert(entry === undefined || entry.waiting.size === 0, "a pod is forgotten when nobody waits for it any more");
+      entries.delete(uid);
+      for (const ticket of reading) if (ticket.uid === uid) reading.delete(ticket);
     },
     get size() {
       return entries.size;
     },
   };
+}
+
+function isUnread({ status, staleAt, waiting }: Entry, ticket: ReadTicket): boolean {
+  return status === undefined && staleAt <= ticket.begun && waiting.size === 0;
+}
+
+function isEmpty({ sandboxes, containers }: PodRuntimeStatus): boolean {
+  return sandboxes.length === 0 && containers.length === 0;
 }

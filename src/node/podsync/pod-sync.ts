@@ -11,6 +11,7 @@ import { computePodStatus } from "../status/compute-pod-status.ts";
 import type { PodStatusInput } from "../status/pod-status-input.ts";
 import type { StatusOverride } from "../workers/pod-state.ts";
 import {
+  IncompleteSyncError,
   type PodSyncer,
   RetryError,
   referenceOf,
@@ -37,6 +38,8 @@ export interface PodSyncDeps {
   statuses: {
     get(uid: string): PodStatus | undefined;
     set(pod: Pod, status: PodStatus): void;
+    /** Nothing of the pod runs or is mounted any more: its status is final. */
+    terminate(pod: Pod): void;
   };
   volumes: {
     setUp(pod: Pod): Promise<ReadonlyMap<string, string>>;
@@ -133,7 +136,13 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
       const before = await deps.cache.fresh(reference, signal);
       const override = deadlineOverride(pod, deps.statuses.get(reference.uid), deps.clock.now());
       const status = publish(pod, before, { workerPhase: "syncing", override });
-      if (isTerminalPhase(status.phase)) return { terminal: true };
+      if (isTerminalPhase(status.phase)) {
+        if (override !== undefined) {
+          const { reason, message } = override;
+          deps.timeline.record(reference, { type: "Normal", reason, message });
+        }
+        return { terminal: true };
+      }
       gateNetwork(pod);
       await applyManifest(pod, before, work);
       const after = publish(pod, await deps.cache.fresh(reference, signal), { workerPhase: "syncing" });
@@ -162,6 +171,7 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
       if (subject.kind === "pod") publish(subject.pod, runtime, { workerPhase: "terminated" });
       failures.forget(reference.uid);
       await deps.volumes.tearDown(reference.uid);
+      if (subject.kind === "pod") deps.statuses.terminate(subject.pod);
       if (!work.deleted) return;
       await changing(reference, async () => await deps.runtime.remove(runtime, signal));
       await deps.directories.remove(reference.uid);
@@ -190,10 +200,15 @@ function deadlineOverride(pod: Pod, status: PodStatus | undefined, now: number):
 
 /** When to look again: at a deadline, or when a container may be tried again; a failure without a time is an error. */
 function nextLook(pod: Pod, status: PodStatus, failures: ReadonlyMap<string, StartFailure>): SyncResult {
-  const untimed = [...failures].find(([, failure]) => failure.retryAt === undefined);
-  if (untimed)
-    throw new Error(`failed to start container "${untimed[0]}" with ${untimed[1].reason}: ${untimed[1].message}`);
   const times = [...failures.values()].map(({ retryAt }) => retryAt).concat(deadlineOf(pod, status));
   const known = times.filter((time) => time !== undefined);
-  return known.length === 0 ? { terminal: false } : { terminal: false, retryAt: Math.min(...known) };
+  const retryAt = known.length === 0 ? undefined : Math.min(...known);
+  const untimed = [...failures].find(([, failure]) => failure.retryAt === undefined);
+  if (untimed !== undefined) {
+    const [name, { reason, message }] = untimed;
+    const words = `failed to start container "${name}" with ${reason}: ${message}`;
+    // The other containers' times stand, whatever the back-off of this one.
+    throw retryAt === undefined ? new Error(words) : new IncompleteSyncError(words, retryAt);
+  }
+  return retryAt === undefined ? { terminal: false } : { terminal: false, retryAt };
 }

@@ -8,6 +8,18 @@ export function podLogDirectory(podLogsDirectory: string, pod: PodReference): st
   return `${podLogsDirectory}/${pod.namespace}_${pod.name}_${pod.uid}`;
 }
 
+/**
+ * Removes the log directories of a UID whose name nobody remembers. Namespaces and names are without underscores, a UID
+ * need not be. Others' logs, which may share the directory, are left alone.
+ */
+export async function removeLogsOfUid(files: Files, podLogsDirectory: string, uid: string): Promise<void> {
+  if ((await files.stat(podLogsDirectory)) === undefined) return;
+  for (const { name } of await files.list(podLogsDirectory)) {
+    const [, , ...rest] = name.split("_");
+    if (rest.join("_") === uid) await files.remove(`${podLogsDirectory}/${name}`);
+  }
+}
+
 /** Relative to the pod's log directory, as CRI wants it. */
 export function containerLogName(containerName: string, restartCount: number): string {
   return `${containerName}/${restartCount}.log`;

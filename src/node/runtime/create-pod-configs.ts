@@ -1,6 +1,4 @@
 import type { Pod } from "../../api/gen/types.ts";
-import { podReference } from "../../api/pods.ts";
-import type { Timeline } from "../../base/timeline.ts";
 import type { ContainerConfig, PodSandboxConfig } from "../../cri/gen/cri-v1.ts";
 import { buildContainerConfig, type ContainerMount } from "./config/container-config.ts";
 import { buildEnvironment } from "./config/environment.ts";
@@ -13,9 +11,15 @@ import type { StartFailure } from "./start-failure.ts";
 /** The translation of pods into the runtime's messages, for this node. */
 export interface PodConfigs {
   /** Throws, saying why, for a pod that cannot have a sandbox. */
-  sandbox(pod: Pod, attempt: number): PodSandboxConfig;
+  sandbox(pod: Pod, attempt: number): SandboxConfig;
   /** The config, or a CreateContainerConfigError. */
   container(input: ContainerInput): { config: ContainerConfig } | StartFailure;
+}
+
+export interface SandboxConfig {
+  config: PodSandboxConfig;
+  /** What could not be done as asked; for an event when the sandbox is made. */
+  warnings: ReadonlyArray<{ reason: string; message: string }>;
 }
 
 export interface ContainerInput {
@@ -28,16 +32,13 @@ export interface ContainerInput {
   targetContainerId: string | undefined;
 }
 
-export function createPodConfigs(deps: { timeline: Timeline }, node: NodeFacts): PodConfigs {
+export function createPodConfigs(node: NodeFacts): PodConfigs {
   return {
     sandbox(pod, attempt) {
       // The pods' own cgroups come with a later version; until then the runtime places them.
       const result = buildPodSandboxConfig({ pod, attempt, node, cgroupParent: "" });
       if (!result.ok) throw new Error(result.error);
-      for (const { reason, message } of result.warnings) {
-        deps.timeline.record(podReference(pod), { type: "Warning", reason, message });
-      }
-      return result.config;
+      return { config: result.config, warnings: result.warnings };
     },
     container({ pod, next, imageRef, imageUser, podIps, mounts, targetContainerId }) {
       const { container, restartCount } = next;

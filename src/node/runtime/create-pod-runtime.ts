@@ -1,7 +1,7 @@
 import type { Container, Pod } from "../../api/gen/types.ts";
-import { podReference } from "../../api/pods.ts";
+import { isRestartableInitContainer, podReference } from "../../api/pods.ts";
 import type { BackOff } from "../../base/back-off.ts";
-import { messageOf } from "../../base/errors.ts";
+import { messageOf, throwJoined } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { Timeline } from "../../base/timeline.ts";
 import type * as cri from "../../cri/gen/cri-v1.ts";
@@ -12,14 +12,15 @@ import { isSameContainer } from "./config/container-hash.ts";
 import type { PodConfigs } from "./create-pod-configs.ts";
 import { createRuntimeMetrics } from "./metrics.ts";
 import { computePodActions } from "./plan/compute-pod-actions.ts";
-import { planContainerRemovals } from "./plan/container-removals.ts";
+import { planContainerRemovals, planSandboxRemovals } from "./plan/container-removals.ts";
 import type { ContainerToStart, PodActions } from "./pod-actions.ts";
 import type { PodFiles } from "./pod-files.ts";
 import type { PodRuntime, SyncOptions } from "./pod-runtime.ts";
 import type { PodRuntimeStatus } from "./pod-runtime-status.ts";
-import { removeContainer, removePod } from "./remove-pod.ts";
+import { removeContainer, removePod, removeSandbox } from "./remove-pod.ts";
 import { type ContainerStarter, createContainerStarter } from "./start-container.ts";
 import type { StartFailure } from "./start-failure.ts";
+import { createStartLine } from "./start-line.ts";
 import { createSandboxStarter, type SandboxStarter } from "./start-sandbox.ts";
 import { stopContainer, stopPod } from "./stop-pod.ts";
 
@@ -49,20 +50,27 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
   const removeDeps = { ...deps, runtime, files: host.files };
   const sandboxes = createSandboxStarter({ ...deps, runtime, metrics });
   const containers = createContainerStarter({ ...deps, runtime, metrics });
+  const startLine = createStartLine(host.clock);
 
   const kill = async (pod: Pod, status: PodRuntimeStatus, actions: PodActions, signal: AbortSignal): Promise<void> => {
     if (actions.killPod !== undefined) {
-      const message = "Stopping the pod to start it anew, or because nothing of it is left to run";
-      timeline.record(status, { type: "Normal", reason: "SandboxChanged", message: `${message}: ${actions.killPod}` });
+      if (actions.createSandbox !== undefined) {
+        const message = "Pod sandbox changed, it will be killed and re-created.";
+        timeline.record(status, { type: "Normal", reason: "SandboxChanged", message });
+      }
       await stopPod(stopDeps, pod, status, { gracePeriodSeconds: undefined, signal });
       return;
     }
-    await Promise.all(
-      actions.containersToKill.map(async ({ id, message }) => {
-        const container = status.containers.find((candidate) => candidate.id === id);
-        if (container === undefined) return;
-        await stopContainer(stopDeps, { pod, status, container, message }, { gracePeriodSeconds: undefined, signal });
-      }),
+    const stops = actions.containersToKill.map(async ({ id, message }) => {
+      const container = status.containers.find((candidate) => candidate.id === id);
+      if (container === undefined) return;
+      await stopContainer(stopDeps, { pod, status, container, message }, { gracePeriodSeconds: undefined, signal });
+    });
+    // All of them end before the next sync may begin.
+    const ends = await Promise.allSettled(stops);
+    throwJoined(
+      ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : [])),
+      "stopping containers",
     );
   };
 
@@ -83,7 +91,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
       }
       const started = await start({ pod, status, actions, options: { ...options, beforeChange: once } });
       for (const [name, failure] of started) failures.set(name, failure);
-      await removeOldContainers(status, actions, options.signal);
+      await removeOld({ pod, status, actions, options: { ...options, beforeChange: once } });
       return { failures };
     },
     async stop(pod, status, options) {
@@ -95,10 +103,17 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
   };
 
   async function start(run: Run): Promise<Map<string, StartFailure>> {
+    const { actions, options } = run;
+    if (actions.createSandbox !== undefined) return await startLine.run(async () => await startNow(run), options.signal);
+    // A container that is due in a sandbox that stands (after its back-off, say) does not wait behind whole pods.
+    return actions.containersToStart.length > 0 ? await startNow(run) : new Map();
+  }
+
+  async function startNow(run: Run): Promise<Map<string, StartFailure>> {
     const { pod, actions, options } = run;
     const failures = new Map<string, StartFailure>();
-    if (actions.createSandbox === undefined && actions.containersToStart.length === 0) return failures;
     options.beforeChange();
+    backOff.collect(host.clock.now());
     const sandbox = await readySandbox(sandboxes, run);
     for (const next of actions.containersToStart) {
       options.signal.throwIfAborted();
@@ -107,23 +122,32 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
         backOff.next(backOffKey(uid, next.container), next.previousEndedAt, host.clock.now());
       }
       const failure = await startOne(containers, run, sandbox, next);
-      if (failure !== undefined) failures.set(next.container.name, failure);
+      if (failure === undefined) continue;
+      failures.set(next.container.name, failure);
+      // What comes after an init container waits for it.
+      if (next.kind === "init" && !isRestartableInitContainer(next.container)) break;
     }
     return failures;
   }
 
-  /** One dead container of each name is kept for its state and log; older ones go once a newer took their place. */
-  async function removeOldContainers(
-    status: PodRuntimeStatus,
-    actions: PodActions,
-    signal: AbortSignal,
-  ): Promise<void> {
-    for (const container of planContainerRemovals(status, actions)) {
+  /** One dead container of each name is kept for its state and log; older ones, and sandboxes without any, go. */
+  async function removeOld({ status, actions, options }: Run): Promise<void> {
+    const { signal } = options;
+    const oldContainers = planContainerRemovals(status, actions);
+    const oldSandboxes = planSandboxRemovals(status, oldContainers);
+    if (oldContainers.length + oldSandboxes.length > 0) options.beforeChange();
+    const say = (what: string, error: unknown) => {
+      signal.throwIfAborted();
+      const message = `could not remove ${what}, will be tried again: ${messageOf(error)}`;
+      timeline.record(status, { type: "Warning", reason: "FailedRemoval", message });
+    };
+    for (const container of oldContainers) {
       await removeContainer(removeDeps, status, container, signal).catch((error: unknown) => {
-        signal.throwIfAborted();
-        const message = `could not remove a dead container, will be tried again: ${messageOf(error)}`;
-        timeline.record(status, { type: "Warning", reason: "FailedRemoval", message, container: container.name });
+        say(`a dead container of ${container.name}`, error);
       });
+    }
+    for (const { id } of oldSandboxes) {
+      await removeSandbox(runtime, id, signal).catch((error: unknown) => say("an old sandbox", error));
     }
   }
 }

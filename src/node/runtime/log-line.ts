@@ -6,7 +6,8 @@ export interface LogLine {
   text: string;
 }
 
-const LINE = /^(\S+) (stdout|stderr) (\S+) (.*)$/;
+// `s`: a program may print carriage returns, which are text here.
+const LINE = /^(\S+) (stdout|stderr) (\S+) (.*)$/s;
 
 /** Undefined for what is no whole line: the head of a tail that begins in the middle, or the last empty one. */
 export function parseLogLine(line: string): LogLine | undefined {

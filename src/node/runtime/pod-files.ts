@@ -48,8 +48,9 @@ export function createPodFiles(deps: { files: Files; random: Random }, options: 
     const content = isHostNetworkPod(pod)
       ? buildHostNetworkHostsFile((await files.read(HOSTS_FILE, MAX_HOSTS_BYTES)).toString("utf8"), hostAliases)
       : buildManagedHostsFile({ podIps, hostname, domain, hostAliases });
-    // Rewritten in place by every start, and not replaced: running containers have this very file mounted.
-    await files.writeAtomically(path, content, 0o644);
+    // A container that runs keeps the file that it has mounted; of the same sandbox, the new one says the same. Every
+    // start writes it, so that a crash costs nothing and no start waits for the disk.
+    await files.replace(path, content, 0o644);
     return path;
   };
 

@@ -95,8 +95,8 @@ export async function readPodRuntimeStatus(
       return status && (await containerStatus(host, status, podSandboxId));
     }),
   ]);
-  sandboxes.sort(newestFirst);
-  containers.sort(newestFirst);
+  sandboxes.sort((a, b) => newestFirst(a, b) || b.attempt - a.attempt);
+  containers.sort((a, b) => newestFirst(a, b) || b.restartCount - a.restartCount);
   const ips = sandboxes.find((sandbox) => sandbox.state === "ready")?.ips ?? [];
   return { ...pod, sandboxes, containers, ips, observedAt };
 }
@@ -122,7 +122,12 @@ function referenceOf(labels: Labels): PodReference | undefined {
   const uid = labels[POD_UID_LABEL];
   const name = labels[POD_NAME_LABEL];
   const namespace = labels[POD_NAMESPACE_LABEL];
-  return uid === undefined || name === undefined || namespace === undefined ? undefined : { uid, name, namespace };
+  // Directories are named after them, and removed: what cannot be a name is not a pod of Kubernetes.
+  return isName(uid) && isName(name) && isName(namespace) ? { uid, name, namespace } : undefined;
+}
+
+function isName(label: string | undefined): label is string {
+  return label !== undefined && label !== "" && label !== "." && label !== ".." && !/[/\0]/.test(label);
 }
 
 function sandboxStatus(status: cri.PodSandboxStatus): SandboxRuntimeStatus {
@@ -205,8 +210,9 @@ function containerState(state: cri.ContainerState): ContainerState {
   }
 }
 
-function newestFirst(a: { createdAt: number; id: string }, b: { createdAt: number; id: string }): number {
-  return b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1);
+/** Two may have been made within one millisecond; then the later attempt is the newer. */
+function newestFirst(a: { createdAt: number }, b: { createdAt: number }): number {
+  return b.createdAt - a.createdAt;
 }
 
 /** The runtime counts nanoseconds since the epoch; 0 or less means that it has no such time. */

@@ -20,11 +20,7 @@ export async function removePod(deps: RemoveDeps, status: PodRuntimeStatus, sign
   const containers = status.containers.map((container) => async () => {
     await removeContainer(deps, status, container, signal);
   });
-  const sandboxes = status.sandboxes.map(({ id }) => async () => {
-    await unlessGone(
-      deps.runtime.removePodSandbox(cri.RemovePodSandboxRequest.fromPartial({ podSandboxId: id }), { signal }),
-    );
-  });
+  const sandboxes = status.sandboxes.map(({ id }) => async () => await removeSandbox(deps.runtime, id, signal));
   await runAll([...containers, ...sandboxes], "removing the pod from the runtime");
   await deps.files.remove(podLogDirectory(deps.podLogsDirectory, status));
 }
@@ -40,6 +36,15 @@ export async function removeContainer(
   await unlessGone(
     deps.runtime.removeContainer(cri.RemoveContainerRequest.fromPartial({ containerId: container.id }), { signal }),
   );
+}
+
+/** Removes a stopped sandbox and whatever containers are in it. */
+export async function removeSandbox(
+  runtime: Cri["runtime"],
+  podSandboxId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await unlessGone(runtime.removePodSandbox(cri.RemovePodSandboxRequest.fromPartial({ podSandboxId }), { signal }));
 }
 
 async function unlessGone(call: Promise<unknown>): Promise<void> {

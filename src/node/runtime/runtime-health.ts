@@ -1,4 +1,4 @@
-import { isAbort, sleep } from "../../base/abort.ts";
+import { sleep } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -57,7 +57,7 @@ export function createRuntimeHealth(deps: RuntimeHealthDeps): RuntimeHealth {
       }
       judge(readConditions(status?.conditions ?? []));
     } catch (error) {
-      if (isAbort(error)) throw error;
+      signal.throwIfAborted();
       judge({ runtime: `container runtime is down: ${messageOf(error)}`, network: verdict.network });
     }
   };
@@ -68,8 +68,8 @@ export function createRuntimeHealth(deps: RuntimeHealthDeps): RuntimeHealth {
       while (!signal.aborted) {
         await check(signal);
         const isWell = verdict.runtime === undefined && verdict.network === undefined;
-        wait = isWell ? RETRY_MS : Math.min(wait * 2, CHECK_PERIOD_MS);
         await sleep(clock, isWell ? CHECK_PERIOD_MS : wait, signal);
+        wait = isWell ? RETRY_MS : Math.min(wait * 2, CHECK_PERIOD_MS);
       }
     },
     runtimeError: () => verdict.runtime,

@@ -15,6 +15,7 @@ import type { PodFiles } from "./pod-files.ts";
 import { findContainer, type PodRuntimeStatus } from "./pod-runtime-status.ts";
 import type { StartFailure } from "./start-failure.ts";
 import type { StartedSandbox } from "./start-sandbox.ts";
+import { stopContainer } from "./stop-pod.ts";
 
 export interface ContainerStarter {
   /** Pulls, creates, starts and runs the postStart hook. What went wrong is returned; it rejects only on an abort. */
@@ -61,28 +62,27 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
     const targetContainerId = findTarget(run);
     const made = deps.configs.container({ pod, next, imageRef, imageUser, podIps, mounts, targetContainerId });
     if ("reason" in made) return made;
+    // As upstream does: containerd would make it, other runtimes expect to find it.
+    await host.files.makeDirectory(`${podLogDirectory(deps.podLogsDirectory, podReference(pod))}/${next.container.name}`, 0o755);
     const request = cri.CreateContainerRequest.fromPartial({
       podSandboxId: sandbox.id,
       config: made.config,
       sandboxConfig: sandbox.config,
     });
-    try {
-      const { containerId } = await runtime.createContainer(request, { signal });
-      say(run, "Normal", "Created", `Created container ${next.container.name}`);
-      return { id: containerId };
-    } catch (error) {
-      return failure(error, "CreateContainerError", signal);
-    }
+    const { containerId } = await runtime.createContainer(request, { signal });
+    say(run, "Normal", "Created", `Created container ${next.container.name}`);
+    return { id: containerId };
   };
 
   const launch = async (run: ContainerRun, id: string, signal: AbortSignal): Promise<StartFailure | undefined> => {
+    // Made meanwhile; it goes with the container, also with one that does not start.
+    const linked = linkLog(deps, run, id);
     try {
       await runtime.startContainer(cri.StartContainerRequest.fromPartial({ containerId: id }), { signal });
-    } catch (error) {
-      return failure(error, "RunContainerError", signal);
+    } finally {
+      await linked;
     }
     say(run, "Normal", "Started", `Started container ${run.next.container.name}`);
-    await linkLog(deps, run, id);
     return await postStart(run, id, signal);
   };
 
@@ -95,12 +95,24 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
     if (problem === undefined) return undefined;
     const message = `PostStartHook failed: ${problem}`;
     say(run, "Warning", "FailedPostStartHook", message);
-    const timeout = BigInt(run.pod.spec?.terminationGracePeriodSeconds ?? 30);
-    await runtime.stopContainer(cri.StopContainerRequest.fromPartial({ containerId: id, timeout }), {
-      signal,
-      timeoutMs: Number(timeout) * 1000 + 120_000,
-    });
+    const { pod, status, sandbox } = run;
+    const started = { id, name: container.name, state: "running" as const };
+    const stop = { pod, status: { ...status, ips: [...sandbox.ips] }, container: started, message: "FailedPostStartHook" };
+    await stopContainer(deps, stop, { gracePeriodSeconds: undefined, signal });
     return { reason: "PostStartHookError", message, retryAt: host.clock.now() };
+  };
+
+  const startSteps = async (asked: ContainerRun, signal: AbortSignal): Promise<StartFailure | undefined> => {
+    let reason = "CreateContainerError";
+    try {
+      const run = await settleRestartCount(deps, asked);
+      const created = await create(run, signal);
+      if ("reason" in created) return created;
+      reason = "RunContainerError";
+      return await launch(run, created.id, signal);
+    } catch (error) {
+      return failure(error, reason, signal);
+    }
   };
 
   const say = ({ pod, next }: ContainerRun, type: "Normal" | "Warning", reason: string, message: string) =>
@@ -108,21 +120,12 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
 
   return {
     async start(asked, signal) {
-      const run = await settleRestartCount(deps, asked);
-      const container_type = typeLabel(run.next.kind);
+      const container_type = typeLabel(asked.next.kind);
       metrics.startedContainers.add({ container_type });
-      const created = await create(run, signal).catch((error: unknown) =>
-        failure(error, "CreateContainerError", signal),
-      );
-      const failed =
-        "reason" in created
-          ? created
-          : await launch(run, created.id, signal).catch((error: unknown) =>
-              failure(error, "RunContainerError", signal),
-            );
+      const failed = await startSteps(asked, signal);
       if (failed === undefined) return undefined;
       metrics.startedContainerErrors.add({ container_type, code: failed.reason });
-      if (!isTold(failed.reason)) say(run, "Warning", "Failed", `Error: ${failed.message}`);
+      if (!isTold(failed.reason)) say(asked, "Warning", "Failed", `Error: ${failed.message}`);
       return failed;
     },
   };
@@ -157,8 +160,12 @@ async function linkLog(deps: ContainerStarterDeps, { pod, next }: ContainerRun, 
   const { name } = next.container;
   const link = legacyLogLink(deps.containerLogsDirectory, podReference(pod), { name, id });
   const directory = podLogDirectory(deps.podLogsDirectory, podReference(pod));
-  // A convenience for log shippers: the container runs without it.
-  await deps.host.files.link(`${directory}/${containerLogName(name, next.restartCount)}`, link).catch(() => undefined);
+  try {
+    await deps.host.files.makeDirectory(deps.containerLogsDirectory, 0o755);
+    await deps.host.files.link(`${directory}/${containerLogName(name, next.restartCount)}`, link);
+  } catch {
+    // A convenience for log shippers: the container runs without it.
+  }
 }
 
 function typeLabel(kind: ContainerToStart["kind"]): string {

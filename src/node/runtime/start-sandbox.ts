@@ -55,12 +55,13 @@ export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
   };
 
   return {
-    configOf: (pod, attempt) => deps.configs.sandbox(pod, attempt),
+    configOf: (pod, attempt) => deps.configs.sandbox(pod, attempt).config,
     async start(pod, attempt, signal) {
-      const config = deps.configs.sandbox(pod, attempt);
       metrics.startedPods.add();
       try {
+        const { config, warnings } = deps.configs.sandbox(pod, attempt);
         const id = await run(pod, config, signal);
+        for (const warning of warnings) deps.timeline.record(podReference(pod), { type: "Warning", ...warning });
         return { id, config, ips: isHostNetworkPod(pod) ? [] : await readIps(id, signal) };
       } catch (error) {
         signal.throwIfAborted();

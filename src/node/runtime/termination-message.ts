@@ -13,20 +13,25 @@ export const MAX_LOG_MESSAGE_LINES = 80;
 
 /**
  * Why an exited container ended, in its own words: what it wrote to its termination log; for the policy
- * FallbackToLogsOnError and a failure without such words, the tail of its log; else what the runtime says.
+ * FallbackToLogsOnError and a failure without such words, the tail of its log; before both, what the runtime says.
  */
 export async function readTerminationMessage(files: Files, status: ContainerStatus): Promise<string> {
   const { annotations } = status;
   const path = annotations[CONTAINER_TERMINATION_MESSAGE_PATH_ANNOTATION];
   const mount = status.mounts.find((candidate) => path !== undefined && candidate.containerPath === path);
   const written = mount === undefined ? "" : await readText(files, mount.hostPath, MAX_MESSAGE_BYTES);
-  if (written !== "") return written;
+  if (written !== "") return joined(status.message, written);
   const fallsBack = annotations[CONTAINER_TERMINATION_MESSAGE_POLICY_ANNOTATION] === "FallbackToLogsOnError";
   if (fallsBack && status.exitCode !== 0) {
     const tail = await readLogTail(files, status.logPath);
-    if (tail !== "") return tail;
+    if (tail !== "") return joined(status.message, tail);
   }
   return status.message;
+}
+
+/** As upstream: the runtime's word comes first. */
+function joined(runtimeMessage: string, ownMessage: string): string {
+  return runtimeMessage === "" ? ownMessage : `${runtimeMessage}: ${ownMessage}`;
 }
 
 async function readLogTail(files: Files, logPath: string): Promise<string> {

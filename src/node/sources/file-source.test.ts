@@ -189,6 +189,16 @@ describe("file source: bad input", () => {
     expect(logged).toHaveLength(1);
   });
 
+  it("reads a link once it leads to a manifest", async () => {
+    host.files.put(file("b.yaml"), manifest("b"));
+    await host.files.link("/elsewhere.yaml", file("a.yaml"));
+    await start();
+    expect(lastNames()).toEqual(["b"]);
+    host.files.put("/elsewhere.yaml", manifest("a"));
+    await periodicCheck();
+    expect(lastNames()).toEqual(["a", "b"]);
+  });
+
   it("forgets the pods of a broken file that is removed", async () => {
     host.files.put(file("a.yaml"), manifest("a"));
     await start();
@@ -227,7 +237,11 @@ describe("file source: bad input", () => {
     await start();
     await periodicCheck();
     expect(lastNames()).toEqual(["a"]);
-    expect(logged.map(({ fields }) => fields["file"])).toEqual([file("directory"), file("fifo")]);
+    expect(logged.map(({ fields }) => [fields["file"], fields["error"]])).toEqual([
+      [file("dangling"), "it is a link that leads to nothing"],
+      [file("directory"), "it is a directory: directories are not descended into"],
+      [file("fifo"), "it is a pipe or another special file"],
+    ]);
   });
 
   it("reads a file again that was written while it was read", async () => {

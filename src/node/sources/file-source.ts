@@ -44,7 +44,7 @@ export function createFileSource(deps: FileSourceDeps, options: FileSourceOption
       try {
         for (let wasTold = true; ; ) {
           const scan = await manifests.scan();
-          const isNews = scan.kind !== "unreadable" && emit(scan.pods);
+          const isNews = scan.kind !== "unreadable" && emit(scan.pods, scan.kind !== "missing" && scan.isPartial);
           // Nobody told of it: the path leads elsewhere (a link that was changed), and the watch is on the old place.
           if (isNews && !wasTold) watch.end();
           watch.follow(directoryToWatch(path, scan));

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { codeOf, messageOf } from "../../base/errors.ts";
-import type { Files } from "../../host/port.ts";
+import type { Files, FileType } from "../../host/port.ts";
 import { joinProblems, type Problem } from "./problem-log.ts";
 import { keepLastGood, MAX_MANIFEST_BYTES, type ManifestContent, readManifest } from "./read-manifest.ts";
 import type { SourcePod } from "./source-snapshot.ts";
@@ -14,6 +14,8 @@ export interface ManifestFile {
   isFresh: boolean;
   contentHash: string;
   pods: SourcePod[];
+  /** It was never read, so that nobody knows what it says. */
+  isUnread?: boolean;
   /** What is wrong with it, as far as it is. */
   problem?: Problem;
   /** What is unusual but understood, of the content that was just read. */
@@ -55,8 +57,13 @@ export async function readManifestFile(
     return { ...state, ...takeContent(before.pods, content) };
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
-    const fields = { error: messageOf(error), ...countKept(before.pods.length) };
-    return { ...NOTHING, pods: before.pods, problem: { level: "error", message: "Cannot read pod manifest", fields } };
+    const isTooLong = codeOf(error) === "EFBIG";
+    const words = isTooLong ? `EFBIG: it is longer than ${MAX_MANIFEST_BYTES / 1024 ** 2} MiB` : messageOf(error);
+    const fields = { error: words, ...countKept(before.pods.length) };
+    // A file that is refused for its length has been looked at; nobody has seen what one with another error says.
+    const isUnread = !isTooLong && (before === NOTHING || before.isUnread === true);
+    const problem: Problem = { level: "error", message: "Cannot read pod manifest", fields };
+    return { ...NOTHING, pods: before.pods, problem, isUnread };
   }
 }
 
@@ -96,8 +103,15 @@ function countKept(count: number): { podsKept?: number } {
   return count > 0 ? { podsKept: count } : {};
 }
 
-function refuseType(type: string): Problem {
-  const error = type === "directory" ? "it is a directory: directories are not descended into" : `it is a ${type}`;
+/** What stands for a link that leads to nothing: it gives no pods, and says why. */
+export const DANGLING_LINK: ManifestFile = { ...NOTHING, problem: refusal("it is a link that leads to nothing") };
+
+function refuseType(type: FileType): Problem {
+  if (type === "directory") return refusal("it is a directory: directories are not descended into");
+  return refusal(type === "other" ? "it is a pipe or another special file" : `it is a ${type.replace("-", " ")}`);
+}
+
+function refusal(error: string): Problem {
   return { level: "error", message: "Ignored pod manifest that is not a file", fields: { error } };
 }
 

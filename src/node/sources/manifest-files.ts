@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { createLimiter } from "../../base/limiter.ts";
 import type { Log } from "../../base/log.ts";
-import type { Files } from "../../host/port.ts";
-import { type ManifestFile, type ManifestFileDeps, readManifestFile } from "./manifest-file.ts";
+import type { Files, FileType } from "../../host/port.ts";
+import { DANGLING_LINK, type ManifestFile, type ManifestFileDeps, readManifestFile } from "./manifest-file.ts";
 import { createProblemLog, type Problem } from "./problem-log.ts";
 import type { SourcePod } from "./source-snapshot.ts";
 
@@ -14,12 +14,13 @@ export interface ManifestFiles {
 }
 
 /**
- * - `directory`, `file`: what the path is; its pods in the order of the files' names.
+ * - `directory`, `file`: what the path is; its pods in the order of the files' names, `isPartial` where some file could
+ *   never be read.
  * - `missing`: there is nothing at the path, so there are no pods.
  * - `unreadable`: it could not be looked at; what was known of it stands.
  */
 export type Scan =
-  | { kind: "directory" | "file"; pods: SourcePod[] }
+  | { kind: "directory" | "file"; pods: SourcePod[]; isPartial: boolean }
   | { kind: "missing"; pods: [] }
   | { kind: "unreadable" };
 
@@ -40,8 +41,9 @@ export function createManifestFiles(
   const known = new Map<string, ManifestFile>();
   const limiter = createLimiter(PARALLEL_READS);
 
-  const refresh = async (path: string) => {
-    const file = await readManifestFile(deps, { path, nodeName: options.nodeName }, known.get(path));
+  const refresh = async ({ path, type }: { path: string; type: FileType }) => {
+    const found = await readManifestFile(deps, { path, nodeName: options.nodeName }, known.get(path));
+    const file = found ?? (type === "link" ? DANGLING_LINK : undefined);
     if (file === undefined) return forget(path);
     known.set(path, file);
     if (file.warning !== undefined) {
@@ -54,16 +56,19 @@ export function createManifestFiles(
     problems.forget(path);
   };
 
-  const readAll = async (paths: readonly string[]): Promise<SourcePod[]> => {
-    const present = new Set(paths);
+  const readAll = async (
+    entries: ReadonlyArray<{ path: string; type: FileType }>,
+  ): Promise<{ pods: SourcePod[]; isPartial: boolean }> => {
+    const present = new Set(entries.map(({ path }) => path));
     for (const path of known.keys()) if (!present.has(path)) forget(path);
-    await Promise.all(paths.map(async (path) => limiter.run(async () => refresh(path))));
-    return paths.flatMap((path) => known.get(path)?.pods ?? []);
+    await Promise.all(entries.map(async (entry) => limiter.run(async () => refresh(entry))));
+    const files = entries.flatMap(({ path }) => known.get(path) ?? []);
+    return { pods: files.flatMap(({ pods }) => pods), isPartial: files.some(({ isUnread }) => isUnread) };
   };
 
   const look = async (path: string): Promise<{ scan: Scan; problem?: Problem }> => {
     const type = (await deps.files.stat(path))?.type;
-    if (type === "file") return { scan: { kind: type, pods: await readAll([path]) } };
+    if (type === "file") return { scan: { kind: type, ...(await readAll([{ path, type }])) } };
     if (type === undefined) {
       await readAll([]);
       const message = "Pod manifest path does not exist: it gives no pods";
@@ -71,11 +76,11 @@ export function createManifestFiles(
     }
     if (type !== "directory") throw new Error(`it is neither a directory nor a file but a ${type}`);
     // As upstream: what begins with a dot is an editor's, or another file's half-written successor.
-    const names = (await deps.files.list(path)).map(({ name }) => name).filter((name) => !name.startsWith("."));
-    const paths = names.slice(0, MAX_FILES).map((name) => join(path, name));
-    const scan: Scan = { kind: type, pods: await readAll(paths) };
-    if (names.length <= MAX_FILES) return { scan };
-    const error = `${names.length} files: only the first ${MAX_FILES} by name are read`;
+    const listed = (await deps.files.list(path)).filter(({ name }) => !name.startsWith("."));
+    const entries = listed.slice(0, MAX_FILES).map((entry) => ({ path: join(path, entry.name), type: entry.type }));
+    const scan: Scan = { kind: type, ...(await readAll(entries)) };
+    if (listed.length <= MAX_FILES) return { scan };
+    const error = `${listed.length} files: only the first ${MAX_FILES} by name are read`;
     return { scan, problem: { level: "error", message: "Too many pod manifests", fields: { error } } };
   };
 

@@ -8,6 +8,11 @@ export interface SourceSnapshot {
   pods: Pod[];
   /** Where each pod stands, for messages: `/etc/kubernetes/manifests/web.yaml, document 2`. */
   origins?: ReadonlyMap<Pod, string>;
+  /**
+   * Something of the source could never be read since the start, so that a pod that is not in here may be wanted all the
+   * same. Until a snapshot without this, what runs is not cleaned up.
+   */
+  isPartial?: boolean;
 }
 
 /** A pod and where it stands. */
@@ -32,14 +37,17 @@ export type SnapshotListener = (snapshot: SourceSnapshot) => void;
 export function createSnapshotEmitter(
   source: "file" | "http",
   emit: SnapshotListener,
-): (pods: readonly SourcePod[]) => boolean {
+): (pods: readonly SourcePod[], isPartial?: boolean) => boolean {
   let last: readonly SourcePod[] | undefined;
-  return (pods) => {
-    const isSame = last?.length === pods.length && pods.every(({ pod }, index) => pod === last?.[index]?.pod);
+  let wasPartial = false;
+  return (pods, isPartial = false) => {
+    const hasSamePods = last?.length === pods.length && pods.every(({ pod }, index) => pod === last?.[index]?.pod);
+    const isSame = hasSamePods && isPartial === wasPartial;
     last = pods;
+    wasPartial = isPartial;
     if (isSame) return false;
     const origins = new Map(pods.map(({ pod, origin }) => [pod, origin]));
-    emit({ source, pods: pods.map(({ pod }) => pod), origins });
+    emit({ source, pods: pods.map(({ pod }) => pod), origins, ...(isPartial && { isPartial }) });
     return true;
   };
 }

@@ -4,11 +4,13 @@ import { type Mount, MountPropagation } from "../../cri/gen/cri-v1.ts";
 /** The fields of a CRI mount that a volume mount decides; the rest keeps its zero value. */
 export type VolumeMountConfig = Pick<Mount, "containerPath" | "hostPath" | "readonly" | "propagation">;
 
-/** The mounts that a container's `volumeMounts` ask for, in their order. Every volume they name must be in `volumes`. */
+/** The mounts that a container's `volumeMounts` ask for, in their order. Throws when one names a volume that is not in `volumes`. */
 export function computeVolumeMounts(container: Container, volumes: ReadonlyMap<string, string>): VolumeMountConfig[] {
-  return (container.volumeMounts ?? []).flatMap((mount) => {
+  return (container.volumeMounts ?? []).map((mount) => {
     const hostPath = volumes.get(mount.name);
-    if (hostPath === undefined) return [];
+    if (hostPath === undefined) {
+      throw new Error(`cannot find volume "${mount.name}" to mount into container "${container.name}"`);
+    }
     return {
       containerPath: mount.mountPath.startsWith("/") ? mount.mountPath : `/${mount.mountPath}`,
       hostPath,

@@ -1,5 +1,7 @@
 import type { EmptyDirVolumeSource, HostPathVolumeSource, Pod, Volume } from "../../api/gen/types.ts";
 import { podReference } from "../../api/pods.ts";
+import { quantityValue } from "../../api/quantity.ts";
+import { computePodLimits } from "../../api/resources.ts";
 import type { Files, FileType } from "../../host/port.ts";
 
 /** Sets up what a pod's volumes are on the host, and tears it down. Both may be repeated. */
@@ -17,10 +19,13 @@ export class VolumeError extends Error {
 
 /** World-writable, as kubelet makes it: containers of any user share it. */
 const EMPTY_DIR_MODE = 0o777;
+/** With `fsGroup`: what is made in the volume belongs to that group. */
+const SET_GROUP_ID = 0o2000;
 
 export function createPodVolumes(deps: { files: Files }, options: { rootDirectory: string }): PodVolumes {
   const { files } = deps;
   const volumesDirectory = (uid: string) => `${options.rootDirectory}/pods/${uid}/volumes`;
+  const emptyDirs = (uid: string) => `${volumesDirectory(uid)}/kubernetes.io~empty-dir`;
 
   const setUpVolume = async (pod: Pod, volume: Volume): Promise<string> => {
     if (volume.hostPath) return await setUpHostPath(files, volume.name, volume.hostPath);
@@ -29,10 +34,20 @@ export function createPodVolumes(deps: { files: Files }, options: { rootDirector
   };
 
   const setUpEmptyDir = async (pod: Pod, name: string, source: EmptyDirVolumeSource): Promise<string> => {
-    if (source.medium)
-      throw new VolumeError(`volume "${name}": emptyDir.medium "${source.medium}" is not supported yet`);
-    const path = `${volumesDirectory(podReference(pod).uid)}/kubernetes.io~empty-dir/${name}`;
+    const { medium = "", sizeLimit } = source;
+    if (medium !== "" && medium !== "Memory") {
+      throw new VolumeError(`volume "${name}": emptyDir.medium "${medium}" is not supported yet`);
+    }
+    const path = `${emptyDirs(podReference(pod).uid)}/${name}`;
     if ((await files.stat(path)) === undefined) await files.makeDirectory(path, EMPTY_DIR_MODE);
+    if (medium === "Memory") {
+      const limit = sizeLimit ?? computePodLimits(pod)["memory"];
+      await files.mountMemory(path, limit === undefined ? undefined : quantityValue(limit));
+    }
+    const group = pod.spec?.securityContext?.fsGroup;
+    // Asked of the mode, so that a set-up that was cut short is finished, and what containers changed later stays.
+    const isGiven = group === undefined || ((await files.stat(path))?.mode ?? 0) & SET_GROUP_ID;
+    if (!isGiven) await files.setGroup(path, group, EMPTY_DIR_MODE | SET_GROUP_ID);
     return path;
   };
 
@@ -43,6 +58,9 @@ export function createPodVolumes(deps: { files: Files }, options: { rootDirector
       return paths;
     },
     async tearDown(uid) {
+      const directory = emptyDirs(uid);
+      const names = (await files.stat(directory)) === undefined ? [] : await files.list(directory);
+      for (const { name } of names) await files.unmount(`${directory}/${name}`);
       await files.remove(volumesDirectory(uid));
     },
   };

@@ -145,6 +145,10 @@ function fromTerminating(state: TerminatingState, update: WorkerUpdate): Transit
 }
 
 function fromEnded(state: TerminatedState | FinishedState, update: WorkerUpdate): Transition {
+  // Housekeeping saw an old picture of the runtime; whether the pod goes is for its source to say.
+  if (update.subject.kind === "orphan" && state.subject.kind === "pod") {
+    return { state, work: undefined, cancel: false };
+  }
   if (isNewLife(update) && state.deleted) {
     return { state: { ...state, restartRequested: true }, work: undefined, cancel: false };
   }

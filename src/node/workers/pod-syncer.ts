@@ -52,6 +52,18 @@ export class RetryError extends Error {
   }
 }
 
+/** A failure like any other, but something of the pod is due at `retryBy`, even where the back-off is longer. */
+export class IncompleteSyncError extends Error {
+  override readonly name = "IncompleteSyncError";
+  /** Milliseconds since the epoch. */
+  readonly retryBy: number;
+
+  constructor(message: string, retryBy: number) {
+    super(message);
+    this.retryBy = retryBy;
+  }
+}
+
 /** The names by which a subject is known, whichever kind it is. */
 export function referenceOf(subject: Subject): { uid: string; name: string; namespace: string } {
   return subject.kind === "pod" ? referenceOfPod(subject.pod) : referenceOfRuntimePod(subject.pod);

@@ -1,4 +1,3 @@
-import { isAbort } from "../../base/abort.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -12,7 +11,7 @@ import {
   type WorkKind,
   workOf,
 } from "./pod-state.ts";
-import { type PodSyncer, RetryError, referenceOf } from "./pod-syncer.ts";
+import { IncompleteSyncError, type PodSyncer, RetryError, referenceOf } from "./pod-syncer.ts";
 
 /**
  * The worker of one pod: holds its state and runs the work of that state, one at a time. Updates that come while it works
@@ -50,12 +49,20 @@ export interface PodWorkerOptions {
 }
 
 const JITTER = 0.5;
+/**
+ * A hint that the pod changed shortens the wait after a failure, but not below this, doubled with each failure in a row:
+ * the failed attempt itself may have been what changed it (a sandbox that was made and lost), and would hint for ever.
+ */
+const LOOK_AFTER_FAILURE_MS = 1_000;
 
 export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options: PodWorkerOptions): PodWorker {
   let state = initial;
-  let running: { work: WorkKind; controller: AbortController; done: Promise<void> } | undefined;
-  let again = false;
-  let timer: Timer | undefined;
+  let running: { controller: AbortController; done: Promise<void> } | undefined;
+  /** What came while it worked: nothing, a hint to look again, or a change that must be worked on. */
+  let pending: "nothing" | "look" | "work" = "nothing";
+  let timer: { timer: Timer; dueAt: number } | undefined;
+  /** In a row, and when the last was. */
+  const failures = { count: 0, at: 0 };
   let stopped = false;
   const log = deps.log.with({ pod: state.fullName, uid: referenceOf(state.subject).uid });
 
@@ -65,44 +72,69 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
     deps.onState(state);
   };
 
+  const unschedule = () => {
+    timer?.timer.cancel();
+    timer = undefined;
+  };
   const schedule = (delayMs: number) => {
-    timer?.cancel();
-    timer = deps.clock.setTimer(delayMs, start);
+    unschedule();
+    timer = { timer: deps.clock.setTimer(delayMs, start), dueAt: deps.clock.monotonic() + delayMs };
+  };
+  /** Starts for a hint: at once, or after a failure when its time has come. */
+  const look = () => {
+    if (running !== undefined) {
+      if (pending === "nothing") pending = "look";
+      return;
+    }
+    const wait = lookDelay();
+    if (wait === 0) start();
+    else if (timer === undefined || timer.dueAt > deps.clock.monotonic() + wait) schedule(wait);
+  };
+  const lookDelay = () => {
+    if (failures.count === 0) return 0;
+    const delay = Math.min(LOOK_AFTER_FAILURE_MS * 2 ** (failures.count - 1), options.backOffMs);
+    return Math.max(0, failures.at + delay - deps.clock.monotonic());
   };
 
   /** Starts the work that the state owes, unless some runs: then once more after it. */
   function start(): void {
-    timer?.cancel();
-    timer = undefined;
+    unschedule();
     if (stopped) return;
     if (running !== undefined) {
-      again = true;
+      pending = "work";
       return;
     }
-    const work = workOf(state);
-    if (work === undefined) return;
-    if (work === "sync" && !deps.mayStart()) {
+    if (workOf(state) === undefined) return;
+    if (state.phase === "syncing" && !deps.mayStart()) {
       log.debug("pod waits for another of its name to go first");
       return;
     }
-    again = false;
+    pending = "nothing";
     const controller = new AbortController();
-    running = { work, controller, done: run(work, controller.signal) };
+    running = { controller, done: run(controller.signal) };
   }
 
-  async function run(work: WorkKind, signal: AbortSignal): Promise<void> {
-    // One turn of the event queue, so that updates sent together are seen together.
+  async function run(signal: AbortSignal): Promise<void> {
+    // One turn of the event queue, so that updates sent together are seen together: the work is chosen after it.
     await Promise.resolve();
-    let wait: number | undefined;
-    try {
-      wait = await perform(state, work, signal);
-    } catch (error) {
-      wait = delayAfter(error, signal, work);
-    }
+    const work = workOf(state);
+    const wait = work === undefined || signal.aborted ? 0 : await attempt(work, signal);
     running = undefined;
     if (stopped) return;
-    if (again || wait === 0) start();
+    if (pending === "work" || wait === 0) start();
+    else if (wait !== undefined && pending === "look") schedule(Math.min(wait, lookDelay()));
     else if (wait !== undefined) schedule(wait);
+  }
+
+  async function attempt(work: WorkKind, signal: AbortSignal): Promise<number | undefined> {
+    try {
+      const wait = await perform(state, work, signal);
+      failures.count = 0;
+      return wait;
+    } catch (error) {
+      // Whatever a cancelled work failed of, it was for a state that is over.
+      return signal.aborted ? 0 : delayAfter(error, work);
+    }
   }
 
   /** Does the work and moves on; returns how long to wait before the next, 0 for at once, undefined for "until told". */
@@ -129,15 +161,18 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
     return Math.max(1, Math.min(resync, retry));
   }
 
-  function delayAfter(error: unknown, signal: AbortSignal, work: WorkKind): number {
-    if (isAbort(error) && signal.aborted) return 0;
+  function delayAfter(error: unknown, work: WorkKind): number {
     if (error instanceof RetryError) {
       log.debug("pod is not there yet", { reason: error.message });
       return Math.max(1, error.retryAt - deps.clock.now());
     }
     log.error("Error syncing pod, will be tried again", { work, error: messageOf(error) });
     deps.onFailure(state, work, error);
-    return jitter(deps.random, options.backOffMs, JITTER);
+    failures.count++;
+    failures.at = deps.clock.monotonic();
+    const backOff = jitter(deps.random, options.backOffMs, JITTER);
+    const due = error instanceof IncompleteSyncError ? error.retryBy - deps.clock.now() : backOff;
+    return Math.max(1, Math.min(backOff, due));
   }
 
   return {
@@ -149,14 +184,16 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
       const transition: Transition = nextState(state, update);
       enter(transition.state);
       if (transition.cancel) running?.controller.abort();
-      if (transition.work !== undefined) start();
+      if (transition.work === undefined) return;
+      if (update.type === "sync") look();
+      else start();
     },
     wake() {
       start();
     },
     async stop() {
       stopped = true;
-      timer?.cancel();
+      unschedule();
       running?.controller.abort();
       await running?.done;
     },

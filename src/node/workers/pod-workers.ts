@@ -14,8 +14,6 @@ export interface PodWorkers {
   /** Undefined for a UID that no worker knows. */
   state(uid: string): PodState | undefined;
   states(): ReadonlyMap<string, PodState>;
-  /** True from the moment that its end was asked for. */
-  isTerminationRequested(uid: string): boolean;
   /** Stops all workers, leaves what they run running, and resolves when no work is in flight. */
   stop(): Promise<void>;
 }
@@ -44,12 +42,16 @@ export function createPodWorkers(deps: PodWorkersDeps, options: PodWorkerOptions
   const add = (uid: string, update: WorkerUpdate): PodWorker => {
     const { name, namespace } = referenceOf(update.subject);
     const initial = initialState(update, `${name}_${namespace}`);
-    if (update.subject.kind === "pod" && isStaticPod(update.subject.pod)) staticOrder.arrive(initial.fullName, uid);
+    const isOrphan = update.subject.kind === "orphan";
+    const isStatic = update.subject.kind === "pod" && isStaticPod(update.subject.pod);
+    if (isStatic || isOrphan) staticOrder.arrive(initial.fullName, uid);
+    // An orphan runs already: a static pod of its name that comes later waits until it is gone.
+    if (isOrphan) staticOrder.mayStart(initial.fullName, uid);
     const worker = createPodWorker(
       initial,
       {
         ...deps,
-        mayStart: () => staticOrder.mayStart(initial.fullName, uid),
+        mayStart: () => !isStatic || staticOrder.mayStart(initial.fullName, uid),
         onState: (state) => {
           states.set(uid, state);
           // From here on nothing of it runs, so the next static pod of its name may start.
@@ -80,10 +82,6 @@ export function createPodWorkers(deps: PodWorkersDeps, options: PodWorkerOptions
     },
     state: (uid) => states.get(uid),
     states: () => states,
-    isTerminationRequested(uid) {
-      const state = states.get(uid);
-      return state !== undefined && state.phase !== "syncing";
-    },
     async stop() {
       stopped = true;
       const ends = await Promise.allSettled([...workers.values()].map(async (worker) => await worker.stop()));

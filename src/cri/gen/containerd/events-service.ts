@@ -14,7 +14,7 @@ export const protobufFileName = "containerd/events-service.proto";
 
 /**
  * The part of containerd's event service that a subscriber needs. The caller names its namespace in the request
- * metadata `containerd-namespace`; filters read like `topic==/tasks/exit`, and any of them lets an event through.
+ * metadata `containerd-namespace`; filters read like `topic=="/tasks/exit"`, and any of them lets an event through.
  */
 
 export interface SubscribeRequest {

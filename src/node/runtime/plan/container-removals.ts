@@ -1,5 +1,5 @@
 import type { PodActions } from "../pod-actions.ts";
-import type { ContainerRuntimeStatus, PodRuntimeStatus } from "../pod-runtime-status.ts";
+import type { ContainerRuntimeStatus, PodRuntimeStatus, SandboxRuntimeStatus } from "../pod-runtime-status.ts";
 
 /**
  * Dead containers that nobody needs any more: of each name the newest stays, whatever it does, and one dead one before
@@ -13,4 +13,15 @@ export function planContainerRemovals(status: PodRuntimeStatus, actions: PodActi
     seen.set(container.name, newer + 1);
     return newer >= 2 && container.state === "exited";
   });
+}
+
+/** Stopped sandboxes behind the newest that hold no container which is kept: an address and a name that nobody needs. */
+export function planSandboxRemovals(
+  status: PodRuntimeStatus,
+  removals: readonly ContainerRuntimeStatus[],
+): SandboxRuntimeStatus[] {
+  const kept = status.containers.filter((container) => !removals.includes(container));
+  return status.sandboxes
+    .slice(1)
+    .filter(({ id, state }) => state === "notready" && !kept.some(({ sandboxId }) => sandboxId === id));
 }

@@ -1,0 +1,44 @@
+import type { CaseName } from "./options.ts";
+import { type Summary, summarize } from "./stats.ts";
+
+/** One thing that was measured: a line of the report. */
+export interface Measure {
+  case: CaseName;
+  name: string;
+  unit: Unit;
+  summary: Summary;
+  /** The same done with bare CRI calls in the same run. */
+  floor?: Summary;
+  target?: Target;
+}
+
+export type Unit = "ms" | "MiB" | "% of a core" | "calls";
+
+/** What is to be reached: at most these values, or these ratios to the floor's. */
+export type Target = { of: "value"; median?: number; p99?: number } | { of: "ratio"; median?: number; p99?: number };
+
+/** Undefined for a measure without a target. */
+export function isMet({ summary, floor, target }: Measure): boolean | undefined {
+  if (target === undefined) return undefined;
+  const { median = Number.POSITIVE_INFINITY, p99 = Number.POSITIVE_INFINITY } = target;
+  if (target.of === "value") return summary.median <= median && summary.p99 <= p99;
+  const ratio = computeRatio(summary, floor);
+  return ratio !== undefined && ratio.median <= median && ratio.p99 <= p99;
+}
+
+/** Of the medians, and of the p99s. */
+export function computeRatio(
+  summary: Summary,
+  floor: Summary | undefined,
+): { median: number; p99: number } | undefined {
+  return floor && { median: summary.median / floor.median, p99: summary.p99 / floor.p99 };
+}
+
+/** A measure in milliseconds. */
+export function timed(
+  of: Pick<Measure, "case" | "name"> & Partial<Pick<Measure, "target">>,
+  values: readonly number[],
+  floor?: readonly number[],
+): Measure {
+  return { ...of, unit: "ms", summary: summarize(values), ...(floor === undefined ? {} : { floor: summarize(floor) }) };
+}

@@ -1,0 +1,61 @@
+import { computeRatio, isMet, type Measure, type Target } from "./measure.ts";
+
+/** What the figures depend on beyond the program. */
+export interface Circumstances {
+  runtime: string;
+  node: string;
+  cpus: number;
+}
+
+const HEAD = ["", "n", "median", "p99", "floor", "floor p99", "ratio", "ratio p99", "target", "met"];
+
+export function formatTable(measures: readonly Measure[], circumstances: Circumstances): string {
+  const { runtime, node, cpus } = circumstances;
+  const rows = [HEAD, ...measures.map(formatRow)];
+  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join("  "),
+  );
+  return [`${runtime}, Node.js ${node}, ${cpus} CPUs`, "", ...lines].join("\n");
+}
+
+/** The same on one line, for scripts; figures are rounded to a thousandth. */
+export function formatJson(measures: readonly Measure[], circumstances: Circumstances): string {
+  const results = measures.map((measure) => ({
+    ...measure,
+    ...(measure.floor && { ratio: computeRatio(measure.summary, measure.floor) }),
+    ...(measure.target && { met: isMet(measure) }),
+  }));
+  const rounded = (_: string, value: unknown) =>
+    typeof value === "number" ? Math.round(value * 1_000) / 1_000 : value;
+  return JSON.stringify({ ...circumstances, measures: results }, rounded);
+}
+
+function formatRow(measure: Measure): string[] {
+  const { name, unit, summary, floor, target } = measure;
+  const ratio = computeRatio(summary, floor);
+  const met = isMet(measure);
+  return [
+    `${measure.case}: ${name} (${unit})`,
+    String(summary.samples),
+    formatValue(summary.median),
+    formatValue(summary.p99),
+    floor === undefined ? "" : formatValue(floor.median),
+    floor === undefined ? "" : formatValue(floor.p99),
+    ratio === undefined ? "" : ratio.median.toFixed(2),
+    ratio === undefined ? "" : ratio.p99.toFixed(2),
+    target === undefined ? "" : formatTarget(target),
+    met === undefined ? "" : met ? "yes" : "NO",
+  ];
+}
+
+function formatValue(value: number): string {
+  return value.toFixed(value < 100 ? 1 : 0);
+}
+
+function formatTarget({ of, median, p99 }: Target): string {
+  const bounds = [median === undefined ? "" : `median ${median}`, p99 === undefined ? "" : `p99 ${p99}`];
+  return `${of === "ratio" ? "ratio " : ""}${bounds.filter((bound) => bound !== "").join(", ")}`;
+}

@@ -1,0 +1,100 @@
+import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runAll } from "../src/base/errors.ts";
+import { silentLog } from "../src/base/log.ts";
+import { createMetrics } from "../src/base/metrics.ts";
+import { removeRuntime } from "../src/cluster/containerd/remove-runtime.ts";
+import { type Containerd, startContainerd } from "../src/cluster/containerd/start-containerd.ts";
+import { buildImages } from "../src/cluster/images/build-images.ts";
+import { connectCri } from "../src/cri/connect.ts";
+import type { Cri } from "../src/cri/port.ts";
+
+/** A containerd of the bench's own, with the images, and directories for a node agent on it. */
+export interface World {
+  /** The JavaScript file of the node agent. */
+  program: string;
+  containerd: Containerd;
+  cri: Cri;
+  manifests: string;
+  socket: string;
+  agentLog: string;
+  /** Of the pods that the bench makes itself. */
+  floorDirectory: string;
+  /** The flags of the node agent. */
+  flags: readonly string[];
+  /** Ends containerd with all its pods and removes everything that was made. */
+  destroy(): Promise<void>;
+}
+
+const NETWORK = { bridge: "nodelet-bench", podCidr: "10.231.0.0/16" };
+const LEGACY_LOG_LINKS = "/var/log/containers";
+
+export async function createWorld(program: string): Promise<World> {
+  const directory = await mkdtemp(join(tmpdir(), "nodelet-bench-"));
+  const runtime = join(directory, "runtime");
+  const destroyFiles = async () => {
+    await runAll(
+      [
+        async () => await removeRuntime(runtime),
+        async () => await removeLogLinks(directory),
+        async () => await rm(directory, { recursive: true, force: true }),
+      ],
+      `removing ${directory}`,
+    );
+  };
+  try {
+    const containerd = await startContainerd({ directory: runtime, ...NETWORK, log: silentLog });
+    for (const { tar } of await buildImages(join(directory, "images"))) await containerd.importImage(tar);
+    const cri = connectCri({ endpoint: containerd.endpoint, log: silentLog, metrics: createMetrics() });
+    const agent = await prepareAgent(directory, containerd.endpoint);
+    return {
+      program,
+      containerd,
+      cri,
+      ...agent,
+      floorDirectory: join(directory, "floor"),
+      async destroy() {
+        cri.close();
+        await runAll([async () => await containerd.stop(), destroyFiles], "ending the bench's containerd");
+      },
+    };
+  } catch (error) {
+    await destroyFiles();
+    throw error;
+  }
+}
+
+async function prepareAgent(directory: string, endpoint: string) {
+  const path = (name: string) => join(directory, name);
+  for (const made of ["manifests", "pods", "kubelet"]) await mkdir(path(made));
+  const configuration = {
+    apiVersion: "kubelet.config.k8s.io/v1beta1",
+    kind: "KubeletConfiguration",
+    podLogsDir: path("pods"),
+    staticPodPath: path("manifests"),
+    containerRuntimeEndpoint: endpoint,
+    healthzPort: 0,
+    enableServer: false,
+    failSwapOn: false,
+    failCgroupV1: false,
+  };
+  await writeFile(path("kubelet.json"), JSON.stringify(configuration));
+  const socket = path("node.sock");
+  const flags = [
+    `--config=${path("kubelet.json")}`,
+    `--root-dir=${path("kubelet")}`,
+    `--nodelet-socket=${socket}`,
+    "--hostname-override=bench",
+  ];
+  return { manifests: path("manifests"), socket, agentLog: path("agent.log"), flags };
+}
+
+/** Those of pods that were killed with their containerd; every other pod took its own along. */
+async function removeLogLinks(directory: string): Promise<void> {
+  for (const name of await readdir(LEGACY_LOG_LINKS).catch(() => [])) {
+    const link = join(LEGACY_LOG_LINKS, name);
+    const target = await readlink(link).catch(() => "");
+    if (target.startsWith(`${directory}/`)) await rm(link, { force: true });
+  }
+}

@@ -1,0 +1,53 @@
+import { expect, it } from "vitest";
+import { planRuleRemoval } from "./remove-network.ts";
+
+const RULES = `-P POSTROUTING ACCEPT
+-N CNI-DN-f12e414e3d74bf2c18fc6
+-N CNI-f12e414e3d74bf2c18fc6500
+-A POSTROUTING -m comment --comment "CNI portfwd requiring masquerade" -j CNI-HOSTPORT-MASQ
+-A POSTROUTING -s 10.71.0.2/32 -m comment --comment "name: \\"nodelet-1\\" id: \\"e27d\\"" -j CNI-f12e414e3d74bf2c18fc6500
+-A POSTROUTING -s 10.9.0.2/32 -m comment --comment "name: \\"other\\" id: \\"77\\"" -j CNI-aaaaaaaaaaaaaaaaaaaaaaaa
+-A CNI-HOSTPORT-DNAT -p tcp -m comment --comment "dnat name: \\"nodelet-1\\" id: \\"e27d\\"" -m multiport --dports 8080 -j CNI-DN-f12e414e3d74bf2c18fc6
+-A CNI-f12e414e3d74bf2c18fc6500 -d 10.71.0.0/16 -m comment --comment "name: \\"nodelet-1\\" id: \\"e27d\\"" -j ACCEPT
+`;
+
+it("removes the rules and chains of one network and leaves the rest", () => {
+  expect(planRuleRemoval(RULES, "nodelet-1")).toEqual([
+    [
+      "-D",
+      "POSTROUTING",
+      "-s",
+      "10.71.0.2/32",
+      "-m",
+      "comment",
+      "--comment",
+      'name: "nodelet-1" id: "e27d"',
+      "-j",
+      "CNI-f12e414e3d74bf2c18fc6500",
+    ],
+    [
+      "-D",
+      "CNI-HOSTPORT-DNAT",
+      "-p",
+      "tcp",
+      "-m",
+      "comment",
+      "--comment",
+      'dnat name: "nodelet-1" id: "e27d"',
+      "-m",
+      "multiport",
+      "--dports",
+      "8080",
+      "-j",
+      "CNI-DN-f12e414e3d74bf2c18fc6",
+    ],
+    ["-F", "CNI-f12e414e3d74bf2c18fc6500"],
+    ["-F", "CNI-DN-f12e414e3d74bf2c18fc6"],
+    ["-X", "CNI-f12e414e3d74bf2c18fc6500"],
+    ["-X", "CNI-DN-f12e414e3d74bf2c18fc6"],
+  ]);
+});
+
+it("plans nothing for a network that left nothing", () => {
+  expect(planRuleRemoval(RULES, "nodelet-2")).toEqual([]);
+});

@@ -1,0 +1,69 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { computeKubeletConfig } from "./kubelet-config.ts";
+import { readManifestPods } from "./manifest-pods.ts";
+import { readRuntimeOptions, writeRuntimeOptions } from "./runtime-options.ts";
+
+let directory = "";
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "nodelet-state-"));
+});
+afterEach(async () => {
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe("the node agent's configuration", () => {
+  it("names the runtime, the manifests and the health server, and accepts swap", () => {
+    const options = { endpoint: "unix:///s", manifests: '/m: "x"', podLogs: "/l", healthzPort: 0 };
+    expect(computeKubeletConfig(options)).toMatchInlineSnapshot(`
+      "# Written by "nodelet up" at every start; changes are lost.
+      apiVersion: "kubelet.config.k8s.io/v1beta1"
+      kind: "KubeletConfiguration"
+      containerRuntimeEndpoint: "unix:///s"
+      staticPodPath: "/m: \\"x\\""
+      podLogsDir: "/l"
+      healthzBindAddress: "127.0.0.1"
+      healthzPort: 0
+      enableServer: false
+      failSwapOn: false
+      failCgroupV1: false
+      "
+    `);
+  });
+});
+
+describe("runtime options", () => {
+  it("come back as they were written, without those that were not given", async () => {
+    await writeRuntimeOptions(directory, { bridge: "b0", manifests: "/m" });
+    expect(await readRuntimeOptions(directory)).toEqual({ bridge: "b0", manifests: "/m" });
+  });
+
+  it("are empty where none were written", async () => {
+    expect(await readRuntimeOptions(directory)).toEqual({});
+  });
+});
+
+describe("readManifestPods", () => {
+  const pod = (name: string, namespace = "") =>
+    `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}${namespace && `, namespace: ${namespace}`}}\nspec: {containers: [{name: c}]}\n`;
+
+  it("lists the pods of all files and what is no pod", async () => {
+    await writeFile(join(directory, "a.yaml"), `${pod("one")}---\n${pod("two", "kube-system")}`);
+    await writeFile(join(directory, "b.yaml"), "kind: Service\napiVersion: v1\n");
+    await writeFile(join(directory, ".hidden.yaml"), pod("hidden"));
+    await mkdir(join(directory, "subdirectory"));
+    const { pods, problems } = await readManifestPods(directory);
+    expect(pods).toEqual([
+      { file: "a.yaml", namespace: "default", name: "one" },
+      { file: "a.yaml", namespace: "kube-system", name: "two" },
+    ]);
+    expect(problems).toMatchObject([expect.stringMatching(/^b\.yaml, document 1: /)]);
+  });
+
+  it("says when the directory does not exist", async () => {
+    const missing = join(directory, "none");
+    expect(await readManifestPods(missing)).toEqual({ pods: [], problems: [`${missing} does not exist`] });
+  });
+});

@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createServer, type Server } from "node:net";
+import { PROGRAM } from "./node-under-test.ts";
+
+/** How a program ended and what it said. */
+export interface ProgramResult {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** A running `nodelet`; `output` grows as it speaks. */
+export interface RunningProgram {
+  readonly child: ChildProcess;
+  readonly result: Promise<ProgramResult>;
+  output(): string;
+}
+
+const LIMIT_MS = 100_000;
+
+/** Starts `nodelet` with these arguments; killed when it takes too long. */
+export function startProgram(...args: string[]): RunningProgram {
+  const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: LIMIT_MS,
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk.toString("utf8");
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString("utf8");
+  });
+  const result = new Promise<ProgramResult>((resolve, reject) => {
+    child.once("error", reject);
+    // `exit` and not `close`: what it left in the background may hold its output open.
+    child.once("exit", (code) => setImmediate(() => resolve({ code, stdout, stderr })));
+  });
+  return { child, result, output: () => stdout + stderr };
+}
+
+/** Runs `nodelet` with these arguments to its end. */
+export async function runProgram(...args: string[]): Promise<ProgramResult> {
+  return await startProgram(...args).result;
+}
+
+/** A port of 127.0.0.1 that was free a moment ago. */
+export async function findFreePort(): Promise<number> {
+  const { server, port } = await occupyPort();
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return port;
+}
+
+/** A port that is taken until its server is closed. */
+export async function occupyPort(): Promise<{ server: Server; port: number }> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return { server, port: address.port };
+}

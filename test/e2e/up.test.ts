@@ -1,0 +1,154 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { removeRuntime } from "../../src/cluster/containerd/remove-runtime.ts";
+import { findProcesses } from "../../src/cluster/processes/process-identity.ts";
+import { runCommand } from "../../src/cluster/processes/run-command.ts";
+import type { StatusReport } from "./node-under-test.ts";
+import { RUN_FOR_EVER, shellPod } from "./pods.ts";
+import { runProgram } from "./program.ts";
+
+const BRIDGE = `nlu${process.pid}`;
+const POD_CIDR = `10.${20 + (process.pid % 20)}.0.0/16`;
+
+describe("nodelet up, status and down, as a user runs them", () => {
+  let directory: string;
+  let state: string;
+  let manifests: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "nodelet-e2e-"));
+    state = join(directory, "state");
+    manifests = join(directory, "manifests");
+    await mkdir(manifests);
+    await writeFile(join(manifests, "web.json"), JSON.stringify(shellPod("web", RUN_FOR_EVER)));
+    const done = shellPod("done", "exit 0", { restartPolicy: "Never" });
+    await writeFile(join(manifests, "done.json"), JSON.stringify(done));
+  });
+  afterAll(async () => {
+    await runProgram("down", "--pods", "--state-dir", state);
+    await removeRuntime(join(state, "containerd"));
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const up = async (...more: string[]) =>
+    await runProgram(
+      ...["up", "--detach", "--state-dir", state, "--manifests", manifests, "--healthz-port", "0"],
+      ...["--bridge", BRIDGE, "--pod-cidr", POD_CIDR, "--kubelet-arg=--fail-swap-on=false", ...more],
+    );
+  const run = async (...args: string[]) => await runProgram(...args, "--state-dir", state);
+  const readReport = async (): Promise<StatusReport> => JSON.parse((await run("status", "-o", "json")).stdout);
+  /** What tells a container from one that took its place. */
+  const readWeb = async () => {
+    const { pods } = await readReport();
+    const web = pods.find(({ metadata }) => metadata?.name?.startsWith("web-"));
+    const [main] = web?.status?.containerStatuses ?? [];
+    return {
+      phase: web?.status?.phase,
+      id: main?.containerID,
+      restarts: main?.restartCount,
+      since: main?.state?.running,
+    };
+  };
+  const readPid = async (file: string) => Number((await readFile(join(state, file), "utf8")).split(/\s/)[0]);
+  const processes = async () => await findProcesses((args) => args.some((argument) => argument.includes(directory)));
+  let web: Awaited<ReturnType<typeof readWeb>>;
+
+  it("returns when the pods of the manifests are there", async () => {
+    const { code, stdout, stderr } = await up();
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/web-\S+ .*Running/);
+    expect(stdout).toMatch(/done-\S+ .*Completed|Succeeded/);
+    web = await readWeb();
+    expect(web).toMatchObject({ phase: "Running", restarts: 0 });
+  });
+
+  it("shows the node and its pods", async () => {
+    const { code, stdout } = await run("status");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Node .*containerd/);
+    expect(stdout).toMatch(/Ready +True/);
+    expect(stdout).toMatch(/web-\S+ +1\/1 +Running/);
+    const { node, pods } = await readReport();
+    expect(node.conditions).toContainEqual(expect.objectContaining({ type: "Ready", status: "True" }));
+    expect(pods).toHaveLength(2);
+  });
+
+  it("is quick and changes nothing when it runs already", async () => {
+    const { code, stdout } = await up();
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/runs already/);
+    expect(await readWeb()).toEqual(web);
+  });
+
+  it.each([
+    ["node agent", "agent.pid"],
+    ["containerd", "containerd/containerd.pid"],
+  ])("starts its %s again when that is killed; pods run on", async (_what, file) => {
+    const pid = await readPid(file);
+    process.kill(pid, "SIGKILL");
+    const isAnew = async () => (await readPid(file).catch(() => pid)) !== pid;
+    await expect.poll(isAnew, { timeout: 20_000 }).toBe(true);
+    await expect.poll(async () => await readWeb().catch(() => undefined), { timeout: 20_000 }).toEqual(web);
+    await writeFile(join(manifests, "late.json"), JSON.stringify(shellPod("late", RUN_FOR_EVER)));
+    expect((await up()).code).toBe(0);
+    await rm(join(manifests, "late.json"));
+    await expect.poll(async () => (await readReport()).pods.length, { timeout: 20_000 }).toBe(2);
+  });
+
+  it("stops and leaves the pods running, and takes them up again", async () => {
+    const { code, stdout } = await run("down");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/pods run on/);
+    const status = await run("status");
+    expect(status).toMatchObject({ code: 1, stderr: expect.stringMatching(/does not run.*live on/s) });
+    expect((await up()).code).toBe(0);
+    expect(await readWeb()).toEqual(web);
+  });
+
+  it("says why it cannot bring a pod up, with exit code 1, and runs on", async () => {
+    const bad = shellPod("bad", "x", {}, { image: "localhost/none:1", imagePullPolicy: "Never" });
+    await writeFile(join(manifests, "bad.json"), JSON.stringify(bad));
+    const { code, stderr } = await up();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/bad-\S+ is ErrImageNeverPull: .*localhost\/none:1/);
+    await rm(join(manifests, "bad.json"));
+    expect(await readWeb()).toEqual(web);
+  });
+
+  it("removes everything with the pods: processes, mounts, network", async () => {
+    const { code, stdout, stderr } = await run("down", "--pods");
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/No pod runs any more/);
+    expect((await processes()).map(({ pid }) => pid)).toEqual([]);
+    expect(await readFile("/proc/self/mountinfo", "utf8")).not.toContain(directory);
+    expect(await runCommand("ip", ["-o", "link"])).not.toContain(BRIDGE);
+    expect(await runCommand("iptables", ["-w", "-t", "nat", "-S"])).not.toContain(POD_CIDR);
+    const links = existsSync("/var/log/containers") ? await readdir("/var/log/containers") : [];
+    // The directory is every kubelet's: only our container counts.
+    const id = web.id?.replace(/^.*:\/\//, "") ?? "none";
+    expect(links.filter((name) => name.includes(id))).toEqual([]);
+    expect(await run("status")).toMatchObject({ code: 1 });
+    expect(await run("down")).toMatchObject({ code: 0 });
+  });
+
+  it("judges the machine", async () => {
+    const words = await run("doctor");
+    expect(words.stdout).toMatch(/This machine (can|cannot) run pods/);
+    const json = await run("doctor", "-o", "json");
+    expect(json.code).toBe(words.code);
+    const verdict: { ok: boolean; findings: Array<{ check: string; level: string }> } = JSON.parse(json.stdout);
+    expect(verdict.ok).toBe(json.code === 0);
+    expect(verdict.findings.length).toBeGreaterThan(5);
+  });
+
+  it("refuses flags that are none, with a hint", async () => {
+    expect(await run("up", "--no-such-flag")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("--no-such-flag"),
+    });
+  });
+});

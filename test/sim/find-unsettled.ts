@@ -1,0 +1,125 @@
+import type { Pod } from "../../src/api/gen/types.ts";
+import { podUid } from "../../src/api/pods.ts";
+import { behaviourOf, containersOf, hasMissingImage, outcomeOf } from "./pod-script.ts";
+import { short } from "./trace.ts";
+import type { World } from "./world.ts";
+
+const POD_DIRECTORIES = "/var/lib/kubelet/pods";
+const LOG_DIRECTORIES = "/var/log/pods";
+
+/** What is not yet as the manifests say, in the node agent's memory, in the runtime and on disk; empty when all is. */
+export async function findUnsettled(world: World): Promise<string[]> {
+  const { memory } = world.node;
+  if (memory === undefined) return ["no node agent is up"];
+  const chosen = new Set<string>();
+  const problems: string[] = [];
+  for (const [fullName, uids] of world.manifests.groups()) {
+    const working = uids.filter((uid) => memory.workers.states().has(uid));
+    const [uid] = working;
+    if (uid === undefined || working.length > 1) problems.push(`${working.length} workers for ${fullName}`);
+    else {
+      chosen.add(uid);
+      const found = findInPod(world, uid);
+      if (world.cri.sandboxes().some(({ state, config }) => state === "ready" && config.metadata?.uid === uid)) {
+        found.push(...(await findMissingDirectories(world, uid)));
+      }
+      problems.push(...found.map((problem) => `${fullName} ${short(uid)}: ${problem}`));
+    }
+  }
+  problems.push(...findStrangers(world, chosen), ...(await findLeftovers(world, chosen)));
+  return problems;
+}
+
+function findStrangers({ node, cri }: World, chosen: ReadonlySet<string>): string[] {
+  const { workers, statuses, cache } = node.memory ?? {};
+  const strange = (what: string, uids: Iterable<string>) =>
+    [...uids].filter((uid) => !chosen.has(uid)).map((uid) => `${what} of pod ${short(uid)}, which is not wanted`);
+  const inRuntime = cri.sandboxes().map(({ config }) => config.metadata?.uid ?? "");
+  return [
+    ...strange("a worker", workers?.states().keys() ?? []),
+    ...strange("a published status", statuses?.list().map(({ pod }) => podUid(pod)) ?? []),
+    ...strange("a sandbox", inRuntime),
+    ...((cache?.size ?? 0) > chosen.size ? [`${cache?.size} pods in the cache instead of ${chosen.size}`] : []),
+  ];
+}
+
+async function findLeftovers({ host }: World, chosen: ReadonlySet<string>): Promise<string[]> {
+  const list = async (path: string) =>
+    (await host.files.stat(path)) === undefined ? [] : (await host.files.list(path)).map(({ name }) => name);
+  const pods = (await list(POD_DIRECTORIES)).filter((uid) => !chosen.has(uid));
+  const logs = (await list(LOG_DIRECTORIES)).filter((name) => !chosen.has(name.split("_").at(-1) ?? ""));
+  return [...pods.map((uid) => `directory of pod ${short(uid)}`), ...logs.map((name) => `log directory ${name}`)];
+}
+
+/** Of each name the newest container and one before it are kept, and with them the sandboxes that they were in. */
+const MOST_SANDBOXES_A_CONTAINER = 2;
+
+function findInPod(world: World, uid: string): string[] {
+  const pod = world.manifests.pod(uid);
+  const status = world.node.memory?.statuses.list().find((published) => podUid(published.pod) === uid)?.status;
+  if (pod === undefined || status === undefined) return ["no published status"];
+  const sandboxes = world.cri.sandboxes().filter(({ config }) => config.metadata?.uid === uid);
+  const ready = sandboxes.filter(({ state }) => state === "ready");
+  const most = 1 + MOST_SANDBOXES_A_CONTAINER * containersOf(pod).length;
+  const problems = sandboxes.length > most ? [`${sandboxes.length} sandboxes`] : [];
+  const expected = outcomeOf(pod);
+  const isOver = status.phase === "Succeeded" || status.phase === "Failed";
+  if (isOver) {
+    const mayEnd =
+      status.phase === expected || (world.interference.pods.has(uid) && pod.spec?.restartPolicy !== "Always");
+    if (!mayEnd) problems.push(`${status.phase} instead of ${expected}`);
+    if (ready.length > 0) problems.push("over, with a ready sandbox");
+    return problems;
+  }
+  const ids = new Set(ready.map(({ id }) => id));
+  const containers = world.cri.containers().filter(({ sandboxId }) => ids.has(sandboxId));
+  const mayStay = expected === "stays" || (world.interference.pods.has(uid) && pod.spec?.restartPolicy === "Never");
+  if (!mayStay) problems.push(`${status.phase} instead of ${expected}`);
+  const mayBeGivenUp = world.interference.pods.has(uid) && pod.spec?.restartPolicy === "Never";
+  if (ready.length !== 1 && !mayBeGivenUp) problems.push(`${ready.length} ready sandboxes`);
+  const missing = listLasting(pod).filter(
+    (name) => !containers.some(({ state, config }) => state === "running" && config.metadata?.name === name),
+  );
+  // Without its init containers nothing runs; that they are stuck is told by the phase.
+  if (status.phase !== "Pending" && !world.interference.pods.has(uid)) {
+    problems.push(...missing.map((name) => `${name} does not run`));
+  }
+  if (status.phase === "Pending" && !hasObstacle(pod)) problems.push("Pending without a reason");
+  if (status.phase === "Running" && hasMissingInit(pod)) problems.push("Running before its init containers");
+  return problems;
+}
+
+/** Of its volumes and mounts: a clean-up that takes them from a running pod is the worst of all. */
+async function findMissingDirectories({ host, manifests }: World, uid: string): Promise<string[]> {
+  const volumes = manifests.pod(uid)?.spec?.volumes ?? [];
+  const paths = [
+    `${POD_DIRECTORIES}/${uid}/volumes`,
+    ...volumes.map(({ name }) => `${POD_DIRECTORIES}/${uid}/volumes/kubernetes.io~empty-dir/${name}`),
+  ];
+  const found = await Promise.all(paths.map(async (path) => ({ path, status: await host.files.stat(path) })));
+  return found.flatMap(({ path, status }) => (status === undefined ? [`${path} is missing`] : []));
+}
+
+function listLasting(pod: Pod): string[] {
+  const mains = pod.spec?.containers ?? [];
+  return mains.filter((main) => behaviourOf(main).kind === "runs" && !hasMissingImage(main)).map(({ name }) => name);
+}
+
+/** Something that never starts, or an init container that never succeeds. */
+function hasObstacle(pod: Pod): boolean {
+  const all = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
+  if (all.some((container) => hasMissingImage(container) || behaviourOf(container).kind === "cannot-start"))
+    return true;
+  return hasFailingInit(pod);
+}
+
+function hasFailingInit({ spec }: Pod): boolean {
+  return (spec?.initContainers ?? []).some((init) => {
+    const behaviour = behaviourOf(init);
+    return init.restartPolicy !== "Always" && behaviour.kind === "exits" && behaviour.code !== 0;
+  });
+}
+
+function hasMissingInit({ spec }: Pod): boolean {
+  return (spec?.initContainers ?? []).some(hasMissingImage);
+}

@@ -1,0 +1,159 @@
+import { childController, sleep } from "../../src/base/abort.ts";
+import type { Clock, Timer } from "../../src/base/clock.ts";
+import { type Cri, CriError, type RuntimeService } from "../../src/cri/port.ts";
+import type { Files, Host } from "../../src/host/port.ts";
+import type { Faults } from "./faults.ts";
+
+/** Kill the process at its n-th call of a port, before or after the call's effect. */
+export interface CrashPoint {
+  call: number;
+  phase: "before" | "after";
+}
+
+/**
+ * One process of the node agent, as far as the world can tell: its doors. Once it is killed its timers never fire, its
+ * calls have no effect and their promises never settle.
+ */
+export interface Incarnation {
+  readonly host: Host;
+  readonly cri: Cri;
+  kill(): void;
+  readonly isDead: boolean;
+  /** Ends the stream of container events with an error, if there is one. */
+  breakEvents(): void;
+  /** Calls that have not settled. */
+  pendingCalls(): string[];
+  readonly pendingTimers: number;
+}
+
+export interface IncarnationDeps {
+  host: Host;
+  /** Of this process alone. */
+  cri: Cri;
+  faults: Faults;
+  crashPoint: CrashPoint | undefined;
+  onCrashPoint(where: string): void;
+  /** Called when the process calls the runtime. */
+  onCall(rpc: string, request: unknown): void;
+}
+
+export function createIncarnation(deps: IncarnationDeps): Incarnation {
+  const { host, faults } = deps;
+  const pending = new Map<number, string>();
+  const timers = new Set<Timer>();
+  let calls = 0;
+  let isDead = false;
+  let stream: AbortController | undefined;
+
+  const clock: Clock = {
+    now: host.clock.now,
+    monotonic: host.clock.monotonic,
+    setTimer(delayMs, fire) {
+      if (isDead) return { cancel: () => undefined };
+      const timer = host.clock.setTimer(delayMs, () => {
+        timers.delete(timer);
+        fire();
+      });
+      timers.add(timer);
+      return {
+        cancel() {
+          timers.delete(timer);
+          timer.cancel();
+        },
+      };
+    },
+  };
+
+  /** Lets a call through; where the process is dead before it or by its end, it never settles. */
+  const pass = async (name: string, call: () => Promise<unknown>): Promise<unknown> => {
+    if (isDead) return await never();
+    const number = ++calls;
+    const isCrashing = deps.crashPoint?.call === number;
+    if (isCrashing && deps.crashPoint?.phase === "before") {
+      deps.onCrashPoint(`before ${name}`);
+      return await never();
+    }
+    pending.set(number, name);
+    try {
+      return await call();
+    } finally {
+      if (isCrashing && !isDead) deps.onCrashPoint(`after ${name}`);
+      if (isDead) await never();
+      pending.delete(number);
+    }
+  };
+
+  const files = gateMethods<Files>(host.files, (operation, [path], call) =>
+    pass(`${operation} ${String(path)}`, async () => {
+      const fault = operation === "watch" ? undefined : faults.fileFault(operation, String(path));
+      if (fault === undefined) return await call();
+      // Half of the failures have happened nevertheless, as those of a write that cannot be flushed.
+      if (fault.message.startsWith("ENOSPC")) await call();
+      throw fault;
+    }),
+  );
+
+  async function* events(...[request, options]: Parameters<RuntimeService["getContainerEvents"]>) {
+    const ended = new AbortController();
+    const { controller, release } = childController(options?.signal ?? ended.signal);
+    stream = controller;
+    try {
+      for await (const event of deps.cri.runtime.getContainerEvents(request, { signal: controller.signal })) {
+        if (isDead) await never();
+        const delayMs = faults.eventDelay();
+        if (delayMs > 0) await sleep(clock, delayMs, controller.signal);
+        yield event;
+      }
+    } catch (error) {
+      if (isDead) await never();
+      if (!controller.signal.aborted) throw error;
+    } finally {
+      release();
+      if (stream === controller) stream = undefined;
+    }
+    if (isDead) await never();
+    if (options?.signal?.aborted !== true) {
+      throw new CriError("unavailable", { rpc: "GetContainerEvents", endpoint: "fake", detail: "the stream broke" });
+    }
+  }
+
+  const runtime = gateMethods<RuntimeService>(deps.cri.runtime, (rpc, [request], call) => {
+    deps.onCall(rpc, request);
+    return pass(rpc, call);
+  });
+  const images = gateMethods(deps.cri.images, (rpc, _request, call) => pass(rpc, call));
+  return {
+    host: { ...host, clock, files },
+    cri: { runtime: { ...runtime, getContainerEvents: events }, images, close: deps.cri.close },
+    kill() {
+      isDead = true;
+      for (const timer of timers) timer.cancel();
+      timers.clear();
+      deps.cri.close();
+    },
+    get isDead() {
+      return isDead;
+    },
+    breakEvents: () => stream?.abort(),
+    pendingCalls: () => [...pending.values()],
+    get pendingTimers() {
+      return timers.size;
+    },
+  };
+}
+
+async function never(): Promise<never> {
+  return await new Promise<never>(() => undefined);
+}
+
+type Gate = (name: string, parameters: readonly unknown[], call: () => Promise<unknown>) => Promise<unknown>;
+
+/** The same methods, each of which goes through the gate. */
+function gateMethods<Service extends object>(service: Service, gate: Gate): Service {
+  const methods = Object.entries(service).map(([name, method]) => {
+    const gated = (...parameters: unknown[]) =>
+      gate(name, parameters, async () => await Reflect.apply(method, service, parameters));
+    return [name, gated];
+  });
+  return { ...service, ...Object.fromEntries(methods) };
+}

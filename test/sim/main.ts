@@ -1,0 +1,103 @@
+import { fork } from "node:child_process";
+import { setMaxListeners } from "node:events";
+import { availableParallelism } from "node:os";
+import { createReport } from "./report.ts";
+import { type RunResult, runSeed } from "./run.ts";
+import { REGRESSION_SEEDS } from "./seeds.ts";
+
+/**
+ * npm run sim -- --seed S [--verbose]        one seed; with its whole trace
+ * npm run sim -- --seeds N [--first K]       N seeds from K (default 1), after those that once found a bug
+ */
+
+/** Every so many seeds one is run twice, to prove that a seed decides everything. */
+const REPEAT_EVERY = 25;
+/** A seed takes a fraction of a second; one that turns in circles without a timer would never end. */
+const HANG_MS = 120_000;
+const MOST_PROCESSES = 4;
+
+const seedToReplay = readNumber("--seed");
+const partFirst = readNumber("--part");
+if (partFirst !== undefined) await runPart(partFirst, readNumber("--step") ?? 1);
+else if (seedToReplay !== undefined) await replay(seedToReplay);
+else await runMany(readNumber("--seeds") ?? 300, readNumber("--first") ?? 1);
+
+async function replay(seed: number): Promise<void> {
+  setMaxListeners(0);
+  const report = createReport();
+  report.add(await runSeed(seed, process.argv.includes("--verbose") ? (line) => console.log(line) : undefined));
+  report.end();
+}
+
+/** Shares the seeds among processes; each takes every so many of them. */
+async function runMany(count: number, first: number): Promise<void> {
+  const report = createReport();
+  const processes = Math.max(1, Math.min(MOST_PROCESSES, availableParallelism(), count));
+  const parts = Array.from({ length: processes }, (_, part) => runChild({ count, first, part, processes }, report.add));
+  await Promise.all(parts);
+  report.end();
+}
+
+interface Part {
+  count: number;
+  first: number;
+  part: number;
+  processes: number;
+}
+
+async function runChild({ count, first, part, processes }: Part, onResult: (result: RunResult) => void): Promise<void> {
+  const numbers = { "--part": part, "--step": processes, "--seeds": count, "--first": first };
+  const child = fork(import.meta.filename, Object.entries(numbers).flat().map(String), { execArgv: process.execArgv });
+  let at = "its start";
+  const watch = () =>
+    setTimeout(() => {
+      console.error(`Nothing came of seed ${at} for ${HANG_MS / 1000} s, given up: npm run sim -- --seed ${at}`);
+      child.kill("SIGKILL");
+    }, HANG_MS);
+  let timer = watch();
+  child.on("message", (message: RunResult | { next: number }) => {
+    clearTimeout(timer);
+    timer = watch();
+    if ("next" in message) at = String(message.next);
+    else onResult(message);
+  });
+  const code = await new Promise<number | null>((resolve) => child.once("exit", resolve));
+  clearTimeout(timer);
+  if (code === 0) return;
+  console.error(`A process of the simulator ended with ${code} at seed ${at}`);
+  process.exitCode = 1;
+}
+
+async function runPart(part: number, step: number): Promise<void> {
+  setMaxListeners(0);
+  const count = readNumber("--seeds") ?? 0;
+  const first = readNumber("--first") ?? 1;
+  const seeds = [
+    ...REGRESSION_SEEDS.map(([seed]) => seed),
+    ...Array.from({ length: count }, (_, index) => first + index),
+  ];
+  for (const [index, seed] of seeds.entries()) {
+    if (index % step !== part) continue;
+    process.send?.({ next: seed });
+    const result = await runSeed(seed);
+    const isRepeated = seed % REPEAT_EVERY === 0 && result.failure === undefined;
+    process.send?.(isRepeated ? await compareWithRepetition(result) : result);
+  }
+  process.disconnect();
+}
+
+async function compareWithRepetition(result: RunResult): Promise<RunResult> {
+  const again = await runSeed(result.seed);
+  if (again.traceHash === result.traceHash) return result;
+  const message = `its trace has the hash ${result.traceHash} at first, then ${again.traceHash}`;
+  return { ...result, failure: { invariant: "a seed decides everything", message } };
+}
+
+function readNumber(flag: string): number | undefined {
+  const place = process.argv.indexOf(flag);
+  if (place < 0) return undefined;
+  const value = Number(process.argv[place + 1]);
+  if (Number.isInteger(value)) return value;
+  console.error(`${flag} takes a whole number`);
+  process.exit(2);
+}

@@ -1,0 +1,198 @@
+import { messageOf } from "../../src/base/errors.ts";
+import type { Log, LogFields } from "../../src/base/log.ts";
+import { createMetrics } from "../../src/base/metrics.ts";
+import { composeConfiguration } from "../../src/config/compose-configuration.ts";
+import { createNodeAgentConfig, type NodeAgentConfig } from "../../src/config/node-agent-config.ts";
+import { createRuntimeEvents } from "../../src/cri/create-runtime-events.ts";
+import type { FakeCri } from "../../src/cri/fake/create-fake-cri.ts";
+import type { FakeHost } from "../../src/host/fake/create-fake-host.ts";
+import { createNodeAgent, type NodeAgent } from "../../src/node/compose.ts";
+import type { PodStatuses } from "../../src/node/status/pod-statuses.ts";
+import { type Faults, isInjected } from "./faults.ts";
+import { type CrashPoint, createIncarnation, type Incarnation } from "./incarnation.ts";
+import { MANIFEST_DIRECTORY, NODE_NAME } from "./manifests.ts";
+import type { Trace } from "./trace.ts";
+
+/** The node agent with somebody who starts it again whenever it died, as systemd does. */
+export interface SimulatedNode {
+  /** `crashAt`: where this process will be killed. */
+  start(crashAt?: CrashPoint): Promise<void>;
+  /** kill -9. Comes back after the delay, unless it is started before. */
+  crash(why: string, restartAfterMs: number): void;
+  /** SIGTERM; resolves when it has ended. */
+  stop(): Promise<void>;
+  breakEvents(): void;
+  /** Undefined while no process is up. */
+  readonly memory: NodeAgent["memory"] | undefined;
+  readonly view: NodeAgent["view"] | undefined;
+  /** When the process that is up was started, milliseconds of the clock; undefined while none is. */
+  readonly startedAt: number | undefined;
+  readonly incarnations: number;
+}
+
+export type PublishedStatus = ReturnType<PodStatuses["list"]>[number];
+
+export interface NodeDeps {
+  host: FakeHost;
+  cri: FakeCri;
+  faults: Faults;
+  trace: Trace;
+  fail(invariant: string, message: string): void;
+  onStarted(): void;
+  /** About to be killed: its memory can still be looked at. */
+  onKilled(): void;
+  onCall(rpc: string, request: unknown): void;
+  onPublished(published: PublishedStatus): void;
+  /** How long until a process that a crash point killed comes back. */
+  restartDelayMs(): number;
+}
+
+interface Process {
+  incarnation: Incarnation;
+  agent: NodeAgent | undefined;
+  stopping: AbortController;
+  ended: Promise<void>;
+  startedAt: number;
+}
+
+const RETRY_START_MS = 1_000;
+/** More than any orderly stop may take. */
+const STOP_LIMIT_MS = 1_000;
+
+export function createSimulatedNode(deps: NodeDeps): SimulatedNode {
+  const { host, cri, trace, faults } = deps;
+  const { clock } = host;
+  const config = createConfig();
+  let process: Process | undefined;
+  let incarnations = 0;
+
+  const boot = async (own: Process, number: number): Promise<void> => {
+    const { incarnation, stopping } = own;
+    const log = createTraceLog(trace, incarnation);
+    const events = createRuntimeEvents({ runtime: incarnation.cri.runtime, clock: incarnation.host.clock, log });
+    const ports = { host: incarnation.host, cri: incarnation.cri, events, log, metrics: createMetrics() };
+    try {
+      own.agent = await createNodeAgent(ports, config);
+      own.agent.memory.statuses.subscribe((published) => {
+        if (!incarnation.isDead) deps.onPublished(published);
+      });
+      await own.agent.run(stopping.signal);
+      trace.note(`node agent #${number} ended`);
+    } catch (error) {
+      if (!isInjected(error) || own.agent !== undefined) {
+        deps.fail(
+          "the node agent never ends by itself",
+          error instanceof Error ? (error.stack ?? "") : messageOf(error),
+        );
+        return;
+      }
+      trace.note(`node agent #${number} could not start: ${messageOf(error)}`);
+      if (process === own) {
+        process = undefined;
+        clock.setTimer(RETRY_START_MS, () => void start());
+      }
+    }
+  };
+
+  const crash = (why: string, restartAfterMs: number) => {
+    if (process === undefined) return;
+    faults.count("crash");
+    trace.note(`node agent #${incarnations} is killed ${why}`);
+    deps.onKilled();
+    process.incarnation.kill();
+    process = undefined;
+    clock.setTimer(restartAfterMs, () => void start());
+  };
+
+  const start = async (crashPoint?: CrashPoint): Promise<void> => {
+    if (process !== undefined) return;
+    const number = ++incarnations;
+    trace.note(`node agent #${number} starts${crashPoint ? `, to be killed at call ${crashPoint.call}` : ""}`);
+    faults.count("start");
+    const incarnation = createIncarnation({
+      host,
+      cri: cri.connect(),
+      faults,
+      crashPoint,
+      onCrashPoint: (where) => crash(where, deps.restartDelayMs()),
+      onCall: deps.onCall,
+    });
+    const own: Process = {
+      incarnation,
+      agent: undefined,
+      stopping: new AbortController(),
+      ended: Promise.resolve(),
+      startedAt: clock.monotonic(),
+    };
+    process = own;
+    deps.onStarted();
+    own.ended = boot(own, number);
+  };
+
+  const stop = async () => {
+    const own = process;
+    if (own === undefined) return;
+    faults.count("graceful stop");
+    trace.note(`node agent #${incarnations} is asked to stop`);
+    deps.onKilled();
+    own.stopping.abort();
+    let hasEnded = false;
+    void own.ended.then(() => {
+      hasEnded = true;
+    });
+    for (let waited = 0; !hasEnded && waited <= STOP_LIMIT_MS; waited += 100)
+      await clock.advance(waited === 0 ? 0 : 100);
+    const { incarnation } = own;
+    if (!incarnation.isDead && process === own) {
+      const left = [`${incarnation.pendingTimers} timers`, ...incarnation.pendingCalls()];
+      if (!hasEnded) deps.fail("a stopped agent ends", `it runs on after ${STOP_LIMIT_MS} ms: ${left.join(", ")}`);
+      else if (incarnation.pendingTimers > 0 || left.length > 1)
+        deps.fail("a stopped agent leaves nothing", left.join(", "));
+    }
+    if (process === own) process = undefined;
+    incarnation.kill();
+  };
+
+  return {
+    start,
+    crash,
+    stop,
+    breakEvents: () => process?.incarnation.breakEvents(),
+    get memory() {
+      return process?.agent?.memory;
+    },
+    get view() {
+      return process?.agent?.view;
+    },
+    get startedAt() {
+      return process?.startedAt;
+    },
+    get incarnations() {
+      return incarnations;
+    },
+  };
+}
+
+function createConfig(): NodeAgentConfig {
+  const flags = new Map<string, unknown>([["pod-manifest-path", MANIFEST_DIRECTORY]]);
+  const { configuration, featureGates } = composeConfiguration({ dropIns: [], flags });
+  return createNodeAgentConfig({ configuration, featureGates, flags, hostname: NODE_NAME, workingDirectory: "/" })
+    .config;
+}
+
+/** Warnings and errors join the trace; a dead process says nothing. */
+function createTraceLog(trace: Trace, incarnation: { readonly isDead: boolean }, common: LogFields = {}): Log {
+  const note = (level: string, message: string, fields: LogFields = {}) => {
+    if (!incarnation.isDead)
+      trace.note(`${level}: ${message} ${JSON.stringify({ ...common, ...fields })}`.slice(0, 300));
+  };
+  return {
+    error: (message, fields) => note("error", message, fields),
+    warn: (message, fields) => note("warn", message, fields),
+    info: (message, fields) => note("info", message, fields),
+    debug: (message, fields, verbosity = 4) => {
+      if (verbosity <= 3) note("debug", message, fields);
+    },
+    with: (fields) => createTraceLog(trace, incarnation, { ...common, ...fields }),
+  };
+}

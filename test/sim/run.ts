@@ -1,0 +1,82 @@
+import { MINUTE } from "../../src/base/clock.ts";
+import { NO_FAULTS } from "./faults.ts";
+import { findUnsettled } from "./find-unsettled.ts";
+import { makeSchedule } from "./schedule.ts";
+import { createWorld, type Failure, type World } from "./world.ts";
+
+/** What one seed came to. */
+export interface RunResult {
+  seed: number;
+  failure: Failure | undefined;
+  /** The newest lines of the trace. */
+  trace: readonly string[];
+  traceHash: string;
+  virtualMs: number;
+  steps: number;
+  faults: ReadonlyArray<readonly [kind: string, count: number]>;
+}
+
+/** The largest back-off and ten minutes. */
+const CONVERGENCE_LIMIT_MS = 15 * MINUTE;
+const LOOK_PERIOD_MS = 1_000;
+/** Settled is what stays so for two relists. */
+const STAYS_MS = 65_000;
+
+/** Runs the whole node agent through one seed's chaos, lets it recover, and stops it. */
+export async function runSeed(seed: number, onLine?: (line: string) => void): Promise<RunResult> {
+  const world = createWorld(seed, onLine);
+  const { clock, trace } = world;
+  const schedule = makeSchedule(world.dice);
+  await world.node.start();
+  for (const event of schedule.events) {
+    await world.passUntil(event.at);
+    if (world.failure !== undefined) break;
+    trace.note(`event: ${event.name}`);
+    await event.happen(world);
+  }
+  await world.passUntil(schedule.endsAt);
+  if (world.failure === undefined) await heal(world);
+  await settle(world);
+  await stop(world);
+  return {
+    seed,
+    failure: world.failure,
+    trace: trace.recent,
+    traceHash: trace.hash(),
+    virtualMs: clock.monotonic(),
+    steps: world.steps,
+    faults: [...world.faults.counts],
+  };
+}
+
+async function heal(world: World): Promise<void> {
+  const { cri, manifests, faults, trace } = world;
+  trace.note("the chaos is over");
+  faults.storm(NO_FAULTS);
+  cri.start();
+  cri.setNetworkReady(true);
+  for (const file of manifests.files()) if (manifests.isSpoilt(file)) manifests.write(file, manifests.written(file));
+  await world.node.start();
+}
+
+async function settle(world: World): Promise<void> {
+  const { clock } = world;
+  const limit = clock.monotonic() + CONVERGENCE_LIMIT_MS;
+  let settledSince: number | undefined;
+  while (world.failure === undefined) {
+    await world.passUntil(clock.monotonic() + LOOK_PERIOD_MS);
+    const unsettled = await findUnsettled(world);
+    if (unsettled.length > 0) settledSince = undefined;
+    else settledSince ??= clock.monotonic();
+    if (settledSince !== undefined && clock.monotonic() - settledSince >= STAYS_MS) return;
+    if (clock.monotonic() > limit) world.fail("everything converges", unsettled.join("; "));
+  }
+}
+
+async function stop(world: World): Promise<void> {
+  if (world.failure !== undefined) return;
+  const before = world.cri.runningContainers().length;
+  await world.node.stop();
+  const after = world.cri.runningContainers().length;
+  if (after < before) world.fail("a stop of the node agent leaves the containers running", `${after} of ${before} run`);
+}

@@ -1,0 +1,15 @@
+/** Seeds that found a bug, and what it was: run before all others, so that it does not come back. */
+export const REGRESSION_SEEDS: ReadonlyArray<readonly [seed: number, found: string]> = [
+  [1, "the directory of a container's log was left to the runtime to make"],
+  [23, "a worker waited for ever: a slow old reading of a pod cleared the mark of a newer one that had failed"],
+  [27, "the logs of a pod that was being removed when the agent was killed stayed for ever"],
+  [38, "a pod that could not be read was taken for gone, and its directory removed while its containers ran"],
+  [39, "as 27, for a pod of which nothing but the directories had been made"],
+  [40, "a manifest changed while the agent was down: the new pod started beside the old one of its name"],
+  [43, "of two containers made in one millisecond the older was taken for the newer"],
+  [47, "a manifest that could not be read when the agent started had its running pod torn down"],
+  [49, "one StopContainer that failed led to StopPodSandbox, which killed without a grace period"],
+  [55, "as 43: the newer one was removed, and its restart count used again"],
+  [135, "as 23"],
+  [1037, "a slow reading brought a pod back into the cache that was forgotten"],
+];
