@@ -1,21 +1,24 @@
 import tseslint from "typescript-eslint";
 
 /** Only what Biome cannot know without types: promises, casts and exhaustiveness. */
-export default tseslint.config({
-  files: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "scripts/**/*.ts"],
-  ignores: ["**/gen/**"],
-  extends: [tseslint.configs.base],
-  languageOptions: { parserOptions: { projectService: true } },
-  linterOptions: { reportUnusedDisableDirectives: "error" },
-  rules: {
-    "@typescript-eslint/no-floating-promises": "error",
-    "@typescript-eslint/no-misused-promises": "error",
-    "@typescript-eslint/await-thenable": "error",
-    "@typescript-eslint/return-await": ["error", "error-handling-correctness-only"],
-    "@typescript-eslint/only-throw-error": "error",
-    "@typescript-eslint/prefer-promise-reject-errors": "error",
-    "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
-    "@typescript-eslint/no-unnecessary-type-assertion": "error",
-    "@typescript-eslint/no-unnecessary-condition": "off",
+export default tseslint.config(
+  { ignores: ["dist/**", "coverage/**"] },
+  {
+    files: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "scripts/**/*.ts"],
+    ignores: ["**/gen/**"],
+    extends: [tseslint.configs.base],
+    languageOptions: { parserOptions: { projectService: true } },
+    linterOptions: { reportUnusedDisableDirectives: "error" },
+    rules: {
+      "@typescript-eslint/no-floating-promises": "error",
+      "@typescript-eslint/no-misused-promises": "error",
+      "@typescript-eslint/await-thenable": "error",
+      "@typescript-eslint/return-await": ["error", "error-handling-correctness-only"],
+      "@typescript-eslint/only-throw-error": "error",
+      "@typescript-eslint/prefer-promise-reject-errors": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+      "@typescript-eslint/no-unnecessary-type-assertion": "error",
+      "@typescript-eslint/no-unnecessary-condition": "off",
+    },
   },
-});
+);

@@ -88,7 +88,7 @@ export async function startAgent(world: World, signal: AbortSignal): Promise<Age
 }
 
 function spawnAgent(world: World): ChildProcess {
-  const node = [process.execPath, ...V8_FLAGS, ...(process.env["BPROF"]?.split(" ") ?? []), world.program, "kubelet", ...world.flags];
+  const node = [process.execPath, ...V8_FLAGS, world.program, "kubelet", ...world.flags];
   const [command = process.execPath, ...args] = [...world.containerd.enterMountNamespace, ...node];
   // Node.js would read these certificates at its start; nothing here speaks TLS.
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;

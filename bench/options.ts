@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-export const CASE_NAMES = ["single", "burst", "exit", "back-off", "idle", "ready"] as const;
+const CASE_NAMES = ["single", "burst", "exit", "back-off", "idle", "ready"] as const;
 export type CaseName = (typeof CASE_NAMES)[number];
 
 export interface BenchOptions {

@@ -1,6 +1,20 @@
-/** How many calls of the runtime a node agent has made, from the text of its `/metrics`. */
-export function countCalls(metrics: string): number {
-  return [...metrics.matchAll(/^kubelet_runtime_operations_total\{[^}]*\} (\d+)/gm)]
-    .map(([, count]) => Number(count))
-    .reduce((sum, count) => sum + count, 0);
+/** What a node agent's `/metrics` says of its calls of the runtime. */
+export interface RuntimeCalls {
+  count: number;
+  /** Milliseconds in all, by operation (`run_podsandbox`, …). */
+  durationsMs: ReadonlyMap<string, number>;
+}
+
+export function readRuntimeCalls(metrics: string): RuntimeCalls {
+  const counts = [...readSeries(metrics, "kubelet_runtime_operations_total").values()];
+  const seconds = readSeries(metrics, "kubelet_runtime_operations_duration_seconds_sum");
+  return {
+    count: counts.reduce((sum, count) => sum + count, 0),
+    durationsMs: new Map([...seconds].map(([operation, value]) => [operation, value * 1_000])),
+  };
+}
+
+function readSeries(metrics: string, name: string): Map<string, number> {
+  const lines = metrics.matchAll(new RegExp(`^${name}\\{operation_type="([^"]+)"\\} (\\S+)`, "gm"));
+  return new Map([...lines].map(([, operation = "", value]) => [operation, Number(value)]));
 }

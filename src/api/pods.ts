@@ -14,6 +14,7 @@ export interface PodReference {
 /** Pods of at least this priority are critical to the node or the cluster. */
 const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
 
+/** What names the pod; empty strings for what its metadata lacks. */
 export function podReference(pod: Pod): PodReference {
   const { uid = "", name = "", namespace = "" } = pod.metadata ?? {};
   return { uid, name, namespace };
@@ -25,6 +26,7 @@ export function podFullName(pod: Pod): string {
   return `${name}_${namespace}`;
 }
 
+/** Empty for a pod that no source has given a UID. */
 export function podUid(pod: Pod): string {
   return podReference(pod).uid;
 }
@@ -51,6 +53,7 @@ export function isCriticalPod(pod: Pod): boolean {
   return isStaticPod(pod) || isMirrorPod(pod) || (pod.spec?.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;
 }
 
+/** Shares the node's network namespace, and so has the node's addresses. */
 export function isHostNetworkPod(pod: Pod): boolean {
   return pod.spec?.hostNetwork === true;
 }

@@ -15,10 +15,12 @@ export interface Metrics {
 
 export type Labels<L extends string> = Readonly<Record<L, string>>;
 
+/** Only goes up. */
 export interface CounterSeries<L extends string> {
   add(labels?: Labels<L>, by?: number): void;
 }
 
+/** Whatever it was set to last. */
 export interface GaugeSeries<L extends string> {
   set(value: number, labels?: Labels<L>): void;
 }
@@ -43,7 +45,13 @@ export function createMetrics(): Metrics {
       return { set: (value, values) => (values ? series.set(values, value) : series.set(value)) };
     },
     histogram(name, help, { labels = [], buckets = DEFAULT_BUCKETS } = {}) {
-      const series = new Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers: [registry] });
+      const series = new Histogram({
+        name,
+        help,
+        labelNames: [...labels],
+        buckets: [...buckets],
+        registers: [registry],
+      });
       return { observe: (value, values) => (values ? series.observe(values, value) : series.observe(value)) };
     },
     render: async () => await registry.metrics(),

@@ -13,6 +13,7 @@ export interface Timeline {
   subscribe(listener: (record: TimelineRecord) => void): () => void;
 }
 
+/** Whose decision it was. */
 export interface PodReference {
   uid: string;
   name: string;

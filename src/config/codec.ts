@@ -136,6 +136,7 @@ export const quantityText = simple("quantity", (value) =>
   typeof value === "string" ? value : typeof value === "number" ? String(value) : undefined,
 );
 
+/** A list of such values; one that is wrong is reported and left out. */
 export function listOf<T>(item: Codec<T>): Codec<readonly T[]> {
   const typeName = `[]${item.typeName}`;
   return {
@@ -152,6 +153,7 @@ export function listOf<T>(item: Codec<T>): Codec<readonly T[]> {
   };
 }
 
+/** A map of such values by any key; one that is wrong is reported and left out. */
 export function mapOf<T>(item: Codec<T>): Codec<Readonly<Record<string, T>>> {
   const typeName = `map[string]${item.typeName}`;
   return {
@@ -168,6 +170,7 @@ export function mapOf<T>(item: Codec<T>): Codec<Readonly<Record<string, T>>> {
   };
 }
 
+/** An object with exactly these fields. */
 export function objectOf<T extends FieldTable>(fields: T): Codec<FieldValues<T>> {
   return {
     typeName: "object",
@@ -183,6 +186,7 @@ export function defaultsOf<T extends FieldTable>(fields: T): FieldValues<T> {
   return values;
 }
 
+/** Neither null nor a list. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -63,6 +63,7 @@ export interface Files {
   watch(directory: string, onChange: () => void, signal: AbortSignal): Promise<void>;
 }
 
+/** The type is that of the entry itself: a link is a link. */
 export interface DirectoryEntry {
   name: string;
   type: FileType;

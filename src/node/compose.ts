@@ -38,6 +38,7 @@ export interface NodeAgent {
   memory: NodeAgentMemory;
 }
 
+/** Read-only views of what is kept of pods. */
 export interface NodeAgentMemory {
   workers: Pick<PodWorkers, "states">;
   statuses: Pick<PodStatuses, "list" | "subscribe">;
@@ -49,7 +50,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   const { host, log, metrics } = ports;
   const { clock } = host;
   const stopping = new AbortController();
-  let crash: unknown;
+  let crash: Error | undefined;
   const tasks = createTasks((name, error) => {
     crash ??= new Error(`${name} crashed: ${messageOf(error)}`, { cause: error });
     stopping.abort();

@@ -3,6 +3,7 @@ import type { EnvFromSource, EnvVar, EnvVarSource, ObjectFieldSelector, Resource
 import { checkConfigMapKey, checkEnvName, checkLocalPath, checkQualifiedName } from "./names.ts";
 import { each, invalid, invalidEach, required, unsupported } from "./problems.ts";
 
+/** Names, and that each variable has one source at most. */
 export function validateEnv(path: string, env: EnvVar[] | undefined): FieldError[] {
   return each(path, env, ({ name, value, valueFrom }, envPath) => [
     ...(name === "" ? [required(`${envPath}.name`)] : invalidEach(`${envPath}.name`, name, checkEnvName(name))),
@@ -53,6 +54,7 @@ export const VOLUME_FIELDS = [
   "metadata.uid",
 ];
 
+/** Only the fields of `allowed` may be referred to; labels and annotations by their key. */
 export function validateFieldRef(
   path: string,
   { apiVersion, fieldPath }: ObjectFieldSelector,
@@ -70,6 +72,7 @@ const RESOURCE_FIELDS = ["limits", "requests"].flatMap((list) =>
   ["cpu", "memory", "ephemeral-storage"].map((name) => `${list}.${name}`),
 );
 
+/** A resource of a container, with a divisor that makes sense for it. */
 export function validateResourceFieldRef(path: string, { resource }: ResourceFieldSelector): FieldError[] {
   if (resource === "") return [required(`${path}.resource`)];
   const isHugePages = /^(?:limits|requests)\.hugepages-./.test(resource);
@@ -85,6 +88,7 @@ function validateKeyRef(path: string, { name = "", key }: { name?: string; key: 
   ];
 }
 
+/** Each entry names exactly one config map or secret. */
 export function validateEnvFrom(path: string, envFrom: EnvFromSource[] | undefined): FieldError[] {
   return each(path, envFrom, ({ prefix = "", configMapRef, secretRef }, sourcePath) => {
     const errors = prefix === "" ? [] : invalidEach(`${sourcePath}.prefix`, prefix, checkEnvName(prefix));

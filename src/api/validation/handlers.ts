@@ -20,6 +20,7 @@ interface HandlerContext {
   readonly os: string | undefined;
 }
 
+/** postStart and preStop: exactly one action each, and a usable one. */
 export function validateLifecycle(path: string, lifecycle: Lifecycle, context: HandlerContext): FieldError[] {
   const { postStart, preStop, stopSignal } = lifecycle;
   const errors: FieldError[] = [];
@@ -47,6 +48,7 @@ function validateLifecycleHandler(path: string, handler: LifecycleHandler, conte
 
 export type ProbeKind = "livenessProbe" | "readinessProbe" | "startupProbe";
 
+/** Timings and thresholds, and exactly one action. */
 export function validateProbe(path: string, kind: ProbeKind, probe: Probe): FieldError[] {
   const errors = validateHandler(path, probe);
   const { initialDelaySeconds, timeoutSeconds, periodSeconds, successThreshold, failureThreshold } = probe;

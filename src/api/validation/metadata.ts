@@ -5,6 +5,7 @@ import { invalid, invalidEach, required, tooLong } from "./problems.ts";
 
 const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 
+/** Name, namespace, UID, labels and annotations. */
 export function validateMetadata({
   name = "",
   namespace = "",

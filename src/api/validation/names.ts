@@ -70,6 +70,7 @@ const LABEL_VALUE_RULE = pattern(
   ["MyValue", "my_value", "12345"],
 );
 
+/** What is wrong with it as the value of a label; empty when nothing is. */
 export function checkLabelValue(text: string): string[] {
   return [...atMost(text, LABEL_63), ...(LABEL_VALUE.test(text) ? [] : [LABEL_VALUE_RULE])];
 }
@@ -106,6 +107,7 @@ export function checkPortName(text: string): string[] {
   return problems;
 }
 
+/** What is wrong with it as the name of an HTTP header; empty when nothing is. */
 export function checkHttpHeaderName(text: string): string[] {
   if (/^[-A-Za-z0-9]+$/.test(text)) return [];
   const rule = "a valid HTTP header must consist of alphanumeric characters or '-'";
@@ -124,6 +126,7 @@ export function checkLocalPath(text: string): string[] {
   return [...(text.startsWith("/") ? ["must be a relative path"] : []), ...checkNoBacksteps(text)];
 }
 
+/** What is wrong with a path that must stay beneath its root; empty when nothing is. */
 export function checkNoBacksteps(text: string): string[] {
   return text.split("/").includes("..") ? ["must not contain '..'"] : [];
 }

@@ -5,6 +5,7 @@ import { duplicate, each, inRange, invalid, invalidEach, oneOf, required } from 
 
 const PORT_RANGE = [1, 65535] as const;
 
+/** Numbers, names and protocols, and that no host port is taken twice. */
 export function validatePorts(path: string, ports: ContainerPort[] | undefined, hostNetwork: boolean): FieldError[] {
   const names = new Set<string>();
   return each(path, ports, (port, portPath) => {

@@ -12,6 +12,7 @@ const isHugePages = (name: string) => name.startsWith("hugepages-");
 /** Only the standard ones may be promised more often than they exist. */
 const isOvercommitAllowed = (name: string) => STANDARD_RESOURCES.includes(name);
 
+/** Names and quantities, and that no request exceeds its limit. */
 export function validateResources(
   path: string,
   resources: ResourceRequirements,

@@ -5,6 +5,7 @@ import { duplicate, each, invalid, invalidEach, oneOf, required, unsupported } f
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
+/** Operators, effects, and that seconds go with NoExecute only. */
 export function validateTolerations(path: string, tolerations: Toleration[] | undefined): FieldError[] {
   return each(path, tolerations, (toleration, place) => {
     const { key = "", operator = "", effect = "", tolerationSeconds } = toleration;

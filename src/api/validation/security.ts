@@ -16,6 +16,7 @@ import {
 /** User and group ids as the kernel and the API take them. */
 const ID_RANGE = [0, 2_147_483_647] as const;
 
+/** The pod's security context: ids, sysctls, profiles. */
 export function validatePodSecurity(path: string, spec: PodSpec): FieldError[] {
   const context = spec.securityContext ?? {};
   const errors = [
@@ -48,6 +49,7 @@ function validateHostNamespaces(spec: PodSpec): FieldError[] {
   return errors;
 }
 
+/** A container's security context: ids, capabilities, proc mount, profiles. */
 export function validateContainerSecurity(path: string, context: SecurityContext, spec: PodSpec): FieldError[] {
   const { privileged, allowPrivilegeEscalation, procMount, capabilities } = context;
   const errors = [...validateIdentity(path, context), ...validateOs(path, context, spec)];

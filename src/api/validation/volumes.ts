@@ -16,6 +16,7 @@ const HOST_PATH_TYPES = [
   "Socket",
 ];
 
+/** Unique names, and exactly one source each, valid in itself. */
 export function validateVolumes(path: string, { volumes }: PodSpec): FieldError[] {
   const names = new Set<string>();
   return each(path, volumes, (volume, volumePath) => {

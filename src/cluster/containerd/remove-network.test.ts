@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { planRuleRemoval } from "./remove-network.ts";
+import { planResultRemoval, planRuleRemoval } from "./remove-network.ts";
 
 const RULES = `-P POSTROUTING ACCEPT
 -N CNI-DN-f12e414e3d74bf2c18fc6
@@ -50,4 +50,15 @@ it("removes the rules and chains of one network and leaves the rest", () => {
 
 it("plans nothing for a network that left nothing", () => {
   expect(planRuleRemoval(RULES, "nodelet-2")).toEqual([]);
+});
+
+it("takes a network's own results and the loopback of its sandboxes, listed or not, and nobody else's", () => {
+  const names = [
+    "nodelet-1-aa-eth0",
+    "cni-loopback-aa-lo",
+    "cni-loopback-bb-lo",
+    "nodelet-2-cc-eth0",
+    "cni-loopback-cc-lo",
+  ];
+  expect(planResultRemoval(names, "nodelet-1", ["bb"])).toEqual(names.slice(0, 3));
 });

@@ -19,10 +19,25 @@ export async function removeNetwork(layout: RuntimeLayout, sandboxIds: readonly 
   for (const args of planRuleRemoval(rules, layout.networkName)) {
     await runCommand("iptables", ["--wait", "--table", "nat", ...args]);
   }
-  for (const name of await readdir(CNI_RESULTS).catch(() => [])) {
-    const ours = name.startsWith(`${layout.networkName}-`) || sandboxIds.some((id) => name.includes(`-${id}-`));
-    if (ours) await rm(join(CNI_RESULTS, name), { force: true });
+  const results = await readdir(CNI_RESULTS).catch(() => []);
+  for (const name of planResultRemoval(results, layout.networkName, sandboxIds)) {
+    await rm(join(CNI_RESULTS, name), { force: true });
   }
+}
+
+/**
+ * The cached results of the network (`<network>-<sandbox>-eth0`) and of the loopback of the same sandboxes
+ * (`cni-loopback-<sandbox>-lo`), also of a sandbox that was cut off while it was made and that nobody lists.
+ */
+export function planResultRemoval(
+  names: readonly string[],
+  networkName: string,
+  sandboxIds: readonly string[],
+): string[] {
+  const prefix = `${networkName}-`;
+  const own = names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length).split("-")[0]);
+  const ids = new Set([...own, ...sandboxIds]);
+  return names.filter((name) => name.startsWith(prefix) || [...ids].some((id) => name.includes(`-${id}-`)));
 }
 
 async function readBridge(layout: RuntimeLayout): Promise<string | undefined> {

@@ -31,6 +31,7 @@ export interface FakeFiles extends Files {
  */
 export type FileHook = (access: FileAccess) => Promise<void> | void;
 
+/** One access of a file, as a hook sees it. */
 export interface FileAccess {
   operation: FileOperation;
   path: string;

@@ -5,6 +5,7 @@ export interface FakeMachine extends Machine {
   facts: MachineFacts;
 }
 
+/** What the fake machine says of itself; a test may change it at any time. */
 export interface MachineFacts {
   hostname: string;
   nodeAddresses: string[];

@@ -32,6 +32,7 @@ export interface Place {
   node: MemoryNode | undefined;
 }
 
+/** A file, directory, link or special file in memory. */
 export interface MemoryNode {
   readonly inode: number;
   content: NodeContent;
@@ -138,14 +139,17 @@ function walkFrom(root: MemoryNode, path: string, options: WalkOptions, links = 
   return { parent: root, name: "", node: root };
 }
 
+/** Undefined for what is no directory. */
 export function childrenOf(node: MemoryNode): Map<string, MemoryNode> | undefined {
   return node.content.kind === "directory" ? node.content.children : undefined;
 }
 
+/** As the port names the types. */
 export function typeOf(node: MemoryNode): FileType {
   return node.content.kind === "special" ? node.content.type : node.content.kind;
 }
 
+/** As the port gives it. */
 export function statusOf(node: MemoryNode): FileStatus {
   return {
     type: typeOf(node),

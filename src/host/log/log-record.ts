@@ -3,6 +3,7 @@ import type { LogFields } from "../../base/log.ts";
 /** klog's severities; they are all that a text line shows of a level. */
 export type Severity = "E" | "W" | "I";
 
+/** One line of the log before it is written; `at` in milliseconds since the epoch. */
 export interface LogRecord {
   severity: Severity;
   verbosity: number;
@@ -17,6 +18,7 @@ const MAX_FIELDS = 32;
 const MAX_ITEMS = 64;
 const MAX_DEPTH = 4;
 
+/** The message, cut at the limit. */
 export function boundMessage(message: string): string {
   return cut(message);
 }

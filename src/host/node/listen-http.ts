@@ -6,6 +6,8 @@ import type { HttpHandler, HttpServer, Listen, ListenAddress, ServedResponse } f
 /** Somebody who connects and says nothing is let go after this long. */
 const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_CONNECTIONS = 256;
+/** Only for parsing: requests name a path. */
+const BASE_URL = "http://node";
 
 /** The real `Listen`, over `node:http`. */
 export const listenHttp: Listen = async (address, handler) => {
@@ -49,10 +51,11 @@ function describe(server: Server): HttpServer {
 
 async function answer(handler: HttpHandler, request: IncomingMessage, response: ServerResponse): Promise<void> {
   // What is in a request line is anybody's: `//` is no URL, and must not be the end of the process.
-  const url = URL.parse(request.url ?? "/", "http://node");
+  const target = request.url ?? "/";
   let answered: ServedResponse = { status: 400, body: "400 bad request\n" };
   try {
-    if (url !== null) {
+    if (URL.canParse(target, BASE_URL)) {
+      const url = new URL(target, BASE_URL);
       answered = await handler({ method: request.method ?? "GET", path: url.pathname, query: url.searchParams });
     }
   } catch (error) {

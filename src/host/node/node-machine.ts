@@ -4,6 +4,7 @@ import { findDefaultInterface, findDefaultInterface6 } from "./default-route.ts"
 
 const MAX_ROUTES_BYTES = 4 * 1024 * 1024;
 
+/** The real machine, from procfs and what Node.js knows. */
 export function createNodeMachine(files: Pick<Files, "read">): Machine {
   /** Empty where the kernel was built without that protocol. */
   const readRoutes = async (path: string): Promise<string> => {

@@ -20,6 +20,7 @@ export interface PodDns {
   warnings: DnsWarning[];
 }
 
+/** Something of the pod's DNS that is not as it asked; for an event. */
 export interface DnsWarning {
   reason: "MissingClusterDNS" | "DNSConfigForming";
   message: string;

@@ -28,8 +28,9 @@ export function createOrphanDirectories(deps: OrphanDirectoriesDeps): (isKnown: 
       if (isKnown(uid)) continue;
       try {
         await deps.tearDownVolumes(uid);
-        await deps.removeLogs(uid);
         // It may have come back meanwhile, as a static pod with the same UID does.
+        if (isKnown(uid)) continue;
+        await deps.removeLogs(uid);
         if (isKnown(uid)) continue;
         // Goes last: it is by this directory that the rest is found again.
         await deps.directories.removeDirectories(uid);

@@ -52,6 +52,7 @@ export interface SyncLoopDeps {
   runtimeError(): string | undefined;
 }
 
+/** Why a pod must not run here. */
 export interface Rejection {
   reason: string;
   message: string;

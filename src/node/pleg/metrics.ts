@@ -1,5 +1,6 @@
 import type { GaugeSeries, HistogramSeries, Metrics } from "../../base/metrics.ts";
 
+/** Upstream's series about the relist. */
 export interface PlegMetrics {
   relistDuration: HistogramSeries<never>;
   relistInterval: HistogramSeries<never>;

@@ -33,6 +33,7 @@ export interface Pleg {
 /** Before its first relist PLEG is merely new; `message` is upstream's. */
 export type PlegHealth = { state: "starting" } | { state: "healthy" } | { state: "unhealthy"; message: string };
 
+/** Whom to read, and what to call it. */
 export interface PodName {
   uid: string;
   name: string;

@@ -30,6 +30,7 @@ export interface PodCache {
   readonly size: number;
 }
 
+/** Proves when a reading began. */
 export interface ReadTicket {
   uid: string;
   begun: number;

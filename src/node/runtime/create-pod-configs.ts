@@ -22,6 +22,7 @@ export interface SandboxConfig {
   warnings: ReadonlyArray<{ reason: string; message: string }>;
 }
 
+/** What a container's config depends on besides the node. */
 export interface ContainerInput {
   pod: Pod;
   next: ContainerToStart;

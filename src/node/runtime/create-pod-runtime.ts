@@ -104,7 +104,8 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
 
   async function start(run: Run): Promise<Map<string, StartFailure>> {
     const { actions, options } = run;
-    if (actions.createSandbox !== undefined) return await startLine.run(async () => await startNow(run), options.signal);
+    if (actions.createSandbox !== undefined)
+      return await startLine.run(async () => await startNow(run), options.signal);
     // A container that is due in a sandbox that stands (after its back-off, say) does not wait behind whole pods.
     return actions.containersToStart.length > 0 ? await startNow(run) : new Map();
   }

@@ -13,6 +13,7 @@ export interface HookTarget {
   podIp: string | undefined;
 }
 
+/** How long the hook may take, and who may cut it short. */
 export interface HookOptions {
   timeoutMs: number;
   signal: AbortSignal;

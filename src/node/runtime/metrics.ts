@@ -1,5 +1,6 @@
 import type { CounterSeries, HistogramSeries, Metrics } from "../../base/metrics.ts";
 
+/** Upstream's series about starts of pods and containers. */
 export interface RuntimeMetrics {
   startedPods: CounterSeries<never>;
   startedPodErrors: CounterSeries<"code">;

@@ -44,6 +44,7 @@ export interface ContainerToStart {
   previousEndedAt: number | undefined;
 }
 
+/** It failed too often too quickly; `until` in milliseconds since the epoch. */
 export interface BackingOffContainer {
   container: Container;
   until: number;

@@ -14,6 +14,7 @@ export interface RuntimePod {
   containers: RuntimeContainer[];
 }
 
+/** A sandbox as the runtime's list shows it. */
 export interface RuntimeSandbox {
   id: string;
   attempt: number;
@@ -21,6 +22,7 @@ export interface RuntimeSandbox {
   createdAt: number;
 }
 
+/** A container as the runtime's list shows it. */
 export interface RuntimeContainer {
   id: string;
   sandboxId: string;
@@ -48,6 +50,7 @@ export interface PodRuntimeStatus {
   observedAt: number;
 }
 
+/** A sandbox as the runtime's status call shows it. */
 export interface SandboxRuntimeStatus {
   id: string;
   attempt: number;
@@ -82,11 +85,13 @@ export interface ContainerRuntimeStatus {
   recordedStop?: RecordedStop;
 }
 
+/** What was written on a container when it was made, for the day when its manifest is gone. */
 export interface RecordedStop {
   gracePeriodSeconds: number | undefined;
   preStop: LifecycleHandler | undefined;
 }
 
+/** The status of a pod of which the runtime holds nothing. */
 export function emptyPodRuntimeStatus(
   pod: { uid: string; name: string; namespace: string },
   observedAt: number,
@@ -100,6 +105,7 @@ export function findContainer(status: PodRuntimeStatus, name: string): Container
   return status.containers.find((container) => container.name === name);
 }
 
+/** Whether anything of the pod but its sandbox runs. */
 export function hasRunningContainer(status: PodRuntimeStatus): boolean {
   return status.containers.some((container) => container.state === "running");
 }

@@ -20,7 +20,11 @@ export async function removePod(deps: RemoveDeps, status: PodRuntimeStatus, sign
   const containers = status.containers.map((container) => async () => {
     await removeContainer(deps, status, container, signal);
   });
-  const sandboxes = status.sandboxes.map(({ id }) => async () => await removeSandbox(deps.runtime, id, signal));
+  const sandboxes = status.sandboxes.map(
+    ({ id }) =>
+      async () =>
+        await removeSandbox(deps.runtime, id, signal),
+  );
   await runAll([...containers, ...sandboxes], "removing the pod from the runtime");
   await deps.files.remove(podLogDirectory(deps.podLogsDirectory, status));
 }
@@ -39,11 +43,7 @@ export async function removeContainer(
 }
 
 /** Removes a stopped sandbox and whatever containers are in it. */
-export async function removeSandbox(
-  runtime: Cri["runtime"],
-  podSandboxId: string,
-  signal: AbortSignal,
-): Promise<void> {
+export async function removeSandbox(runtime: Cri["runtime"], podSandboxId: string, signal: AbortSignal): Promise<void> {
   await unlessGone(runtime.removePodSandbox(cri.RemovePodSandboxRequest.fromPartial({ podSandboxId }), { signal }));
 }
 

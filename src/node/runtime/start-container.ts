@@ -63,7 +63,10 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
     const made = deps.configs.container({ pod, next, imageRef, imageUser, podIps, mounts, targetContainerId });
     if ("reason" in made) return made;
     // As upstream does: containerd would make it, other runtimes expect to find it.
-    await host.files.makeDirectory(`${podLogDirectory(deps.podLogsDirectory, podReference(pod))}/${next.container.name}`, 0o755);
+    await host.files.makeDirectory(
+      `${podLogDirectory(deps.podLogsDirectory, podReference(pod))}/${next.container.name}`,
+      0o755,
+    );
     const request = cri.CreateContainerRequest.fromPartial({
       podSandboxId: sandbox.id,
       config: made.config,
@@ -97,7 +100,12 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
     say(run, "Warning", "FailedPostStartHook", message);
     const { pod, status, sandbox } = run;
     const started = { id, name: container.name, state: "running" as const };
-    const stop = { pod, status: { ...status, ips: [...sandbox.ips] }, container: started, message: "FailedPostStartHook" };
+    const stop = {
+      pod,
+      status: { ...status, ips: [...sandbox.ips] },
+      container: started,
+      message: "FailedPostStartHook",
+    };
     await stopContainer(deps, stop, { gracePeriodSeconds: undefined, signal });
     return { reason: "PostStartHookError", message, retryAt: host.clock.now() };
   };

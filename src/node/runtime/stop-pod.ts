@@ -57,7 +57,9 @@ export async function stopPod(
   const stopped = await Promise.allSettled(stops);
   options.signal.throwIfAborted();
   const ready = status.sandboxes.filter(({ state }) => state === "ready");
-  const down = await Promise.allSettled(ready.map(async ({ id }) => await stopSandbox(deps.runtime, id, options.signal)));
+  const down = await Promise.allSettled(
+    ready.map(async ({ id }) => await stopSandbox(deps.runtime, id, options.signal)),
+  );
   options.signal.throwIfAborted();
   throwJoined(
     [...stopped, ...down].flatMap((end) => (end.status === "rejected" ? [end.reason] : [])),
@@ -101,7 +103,10 @@ export async function stopContainer(deps: StopDeps, stop: ContainerStop, options
   if (left > 0 && turn !== undefined) {
     left -= await secondsOf(clock, async () => await waitAtMost(clock, turn, left * 1000, options.signal));
   }
-  await askToStop(deps, container.id, { seconds: Math.max(MINIMUM_GRACE_PERIOD_SECONDS, left), signal: options.signal });
+  await askToStop(deps, container.id, {
+    seconds: Math.max(MINIMUM_GRACE_PERIOD_SECONDS, left),
+    signal: options.signal,
+  });
 }
 
 /**

@@ -11,6 +11,7 @@ export interface ProblemLog {
   forget(subject: string): void;
 }
 
+/** Something wrong with a source, that is logged once for as long as it lasts. */
 export interface Problem {
   level: "error" | "warn";
   message: string;

@@ -24,6 +24,7 @@ export function terminatedState(
   };
 }
 
+/** The state of a container that runs. */
 export function runningState(running: ContainerRuntimeStatus): ContainerState {
   return { running: running.startedAt > 0 ? { startedAt: formatTime(running.startedAt) } : {} };
 }
@@ -37,6 +38,7 @@ export const LOST_WHEN_TERMINATED = "The container could not be located when the
 export const LOST_WHILE_RUNNING =
   "The container could not be located when the pod was deleted.  The container used to be Running";
 
+/** How long one container's termination message may be, since a pod's together are limited. */
 export function maxMessageBytes(pod: Pod): number {
   const containers = (pod.spec?.containers.length ?? 0) + (pod.spec?.initContainers?.length ?? 0);
   return Math.floor(MAX_POD_TERMINATION_MESSAGE_BYTES / Math.max(1, containers));

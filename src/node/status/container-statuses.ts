@@ -12,6 +12,7 @@ import {
 } from "./container-state.ts";
 import type { PodStatusInput } from "./pod-status-input.ts";
 
+/** By kind, each in the order of the pod's spec. */
 export interface ContainerStatuses {
   init: ContainerStatus[];
   main: ContainerStatus[];

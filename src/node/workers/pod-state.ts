@@ -31,6 +31,7 @@ interface CommonState {
 
 export type Subject = { kind: "pod"; pod: Pod } | { kind: "orphan"; pod: RuntimePod };
 
+/** It shall run. */
 export interface SyncingState extends CommonState {
   phase: "syncing";
 }
@@ -45,14 +46,17 @@ interface EndingState extends CommonState {
   statusOverride: StatusOverride | undefined;
 }
 
+/** It shall stop, within its grace period. */
 export interface TerminatingState extends EndingState {
   phase: "terminating";
 }
 
+/** Nothing of it runs; what it held is being given back. */
 export interface TerminatedState extends EndingState {
   phase: "terminated";
 }
 
+/** All is given back; kept for its status and logs. */
 export interface FinishedState extends EndingState {
   phase: "finished";
 }

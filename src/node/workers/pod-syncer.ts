@@ -16,6 +16,7 @@ export interface PodSyncer {
   syncTerminatedPod(work: TerminatedWork): Promise<void>;
 }
 
+/** Bring the pod nearer to its manifest. */
 export interface SyncWork {
   pod: Pod;
   signal: AbortSignal;
@@ -27,6 +28,7 @@ export interface SyncResult {
   retryAt?: number;
 }
 
+/** Stop everything of the pod; the override is for its status. */
 export interface TerminatingWork {
   subject: Subject;
   gracePeriodSeconds: number;
@@ -35,6 +37,7 @@ export interface TerminatingWork {
   signal: AbortSignal;
 }
 
+/** Give back what the pod held; with `deleted`, all of it. */
 export interface TerminatedWork {
   subject: Subject;
   deleted: boolean;

@@ -44,25 +44,25 @@ export interface PodWorkerDeps {
 export interface PodWorkerOptions {
   /** A pod is looked at again after this long × 1…1.5 even when nothing happened. */
   resyncMs: number;
-  /** After a failure, × 1…1.5. */
+  /** The longest wait after failures, × 1…1.5. */
   backOffMs: number;
 }
 
 const JITTER = 0.5;
 /**
- * A hint that the pod changed shortens the wait after a failure, but not below this, doubled with each failure in a row:
- * the failed attempt itself may have been what changed it (a sandbox that was made and lost), and would hint for ever.
+ * The wait after the first failure; it doubles with each further one in a row, up to `backOffMs`. Most failures are over
+ * soon (a runtime that restarts, a name that is still reserved), so the first wait is a tenth of upstream's.
  */
-const LOOK_AFTER_FAILURE_MS = 1_000;
+const FIRST_BACK_OFF_MS = 1_000;
 
 export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options: PodWorkerOptions): PodWorker {
   let state = initial;
   let running: { controller: AbortController; done: Promise<void> } | undefined;
   /** What came while it worked: nothing, a hint to look again, or a change that must be worked on. */
   let pending: "nothing" | "look" | "work" = "nothing";
-  let timer: { timer: Timer; dueAt: number } | undefined;
-  /** In a row, and when the last was. */
-  const failures = { count: 0, at: 0 };
+  let timer: Timer | undefined;
+  /** In a row. */
+  let failures = 0;
   let stopped = false;
   const log = deps.log.with({ pod: state.fullName, uid: referenceOf(state.subject).uid });
 
@@ -73,27 +73,20 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
   };
 
   const unschedule = () => {
-    timer?.timer.cancel();
+    timer?.cancel();
     timer = undefined;
   };
   const schedule = (delayMs: number) => {
     unschedule();
-    timer = { timer: deps.clock.setTimer(delayMs, start), dueAt: deps.clock.monotonic() + delayMs };
+    timer = deps.clock.setTimer(delayMs, start);
   };
-  /** Starts for a hint: at once, or after a failure when its time has come. */
+  /**
+   * Starts for a hint that the pod changed; but the wait after a failure stands, because the attempt that failed may be
+   * what changed it (a sandbox that was made and lost), and would hint for ever.
+   */
   const look = () => {
-    if (running !== undefined) {
-      if (pending === "nothing") pending = "look";
-      return;
-    }
-    const wait = lookDelay();
-    if (wait === 0) start();
-    else if (timer === undefined || timer.dueAt > deps.clock.monotonic() + wait) schedule(wait);
-  };
-  const lookDelay = () => {
-    if (failures.count === 0) return 0;
-    const delay = Math.min(LOOK_AFTER_FAILURE_MS * 2 ** (failures.count - 1), options.backOffMs);
-    return Math.max(0, failures.at + delay - deps.clock.monotonic());
+    if (running === undefined && failures === 0) start();
+    else if (running !== undefined && pending === "nothing") pending = "look";
   };
 
   /** Starts the work that the state owes, unless some runs: then once more after it. */
@@ -122,14 +115,14 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
     running = undefined;
     if (stopped) return;
     if (pending === "work" || wait === 0) start();
-    else if (wait !== undefined && pending === "look") schedule(Math.min(wait, lookDelay()));
+    else if (pending === "look" && failures === 0) start();
     else if (wait !== undefined) schedule(wait);
   }
 
   async function attempt(work: WorkKind, signal: AbortSignal): Promise<number | undefined> {
     try {
       const wait = await perform(state, work, signal);
-      failures.count = 0;
+      failures = 0;
       return wait;
     } catch (error) {
       // Whatever a cancelled work failed of, it was for a state that is over.
@@ -168,9 +161,9 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
     }
     log.error("Error syncing pod, will be tried again", { work, error: messageOf(error) });
     deps.onFailure(state, work, error);
-    failures.count++;
-    failures.at = deps.clock.monotonic();
-    const backOff = jitter(deps.random, options.backOffMs, JITTER);
+    const wait = Math.min(FIRST_BACK_OFF_MS * 2 ** failures, options.backOffMs);
+    failures++;
+    const backOff = jitter(deps.random, wait, JITTER);
     const due = error instanceof IncompleteSyncError ? error.retryBy - deps.clock.now() : backOff;
     return Math.max(1, Math.min(backOff, due));
   }

@@ -5,15 +5,17 @@ const WANTED = "meaning, units, defaults, errors";
 
 /**
  * Exported functions, classes and interfaces say what they mean to whoever calls them. An interface may do so at its
- * members, and for `createPleg` it is enough that `Pleg`, exported from the same file, does.
+ * members, and for `createPleg` it is enough that `Pleg`, exported from the same file, does. What a factory is handed
+ * (`PlegDeps`) is explained by the ports that it names. Tests and tools explain themselves by what they do.
  */
 export const docComments: Rule = {
   name: "doc-comments",
   check: ({ sources }) =>
-    sources.flatMap((source) => {
+    sources.filter(isProduct).flatMap((source) => {
       const exported = exportsOf(source);
       const documented = new Set(exported.filter(({ hasDoc }) => hasDoc).map(({ name }) => name));
       return exported
+        .filter(({ name }) => !name.endsWith("Deps"))
         .filter(({ name, needsDoc, hasDoc }) => needsDoc && !hasDoc && !documented.has(name.replace(/^create/, "")))
         .map(({ name, line }) => ({
           file: source.path,
@@ -22,3 +24,7 @@ export const docComments: Rule = {
         }));
     }),
 };
+
+function isProduct({ path, isTest }: { path: string; isTest: boolean }): boolean {
+  return path.startsWith("src/") && !isTest;
+}

@@ -2,6 +2,7 @@ import type { Container, EnvFromSource, EnvVar } from "../../../api/gen/types.ts
 import { type DownwardContext, type DownwardValue, readPodField, readResourceField } from "./downward-api.ts";
 import { expandVariables } from "./expansion.ts";
 
+/** With its value as the container will see it. */
 export interface EnvironmentVariable {
   name: string;
   value: string;

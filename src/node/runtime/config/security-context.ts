@@ -108,6 +108,7 @@ function findNonRootError(pod: Pod, container: Container, imageUser: ImageUser):
   );
 }
 
+/** Why the pod's supplemental groups policy cannot be kept; undefined when it can. */
 export function findGroupsError(pod: Pod): string | undefined {
   const policy = pod.spec?.securityContext?.supplementalGroupsPolicy;
   if (policy === undefined || Object.hasOwn(SupplementalGroupsPolicy, policy)) return undefined;

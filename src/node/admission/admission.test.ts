@@ -1,0 +1,164 @@
+import { describe, expect, it } from "vitest";
+import type { Container, Pod, Volume } from "../../api/gen/types.ts";
+import { createTimeline } from "../../base/timeline.ts";
+import { createFakeClock } from "../../host/fake/fake-clock.ts";
+import { createAdmission } from "./admission.ts";
+import { createNodeAdmission } from "./node-admission.ts";
+import { createSysctlHandler } from "./sysctls.ts";
+import { findUnwatched, rejectUnsupported } from "./unsupported.ts";
+
+type Spec = NonNullable<Pod["spec"]>;
+const PROBE = { exec: { command: ["true"] } };
+
+function makePod(spec: Partial<Spec> = {}): Pod {
+  return {
+    metadata: { uid: "uid-1", name: "web", namespace: "default" },
+    spec: { containers: [{ name: "main" }], ...spec },
+  };
+}
+const withContainer = (container: Partial<Container>) => makePod({ containers: [{ name: "main", ...container }] });
+const withVolume = (volume: Partial<Volume>) => makePod({ volumes: [{ name: "data", ...volume }] });
+
+describe("what this version cannot do is refused by the name of its field", () => {
+  const inMain = (field: string) => `spec.containers{main}.${field}`;
+  it.each<[string, Pod]>([
+    ["spec.runtimeClassName", makePod({ runtimeClassName: "gvisor" })],
+    ["spec.resourceClaims", makePod({ resourceClaims: [{ name: "gpu" }] })],
+    ["spec.hostUsers: false", makePod({ hostUsers: false })],
+    ["spec.resources (pod-level resources)", makePod({ resources: { limits: { cpu: "1" } } })],
+    ["spec.setHostnameAsFQDN", makePod({ setHostnameAsFQDN: true })],
+    ["spec.volumes[0].configMap", withVolume({ configMap: { name: "x" } })],
+    ["spec.volumes[0].projected", withVolume({ projected: { sources: [] } })],
+    ["spec.volumes[0].emptyDir.medium", withVolume({ emptyDir: { medium: "HugePages" } })],
+    [inMain("env{A}.valueFrom.secretKeyRef"), withEnv("secretKeyRef", { name: "s", key: "k" })],
+    [inMain("env{A}.valueFrom.configMapKeyRef"), withEnv("configMapKeyRef", { name: "s", key: "k" })],
+    [inMain("envFrom"), withContainer({ envFrom: [{ secretRef: { name: "s" } }] })],
+    [
+      inMain("volumeMounts[0].subPath"),
+      withContainer({ volumeMounts: [{ name: "d", mountPath: "/d", subPath: "x" }] }),
+    ],
+    [
+      inMain("volumeMounts[0].subPathExpr"),
+      withContainer({ volumeMounts: [{ name: "d", mountPath: "/d", subPathExpr: "$(X)" }] }),
+    ],
+    [
+      inMain("volumeMounts[0].recursiveReadOnly"),
+      withContainer({ volumeMounts: [{ name: "d", mountPath: "/d", recursiveReadOnly: "Enabled" }] }),
+    ],
+    [inMain("volumeDevices"), withContainer({ volumeDevices: [{ name: "d", devicePath: "/dev/x" }] })],
+    [inMain("resources.claims"), withContainer({ resources: { claims: [{ name: "gpu" }] } })],
+    ["spec.initContainers{init}.volumeDevices", withInit({ volumeDevices: [{ name: "d", devicePath: "/dev/x" }] })],
+  ])("%s", (field, pod) => {
+    const message = `Pod uses what this version of nodelet does not support yet: ${field}`;
+    expect(rejectUnsupported(pod)).toEqual({ reason: "UnsupportedFeature", message });
+  });
+
+  it("all of it at once", () => {
+    const pod = {
+      ...withVolume({ secret: {} }),
+      spec: { ...withVolume({ secret: {} }).spec, hostUsers: false },
+    } as Pod;
+    expect(rejectUnsupported(pod)?.message).toContain("spec.hostUsers: false; spec.volumes[0].secret");
+  });
+
+  it.each<[string, Pod]>([
+    ["nothing special", makePod()],
+    [
+      "volumes on the node",
+      makePod({
+        volumes: [
+          { name: "a", hostPath: { path: "/x" } },
+          { name: "b", emptyDir: {} },
+        ],
+      }),
+    ],
+    ["a volume in memory", withVolume({ emptyDir: { medium: "Memory" } })],
+    ["what is optional", withEnv("secretKeyRef", { name: "s", key: "k", optional: true })],
+    ["what is optional, all of it", withContainer({ envFrom: [{ configMapRef: { name: "s", optional: true } }] })],
+    ["the downward API", withEnv("fieldRef", { fieldPath: "metadata.name" })],
+    ["host users", makePod({ hostUsers: true })],
+    ["probes", withContainer({ livenessProbe: PROBE })],
+  ])("but not %s", (_name, pod) => {
+    expect(rejectUnsupported(pod)).toBeUndefined();
+  });
+});
+
+function withEnv(source: string, value: object): Pod {
+  return withContainer({ env: [{ name: "A", valueFrom: { [source]: value } }] });
+}
+
+function withInit(container: Partial<Container>): Pod {
+  return makePod({ initContainers: [{ name: "init", ...container }] });
+}
+
+it("probes are named, container by container", () => {
+  const pod = makePod({
+    containers: [{ name: "main", livenessProbe: PROBE, readinessProbe: PROBE }, { name: "other" }],
+    initContainers: [{ name: "side", restartPolicy: "Always", startupProbe: PROBE }],
+  });
+  expect(findUnwatched(pod)).toEqual([
+    "spec.initContainers{side}.startupProbe",
+    "spec.containers{main}.livenessProbe",
+    "spec.containers{main}.readinessProbe",
+  ]);
+});
+
+describe("sysctls", () => {
+  const allowed = ["net.core.*", "kernel.msg*", "net/ipv4/conf/eth0.1/rp_filter"];
+  const judge = (name: string, spec: Partial<Spec> = {}) =>
+    createSysctlHandler(allowed)(makePod({ ...spec, securityContext: { sysctls: [{ name, value: "1" }] } }))?.message;
+
+  it.each([
+    ["net.ipv4.tcp_syncookies", {}],
+    ["net/ipv4/tcp_syncookies", {}],
+    ["net.core.somaxconn", {}],
+    ["kernel.msgmax", {}],
+    ["net.ipv4.conf.eth0/1.rp_filter", {}],
+    ["kernel.shm_rmid_forced", { hostNetwork: true }],
+    ["net.core.somaxconn", { hostIPC: true }],
+  ])("%s is let in (%o)", (name, spec) => {
+    expect(judge(name, spec)).toBeUndefined();
+  });
+
+  it.each([
+    ["kernel.panic", {}, 'forbidden sysctl: "kernel.panic" not allowlisted'],
+    ["net.ipv4.ip_forward", {}, 'forbidden sysctl: "net.ipv4.ip_forward" not allowlisted'],
+    ["net.corex", {}, 'forbidden sysctl: "net.corex" not allowlisted'],
+    [
+      "net.core.somaxconn",
+      { hostNetwork: true },
+      'forbidden sysctl: "net.core.somaxconn" not allowed with host net enabled',
+    ],
+    ["kernel.msgmax", { hostIPC: true }, 'forbidden sysctl: "kernel.msgmax" not allowed with host ipc enabled'],
+    [
+      "kernel.shm_rmid_forced",
+      { hostIPC: true },
+      'forbidden sysctl: "kernel.shm_rmid_forced" not allowed with host ipc enabled',
+    ],
+  ])("%s is refused (%o)", (name, spec, message) => {
+    expect(judge(name, spec)).toBe(message);
+  });
+});
+
+it("the first rule that refuses decides, and the later ones are not asked", () => {
+  const asked: string[] = [];
+  const rule = (name: string, refuses: boolean) => () => {
+    asked.push(name);
+    return refuses ? { reason: name, message: "" } : undefined;
+  };
+  const admit = createAdmission([rule("a", false), rule("b", true), rule("c", true)]);
+  expect(admit(makePod())?.reason).toBe("b");
+  expect(asked).toEqual(["a", "b"]);
+  expect(createAdmission([])(makePod())).toBeUndefined();
+});
+
+it("a pod whose probes are not run is let in with a warning", () => {
+  const timeline = createTimeline(createFakeClock());
+  const admit = createNodeAdmission({ timeline }, { allowedUnsafeSysctls: [] });
+  expect(admit(withContainer({ livenessProbe: PROBE }))).toBeUndefined();
+  expect(timeline.read("uid-1")).toMatchObject([
+    { type: "Warning", reason: "ProbesNotSupported", message: expect.stringContaining("{main}.livenessProbe") },
+  ]);
+  expect(admit(makePod({ hostUsers: false }))).toMatchObject({ reason: "UnsupportedFeature" });
+  expect(timeline.read("uid-1")).toHaveLength(1);
+});

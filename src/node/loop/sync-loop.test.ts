@@ -1,0 +1,254 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { Pod } from "../../api/gen/types.ts";
+import { CONFIG_MIRROR_ANNOTATION } from "../../api/well-known.ts";
+import { silentLog } from "../../base/log.ts";
+import { createFakeClock } from "../../host/fake/fake-clock.ts";
+import type { PodUpdate } from "../desired/pod-update.ts";
+import type { RuntimePod } from "../runtime/pod-runtime-status.ts";
+import { initialState, type PodState, type WorkerUpdate } from "../workers/pod-state.ts";
+import { createLoopInbox } from "./loop-inbox.ts";
+import { createSyncLoop } from "./sync-loop.ts";
+
+const stops: Array<() => Promise<void>> = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+function makePod(uid: string, more: { name?: string; createdAt?: string; mirror?: boolean } = {}): Pod {
+  const { name = `pod-${uid}`, createdAt, mirror = false } = more;
+  return {
+    metadata: {
+      uid,
+      name,
+      namespace: "default",
+      ...(createdAt === undefined ? {} : { creationTimestamp: createdAt }),
+      ...(mirror ? { annotations: { [CONFIG_MIRROR_ANNOTATION]: "hash" } } : {}),
+    },
+  };
+}
+
+function makeRuntimePod(uid: string, name = `pod-${uid}`): RuntimePod {
+  return { uid, name, namespace: "default", sandboxes: [], containers: [] };
+}
+
+function describeUpdate({ type, subject, kill }: WorkerUpdate): string {
+  const uid = subject.kind === "pod" ? subject.pod.metadata?.uid : subject.pod.uid;
+  return [type, subject.kind === "orphan" ? "orphan" : [], uid, kill?.deleted ? "deleted" : []].flat().join(" ");
+}
+
+/** A running loop over workers that only note what they are told; a pod that was created stays known until `end`. */
+function createRig() {
+  const clock = createFakeClock();
+  const inbox = createLoopInbox();
+  const told: string[] = [];
+  const states = new Map<string, PodState>();
+  const desired = new Map<string, Pod>();
+  const runtimePods = new Map<string, RuntimePod>();
+  const world = {
+    updates: [] as PodUpdate[],
+    ready: true,
+    error: undefined as string | undefined,
+    refused: new Set<string>(),
+  };
+  let isKnown = (_uid: string) => false;
+  const loop = createSyncLoop({
+    clock,
+    log: silentLog,
+    inbox,
+    desired: {
+      apply: () => world.updates.splice(0),
+      byUid: (uid) => desired.get(uid),
+      allReady: () => world.ready,
+    },
+    workers: {
+      update(update) {
+        told.push(describeUpdate(update));
+        const uid = update.subject.kind === "pod" ? update.subject.pod.metadata?.uid : update.subject.pod.uid;
+        if (uid !== undefined && !states.has(uid)) states.set(uid, initialState(update, uid));
+      },
+      state: (uid) => states.get(uid),
+      states: () => states,
+    },
+    runtimePods: () => runtimePods,
+    admit: (pod) => (world.refused.has(pod.metadata?.uid ?? "") ? { reason: "No", message: "no" } : undefined),
+    reject: (pod, { reason }) => void told.push(`reject ${pod.metadata?.uid} ${reason}`),
+    forget: (uid) => void told.push(`forget ${uid}`),
+    collectDirectories: (known) => {
+      told.push("collect");
+      isKnown = known;
+    },
+    runtimeError: () => world.error,
+  });
+  const stopping = new AbortController();
+  const ended = loop.run(stopping.signal).catch(() => undefined);
+  const stop = async () => {
+    stopping.abort();
+    await ended;
+  };
+  stops.push(stop);
+  const apply = async (op: PodUpdate["op"], ...pods: Pod[]) => {
+    for (const pod of pods) if (op !== "REMOVE") desired.set(pod.metadata?.uid ?? "", pod);
+    for (const pod of pods) if (op === "REMOVE") desired.delete(pod.metadata?.uid ?? "");
+    world.updates.push({ op, source: "file", pods });
+    inbox.offerSnapshot({ source: "file", pods: [] });
+    await clock.settle();
+    return told.splice(0);
+  };
+  const hear = async () => {
+    await clock.settle();
+    return told.splice(0);
+  };
+  return { clock, inbox, loop, states, runtimePods, world, apply, hear, stop, isKnown: (uid: string) => isKnown(uid) };
+}
+
+describe("what a source says", () => {
+  it.each<[PodUpdate["op"], string]>([
+    ["ADD", "create a"],
+    ["UPDATE", "create a"],
+    ["DELETE", "create a"],
+    ["RECONCILE", "sync a"],
+    ["REMOVE", "forget a"],
+  ])("%s of an unknown pod", async (op, expected) => {
+    expect(await createRig().apply(op, makePod("a"))).toEqual([expected]);
+  });
+
+  it.each<[PodUpdate["op"], string]>([
+    ["ADD", "create a"],
+    ["UPDATE", "update a"],
+    ["DELETE", "update a"],
+    ["RECONCILE", "sync a"],
+    ["REMOVE", "kill a deleted"],
+  ])("%s of a known pod", async (op, expected) => {
+    const { apply } = createRig();
+    await apply("ADD", makePod("a"));
+    expect(await apply(op, makePod("a"))).toEqual([expected]);
+  });
+
+  it("is handled oldest pod first, and in the order of arrival where there is no age", async () => {
+    const { apply } = createRig();
+    const pods = [
+      makePod("b", { createdAt: "2026-01-02T00:00:00Z" }),
+      makePod("a", { createdAt: "2026-01-01T00:00:00Z" }),
+      makePod("d"),
+      makePod("c"),
+    ];
+    expect(await apply("ADD", ...pods)).toEqual(["create d", "create c", "create a", "create b"]);
+  });
+
+  it("runs no mirror pod", async () => {
+    expect(await createRig().apply("ADD", makePod("a", { mirror: true }))).toEqual([]);
+  });
+
+  it("does not start a pod that is refused, and asks again only when it is news", async () => {
+    const { apply, world } = createRig();
+    world.refused.add("a");
+    expect(await apply("ADD", makePod("a"))).toEqual(["reject a No"]);
+    world.refused.delete("a");
+    expect(await apply("UPDATE", makePod("a"))).toEqual(["create a"]);
+    world.refused.add("a");
+    expect(await apply("UPDATE", makePod("a"))).toEqual(["update a"]);
+  });
+
+  it("forgets a refused pod that its source drops", async () => {
+    const { apply, world } = createRig();
+    world.refused.add("a");
+    await apply("ADD", makePod("a"));
+    expect(await apply("REMOVE", makePod("a"))).toEqual(["forget a"]);
+  });
+
+  it("first tears down what the runtime holds of a pod of the same name that nobody knows", async () => {
+    const { apply, runtimePods } = createRig();
+    runtimePods.set("old", makeRuntimePod("old", "web"));
+    runtimePods.set("other", makeRuntimePod("other", "db"));
+    const told = await apply("ADD", makePod("new", { name: "web" }));
+    expect(told).toEqual(["kill orphan old deleted", "create new"]);
+  });
+});
+
+describe("what PLEG says", () => {
+  it.each([
+    ["ContainerStarted", ["sync a"]],
+    ["ContainerDied", ["sync a"]],
+    ["ContainerChanged", []],
+    ["ContainerRemoved", []],
+  ] as const)("%s", async (type, expected) => {
+    const { inbox, apply, hear } = createRig();
+    await apply("ADD", makePod("a"));
+    inbox.offerLifecycleEvent({ uid: "a", type, id: "container" });
+    inbox.offerLifecycleEvent({ uid: "stranger", type, id: "container" });
+    expect(await hear()).toEqual(expected);
+  });
+});
+
+describe("housekeeping", () => {
+  it("tears down what only the runtime knows", async () => {
+    const { inbox, apply, hear, runtimePods, isKnown } = createRig();
+    await apply("ADD", makePod("a"));
+    for (const uid of ["a", "orphan"]) runtimePods.set(uid, makeRuntimePod(uid));
+    inbox.offerRelisted();
+    expect(await hear()).toEqual(["kill orphan orphan deleted", "collect"]);
+    inbox.offerRelisted();
+    expect(await hear()).toEqual(["collect"]);
+    runtimePods.set("late", makeRuntimePod("late"));
+    expect(["a", "orphan", "late", "nobody"].map(isKnown)).toEqual([true, true, true, false]);
+  });
+
+  it("touches nothing before every source has spoken", async () => {
+    const { inbox, hear, runtimePods, world } = createRig();
+    world.ready = false;
+    runtimePods.set("orphan", makeRuntimePod("orphan"));
+    inbox.offerRelisted();
+    expect(await hear()).toEqual([]);
+    world.ready = true;
+    inbox.offerRelisted();
+    expect(await hear()).toEqual(["kill orphan orphan deleted", "collect"]);
+  });
+});
+
+describe("the end of a pod", () => {
+  it("forgets it, and starts it anew where its source names it again", async () => {
+    const { inbox, states, apply, hear } = createRig();
+    await apply("ADD", makePod("a"), makePod("b"));
+    await apply("REMOVE", makePod("a"));
+    states.clear();
+    inbox.offerGone("a");
+    inbox.offerGone("b");
+    expect(await hear()).toEqual(["forget a", "forget b", "create b"]);
+  });
+});
+
+describe("while the runtime is not fit", () => {
+  it("nothing is done, and it is asked again after waits that double up to five seconds", async () => {
+    const { clock, apply, hear, world } = createRig();
+    world.error = "container runtime is down";
+    expect(await apply("ADD", makePod("a"))).toEqual([]);
+    const waits: Array<number | undefined> = [];
+    for (let round = 0; round < 8; round++) {
+      waits.push(clock.untilNextTimer());
+      await clock.advance(clock.untilNextTimer() ?? 0);
+    }
+    expect(waits).toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
+    world.error = undefined;
+    await clock.advance(5_000);
+    expect(await hear()).toEqual(["create a"]);
+  });
+
+  it("the loop does not count as turning", async () => {
+    const { clock, loop, apply, world } = createRig();
+    await clock.advance(1_000);
+    await apply("ADD", makePod("a"));
+    expect(loop.lastTurn()).toBe(1_000);
+    world.error = "container runtime is down";
+    await clock.advance(1_000);
+    await apply("ADD", makePod("b"));
+    expect(loop.lastTurn()).toBe(1_000);
+  });
+
+  it("the loop stops when it is told to", async () => {
+    const { clock, apply, stop, world } = createRig();
+    world.error = "container runtime is down";
+    await apply("ADD", makePod("a"));
+    await stop();
+    expect(clock.pendingTimers).toBe(0);
+  });
+});

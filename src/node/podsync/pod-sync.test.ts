@@ -1,0 +1,334 @@
+import { describe, expect, it } from "vitest";
+import type { Pod, PodStatus } from "../../api/gen/types.ts";
+import { CONFIG_SOURCE_ANNOTATION } from "../../api/well-known.ts";
+import { createTimeline } from "../../base/timeline.ts";
+import { createFakeClock } from "../../host/fake/fake-clock.ts";
+import { makeRuntimeStatus, makePod as makeShape } from "../runtime/plan/__fixtures__/runtime-status.ts";
+import type { SyncOptions, SyncOutcome } from "../runtime/pod-runtime.ts";
+import { emptyPodRuntimeStatus, type PodRuntimeStatus } from "../runtime/pod-runtime-status.ts";
+import type { StartFailure } from "../runtime/start-failure.ts";
+import { createPodStatuses } from "../status/pod-statuses.ts";
+import { IncompleteSyncError, RetryError } from "../workers/pod-syncer.ts";
+import { createPodSync } from "./pod-sync.ts";
+
+const UID = "uid-1";
+const signal = new AbortController().signal;
+const reference = { uid: UID, name: "web", namespace: "default" };
+
+function makePod(spec: Partial<NonNullable<Pod["spec"]>> = {}, source?: string): Pod {
+  const pod = makeShape({});
+  const annotations = source === undefined ? {} : { annotations: { [CONFIG_SOURCE_ANNOTATION]: source } };
+  return { ...pod, metadata: { ...pod.metadata, ...annotations }, spec: { containers: [], ...pod.spec, ...spec } };
+}
+
+function createRig() {
+  const clock = createFakeClock();
+  const timeline = createTimeline(clock);
+  const statuses = createPodStatuses({ clock });
+  /** Every step in order, published statuses included: `publish Pending`. */
+  const steps: string[] = [];
+  statuses.subscribe(({ status }) => steps.push(`publish ${describeStatus(status)}`));
+  const world = {
+    runtime: emptyPodRuntimeStatus(reference, clock.now()) as PodRuntimeStatus,
+    networkError: undefined as string | undefined,
+    sync: async (_options: SyncOptions): Promise<SyncOutcome> => ({ failures: new Map() }),
+    stop: async () => {},
+    setUp: async () => {},
+    remove: async () => {},
+  };
+  const syncer = createPodSync({
+    clock,
+    timeline,
+    runtime: {
+      async sync(_pod, _status, options) {
+        steps.push(`sync ${[...options.volumes.keys()].join()}`.trim());
+        return await world.sync(options);
+      },
+      async stop(pod, _status, { gracePeriodSeconds }) {
+        steps.push(`stop ${pod === undefined ? "orphan" : "pod"} ${gracePeriodSeconds}`);
+        await world.stop();
+      },
+      async remove() {
+        steps.push("remove");
+        await world.remove();
+      },
+    },
+    cache: {
+      fresh: async () => world.runtime,
+      invalidate: () => void steps.push("invalidate"),
+    },
+    refresh: async () => void steps.push("refresh"),
+    statuses: {
+      get: statuses.get,
+      set: statuses.set,
+      terminate(pod) {
+        steps.push("terminate");
+        statuses.terminate(pod);
+      },
+    },
+    volumes: {
+      async setUp() {
+        await world.setUp();
+        steps.push("volumes up");
+        return new Map([["data", "/data"]]);
+      },
+      tearDown: async () => void steps.push("volumes down"),
+    },
+    directories: {
+      make: async () => void steps.push("directories"),
+      remove: async () => void steps.push("remove directories"),
+    },
+    networkError: () => world.networkError,
+    hostIps: () => ["192.0.2.1"],
+    runtimeName: () => "containerd",
+  });
+  const sync = async (pod: Pod) => await syncer.syncPod({ pod, signal });
+  const events = () => timeline.read(UID).map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
+  return { clock, steps, statuses, world, syncer, sync, events };
+}
+
+function describeStatus({ phase, reason, containerStatuses = [] }: PodStatus): string {
+  const states = containerStatuses.map(({ state }) => state?.waiting?.reason ?? Object.keys(state ?? {})[0]);
+  return [phase, reason, ...states].filter(Boolean).join(" ");
+}
+
+const running = () => makeRuntimeStatus(["main running"]);
+const exited = () => makeRuntimeStatus(["main exited:0"]);
+
+describe("syncPod", () => {
+  it("publishes what is known, makes it so, and publishes what came of it", async () => {
+    const { steps, world, sync } = createRig();
+    world.sync = async ({ beforeChange }) => {
+      beforeChange();
+      world.runtime = running();
+      return { failures: new Map() };
+    };
+    expect(await sync(makePod())).toEqual({ terminal: false });
+    expect(steps).toEqual([
+      "publish Pending ContainerCreating",
+      "directories",
+      "volumes up",
+      "sync data",
+      "invalidate",
+      "invalidate",
+      "refresh",
+      "publish Running running",
+    ]);
+  });
+
+  it("does not read again what it did not change", async () => {
+    const { steps, world, sync } = createRig();
+    world.runtime = running();
+    await sync(makePod());
+    expect(steps).toEqual(["publish Running running", "directories", "volumes up", "sync data"]);
+  });
+
+  it("reads what a failed change has left behind", async () => {
+    const { steps, world, sync } = createRig();
+    world.sync = async ({ beforeChange }) => {
+      beforeChange();
+      throw new Error("no sandbox");
+    };
+    await expect(sync(makePod())).rejects.toThrow("no sandbox");
+    expect(steps.slice(-3)).toEqual(["invalidate", "invalidate", "refresh"]);
+  });
+
+  it.each([
+    ["Never", "exited:0", "publish Succeeded terminated"],
+    ["OnFailure", "exited:0", "publish Succeeded terminated"],
+    ["Never", "exited:1", "publish Failed terminated"],
+  ])("finds the end of a pod with restart policy %s that %s", async (restartPolicy, state, published) => {
+    const { steps, world, sync } = createRig();
+    world.runtime = makeRuntimeStatus([`main ${state}`]);
+    expect(await sync(makePod({ restartPolicy }))).toEqual({ terminal: true });
+    expect(steps).toEqual([published]);
+  });
+
+  it("finds the end also when it comes while the pod is synced", async () => {
+    const { world, sync } = createRig();
+    world.sync = async () => {
+      world.runtime = exited();
+      return { failures: new Map() };
+    };
+    expect(await sync(makePod({ restartPolicy: "Never" }))).toEqual({ terminal: true });
+  });
+
+  it("waits a second for the network, and says so", async () => {
+    const { clock, steps, world, sync, events } = createRig();
+    world.networkError = "cni plugin not initialized";
+    const failure = await sync(makePod()).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(RetryError);
+    expect(failure).toMatchObject({ retryAt: clock.now() + 1_000 });
+    expect(steps).toEqual(["publish Pending ContainerCreating"]);
+    expect(events()).toEqual(["Warning NetworkNotReady: network is not ready: cni plugin not initialized"]);
+  });
+
+  it("does not make a pod on the host network wait for the network", async () => {
+    const { steps, world, sync } = createRig();
+    world.networkError = "cni plugin not initialized";
+    await sync(makePod({ hostNetwork: true }));
+    expect(steps).toContain("sync data");
+  });
+
+  it("fails, and says why, when a volume cannot be had", async () => {
+    const { steps, world, sync, events } = createRig();
+    world.setUp = async () => {
+      throw new Error('volume "data": no such directory');
+    };
+    await expect(sync(makePod())).rejects.toThrow("no such directory");
+    expect(steps).not.toContain("sync data");
+    expect(events()).toEqual([
+      'Warning FailedMount: Unable to attach or mount volumes: volume "data": no such directory',
+    ]);
+  });
+});
+
+describe("a container that does not start", () => {
+  const failWith =
+    (...failures: StartFailure[]) =>
+    async () => ({
+      failures: new Map(failures.map((failure, index) => [index === 0 ? "main" : `other-${index}`, failure])),
+    });
+
+  it("shows why, and is looked at again when it is due", async () => {
+    const { steps, clock, world, sync } = createRig();
+    const retryAt = clock.now() + 20_000;
+    world.sync = failWith(
+      { reason: "ErrImagePull", message: "no", retryAt },
+      { reason: "X", message: "", retryAt: retryAt + 1 },
+    );
+    expect(await sync(makePod())).toEqual({ terminal: false, retryAt });
+    expect(steps.at(-1)).toBe("publish Pending ErrImagePull");
+    world.sync = failWith();
+    await sync(makePod());
+    expect(steps.at(-1)).toBe("publish Pending ContainerCreating");
+  });
+
+  it("is a failure when nobody knows when it may be tried again", async () => {
+    const { steps, world, sync } = createRig();
+    world.sync = failWith({ reason: "CreateContainerError", message: "no" });
+    const message = 'failed to start container "main" with CreateContainerError: no';
+    await expect(sync(makePod())).rejects.toThrow(message);
+    expect(steps.at(-1)).toBe("publish Pending CreateContainerError");
+  });
+
+  it("does not make another wait for longer than it must", async () => {
+    const { clock, world, sync } = createRig();
+    const retryAt = clock.now() + 3_000;
+    world.sync = failWith(
+      { reason: "CreateContainerError", message: "no" },
+      { reason: "CrashLoopBackOff", message: "later", retryAt },
+    );
+    const failure = await sync(makePod()).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(IncompleteSyncError);
+    expect(failure).toMatchObject({ retryBy: retryAt });
+  });
+});
+
+describe("a pod with a deadline", () => {
+  it("is looked at again at its deadline, and fails then", async () => {
+    const { clock, steps, world, sync, events } = createRig();
+    const pod = makePod({ activeDeadlineSeconds: 60 });
+    world.runtime = running();
+    expect(await sync(pod)).toEqual({ terminal: false, retryAt: clock.now() + 60_000 });
+    await clock.advance(59_999);
+    expect(await sync(pod)).toMatchObject({ terminal: false });
+    await clock.advance(1);
+    expect(await sync(pod)).toEqual({ terminal: true });
+    expect(steps.at(-1)).toBe("publish Failed DeadlineExceeded running");
+    expect(events()).toEqual([
+      "Normal DeadlineExceeded: Pod was active on the node longer than the specified deadline",
+    ]);
+  });
+});
+
+describe("syncTerminatingPod", () => {
+  const terminating = { gracePeriodSeconds: 7, evicted: false, signal };
+
+  it("publishes the reason, stops everything, sees for itself that nothing runs, and publishes the end", async () => {
+    const { steps, world, syncer } = createRig();
+    world.runtime = running();
+    world.stop = async () => {
+      world.runtime = makeRuntimeStatus(["main exited:1"]);
+    };
+    const statusOverride = { phase: "Failed" as const, reason: "Evicted", message: "no memory" };
+    await syncer.syncTerminatingPod({ ...terminating, subject: { kind: "pod", pod: makePod() }, statusOverride });
+    expect(steps).toEqual([
+      "publish Failed Evicted running",
+      "invalidate",
+      "stop pod 7",
+      "invalidate",
+      "refresh",
+      "publish Failed Evicted terminated",
+    ]);
+  });
+
+  it("rejects while something of the pod still runs", async () => {
+    const { steps, world, syncer } = createRig();
+    world.runtime = running();
+    const work = { ...terminating, subject: { kind: "pod" as const, pod: makePod() }, statusOverride: undefined };
+    await expect(syncer.syncTerminatingPod(work)).rejects.toThrow("still run");
+    expect(steps.at(-1)).toBe("refresh");
+  });
+
+  it("reads the pod again when the stop failed", async () => {
+    const { steps, world, syncer } = createRig();
+    world.stop = async () => {
+      throw new Error("unavailable");
+    };
+    const work = { ...terminating, subject: { kind: "pod" as const, pod: makePod() }, statusOverride: undefined };
+    await expect(syncer.syncTerminatingPod(work)).rejects.toThrow("unavailable");
+    expect(steps.slice(-2)).toEqual(["invalidate", "refresh"]);
+  });
+
+  it("stops an orphan without a word about its status", async () => {
+    const { steps, syncer } = createRig();
+    const pod = { ...reference, sandboxes: [], containers: [] };
+    await syncer.syncTerminatingPod({ ...terminating, subject: { kind: "orphan", pod }, statusOverride: undefined });
+    expect(steps).toEqual(["invalidate", "stop orphan 7", "invalidate", "refresh"]);
+  });
+});
+
+describe("syncTerminatedPod", () => {
+  it("gives volumes back and makes the status final, and keeps the rest for who looks", async () => {
+    const { steps, world, syncer, statuses } = createRig();
+    world.runtime = makeRuntimeStatus(["main exited:1"]);
+    await syncer.syncTerminatedPod({ subject: { kind: "pod", pod: makePod() }, deleted: false, signal });
+    expect(steps).toEqual(["publish Failed terminated", "volumes down", "terminate"]);
+    expect(statuses.get(UID)?.phase).toBe("Failed");
+  });
+
+  it.each([
+    ["api", "Failed"],
+    ["file", "Pending"],
+  ])("makes the phase of a pod from %s that never ran %s", async (source, phase) => {
+    const { syncer, statuses } = createRig();
+    await syncer.syncTerminatedPod({ subject: { kind: "pod", pod: makePod({}, source) }, deleted: false, signal });
+    expect(statuses.get(UID)?.phase).toBe(phase);
+  });
+
+  it("removes everything of a pod that nobody names any more, its directory last", async () => {
+    const { steps, world, syncer } = createRig();
+    world.runtime = makeRuntimeStatus(["main exited:0"]);
+    await syncer.syncTerminatedPod({ subject: { kind: "pod", pod: makePod() }, deleted: true, signal });
+    expect(steps.slice(1)).toEqual([
+      "volumes down",
+      "terminate",
+      "invalidate",
+      "remove",
+      "invalidate",
+      "refresh",
+      "remove directories",
+    ]);
+  });
+
+  it("keeps the directory while the runtime could not remove the pod", async () => {
+    const { steps, world, syncer } = createRig();
+    world.remove = async () => {
+      throw new Error("unavailable");
+    };
+    const work = { subject: { kind: "pod" as const, pod: makePod() }, deleted: true, signal };
+    await expect(syncer.syncTerminatedPod(work)).rejects.toThrow("unavailable");
+    expect(steps).not.toContain("remove directories");
+  });
+});

@@ -1,0 +1,79 @@
+import { expect, it } from "vitest";
+import type { HttpHandler } from "../../host/http-server.ts";
+import { createHealthzHandler, createNodeSocketHandler, createReadOnlyHandler, type NodeView } from "./handlers.ts";
+
+const pod = { metadata: { uid: "uid-1", name: "web", namespace: "default" } };
+const record = { type: "Normal", reason: "Started", message: "Started container main", pod: pod.metadata } as const;
+
+function createView(overrides: Partial<NodeView> = {}): NodeView {
+  return {
+    nodeName: "node-1",
+    runtime: () => ({ name: "containerd", version: "v2.0.0" }),
+    conditions: () => [{ type: "Ready", status: "True" }],
+    pods: () => [pod],
+    runningPods: () => [],
+    timeline: () => [{ ...record, at: Date.UTC(2026, 0, 1), firstAt: 0, count: 2 }],
+    syncLoopError: () => undefined,
+    metrics: async () => ({ contentType: "text/plain; version=0.0.4", text: "kubelet_running_pods 1\n" }),
+    ...overrides,
+  };
+}
+
+async function ask(handler: HttpHandler, path: string, method = "GET") {
+  return await handler({ method, path, query: new URLSearchParams() });
+}
+
+const handlers = {
+  healthz: createHealthzHandler(createView()),
+  readOnly: createReadOnlyHandler(createView()),
+  socket: createNodeSocketHandler(createView()),
+};
+const list = (items: object[]) => JSON.stringify({ kind: "PodList", apiVersion: "v1", metadata: {}, items });
+
+it.each<[keyof typeof handlers, string, number, string]>([
+  ["healthz", "/healthz", 200, "ok"],
+  ["healthz", "/pods", 404, "404 page not found\n"],
+  ["healthz", "/", 404, "404 page not found\n"],
+  ["healthz", "/__proto__", 404, "404 page not found\n"],
+  ["readOnly", "/healthz", 200, "ok"],
+  ["readOnly", "/healthz/ping", 200, "ok"],
+  ["readOnly", "/healthz/syncloop", 200, "ok"],
+  ["readOnly", "/pods", 200, list([pod])],
+  ["readOnly", "/pods/", 200, list([pod])],
+  ["readOnly", "/runningpods/", 200, list([])],
+  ["readOnly", "/metrics", 200, "kubelet_running_pods 1\n"],
+  ["readOnly", "/status", 404, "404 page not found\n"],
+  ["socket", "/pods", 200, list([pod])],
+  ["socket", "/healthz", 200, "ok"],
+])("%s %s: %i", async (handler, path, status, body) => {
+  expect(await ask(handlers[handler], path)).toMatchObject({ status, body });
+});
+
+it("tells the node, its pods and what was decided in one document", async () => {
+  const { body, contentType } = await ask(handlers.socket, "/status");
+  expect(contentType).toBe("application/json");
+  expect(JSON.parse(body)).toEqual({
+    node: {
+      name: "node-1",
+      conditions: [{ type: "Ready", status: "True" }],
+      runtime: { name: "containerd", version: "v2.0.0" },
+    },
+    pods: [pod],
+    events: [{ ...record, at: "2026-01-01T00:00:00.000Z", count: 2 }],
+  });
+});
+
+it.each(["/healthz", "/healthz/syncloop"])("%s fails when the sync loop is stuck", async (path) => {
+  const handler = createReadOnlyHandler(
+    createView({ syncLoopError: () => "sync Loop took longer than expected: 301s" }),
+  );
+  expect(await ask(handler, path)).toEqual({ status: 500, body: "sync Loop took longer than expected: 301s\n" });
+  expect(await ask(handler, "/healthz/ping")).toMatchObject({ status: 200 });
+});
+
+it("answers who reads only", async () => {
+  expect(await ask(handlers.readOnly, "/pods", "HEAD")).toMatchObject({ status: 200 });
+  for (const method of ["POST", "DELETE"]) {
+    expect(await ask(handlers.readOnly, "/pods", method)).toMatchObject({ status: 405 });
+  }
+});
