@@ -70,6 +70,7 @@ function draw(prompt: string, recorded: readonly Line[]): string {
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
+    `<title>${escapeXml(prompt)}</title>`,
     `<rect width="100%" height="100%" rx="8" fill="#16181d"/>`,
     `<g font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14" fill="#d8dee9">`,
     ...texts,

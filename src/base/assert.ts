@@ -1,5 +1,5 @@
 /** Thrown when the program contradicts itself. Never caught to continue: it ends the process with its message. */
-export class AssertionError extends Error {
+class AssertionError extends Error {
   override readonly name = "AssertionError";
 }
 

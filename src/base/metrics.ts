@@ -31,7 +31,7 @@ export interface HistogramSeries<L extends string> {
 }
 
 /** client-go's default buckets, in seconds, which most kubelet series use. */
-export const DEFAULT_BUCKETS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const DEFAULT_BUCKETS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export function createMetrics(): Metrics {
   const registry = new Registry();

@@ -26,5 +26,7 @@ function formatFinding({ check, level, found, meaning, mend }: Finding): string 
 function formatVerdict(findings: readonly Finding[], failed: number): string {
   const warned = findings.filter(({ level }) => level === "warn").length;
   if (failed > 0) return `This machine cannot run pods yet: ${failed} of ${findings.length} checks failed.`;
-  return warned === 0 ? "This machine can run pods." : `This machine can run pods; ${warned} warnings.`;
+  return warned === 0
+    ? "This machine can run pods."
+    : `This machine can run pods (${warned} ${warned === 1 ? "warning" : "warnings"}).`;
 }

@@ -81,10 +81,11 @@ function findInPod(world: World, uid: string): string[] {
     (name) => !containers.some(({ state, config }) => state === "running" && config.metadata?.name === name),
   );
   // Without its init containers nothing runs; that they are stuck is told by the phase.
-  if (status.phase !== "Pending" && !world.interference.pods.has(uid)) {
+  const mustRun = pod.spec?.restartPolicy === "Always" || !world.interference.pods.has(uid);
+  if (status.phase !== "Pending" && mustRun) {
     problems.push(...missing.map((name) => `${name} does not run`));
   }
-  if (status.phase === "Pending" && !hasObstacle(pod)) problems.push("Pending without a reason");
+  if (status.phase === "Pending" && !hasObstacle(pod) && !mayBeGivenUp) problems.push("Pending without a reason");
   if (status.phase === "Running" && hasMissingInit(pod)) problems.push("Running before its init containers");
   return problems;
 }

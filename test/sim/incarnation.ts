@@ -118,8 +118,10 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
   }
 
   const runtime = gateMethods<RuntimeService>(deps.cri.runtime, (rpc, [request], call) => {
-    deps.onCall(rpc, request);
-    return pass(rpc, call);
+    return pass(rpc, async () => {
+      deps.onCall(rpc, request);
+      return await call();
+    });
   });
   const images = gateMethods(deps.cri.images, (rpc, _request, call) => pass(rpc, call));
   return {

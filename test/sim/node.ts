@@ -77,6 +77,8 @@ export function createSimulatedNode(deps: NodeDeps): SimulatedNode {
         if (!incarnation.isDead) deps.onPublished(published);
       });
       await own.agent.run(stopping.signal);
+      const left = listLeft(incarnation);
+      if (!incarnation.isDead && left.length > 0) deps.fail("a stopped agent leaves nothing", left.join(", "));
       trace.note(`node agent #${number} ended`);
     } catch (error) {
       if (!isInjected(error) || own.agent !== undefined) {
@@ -142,15 +144,14 @@ export function createSimulatedNode(deps: NodeDeps): SimulatedNode {
     });
     for (let waited = 0; !hasEnded && waited <= STOP_LIMIT_MS; waited += 100)
       await clock.advance(waited === 0 ? 0 : 100);
-    const { incarnation } = own;
-    if (!incarnation.isDead && process === own) {
-      const left = [`${incarnation.pendingTimers} timers`, ...incarnation.pendingCalls()];
-      if (!hasEnded) deps.fail("a stopped agent ends", `it runs on after ${STOP_LIMIT_MS} ms: ${left.join(", ")}`);
-      else if (incarnation.pendingTimers > 0 || left.length > 1)
-        deps.fail("a stopped agent leaves nothing", left.join(", "));
+    if (!hasEnded && !own.incarnation.isDead) {
+      deps.fail(
+        "a stopped agent ends",
+        `after ${STOP_LIMIT_MS} ms it still has ${listLeft(own.incarnation).join(", ")}`,
+      );
     }
     if (process === own) process = undefined;
-    incarnation.kill();
+    own.incarnation.kill();
   };
 
   return {
@@ -171,6 +172,11 @@ export function createSimulatedNode(deps: NodeDeps): SimulatedNode {
       return incarnations;
     },
   };
+}
+
+/** What the process has not ended. */
+function listLeft({ pendingTimers, pendingCalls }: Incarnation): string[] {
+  return [...(pendingTimers > 0 ? [`${pendingTimers} timers`] : []), ...pendingCalls()];
 }
 
 function createConfig(): NodeAgentConfig {

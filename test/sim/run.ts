@@ -1,8 +1,9 @@
 import { MINUTE } from "../../src/base/clock.ts";
+import { createWorld } from "./create-world.ts";
 import { NO_FAULTS } from "./faults.ts";
 import { findUnsettled } from "./find-unsettled.ts";
 import { makeSchedule } from "./schedule.ts";
-import { createWorld, type Failure, type World } from "./world.ts";
+import type { Failure, World } from "./world.ts";
 
 /** What one seed came to. */
 export interface RunResult {

@@ -1,14 +1,10 @@
-import { createSeededRandom } from "../../src/base/random.ts";
-import { createFakeCri, type FakeCri } from "../../src/cri/fake/create-fake-cri.ts";
-import type { FakeOccurrence } from "../../src/cri/fake/fake-state.ts";
-import { createFakeHost, type FakeHost } from "../../src/host/fake/create-fake-host.ts";
-import { type Check, createChecks } from "./checks/create-checks.ts";
-import { createDice, type Dice } from "./dice.ts";
-import { createFaults, type Faults } from "./faults.ts";
-import { createManifests, MANIFEST_DIRECTORY, type Manifests } from "./manifests.ts";
-import { createSimulatedNode, type SimulatedNode } from "./node.ts";
-import { NODE_IMAGES, REGISTRY_IMAGES } from "./pod-script.ts";
-import { createTrace, short, type Trace } from "./trace.ts";
+import type { FakeCri } from "../../src/cri/fake/create-fake-cri.ts";
+import type { FakeHost } from "../../src/host/fake/create-fake-host.ts";
+import type { Dice } from "./dice.ts";
+import type { Faults } from "./faults.ts";
+import type { Manifests } from "./manifests.ts";
+import type { SimulatedNode } from "./node.ts";
+import type { Trace } from "./trace.ts";
 
 /** Everything of one run: the machine, the runtime, the operator's manifests, the node agent, and who watches them. */
 export interface World {
@@ -48,117 +44,4 @@ export interface Interference {
   readonly endedContainers: Set<string>;
   /** Pods that may end otherwise than their script says. */
   readonly pods: Set<string>;
-}
-
-const LATENCY_MS: Readonly<Record<string, number>> = { runPodSandbox: 140, createContainer: 7, startContainer: 75 };
-const OTHER_LATENCY_MS = 1;
-const MAX_STEPS = 300_000;
-
-export function createWorld(seed: number, onLine?: (line: string) => void): World {
-  const stream = (number: number) => createDice(createSeededRandom(seed * 16 + number));
-  const host = createFakeHost({ seed: seed * 16 });
-  const { clock, files } = host;
-  const dice = stream(1);
-  const options: WorldOptions = { hasEvents: dice.chance(0.85), hasLatency: dice.chance(0.5) };
-  const trace = createTrace(clock, onLine);
-  const faults = createFaults({ clock, dice: stream(2), trace });
-  const manifests = createManifests({ files, clock });
-  let failure: Failure | undefined;
-  let checks: readonly Check[] = [];
-  let steps = 0;
-
-  const cri = createFakeCri({
-    clock,
-    files,
-    images: NODE_IMAGES,
-    registry: REGISTRY_IMAGES,
-    faults: faults.hooks,
-    lacks: options.hasEvents ? [] : ["getContainerEvents"],
-    latencyMs: (rpc) => (options.hasLatency ? (LATENCY_MS[rpc] ?? OTHER_LATENCY_MS) : 0),
-    onOccurrence(occurrence) {
-      trace.note(describe(occurrence));
-      for (const check of checks) check.occurred?.(occurrence);
-    },
-  });
-  const fail = (invariant: string, message: string) => {
-    if (failure === undefined) trace.note(`FAILED: ${invariant}: ${message}`);
-    failure ??= { invariant, message };
-  };
-  const delays = stream(3);
-  const node = createSimulatedNode({
-    host,
-    cri,
-    faults,
-    trace,
-    fail,
-    restartDelayMs: () => delays.between(0, 5_000),
-    onStarted() {
-      for (const check of checks) check.started?.();
-    },
-    onKilled() {
-      // Nobody remembers that they were about to end: where they are wanted again, what has ended counts as their own doing.
-      for (const [uid, { phase }] of node.memory?.workers.states() ?? []) {
-        if (phase !== "syncing") world.interference.pods.add(uid);
-      }
-    },
-    onCall(rpc, request) {
-      for (const check of checks) check.called?.(rpc, request);
-    },
-    onPublished(published) {
-      const { pod, status } = published;
-      trace.note(`status of ${pod.metadata?.name}: ${status.phase} ${JSON.stringify(statesOf(published))}`);
-      for (const check of checks) check.published?.(published);
-    },
-  });
-  files.put("/etc/hosts", "127.0.0.1 localhost\n");
-  files.put(`${MANIFEST_DIRECTORY}/.keep`, "");
-
-  const world: World = {
-    host,
-    clock,
-    cri,
-    node,
-    manifests,
-    faults,
-    trace,
-    dice,
-    options,
-    interference: { endedContainers: new Set(), pods: new Set() },
-    get failure() {
-      return failure;
-    },
-    fail,
-    async passUntil(at) {
-      while (failure === undefined) {
-        const left = Math.max(0, at - clock.monotonic());
-        const next = clock.untilNextTimer();
-        await clock.advance(Math.min(left, next ?? left));
-        steps++;
-        for (const check of checks) check.stepped?.();
-        if (steps > MAX_STEPS) fail("a run ends", `it took more than ${MAX_STEPS} steps`);
-        if (left === 0) return;
-      }
-    },
-    get steps() {
-      return steps;
-    },
-  };
-  checks = createChecks(world);
-  return world;
-}
-
-function describe({ what, podName, podUid, containerName, attempt, id, exitCode }: FakeOccurrence): string {
-  const code = what === "container-exited" ? ` with ${exitCode}` : "";
-  return `${what}${code} ${podName}/${containerName || "(sandbox)"} attempt ${attempt} ${short(id)} of pod ${short(podUid)}`;
-}
-
-function statesOf({ status }: Parameters<NonNullable<Check["published"]>>[0]): Record<string, string> {
-  const all = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
-  return Object.fromEntries(
-    all.map(({ name, state, restartCount }) => {
-      const { running, terminated, waiting } = state ?? {};
-      const words = running ? "running" : terminated ? `ended ${terminated.exitCode}` : (waiting?.reason ?? "waits");
-      return [name, `${words} (${restartCount})`];
-    }),
-  );
 }

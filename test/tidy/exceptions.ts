@@ -17,4 +17,16 @@ export const EXCEPTIONS: readonly Exception[] = [
     count: 1,
     reason: "an item may itself be undefined, so the length, which the compiler cannot follow, tells that one is there",
   },
+  {
+    rule: "casts",
+    file: "scripts/gen-api.ts",
+    count: 1,
+    reason: "reads a file of this repository; what it generates is type-checked, which says more than a decoder could",
+  },
+  {
+    rule: "casts",
+    file: "test/contract/host-harness.ts",
+    count: 1,
+    reason: "Node.js gives an AddressInfo for a server that listens on a port, and its types cannot say so",
+  },
 ];

@@ -54,10 +54,7 @@ describe("what this version cannot do is refused by the name of its field", () =
   });
 
   it("all of it at once", () => {
-    const pod = {
-      ...withVolume({ secret: {} }),
-      spec: { ...withVolume({ secret: {} }).spec, hostUsers: false },
-    } as Pod;
+    const pod = makePod({ volumes: [{ name: "data", secret: {} }], hostUsers: false });
     expect(rejectUnsupported(pod)?.message).toContain("spec.hostUsers: false; spec.volumes[0].secret");
   });
 

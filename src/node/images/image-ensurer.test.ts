@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Container, Pod } from "../../api/gen/types.ts";
 import { createTimeline } from "../../base/timeline.ts";
 import { createFakeCri, type FakeCriOptions } from "../../cri/fake/create-fake-cri.ts";
+import { RemoveImageRequest } from "../../cri/gen/cri-v1.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
 import { createImageEnsurer } from "./image-ensurer.ts";
 
@@ -133,9 +134,7 @@ describe("a pull that fails", () => {
     await clock.advance(20_000);
     cri.addImage({ ref: "late" });
     expect(await ensure({ image: "late", imagePullPolicy: "Always" })).toHaveProperty("imageRef");
-    await cri.images.removeImage({
-      image: { image: "late", annotations: {}, userSpecifiedImage: "", runtimeHandler: "" },
-    });
+    await cri.images.removeImage(RemoveImageRequest.fromPartial({ image: { image: "late" } }));
     const again = await ensure({ image: "late" });
     expect("reason" in first && "reason" in again && (again.retryAt ?? 0) - clock.now()).toBe(10_000);
   });

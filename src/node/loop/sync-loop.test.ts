@@ -36,6 +36,13 @@ function describeUpdate({ type, subject, kill }: WorkerUpdate): string {
   return [type, subject.kind === "orphan" ? "orphan" : [], uid, kill?.deleted ? "deleted" : []].flat().join(" ");
 }
 
+interface World {
+  updates: PodUpdate[];
+  ready: boolean;
+  error: string | undefined;
+  refused: Set<string>;
+}
+
 /** A running loop over workers that only note what they are told; a pod that was created stays known until `end`. */
 function createRig() {
   const clock = createFakeClock();
@@ -44,12 +51,7 @@ function createRig() {
   const states = new Map<string, PodState>();
   const desired = new Map<string, Pod>();
   const runtimePods = new Map<string, RuntimePod>();
-  const world = {
-    updates: [] as PodUpdate[],
-    ready: true,
-    error: undefined as string | undefined,
-    refused: new Set<string>(),
-  };
+  const world: World = { updates: [], ready: true, error: undefined, refused: new Set() };
   let isKnown = (_uid: string) => false;
   const loop = createSyncLoop({
     clock,

@@ -68,7 +68,9 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
   const untilRuntimeIsFit = async (signal: AbortSignal): Promise<void> => {
     let wait = PAUSE_MS.first;
     for (let error = deps.runtimeError(); error !== undefined; error = deps.runtimeError()) {
-      log.error("Skipping pod synchronization", { reason: error, waitMs: wait });
+      // At every start the runtime has not been asked yet; that is over before the first wait is.
+      const say = wait === PAUSE_MS.first ? log.debug : log.error;
+      say("Skipping pod synchronization", { reason: error, waitMs: wait });
       await sleep(clock, wait, signal);
       wait = Math.min(wait * 2, PAUSE_MS.longest);
     }

@@ -75,6 +75,8 @@ export function createPleg(deps: PlegDeps): Pleg {
   let eventDriven = false;
   let startedAt = clock.monotonic();
   let lastRelist: number | undefined;
+  /** Why the last relist failed. */
+  let listFailure: string | undefined;
   /** Something happened after the last lists were asked for that the next must show. */
   let relistWanted = false;
   let nudge: AbortController | undefined;
@@ -118,6 +120,13 @@ export function createPleg(deps: PlegDeps): Pleg {
     hinted.delete(pod.uid);
   };
 
+  /** Once for an outage, and not with each relist of it. */
+  const sayListFailure = (error: string) => {
+    if (error === listFailure) log.debug("PLEG: could still not list the runtime's pods", { error });
+    else log.error("PLEG: could not list the runtime's pods", { error });
+    listFailure = error;
+  };
+
   const relist = async (signal: AbortSignal): Promise<void> => {
     const begun = clock.monotonic();
     relistWanted = false;
@@ -134,6 +143,7 @@ export function createPleg(deps: PlegDeps): Pleg {
     };
     await Promise.all(Array.from({ length: READ_CONCURRENCY }, reader));
     lastRelist = clock.monotonic();
+    listFailure = undefined;
     metrics.lastSeen.set(clock.now() / 1000);
     metrics.relistDuration.observe((lastRelist - begun) / 1000);
     cache.markComplete();
@@ -164,7 +174,7 @@ export function createPleg(deps: PlegDeps): Pleg {
       try {
         while (!signal.aborted) {
           await relist(signal).catch((error: unknown) => {
-            if (!isAbort(error)) log.error("PLEG: could not list the runtime's pods", { error: messageOf(error) });
+            if (!isAbort(error)) sayListFailure(messageOf(error));
             relistWanted = true;
           });
           await pause(signal);
@@ -188,22 +198,17 @@ export function createPleg(deps: PlegDeps): Pleg {
       // What happened before the events began is in the lists only.
       askForRelist();
     },
-    health() {
-      const elapsed = clock.monotonic() - (lastRelist ?? startedAt);
-      if (elapsed <= RELIST_THRESHOLD_MS) return { state: lastRelist === undefined ? "starting" : "healthy" };
-      const message = `pleg was last seen active ${Math.round(elapsed / 1000)}s ago; threshold is ${RELIST_THRESHOLD_MS / 1000}s`;
-      return { state: "unhealthy", message };
-    },
-    pods() {
-      // A pod that is listed and could not be read is there all the same: whoever cleans up must not take it for gone.
-      const pods = new Map(records);
-      for (const uid of unread.keys()) {
-        const pod = listed.get(uid);
-        if (pod !== undefined && !pods.has(uid)) pods.set(uid, pod);
-      }
-      return pods;
-    },
+    health: () => computeHealth(clock.monotonic() - (lastRelist ?? startedAt), lastRelist !== undefined),
+    // A pod that is listed and could not be read is there all the same: whoever cleans up must not take it for gone.
+    pods: () => new Map([...listed].filter(([uid]) => unread.has(uid)).concat([...records])),
   };
+}
+
+function computeHealth(idleMs: number, hasRelisted: boolean): PlegHealth {
+  if (idleMs <= RELIST_THRESHOLD_MS) return { state: hasRelisted ? "healthy" : "starting" };
+  const threshold = RELIST_THRESHOLD_MS / 1000;
+  const message = `pleg was last seen active ${Math.round(idleMs / 1000)}s ago; threshold is ${threshold}s`;
+  return { state: "unhealthy", message };
 }
 
 function findPod(records: ReadonlyMap<string, RuntimePod>, containerId: string): RuntimePod | undefined {

@@ -21,6 +21,15 @@ function makePod(spec: Partial<NonNullable<Pod["spec"]>> = {}, source?: string):
   return { ...pod, metadata: { ...pod.metadata, ...annotations }, spec: { containers: [], ...pod.spec, ...spec } };
 }
 
+interface World {
+  runtime: PodRuntimeStatus;
+  networkError: string | undefined;
+  sync(options: SyncOptions): Promise<SyncOutcome>;
+  stop(): Promise<void>;
+  setUp(): Promise<void>;
+  remove(): Promise<void>;
+}
+
 function createRig() {
   const clock = createFakeClock();
   const timeline = createTimeline(clock);
@@ -28,10 +37,10 @@ function createRig() {
   /** Every step in order, published statuses included: `publish Pending`. */
   const steps: string[] = [];
   statuses.subscribe(({ status }) => steps.push(`publish ${describeStatus(status)}`));
-  const world = {
-    runtime: emptyPodRuntimeStatus(reference, clock.now()) as PodRuntimeStatus,
-    networkError: undefined as string | undefined,
-    sync: async (_options: SyncOptions): Promise<SyncOutcome> => ({ failures: new Map() }),
+  const world: World = {
+    runtime: emptyPodRuntimeStatus(reference, clock.now()),
+    networkError: undefined,
+    sync: async () => ({ failures: new Map() }),
     stop: async () => {},
     setUp: async () => {},
     remove: async () => {},

@@ -17,7 +17,6 @@ import {
   referenceOf,
   type SyncResult,
   type SyncWork,
-  type TerminatedWork,
   type TerminatingWork,
 } from "../workers/pod-syncer.ts";
 import { createStartFailures } from "./start-failures.ts";

@@ -68,7 +68,7 @@ export async function stopPod(
 }
 
 /** Stops the network and the processes of a sandbox; one that is gone is stopped. */
-export async function stopSandbox(runtime: Cri["runtime"], podSandboxId: string, signal: AbortSignal): Promise<void> {
+async function stopSandbox(runtime: Cri["runtime"], podSandboxId: string, signal: AbortSignal): Promise<void> {
   try {
     await runtime.stopPodSandbox(cri.StopPodSandboxRequest.fromPartial({ podSandboxId }), { signal });
   } catch (error) {

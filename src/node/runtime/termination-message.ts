@@ -7,9 +7,9 @@ import type { Files } from "../../host/port.ts";
 import { parseLogLine } from "./log-line.ts";
 
 /** Limits of upstream's pkg/kubelet/container: bytes of the message file, and bytes and lines of the log's tail. */
-export const MAX_MESSAGE_BYTES = 4096;
-export const MAX_LOG_MESSAGE_BYTES = 2048;
-export const MAX_LOG_MESSAGE_LINES = 80;
+const MAX_MESSAGE_BYTES = 4096;
+const MAX_LOG_MESSAGE_BYTES = 2048;
+const MAX_LOG_MESSAGE_LINES = 80;
 
 /**
  * Why an exited container ended, in its own words: what it wrote to its termination log; for the policy

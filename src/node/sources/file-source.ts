@@ -26,7 +26,7 @@ export interface FileSourceOptions {
 
 const DEFAULT_CHECK_FREQUENCY_MS = 20 * SECOND;
 /** A burst of changes is read once it pauses, so that a file written in pieces is whole, or after the longer time. */
-const SETTLE = { quietMs: 2, maxMs: 100 };
+const SETTLE = { quietMs: 5, maxMs: 100 };
 
 /**
  * Static pods from files: reads what is there, then again whenever the directory changes. Events are hints: the periodic

@@ -13,7 +13,7 @@ export interface PodVolumes {
 }
 
 /** A volume that cannot be set up; the message is for the pod's FailedMount event. */
-export class VolumeError extends Error {
+class VolumeError extends Error {
   override readonly name = "VolumeError";
 }
 

@@ -24,7 +24,8 @@ const kill = (options: KillOptions = {}): WorkerUpdate => ({
   kill: options,
 });
 
-function createRig({ random = 0, mayStart = () => true } = {}) {
+function createRig(options: { random?: number; mayStart?: () => boolean } = {}) {
+  const { random = 0, mayStart = () => true } = options;
   const clock = createFakeClock();
   const syncer = createScriptedSyncer();
   const phases: string[] = [];

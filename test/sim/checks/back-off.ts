@@ -2,7 +2,7 @@ import type { Pod } from "../../../src/api/gen/types.ts";
 import type { FakeOccurrence } from "../../../src/cri/fake/fake-state.ts";
 import { behaviourOf, containersOf, hasRemoteImage, restartsAfterExit } from "../pod-script.ts";
 import type { World } from "../world.ts";
-import type { Check } from "./create-checks.ts";
+import type { Check } from "./check.ts";
 import { readText } from "./read-text.ts";
 
 const FIRST_MS = 10_000;

@@ -1,7 +1,7 @@
 import type { FakeOccurrence } from "../../../src/cri/fake/fake-state.ts";
 import { short } from "../trace.ts";
 import type { World } from "../world.ts";
-import type { Check } from "./create-checks.ts";
+import type { Check } from "./check.ts";
 
 /** What must not be there twice: a pod's ready sandbox, a pod's container of one name, a pod of one full name. */
 export function createExclusionCheck(world: World): Check {

@@ -1,7 +1,7 @@
 import { gracePeriodMs } from "../pod-script.ts";
 import { short } from "../trace.ts";
 import type { World } from "../world.ts";
-import type { Check } from "./create-checks.ts";
+import type { Check } from "./check.ts";
 import { readText } from "./read-text.ts";
 
 const KILLED = 137;

@@ -1,6 +1,6 @@
 import { isRestartableInitContainer } from "../../../src/api/pods.ts";
 import type { World } from "../world.ts";
-import type { Check } from "./create-checks.ts";
+import type { Check } from "./check.ts";
 
 /** An init container starts when those before it are done in the same sandbox, a main container when all are. */
 export function createInitOrderCheck(world: World): Check {

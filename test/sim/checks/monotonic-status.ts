@@ -2,7 +2,7 @@ import { podUid } from "../../../src/api/pods.ts";
 import type { PublishedStatus } from "../node.ts";
 import { short } from "../trace.ts";
 import type { World } from "../world.ts";
-import type { Check } from "./create-checks.ts";
+import type { Check } from "./check.ts";
 
 /**
  * Restart counts and terminal phases never go back within one life of a UID, which ends when the runtime holds nothing
@@ -37,7 +37,14 @@ export function createMonotonicStatusCheck(world: World): Check {
     started() {
       // What was published is lost with the process; what the runtime holds is not.
       counts.clear();
-      for (const [key, attempt] of attempts) counts.set(key, attempt);
+      const held = new Set<string | undefined>();
+      const uids = new Map(world.cri.sandboxes().map(({ id, config }) => [id, config.metadata?.uid]));
+      for (const { sandboxId, config } of world.cri.containers()) {
+        const key = `${uids.get(sandboxId)}/${config.metadata?.name}`;
+        counts.set(key, Math.max(counts.get(key) ?? 0, config.metadata?.attempt ?? 0));
+        held.add(uids.get(sandboxId));
+      }
+      for (const uid of phases.keys()) if (!held.has(uid)) phases.delete(uid);
     },
     occurred({ what, podUid: uid, podName, containerName, attempt }) {
       if (what === "container-created") {

@@ -4,7 +4,7 @@ import type { FakeContainer } from "../../../src/cri/fake/fake-state.ts";
 import { containersOf, restartsAfterExit } from "../pod-script.ts";
 import { short } from "../trace.ts";
 import type { World } from "../world.ts";
-import type { Check } from "./create-checks.ts";
+import type { Check } from "./check.ts";
 import { readText } from "./read-text.ts";
 
 /** A container of a pod that is wanted and not done is never stopped; above all not because the node agent restarted. */

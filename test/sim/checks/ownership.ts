@@ -1,7 +1,7 @@
 import { gracePeriodMs } from "../pod-script.ts";
 import { short } from "../trace.ts";
 import type { World } from "../world.ts";
-import type { Check } from "./create-checks.ts";
+import type { Check } from "./check.ts";
 
 /** Beyond the grace period: the next look at the files, a worker's back-off, a relist, and something to spare. */
 const BOUND_MS = 90_000;

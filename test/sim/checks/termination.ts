@@ -1,6 +1,6 @@
 import { short } from "../trace.ts";
 import type { World } from "../world.ts";
-import type { Check } from "./create-checks.ts";
+import type { Check } from "./check.ts";
 import { readText } from "./read-text.ts";
 
 /** Nothing of a pod is made or started once the node agent that is up has begun to terminate it. */

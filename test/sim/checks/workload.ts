@@ -1,5 +1,5 @@
 import type { World } from "../world.ts";
-import type { Check } from "./create-checks.ts";
+import type { Check } from "./check.ts";
 
 const WINDOW_MS = 10_000;
 /** A relist of ten pods every second is a few hundred. */

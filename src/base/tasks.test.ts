@@ -1,0 +1,44 @@
+import { expect, it } from "vitest";
+import { AbortedError } from "./abort.ts";
+import { createTasks } from "./tasks.ts";
+
+function createRig() {
+  const crashes: Array<[string, unknown]> = [];
+  return { crashes, tasks: createTasks((name, error) => crashes.push([name, error])) };
+}
+
+it("settles when the last has ended, those included that were spawned meanwhile", async () => {
+  const { tasks, crashes } = createRig();
+  const ended: string[] = [];
+  tasks.spawn("first", async () => {
+    await Promise.resolve();
+    tasks.spawn("second", async () => {
+      await Promise.resolve();
+      ended.push("second");
+    });
+    ended.push("first");
+  });
+  expect(tasks.running).toBe(1);
+  await tasks.settled();
+  expect(ended).toEqual(["first", "second"]);
+  expect(tasks.running).toBe(0);
+  expect(crashes).toEqual([]);
+});
+
+it("tells of a crash with the name of the task, also when it throws at once", async () => {
+  const { tasks, crashes } = createRig();
+  const error = new Error("no");
+  tasks.spawn("later", async () => await Promise.reject(error));
+  tasks.spawn("at once", () => {
+    throw error;
+  });
+  await tasks.settled();
+  expect(new Set(crashes.map(([name]) => name))).toEqual(new Set(["later", "at once"]));
+});
+
+it("an abort is no crash", async () => {
+  const { tasks, crashes } = createRig();
+  tasks.spawn("stopped", async () => await Promise.reject(new AbortedError()));
+  await tasks.settled();
+  expect(crashes).toEqual([]);
+});

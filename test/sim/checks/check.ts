@@ -1,0 +1,16 @@
+import type { FakeOccurrence } from "../../../src/cri/fake/fake-state.ts";
+import type { PublishedStatus } from "../node.ts";
+
+/** Watches a run and calls `world.fail` when its invariant does not hold. */
+export interface Check {
+  /** Something became true in the runtime; called at that moment. */
+  occurred?(occurrence: FakeOccurrence): void;
+  /** The node agent calls the runtime. */
+  called?(rpc: string, request: unknown): void;
+  /** The node agent published a status that is news. */
+  published?(published: PublishedStatus): void;
+  /** A process of the node agent starts. */
+  started?(): void;
+  /** Everything that needs no more time has happened. */
+  stepped?(): void;
+}
