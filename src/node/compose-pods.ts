@@ -48,7 +48,12 @@ export function composePods(deps: PodPartsDeps, config: NodeAgentConfig): PodWor
       random,
       log: ports.log,
       syncer: measureSyncer(syncer, { clock, metrics: ports.metrics }),
-      onGone: (uid) => inbox.offerGone(uid),
+      onGone(uid) {
+        // At once, and not when the loop hears of it: by then a new pod of the same UID may be at work.
+        statuses.remove(uid);
+        cache.forget(uid);
+        inbox.offerGone(uid);
+      },
       onFailure: ({ subject }, _work, error) => {
         if (subject.kind !== "pod") return;
         const message = `Error syncing pod, will be tried again: ${messageOf(error)}`;

@@ -3,24 +3,25 @@ import { createNodeUnderTest, type NodeUnderTest } from "./node-under-test.ts";
 import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "./pods.ts";
 import { findDoubles, readRunningContainers } from "./runtime-state.ts";
 
-/** Paths of other containerds than the one on the search path, separated by colons. */
-const CONTAINERDS = (process.env["NODELET_TEST_CONTAINERDS"] ?? "").split(":").filter((path) => path !== "");
+/** The containerd on the search path, and others by their paths, separated by colons. */
+const OTHERS = (process.env["NODELET_TEST_CONTAINERDS"] ?? "").split(":").filter((path) => path !== "");
+const CONTAINERDS = [{ name: "containerd" }, ...OTHERS.map((path) => ({ name: path, binary: path }))];
 
-if (CONTAINERDS.length === 0) {
+if (OTHERS.length === 0) {
   console.warn("SKIPPED: other versions of containerd; name their programs in NODELET_TEST_CONTAINERDS=path1:path2");
 }
 
-describe.skipIf(CONTAINERDS.length === 0).each(CONTAINERDS)("a node agent on %s", (binary) => {
+describe.each(CONTAINERDS)("a node agent on $name", ({ name, ...options }) => {
   let node: NodeUnderTest;
   beforeAll(async () => {
-    node = await createNodeUnderTest({ binary });
+    node = await createNodeUnderTest(options);
     await node.start();
   });
   afterAll(async () => await node?.destroy());
 
   it("hears of containers by events", async () => {
     await node.logged(/container events come from/);
-    console.log(binary, node.containerd.version, /container events come from ([^"]*)/.exec(node.log())?.[1]);
+    console.log(name, node.containerd.version, /container events come from ([^"]*)/.exec(node.log())?.[1]);
   });
 
   it("runs a pod, sees it exit, restarts it, and stops it", async () => {

@@ -30,7 +30,6 @@ export const NO_FAULTS: FaultRates = {
 
 /** Breaks calls at random while a storm lasts, and remembers when it last did. */
 export interface Faults {
-  readonly rates: FaultRates;
   storm(rates: FaultRates): void;
   readonly hooks: FakeFaults;
   /** The error that an access to a file fails with; undefined for none. */
@@ -83,9 +82,6 @@ export function createFaults({ clock, dice, trace }: { clock: Clock; dice: Dice;
   };
 
   return {
-    get rates() {
-      return rates;
-    },
     storm(next) {
       rates = next;
       lastAt = clock.monotonic();

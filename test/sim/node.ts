@@ -24,10 +24,8 @@ export interface SimulatedNode {
   breakEvents(): void;
   /** Undefined while no process is up. */
   readonly memory: NodeAgent["memory"] | undefined;
-  readonly view: NodeAgent["view"] | undefined;
   /** When the process that is up was started, milliseconds of the clock; undefined while none is. */
   readonly startedAt: number | undefined;
-  readonly incarnations: number;
 }
 
 export type PublishedStatus = ReturnType<PodStatuses["list"]>[number];
@@ -162,14 +160,8 @@ export function createSimulatedNode(deps: NodeDeps): SimulatedNode {
     get memory() {
       return process?.agent?.memory;
     },
-    get view() {
-      return process?.agent?.view;
-    },
     get startedAt() {
       return process?.startedAt;
-    },
-    get incarnations() {
-      return incarnations;
     },
   };
 }

@@ -6,7 +6,6 @@ export interface Trace {
   note(text: string): void;
   /** The newest lines, oldest first. */
   readonly recent: readonly string[];
-  readonly length: number;
   /** Over every line since the start. */
   hash(): string;
 }
@@ -17,16 +16,11 @@ const KEPT = 40;
 export function createTrace(clock: Clock, onLine: ((line: string) => void) | undefined): Trace {
   const hash = createHash("sha256");
   const recent: string[] = [];
-  let length = 0;
   return {
     recent,
-    get length() {
-      return length;
-    },
     note(text) {
       const line = `${(clock.monotonic() / 1000).toFixed(3).padStart(9)}  ${text}`;
       hash.update(line);
-      length++;
       recent.push(line);
       if (recent.length > KEPT) recent.shift();
       onLine?.(line);

@@ -161,6 +161,8 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
         keepHouse();
         break;
       case "gone": {
+        // While the loop waited for the runtime, the pod's source may have brought it back: that life is another.
+        if (workers.state(event.uid) !== undefined) break;
         const pod = desired.byUid(event.uid);
         deps.forget(event.uid);
         if (pod !== undefined) add(pod);

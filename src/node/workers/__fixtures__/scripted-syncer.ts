@@ -9,7 +9,7 @@ export interface ScriptedCall {
   what: string;
   aborted(): boolean;
   succeed(result?: Partial<SyncResult>): void;
-  fail(error: unknown): void;
+  fail(error: Error): void;
 }
 
 export interface ScriptedSyncer extends PodSyncer {

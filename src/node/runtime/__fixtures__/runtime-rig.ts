@@ -1,0 +1,97 @@
+import type { Container, Pod } from "../../../api/gen/types.ts";
+import { podReference } from "../../../api/pods.ts";
+import { createBackOff } from "../../../base/back-off.ts";
+import { createMetrics } from "../../../base/metrics.ts";
+import type { FakeCriOptions } from "../../../cri/fake/create-fake-cri.ts";
+import { createImageEnsurer } from "../../images/image-ensurer.ts";
+import { TEST_NODE } from "../config/__fixtures__/node.ts";
+import type { NodeFacts } from "../config/node-facts.ts";
+import { createPodConfigs } from "../create-pod-configs.ts";
+import { createPodRuntime } from "../create-pod-runtime.ts";
+import { createPodFiles } from "../pod-files.ts";
+import type { SyncOutcome } from "../pod-runtime.ts";
+import { createFakeNode, NEVER, POLITE } from "./fake-node.ts";
+
+export interface PodShape {
+  main?: Array<Partial<Container>>;
+  init?: Array<Partial<Container>>;
+  spec?: Partial<NonNullable<Pod["spec"]>>;
+}
+
+/** Containers are called `main` and `init`, and run until they are told to end, unless the shape says otherwise. */
+export function makePod({ main = [{}], init = [], spec = {} }: PodShape = {}): Pod {
+  const complete = (name: string) => (container: Partial<Container>) => ({
+    name,
+    image: "busybox",
+    command: [...POLITE],
+    imagePullPolicy: "IfNotPresent",
+    terminationMessagePath: "/dev/termination-log",
+    ...container,
+  });
+  return {
+    metadata: { uid: "uid-1", name: "web", namespace: "default" },
+    spec: {
+      restartPolicy: "Always",
+      terminationGracePeriodSeconds: 30,
+      dnsPolicy: "ClusterFirst",
+      containers: main.map(complete("main")),
+      ...(init.length > 0 ? { initContainers: init.map(complete("init")) } : {}),
+      ...spec,
+    },
+  };
+}
+
+/** The executor of plans over a fake machine and a fake runtime. */
+export function createRuntimeRig(options: Partial<FakeCriOptions> & { facts?: Partial<NodeFacts> } = {}) {
+  const { facts, ...criOptions } = options;
+  const node = createFakeNode(criOptions);
+  const { host, clock, cri, timeline } = node;
+  const rootDirectory = "/var/lib/kubelet";
+  const podFiles = createPodFiles(
+    { files: host.files, random: host.random },
+    { rootDirectory, clusterDomain: "cluster.local" },
+  );
+  const runtime = createPodRuntime({
+    cri,
+    host,
+    timeline,
+    metrics: createMetrics(),
+    configs: createPodConfigs({ ...TEST_NODE, ...facts }),
+    backOff: createBackOff({ initialMs: 10_000, maxMs: 300_000 }),
+    ensureImage: createImageEnsurer({ images: cri.images, clock, timeline }, { parallelPulls: 1 }).ensureImage,
+    podFiles,
+    hostIps: () => ["192.0.2.2"],
+    podLogsDirectory: "/var/log/pods",
+    containerLogsDirectory: "/var/log/containers",
+  });
+
+  /** Syncs the pod as its worker does, on what the runtime holds now; returns failures as `main CrashLoopBackOff`. */
+  const sync = async (pod: Pod, { signal = NEVER }: { signal?: AbortSignal } = {}) => {
+    let changes = 0;
+    await podFiles.makeDirectories(pod);
+    const status = await node.read(pod);
+    const running: Promise<SyncOutcome> = runtime.sync(pod, status, {
+      volumes: new Map(),
+      signal,
+      beforeChange: () => void changes++,
+    });
+    let over = false;
+    const ended = running.finally(() => {
+      over = true;
+    });
+    ended.catch(() => undefined);
+    await clock.settle();
+    for (let step = 0; step < 1_000 && !over; step++) await clock.advance(clock.untilNextTimer() ?? 0);
+    const { failures } = await ended;
+    await clock.settle();
+    return { failures, changes, told: [...failures].map(([name, { reason }]) => `${name} ${reason}`) };
+  };
+  /** Containers as the runtime has them: `main#0 running`. */
+  const containers = () =>
+    cri.containers().map(({ config, state }) => `${config.metadata?.name}#${config.metadata?.attempt} ${state}`);
+  const logDirectory = (pod: Pod) => {
+    const { uid, name, namespace } = podReference(pod);
+    return `/var/log/pods/${namespace}_${name}_${uid}`;
+  };
+  return { ...node, runtime, sync, containers, logDirectory };
+}
