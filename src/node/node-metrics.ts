@@ -34,21 +34,22 @@ export function createNodeMetrics(deps: NodeMetricsDeps): () => void {
     "From when the node first saw the pod to when its status said Running.",
     { buckets: START_BUCKETS },
   );
-  const phases = new Map<string, string>();
+  /** Pods that were last seen Pending. */
+  const pending = new Set<string>();
   deps.statuses.subscribe(({ pod, status }) => {
     const uid = podUid(pod);
-    const before = phases.get(uid);
-    phases.set(uid, status.phase ?? "");
+    if (status.phase === "Pending") {
+      pending.add(uid);
+      return;
+    }
+    const began = pending.delete(uid) && status.phase === "Running";
     const seenAt = parseTime(pod.metadata?.annotations?.[CONFIG_SEEN_ANNOTATION]);
     // A pod that ran before this node agent did says nothing about how fast we start pods.
-    const began = before === "Pending" && status.phase === "Running";
     if (began && seenAt !== undefined && restarts(status) === 0) startDuration.observe((clock.now() - seenAt) / 1000);
+    // Those that went without ever running are forgotten with the next pod that runs.
+    for (const waiting of pending) if (!deps.states().has(waiting)) pending.delete(waiting);
   });
-  const setGauges = declareGauges(deps);
-  return () => {
-    for (const uid of phases.keys()) if (!deps.states().has(uid)) phases.delete(uid);
-    setGauges();
-  };
+  return declareGauges(deps);
 }
 
 function declareGauges(deps: NodeMetricsDeps): () => void {

@@ -12,5 +12,6 @@ export const REGRESSION_SEEDS: ReadonlyArray<readonly [seed: number, found: stri
   [55, "as 43: the newer one was removed, and its restart count used again"],
   [135, "as 23"],
   [440, "a pod that came back before the loop had heard of its end lost its cache entry under its feet: a crash"],
+  [13976, "as 440: the pod that came back lost its status"],
   [1037, "a slow reading brought a pod back into the cache that was forgotten"],
 ];

@@ -159,3 +159,18 @@ it("a pod whose probes are not run is let in with a warning", () => {
   expect(admit(makePod({ hostUsers: false }))).toMatchObject({ reason: "UnsupportedFeature" });
   expect(timeline.read("uid-1")).toHaveLength(1);
 });
+
+it("limits that nothing holds a pod to are named, memory volumes excepted, which the kernel limits", () => {
+  const timeline = createTimeline(createFakeClock());
+  const admit = createNodeAdmission({ timeline }, { allowedUnsafeSysctls: [] });
+  const onDisk = { name: "disk", emptyDir: { sizeLimit: "1Gi" } };
+  const inMemory = { name: "memory", emptyDir: { sizeLimit: "1Gi", medium: "Memory" } };
+  const limits = { "ephemeral-storage": "1Gi" };
+  const containers = [{ name: "main", resources: { limits } }];
+  expect(admit(makePod({ volumes: [inMemory, onDisk], containers }))).toBeUndefined();
+  const [{ reason, message } = { reason: "", message: "" }] = timeline.read("uid-1");
+  expect(reason).toBe("LimitNotEnforced");
+  expect(message).toMatch(
+    /: spec\.volumes\[1\]\.emptyDir\.sizeLimit, .*\{main\}\.resources\.limits\.ephemeral-storage$/,
+  );
+});

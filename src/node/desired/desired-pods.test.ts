@@ -34,6 +34,18 @@ describe("desired pods", () => {
     expect(desired.apply({ source: "http", pods: [] })).toEqual([]);
   });
 
+  it("is not ready by a snapshot from which something may be missing", () => {
+    const { desired } = start("file");
+    expect(summarize(desired.apply({ source: "file", pods: [makePod("a")], isPartial: true }))).toEqual([
+      "ADD file uid-a",
+    ]);
+    expect(desired.allReady()).toBe(false);
+    desired.apply({ source: "file", pods: [makePod("a"), makePod("b")] });
+    expect(desired.allReady()).toBe(true);
+    desired.apply({ source: "file", pods: [makePod("a")], isPartial: true });
+    expect(desired.allReady()).toBe(true);
+  });
+
   it("is ready from the start without sources", () => {
     expect(start().desired.allReady()).toBe(true);
   });

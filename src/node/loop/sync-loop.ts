@@ -103,6 +103,12 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
     }
   };
 
+  /** What was said of the pod when it was refused no longer holds. */
+  const addAnew = (pod: Pod): void => {
+    deps.forget(podReference(pod).uid);
+    add(pod);
+  };
+
   const remove = (pod: Pod): void => {
     const { uid } = podReference(pod);
     if (workers.state(uid) === undefined) deps.forget(uid);
@@ -119,7 +125,7 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
           break;
         case "UPDATE":
         case "DELETE":
-          if (workers.state(podReference(pod).uid) === undefined) add(pod);
+          if (workers.state(podReference(pod).uid) === undefined) addAnew(pod);
           else workers.update({ type: "update", subject: { kind: "pod", pod } });
           break;
         case "REMOVE":

@@ -65,6 +65,7 @@ function createRig() {
     cache: {
       fresh: async () => world.runtime,
       invalidate: () => void steps.push("invalidate"),
+      latest: () => world.runtime,
     },
     refresh: async () => void steps.push("refresh"),
     statuses: {
@@ -296,6 +297,12 @@ describe("syncTerminatingPod", () => {
     await syncer.syncTerminatingPod({ ...terminating, subject: { kind: "orphan", pod }, statusOverride: undefined });
     expect(steps).toEqual(["invalidate", "stop orphan 7", "invalidate", "refresh"]);
   });
+});
+
+it("reportPod publishes what was read last and does nothing else", () => {
+  const { syncer, steps } = createRig();
+  syncer.reportPod(makePod());
+  expect(steps).toEqual(["publish Pending ContainerCreating"]);
 });
 
 describe("syncTerminatedPod", () => {

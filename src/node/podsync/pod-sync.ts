@@ -31,6 +31,7 @@ export interface PodSyncDeps {
   cache: {
     fresh(pod: PodName, signal: AbortSignal): Promise<PodRuntimeStatus>;
     invalidate(uid: string): void;
+    latest(uid: string): PodRuntimeStatus | undefined;
   };
   /** Reads the pod from the runtime into the cache. */
   refresh(pod: PodName): Promise<void>;
@@ -147,6 +148,11 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
       const after = publish(pod, await deps.cache.fresh(reference, signal), { workerPhase: "syncing" });
       if (isTerminalPhase(after.phase)) return { terminal: true };
       return nextLook(pod, after, failures.of(reference.uid));
+    },
+
+    reportPod(pod) {
+      const runtime = deps.cache.latest(podReference(pod).uid);
+      if (runtime !== undefined) publish(pod, runtime, { workerPhase: "syncing" });
     },
 
     async syncTerminatingPod(work) {

@@ -304,6 +304,20 @@ describe("file source: the path", () => {
     expect(lastNames()).toEqual(["b"]);
   });
 
+  it("is partial while a file could never be read, and keeps the pods of one that was", async () => {
+    host.files.put(file("a.yaml"), manifest("a"));
+    host.files.put(file("b.yaml"), manifest("b"));
+    let broken = file("b.yaml");
+    host.files.intercept(({ operation, path }) => {
+      if (operation === "read" && path === broken) throw new Error("EIO: i/o error");
+    });
+    await start();
+    expect([lastNames(), snapshots.at(-1)?.isPartial]).toEqual([["a"], true]);
+    broken = file("a.yaml");
+    await periodicCheck();
+    expect([lastNames(), snapshots.at(-1)?.isPartial]).toEqual([["a", "b"], undefined]);
+  });
+
   it("keeps the pods while it cannot be read, and is not seen before it was", async () => {
     host.files.put(file("a.yaml"), manifest("a"));
     let isBroken = true;

@@ -19,6 +19,7 @@ export function measureSyncer(syncer: PodSyncer, deps: { clock: Clock; metrics: 
   };
   return {
     syncPod: async (work) => await measured("sync", async () => await syncer.syncPod(work)),
+    reportPod: syncer.reportPod,
     syncTerminatingPod: async (work) =>
       await measured("terminating", async () => await syncer.syncTerminatingPod(work)),
     syncTerminatedPod: async (work) => await measured("terminated", async () => await syncer.syncTerminatedPod(work)),

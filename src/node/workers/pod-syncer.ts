@@ -10,6 +10,8 @@ import type { StatusOverride, Subject } from "./pod-state.ts";
 export interface PodSyncer {
   /** Makes the pod run. `terminal`: it ran to its end (Succeeded or Failed). `retryAt`: when to look again at the latest. */
   syncPod(work: SyncWork): Promise<SyncResult>;
+  /** Publishes what was read of the pod last, and does nothing else: for a pod whose next attempt has to wait. */
+  reportPod(pod: Pod): void;
   /** Stops everything of the pod; resolves when nothing of it runs. */
   syncTerminatingPod(work: TerminatingWork): Promise<void>;
   /** Tears down what a stopped pod still holds; with `deleted` also its containers, logs, directories and status. */

@@ -213,6 +213,26 @@ describe("a pod worker", () => {
     expect(calls()).toHaveLength(5);
   });
 
+  it("reports what a hint is about while the wait after a failure lasts, and does no more", async () => {
+    const { clock, syncer, worker, calls } = createRig();
+    worker.update(create());
+    await clock.settle();
+    worker.update(sync());
+    syncer.current().fail(new Error("one container cannot start"));
+    await clock.settle();
+    expect(syncer.reported).toBe(0);
+    worker.update(sync());
+    expect(syncer.reported).toBe(1);
+    expect(calls()).toHaveLength(1);
+    await clock.advance(1_500);
+    syncer.current().succeed();
+    await clock.settle();
+    worker.update(sync());
+    await clock.settle();
+    expect(syncer.reported).toBe(1);
+    expect(calls()).toHaveLength(3);
+  });
+
   it("does not wait for the back-off when there is news from the source", async () => {
     const { clock, syncer, worker, calls } = createRig();
     worker.update(create());

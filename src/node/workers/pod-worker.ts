@@ -82,11 +82,13 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
   };
   /**
    * Starts for a hint that the pod changed; but the wait after a failure stands, because the attempt that failed may be
-   * what changed it (a sandbox that was made and lost), and would hint for ever.
+   * what changed it (a sandbox that was made and lost), and would hint for ever. Until then the change is only reported.
    */
   const look = () => {
-    if (running === undefined && failures === 0) start();
-    else if (running !== undefined && pending === "nothing") pending = "look";
+    if (running !== undefined) {
+      if (pending === "nothing") pending = "look";
+    } else if (failures === 0) start();
+    else if (state.phase === "syncing" && state.subject.kind === "pod") deps.syncer.reportPod(state.subject.pod);
   };
 
   /** Starts the work that the state owes, unless some runs: then once more after it. */

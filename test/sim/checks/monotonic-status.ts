@@ -44,7 +44,8 @@ export function createMonotonicStatusCheck(world: World): Check {
         counts.set(key, Math.max(counts.get(key) ?? 0, config.metadata?.attempt ?? 0));
         held.add(uids.get(sandboxId));
       }
-      for (const uid of phases.keys()) if (!held.has(uid)) phases.delete(uid);
+      // Of a pod that was being removed enough may be gone for another phase.
+      for (const uid of phases.keys()) if (!held.has(uid) || world.interference.pods.has(uid)) phases.delete(uid);
     },
     occurred({ what, podUid: uid, podName, containerName, attempt }) {
       if (what === "container-created") {

@@ -19,12 +19,15 @@ export interface ScriptedSyncer extends PodSyncer {
   open(): ScriptedCall[];
   /** The one open call. */
   current(): ScriptedCall;
+  /** How often a pod was only reported. */
+  readonly reported: number;
 }
 
 /** A syncer that does what the test says; a call whose signal fires rejects, as real work does. */
 export function createScriptedSyncer(): ScriptedSyncer {
   const calls: ScriptedCall[] = [];
   const open = new Set<ScriptedCall>();
+  let reported = 0;
 
   const begin = async (what: string, signal: AbortSignal): Promise<SyncResult> =>
     await new Promise<SyncResult>((resolve, reject) => {
@@ -53,6 +56,10 @@ export function createScriptedSyncer(): ScriptedSyncer {
       if (call === undefined || others.length > 0) throw new Error(`${open.size} calls are open`);
       return call;
     },
+    get reported() {
+      return reported;
+    },
+    reportPod: () => void reported++,
     syncPod: async ({ pod, signal }) => await begin(`sync ${versionOf({ kind: "pod", pod })}`, signal),
     async syncTerminatingPod({ subject, gracePeriodSeconds, signal }) {
       await begin(`terminating ${referenceOf(subject).uid} grace=${gracePeriodSeconds}`, signal);
