@@ -7,6 +7,8 @@ import { AbortedError } from "./abort.ts";
 export interface Mailbox<T> {
   /** False when the box is full and the item was not taken. */
   offer(item: T): boolean;
+  /** Waits until there is an item, and leaves it there. Rejects with AbortedError when the signal fires. */
+  ready(signal: AbortSignal): Promise<void>;
   /** The oldest item; waits for one. Rejects with AbortedError when the signal fires. One reader at a time. */
   take(signal: AbortSignal): Promise<T>;
   readonly size: number;
@@ -40,6 +42,12 @@ export function createMailbox<T>(capacity: number): Mailbox<T> {
       items.push(item);
       wake?.();
       return true;
+    },
+    async ready(signal) {
+      while (items.length === 0 || signal.aborted) {
+        if (signal.aborted) throw new AbortedError();
+        await untilOffered(signal);
+      }
     },
     async take(signal) {
       for (;;) {

@@ -38,7 +38,10 @@ export interface Faults {
   eventDelay(): number;
   /** Counts something that was done to the node agent, and ends the calm. */
   count(kind: string): void;
-  /** Since when nothing was broken and nothing hangs; Infinity while something hangs. */
+  /** Something that lasts is broken until it is mended. */
+  begin(kind: string): void;
+  mend(kind: string): void;
+  /** Since when nothing was broken and nothing hangs; Infinity while something does. */
   calmSince(): number;
   readonly counts: ReadonlyMap<string, number>;
 }
@@ -49,6 +52,7 @@ const MESSAGE = "injected by the simulator";
 export function createFaults({ clock, dice, trace }: { clock: Clock; dice: Dice; trace: Trace }): Faults {
   const counts = new Map<string, number>();
   let rates = NO_FAULTS;
+  const lasting = new Set<string>();
   let hanging = 0;
   let lastAt = 0;
 
@@ -111,7 +115,15 @@ export function createFaults({ clock, dice, trace }: { clock: Clock; dice: Dice;
       return dice.between(10, 5_000);
     },
     count,
-    calmSince: () => (hanging > 0 ? Number.POSITIVE_INFINITY : lastAt),
+    begin(kind) {
+      count(kind);
+      lasting.add(kind);
+    },
+    mend(kind) {
+      lasting.delete(kind);
+      lastAt = clock.monotonic();
+    },
+    calmSince: () => (hanging > 0 || lasting.size > 0 ? Number.POSITIVE_INFINITY : lastAt),
     counts,
   };
 }

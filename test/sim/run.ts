@@ -56,6 +56,7 @@ async function heal(world: World): Promise<void> {
   faults.storm(NO_FAULTS);
   cri.start();
   cri.setNetworkReady(true);
+  for (const kind of ["outage", "network"]) faults.mend(kind);
   for (const file of manifests.files()) if (manifests.isSpoilt(file)) manifests.write(file, manifests.written(file));
   await world.node.start();
 }

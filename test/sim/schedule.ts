@@ -144,19 +144,16 @@ function troubleEvents(dice: Dice, at: number): Event[] {
   const one = (happen: Event["happen"]): Event[] => [{ at, name: kind, happen }];
   switch (kind) {
     case "outage":
-      return [
-        { at, name: "the runtime stops", happen: tell("outage", ({ cri }) => cri.stop()) },
-        { at: later, name: "the runtime is back", happen: tell("end of outage", ({ cri }) => cri.start()) },
-      ];
+      return lasting(kind, { at, later }, { begin: ({ cri }) => cri.stop(), mend: ({ cri }) => cri.start() });
     case "network":
-      return [
+      return lasting(
+        kind,
+        { at, later },
         {
-          at,
-          name: "network not ready",
-          happen: tell("network", ({ cri }) => cri.setNetworkReady(false, "simulated")),
+          begin: ({ cri }) => cri.setNetworkReady(false, "simulated"),
+          mend: ({ cri }) => cri.setNetworkReady(true),
         },
-        { at: later, name: "network ready", happen: tell("end of network", ({ cri }) => cri.setNetworkReady(true)) },
-      ];
+      );
     case "restart":
       return one(tell("runtime restart", ({ cri }) => cri.restart()));
     case "stream":
@@ -168,6 +165,26 @@ function troubleEvents(dice: Dice, at: number): Event[] {
     default:
       return one((world) => endSomething(world, kind));
   }
+}
+
+/** Something that is broken for a while. */
+function lasting(
+  kind: string,
+  { at, later }: { at: number; later: number },
+  act: { begin(world: World): void; mend(world: World): void },
+): Event[] {
+  const begin = (world: World) => {
+    world.faults.begin(kind);
+    act.begin(world);
+  };
+  const mend = (world: World) => {
+    world.faults.mend(kind);
+    act.mend(world);
+  };
+  return [
+    { at, name: `${kind} begins`, happen: begin },
+    { at: later, name: `${kind} ends`, happen: mend },
+  ];
 }
 
 function tell(kind: string, act: (world: World) => void): (world: World) => void {

@@ -14,4 +14,6 @@ export const REGRESSION_SEEDS: ReadonlyArray<readonly [seed: number, found: stri
   [440, "a pod that came back before the loop had heard of its end lost its cache entry under its feet: a crash"],
   [13976, "as 440: the pod that came back lost its status"],
   [1037, "a slow reading brought a pod back into the cache that was forgotten"],
+  [22907, "a pod that was read once more, without result, after it was forgotten stayed in the cache"],
+  [32799, "after an outage a removal was carried out that the manifest's return had overtaken: a needless restart"],
 ];

@@ -18,6 +18,8 @@ export interface LoopInbox {
   offerLifecycleEvent(event: PodLifecycleEvent): void;
   offerRelisted(): void;
   offerGone(uid: string): void;
+  /** Waits until something has happened; what it is, `take` says, as it is then. */
+  ready(signal: AbortSignal): Promise<void>;
   take(signal: AbortSignal): Promise<LoopEvent>;
   /** Life cycle events that found the box full: their pods are looked at with the next resync of their workers. */
   readonly discarded: number;
@@ -63,6 +65,7 @@ export function createLoopInbox(): LoopInbox {
       mailbox.offer({ type: "relisted" });
     },
     offerGone: (uid) => void mailbox.offer({ type: "gone", uid }),
+    ready: mailbox.ready,
     async take(signal) {
       for (;;) {
         const event = open(await mailbox.take(signal));

@@ -25,7 +25,7 @@ export interface SyncLoop {
 export interface SyncLoopDeps {
   clock: Clock;
   log: Log;
-  inbox: Pick<LoopInbox, "take">;
+  inbox: Pick<LoopInbox, "ready" | "take">;
   desired: {
     /** What the snapshot changes, in the order to be handled. */
     apply(snapshot: SourceSnapshot): PodUpdate[];
@@ -180,8 +180,10 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
   return {
     async run(signal) {
       while (!signal.aborted) {
-        const event = await deps.inbox.take(signal);
+        await deps.inbox.ready(signal);
+        // Taken only after the wait: a snapshot in hand would be old by the time the runtime is back.
         await untilRuntimeIsFit(signal);
+        const event = await deps.inbox.take(signal);
         lastTurn = clock.monotonic();
         handle(event);
       }

@@ -87,7 +87,7 @@ export function createPodCache(now: () => number): PodCache {
     put(ticket, status) {
       if (!reading.delete(ticket)) return false;
       const known = entries.get(ticket.uid);
-      if (isEmpty(status) && (known === undefined || isUnread(known, ticket))) {
+      if (isEmpty(status) && (known === undefined || isBlank(known, ticket))) {
         // Nothing is what is assumed of an unknown pod: so a late reading leaves nothing behind of one that is forgotten.
         entries.delete(ticket.uid);
         return true;
@@ -137,8 +137,9 @@ export function createPodCache(now: () => number): PodCache {
   };
 }
 
-function isUnread({ status, staleAt, waiting }: Entry, ticket: ReadTicket): boolean {
-  return status === undefined && staleAt <= ticket.begun && waiting.size === 0;
+/** Nothing but "nothing" was ever read of it, this reading is the newest, and nobody waits for another. */
+function isBlank({ status, staleAt, waiting }: Entry, ticket: ReadTicket): boolean {
+  return (status === undefined || isEmpty(status)) && staleAt <= ticket.begun && waiting.size === 0;
 }
 
 function isEmpty({ sandboxes, containers }: PodRuntimeStatus): boolean {

@@ -37,11 +37,13 @@ export function createMonotonicStatusCheck(world: World): Check {
     started() {
       // What was published is lost with the process; what the runtime holds is not.
       counts.clear();
+      attempts.clear();
       const held = new Set<string | undefined>();
       const uids = new Map(world.cri.sandboxes().map(({ id, config }) => [id, config.metadata?.uid]));
       for (const { sandboxId, config } of world.cri.containers()) {
         const key = `${uids.get(sandboxId)}/${config.metadata?.name}`;
         counts.set(key, Math.max(counts.get(key) ?? 0, config.metadata?.attempt ?? 0));
+        attempts.set(key, counts.get(key) ?? 0);
         held.add(uids.get(sandboxId));
       }
       // Of a pod that was being removed enough may be gone for another phase.
