@@ -57,16 +57,15 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
     const image = await deps.ensureImage(pod, next.container, signal);
     if ("reason" in image) return image;
     const podIps = isHostNetworkPod(pod) ? deps.hostIps() : sandbox.ips;
-    const mounts = await deps.podFiles.makeMounts({ pod, next, podIps, volumes });
+    const [mounts] = await Promise.all([
+      deps.podFiles.makeMounts({ pod, next, podIps, volumes }),
+      // As upstream does: containerd would make it, other runtimes expect to find it.
+      host.files.makeDirectory(containerLogDirectory(deps, run), 0o755),
+    ]);
     const { imageRef, user: imageUser } = image;
     const targetContainerId = findTarget(run);
     const made = deps.configs.container({ pod, next, imageRef, imageUser, podIps, mounts, targetContainerId });
     if ("reason" in made) return made;
-    // As upstream does: containerd would make it, other runtimes expect to find it.
-    await host.files.makeDirectory(
-      `${podLogDirectory(deps.podLogsDirectory, podReference(pod))}/${next.container.name}`,
-      0o755,
-    );
     const request = cri.CreateContainerRequest.fromPartial({
       podSandboxId: sandbox.id,
       config: made.config,
@@ -157,11 +156,14 @@ function findTarget({ pod, next, status }: ContainerRun): string | undefined {
 
 /** The plan counts from what the runtime remembers; logs remember longer, and must not be overwritten. */
 async function settleRestartCount(deps: ContainerStarterDeps, run: ContainerRun): Promise<ContainerRun> {
-  const { pod, next } = run;
+  const { next } = run;
   if (next.restartCount > 0) return run;
-  const directory = `${podLogDirectory(deps.podLogsDirectory, podReference(pod))}/${next.container.name}`;
-  const restartCount = await readRestartCountFromLogs(deps.host.files, directory);
+  const restartCount = await readRestartCountFromLogs(deps.host.files, containerLogDirectory(deps, run));
   return { ...run, next: { ...next, restartCount } };
+}
+
+function containerLogDirectory(deps: ContainerStarterDeps, { pod, next }: ContainerRun): string {
+  return `${podLogDirectory(deps.podLogsDirectory, podReference(pod))}/${next.container.name}`;
 }
 
 async function linkLog(deps: ContainerStarterDeps, { pod, next }: ContainerRun, id: string): Promise<void> {
