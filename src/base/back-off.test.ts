@@ -50,6 +50,13 @@ describe("a back-off", () => {
     expect(backOff.next("a", 0, 0)).toBe(10_000);
   });
 
+  it("forgets all keys of one prefix and no others", () => {
+    const backOff = createBackOff(OPTIONS);
+    for (const key of ["a/1", "a/2", "ab/1"]) backOff.next(key, 0, 0);
+    backOff.resetAll("a/");
+    expect(["a/1", "a/2", "ab/1"].map(backOff.delay)).toEqual([0, 0, 10_000]);
+  });
+
   it("forgets a key only when no wait for it can be under way", () => {
     const backOff = createBackOff({ ...OPTIONS, resetMs: 60_000 });
     backOff.next("a", 0, 0);

@@ -14,6 +14,8 @@ export interface BackOff {
   delay(key: string): number;
   /** Forgets the key. */
   reset(key: string): void;
+  /** Forgets every key that begins so. */
+  resetAll(prefix: string): void;
   /** Forgets keys whose last attempt is so long ago that no wait for them can be under way; returns how many are left. */
   collect(now: number): number;
 }
@@ -51,6 +53,9 @@ export function createBackOff(options: BackOffOptions): BackOff {
     },
     delay: (key) => entries.get(key)?.delayMs ?? 0,
     reset: (key) => void entries.delete(key),
+    resetAll(prefix) {
+      for (const key of entries.keys()) if (key.startsWith(prefix)) entries.delete(key);
+    },
     collect(now) {
       // An attempt may have lasted `resetMs` and be followed by the longest delay.
       for (const [key, entry] of entries) if (startsOver(entry, now - options.maxMs)) entries.delete(key);

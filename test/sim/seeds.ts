@@ -16,4 +16,6 @@ export const REGRESSION_SEEDS: ReadonlyArray<readonly [seed: number, found: stri
   [1037, "a slow reading brought a pod back into the cache that was forgotten"],
   [22907, "a pod that was read once more, without result, after it was forgotten stayed in the cache"],
   [32799, "after an outage a removal was carried out that the manifest's return had overtaken: a needless restart"],
+  [90170, "after a pod's volumes were torn down its volumes directory was not made again"],
+  [90548, "a pod that came back under the same UID inherited the back-off of its former life"],
 ];

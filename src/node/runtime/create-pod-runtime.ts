@@ -99,6 +99,8 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
     },
     async remove(status, signal) {
       await removePod(removeDeps, status, signal);
+      // A pod that comes back under the same UID begins anew.
+      backOff.resetAll(`${status.uid}/`);
     },
   };
 

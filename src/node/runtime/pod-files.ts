@@ -69,9 +69,9 @@ export function createPodFiles(deps: { files: Files; random: Random }, options: 
   return {
     async makeDirectories(pod) {
       const directory = podDirectory(podReference(pod).uid);
-      // The one that is made last stands for all of them: every sync comes by here, and most find them made.
-      if ((await files.stat(`${directory}/plugins`)) !== undefined) return;
-      for (const part of ["", "/volumes", "/plugins"]) await files.makeDirectory(`${directory}${part}`, 0o750);
+      // The one that is made last, and removed first, stands for all: every sync comes by here, and most find them made.
+      if ((await files.stat(`${directory}/volumes`)) !== undefined) return;
+      for (const part of ["", "/plugins", "/volumes"]) await files.makeDirectory(`${directory}${part}`, 0o750);
     },
     async removeDirectories(uid) {
       await files.remove(podDirectory(uid));
