@@ -98,6 +98,12 @@ export function createBackOffCheck(world: World): Check {
     });
   };
 
+  /** With its last sandbox the pod is gone; who comes back under its UID begins anew. */
+  const forget = (uid: string) => {
+    if (world.cri.sandboxes().some(({ config }) => config.metadata?.uid === uid)) return;
+    for (const key of entries.keys()) if (key.startsWith(`${uid}/`)) entries.delete(key);
+  };
+
   const checkDue = (key: string, due: Due) => {
     const now = world.clock.monotonic();
     const isVoid =
@@ -126,6 +132,7 @@ export function createBackOffCheck(world: World): Check {
     occurred(occurrence) {
       if (occurrence.what === "container-created") created(occurrence);
       if (occurrence.what === "container-exited") exited(occurrence);
+      if (occurrence.what === "sandbox-removed") forget(occurrence.podUid);
     },
     stepped() {
       for (const [key, due] of dues) checkDue(key, due);
