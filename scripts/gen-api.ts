@@ -1,7 +1,8 @@
 /**
  * Generates from `schema/openapi-1.35-structure.json`: `src/api/gen/types.ts` (TypeScript interfaces of every definition
- * that a served or read kind reaches) and `src/api/gen/schema.ts` (the field tables that `src/api/decode.ts` walks, only
- * for the kinds it decodes). Run with `npm run gen`; the result is committed.
+ * that a served or read kind reaches), `src/api/gen/schema.ts` (the field tables that `src/api/decode.ts` walks, only
+ * for the kinds that a node reads) and `src/api/gen/served-schema.ts` (the same for every kind that the control plane
+ * serves, with the rules of how lists and maps merge). Run with `npm run gen`; the result is committed.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -13,9 +14,39 @@ interface Schema {
   properties?: Record<string, Schema>;
   additionalProperties?: Schema;
   required?: string[];
+  "x-kubernetes-list-type"?: string;
+  "x-kubernetes-list-map-keys"?: string[];
+  "x-kubernetes-map-type"?: string;
+  "x-kubernetes-patch-strategy"?: string;
+  "x-kubernetes-patch-merge-key"?: string;
 }
 
-const ROOTS = [/^io\.k8s\.api\.core\.v1\./, /^io\.k8s\.apimachinery\.pkg\.apis\.meta\.v1\./];
+/** Groups at their only served version; autoscaling's v1 gives no more than Scale. */
+const SERVED_GROUPS = [
+  "admissionregistration.v1",
+  "apps.v1",
+  "authentication.v1",
+  "authorization.v1",
+  "autoscaling.v2",
+  "batch.v1",
+  "certificates.v1",
+  "coordination.v1",
+  "core.v1",
+  "discovery.v1",
+  "events.v1",
+  "networking.v1",
+  "node.v1",
+  "policy.v1",
+  "rbac.v1",
+  "scheduling.v1",
+  "storage.v1",
+];
+const ROOTS = [
+  ...SERVED_GROUPS.map((group) => new RegExp(`^io\\.k8s\\.api\\.${group.replaceAll(".", "\\.")}\\.`)),
+  /^io\.k8s\.api\.autoscaling\.v1\.Scale/,
+  /^io\.k8s\.apimachinery\.pkg\.apis\.meta\.v1\./,
+  /^io\.k8s\.apiextensions-apiserver\.pkg\.apis\.apiextensions\.v1\./,
+];
 /** What `src/api/decode.ts` decodes; its field tables load at every start, so name no kind that is not needed. */
 const DECODED = ["io.k8s.api.core.v1.Pod"];
 const SCALARS: Record<string, string> = {
@@ -31,8 +62,26 @@ const { definitions } = JSON.parse(readFileSync("schema/openapi-1.35-structure.j
   definitions: Record<string, Schema>;
 };
 
-const nameOf = (key: string) => key.slice(key.lastIndexOf(".") + 1);
+const lastPart = (key: string) => key.slice(key.lastIndexOf(".") + 1);
 const keyOf = (ref: string) => ref.slice("#/definitions/".length);
+
+/** The last part of a definition's key, with its group before it where core or another group has that name already. */
+function nameOf(key: string): string {
+  const own = lastPart(key);
+  return names.get(key) ?? own;
+}
+
+function nameDefinitions(keys: string[]): Map<string, string> {
+  const taken = new Map<string, string>();
+  const isCore = (key: string) => key.startsWith("io.k8s.api.core.v1.");
+  for (const key of keys.toSorted((a, b) => Number(isCore(b)) - Number(isCore(a)))) {
+    const own = lastPart(key);
+    const group = key.split(".").at(-3) ?? "";
+    const isFree = ![...taken.values()].includes(own);
+    taken.set(key, isFree ? own : `${group.charAt(0).toUpperCase()}${group.slice(1)}${own}`);
+  }
+  return taken;
+}
 
 function reachable(roots: string[]): string[] {
   const seen = new Set<string>();
@@ -42,7 +91,7 @@ function reachable(roots: string[]): string[] {
     for (const [, ref] of JSON.stringify(definitions[key]).matchAll(/"\$ref":"([^"]+)"/g)) visit(keyOf(ref ?? ""));
   };
   for (const key of roots) visit(key);
-  return [...seen].sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
+  return [...seen].sort((a, b) => lastPart(a).localeCompare(lastPart(b)));
 }
 
 function typeOf(schema: Schema): string {
@@ -98,9 +147,55 @@ function tableOf(key: string): string {
   return `  ${nameOf(key)}: { ${fields.join(", ")} },\n`;
 }
 
+/** How a list or map merges; undefined where it is simply replaced (a list) or merged (a map). */
+function mergeRuleOf(schema: Schema): string | undefined {
+  const rule = {
+    list: schema["x-kubernetes-list-type"],
+    keys: schema["x-kubernetes-list-map-keys"],
+    map: schema["x-kubernetes-map-type"],
+    patch: schema["x-kubernetes-patch-strategy"],
+    mergeKey: schema["x-kubernetes-patch-merge-key"],
+  };
+  const text = JSON.stringify(rule);
+  return text === "{}" ? undefined : text;
+}
+
+function mergeRulesOf(key: string): string {
+  const { properties = {} } = definitions[key] ?? {};
+  const fields = Object.entries(properties).flatMap(([field, schema]) => {
+    const rule = mergeRuleOf(schema);
+    return rule ? [`${JSON.stringify(field)}: ${rule}`] : [];
+  });
+  return fields.length === 0 ? "" : `  ${nameOf(key)}: { ${fields.join(", ")} },\n`;
+}
+
+function writeServedSchema(keys: string[]): void {
+  const tables = keys.filter((key) => definitions[key]?.properties);
+  const atomic = tables.filter((key) => definitions[key]?.["x-kubernetes-map-type"] === "atomic");
+  const text = [
+    banner,
+    'import type { MergeRule } from "../merge-rule.ts";\n\n',
+    "/** Fields by type name, in the grammar of `schema.ts`. */\n",
+    `export const SERVED_SCHEMA: Readonly<Record<string, Readonly<Record<string, string>>>> = {\n`,
+    ...tables.map(tableOf),
+    "};\n\n/** By type name and field: how a list or a map merges, where it is not simply replaced (merged, if a map). */\n",
+    "export const MERGE_RULES: Readonly<Record<string, Readonly<Record<string, MergeRule>>>> = {\n",
+    ...tables.map(mergeRulesOf),
+    "};\n\n/** Types that are one value to server-side apply: owned and replaced as a whole. */\n",
+    `export const ATOMIC_TYPES: ReadonlySet<string> = new Set(${JSON.stringify(atomic.map(nameOf))});\n`,
+    "\n/** A type's name in OpenAPI documents. */\n",
+    `export const DEFINITION_NAMES: Readonly<Record<string, string>> = {\n`,
+    ...tables.map((key) => `  ${nameOf(key)}: ${JSON.stringify(key)},\n`),
+    "};\n",
+  ];
+  writeFileSync("src/api/gen/served-schema.ts", text.join(""));
+}
+
 const banner = "// Generated by scripts/gen-api.ts from schema/openapi-1.35-structure.json. Do not edit.\n\n";
 const roots = Object.keys(definitions).filter((key) => ROOTS.some((root) => root.test(key)));
+const names = nameDefinitions(reachable(roots));
 writeFileSync("src/api/gen/types.ts", banner + reachable(roots).map(declare).join("\n"));
+writeServedSchema(reachable(roots));
 
 const tables = reachable(DECODED).filter((key) => definitions[key]?.properties);
 const grammar = `/**

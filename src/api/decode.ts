@@ -24,24 +24,38 @@ const MAX_VALUES = 1_000_000;
 /** How deep a field without a schema (managed fields) may nest. */
 const MAX_RAW_DEPTH = 64;
 
-/**
- * Reads an untyped value (from JSON or YAML) as a Kubernetes object, by Go's rules: names are case-sensitive, null is the
- * same as absent, a required field that is absent gets its zero value (validation then says what is missing), unknown
- * fields are dropped with a warning, quantities become canonical strings. `path` prefixes the paths in errors.
- */
+/** Field tables by type name, in the grammar that `gen/schema.ts` explains. */
+export type FieldTables = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** `decodeTyped` for what a node reads. */
 export function decodeObject<Kind extends keyof DecodableKinds>(
   kind: Kind,
   value: unknown,
   path = "",
 ): Decoded<DecodableKinds[Kind]> {
-  const context: Context = { errors: [], warnings: [], valuesLeft: MAX_VALUES };
-  const decoded = decodeValue(context, kind, { value, path });
-  const { errors, warnings } = context;
+  const decoded = decodeTyped({ tables: SCHEMA, type: kind }, value, path);
   // The walk over the kind's table has just established the type that the compiler cannot see.
-  return { value: errors.length === 0 ? (decoded as DecodableKinds[Kind]) : undefined, errors, warnings };
+  return { ...decoded, value: decoded.value as DecodableKinds[Kind] | undefined };
+}
+
+/**
+ * Reads an untyped value (from JSON or YAML) as a type of the tables, by Go's rules: names are case-sensitive, null is
+ * the same as absent, a required field that is absent gets its zero value (validation then says what is missing), unknown
+ * fields are dropped with a warning, quantities become canonical strings. `path` prefixes the paths in errors.
+ */
+export function decodeTyped(
+  { tables, type }: { tables: FieldTables; type: string },
+  value: unknown,
+  path = "",
+): Decoded<unknown> {
+  const context: Context = { tables, errors: [], warnings: [], valuesLeft: MAX_VALUES };
+  const decoded = decodeValue(context, type, { value, path });
+  const { errors, warnings } = context;
+  return { value: errors.length === 0 ? decoded : undefined, errors, warnings };
 }
 
 interface Context {
+  readonly tables: FieldTables;
   readonly errors: FieldError[];
   readonly warnings: FieldError[];
   valuesLeft: number;
@@ -73,7 +87,7 @@ function decodeList(context: Context, itemType: string, { value, path }: Input):
   if (!Array.isArray(value)) return reject(context, { value, path }, "list");
   return value.map((item: unknown, index) => {
     return isAbsent(item)
-      ? zeroOf(itemType)
+      ? zeroOf(context.tables, itemType)
       : decodeValue(context, itemType, { value: item, path: `${path}[${index}]` });
   });
 }
@@ -82,7 +96,7 @@ function decodeMap(context: Context, valueType: string, { value, path }: Input):
   if (!isRecord(value)) return reject(context, { value, path }, "object");
   const entries = Object.entries(value).map(([key, item]) => {
     const decoded = isAbsent(item)
-      ? zeroOf(valueType)
+      ? zeroOf(context.tables, valueType)
       : decodeValue(context, valueType, { value: item, path: `${path}[${key}]` });
     return [key, decoded];
   });
@@ -91,7 +105,7 @@ function decodeMap(context: Context, valueType: string, { value, path }: Input):
 
 function decodeStruct(context: Context, type: string, { value, path }: Input): unknown {
   if (!isRecord(value)) return reject(context, { value, path }, "object");
-  const fields = SCHEMA[type] ?? {};
+  const fields = context.tables[type] ?? {};
   const decoded: Record<string, unknown> = {};
   for (const [name, item] of Object.entries(value)) {
     const field = fieldPath(path, name);
@@ -99,23 +113,27 @@ function decodeStruct(context: Context, type: string, { value, path }: Input): u
     if (declared === undefined) report(context.warnings, field, `unknown field "${field}"`);
     else if (!isAbsent(item)) decoded[name] = decodeValue(context, withoutMark(declared), { value: item, path: field });
   }
-  fillRequired(fields, decoded);
+  fillRequired(context.tables, fields, decoded);
   return decoded;
 }
 
-function fillRequired(fields: Readonly<Record<string, string>>, decoded: Record<string, unknown>): void {
+function fillRequired(
+  tables: FieldTables,
+  fields: Readonly<Record<string, string>>,
+  decoded: Record<string, unknown>,
+): void {
   for (const [name, declared] of Object.entries(fields)) {
-    if (declared.endsWith("!") && decoded[name] === undefined) decoded[name] = zeroOf(withoutMark(declared));
+    if (declared.endsWith("!") && decoded[name] === undefined) decoded[name] = zeroOf(tables, withoutMark(declared));
   }
 }
 
 /** Go's zero value, as it would be written to JSON. */
-function zeroOf(type: string): unknown {
+function zeroOf(tables: FieldTables, type: string): unknown {
   if (type.startsWith("[]")) return [];
   if (type.startsWith("{}")) return {};
   if (SCALARS.has(type)) return ZEROS[type] ?? "";
   const decoded: Record<string, unknown> = {};
-  fillRequired(SCHEMA[type] ?? {}, decoded);
+  fillRequired(tables, tables[type] ?? {}, decoded);
   return decoded;
 }
 

@@ -2,7 +2,20 @@
 export interface FieldError {
   readonly path: string;
   readonly message: string;
+  /** The kind of complaint, as a `metav1.Status` cause names it; undefined for what could not be decoded. */
+  readonly reason?: FieldErrorReason;
 }
+
+export type FieldErrorReason =
+  | "FieldValueRequired"
+  | "FieldValueInvalid"
+  | "FieldValueNotSupported"
+  | "FieldValueDuplicate"
+  | "FieldValueNotFound"
+  | "FieldValueForbidden"
+  | "FieldValueTooLong"
+  | "FieldValueTooMany"
+  | "FieldValueTypeInvalid";
 
 /** `spec.containers[0].name: Required value`. */
 export function formatFieldError({ path, message }: FieldError): string {

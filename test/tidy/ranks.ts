@@ -24,7 +24,9 @@ export const LAYERS: readonly Layer[] = [
 
   { path: "src/cri", rank: 2, touchesWorld: true },
   { path: "src/host", rank: 2, touchesWorld: true },
+  { path: "src/journal", rank: 2, touchesWorld: true },
   { path: "src/kube", rank: 2, touchesWorld: true },
+  { path: "src/pki", rank: 2, touchesWorld: true },
 
   { path: "src/node/admission", rank: 3 },
   { path: "src/node/identity", rank: 3 },
@@ -48,6 +50,19 @@ export const LAYERS: readonly Layer[] = [
 
   // Where the concerns meet: compose.ts and what it is made of.
   { path: "src/node/*", rank: 7 },
+
+  // The embedded control plane. Its ports first: the store, the kinds' table, requests, users.
+  { path: "src/control-plane/ports", rank: 3 },
+  { path: "src/control-plane/access", rank: 4 },
+  { path: "src/control-plane/admission", rank: 4 },
+  { path: "src/control-plane/controllers", rank: 4 },
+  { path: "src/control-plane/custom", rank: 4 },
+  { path: "src/control-plane/discovery", rank: 4 },
+  { path: "src/control-plane/kinds", rank: 4 },
+  { path: "src/control-plane/store", rank: 4 },
+  { path: "src/control-plane/registry", rank: 5 },
+  { path: "src/control-plane/rest", rank: 6 },
+  { path: "src/control-plane/*", rank: 7 },
 
   // The entry points: they build the real world and hand it down.
   { path: "src/cluster", rank: 8, touchesWorld: true },

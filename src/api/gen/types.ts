@@ -6,6 +6,10 @@ export interface Affinity {
   podAntiAffinity?: PodAntiAffinity;
 }
 
+export interface AggregationRule {
+  clusterRoleSelectors?: LabelSelector[];
+}
+
 export interface APIGroup {
   apiVersion?: string;
   kind?: string;
@@ -53,9 +57,18 @@ export interface AppArmorProfile {
   type: string;
 }
 
+export interface ApplyConfiguration {
+  expression?: string;
+}
+
 export interface AttachedVolume {
   devicePath: string;
   name: string;
+}
+
+export interface AuditAnnotation {
+  key: string;
+  valueExpression: string;
 }
 
 export interface AWSElasticBlockStoreVolumeSource {
@@ -94,6 +107,13 @@ export interface Binding {
   target: ObjectReference;
 }
 
+export interface BoundObjectReference {
+  apiVersion?: string;
+  kind?: string;
+  name?: string;
+  uid?: string;
+}
+
 export interface Capabilities {
   add?: string[];
   drop?: string[];
@@ -117,6 +137,46 @@ export interface CephFSVolumeSource {
   user?: string;
 }
 
+export interface CertificateSigningRequest {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: CertificateSigningRequestSpec;
+  status?: CertificateSigningRequestStatus;
+}
+
+export interface CertificateSigningRequestCondition {
+  lastTransitionTime?: Time;
+  lastUpdateTime?: Time;
+  message?: string;
+  reason?: string;
+  status: string;
+  type: string;
+}
+
+export interface CertificateSigningRequestList {
+  apiVersion?: string;
+  items: CertificateSigningRequest[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface CertificateSigningRequestSpec {
+  expirationSeconds?: number;
+  extra?: Record<string, string[]>;
+  groups?: string[];
+  request: string;
+  signerName: string;
+  uid?: string;
+  usages?: string[];
+  username?: string;
+}
+
+export interface CertificateSigningRequestStatus {
+  certificate?: string;
+  conditions?: CertificateSigningRequestCondition[];
+}
+
 export interface CinderPersistentVolumeSource {
   fsType?: string;
   readOnly?: boolean;
@@ -133,6 +193,36 @@ export interface CinderVolumeSource {
 
 export interface ClientIPConfig {
   timeoutSeconds?: number;
+}
+
+export interface ClusterRole {
+  aggregationRule?: AggregationRule;
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  rules?: PolicyRule[];
+}
+
+export interface ClusterRoleBinding {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  roleRef: RoleRef;
+  subjects?: Subject[];
+}
+
+export interface ClusterRoleBindingList {
+  apiVersion?: string;
+  items: ClusterRoleBinding[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface ClusterRoleList {
+  apiVersion?: string;
+  items: ClusterRole[];
+  kind?: string;
+  metadata?: ListMeta;
 }
 
 export interface ClusterTrustBundleProjection {
@@ -273,6 +363,18 @@ export interface ContainerResizePolicy {
   restartPolicy: string;
 }
 
+export interface ContainerResourceMetricSource {
+  container: string;
+  name: string;
+  target: MetricTarget;
+}
+
+export interface ContainerResourceMetricStatus {
+  container: string;
+  current: MetricValueStatus;
+  name: string;
+}
+
 export interface ContainerRestartRule {
   action: string;
   exitCodes?: ContainerRestartRuleOnExitCodes;
@@ -330,6 +432,112 @@ export interface ContainerUser {
   linux?: LinuxContainerUser;
 }
 
+export interface ControllerRevision {
+  apiVersion?: string;
+  data?: RawExtension;
+  kind?: string;
+  metadata?: ObjectMeta;
+  revision: number;
+}
+
+export interface ControllerRevisionList {
+  apiVersion?: string;
+  items: ControllerRevision[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface CronJob {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: CronJobSpec;
+  status?: CronJobStatus;
+}
+
+export interface CronJobList {
+  apiVersion?: string;
+  items: CronJob[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface CronJobSpec {
+  concurrencyPolicy?: string;
+  failedJobsHistoryLimit?: number;
+  jobTemplate: JobTemplateSpec;
+  schedule: string;
+  startingDeadlineSeconds?: number;
+  successfulJobsHistoryLimit?: number;
+  suspend?: boolean;
+  timeZone?: string;
+}
+
+export interface CronJobStatus {
+  active?: ObjectReference[];
+  lastScheduleTime?: Time;
+  lastSuccessfulTime?: Time;
+}
+
+export interface CrossVersionObjectReference {
+  apiVersion?: string;
+  kind: string;
+  name: string;
+}
+
+export interface CSIDriver {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: CSIDriverSpec;
+}
+
+export interface CSIDriverList {
+  apiVersion?: string;
+  items: CSIDriver[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface CSIDriverSpec {
+  attachRequired?: boolean;
+  fsGroupPolicy?: string;
+  nodeAllocatableUpdatePeriodSeconds?: number;
+  podInfoOnMount?: boolean;
+  preventPodSchedulingIfMissing?: boolean;
+  requiresRepublish?: boolean;
+  seLinuxMount?: boolean;
+  serviceAccountTokenInSecrets?: boolean;
+  storageCapacity?: boolean;
+  tokenRequests?: StorageTokenRequest[];
+  volumeLifecycleModes?: string[];
+}
+
+export interface CSINode {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: CSINodeSpec;
+}
+
+export interface CSINodeDriver {
+  allocatable?: VolumeNodeResources;
+  name: string;
+  nodeID: string;
+  topologyKeys?: string[];
+}
+
+export interface CSINodeList {
+  apiVersion?: string;
+  items: CSINode[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface CSINodeSpec {
+  drivers: CSINodeDriver[];
+}
+
 export interface CSIPersistentVolumeSource {
   controllerExpandSecretRef?: SecretReference;
   controllerPublishSecretRef?: SecretReference;
@@ -343,6 +551,23 @@ export interface CSIPersistentVolumeSource {
   volumeHandle: string;
 }
 
+export interface CSIStorageCapacity {
+  apiVersion?: string;
+  capacity?: Quantity;
+  kind?: string;
+  maximumVolumeSize?: Quantity;
+  metadata?: ObjectMeta;
+  nodeTopology?: LabelSelector;
+  storageClassName: string;
+}
+
+export interface CSIStorageCapacityList {
+  apiVersion?: string;
+  items: CSIStorageCapacity[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
 export interface CSIVolumeSource {
   driver: string;
   fsType?: string;
@@ -351,8 +576,149 @@ export interface CSIVolumeSource {
   volumeAttributes?: Record<string, string>;
 }
 
+export interface CustomResourceColumnDefinition {
+  description?: string;
+  format?: string;
+  jsonPath: string;
+  name: string;
+  priority?: number;
+  type: string;
+}
+
+export interface CustomResourceConversion {
+  strategy: string;
+  webhook?: WebhookConversion;
+}
+
+export interface CustomResourceDefinition {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: CustomResourceDefinitionSpec;
+  status?: CustomResourceDefinitionStatus;
+}
+
+export interface CustomResourceDefinitionCondition {
+  lastTransitionTime?: Time;
+  message?: string;
+  observedGeneration?: number;
+  reason?: string;
+  status: string;
+  type: string;
+}
+
+export interface CustomResourceDefinitionList {
+  apiVersion?: string;
+  items: CustomResourceDefinition[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface CustomResourceDefinitionNames {
+  categories?: string[];
+  kind: string;
+  listKind?: string;
+  plural: string;
+  shortNames?: string[];
+  singular?: string;
+}
+
+export interface CustomResourceDefinitionSpec {
+  conversion?: CustomResourceConversion;
+  group: string;
+  names: CustomResourceDefinitionNames;
+  preserveUnknownFields?: boolean;
+  scope: string;
+  versions: CustomResourceDefinitionVersion[];
+}
+
+export interface CustomResourceDefinitionStatus {
+  acceptedNames?: CustomResourceDefinitionNames;
+  conditions?: CustomResourceDefinitionCondition[];
+  observedGeneration?: number;
+  storedVersions?: string[];
+}
+
+export interface CustomResourceDefinitionVersion {
+  additionalPrinterColumns?: CustomResourceColumnDefinition[];
+  deprecated?: boolean;
+  deprecationWarning?: string;
+  name: string;
+  schema?: CustomResourceValidation;
+  selectableFields?: SelectableField[];
+  served: boolean;
+  storage: boolean;
+  subresources?: CustomResourceSubresources;
+}
+
+export interface CustomResourceSubresources {
+  scale?: CustomResourceSubresourceScale;
+  status?: CustomResourceSubresourceStatus;
+}
+
+export interface CustomResourceSubresourceScale {
+  labelSelectorPath?: string;
+  specReplicasPath: string;
+  statusReplicasPath: string;
+}
+
+export type CustomResourceSubresourceStatus = Record<string, unknown>;
+
+export interface CustomResourceValidation {
+  openAPIV3Schema?: JSONSchemaProps;
+}
+
 export interface DaemonEndpoint {
   Port: number;
+}
+
+export interface DaemonSet {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: DaemonSetSpec;
+  status?: DaemonSetStatus;
+}
+
+export interface DaemonSetCondition {
+  lastTransitionTime?: Time;
+  message?: string;
+  reason?: string;
+  status: string;
+  type: string;
+}
+
+export interface DaemonSetList {
+  apiVersion?: string;
+  items: DaemonSet[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface DaemonSetSpec {
+  minReadySeconds?: number;
+  revisionHistoryLimit?: number;
+  selector: LabelSelector;
+  template: PodTemplateSpec;
+  updateStrategy?: DaemonSetUpdateStrategy;
+}
+
+export interface DaemonSetStatus {
+  collisionCount?: number;
+  conditions?: DaemonSetCondition[];
+  currentNumberScheduled: number;
+  desiredNumberScheduled: number;
+  numberAvailable?: number;
+  numberMisscheduled: number;
+  numberReady: number;
+  numberUnavailable?: number;
+  observedGeneration?: number;
+  updatedNumberScheduled?: number;
+}
+
+export interface DaemonSetUpdateStrategy {
+  rollingUpdate?: RollingUpdateDaemonSet;
+  type?: string;
 }
 
 export interface DeleteOptions {
@@ -364,6 +730,58 @@ export interface DeleteOptions {
   orphanDependents?: boolean;
   preconditions?: Preconditions;
   propagationPolicy?: string;
+}
+
+export interface Deployment {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: DeploymentSpec;
+  status?: DeploymentStatus;
+}
+
+export interface DeploymentCondition {
+  lastTransitionTime?: Time;
+  lastUpdateTime?: Time;
+  message?: string;
+  reason?: string;
+  status: string;
+  type: string;
+}
+
+export interface DeploymentList {
+  apiVersion?: string;
+  items: Deployment[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface DeploymentSpec {
+  minReadySeconds?: number;
+  paused?: boolean;
+  progressDeadlineSeconds?: number;
+  replicas?: number;
+  revisionHistoryLimit?: number;
+  selector: LabelSelector;
+  strategy?: DeploymentStrategy;
+  template: PodTemplateSpec;
+}
+
+export interface DeploymentStatus {
+  availableReplicas?: number;
+  collisionCount?: number;
+  conditions?: DeploymentCondition[];
+  observedGeneration?: number;
+  readyReplicas?: number;
+  replicas?: number;
+  terminatingReplicas?: number;
+  unavailableReplicas?: number;
+  updatedReplicas?: number;
+}
+
+export interface DeploymentStrategy {
+  rollingUpdate?: RollingUpdateDeployment;
+  type?: string;
 }
 
 export interface DownwardAPIProjection {
@@ -387,11 +805,33 @@ export interface EmptyDirVolumeSource {
   sizeLimit?: Quantity;
 }
 
+export interface Endpoint {
+  addresses: string[];
+  conditions?: EndpointConditions;
+  deprecatedTopology?: Record<string, string>;
+  hints?: EndpointHints;
+  hostname?: string;
+  nodeName?: string;
+  targetRef?: ObjectReference;
+  zone?: string;
+}
+
 export interface EndpointAddress {
   hostname?: string;
   ip: string;
   nodeName?: string;
   targetRef?: ObjectReference;
+}
+
+export interface EndpointConditions {
+  ready?: boolean;
+  serving?: boolean;
+  terminating?: boolean;
+}
+
+export interface EndpointHints {
+  forNodes?: ForNode[];
+  forZones?: ForZone[];
 }
 
 export interface EndpointPort {
@@ -401,11 +841,34 @@ export interface EndpointPort {
   protocol?: string;
 }
 
+export interface DiscoveryEndpointPort {
+  appProtocol?: string;
+  name?: string;
+  port?: number;
+  protocol?: string;
+}
+
 export interface Endpoints {
   apiVersion?: string;
   kind?: string;
   metadata?: ObjectMeta;
   subsets?: EndpointSubset[];
+}
+
+export interface EndpointSlice {
+  addressType: string;
+  apiVersion?: string;
+  endpoints?: Endpoint[];
+  kind?: string;
+  metadata?: ObjectMeta;
+  ports?: DiscoveryEndpointPort[];
+}
+
+export interface EndpointSliceList {
+  apiVersion?: string;
+  items: EndpointSlice[];
+  kind?: string;
+  metadata?: ListMeta;
 }
 
 export interface EndpointsList {
@@ -494,9 +957,36 @@ export interface Event {
   type?: string;
 }
 
+export interface EventsEvent {
+  action?: string;
+  apiVersion?: string;
+  deprecatedCount?: number;
+  deprecatedFirstTimestamp?: Time;
+  deprecatedLastTimestamp?: Time;
+  deprecatedSource?: EventSource;
+  eventTime: MicroTime;
+  kind?: string;
+  metadata?: ObjectMeta;
+  note?: string;
+  reason?: string;
+  regarding?: ObjectReference;
+  related?: ObjectReference;
+  reportingController?: string;
+  reportingInstance?: string;
+  series?: EventsEventSeries;
+  type?: string;
+}
+
 export interface EventList {
   apiVersion?: string;
   items: Event[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface EventsEventList {
+  apiVersion?: string;
+  items: EventsEvent[];
   kind?: string;
   metadata?: ListMeta;
 }
@@ -506,13 +996,45 @@ export interface EventSeries {
   lastObservedTime?: MicroTime;
 }
 
+export interface EventsEventSeries {
+  count: number;
+  lastObservedTime: MicroTime;
+}
+
 export interface EventSource {
   component?: string;
   host?: string;
 }
 
+export interface Eviction {
+  apiVersion?: string;
+  deleteOptions?: DeleteOptions;
+  kind?: string;
+  metadata?: ObjectMeta;
+}
+
 export interface ExecAction {
   command?: string[];
+}
+
+export interface ExpressionWarning {
+  fieldRef: string;
+  warning: string;
+}
+
+export interface ExternalDocumentation {
+  description?: string;
+  url?: string;
+}
+
+export interface ExternalMetricSource {
+  metric: MetricIdentifier;
+  target: MetricTarget;
+}
+
+export interface ExternalMetricStatus {
+  current: MetricValueStatus;
+  metric: MetricIdentifier;
 }
 
 export interface FCVolumeSource {
@@ -521,6 +1043,11 @@ export interface FCVolumeSource {
   readOnly?: boolean;
   targetWWNs?: string[];
   wwids?: string[];
+}
+
+export interface FieldSelectorAttributes {
+  rawSelector?: string;
+  requirements?: FieldSelectorRequirement[];
 }
 
 export interface FieldSelectorRequirement {
@@ -557,6 +1084,14 @@ export interface FlexVolumeSource {
 export interface FlockerVolumeSource {
   datasetName?: string;
   datasetUUID?: string;
+}
+
+export interface ForNode {
+  name: string;
+}
+
+export interface ForZone {
+  name: string;
 }
 
 export interface GCEPersistentDiskVolumeSource {
@@ -600,6 +1135,51 @@ export interface GRPCAction {
   service?: string;
 }
 
+export interface HorizontalPodAutoscaler {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: HorizontalPodAutoscalerSpec;
+  status?: HorizontalPodAutoscalerStatus;
+}
+
+export interface HorizontalPodAutoscalerBehavior {
+  scaleDown?: HPAScalingRules;
+  scaleUp?: HPAScalingRules;
+}
+
+export interface HorizontalPodAutoscalerCondition {
+  lastTransitionTime?: Time;
+  message?: string;
+  reason?: string;
+  status: string;
+  type: string;
+}
+
+export interface HorizontalPodAutoscalerList {
+  apiVersion?: string;
+  items: HorizontalPodAutoscaler[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface HorizontalPodAutoscalerSpec {
+  behavior?: HorizontalPodAutoscalerBehavior;
+  maxReplicas: number;
+  metrics?: MetricSpec[];
+  minReplicas?: number;
+  scaleTargetRef: CrossVersionObjectReference;
+}
+
+export interface HorizontalPodAutoscalerStatus {
+  conditions?: HorizontalPodAutoscalerCondition[];
+  currentMetrics?: MetricStatus[];
+  currentReplicas?: number;
+  desiredReplicas: number;
+  lastScaleTime?: Time;
+  observedGeneration?: number;
+}
+
 export interface HostAlias {
   hostnames?: string[];
   ip: string;
@@ -612,6 +1192,19 @@ export interface HostIP {
 export interface HostPathVolumeSource {
   path: string;
   type?: string;
+}
+
+export interface HPAScalingPolicy {
+  periodSeconds: number;
+  type: string;
+  value: number;
+}
+
+export interface HPAScalingRules {
+  policies?: HPAScalingPolicy[];
+  selectPolicy?: string;
+  stabilizationWindowSeconds?: number;
+  tolerance?: Quantity;
 }
 
 export interface HTTPGetAction {
@@ -627,6 +1220,16 @@ export interface HTTPHeader {
   value: string;
 }
 
+export interface HTTPIngressPath {
+  backend: IngressBackend;
+  path?: string;
+  pathType: string;
+}
+
+export interface HTTPIngressRuleValue {
+  paths: HTTPIngressPath[];
+}
+
 export interface ImageVolumeSource {
   pullPolicy?: string;
   reference?: string;
@@ -636,7 +1239,119 @@ export interface ImageVolumeStatus {
   imageRef: string;
 }
 
+export interface Ingress {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: IngressSpec;
+  status?: IngressStatus;
+}
+
+export interface IngressBackend {
+  resource?: TypedLocalObjectReference;
+  service?: IngressServiceBackend;
+}
+
+export interface IngressClass {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: IngressClassSpec;
+}
+
+export interface IngressClassList {
+  apiVersion?: string;
+  items: IngressClass[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface IngressClassParametersReference {
+  apiGroup?: string;
+  kind: string;
+  name: string;
+  namespace?: string;
+  scope?: string;
+}
+
+export interface IngressClassSpec {
+  controller?: string;
+  parameters?: IngressClassParametersReference;
+}
+
+export interface IngressList {
+  apiVersion?: string;
+  items: Ingress[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface IngressLoadBalancerIngress {
+  hostname?: string;
+  ip?: string;
+  ports?: IngressPortStatus[];
+}
+
+export interface IngressLoadBalancerStatus {
+  ingress?: IngressLoadBalancerIngress[];
+}
+
+export interface IngressPortStatus {
+  error?: string;
+  port: number;
+  protocol: string;
+}
+
+export interface IngressRule {
+  host?: string;
+  http?: HTTPIngressRuleValue;
+}
+
+export interface IngressServiceBackend {
+  name: string;
+  port?: ServiceBackendPort;
+}
+
+export interface IngressSpec {
+  defaultBackend?: IngressBackend;
+  ingressClassName?: string;
+  rules?: IngressRule[];
+  tls?: IngressTLS[];
+}
+
+export interface IngressStatus {
+  loadBalancer?: IngressLoadBalancerStatus;
+}
+
+export interface IngressTLS {
+  hosts?: string[];
+  secretName?: string;
+}
+
 export type IntOrString = string | number;
+
+export interface IPAddress {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: IPAddressSpec;
+}
+
+export interface IPAddressList {
+  apiVersion?: string;
+  items: IPAddress[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface IPAddressSpec {
+  parentRef: ParentReference;
+}
+
+export interface IPBlock {
+  cidr: string;
+  except?: string[];
+}
 
 export interface ISCSIPersistentVolumeSource {
   chapAuthDiscovery?: boolean;
@@ -666,6 +1381,127 @@ export interface ISCSIVolumeSource {
   targetPortal: string;
 }
 
+export interface Job {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: JobSpec;
+  status?: JobStatus;
+}
+
+export interface JobCondition {
+  lastProbeTime?: Time;
+  lastTransitionTime?: Time;
+  message?: string;
+  reason?: string;
+  status: string;
+  type: string;
+}
+
+export interface JobList {
+  apiVersion?: string;
+  items: Job[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface JobSpec {
+  activeDeadlineSeconds?: number;
+  backoffLimit?: number;
+  backoffLimitPerIndex?: number;
+  completionMode?: string;
+  completions?: number;
+  managedBy?: string;
+  manualSelector?: boolean;
+  maxFailedIndexes?: number;
+  parallelism?: number;
+  podFailurePolicy?: PodFailurePolicy;
+  podReplacementPolicy?: string;
+  selector?: LabelSelector;
+  successPolicy?: SuccessPolicy;
+  suspend?: boolean;
+  template: PodTemplateSpec;
+  ttlSecondsAfterFinished?: number;
+}
+
+export interface JobStatus {
+  active?: number;
+  completedIndexes?: string;
+  completionTime?: Time;
+  conditions?: JobCondition[];
+  failed?: number;
+  failedIndexes?: string;
+  ready?: number;
+  startTime?: Time;
+  succeeded?: number;
+  terminating?: number;
+  uncountedTerminatedPods?: UncountedTerminatedPods;
+}
+
+export interface JobTemplateSpec {
+  metadata?: ObjectMeta;
+  spec?: JobSpec;
+}
+
+export type JSON = unknown;
+
+export interface JSONPatch {
+  expression?: string;
+}
+
+export interface JSONSchemaProps {
+  "$ref"?: string;
+  "$schema"?: string;
+  additionalItems?: JSONSchemaPropsOrBool;
+  additionalProperties?: JSONSchemaPropsOrBool;
+  allOf?: JSONSchemaProps[];
+  anyOf?: JSONSchemaProps[];
+  default?: JSON;
+  definitions?: Record<string, JSONSchemaProps>;
+  dependencies?: Record<string, JSONSchemaPropsOrStringArray>;
+  description?: string;
+  enum?: JSON[];
+  example?: JSON;
+  exclusiveMaximum?: boolean;
+  exclusiveMinimum?: boolean;
+  externalDocs?: ExternalDocumentation;
+  format?: string;
+  id?: string;
+  items?: JSONSchemaPropsOrArray;
+  maxItems?: number;
+  maxLength?: number;
+  maxProperties?: number;
+  maximum?: number;
+  minItems?: number;
+  minLength?: number;
+  minProperties?: number;
+  minimum?: number;
+  multipleOf?: number;
+  not?: JSONSchemaProps;
+  nullable?: boolean;
+  oneOf?: JSONSchemaProps[];
+  pattern?: string;
+  patternProperties?: Record<string, JSONSchemaProps>;
+  properties?: Record<string, JSONSchemaProps>;
+  required?: string[];
+  title?: string;
+  type?: string;
+  uniqueItems?: boolean;
+  "x-kubernetes-embedded-resource"?: boolean;
+  "x-kubernetes-int-or-string"?: boolean;
+  "x-kubernetes-list-map-keys"?: string[];
+  "x-kubernetes-list-type"?: string;
+  "x-kubernetes-map-type"?: string;
+  "x-kubernetes-preserve-unknown-fields"?: boolean;
+  "x-kubernetes-validations"?: ValidationRule[];
+}
+
+export type JSONSchemaPropsOrArray = unknown;
+
+export type JSONSchemaPropsOrBool = unknown;
+
+export type JSONSchemaPropsOrStringArray = unknown;
+
 export interface KeyToPath {
   key: string;
   mode?: number;
@@ -677,10 +1513,39 @@ export interface LabelSelector {
   matchLabels?: Record<string, string>;
 }
 
+export interface LabelSelectorAttributes {
+  rawSelector?: string;
+  requirements?: LabelSelectorRequirement[];
+}
+
 export interface LabelSelectorRequirement {
   key: string;
   operator: string;
   values?: string[];
+}
+
+export interface Lease {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: LeaseSpec;
+}
+
+export interface LeaseList {
+  apiVersion?: string;
+  items: Lease[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface LeaseSpec {
+  acquireTime?: MicroTime;
+  holderIdentity?: string;
+  leaseDurationSeconds?: number;
+  leaseTransitions?: number;
+  preferredHolder?: string;
+  renewTime?: MicroTime;
+  strategy?: string;
 }
 
 export interface Lifecycle {
@@ -752,6 +1617,14 @@ export interface LocalObjectReference {
   name?: string;
 }
 
+export interface LocalSubjectAccessReview {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: SubjectAccessReviewSpec;
+  status?: SubjectAccessReviewStatus;
+}
+
 export interface LocalVolumeSource {
   fsType?: string;
   path: string;
@@ -767,11 +1640,148 @@ export interface ManagedFieldsEntry {
   time?: Time;
 }
 
+export interface MatchCondition {
+  expression: string;
+  name: string;
+}
+
+export interface MatchResources {
+  excludeResourceRules?: NamedRuleWithOperations[];
+  matchPolicy?: string;
+  namespaceSelector?: LabelSelector;
+  objectSelector?: LabelSelector;
+  resourceRules?: NamedRuleWithOperations[];
+}
+
+export interface MetricIdentifier {
+  name: string;
+  selector?: LabelSelector;
+}
+
+export interface MetricSpec {
+  containerResource?: ContainerResourceMetricSource;
+  external?: ExternalMetricSource;
+  object?: ObjectMetricSource;
+  pods?: PodsMetricSource;
+  resource?: ResourceMetricSource;
+  type: string;
+}
+
+export interface MetricStatus {
+  containerResource?: ContainerResourceMetricStatus;
+  external?: ExternalMetricStatus;
+  object?: ObjectMetricStatus;
+  pods?: PodsMetricStatus;
+  resource?: ResourceMetricStatus;
+  type: string;
+}
+
+export interface MetricTarget {
+  averageUtilization?: number;
+  averageValue?: Quantity;
+  type: string;
+  value?: Quantity;
+}
+
+export interface MetricValueStatus {
+  averageUtilization?: number;
+  averageValue?: Quantity;
+  value?: Quantity;
+}
+
 export type MicroTime = string;
 
 export interface ModifyVolumeStatus {
   status: string;
   targetVolumeAttributesClassName?: string;
+}
+
+export interface MutatingAdmissionPolicy {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: MutatingAdmissionPolicySpec;
+}
+
+export interface MutatingAdmissionPolicyBinding {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: MutatingAdmissionPolicyBindingSpec;
+}
+
+export interface MutatingAdmissionPolicyBindingList {
+  apiVersion?: string;
+  items: MutatingAdmissionPolicyBinding[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface MutatingAdmissionPolicyBindingSpec {
+  matchResources?: MatchResources;
+  paramRef?: ParamRef;
+  policyName?: string;
+}
+
+export interface MutatingAdmissionPolicyList {
+  apiVersion?: string;
+  items: MutatingAdmissionPolicy[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface MutatingAdmissionPolicySpec {
+  failurePolicy?: string;
+  matchConditions?: MatchCondition[];
+  matchConstraints?: MatchResources;
+  mutations?: Mutation[];
+  paramKind?: ParamKind;
+  reinvocationPolicy?: string;
+  variables?: Variable[];
+}
+
+export interface MutatingWebhook {
+  admissionReviewVersions: string[];
+  clientConfig: WebhookClientConfig;
+  failurePolicy?: string;
+  matchConditions?: MatchCondition[];
+  matchPolicy?: string;
+  name: string;
+  namespaceSelector?: LabelSelector;
+  objectSelector?: LabelSelector;
+  reinvocationPolicy?: string;
+  rules?: RuleWithOperations[];
+  sideEffects: string;
+  timeoutSeconds?: number;
+}
+
+export interface MutatingWebhookConfiguration {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  webhooks?: MutatingWebhook[];
+}
+
+export interface MutatingWebhookConfigurationList {
+  apiVersion?: string;
+  items: MutatingWebhookConfiguration[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface Mutation {
+  applyConfiguration?: ApplyConfiguration;
+  jsonPatch?: JSONPatch;
+  patchType: string;
+}
+
+export interface NamedRuleWithOperations {
+  apiGroups?: string[];
+  apiVersions?: string[];
+  operations?: string[];
+  resourceNames?: string[];
+  resources?: string[];
+  scope?: string;
 }
 
 export interface Namespace {
@@ -804,6 +1814,49 @@ export interface NamespaceSpec {
 export interface NamespaceStatus {
   conditions?: NamespaceCondition[];
   phase?: string;
+}
+
+export interface NetworkPolicy {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: NetworkPolicySpec;
+}
+
+export interface NetworkPolicyEgressRule {
+  ports?: NetworkPolicyPort[];
+  to?: NetworkPolicyPeer[];
+}
+
+export interface NetworkPolicyIngressRule {
+  from?: NetworkPolicyPeer[];
+  ports?: NetworkPolicyPort[];
+}
+
+export interface NetworkPolicyList {
+  apiVersion?: string;
+  items: NetworkPolicy[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface NetworkPolicyPeer {
+  ipBlock?: IPBlock;
+  namespaceSelector?: LabelSelector;
+  podSelector?: LabelSelector;
+}
+
+export interface NetworkPolicyPort {
+  endPort?: number;
+  port?: IntOrString;
+  protocol?: string;
+}
+
+export interface NetworkPolicySpec {
+  egress?: NetworkPolicyEgressRule[];
+  ingress?: NetworkPolicyIngressRule[];
+  podSelector?: LabelSelector;
+  policyTypes?: string[];
 }
 
 export interface NFSVolumeSource {
@@ -941,6 +1994,16 @@ export interface NodeSystemInfo {
   systemUUID: string;
 }
 
+export interface NonResourceAttributes {
+  path?: string;
+  verb?: string;
+}
+
+export interface NonResourceRule {
+  nonResourceURLs?: string[];
+  verbs: string[];
+}
+
 export interface ObjectFieldSelector {
   apiVersion?: string;
   fieldPath: string;
@@ -964,6 +2027,18 @@ export interface ObjectMeta {
   uid?: string;
 }
 
+export interface ObjectMetricSource {
+  describedObject: CrossVersionObjectReference;
+  metric: MetricIdentifier;
+  target: MetricTarget;
+}
+
+export interface ObjectMetricStatus {
+  current: MetricValueStatus;
+  describedObject: CrossVersionObjectReference;
+  metric: MetricIdentifier;
+}
+
 export interface ObjectReference {
   apiVersion?: string;
   fieldPath?: string;
@@ -974,6 +2049,10 @@ export interface ObjectReference {
   uid?: string;
 }
 
+export interface Overhead {
+  podFixed?: Record<string, Quantity>;
+}
+
 export interface OwnerReference {
   apiVersion: string;
   blockOwnerDeletion?: boolean;
@@ -981,6 +2060,25 @@ export interface OwnerReference {
   kind: string;
   name: string;
   uid: string;
+}
+
+export interface ParamKind {
+  apiVersion?: string;
+  kind?: string;
+}
+
+export interface ParamRef {
+  name?: string;
+  namespace?: string;
+  parameterNotFoundAction?: string;
+  selector?: LabelSelector;
+}
+
+export interface ParentReference {
+  group?: string;
+  name: string;
+  namespace?: string;
+  resource: string;
 }
 
 export type Patch = Record<string, unknown>;
@@ -1150,6 +2248,38 @@ export interface PodCondition {
   type: string;
 }
 
+export interface PodDisruptionBudget {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: PodDisruptionBudgetSpec;
+  status?: PodDisruptionBudgetStatus;
+}
+
+export interface PodDisruptionBudgetList {
+  apiVersion?: string;
+  items: PodDisruptionBudget[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface PodDisruptionBudgetSpec {
+  maxUnavailable?: IntOrString;
+  minAvailable?: IntOrString;
+  selector?: LabelSelector;
+  unhealthyPodEvictionPolicy?: string;
+}
+
+export interface PodDisruptionBudgetStatus {
+  conditions?: Condition[];
+  currentHealthy?: number;
+  desiredHealthy?: number;
+  disruptedPods?: Record<string, Time>;
+  disruptionsAllowed?: number;
+  expectedPods?: number;
+  observedGeneration?: number;
+}
+
 export interface PodDNSConfig {
   nameservers?: string[];
   options?: PodDNSConfigOption[];
@@ -1164,6 +2294,27 @@ export interface PodDNSConfigOption {
 export interface PodExtendedResourceClaimStatus {
   requestMappings: ContainerExtendedResourceRequest[];
   resourceClaimName: string;
+}
+
+export interface PodFailurePolicy {
+  rules: PodFailurePolicyRule[];
+}
+
+export interface PodFailurePolicyOnExitCodesRequirement {
+  containerName?: string;
+  operator: string;
+  values: number[];
+}
+
+export interface PodFailurePolicyOnPodConditionsPattern {
+  status?: string;
+  type: string;
+}
+
+export interface PodFailurePolicyRule {
+  action: string;
+  onExitCodes?: PodFailurePolicyOnExitCodesRequirement;
+  onPodConditions?: PodFailurePolicyOnPodConditionsPattern[];
 }
 
 export interface PodIP {
@@ -1218,6 +2369,16 @@ export interface PodSecurityContext {
   supplementalGroupsPolicy?: string;
   sysctls?: Sysctl[];
   windowsOptions?: WindowsSecurityContextOptions;
+}
+
+export interface PodsMetricSource {
+  metric: MetricIdentifier;
+  target: MetricTarget;
+}
+
+export interface PodsMetricStatus {
+  current: MetricValueStatus;
+  metric: MetricIdentifier;
 }
 
 export interface PodSpec {
@@ -1308,6 +2469,14 @@ export interface PodTemplateSpec {
   spec?: PodSpec;
 }
 
+export interface PolicyRule {
+  apiGroups?: string[];
+  nonResourceURLs?: string[];
+  resourceNames?: string[];
+  resources?: string[];
+  verbs: string[];
+}
+
 export interface PortStatus {
   error?: string;
   port: number;
@@ -1328,6 +2497,23 @@ export interface Preconditions {
 export interface PreferredSchedulingTerm {
   preference: NodeSelectorTerm;
   weight: number;
+}
+
+export interface PriorityClass {
+  apiVersion?: string;
+  description?: string;
+  globalDefault?: boolean;
+  kind?: string;
+  metadata?: ObjectMeta;
+  preemptionPolicy?: string;
+  value?: number;
+}
+
+export interface PriorityClassList {
+  apiVersion?: string;
+  items: PriorityClass[];
+  kind?: string;
+  metadata?: ListMeta;
 }
 
 export interface Probe {
@@ -1383,6 +2569,46 @@ export interface RBDVolumeSource {
   user?: string;
 }
 
+export interface ReplicaSet {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: ReplicaSetSpec;
+  status?: ReplicaSetStatus;
+}
+
+export interface ReplicaSetCondition {
+  lastTransitionTime?: Time;
+  message?: string;
+  reason?: string;
+  status: string;
+  type: string;
+}
+
+export interface ReplicaSetList {
+  apiVersion?: string;
+  items: ReplicaSet[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface ReplicaSetSpec {
+  minReadySeconds?: number;
+  replicas?: number;
+  selector: LabelSelector;
+  template?: PodTemplateSpec;
+}
+
+export interface ReplicaSetStatus {
+  availableReplicas?: number;
+  conditions?: ReplicaSetCondition[];
+  fullyLabeledReplicas?: number;
+  observedGeneration?: number;
+  readyReplicas?: number;
+  replicas: number;
+  terminatingReplicas?: number;
+}
+
 export interface ReplicationController {
   apiVersion?: string;
   kind?: string;
@@ -1422,6 +2648,18 @@ export interface ReplicationControllerStatus {
   replicas: number;
 }
 
+export interface ResourceAttributes {
+  fieldSelector?: FieldSelectorAttributes;
+  group?: string;
+  labelSelector?: LabelSelectorAttributes;
+  name?: string;
+  namespace?: string;
+  resource?: string;
+  subresource?: string;
+  verb?: string;
+  version?: string;
+}
+
 export interface ResourceClaim {
   name: string;
   request?: string;
@@ -1437,6 +2675,16 @@ export interface ResourceHealth {
   health?: string;
   message?: string;
   resourceID: string;
+}
+
+export interface ResourceMetricSource {
+  name: string;
+  target: MetricTarget;
+}
+
+export interface ResourceMetricStatus {
+  current: MetricValueStatus;
+  name: string;
 }
 
 export interface ResourceQuota {
@@ -1471,9 +2719,98 @@ export interface ResourceRequirements {
   requests?: Record<string, Quantity>;
 }
 
+export interface ResourceRule {
+  apiGroups?: string[];
+  resourceNames?: string[];
+  resources?: string[];
+  verbs: string[];
+}
+
 export interface ResourceStatus {
   name: string;
   resources?: ResourceHealth[];
+}
+
+export interface Role {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  rules?: PolicyRule[];
+}
+
+export interface RoleBinding {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  roleRef: RoleRef;
+  subjects?: Subject[];
+}
+
+export interface RoleBindingList {
+  apiVersion?: string;
+  items: RoleBinding[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface RoleList {
+  apiVersion?: string;
+  items: Role[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface RoleRef {
+  apiGroup?: string;
+  kind: string;
+  name: string;
+}
+
+export interface RollingUpdateDaemonSet {
+  maxSurge?: IntOrString;
+  maxUnavailable?: IntOrString;
+}
+
+export interface RollingUpdateDeployment {
+  maxSurge?: IntOrString;
+  maxUnavailable?: IntOrString;
+}
+
+export interface RollingUpdateStatefulSetStrategy {
+  maxUnavailable?: IntOrString;
+  partition?: number;
+}
+
+export interface RuleWithOperations {
+  apiGroups?: string[];
+  apiVersions?: string[];
+  operations?: string[];
+  resources?: string[];
+  scope?: string;
+}
+
+export interface RuntimeClass {
+  apiVersion?: string;
+  handler: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  overhead?: Overhead;
+  scheduling?: Scheduling;
+}
+
+export interface RuntimeClassList {
+  apiVersion?: string;
+  items: RuntimeClass[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface Scale {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: ScaleSpec;
+  status?: ScaleStatus;
 }
 
 export interface ScaleIOPersistentVolumeSource {
@@ -1500,6 +2837,20 @@ export interface ScaleIOVolumeSource {
   storagePool?: string;
   system: string;
   volumeName?: string;
+}
+
+export interface ScaleSpec {
+  replicas?: number;
+}
+
+export interface ScaleStatus {
+  replicas: number;
+  selector?: string;
+}
+
+export interface Scheduling {
+  nodeSelector?: Record<string, string>;
+  tolerations?: Toleration[];
 }
 
 export interface ScopedResourceSelectorRequirement {
@@ -1578,6 +2929,46 @@ export interface SecurityContext {
   windowsOptions?: WindowsSecurityContextOptions;
 }
 
+export interface SelectableField {
+  jsonPath: string;
+}
+
+export interface SelfSubjectAccessReview {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: SelfSubjectAccessReviewSpec;
+  status?: SubjectAccessReviewStatus;
+}
+
+export interface SelfSubjectAccessReviewSpec {
+  nonResourceAttributes?: NonResourceAttributes;
+  resourceAttributes?: ResourceAttributes;
+}
+
+export interface SelfSubjectReview {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  status?: SelfSubjectReviewStatus;
+}
+
+export interface SelfSubjectReviewStatus {
+  userInfo?: UserInfo;
+}
+
+export interface SelfSubjectRulesReview {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: SelfSubjectRulesReviewSpec;
+  status?: SubjectRulesReviewStatus;
+}
+
+export interface SelfSubjectRulesReviewSpec {
+  namespace?: string;
+}
+
 export interface SELinuxOptions {
   level?: string;
   role?: string;
@@ -1620,6 +3011,34 @@ export interface ServiceAccountTokenProjection {
   path: string;
 }
 
+export interface ServiceBackendPort {
+  name?: string;
+  number?: number;
+}
+
+export interface ServiceCIDR {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: ServiceCIDRSpec;
+  status?: ServiceCIDRStatus;
+}
+
+export interface ServiceCIDRList {
+  apiVersion?: string;
+  items: ServiceCIDR[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface ServiceCIDRSpec {
+  cidrs?: string[];
+}
+
+export interface ServiceCIDRStatus {
+  conditions?: Condition[];
+}
+
 export interface ServiceList {
   apiVersion?: string;
   items: Service[];
@@ -1634,6 +3053,20 @@ export interface ServicePort {
   port: number;
   protocol?: string;
   targetPort?: IntOrString;
+}
+
+export interface ServiceReference {
+  name: string;
+  namespace: string;
+  path?: string;
+  port?: number;
+}
+
+export interface ApiextensionsServiceReference {
+  name: string;
+  namespace: string;
+  path?: string;
+  port?: number;
 }
 
 export interface ServiceSpec {
@@ -1676,6 +3109,70 @@ export interface SleepAction {
   seconds: number;
 }
 
+export interface StatefulSet {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: StatefulSetSpec;
+  status?: StatefulSetStatus;
+}
+
+export interface StatefulSetCondition {
+  lastTransitionTime?: Time;
+  message?: string;
+  reason?: string;
+  status: string;
+  type: string;
+}
+
+export interface StatefulSetList {
+  apiVersion?: string;
+  items: StatefulSet[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface StatefulSetOrdinals {
+  start?: number;
+}
+
+export interface StatefulSetPersistentVolumeClaimRetentionPolicy {
+  whenDeleted?: string;
+  whenScaled?: string;
+}
+
+export interface StatefulSetSpec {
+  minReadySeconds?: number;
+  ordinals?: StatefulSetOrdinals;
+  persistentVolumeClaimRetentionPolicy?: StatefulSetPersistentVolumeClaimRetentionPolicy;
+  podManagementPolicy?: string;
+  replicas?: number;
+  revisionHistoryLimit?: number;
+  selector: LabelSelector;
+  serviceName?: string;
+  template: PodTemplateSpec;
+  updateStrategy?: StatefulSetUpdateStrategy;
+  volumeClaimTemplates?: PersistentVolumeClaim[];
+}
+
+export interface StatefulSetStatus {
+  availableReplicas?: number;
+  collisionCount?: number;
+  conditions?: StatefulSetCondition[];
+  currentReplicas?: number;
+  currentRevision?: string;
+  observedGeneration?: number;
+  readyReplicas?: number;
+  replicas: number;
+  updateRevision?: string;
+  updatedReplicas?: number;
+}
+
+export interface StatefulSetUpdateStrategy {
+  rollingUpdate?: RollingUpdateStatefulSetStrategy;
+  type?: string;
+}
+
 export interface Status {
   apiVersion?: string;
   code?: number;
@@ -1702,6 +3199,26 @@ export interface StatusDetails {
   uid?: string;
 }
 
+export interface StorageClass {
+  allowVolumeExpansion?: boolean;
+  allowedTopologies?: TopologySelectorTerm[];
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  mountOptions?: string[];
+  parameters?: Record<string, string>;
+  provisioner: string;
+  reclaimPolicy?: string;
+  volumeBindingMode?: string;
+}
+
+export interface StorageClassList {
+  apiVersion?: string;
+  items: StorageClass[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
 export interface StorageOSPersistentVolumeSource {
   fsType?: string;
   readOnly?: boolean;
@@ -1716,6 +3233,53 @@ export interface StorageOSVolumeSource {
   secretRef?: LocalObjectReference;
   volumeName?: string;
   volumeNamespace?: string;
+}
+
+export interface Subject {
+  apiGroup?: string;
+  kind: string;
+  name: string;
+  namespace?: string;
+}
+
+export interface SubjectAccessReview {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: SubjectAccessReviewSpec;
+  status?: SubjectAccessReviewStatus;
+}
+
+export interface SubjectAccessReviewSpec {
+  extra?: Record<string, string[]>;
+  groups?: string[];
+  nonResourceAttributes?: NonResourceAttributes;
+  resourceAttributes?: ResourceAttributes;
+  uid?: string;
+  user?: string;
+}
+
+export interface SubjectAccessReviewStatus {
+  allowed: boolean;
+  denied?: boolean;
+  evaluationError?: string;
+  reason?: string;
+}
+
+export interface SubjectRulesReviewStatus {
+  evaluationError?: string;
+  incomplete: boolean;
+  nonResourceRules: NonResourceRule[];
+  resourceRules: ResourceRule[];
+}
+
+export interface SuccessPolicy {
+  rules: SuccessPolicyRule[];
+}
+
+export interface SuccessPolicyRule {
+  succeededCount?: number;
+  succeededIndexes?: string;
 }
 
 export interface Sysctl {
@@ -1736,6 +3300,50 @@ export interface TCPSocketAction {
 }
 
 export type Time = string;
+
+export interface TokenRequest {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: TokenRequestSpec;
+  status?: TokenRequestStatus;
+}
+
+export interface StorageTokenRequest {
+  audience: string;
+  expirationSeconds?: number;
+}
+
+export interface TokenRequestSpec {
+  audiences?: string[];
+  boundObjectRef?: BoundObjectReference;
+  expirationSeconds?: number;
+}
+
+export interface TokenRequestStatus {
+  expirationTimestamp?: Time;
+  token?: string;
+}
+
+export interface TokenReview {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: TokenReviewSpec;
+  status?: TokenReviewStatus;
+}
+
+export interface TokenReviewSpec {
+  audiences?: string[];
+  token: string;
+}
+
+export interface TokenReviewStatus {
+  audiences?: string[];
+  authenticated?: boolean;
+  error?: string;
+  user?: UserInfo;
+}
 
 export interface Toleration {
   effect?: string;
@@ -1765,6 +3373,10 @@ export interface TopologySpreadConstraint {
   whenUnsatisfiable: string;
 }
 
+export interface TypeChecking {
+  expressionWarnings?: ExpressionWarning[];
+}
+
 export interface TypedLocalObjectReference {
   apiGroup?: string;
   kind: string;
@@ -1776,6 +3388,119 @@ export interface TypedObjectReference {
   kind: string;
   name: string;
   namespace?: string;
+}
+
+export interface UncountedTerminatedPods {
+  failed?: string[];
+  succeeded?: string[];
+}
+
+export interface UserInfo {
+  extra?: Record<string, string[]>;
+  groups?: string[];
+  uid?: string;
+  username?: string;
+}
+
+export interface ValidatingAdmissionPolicy {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: ValidatingAdmissionPolicySpec;
+  status?: ValidatingAdmissionPolicyStatus;
+}
+
+export interface ValidatingAdmissionPolicyBinding {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: ValidatingAdmissionPolicyBindingSpec;
+}
+
+export interface ValidatingAdmissionPolicyBindingList {
+  apiVersion?: string;
+  items: ValidatingAdmissionPolicyBinding[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface ValidatingAdmissionPolicyBindingSpec {
+  matchResources?: MatchResources;
+  paramRef?: ParamRef;
+  policyName: string;
+  validationActions: string[];
+}
+
+export interface ValidatingAdmissionPolicyList {
+  apiVersion?: string;
+  items: ValidatingAdmissionPolicy[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface ValidatingAdmissionPolicySpec {
+  auditAnnotations?: AuditAnnotation[];
+  failurePolicy?: string;
+  matchConditions?: MatchCondition[];
+  matchConstraints?: MatchResources;
+  paramKind?: ParamKind;
+  validations?: Validation[];
+  variables?: Variable[];
+}
+
+export interface ValidatingAdmissionPolicyStatus {
+  conditions?: Condition[];
+  observedGeneration?: number;
+  typeChecking?: TypeChecking;
+}
+
+export interface ValidatingWebhook {
+  admissionReviewVersions: string[];
+  clientConfig: WebhookClientConfig;
+  failurePolicy?: string;
+  matchConditions?: MatchCondition[];
+  matchPolicy?: string;
+  name: string;
+  namespaceSelector?: LabelSelector;
+  objectSelector?: LabelSelector;
+  rules?: RuleWithOperations[];
+  sideEffects: string;
+  timeoutSeconds?: number;
+}
+
+export interface ValidatingWebhookConfiguration {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  webhooks?: ValidatingWebhook[];
+}
+
+export interface ValidatingWebhookConfigurationList {
+  apiVersion?: string;
+  items: ValidatingWebhookConfiguration[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface Validation {
+  expression: string;
+  message?: string;
+  messageExpression?: string;
+  reason?: string;
+}
+
+export interface ValidationRule {
+  fieldPath?: string;
+  message?: string;
+  messageExpression?: string;
+  optionalOldSelf?: boolean;
+  reason?: string;
+  rule: string;
+}
+
+export interface Variable {
+  expression: string;
+  name: string;
 }
 
 export interface Volume {
@@ -1812,9 +3537,63 @@ export interface Volume {
   vsphereVolume?: VsphereVirtualDiskVolumeSource;
 }
 
+export interface VolumeAttachment {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: VolumeAttachmentSpec;
+  status?: VolumeAttachmentStatus;
+}
+
+export interface VolumeAttachmentList {
+  apiVersion?: string;
+  items: VolumeAttachment[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface VolumeAttachmentSource {
+  inlineVolumeSpec?: PersistentVolumeSpec;
+  persistentVolumeName?: string;
+}
+
+export interface VolumeAttachmentSpec {
+  attacher: string;
+  nodeName: string;
+  source: VolumeAttachmentSource;
+}
+
+export interface VolumeAttachmentStatus {
+  attachError?: VolumeError;
+  attached: boolean;
+  attachmentMetadata?: Record<string, string>;
+  detachError?: VolumeError;
+}
+
+export interface VolumeAttributesClass {
+  apiVersion?: string;
+  driverName: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  parameters?: Record<string, string>;
+}
+
+export interface VolumeAttributesClassList {
+  apiVersion?: string;
+  items: VolumeAttributesClass[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
 export interface VolumeDevice {
   devicePath: string;
   name: string;
+}
+
+export interface VolumeError {
+  errorCode?: number;
+  message?: string;
+  time?: Time;
 }
 
 export interface VolumeMount {
@@ -1837,6 +3616,10 @@ export interface VolumeMountStatus {
 
 export interface VolumeNodeAffinity {
   required?: NodeSelector;
+}
+
+export interface VolumeNodeResources {
+  count?: number;
 }
 
 export interface VolumeProjection {
@@ -1867,6 +3650,23 @@ export interface VsphereVirtualDiskVolumeSource {
 export interface WatchEvent {
   object: RawExtension;
   type: string;
+}
+
+export interface WebhookClientConfig {
+  caBundle?: string;
+  service?: ServiceReference;
+  url?: string;
+}
+
+export interface ApiextensionsWebhookClientConfig {
+  caBundle?: string;
+  service?: ApiextensionsServiceReference;
+  url?: string;
+}
+
+export interface WebhookConversion {
+  clientConfig?: ApiextensionsWebhookClientConfig;
+  conversionReviewVersions: string[];
 }
 
 export interface WeightedPodAffinityTerm {

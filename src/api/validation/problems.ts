@@ -4,43 +4,43 @@ import { type FieldError, showValue } from "../field-error.ts";
 
 /** Absent or empty, and must not be. */
 export function required(path: string, detail = ""): FieldError {
-  return { path, message: detail === "" ? "Required value" : `Required value: ${detail}` };
+  return { path, reason: "FieldValueRequired", message: detail === "" ? "Required value" : `Required value: ${detail}` };
 }
 
 /** There, and wrong for the reason given. */
 export function invalid(path: string, value: unknown, detail: string): FieldError {
-  return { path, message: `Invalid value: ${showValue(value)}: ${detail}` };
+  return { path, reason: "FieldValueInvalid", message: `Invalid value: ${showValue(value)}: ${detail}` };
 }
 
 /** None of the values that are known. */
 export function unsupported(path: string, value: unknown, supported: readonly string[]): FieldError {
   const list = supported.toSorted().map(showValue).join(", ");
-  return { path, message: `Unsupported value: ${showValue(value)}: supported values: ${list}` };
+  return { path, reason: "FieldValueNotSupported", message: `Unsupported value: ${showValue(value)}: supported values: ${list}` };
 }
 
 /** There before, in a list of which every entry must differ. */
 export function duplicate(path: string, value: unknown): FieldError {
-  return { path, message: `Duplicate value: ${showValue(value)}` };
+  return { path, reason: "FieldValueDuplicate", message: `Duplicate value: ${showValue(value)}` };
 }
 
 /** Refers to something that the pod does not have. */
 export function notFound(path: string, value: unknown): FieldError {
-  return { path, message: `Not found: ${showValue(value)}` };
+  return { path, reason: "FieldValueNotFound", message: `Not found: ${showValue(value)}` };
 }
 
 /** Must not be set here. */
 export function forbidden(path: string, detail: string): FieldError {
-  return { path, message: `Forbidden: ${detail}` };
+  return { path, reason: "FieldValueForbidden", message: `Forbidden: ${detail}` };
 }
 
 /** Longer than its limit. */
 export function tooLong(path: string, maxBytes: number): FieldError {
-  return { path, message: `Too long: may not be more than ${maxBytes} bytes` };
+  return { path, reason: "FieldValueTooLong", message: `Too long: may not be more than ${maxBytes} bytes` };
 }
 
 /** More entries than the limit. */
 export function tooMany(path: string, actual: number, max: number): FieldError {
-  return { path, message: `Too many: ${actual}: must have at most ${max} items` };
+  return { path, reason: "FieldValueTooMany", message: `Too many: ${actual}: must have at most ${max} items` };
 }
 
 /** Each detail as an Invalid value of the field: what the checks of `names.ts` return. */

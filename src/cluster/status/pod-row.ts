@@ -1,7 +1,7 @@
 import type { Container, ContainerState, ContainerStatus, Pod } from "../../api/gen/types.ts";
 import { isRestartableInitContainer, isTerminalPhase, podReference } from "../../api/pods.ts";
 import { parseTime } from "../../base/clock.ts";
-import { formatHumanDuration } from "./human-duration.ts";
+import { formatHumanDuration } from "../../base/human-duration.ts";
 
 /** A pod as one line of a table, each cell as kubectl prints it (pkg/printers/internalversion, printPod). */
 export interface PodRow {

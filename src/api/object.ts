@@ -1,0 +1,79 @@
+import type * as types from "./gen/types.ts";
+
+/** Any object of the Kubernetes API, as it travels and is stored. Treated as frozen: a change makes a new object. */
+export interface KubeObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Readonly<types.ObjectMeta>;
+  readonly [field: string]: unknown;
+}
+
+/** The kinds whose objects our own code looks into, by kind; add a line when another is needed. */
+export interface TypedKinds {
+  CertificateSigningRequest: types.CertificateSigningRequest;
+  ClusterRole: types.ClusterRole;
+  ClusterRoleBinding: types.ClusterRoleBinding;
+  ConfigMap: types.ConfigMap;
+  CustomResourceDefinition: types.CustomResourceDefinition;
+  EndpointSlice: types.EndpointSlice;
+  Lease: types.Lease;
+  LimitRange: types.LimitRange;
+  Namespace: types.Namespace;
+  Node: types.Node;
+  PersistentVolume: types.PersistentVolume;
+  PersistentVolumeClaim: types.PersistentVolumeClaim;
+  Pod: types.Pod;
+  PodDisruptionBudget: types.PodDisruptionBudget;
+  PriorityClass: types.PriorityClass;
+  Role: types.Role;
+  RoleBinding: types.RoleBinding;
+  RuntimeClass: types.RuntimeClass;
+  Secret: types.Secret;
+  Service: types.Service;
+  ServiceAccount: types.ServiceAccount;
+  VolumeAttachment: types.VolumeAttachment;
+}
+
+/**
+ * The object as its generated type. Only for objects that came through the API server, which decoded them by that very
+ * type's table: the shape has been established there.
+ */
+export function typed<Kind extends keyof TypedKinds>(kind: Kind, object: KubeObject): TypedKinds[Kind] {
+  if (object.kind !== kind) throw new TypeError(`expected an object of kind ${kind}, got ${object.kind}`);
+  return object as unknown as TypedKinds[Kind];
+}
+
+/** The way back: a typed value as an object. */
+export function untyped(object: TypedKinds[keyof TypedKinds]): KubeObject {
+  return object as unknown as KubeObject;
+}
+
+/** True for a JSON object (not null, not a list). */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** True for what has the three fields that every object has. */
+export function isKubeObject(value: unknown): value is KubeObject {
+  return (
+    isRecord(value) &&
+    typeof value["apiVersion"] === "string" &&
+    typeof value["kind"] === "string" &&
+    isRecord(value["metadata"])
+  );
+}
+
+/** What an API path names: `pods` of `""`/`v1`, in a namespace or (undefined) cluster-wide or across all. */
+export interface ResourceRef {
+  /** `""` for core. */
+  readonly group: string;
+  readonly version: string;
+  /** The plural, `pods`. */
+  readonly resource: string;
+  readonly namespace?: string | undefined;
+}
+
+/** `v1`, `apps/v1`. */
+export function apiVersionOf({ group, version }: Pick<ResourceRef, "group" | "version">): string {
+  return group === "" ? version : `${group}/${version}`;
+}

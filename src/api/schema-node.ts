@@ -1,0 +1,102 @@
+import { ATOMIC_TYPES, MERGE_RULES, SERVED_SCHEMA } from "./gen/served-schema.ts";
+import type { MergeRule } from "./merge-rule.ts";
+
+/**
+ * A value's place in a schema, as patches and server-side apply walk it. `untyped` is whatever the value turns out to
+ * be: maps merge by key, lists are atomic.
+ */
+export type SchemaNode = ScalarNode | StructNode | MapNode | ListNode | UntypedNode;
+
+export interface ScalarNode {
+  readonly kind: "scalar";
+}
+
+export interface StructNode {
+  readonly kind: "struct";
+  /** One value, owned and replaced as a whole. */
+  readonly atomic: boolean;
+  /** Undefined for a field that the type does not have. */
+  field(name: string): SchemaNode | undefined;
+  /** Of strategic merge patches, where this value is a field of another: `retainKeys`. */
+  readonly patch: readonly string[];
+}
+
+export interface MapNode {
+  readonly kind: "map";
+  readonly atomic: boolean;
+  readonly values: SchemaNode;
+}
+
+export interface ListNode {
+  readonly kind: "list";
+  /** For server-side apply. */
+  readonly list: "atomic" | "set" | "map";
+  /** Which fields tell the items of a `map` list apart. */
+  readonly keys: readonly string[];
+  readonly items: SchemaNode;
+  /** For strategic merge patches: has `merge` if the items merge, else the list is replaced. */
+  readonly patch: readonly string[];
+  /** Undefined for a list of scalars. */
+  readonly mergeKey: string | undefined;
+}
+
+export interface UntypedNode {
+  readonly kind: "untyped";
+}
+
+const SCALAR: ScalarNode = { kind: "scalar" };
+const UNTYPED: UntypedNode = { kind: "untyped" };
+const SCALARS = new Set([
+  "string",
+  "boolean",
+  "int32",
+  "int64",
+  "double",
+  "bytes",
+  "Quantity",
+  "IntOrString",
+  "Time",
+  "MicroTime",
+]);
+
+/** The node of a served type by its name in `SERVED_SCHEMA`: `Pod`, `EventsEvent`. */
+export function servedNode(type: string): SchemaNode {
+  return nodeOf(type, {});
+}
+
+function nodeOf(type: string, rule: MergeRule): SchemaNode {
+  if (type.startsWith("[]")) return listNode(type.slice(2), rule);
+  if (type.startsWith("{}")) return { kind: "map", atomic: rule.map === "atomic", values: nodeOf(type.slice(2), {}) };
+  if (SCALARS.has(type)) return SCALAR;
+  const fields = SERVED_SCHEMA[type];
+  return fields ? structNode(type, fields, rule) : UNTYPED;
+}
+
+function structNode(type: string, fields: Readonly<Record<string, string>>, rule: MergeRule): StructNode {
+  const known = new Map<string, SchemaNode>();
+  return {
+    kind: "struct",
+    atomic: rule.map === "atomic" || ATOMIC_TYPES.has(type),
+    patch: strategiesOf(rule),
+    field(name) {
+      const declared = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      if (declared === undefined) return undefined;
+      const node = known.get(name) ?? nodeOf(declared.replace(/!$/, ""), MERGE_RULES[type]?.[name] ?? {});
+      known.set(name, node);
+      return node;
+    },
+  };
+}
+
+function listNode(itemType: string, rule: MergeRule): ListNode {
+  return {
+    kind: "list",
+    list: rule.list === "map" || rule.list === "set" ? rule.list : "atomic",
+    keys: rule.keys ?? [],
+    items: nodeOf(itemType, {}),
+    patch: strategiesOf(rule),
+    mergeKey: rule.mergeKey,
+  };
+}
+
+const strategiesOf = ({ patch }: MergeRule) => (patch === undefined ? [] : patch.split(","));

@@ -1,0 +1,76 @@
+import { decodeTyped } from "../../api/decode.ts";
+import { DEFINITION_NAMES, SERVED_SCHEMA } from "../../api/gen/served-schema.ts";
+import { servedNode } from "../../api/schema-node.ts";
+import type { ObjectSchema, ResourceKind, StoredAs, Strategy, Subresource, Verb } from "../ports/resource-kind.ts";
+import { groupResource } from "../ports/resource-kind.ts";
+import { COLUMNS, DEFAULT_COLUMNS } from "./columns/columns.ts";
+
+/** A built-in kind, in as few words as tell it from others. */
+export interface KindRow {
+  /** Default: core. */
+  group?: string;
+  /** Default `v1`. */
+  version?: string;
+  kind: string;
+  plural: string;
+  shortNames?: readonly string[];
+  /** `all` for what `kubectl get all` shows. */
+  categories?: readonly string[];
+  /** Default true. */
+  namespaced?: boolean;
+  /** Its name in `SERVED_SCHEMA`; default: the kind. */
+  type?: string;
+  /** Default: all of them. */
+  verbs?: readonly Verb[];
+  strategy?: Strategy;
+  /** Has a `status` subresource. Default false. */
+  status?: boolean;
+  /** Besides `status`. */
+  subresources?: readonly Subresource[];
+  storedAs?: StoredAs;
+}
+
+export const ALL_VERBS: readonly Verb[] = [
+  "create",
+  "delete",
+  "deletecollection",
+  "get",
+  "list",
+  "patch",
+  "update",
+  "watch",
+];
+
+/** The full row of the kind. */
+export function defineKind(row: KindRow): ResourceKind {
+  const { group = "", version = "v1", kind, plural, namespaced = true, strategy = {} } = row;
+  const status: Subresource = { name: "status", group, version, kind, verbs: ["get", "patch", "update"] };
+  const subresources = [...(row.status ? [status] : []), ...(row.subresources ?? [])];
+  return {
+    group,
+    version,
+    kind,
+    listKind: `${kind}List`,
+    plural,
+    singular: kind.toLowerCase(),
+    shortNames: row.shortNames ?? [],
+    categories: row.categories ?? [],
+    namespaced,
+    verbs: row.verbs ?? ALL_VERBS,
+    schema: servedObjectSchema(row.type ?? kind),
+    strategy,
+    subresources,
+    columns: COLUMNS[groupResource({ group, plural })] ?? DEFAULT_COLUMNS,
+    ...(row.storedAs && { storedAs: row.storedAs }),
+  };
+}
+
+/** The schema of a type that is generated from upstream's. */
+function servedObjectSchema(type: string): ObjectSchema {
+  return {
+    decode: (value) => decodeTyped({ tables: SERVED_SCHEMA, type }, value),
+    node: servedNode(type),
+    strategicMerge: true,
+    definition: DEFINITION_NAMES[type] ?? type,
+  };
+}

@@ -1,0 +1,19 @@
+/** Who makes a request, as authentication found it. */
+export interface User {
+  /** `kubernetes-admin`, `system:node:a`, `system:serviceaccount:default:builder`, `system:anonymous`. */
+  readonly username: string;
+  readonly uid?: string | undefined;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+/** The control plane's own parts: allowed everything, exempt from admission that is for users. */
+export const LOOPBACK_USER: User = { username: "system:apiserver", groups: ["system:masters", "system:authenticated"] };
+
+const NODE_PREFIX = "system:node:";
+
+/** The node that the user is, undefined for everybody else. */
+export function nodeNameOf({ username, groups }: User): string | undefined {
+  const isNode = groups.includes("system:nodes") && username.startsWith(NODE_PREFIX);
+  return isNode ? username.slice(NODE_PREFIX.length) : undefined;
+}
