@@ -1,15 +1,24 @@
-/** Bundles the program into `dist/nodelet.js`, one ESM file that needs nothing but Node.js. Run with `npm run build`. */
-import { chmodSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { build } from "esbuild";
+/**
+ * Bundles the program into `dist/`: `nodelet.js` with the commands and the node agent, `control-plane.js`, which it loads
+ * when it is to serve the API, and `testing.js`, which is `nodelet/testing`. Run with `npm run build`.
+ */
+import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { type BuildOptions, build, type Plugin } from "esbuild";
+import ts from "typescript";
 
-const OUTPUT = "dist/nodelet.js";
 const version = /"version": "([^"]+)"/.exec(readFileSync("package.json", "utf8"))?.[1];
 
-// Built beside and moved over: a node agent that is started meanwhile finds the old program or the new one.
-const next = "dist/nodelet.next.js";
-const result = await build({
-  entryPoints: ["src/cli/entry.ts"],
-  outfile: next,
+/** Only whoever serves the API loads its code: the node agent runs for months, and holds what it needs. */
+const controlPlaneApart: Plugin = {
+  name: "control-plane-apart",
+  setup({ onResolve }) {
+    onResolve({ filter: /\/run-control-plane\.ts$/ }, ({ kind }) => {
+      return kind === "entry-point" ? undefined : { path: "./control-plane.js", external: true };
+    });
+  },
+};
+
+const common: BuildOptions = {
   bundle: true,
   platform: "node",
   target: "node20.19",
@@ -18,19 +27,38 @@ const result = await build({
   legalComments: "external",
   metafile: true,
   define: { NODELET_VERSION: JSON.stringify(version) },
-  banner: {
-    js: [
-      "#!/usr/bin/env -S node --max-semi-space-size=2",
-      // CommonJS packages in the bundle call `require` for Node.js' own modules.
-      'import { createRequire } from "node:module";',
-      "const require = createRequire(import.meta.url);",
-    ].join("\n"),
-  },
+  plugins: [controlPlaneApart],
+  // Has a native part, which no bundle can hold.
+  external: ["libsql"],
+};
+
+// CommonJS packages in the bundle call `require` for Node.js' own modules.
+const REQUIRE = 'import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);';
+
+/** Built beside and moved over: whoever starts it meanwhile finds the old program or the new one. */
+async function bundle(source: string, name: string, banner: string): Promise<void> {
+  const output = `dist/${name}.js`;
+  const next = `dist/${name}.next.js`;
+  const result = await build({ ...common, entryPoints: [source], outfile: next, banner: { js: banner } });
+  rmSync(`${output}.map`, { force: true });
+  renameSync(`${next}.map`, `${output}.map`);
+  renameSync(`${next}.LEGAL.txt`, `${output}.LEGAL.txt`);
+  chmodSync(next, 0o755);
+  renameSync(next, output);
+  const bytes = result.metafile?.outputs[next]?.bytes ?? 0;
+  console.log(`${output} (${Math.round(bytes / 1024)} KiB)`);
+}
+
+await bundle("src/cluster/control-plane/run-control-plane.ts", "control-plane", REQUIRE);
+await bundle("src/testing/start-cluster.ts", "testing", REQUIRE);
+await bundle("src/cli/entry.ts", "nodelet", `#!/usr/bin/env -S node --max-semi-space-size=2\n${REQUIRE}`);
+
+// What it exports mentions no type of another file, so that its declarations stand alone.
+const testing = readFileSync("src/testing/start-cluster.ts", "utf8");
+const { outputText, diagnostics = [] } = ts.transpileDeclaration(testing, {
+  compilerOptions: {},
+  reportDiagnostics: true,
 });
-rmSync("dist/nodelet.js.map", { force: true });
-renameSync(`${next}.map`, `${OUTPUT}.map`);
-renameSync(`${next}.LEGAL.txt`, `${OUTPUT}.LEGAL.txt`);
-chmodSync(next, 0o755);
-renameSync(next, OUTPUT);
-const bytes = result.metafile.outputs[next]?.bytes ?? 0;
-console.log(`${OUTPUT} (${Math.round(bytes / 1024)} KiB)`);
+const [problem] = diagnostics;
+if (problem) throw new Error(`testing.d.ts: ${ts.flattenDiagnosticMessageText(problem.messageText, " ")}`);
+writeFileSync("dist/testing.d.ts", outputText);

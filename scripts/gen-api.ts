@@ -2,7 +2,8 @@
  * Generates from `schema/openapi-1.35-structure.json`: `src/api/gen/types.ts` (TypeScript interfaces of every definition
  * that a served or read kind reaches), `src/api/gen/schema.ts` (the field tables that `src/api/decode.ts` walks, only
  * for the kinds that a node reads) and `src/api/gen/served-schema.ts` (the same for every kind that the control plane
- * serves, with the rules of how lists and maps merge). Run with `npm run gen`; the result is committed.
+ * serves, with the rules of how lists and maps merge). From `schema/protobuf-fields.json`: `src/api/gen/protobuf-fields.ts`.
+ * Run with `npm run gen`; the result is committed.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -206,3 +207,21 @@ const grammar = `/**
 `;
 const open = "export const SCHEMA: Readonly<Record<string, Readonly<Record<string, string>>>> = {\n";
 writeFileSync("src/api/gen/schema.ts", `${banner}${grammar}${open}${tables.map(tableOf).join("")}};\n`);
+
+const { messages } = JSON.parse(readFileSync("schema/protobuf-fields.json", "utf8")) as {
+  messages: Record<string, string>;
+};
+const protobufRows = Object.entries(messages).map(
+  ([name, row]) => `  ${JSON.stringify(name)}: ${JSON.stringify(row)},\n`,
+);
+writeFileSync(
+  "src/api/gen/protobuf-fields.ts",
+  [
+    banner.replace("openapi-1.35-structure", "protobuf-fields"),
+    "/**\n * Fields of messages by group, version and type: `name=number:type`. `*` after it: zero is a value and not absence; `~` as\n",
+    " * the name: a message whose fields are the parent's. `Items:` before a type: a message that holds a list of it.\n */\n",
+    "export const PROTOBUF_FIELDS: Readonly<Record<string, string>> = {\n",
+    ...protobufRows,
+    "};\n",
+  ].join(""),
+);

@@ -18,6 +18,7 @@ export interface TypedKinds {
   EndpointSlice: types.EndpointSlice;
   Lease: types.Lease;
   LimitRange: types.LimitRange;
+  LocalSubjectAccessReview: types.LocalSubjectAccessReview;
   Namespace: types.Namespace;
   Node: types.Node;
   PersistentVolume: types.PersistentVolume;
@@ -29,8 +30,14 @@ export interface TypedKinds {
   RoleBinding: types.RoleBinding;
   RuntimeClass: types.RuntimeClass;
   Secret: types.Secret;
+  SelfSubjectAccessReview: types.SelfSubjectAccessReview;
+  SelfSubjectReview: types.SelfSubjectReview;
+  SelfSubjectRulesReview: types.SelfSubjectRulesReview;
   Service: types.Service;
   ServiceAccount: types.ServiceAccount;
+  SubjectAccessReview: types.SubjectAccessReview;
+  TokenRequest: types.TokenRequest;
+  TokenReview: types.TokenReview;
   VolumeAttachment: types.VolumeAttachment;
 }
 

@@ -7,10 +7,12 @@ import type { MergeRule } from "./merge-rule.ts";
  */
 export type SchemaNode = ScalarNode | StructNode | MapNode | ListNode | UntypedNode;
 
+/** A value without parts. */
 export interface ScalarNode {
   readonly kind: "scalar";
 }
 
+/** An object with fields of its own types. */
 export interface StructNode {
   readonly kind: "struct";
   /** One value, owned and replaced as a whole. */
@@ -21,12 +23,14 @@ export interface StructNode {
   readonly patch: readonly string[];
 }
 
+/** An object with any keys, all values of one type. */
 export interface MapNode {
   readonly kind: "map";
   readonly atomic: boolean;
   readonly values: SchemaNode;
 }
 
+/** A list, and how it merges. */
 export interface ListNode {
   readonly kind: "list";
   /** For server-side apply. */
@@ -40,6 +44,7 @@ export interface ListNode {
   readonly mergeKey: string | undefined;
 }
 
+/** Anything. */
 export interface UntypedNode {
   readonly kind: "untyped";
 }

@@ -1,9 +1,10 @@
-import { isIPv4 } from "node:net";
+import { isIP, isIPv4 } from "node:net";
 import { resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { CodedError, codeOf, messageOf } from "../base/errors.ts";
 import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "../cluster/containerd/start-containerd.ts";
 import { computeStateLayout, DEFAULT_STATE_DIRECTORY } from "../cluster/supervisor/state-layout.ts";
+import { type ControlPlaneCommand, controlPlane } from "./control-plane.ts";
 import { doctor } from "./doctor.ts";
 import { down } from "./down.ts";
 import { status } from "./status.ts";
@@ -24,6 +25,7 @@ export async function main(argv: readonly string[], entry: string): Promise<numb
     .showHelpAfterError("(nodelet --help, nodelet <command> --help)");
   addUp(program, async (options) => await finish(up(options, { entry, argv })));
   addDown(program, finish);
+  addControlPlane(program, finish);
   addStatus(program, finish);
   addDoctor(program, finish);
   program
@@ -52,7 +54,9 @@ const stateDirectory = () =>
 function addUp(program: Command, run: (options: UpOptions) => Promise<void>): void {
   const command = program
     .command("up")
-    .description("run a node on this machine: its own containerd and a node agent that watches a directory")
+    .description(
+      "run a node on this machine: its own containerd, a Kubernetes API, and a node agent that watches a directory",
+    )
     .option("-d, --detach", "return when the pods are running, go on in the background", false)
     .option(
       "--manifests <dir>",
@@ -70,6 +74,9 @@ function addUp(program: Command, run: (options: UpOptions) => Promise<void>): vo
       wholeNumber(0, MAX_PORT),
       10_248,
     )
+    .addOption(apiAddress())
+    .addOption(apiPort())
+    .addOption(serviceCidr())
     .addOption(kubeletArgument())
     .addOption(stateDirectory())
     .addOption(new Option("--supervisor", "this is the background process of --detach").hideHelp().default(false));
@@ -82,6 +89,26 @@ function kubeletArgument(): Option {
     "pass a flag on to the node agent, e.g. --kubelet-arg=--v=4; repeatable",
   );
   return option.default([], "none").argParser((value: string, previous: string[]) => [...previous, value]);
+}
+
+const apiAddress = () =>
+  new Option("--api-address <ip>", "where the Kubernetes API listens").default("127.0.0.1").argParser(ipAddress);
+
+const apiPort = () =>
+  new Option("--api-port <port>", "port of the Kubernetes API").default(6443).argParser(wholeNumber(1, MAX_PORT));
+
+const serviceCidr = () =>
+  new Option("--service-cidr <cidr>", "addresses of services").default("10.96.0.0/16").argParser(ipv4Cidr);
+
+function addControlPlane(program: Command, finish: Finish): void {
+  const command = program
+    .command("control-plane")
+    .description("run the Kubernetes API alone, without a node; needs no root")
+    .addOption(apiAddress())
+    .addOption(apiPort())
+    .addOption(serviceCidr())
+    .addOption(stateDirectory());
+  command.action(async () => await finish(controlPlane(command.opts<ControlPlaneCommand>())));
 }
 
 function addDown(program: Command, finish: Finish): void {
@@ -133,6 +160,11 @@ function ipv4Cidr(text: string): string {
   if (isIPv4(address) && /^\d{1,2}$/.test(prefix) && Number(prefix) >= 8 && Number(prefix) <= 30 && rest.length === 0)
     return text;
   throw new InvalidArgumentError("It must be an IPv4 network such as 10.64.0.0/16, of /8 to /30.");
+}
+
+function ipAddress(text: string): string {
+  if (isIP(text) !== 0) return text;
+  throw new InvalidArgumentError("It must be an IP address of this machine, or 0.0.0.0 for all of them.");
 }
 
 function bridgeName(text: string): string {

@@ -7,6 +7,7 @@ import { claimProcessLock } from "../cluster/processes/process-lock.ts";
 import { runStandaloneNode } from "../cluster/supervisor/run-node.ts";
 import { writeRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
 import { endAgent } from "../cluster/supervisor/start-agent.ts";
+import { endControlPlane } from "../cluster/supervisor/start-control-plane.ts";
 import { computeStateLayout, type StateLayout } from "../cluster/supervisor/state-layout.ts";
 import { nodeClock } from "../host/node/node-clock.ts";
 import { removePods } from "./down.ts";
@@ -26,6 +27,9 @@ export interface UpOptions {
   bridge: string;
   containerd?: string;
   healthzPort: number;
+  apiAddress: string;
+  apiPort: number;
+  serviceCidr: string;
   kubeletArg: string[];
   stateDir: string;
   /** This is the background process of `--detach`. */
@@ -83,6 +87,7 @@ async function supervise(layout: StateLayout, { options, context, link }: Superv
   const manifests = options.manifests ?? layout.manifests;
   const follower: { done: Promise<void> } = { done: Promise.resolve() };
   const onReady = () => {
+    link.progress(`kubectl finds it with: export KUBECONFIG=${layout.kubeconfig}`);
     link.ready();
     if (!options.supervisor) follower.done = followInForeground(layout, manifests, stop.signal);
   };
@@ -95,6 +100,7 @@ async function supervise(layout: StateLayout, { options, context, link }: Superv
     await writeRuntimeOptions(layout.directory, { ...runtime, manifests });
     // An agent that outlived its supervisor would not see that its runtime is replaced.
     await endAgent(layout, log);
+    await endControlPlane(layout, log);
     await runStandaloneNode(
       layout,
       {
@@ -102,6 +108,9 @@ async function supervise(layout: StateLayout, { options, context, link }: Superv
         entry: context.entry,
         manifests,
         healthzPort: options.healthzPort,
+        apiAddress: options.apiAddress,
+        apiPort: options.apiPort,
+        serviceCidr: options.serviceCidr,
         kubeletArguments: options.kubeletArg,
         onReady,
       },

@@ -20,8 +20,8 @@ export const EXCEPTIONS: readonly Exception[] = [
   {
     rule: "casts",
     file: "scripts/gen-api.ts",
-    count: 1,
-    reason: "reads a file of this repository; what it generates is type-checked, which says more than a decoder could",
+    count: 2,
+    reason: "reads files of this repository; what it generates is type-checked, which says more than a decoder could",
   },
   {
     rule: "casts",

@@ -67,6 +67,8 @@ export const LAYERS: readonly Layer[] = [
   // The entry points: they build the real world and hand it down.
   { path: "src/cluster", rank: 8, touchesWorld: true },
   { path: "src/cli", rank: 9, touchesWorld: true },
+  // What `nodelet/testing` exports: the same, in a test's process.
+  { path: "src/testing", rank: 10, touchesWorld: true },
 ];
 
 /** Stand-ins for the outside world: any test may import them, and nothing but tests and other fakes. */

@@ -40,7 +40,8 @@ export function validateLabels(path: string, labels: Record<string, string> | un
   ]);
 }
 
-function validateAnnotations(path: string, annotations: Record<string, string> | undefined): FieldError[] {
+/** Keys, in whatever case, and the size of all together. */
+export function validateAnnotations(path: string, annotations: Record<string, string> | undefined): FieldError[] {
   const entries = Object.entries(annotations ?? {});
   const errors = entries.flatMap(([key]) => invalidEach(path, key, checkQualifiedName(key.toLowerCase())));
   const bytes = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);

@@ -4,7 +4,11 @@ import { type FieldError, showValue } from "../field-error.ts";
 
 /** Absent or empty, and must not be. */
 export function required(path: string, detail = ""): FieldError {
-  return { path, reason: "FieldValueRequired", message: detail === "" ? "Required value" : `Required value: ${detail}` };
+  return {
+    path,
+    reason: "FieldValueRequired",
+    message: detail === "" ? "Required value" : `Required value: ${detail}`,
+  };
 }
 
 /** There, and wrong for the reason given. */
@@ -15,7 +19,11 @@ export function invalid(path: string, value: unknown, detail: string): FieldErro
 /** None of the values that are known. */
 export function unsupported(path: string, value: unknown, supported: readonly string[]): FieldError {
   const list = supported.toSorted().map(showValue).join(", ");
-  return { path, reason: "FieldValueNotSupported", message: `Unsupported value: ${showValue(value)}: supported values: ${list}` };
+  return {
+    path,
+    reason: "FieldValueNotSupported",
+    message: `Unsupported value: ${showValue(value)}: supported values: ${list}`,
+  };
 }
 
 /** There before, in a list of which every entry must differ. */

@@ -8,8 +8,9 @@ import { buildImages } from "../images/build-images.ts";
 import { DEMO_IMAGE, PAUSE_IMAGE } from "../images/image-references.ts";
 import { rotateLog } from "../processes/log-file.ts";
 import { type AgentOptions, startAgent } from "./start-agent.ts";
+import { type ControlPlaneChildOptions, startControlPlane } from "./start-control-plane.ts";
 import type { StateLayout } from "./state-layout.ts";
-import { superviseService } from "./supervise.ts";
+import { type SupervisedProcess, superviseService } from "./supervise.ts";
 
 export interface NodeDeps {
   clock: Clock;
@@ -21,22 +22,27 @@ export interface NodeDeps {
 
 export interface NodeOptions
   extends Pick<ContainerdOptions, "binary" | "podCidr" | "bridge">,
-    Pick<AgentOptions, "entry" | "manifests" | "healthzPort" | "kubeletArguments"> {
-  /** Told once, when containerd and the node agent answer. */
+    Pick<AgentOptions, "entry" | "manifests" | "healthzPort" | "kubeletArguments">,
+    Pick<ControlPlaneChildOptions, "apiAddress" | "apiPort" | "serviceCidr"> {
+  /** Told once, when containerd, the control plane and the node agent answer. */
   onReady: () => void;
 }
 
 const LOG_CHECK_PERIOD_MS = 60_000;
 
 /**
- * Runs a standalone node: containerd and the node agent as two children, each started again by itself when it ends.
- * Returns when the signal fired and both have stopped; pods run on. Rejects when the first start fails.
+ * Runs a node: containerd, the control plane and the node agent as three children, each started again by itself when it
+ * ends. Returns when the signal fired and all have stopped; pods run on. Rejects when the first start fails.
  */
 export async function runStandaloneNode(layout: StateLayout, options: NodeOptions, deps: NodeDeps): Promise<void> {
   const { clock, log, signal } = deps;
   await mkdir(layout.manifests, { recursive: true, mode: 0o700 });
   const launchContainerd = async () => await startContainerd({ ...options, directory: layout.runtime, log });
-  const containerd = await timed(deps, launchContainerd, ({ version }) => `containerd ${version} is ready`);
+  const launchControlPlane = async () => await startControlPlane(layout, { ...options, log, signal });
+  const [containerd, controlPlane] = await startBoth(
+    timed(deps, launchContainerd, ({ version }) => `containerd ${version} is ready`),
+    timed(deps, launchControlPlane, () => `the Kubernetes API is ready at ${options.apiAddress}:${options.apiPort}`),
+  );
   // The endpoint and the mount namespace are the same for every containerd that is started on this directory.
   const { endpoint, enterMountNamespace } = containerd;
   const launchAgent = async () => await startAgent(layout, { ...options, endpoint, enterMountNamespace, log, signal });
@@ -45,12 +51,21 @@ export async function runStandaloneNode(layout: StateLayout, options: NodeOption
     await ensureImages(containerd, layout, deps);
     agent = await timed(deps, launchAgent, () => "the node agent is ready");
   } catch (error) {
+    await controlPlane.stop();
     await containerd.stop();
     throw error;
   }
   options.onReady();
-  const rotation = keepLogsSmall([containerd.logFile, layout.agentLog, layout.supervisorLog], deps);
-  await superviseBoth({ agent, launchAgent, containerd, launchContainerd }, { clock, log, signal });
+  const logs = [containerd.logFile, layout.agentLog, layout.controlPlaneLog, layout.supervisorLog];
+  const rotation = keepLogsSmall(logs, deps);
+  await superviseAll(
+    {
+      agent: { first: agent, start: launchAgent },
+      controlPlane: { first: controlPlane, start: launchControlPlane },
+      containerd: { first: containerd, start: launchContainerd },
+    },
+    { clock, log, signal },
+  );
   await rotation;
 }
 
@@ -66,23 +81,42 @@ async function keepLogsSmall(paths: readonly string[], { clock, log, signal }: N
   }
 }
 
-interface Both {
-  agent: Awaited<ReturnType<typeof startAgent>>;
-  launchAgent: () => Promise<Awaited<ReturnType<typeof startAgent>>>;
-  containerd: Containerd;
-  launchContainerd: () => Promise<Containerd>;
+/** Both at a time; when one cannot start the other is stopped again. */
+async function startBoth<A extends SupervisedProcess, B extends SupervisedProcess>(
+  first: Promise<A>,
+  second: Promise<B>,
+): Promise<[A, B]> {
+  const [a, b] = await Promise.allSettled([first, second]);
+  if (a.status === "fulfilled" && b.status === "fulfilled") return [a.value, b.value];
+  for (const started of [a, b]) if (started.status === "fulfilled") await started.value.stop();
+  throw a.status === "rejected" ? a.reason : b.status === "rejected" ? b.reason : new Error("unreachable");
 }
 
-/** The agent stops first, so that it does not see its runtime go. */
-async function superviseBoth(both: Both, deps: { clock: Clock; log: Log; signal: AbortSignal }): Promise<void> {
+/** A child that runs, and how to start it again. */
+interface Child {
+  first: SupervisedProcess;
+  start(): Promise<SupervisedProcess>;
+}
+
+interface Children {
+  agent: Child;
+  controlPlane: Child;
+  containerd: Child;
+}
+
+/** The agent stops first, so that it does not see its runtime and its API go. */
+async function superviseAll(children: Children, deps: { clock: Clock; log: Log; signal: AbortSignal }): Promise<void> {
+  const { agent, controlPlane, containerd } = children;
   const agentStopped = new AbortController();
-  const agent = superviseService({ name: "node agent", start: both.launchAgent }, both.agent, deps);
-  const containerd = superviseService({ name: "containerd", start: both.launchContainerd }, both.containerd, {
-    ...deps,
-    signal: agentStopped.signal,
+  const afterAgent = { ...deps, signal: agentStopped.signal };
+  const others = [
+    superviseService({ name: "the control plane", start: controlPlane.start }, controlPlane.first, afterAgent),
+    superviseService({ name: "containerd", start: containerd.start }, containerd.first, afterAgent),
+  ];
+  await superviseService({ name: "node agent", start: agent.start }, agent.first, deps).finally(() => {
+    agentStopped.abort();
   });
-  await agent.finally(() => agentStopped.abort());
-  await containerd;
+  await Promise.all(others);
 }
 
 /** Builds and imports the pause and the demo image unless the store has them: they cost more than all the rest. */

@@ -8,6 +8,12 @@ export interface StateLayout {
   /** Of the supervisor: what it started, what ended, what it started anew. */
   supervisorLog: string;
   agentLog: string;
+  /** Of the API server and its controllers: their store and certificates. */
+  controlPlane: string;
+  controlPlaneLog: string;
+  controlPlanePidFile: string;
+  /** An administrator's, written by the control plane. */
+  kubeconfig: string;
   agentPidFile: string;
   /** Where the node agent answers `nodelet status`. */
   agentSocket: string;
@@ -34,6 +40,10 @@ export function computeStateLayout(directory: string): StateLayout {
     lock: join(directory, "supervisor.lock"),
     supervisorLog: join(directory, "nodelet.log"),
     agentLog: join(directory, "agent.log"),
+    controlPlane: join(directory, "control-plane"),
+    controlPlaneLog: join(directory, "control-plane.log"),
+    controlPlanePidFile: join(directory, "control-plane.pid"),
+    kubeconfig: join(directory, "kubeconfig"),
     agentPidFile: join(directory, "agent.pid"),
     agentSocket: join(directory, "node.sock"),
     kubeletConfig: join(directory, "kubelet.yaml"),

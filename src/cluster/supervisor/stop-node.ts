@@ -8,6 +8,7 @@ import { countRunningPods, endContainerd, removeRunState } from "../containerd/r
 import { sendSignal } from "../processes/process-identity.ts";
 import { readLockHolder } from "../processes/process-lock.ts";
 import { endAgent } from "./start-agent.ts";
+import { endControlPlane } from "./start-control-plane.ts";
 import { CONTAINER_LOGS_DIRECTORY, type StateLayout } from "./state-layout.ts";
 
 const STOP_TIMEOUT_MS = 60_000;
@@ -21,7 +22,7 @@ export interface StoppedNode {
 }
 
 /**
- * Stops the supervisor with its two children, or what a killed one left behind. Pods run on. Rejects with
+ * Stops the supervisor with its children, or what a killed one left behind. Pods run on. Rejects with
  * `stop-timed-out` when the supervisor does not end within a minute.
  */
 export async function stopNode(layout: StateLayout, log: Log): Promise<StoppedNode> {
@@ -40,6 +41,7 @@ export async function stopNode(layout: StateLayout, log: Log): Promise<StoppedNo
     }
   }
   await endAgent(layout, log);
+  await endControlPlane(layout, log);
   await endContainerd(layout.runtime, log);
   return { ran: holder !== undefined, pods: await countRunningPods(layout.runtime) };
 }

@@ -80,6 +80,12 @@ export interface Strategy {
    * grace period of 0. Undefined for a kind that goes at once.
    */
   readonly gracePeriodSeconds?: (object: KubeObject, requested: number | undefined) => number;
+  /** What else changes when the object is marked as deleted (a namespace's phase). */
+  markDeleted?(object: KubeObject): KubeObject;
+  /** Something besides metadata.finalizers keeps a deleted object: the finalizers in a namespace's spec. */
+  isHeld?(object: KubeObject): boolean;
+  /** The answer to a deletion is the object that went; default: a Status. */
+  readonly returnsDeleted?: boolean;
   /** A reason why objects of this kind cannot be created here at all (what they ask for is not built). */
   readonly refusal?: string;
 }
@@ -97,8 +103,18 @@ export interface Subresource {
    * Undefined for one that has a handler of its own (scale, binding, eviction, token, log, …).
    */
   readonly take?: (next: KubeObject, current: KubeObject) => KubeObject;
-  /** In place of the strategy's `validateUpdate`. */
+  /** Of `scale`; default: spec.replicas, status.replicas, spec.selector. */
+  readonly scale?: ScalePaths;
+  /** In place of the strategy's `validate` and `validateUpdate`. */
   readonly validateUpdate?: (next: KubeObject, current: KubeObject) => FieldError[];
+}
+
+/** Where a kind keeps what `autoscaling/v1` Scale shows: field names from the object's top. */
+export interface ScalePaths {
+  readonly specReplicas: readonly string[];
+  readonly statusReplicas: readonly string[];
+  /** A serialized selector, or a label selector; undefined where there is none. */
+  readonly selector: readonly string[] | undefined;
 }
 
 /** A column of what `kubectl get` prints. */

@@ -14,6 +14,7 @@ export interface ResourceReader {
   list(resource: string, namespace?: string): readonly KubeObject[];
 }
 
+/** Of a deletion; see `metav1.DeleteOptions`. */
 export interface RemoveOptions {
   gracePeriodSeconds?: number;
   propagationPolicy?: "Background" | "Foreground" | "Orphan";
@@ -31,6 +32,7 @@ export interface ResourceWriter {
   remove(name: ObjectName, options?: RemoveOptions): Promise<void>;
 }
 
+/** A change of an object; `previous` is undefined for a new one. */
 export interface ResourceEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly object: KubeObject;
@@ -41,6 +43,6 @@ export interface ResourceEvent {
 export interface ResourceFeed {
   /** First calls the listener with ADDED for all there are, then with each change. Returns how to stop. */
   follow(resource: string, listener: (event: ResourceEvent) => void): () => void;
-  /** Changes of every resource, those that are defined later included. */
+  /** The same for every resource, those that are defined later included. */
   followAll(listener: (resource: string, event: ResourceEvent) => void): () => void;
 }

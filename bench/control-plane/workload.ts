@@ -1,0 +1,62 @@
+import { type Connection, expectStatus } from "./connection.ts";
+
+export const NAMESPACE = "bench";
+const NODES = 10;
+const APPLICATIONS = 50;
+
+/** Where pods of the bench are created and listed. */
+export const PODS_PATH = `/api/v1/namespaces/${NAMESPACE}/pods`;
+/** Selects every 50th of the pods. */
+export const APPLICATION_SELECTOR = "app.kubernetes.io/name=application-7";
+/** Selects every 10th of the pods. */
+export const NODE_SELECTOR = "spec.nodeName=node-3";
+
+/** The namespace, with the service account that pods get: kube-apiserver alone has no controller that makes it. */
+export async function prepareNamespace(connection: Connection): Promise<void> {
+  const post = async (path: string, object: object) => {
+    expectStatus(await connection.request({ method: "POST", path, body: JSON.stringify(object) }), 201, 409);
+  };
+  await post("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } });
+  const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace: NAMESPACE } };
+  await post(`/api/v1/namespaces/${NAMESPACE}/serviceaccounts`, account);
+}
+
+export async function createPod(connection: Connection, name: string, index: number): Promise<string> {
+  const body = JSON.stringify(podManifest(name, index));
+  return expectStatus(await connection.request({ method: "POST", path: PODS_PATH, body }), 201);
+}
+
+/** A service's pod as operators write them. The server stores between 3 and 4 KiB for it. */
+export function podManifest(name: string, index: number): object {
+  const application = `application-${index % APPLICATIONS}`;
+  const probe = (path: string) => ({ httpGet: { path, port: "http" }, periodSeconds: 10, failureThreshold: 3 });
+  const env = ["DATABASE_HOST", "CACHE_HOST", "LOG_LEVEL"].map((variable) => ({ name: variable, value: `${variable}-value` }));
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name,
+      namespace: NAMESPACE,
+      labels: { "app.kubernetes.io/name": application, "app.kubernetes.io/instance": name, tier: "backend" },
+      annotations: { "prometheus.io/scrape": "true", "prometheus.io/port": "8080" },
+    },
+    spec: {
+      nodeName: `node-${index % NODES}`,
+      containers: [
+        {
+          name: "server",
+          image: `registry.example.com/team/${application}:v1.42.${index}`,
+          args: ["--listen=:8080", "--metrics=:9090"],
+          ports: [{ name: "http", containerPort: 8080 }, { name: "metrics", containerPort: 9090 }],
+          env: [...env, { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }],
+          resources: { requests: { cpu: "100m", memory: "128Mi" }, limits: { memory: "256Mi" } },
+          readinessProbe: probe("/ready"),
+          volumeMounts: [{ name: "configuration", mountPath: "/etc/service", readOnly: true }],
+        },
+      ],
+      securityContext: { runAsNonRoot: true, runAsUser: 10_001 },
+      terminationGracePeriodSeconds: 30,
+      volumes: [{ name: "configuration", configMap: { name: `${application}-configuration` } }],
+    },
+  };
+}

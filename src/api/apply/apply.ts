@@ -1,0 +1,145 @@
+import { ApiError, badRequestError } from "../api-error.ts";
+import { isKubeObject, type KubeObject } from "../object.ts";
+import type { SchemaNode } from "../schema-node.ts";
+import { computeChanges, withManagedFields, withoutManagedFields } from "./changes.ts";
+import { checkApplied } from "./check-applied.ts";
+import { applyConflictError, type Conflict, findConflicts } from "./conflicts.ts";
+import { claimedSet } from "./extract-set.ts";
+import { EMPTY, type FieldSet, hasPath, recursiveDifference, sameSet, union } from "./field-set.ts";
+import { sameJson } from "./json-value.ts";
+import { clientAppliedSet, withLastApplied } from "./last-applied.ts";
+import {
+  decodeManagedFields,
+  encodeManagedFields,
+  entryTime,
+  type Ownership,
+  type Ownerships,
+  ownerIdentifier,
+} from "./managed-entries.ts";
+import { reconcileOwnerships, releaseOwnership, takeOwnership } from "./managed-fields.ts";
+import { mergeApplied } from "./merge.ts";
+import { withoutNeverOwned } from "./never-owned.ts";
+import { pruneObject } from "./prune.ts";
+
+/** A server-side apply. */
+export interface Application {
+  /** What is stored; undefined when the object is to be created. */
+  readonly current: KubeObject | undefined;
+  /** The configuration as it was sent: neither defaulted nor filled up, because what it mentions is owned. */
+  readonly applied: KubeObject;
+  readonly node: SchemaNode;
+  readonly manager: string;
+  /** Take over what others own. */
+  readonly force: boolean;
+  /** Ms since the epoch. */
+  readonly now: number;
+  /** Default "": the object itself. */
+  readonly subresource?: string;
+  /** Of the request. */
+  readonly apiVersion: string;
+  /** What this endpoint does not write, with all below: it is neither owned nor in conflict. */
+  readonly resetFields?: FieldSet;
+}
+
+/**
+ * Lays the configuration over the object, takes away what the manager applied before and no longer does (unless somebody
+ * else owns it), and records who owns what. The result is still to be defaulted and validated; `current` itself when
+ * nothing changes at all.
+ *
+ * Throws an ApiError: Conflict when others own what would change, BadRequest for a configuration of another version or
+ * with managed fields, InternalError (as upstream) for one that does not fit the schema.
+ */
+export function applyObject(application: Application): KubeObject {
+  checkConfiguration(application);
+  const { current, manager, node, applied } = application;
+  const owners = ownersBefore(application);
+  const { conflicts, object } = mergeAndOwn(application, owners);
+  if (manager !== KUBECTL) {
+    if (conflicts.length > 0) throw applyConflictError(conflicts);
+    return object;
+  }
+  if (conflicts.length === 0) return withLastApplied(object, applied);
+  const clientApplied = (current && clientAppliedSet(node, current)) ?? EMPTY;
+  const remaining = conflicts.filter(({ path }) => !hasPath(clientApplied, path));
+  if (remaining.length > 0) throw applyConflictError(remaining);
+  return withLastApplied(mergeAndOwn({ ...application, force: true }, owners).object, applied);
+}
+
+/** What kubectl calls itself in server-side apply unless it is told otherwise: it may have applied from its own side. */
+const KUBECTL = "kubectl";
+
+function checkConfiguration({ current, applied, apiVersion, node }: Application): void {
+  const { kind } = current ?? applied;
+  if (applied.apiVersion !== apiVersion || applied.kind !== kind) {
+    throw badRequestError(`invalid object type: ${formatKind(applied)}`);
+  }
+  if (Array.isArray(applied.metadata.managedFields)) throw badRequestError("metadata.managedFields must be nil");
+  const problem = checkApplied(node, applied);
+  if (problem === undefined) return;
+  const { namespace = "", name = "" } = applied.metadata;
+  const subject = `${namespace}/${name}; ${formatKind(applied)}`;
+  throw new ApiError("InternalError", `failed to create typed patch object (${subject}): ${problem}`);
+}
+
+function formatKind({ apiVersion, kind }: KubeObject): string {
+  return `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
+}
+
+/** An object that was not tracked is from now on: what is there belongs to whatever was before. */
+function ownersBefore({ current, node, apiVersion, subresource, now, resetFields }: Application): Ownerships {
+  const owners = decodeStored(current?.metadata.managedFields ?? []);
+  if (owners.size > 0 || !current) return reconcileOwnerships(node, owners);
+  const update = { before: undefined, after: current, node, manager: "before-first-apply", apiVersion, now };
+  return takeOwnership({ ...update, ...(subresource && { subresource }), ...(resetFields && { resetFields }) }, owners);
+}
+
+function decodeStored(entries: NonNullable<KubeObject["metadata"]["managedFields"]>): Ownerships {
+  try {
+    return decodeManagedFields(entries);
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new ApiError("InternalError", `failed to decode managed fields: ${detail}`);
+  }
+}
+
+interface Outcome {
+  /** When there are any, the object is of no use. */
+  readonly conflicts: readonly Conflict[];
+  readonly object: KubeObject;
+}
+
+function mergeAndOwn(application: Application, owners: Ownerships): Outcome {
+  const { current, applied, node, manager, apiVersion, subresource = "", resetFields = EMPTY } = application;
+  const identity = { manager: manager || "unknown", operation: "Apply", apiVersion, subresource } as const;
+  const identifier = ownerIdentifier(identity);
+  const previous = owners.get(identifier);
+  const rivals = new Map(owners);
+  rivals.delete(identifier);
+  const claimed = recursiveDifference(claimedSet(node, applied), resetFields);
+
+  const before = current && withoutManagedFields(current);
+  const merged = mergeApplied(node, before, applied);
+  const owned = unionOf([claimed, ...[...rivals.values()].map(({ set }) => set)]);
+  const after = asObject(previous ? pruneObject(node, merged, { last: previous.set, owned, applied }) : merged);
+  const changes = computeChanges(node, { before, after }, resetFields);
+  const conflicts = application.force ? [] : findConflicts(rivals, changes.taken);
+
+  const isSame = before !== undefined && sameJson(before, after);
+  const time = isSame ? previous?.time : entryTime(application.now);
+  const left = releaseOwnership(changes, rivals);
+  const own = { ...identity, time, set: withoutNeverOwned(claimed) };
+  if (own.set.size > 0) left.set(identifier, previous && sameOwnership(previous, own) ? previous : own);
+  const entries = encodeManagedFields(left, current?.metadata.managedFields);
+  return { conflicts, object: withManagedFields(isSame && current ? current : after, entries) };
+}
+
+const unionOf = (sets: readonly FieldSet[]) => sets.reduce((all, set) => union(all, set), EMPTY);
+
+function sameOwnership(a: Ownership, b: Ownership): boolean {
+  return a.apiVersion === b.apiVersion && a.time === b.time && sameSet(a.set, b.set);
+}
+
+function asObject(value: unknown): KubeObject {
+  if (isKubeObject(value)) return value;
+  throw new TypeError("merging a configuration into an object did not give an object");
+}

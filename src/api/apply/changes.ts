@@ -1,0 +1,44 @@
+import { isRecord, type KubeObject } from "../object.ts";
+import type { SchemaNode } from "../schema-node.ts";
+import { alwaysThere } from "./always-there.ts";
+import { compareObjects } from "./compare.ts";
+import { difference, EMPTY, type FieldSet, recursiveDifference, union } from "./field-set.ts";
+
+/** What a write does, as far as somebody can own it. */
+export interface Changes {
+  /** Added or modified: goes over to who wrote it. */
+  readonly taken: FieldSet;
+  /** No longer there: nobody's. */
+  readonly removed: FieldSet;
+}
+
+/** Computes them. Fields that the server resets, with all below, don't count. */
+export function computeChanges(
+  node: SchemaNode,
+  { before, after }: { before: KubeObject | undefined; after: KubeObject },
+  resetFields: FieldSet = EMPTY,
+): Changes {
+  const comparison = compareObjects(node, before && withoutManagedFields(before), withoutManagedFields(after));
+  const added = difference(comparison.added, alwaysThere(after));
+  return {
+    taken: recursiveDifference(union(added, comparison.modified), resetFields),
+    removed: recursiveDifference(comparison.removed, resetFields),
+  };
+}
+
+/** The object as its owners see it: who owns what is not itself owned. */
+export function withoutManagedFields(object: KubeObject): KubeObject {
+  if (!isRecord(object.metadata) || object.metadata.managedFields === undefined) return object;
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+/** The object with these entries, or without any; the object itself if it has just these. */
+export function withManagedFields(
+  object: KubeObject,
+  managedFields: KubeObject["metadata"]["managedFields"],
+): KubeObject {
+  if (object.metadata.managedFields === managedFields) return object;
+  const rest = withoutManagedFields(object);
+  return managedFields ? { ...rest, metadata: { ...rest.metadata, managedFields } } : rest;
+}

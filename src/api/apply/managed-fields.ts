@@ -1,0 +1,109 @@
+import type { ManagedFieldsEntry } from "../gen/types.ts";
+import type { KubeObject } from "../object.ts";
+import type { SchemaNode } from "../schema-node.ts";
+import { capUpdaters } from "./cap-updaters.ts";
+import { type Changes, computeChanges, withManagedFields } from "./changes.ts";
+import { difference, EMPTY, type FieldSet, union } from "./field-set.ts";
+import {
+  decodeManagedFields,
+  encodeManagedFields,
+  entryTime,
+  type Ownership,
+  type Ownerships,
+  ownerIdentifier,
+} from "./managed-entries.ts";
+import { withoutNeverOwned } from "./never-owned.ts";
+import { reconcileSet } from "./reconcile-set.ts";
+
+/** A write other than server-side apply. */
+export interface UpdateRecord {
+  /** What is stored; undefined for a creation. */
+  readonly before: KubeObject | undefined;
+  /** What is to be stored: defaulted, and not yet changed by admission, whose changes are nobody's. */
+  readonly after: KubeObject;
+  readonly node: SchemaNode;
+  /** The `fieldManager` of the request, else its user agent up to the first slash. */
+  readonly manager: string;
+  /** Of the request. */
+  readonly apiVersion: string;
+  /** Default "": the object itself. Through a subresource `managedFields` cannot be written. */
+  readonly subresource?: string;
+  /** Ms since the epoch. */
+  readonly now: number;
+  /** What this endpoint does not write, with all below (`fieldSetOf(["status"])`): nobody comes to own it here. */
+  readonly resetFields?: FieldSet;
+}
+
+/**
+ * `after` with its `metadata.managedFields` brought up to date: the manager owns what it changed, nobody else does, and
+ * what is gone nobody owns. A write that changes nothing leaves the entries as they are, times included.
+ *
+ * The writer may change the entries too: an empty list (or one empty entry) gives up tracking; none, or one that
+ * cannot be read, keeps what is stored. An object that is not tracked stays so until it is applied.
+ */
+export function recordUpdate(update: UpdateRecord): KubeObject {
+  const { before, after } = update;
+  const managed = ownershipsBefore(update);
+  if (managed.size === 0 && before !== undefined) return withManagedFields(after, undefined);
+  const entries = encodeManagedFields(takeOwnership(update, managed), before?.metadata.managedFields);
+  return withManagedFields(after, entries);
+}
+
+function ownershipsBefore({ before, after, subresource = "" }: UpdateRecord): Ownerships {
+  const stored = before?.metadata.managedFields ?? [];
+  const sent = subresource === "" ? after.metadata.managedFields : undefined;
+  if (sent === undefined) return readOwnerships(stored) ?? new Map();
+  if (isReset(sent)) return new Map();
+  return readOwnerships(sent) ?? readOwnerships(stored) ?? new Map();
+}
+
+function readOwnerships(entries: readonly ManagedFieldsEntry[]): Ownerships | undefined {
+  try {
+    return decodeManagedFields(entries);
+  } catch {
+    return undefined;
+  }
+}
+
+function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
+  if (entries.length !== 1) return entries.length === 0;
+  return Object.values(entries[0] ?? {}).every((value) => value === undefined || value === null || value === "");
+}
+
+/** Who owns what once the update is made. */
+export function takeOwnership(update: UpdateRecord, before: Ownerships): Ownerships {
+  const { node, apiVersion, subresource = "", now } = update;
+  const identity = { manager: update.manager || "unknown", operation: "Update", apiVersion, subresource } as const;
+  const identifier = ownerIdentifier(identity);
+  const changes = computeChanges(node, update, update.resetFields);
+  const owners = reconcileOwnerships(node, before);
+  const managed = releaseOwnership(changes, owners);
+  const taken = withoutNeverOwned(changes.taken);
+  if (taken.size > 0) {
+    const previous = owners.get(identifier)?.set ?? EMPTY;
+    const set = union(difference(previous, changes.removed), taken);
+    managed.set(identifier, { ...identity, set, time: entryTime(now) });
+  }
+  capUpdaters(managed);
+  return managed;
+}
+
+/** Without what was taken from its owners, and what is gone. Who owns nothing any longer is left out. */
+export function releaseOwnership({ taken, removed }: Changes, owners: Ownerships): Map<string, Ownership> {
+  const released = new Map<string, Ownership>();
+  for (const [identifier, ownership] of owners) {
+    const set = difference(difference(ownership.set, taken), removed);
+    if (set.size > 0) released.set(identifier, set === ownership.set ? ownership : { ...ownership, set });
+  }
+  return released;
+}
+
+/** As of today's schema. */
+export function reconcileOwnerships(node: SchemaNode, owners: Ownerships): Ownerships {
+  const reconciled = new Map<string, Ownership>();
+  for (const [identifier, ownership] of owners) {
+    const set = reconcileSet(node, ownership.set);
+    reconciled.set(identifier, set === ownership.set ? ownership : { ...ownership, set });
+  }
+  return reconciled;
+}

@@ -1,0 +1,22 @@
+import { isRecord } from "../object.ts";
+import { ownField, withoutNulls } from "./json-value.ts";
+import { requireObjectPatch } from "./patch-error.ts";
+
+/**
+ * The document as a JSON merge patch (RFC 7386) changes it: null removes, objects merge, anything else replaces. As
+ * upstream, nulls in what is added are dropped even inside lists. Changes neither argument; the result may share parts
+ * with both. Throws BadRequest when the patch is not an object.
+ */
+export function applyMergePatch(document: unknown, patch: unknown): unknown {
+  return merge(document, requireObjectPatch(patch));
+}
+
+function merge(current: unknown, patch: unknown): unknown {
+  if (!isRecord(patch) || !isRecord(current)) return withoutNulls(patch);
+  const merged = new Map(Object.entries(current));
+  for (const [name, change] of Object.entries(patch)) {
+    if (change === null) merged.delete(name);
+    else merged.set(name, merge(ownField(current, name), change));
+  }
+  return Object.fromEntries(merged);
+}

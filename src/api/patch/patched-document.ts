@@ -1,0 +1,170 @@
+import { isRecord } from "../object.ts";
+import { ownField } from "./json-value.ts";
+
+/** Why an operation cannot be applied, in upstream's words. */
+export class PatchFailure extends Error {}
+
+/** A document that operations change one after the other; the one that it was made of stays as it was. */
+export interface PatchedDocument {
+  root: unknown;
+  /** What holds the value of a JSON pointer (RFC 6901), and under which key; undefined when nothing can. */
+  locate(pointer: string): { container: Container; key: string } | undefined;
+  /** A value that may stand at a second place. Throws a PatchFailure beyond what one patch may copy. */
+  copyOf(value: unknown): unknown;
+}
+
+/** An object or a list, its items addressed by text. Each throws a PatchFailure for a key that it cannot have. */
+export interface Container {
+  /** Undefined for a field that an object does not have. */
+  get(key: string): unknown;
+  /** Sets a field, or inserts an item before the index; `-` appends. */
+  add(key: string, value: unknown): void;
+  /** Of a list only what is there can be replaced; in an object anything. */
+  canReplace(key: string): boolean;
+  replace(key: string, value: unknown): void;
+  remove(key: string): void;
+}
+
+/** As upstream's limit for what the copies of one patch may add, in bytes of JSON. */
+const MAX_COPIED_BYTES = 3 * 1024 * 1024;
+const MAX_COPIED_DEPTH = 1000;
+
+/** Starts from a document that is not changed: what is on an operation's path is copied once, the rest is shared. */
+export function createPatchedDocument(document: unknown): PatchedDocument {
+  const own = new WeakSet<object>();
+  let copiedBytes = 0;
+
+  function owned<Value extends object>(value: Value, copied: (value: Value) => Value): Value {
+    if (own.has(value)) return value;
+    const copy = copied(value);
+    own.add(copy);
+    return copy;
+  }
+
+  /** The value, made ours to change: itself or a copy. Undefined for what holds nothing. */
+  function changeable(value: unknown): Changeable | undefined {
+    if (Array.isArray(value)) return { list: owned<unknown[]>(value, (list) => [...list]) };
+    return isRecord(value) ? { object: owned(value, (object) => ({ ...object })) } : undefined;
+  }
+
+  /** Bytes are counted before anything is copied, so no patch makes more than the limit. */
+  function copyOf(value: unknown, depth = 0): unknown {
+    if (depth > MAX_COPIED_DEPTH) throw new PatchFailure("error while performing deep copy: nested too deeply");
+    if (Array.isArray(value)) {
+      countCopied(2 + value.length);
+      return value.map((item: unknown) => copyOf(item, depth + 1));
+    }
+    if (!isRecord(value)) {
+      countCopied(typeof value === "string" ? Buffer.byteLength(value) + 2 : 4);
+      return value;
+    }
+    countCopied(2);
+    const entries = Object.entries(value).map(([name, item]): [string, unknown] => {
+      countCopied(Buffer.byteLength(name) + 4);
+      return [name, copyOf(item, depth + 1)];
+    });
+    return Object.fromEntries(entries);
+  }
+
+  function countCopied(bytes: number): void {
+    copiedBytes += bytes;
+    if (copiedBytes <= MAX_COPIED_BYTES) return;
+    const why = `the accumulated size increase of copy operations is ${copiedBytes}, exceeding the limit ${MAX_COPIED_BYTES}`;
+    throw new PatchFailure(`Unable to complete the copy, ${why}`);
+  }
+
+  const patched: PatchedDocument = {
+    root: document,
+    locate(pointer) {
+      const [before, ...keys] = pointer.split("/").map(unescapeKey);
+      const key = keys.pop();
+      if (before !== "" || key === undefined) return undefined;
+      const root = changeable(patched.root);
+      if (root === undefined) return undefined;
+      patched.root = root.list ?? root.object;
+      const container = descend(containerOf(root), keys, changeable);
+      return container && { container, key };
+    },
+    copyOf: (value) => copyOf(value),
+  };
+  return patched;
+}
+
+type Changeable = { list: unknown[]; object?: never } | { list?: never; object: Record<string, unknown> };
+
+function descend(
+  from: Container,
+  keys: readonly string[],
+  changeable: (value: unknown) => Changeable | undefined,
+): Container | undefined {
+  let container = from;
+  for (const key of keys) {
+    const next = changeable(getOrUndefined(container, key));
+    if (next === undefined) return undefined;
+    container.replace(key, next.list ?? next.object);
+    container = containerOf(next);
+  }
+  return container;
+}
+
+function getOrUndefined(container: Container, key: string): unknown {
+  try {
+    return container.get(key);
+  } catch (error) {
+    if (error instanceof PatchFailure) return undefined;
+    throw error;
+  }
+}
+
+function containerOf(target: Changeable): Container {
+  return target.list ? listContainer(target.list) : objectContainer(target.object);
+}
+
+function objectContainer(object: Record<string, unknown>): Container {
+  /** Defined, not assigned: a field named `__proto__` is a field like any other. */
+  function set(key: string, value: unknown): void {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  }
+  return {
+    get: (key) => ownField(object, key),
+    add: set,
+    canReplace: () => true,
+    replace: set,
+    remove(key) {
+      if (!Object.hasOwn(object, key))
+        throw new PatchFailure(`Unable to remove nonexistent key: ${key}: missing value`);
+      delete object[key];
+    },
+  };
+}
+
+function listContainer(list: unknown[]): Container {
+  function place(key: string, length: number): number {
+    const index = indexOf(key);
+    const position = index < 0 ? index + length : index;
+    if (position >= 0 && position < length) return position;
+    throw new PatchFailure(`Unable to access invalid index: ${index}: invalid index referenced`);
+  }
+  return {
+    get: (key) => list[place(key, list.length)],
+    add(key, value) {
+      list.splice(key === "-" ? list.length : place(key, list.length + 1), 0, value);
+    },
+    canReplace: (key) => /^[+-]?\d+$/.test(key) && Number(key) < list.length && Number(key) >= -list.length,
+    replace(key, value) {
+      list[place(key, list.length)] = value;
+    },
+    remove(key) {
+      list.splice(place(key, list.length), 1);
+    },
+  };
+}
+
+function indexOf(key: string): number {
+  if (/^[+-]?\d+$/.test(key)) return Number(key);
+  throw new PatchFailure(`value was not a proper array index: '${key}'`);
+}
+
+function unescapeKey(key: string): string {
+  return key.replaceAll("~1", "/").replaceAll("~0", "~");
+}

@@ -1,0 +1,252 @@
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import { badRequestError } from "../api-error.ts";
+import { PROTOBUF_FIELDS } from "../gen/protobuf-fields.ts";
+
+/** `k8s` and a zero byte: what every object in protobuf begins with. */
+const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
+/** As deep as objects of the API ever are, and then some: deeper ones are an attack. */
+const MAX_DEPTH = 64;
+
+/**
+ * An object as Go programs send it: protobuf in Kubernetes' envelope. Returns it as it would have come in JSON, for
+ * `decodeTyped` to go on with. Throws an ApiError BadRequest for what is no such thing, and for kinds without a known
+ * form (custom ones, definitions), which travel as JSON.
+ */
+export function decodeProtobuf(bytes: Uint8Array): Record<string, unknown> {
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, MAGIC.length));
+  if (!start.equals(MAGIC)) {
+    throw badRequestError(
+      "the body of the request is not Kubernetes protobuf: it does not begin with its magic number",
+    );
+  }
+  try {
+    return decodeEnvelope(bytes.subarray(MAGIC.length));
+  } catch (error) {
+    // The reader throws these when the bytes end early or make no sense.
+    if (error instanceof RangeError || error instanceof TypeError || isWireError(error)) {
+      throw badRequestError(`the body of the request is not valid protobuf: ${String(error)}`);
+    }
+    throw error;
+  }
+}
+
+const isWireError = (error: unknown) => error instanceof Error && error.constructor === Error;
+
+function decodeEnvelope(bytes: Uint8Array): Record<string, unknown> {
+  const envelope = new BinaryReader(bytes);
+  let type = { apiVersion: "", kind: "" };
+  let raw: Uint8Array = new Uint8Array();
+  while (envelope.pos < envelope.len) {
+    const [field, wire] = envelope.tag();
+    if (field === 1) type = decodeTypeMeta(envelope.bytes());
+    else if (field === 2) raw = envelope.bytes();
+    else envelope.skip(wire);
+  }
+  const message = messageOf(type);
+  return { ...decodeMessage(fieldsOf(message), raw, 0), ...type };
+}
+
+function decodeTypeMeta(bytes: Uint8Array): { apiVersion: string; kind: string } {
+  const reader = new BinaryReader(bytes);
+  const type = { apiVersion: "", kind: "" };
+  while (reader.pos < reader.len) {
+    const [field, wire] = reader.tag();
+    if (field === 1) type.apiVersion = reader.string();
+    else if (field === 2) type.kind = reader.string();
+    else reader.skip(wire);
+  }
+  return type;
+}
+
+/** `rbac.authorization.k8s.io/v1` and `Role` are `rbac.v1.Role`; options of a call are everybody's. */
+function messageOf({ apiVersion, kind }: { apiVersion: string; kind: string }): string {
+  if (kind === "DeleteOptions") return "meta.v1.DeleteOptions";
+  const [group = "", version] = apiVersion.includes("/") ? apiVersion.split("/") : ["core", apiVersion];
+  const message = `${group.split(".")[0] ?? ""}.${version ?? ""}.${kind}`;
+  if (PROTOBUF_FIELDS[message] !== undefined) return message;
+  throw badRequestError(`objects of ${apiVersion}, kind ${kind}, are not understood as protobuf: send them as JSON`);
+}
+
+interface Field {
+  readonly name: string;
+  readonly type: string;
+  /** Sent although zero, because zero means something: in Go it is a pointer. */
+  readonly keepsZero: boolean;
+}
+
+type Fields = ReadonlyMap<number, Field>;
+
+const parsed = new Map<string, Fields>();
+
+function fieldsOf(message: string): Fields {
+  const known = parsed.get(message);
+  if (known) return known;
+  const fields = new Map<number, Field>();
+  for (const entry of (PROTOBUF_FIELDS[message] ?? "").split(" ").filter((text) => text !== "")) {
+    const [, name = "", number = "", type = "", mark = ""] = /^(.+?)=(\d+):([^*]+)(\*?)$/.exec(entry) ?? [];
+    fields.set(Number(number), { name, type, keepsZero: mark === "*" });
+  }
+  parsed.set(message, fields);
+  return fields;
+}
+
+function decodeMessage(fields: Fields, bytes: Uint8Array, depth: number): Record<string, unknown> {
+  if (depth > MAX_DEPTH) throw new RangeError(`nested deeper than ${MAX_DEPTH} messages`);
+  const reader = new BinaryReader(bytes);
+  const decoded: Record<string, unknown> = {};
+  while (reader.pos < reader.len) {
+    const [number, wire] = reader.tag();
+    const field = fields.get(number);
+    if (field === undefined) reader.skip(wire);
+    else readField(decoded, field, { reader, wire, depth });
+  }
+  return decoded;
+}
+
+interface Position {
+  readonly reader: BinaryReader;
+  readonly wire: WireType;
+  readonly depth: number;
+}
+
+function readField(decoded: Record<string, unknown>, { name, type, keepsZero }: Field, at: Position): void {
+  if (name === "~") {
+    Object.assign(decoded, readValue(type, at));
+  } else if (type.startsWith("[]")) {
+    const list = listAt(decoded, name);
+    // Numbers may come packed, although Kubernetes does not do so.
+    if (at.wire === WireType.LengthDelimited && NUMBERS.has(type.slice(2))) readPacked(list, at.reader);
+    else list.push(readValue(type.slice(2), at));
+  } else if (type.startsWith("{}")) {
+    const [key, value] = readEntry(type.slice(2), at);
+    Object.defineProperty(mapAt(decoded, name), key, { value, enumerable: true, writable: true, configurable: true });
+  } else {
+    const value = readValue(type, at);
+    if (value !== undefined && (keepsZero || !isZero(value))) decoded[name] = value;
+  }
+}
+
+const NUMBERS = new Set(["int32", "int64"]);
+
+function listAt(decoded: Record<string, unknown>, name: string): unknown[] {
+  const before = decoded[name];
+  const list: unknown[] = Array.isArray(before) ? before : [];
+  decoded[name] = list;
+  return list;
+}
+
+function mapAt(decoded: Record<string, unknown>, name: string): object {
+  const before = decoded[name];
+  const map = typeof before === "object" && before !== null ? before : {};
+  decoded[name] = map;
+  return map;
+}
+
+function readPacked(list: unknown[], reader: BinaryReader): void {
+  const end = reader.uint32() + reader.pos;
+  while (reader.pos < end) list.push(Number(reader.int64()));
+}
+
+function readEntry(valueType: string, { reader, depth }: Position): [string, unknown] {
+  const entry = new BinaryReader(reader.bytes());
+  let key = "";
+  let value: unknown = ABSENT_VALUES[valueType];
+  while (entry.pos < entry.len) {
+    const [number, wire] = entry.tag();
+    if (number === 1) key = entry.string();
+    else if (number === 2) value = readValue(valueType, { reader: entry, wire, depth });
+    else entry.skip(wire);
+  }
+  return [key, value];
+}
+
+/** An entry whose value is empty may leave it out. */
+const ABSENT_VALUES: Readonly<Record<string, unknown>> = { string: "", bytes: "", Quantity: "0", "Items:string": [] };
+
+const isZero = (value: unknown) => value === "" || value === 0 || value === false || value === 0n;
+
+function readValue(type: string, { reader, depth }: Position): unknown {
+  switch (type) {
+    case "string":
+      return reader.string();
+    case "boolean":
+      return reader.bool();
+    case "int32":
+      return reader.int32();
+    case "int64":
+      return integerOf(reader.int64());
+    case "double":
+      return reader.double();
+    case "bytes":
+      return Buffer.from(reader.bytes()).toString("base64");
+    case "Time":
+    case "MicroTime":
+      return readTime(reader.bytes(), type);
+    case "Quantity":
+      return readText(reader.bytes());
+    case "IntOrString":
+      return readIntOrString(reader.bytes());
+    case "RawBytes":
+    case "RawExtension":
+      return readJson(reader.bytes());
+    default:
+      if (type.startsWith("Items:")) return readItems(reader.bytes());
+      return decodeMessage(fieldsOf(type), reader.bytes(), depth + 1);
+  }
+}
+
+/** As JSON's reader gives integers: a number while that is exact. */
+function integerOf(value: bigint | string): number | bigint {
+  const exact = BigInt(value);
+  return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
+}
+
+/** A message with one string or list of bytes as field 1. */
+function readFirst(bytes: Uint8Array): Uint8Array[] {
+  const reader = new BinaryReader(bytes);
+  const found: Uint8Array[] = [];
+  while (reader.pos < reader.len) {
+    const [number, wire] = reader.tag();
+    if (number === 1 && wire === WireType.LengthDelimited) found.push(reader.bytes());
+    else reader.skip(wire);
+  }
+  return found;
+}
+
+const readItems = (bytes: Uint8Array) => readFirst(bytes).map((item) => Buffer.from(item).toString());
+const readText = (bytes: Uint8Array) => Buffer.from(readFirst(bytes)[0] ?? new Uint8Array()).toString();
+
+function readJson(bytes: Uint8Array): unknown {
+  const text = readText(bytes);
+  return text === "" ? undefined : (JSON.parse(text) as unknown);
+}
+
+function readIntOrString(bytes: Uint8Array): string | number {
+  const reader = new BinaryReader(bytes);
+  const value = { isText: false, number: 0, text: "" };
+  while (reader.pos < reader.len) {
+    const [number, wire] = reader.tag();
+    if (number === 1) value.isText = Number(reader.int64()) === 1;
+    else if (number === 2) value.number = reader.int32();
+    else if (number === 3) value.text = reader.string();
+    else reader.skip(wire);
+  }
+  return value.isText ? value.text : value.number;
+}
+
+/** Undefined for Go's zero time, which is sent as an empty message. */
+function readTime(bytes: Uint8Array, type: "Time" | "MicroTime"): string | undefined {
+  if (bytes.length === 0) return undefined;
+  const reader = new BinaryReader(bytes);
+  let seconds = 0;
+  let nanos = 0;
+  while (reader.pos < reader.len) {
+    const [number, wire] = reader.tag();
+    if (number === 1) seconds = Number(reader.int64());
+    else if (number === 2) nanos = reader.int32();
+    else reader.skip(wire);
+  }
+  const whole = new Date(seconds * 1000).toISOString().slice(0, 19);
+  const micros = String(Math.floor(nanos / 1000)).padStart(6, "0");
+  return type === "Time" ? `${whole}Z` : `${whole}.${micros}Z`;
+}

@@ -1,0 +1,45 @@
+import { computeStateLayout } from "../cluster/supervisor/state-layout.ts";
+import { createLog } from "../host/log/create-log.ts";
+import { watchProcess } from "./kubelet/watch-process.ts";
+import { readVersion } from "./version.ts";
+
+/** As commander reads them. */
+export interface ControlPlaneCommand {
+  apiAddress: string;
+  apiPort: number;
+  serviceCidr: string;
+  stateDir: string;
+}
+
+/** Runs the API server and its controllers until SIGTERM or SIGINT. Needs no root. Returns the exit code. */
+export async function controlPlane(options: ControlPlaneCommand): Promise<number> {
+  process.title = "nodelet control-plane";
+  const log = createLog({ format: "text", verbosity: 0 });
+  const layout = computeStateLayout(options.stateDir);
+  const { runControlPlane } = await import("../cluster/control-plane/run-control-plane.ts");
+  const running = await runControlPlane(
+    {
+      address: options.apiAddress,
+      port: options.apiPort,
+      serviceCidr: options.serviceCidr,
+      version: await readVersion(),
+      directory: layout.controlPlane,
+      kubeconfig: layout.kubeconfig,
+    },
+    log,
+  );
+  const watch = watchProcess(process, log);
+  const asked = new Promise<void>((resolve) => watch.signal.addEventListener("abort", () => resolve()));
+  await Promise.race([running.ready, running.ended, asked]);
+  if (!watch.signal.aborted) {
+    console.log(`The Kubernetes API is served at ${running.url}; Ctrl-C stops it.`);
+    console.log(`Try: kubectl --kubeconfig ${layout.kubeconfig} get namespaces`);
+  }
+  try {
+    await Promise.race([running.ended, asked]);
+  } finally {
+    await running.close();
+    watch.release();
+  }
+  return 0;
+}

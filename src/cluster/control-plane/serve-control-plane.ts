@@ -1,0 +1,175 @@
+import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
+import { isAbort } from "../../base/abort.ts";
+import { runAll } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { createMetrics } from "../../base/metrics.ts";
+import { createTokenIssuer } from "../../control-plane/access/service-account-tokens.ts";
+import { type ControlPlane, createControlPlane } from "../../control-plane/compose.ts";
+import type { ObjectStore } from "../../control-plane/ports/object-store.ts";
+import { createObjectStore } from "../../control-plane/store/create-object-store.ts";
+import { listenWeb } from "../../host/node/listen-web.ts";
+import { nodeClock } from "../../host/node/node-clock.ts";
+import type { WebServer } from "../../host/web-server.ts";
+import type { Journal } from "../../journal/port.ts";
+import { loadSubjectReader, readCertificateRequest } from "../../pki/certificate-request.ts";
+import type { ClusterCertificates } from "../../pki/cluster-certificates.ts";
+import { type CertificateUsage, signCertificateRequest } from "../../pki/issue-certificate.ts";
+import { formatKubeconfig } from "../../pki/kubeconfig.ts";
+
+export interface ControlPlaneOptions {
+  /** Where the API server listens; nothing else does. */
+  readonly address: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** `10.96.0.0/16`. */
+  readonly serviceCidr: string;
+  /** nodelet's own version, for `/version`. */
+  readonly version: string;
+}
+
+export interface ControlPlaneParts {
+  /** Opened; closed with the control plane. */
+  readonly journal: Journal;
+  readonly certificates: ClusterCertificates;
+  readonly log: Log;
+}
+
+export interface RunningControlPlane {
+  /** `https://127.0.0.1:6443`. */
+  readonly url: string;
+  /** For an administrator, with embedded credentials. */
+  readonly kubeconfig: string;
+  /** Rejects when a part of it ends by a bug; resolves after `close`. */
+  readonly ended: Promise<void>;
+  /** Resolves when the API answers and the cluster's first objects are there. */
+  readonly ready: Promise<void>;
+  /** Stops listening, waits for what was written, and lets go of the disk. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Token issuer of every cluster of kubeadm's, and ours. */
+const ISSUER = "https://kubernetes.default.svc.cluster.local";
+/** A clock that is a little behind ours must not find a new certificate to be of the future. */
+const BACKDATE_MS = 300_000;
+
+/** Runs a control plane in this process. Rejects with what hinders it, the port or the store; nothing is left then. */
+export async function serveControlPlane(
+  options: ControlPlaneOptions,
+  parts: ControlPlaneParts,
+): Promise<RunningControlPlane> {
+  const { journal, certificates, log } = parts;
+  // One signal stops everything.
+  setMaxListeners(0);
+  const stop = new AbortController();
+  const store = await createObjectStore({ journal, clock: nodeClock, log });
+  let server: WebServer | undefined;
+  try {
+    const serving: { handle: ReturnType<typeof createControlPlane>["handle"] | undefined } = { handle: undefined };
+    server = await listenWeb(
+      {
+        ...options,
+        certificatePem: certificates.serving.certificatePem,
+        keyPem: certificates.serving.keyPem,
+        clientAuthorityPem: certificates.authority.certificatePem,
+      },
+      async (request) => {
+        if (serving.handle === undefined) return { status: 503, headers: { "retry-after": "1" }, body: "starting\n" };
+        return serving.handle(request);
+      },
+    );
+    const controlPlane = compose(store, server.port, options, parts);
+    serving.handle = controlPlane.handle;
+    return describe({ controlPlane, server, store, stop }, options, parts);
+  } catch (error) {
+    await runAll([async () => await server?.close(), async () => await store.close()], "closing the control plane");
+    throw error;
+  }
+}
+
+function compose(
+  store: ObjectStore,
+  port: number,
+  { address, serviceCidr, version }: ControlPlaneOptions,
+  { certificates, log }: ControlPlaneParts,
+): ControlPlane {
+  const { authority, tokenKey } = certificates;
+  const now = () => nodeClock.now();
+  return createControlPlane(
+    {
+      store,
+      clock: nodeClock,
+      log,
+      metrics: createMetrics(),
+      random: { number: Math.random, uuid: randomUUID },
+      tokens: createTokenIssuer({ ...tokenKey, issuer: ISSUER, audiences: [ISSUER], now, randomId: randomUUID }),
+      certificates: {
+        certificatePem: authority.certificatePem,
+        readRequest: readCertificateRequest,
+        loadSubjectReader,
+        async sign({ requestPem, usages, lifetimeMs }) {
+          const period = { notBefore: now() - BACKDATE_MS, notAfter: now() + lifetimeMs };
+          return signCertificateRequest({ authority, requestPem, usages: purposesOf(usages), ...period });
+        },
+      },
+    },
+    { serviceCidr, version, endpoint: { address, port, serviceAddress: firstAddressOf(serviceCidr) } },
+  );
+}
+
+/** Of the usages that a request lists, those that say what the certificate is for. */
+function purposesOf(usages: readonly string[]): CertificateUsage[] {
+  const purposes: CertificateUsage[] = [];
+  if (usages.includes("client auth")) purposes.push("client");
+  if (usages.includes("server auth")) purposes.push("server");
+  return purposes;
+}
+
+/** `10.96.0.0/16` gives `10.96.0.1`. */
+function firstAddressOf(cidr: string): string {
+  const [network = ""] = cidr.split("/");
+  const parts = network.split(".").map(Number);
+  return [...parts.slice(0, 3), (parts[3] ?? 0) + 1].join(".");
+}
+
+interface Running {
+  controlPlane: ControlPlane;
+  server: WebServer;
+  store: ObjectStore;
+  stop: AbortController;
+}
+
+function describe(
+  { controlPlane, server, store, stop }: Running,
+  options: ControlPlaneOptions,
+  { certificates }: ControlPlaneParts,
+): RunningControlPlane {
+  const url = `https://${options.address.includes(":") ? `[${options.address}]` : options.address}:${server.port}`;
+  const run = controlPlane.run(stop.signal).catch((error: unknown) => {
+    if (!isAbort(error)) throw error;
+  });
+  // Whoever asks for `ended` hears of it; until then it must not end the process by itself.
+  run.catch(() => undefined);
+  let closed: Promise<void> | undefined;
+  const close = async () => {
+    stop.abort();
+    await runAll([() => server.close(), () => run, () => store.close()], "closing the control plane");
+  };
+  return {
+    url,
+    kubeconfig: formatKubeconfig({
+      server: url,
+      caPem: certificates.authority.certificatePem,
+      ...certificates.admin,
+      user: "kubernetes-admin",
+      cluster: "nodelet",
+      context: "nodelet",
+    }),
+    ended: run,
+    ready: controlPlane.ready,
+    close() {
+      closed ??= close();
+      return closed;
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { readFile } from "node:fs/promises";
+import { request } from "node:https";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { throwIfAborted } from "../../base/abort.ts";
+import { CodedError, messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { type Daemon, type DaemonExit, endDaemon, startDaemon } from "../processes/daemon.ts";
+import { readLogTail } from "../processes/log-file.ts";
+import type { StateLayout } from "./state-layout.ts";
+
+export interface ControlPlaneChildOptions {
+  /** The JavaScript file that this program was started with. */
+  entry: string;
+  apiAddress: string;
+  apiPort: number;
+  serviceCidr: string;
+  log: Log;
+  /** Firing it gives up the wait for the API, and the child is stopped. */
+  signal: AbortSignal;
+}
+
+const READY_TIMEOUT_MS = 30_000;
+const READY_POLL_MS = 25;
+const STOP_GRACE_PERIOD_MS = 10_000;
+const LOG_TAIL_BYTES = 2_000;
+
+/** Starts the control plane and resolves when its API is ready. Rejects with `exited` or `start-timed-out`. */
+export async function startControlPlane(layout: StateLayout, options: ControlPlaneChildOptions): Promise<Daemon> {
+  const { NODE_EXTRA_CA_CERTS: _, ...environment } = process.env;
+  const daemon = await startDaemon({
+    ...identityOf(layout),
+    command: process.execPath,
+    args: [
+      ...process.execArgv,
+      options.entry,
+      "control-plane",
+      `--api-address=${options.apiAddress}`,
+      `--api-port=${options.apiPort}`,
+      `--service-cidr=${options.serviceCidr}`,
+      `--state-dir=${layout.directory}`,
+    ],
+    environment,
+    logFile: layout.controlPlaneLog,
+    log: options.log,
+  });
+  try {
+    await waitUntilReady(layout, options, daemon.exited);
+  } catch (error) {
+    await daemon.stop();
+    throw error;
+  }
+  return daemon;
+}
+
+/** Ends the control plane of an earlier supervisor that was killed. */
+export async function endControlPlane(layout: StateLayout, log: Log): Promise<void> {
+  await endDaemon({ ...identityOf(layout), log });
+}
+
+function identityOf(layout: StateLayout) {
+  return { pidFile: layout.controlPlanePidFile, gracePeriodMs: STOP_GRACE_PERIOD_MS };
+}
+
+async function waitUntilReady(
+  layout: StateLayout,
+  { apiAddress, apiPort, signal }: ControlPlaneChildOptions,
+  exited: Promise<DaemonExit>,
+): Promise<void> {
+  const ended = exited.then(() => true);
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  let reason = "";
+  while (performance.now() < deadline) {
+    try {
+      await readReadiness(layout, loopbackOf(apiAddress), apiPort);
+      return;
+    } catch (error) {
+      reason = messageOf(error);
+    }
+    throwIfAborted(signal);
+    if (await Promise.race([ended, delay(READY_POLL_MS, false)])) {
+      const tail = await readLogTail(layout.controlPlaneLog, LOG_TAIL_BYTES);
+      throw new CodedError("exited", `the control plane ended at once: ${tail} (${layout.controlPlaneLog})`);
+    }
+  }
+  throw new CodedError("start-timed-out", `the control plane is not ready (${reason}); see ${layout.controlPlaneLog}`);
+}
+
+function loopbackOf(address: string): string {
+  if (address === "0.0.0.0") return "127.0.0.1";
+  return address === "::" ? "::1" : address;
+}
+
+/** Believes only the cluster's own authority: somebody else on the port is not our control plane. */
+async function readReadiness(layout: StateLayout, host: string, port: number): Promise<void> {
+  const ca = await readFile(join(layout.controlPlane, "pki", "ca.crt"));
+  const status = await new Promise<number>((resolve, reject) => {
+    const call = request({ host, port, path: "/readyz", ca, agent: false, timeout: 2_000 }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    call.on("timeout", () => call.destroy(new Error("no answer within 2 s")));
+    call.on("error", reject);
+    call.end();
+  });
+  if (status !== 200) throw new Error(`/readyz answers ${status}`);
+}

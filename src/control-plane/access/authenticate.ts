@@ -1,0 +1,75 @@
+import { ApiError } from "../../api/api-error.ts";
+import type { User } from "../ports/user.ts";
+import { loginByBootstrapToken } from "./bootstrap-tokens.ts";
+import { loginByServiceAccountToken } from "./service-account-login.ts";
+import type { LoginDeps, TokenLogin } from "./token-login.ts";
+
+/** Everybody who proved who they are. */
+export const AUTHENTICATED = "system:authenticated";
+/** Everybody else. */
+export const UNAUTHENTICATED = "system:unauthenticated";
+/** Who sends no credentials. */
+export const ANONYMOUS: User = { username: "system:anonymous", groups: [UNAUTHENTICATED] };
+
+/** What a request proves its sender with. */
+export interface Credentials {
+  /** The subject of a client certificate whose chain has been verified. */
+  readonly peer?: { readonly commonName: string; readonly organizations: readonly string[] } | undefined;
+  /** The `Authorization` header. */
+  readonly authorization?: string | undefined;
+}
+
+/** Where users and their tokens are looked up. */
+export interface AuthenticatorDeps extends LoginDeps {
+  /** Tokens from a file; see `parseTokenFile`. */
+  readonly fileTokens?: ReadonlyMap<string, User>;
+}
+
+/** Finds out who makes a request. */
+export interface Authenticator {
+  /** Throws an ApiError Unauthorized for a token that is not good; without credentials it is `system:anonymous`. */
+  authenticate(credentials: Credentials): User;
+  /** Whose the token is, if it is for one of the audiences (default: the API server's own). */
+  authenticateToken(token: string, audiences?: readonly string[]): TokenLogin;
+}
+
+/** Client certificates first, then bearer tokens: of the file, of service accounts, for bootstrapping. */
+export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
+  const authenticateToken = (token: string, audiences: readonly string[] = deps.tokens.audiences): TokenLogin => {
+    const login = findLogin(deps, token, audiences);
+    return login.kind === "user" ? { ...login, user: asAuthenticated(login.user) } : login;
+  };
+  return {
+    authenticate({ peer, authorization }) {
+      if (peer !== undefined) return asAuthenticated({ username: peer.commonName, groups: peer.organizations });
+      const token = bearerToken(authorization);
+      if (token === undefined) return ANONYMOUS;
+      const login = authenticateToken(token);
+      if (login.kind === "user") return login.user;
+      throw new ApiError("Unauthorized", "Unauthorized");
+    },
+    authenticateToken,
+  };
+}
+
+function findLogin(deps: AuthenticatorDeps, token: string, audiences: readonly string[]): TokenLogin {
+  const byAccount = loginByServiceAccountToken(deps, token, audiences);
+  if (byAccount.kind !== "none") return byAccount;
+  const user = deps.fileTokens?.get(token);
+  const other: TokenLogin =
+    user === undefined ? loginByBootstrapToken(deps, token) : { kind: "user", user, audiences: deps.tokens.audiences };
+  if (other.kind !== "user") return other;
+  // Tokens that name no audience are for the API server.
+  const fitting = audiences.filter((audience) => other.audiences.includes(audience));
+  return fitting.length > 0 ? { ...other, audiences: fitting } : { kind: "none" };
+}
+
+/** Undefined also for other schemes: upstream, too, takes who sends a password for anonymous. */
+function bearerToken(authorization: string | undefined): string | undefined {
+  const [scheme = "", token = ""] = (authorization ?? "").trim().split(" ");
+  return scheme.toLowerCase() === "bearer" && token !== "" ? token : undefined;
+}
+
+function asAuthenticated(user: User): User {
+  return user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
+}

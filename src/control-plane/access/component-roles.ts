@@ -1,0 +1,223 @@
+import { type DefaultNamespaceRole, type DefaultRole, EVENTS_RULE, pathRule, READ, rule } from "./default-role.ts";
+import { NODE_RULES } from "./node-rules.ts";
+
+const AUTHENTICATION = "authentication.k8s.io";
+const AUTHORIZATION = "authorization.k8s.io";
+const CERTIFICATES = "certificates.k8s.io";
+const LEASES = "coordination.k8s.io";
+const DISCOVERY = "discovery.k8s.io";
+const STORAGE = "storage.k8s.io";
+
+const EVERYBODY = ["Group/system:authenticated", "Group/system:unauthenticated"];
+const AUTHENTICATED = ["Group/system:authenticated"];
+/** What a client reads to learn which kinds there are. */
+const DISCOVERY_PATHS = "/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/";
+
+/** Roles of Kubernetes' own parts, and of everybody. */
+export const COMPONENT_ROLES: readonly DefaultRole[] = [
+  {
+    name: "cluster-admin",
+    rules: [rule("*", "*", "*"), pathRule("*", "*")],
+    subjects: ["Group/system:masters"],
+  },
+  { name: "system:discovery", rules: [pathRule("get", DISCOVERY_PATHS)], subjects: AUTHENTICATED },
+  {
+    name: "system:public-info-viewer",
+    rules: [pathRule("get", "/healthz /livez /readyz /version /version/")],
+    subjects: EVERYBODY,
+  },
+  {
+    name: "system:monitoring",
+    rules: [pathRule("get", "/healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/*")],
+    subjects: ["Group/system:monitoring"],
+  },
+  {
+    name: "system:basic-user",
+    rules: [
+      rule("create", AUTHORIZATION, "selfsubjectaccessreviews selfsubjectrulesreviews"),
+      rule("create", AUTHENTICATION, "selfsubjectreviews"),
+    ],
+    subjects: AUTHENTICATED,
+  },
+  {
+    name: "system:service-account-issuer-discovery",
+    rules: [
+      pathRule(
+        "get",
+        "/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/",
+      ),
+    ],
+    subjects: ["Group/system:serviceaccounts"],
+  },
+  {
+    name: "system:heapster",
+    rules: [rule(READ, "", "events namespaces nodes pods"), rule(READ, "extensions", "deployments")],
+  },
+  // Bound to nobody, because the node authorizer knows these rules; for clusters that run without it.
+  { name: "system:node", rules: NODE_RULES, subjects: [] },
+  {
+    name: "system:node-problem-detector",
+    rules: [rule("get", "", "nodes"), rule("patch", "", "nodes/status"), EVENTS_RULE],
+  },
+  {
+    name: "system:kubelet-api-admin",
+    rules: [
+      rule(READ, "", "nodes"),
+      rule("proxy", "", "nodes"),
+      rule("*", "", "nodes/configz nodes/healthz nodes/log nodes/metrics nodes/pods nodes/proxy nodes/stats"),
+    ],
+  },
+  {
+    name: "system:node-bootstrapper",
+    rules: [rule("create get list watch", CERTIFICATES, "certificatesigningrequests")],
+    subjects: ["Group/system:bootstrappers"],
+  },
+  {
+    name: "system:auth-delegator",
+    rules: [rule("create", AUTHENTICATION, "tokenreviews"), rule("create", AUTHORIZATION, "subjectaccessreviews")],
+  },
+  { name: "system:kube-aggregator", rules: [rule(READ, "", "endpoints services")] },
+  {
+    name: "system:kube-controller-manager",
+    rules: [
+      EVENTS_RULE,
+      rule("create", LEASES, "leases"),
+      rule("get update", LEASES, "leases", "kube-controller-manager"),
+      rule("create", "", "secrets serviceaccounts"),
+      rule("delete", "", "secrets"),
+      rule("get", "", "configmaps namespaces secrets serviceaccounts"),
+      rule("update", "", "secrets serviceaccounts"),
+      rule("create", AUTHENTICATION, "tokenreviews"),
+      rule("create", AUTHORIZATION, "subjectaccessreviews"),
+      rule("list watch", "*", "*"),
+      rule("create", "", "serviceaccounts/token"),
+    ],
+    subjects: ["User/system:kube-controller-manager"],
+  },
+  {
+    name: "system:kube-dns",
+    rules: [rule("list watch", "", "endpoints services")],
+    subjects: ["ServiceAccount/kube-system/kube-dns"],
+  },
+  {
+    name: "system:persistent-volume-provisioner",
+    rules: [
+      rule("create delete get list watch", "", "persistentvolumes"),
+      rule("get list update watch", "", "persistentvolumeclaims"),
+      rule(READ, STORAGE, "storageclasses"),
+      rule("watch", "", "events"),
+      EVENTS_RULE,
+    ],
+  },
+  {
+    name: "system:kube-scheduler",
+    rules: [
+      EVENTS_RULE,
+      rule("create", LEASES, "leases"),
+      rule("get list update watch", LEASES, "leases", "kube-scheduler"),
+      rule("create", LEASES, "leasecandidates"),
+      rule("deletecollection get list patch update watch", LEASES, "leasecandidates"),
+      rule(READ, "", "nodes"),
+      rule("delete get list watch", "", "pods"),
+      rule("create", "", "bindings pods/binding"),
+      rule("patch update", "", "pods/status"),
+      rule(READ, "", "replicationcontrollers services"),
+      rule(READ, "apps extensions", "replicasets"),
+      rule(READ, "apps", "statefulsets"),
+      rule(READ, "policy", "poddisruptionbudgets"),
+      rule(READ, "", "persistentvolumeclaims persistentvolumes"),
+      rule("create", AUTHENTICATION, "tokenreviews"),
+      rule("create", AUTHORIZATION, "subjectaccessreviews"),
+      rule(READ, STORAGE, "csinodes csidrivers csistoragecapacities volumeattachments"),
+      rule(READ, "", "namespaces"),
+      rule("get list patch update watch", "resource.k8s.io", "resourceclaims resourceclaims/status"),
+      rule(READ, "resource.k8s.io", "deviceclasses resourceslices"),
+    ],
+    subjects: ["User/system:kube-scheduler"],
+  },
+  {
+    name: "system:volume-scheduler",
+    rules: [
+      rule("get list patch update watch", "", "persistentvolumes"),
+      rule(READ, STORAGE, "storageclasses"),
+      rule("get list patch update watch", "", "persistentvolumeclaims"),
+    ],
+    subjects: ["User/system:kube-scheduler"],
+  },
+  {
+    name: "system:node-proxier",
+    rules: [
+      rule("list watch", "", "endpoints services"),
+      rule(READ, "", "nodes"),
+      EVENTS_RULE,
+      rule("list watch", DISCOVERY, "endpointslices"),
+      rule("list watch", "networking.k8s.io", "servicecidrs"),
+    ],
+    subjects: ["User/system:kube-proxy"],
+  },
+  {
+    name: "system:certificates.k8s.io:certificatesigningrequests:nodeclient",
+    rules: [rule("create", CERTIFICATES, "certificatesigningrequests/nodeclient")],
+    subjects: ["Group/system:bootstrappers"],
+  },
+  {
+    name: "system:certificates.k8s.io:certificatesigningrequests:selfnodeclient",
+    rules: [rule("create", CERTIFICATES, "certificatesigningrequests/selfnodeclient")],
+    subjects: ["Group/system:nodes"],
+  },
+  ...[
+    ["legacy-unknown-approver", "approve", "kubernetes.io/legacy-unknown"],
+    ["kubelet-serving-approver", "approve", "kubernetes.io/kubelet-serving"],
+    ["kube-apiserver-client-approver", "approve", "kubernetes.io/kube-apiserver-client"],
+    ["kube-apiserver-client-kubelet-approver", "approve", "kubernetes.io/kube-apiserver-client-kubelet"],
+  ].map(([name = "", verb = "", signer = ""]) => ({
+    name: `system:certificates.k8s.io:${name}`,
+    rules: [rule(verb, CERTIFICATES, "signers", signer)],
+  })),
+];
+
+/** How a part of Kubernetes keeps others of its kind from working at the same time. */
+function leaderLock(component: string): DefaultNamespaceRole {
+  const name = `system::leader-locking-${component}`;
+  const rules = [rule("watch", "", "configmaps"), rule("get update", "", "configmaps", component)];
+  const subjects = [`User/system:${component}`, `ServiceAccount/kube-system/${component}`];
+  return { namespace: "kube-system", role: { name, rules }, bindings: [{ name, role: `Role/${name}`, subjects }] };
+}
+
+function controllerRole(
+  namespace: string,
+  controller: string,
+  rules: DefaultNamespaceRole["role"]["rules"],
+): DefaultNamespaceRole {
+  const name = `system:controller:${controller}`;
+  const subjects = [`ServiceAccount/kube-system/${controller}`];
+  return { namespace, role: { name, rules }, bindings: [{ name, role: `Role/${name}`, subjects }] };
+}
+
+/** Roles within kube-system and kube-public. */
+export const NAMESPACE_ROLES: readonly DefaultNamespaceRole[] = [
+  {
+    namespace: "kube-system",
+    role: {
+      name: "extension-apiserver-authentication-reader",
+      rules: [rule(READ, "", "configmaps", "extension-apiserver-authentication")],
+    },
+    bindings: [
+      {
+        name: "system::extension-apiserver-authentication-reader",
+        role: "Role/extension-apiserver-authentication-reader",
+        subjects: ["User/system:kube-controller-manager", "User/system:kube-scheduler"],
+      },
+    ],
+  },
+  controllerRole("kube-system", "bootstrap-signer", [rule(READ, "", "secrets")]),
+  controllerRole("kube-system", "cloud-provider", [rule("create get list watch", "", "configmaps")]),
+  controllerRole("kube-system", "token-cleaner", [rule("delete get list watch", "", "secrets"), EVENTS_RULE]),
+  leaderLock("kube-controller-manager"),
+  leaderLock("kube-scheduler"),
+  controllerRole("kube-public", "bootstrap-signer", [
+    rule(READ, "", "configmaps"),
+    rule("update", "", "configmaps", "cluster-info"),
+    EVENTS_RULE,
+  ]),
+];

@@ -1,0 +1,92 @@
+import { ApiError } from "../../api/api-error.ts";
+import type { Authorize, ResourceAccess } from "../ports/request.ts";
+import type { User } from "../ports/user.ts";
+import { AUTHENTICATED, UNAUTHENTICATED } from "./authenticate.ts";
+import { accessDeniedError } from "./denial.ts";
+import { parseServiceAccount, serviceAccountGroups } from "./service-account-names.ts";
+
+const EXTRA_PREFIX = "impersonate-extra-";
+const AUTHENTICATION_GROUP = "authentication.k8s.io";
+
+/** The values of each header, by its lower-case name. */
+export type ImpersonationHeaders = Readonly<Record<string, readonly string[] | undefined>>;
+
+type Target = Pick<ResourceAccess, "group" | "resource" | "subresource" | "namespace" | "name">;
+
+/**
+ * Whom the request is to be taken for: what `kubectl --as` asks for, or the user itself. Everything that is put on (the
+ * name, each group, the UID, each extra value) must be allowed to the user, else this throws Forbidden.
+ */
+export function impersonate(user: User, headers: ImpersonationHeaders, authorize: Authorize): User {
+  const wanted = readWanted(headers);
+  if (wanted === undefined) return user;
+  for (const target of targetsOf(wanted)) {
+    const attributes = { user, verb: "impersonate", version: "v1", ...target };
+    const { allowed, reason } = authorize(attributes);
+    if (!allowed) throw accessDeniedError(attributes, reason);
+  }
+  const account = parseServiceAccount(wanted.username);
+  const given = wanted.groups.length === 0 && account ? serviceAccountGroups(account.namespace) : wanted.groups;
+  return {
+    username: wanted.username,
+    ...(wanted.uid !== "" && { uid: wanted.uid }),
+    groups: withStanding(wanted.username, given),
+    ...(wanted.extra.length > 0 && { extra: collect(wanted.extra) }),
+  };
+}
+
+interface Wanted {
+  readonly username: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: readonly (readonly [key: string, value: string])[];
+}
+
+function readWanted(headers: ImpersonationHeaders): Wanted | undefined {
+  const username = headers["impersonate-user"]?.[0] ?? "";
+  const uid = headers["impersonate-uid"]?.[0] ?? "";
+  const groups = headers["impersonate-group"] ?? [];
+  const extra = Object.entries(headers)
+    .filter(([name]) => name.startsWith(EXTRA_PREFIX))
+    .flatMap(([name, values = []]) =>
+      values.map((value) => [decodeKey(name.slice(EXTRA_PREFIX.length)), value] as const),
+    );
+  if (username !== "") return { username, uid, groups, extra };
+  if (uid === "" && groups.length === 0 && extra.length === 0) return undefined;
+  const asked = [uid, ...groups, ...extra.map(([key]) => key)].filter((text) => text !== "").join(" ");
+  throw new ApiError("InternalError", `Internal error occurred: requested [${asked}] without impersonating a user`);
+}
+
+/** Keys may hold what a header's name may not, percent-encoded; one that is not is taken as it stands. */
+function decodeKey(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
+}
+
+function targetsOf({ username, uid, groups, extra }: Wanted): Target[] {
+  const account = parseServiceAccount(username);
+  const core = { group: "", subresource: "", namespace: "" };
+  const authentication = { group: AUTHENTICATION_GROUP, namespace: "" };
+  return [
+    account ? { ...core, resource: "serviceaccounts", ...account } : { ...core, resource: "users", name: username },
+    ...groups.map((name) => ({ ...core, resource: "groups", name })),
+    ...extra.map(([subresource, name]) => ({ ...authentication, resource: "userextras", subresource, name })),
+    ...(uid === "" ? [] : [{ ...authentication, resource: "uids", subresource: "", name: uid }]),
+  ];
+}
+
+/** Everybody but the anonymous is authenticated, unless it is said otherwise. */
+function withStanding(username: string, groups: readonly string[]): readonly string[] {
+  if (groups.includes(UNAUTHENTICATED)) return groups;
+  if (username === "system:anonymous") return [...groups, UNAUTHENTICATED];
+  return groups.includes(AUTHENTICATED) ? groups : [...groups, AUTHENTICATED];
+}
+
+function collect(extra: Wanted["extra"]): Record<string, readonly string[]> {
+  const values = new Map<string, string[]>();
+  for (const [key, value] of extra) values.set(key, [...(values.get(key) ?? []), value]);
+  return Object.fromEntries(values);
+}

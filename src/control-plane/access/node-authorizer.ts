@@ -1,0 +1,164 @@
+import type { AccessAttributes, AccessDecision, Authorize, ResourceAccess } from "../ports/request.ts";
+import type { ResourceFeed } from "../ports/resources.ts";
+import { nodeNameOf } from "../ports/user.ts";
+import { createNodeGraph, type NodeGraph, type Related } from "./node-graph.ts";
+import { NODE_RULES } from "./node-rules.ts";
+import { rulesAllow } from "./rule-match.ts";
+
+const LEASE_NAMESPACE = "kube-node-lease";
+const ALLOWED: AccessDecision = { allowed: true, reason: "" };
+const NO_OPINION: AccessDecision = { allowed: false, reason: "" };
+const deny = (reason: string): AccessDecision => ({ allowed: false, reason });
+
+interface NodeRequest {
+  readonly node: string;
+  readonly access: ResourceAccess;
+  readonly graph: NodeGraph;
+}
+
+/** Decides for the users of `system:nodes`; has no opinion about anybody else. */
+export interface NodeAuthorizer {
+  readonly authorize: Authorize;
+  close(): void;
+}
+
+/**
+ * A node may read what the pods bound to it refer to, may write what is its own, and has the rules of `system:node` for
+ * the rest. Whose object a node writes is NodeRestriction's question (admission), because it is in the content.
+ */
+export function createNodeAuthorizer(feed: ResourceFeed): NodeAuthorizer {
+  const graph = createNodeGraph(feed);
+  return {
+    authorize: (attributes) => decide(graph, attributes),
+    close: () => graph.close(),
+  };
+}
+
+function decide(graph: NodeGraph, attributes: AccessAttributes): AccessDecision {
+  const node = nodeNameOf(attributes.user);
+  if (node === undefined) return NO_OPINION;
+  if (node === "") return deny(`unknown node for user "${attributes.user.username}"`);
+  if (!("path" in attributes)) {
+    const { group, resource } = attributes;
+    const rule = SUBDIVIDED[group === "" ? resource : `${resource}.${group}`];
+    if (rule !== undefined) return rule({ node, access: attributes, graph });
+  }
+  return rulesAllow(NODE_RULES, attributes) ? ALLOWED : NO_OPINION;
+}
+
+/** The resources to which a node's access depends on the object; by plural and group. */
+const SUBDIVIDED: Readonly<Record<string, (request: NodeRequest) => AccessDecision>> = {
+  secrets: (request) => decideRead(request, "secret"),
+  configmaps: (request) => decideRead(request, "configmap"),
+  persistentvolumeclaims: (request) => {
+    const kind = "persistentvolumeclaim";
+    return request.access.subresource === "status" ? decideStatus(request, kind) : decideGet(request, kind);
+  },
+  persistentvolumes: (request) => decideGet(request, "persistentvolume"),
+  "volumeattachments.storage.k8s.io": (request) => decideGet(request, "volumeattachment"),
+  serviceaccounts: decideServiceAccount,
+  "leases.coordination.k8s.io": decideLease,
+  "csinodes.storage.k8s.io": decideCsiNode,
+  "resourceslices.resource.k8s.io": decideResourceSlice,
+  // No pod here can refer to a claim: the kind is not served.
+  "resourceclaims.resource.k8s.io": ({ node }) => deny(unrelated(node)),
+  nodes: decideNode,
+  pods: decidePod,
+};
+
+const unrelated = (node: string) => `no relationship found between node '${node}' and this object`;
+
+function decideRelated({ node, access, graph }: NodeRequest, kind: Related | "volumeattachment"): AccessDecision {
+  if (access.name === "") return deny("No Object name found");
+  return graph.isRelated(node, kind, access.namespace, access.name) ? ALLOWED : deny(unrelated(node));
+}
+
+/** Of one object; a kubelet watches each secret and config map by its name. */
+function decideRead(request: NodeRequest, kind: Related): AccessDecision {
+  const { verb, subresource, namespace } = request.access;
+  if (!["get", "list", "watch"].includes(verb)) return deny("can only read resources of this type");
+  if (subresource !== "") return deny("cannot read subresource");
+  if (namespace === "") return deny("can only read namespaced object of this type");
+  return decideRelated(request, kind);
+}
+
+function decideGet(request: NodeRequest, kind: Related | "volumeattachment"): AccessDecision {
+  const { verb, subresource } = request.access;
+  if (verb !== "get") return deny("can only get individual resources of this type");
+  if (subresource !== "") return deny("cannot get subresource");
+  return decideRelated(request, kind);
+}
+
+function decideStatus(request: NodeRequest, kind: Related): AccessDecision {
+  if (!["update", "patch"].includes(request.access.verb)) return deny("can only get/update/patch this type");
+  return decideRelated(request, kind);
+}
+
+function decideServiceAccount(request: NodeRequest): AccessDecision {
+  const { verb, subresource, name } = request.access;
+  if (verb === "get" && subresource === "" && name !== "") return decideRelated(request, "serviceaccount");
+  if (verb !== "create" || name === "") return deny("can only create tokens for individual service accounts");
+  if (subresource !== "token") return deny("can only create token subresource of serviceaccount");
+  return decideRelated(request, "serviceaccount");
+}
+
+/** The name is not known when an object is created: NodeRestriction compares it then. */
+const isOwn = ({ node, access }: NodeRequest) => access.verb === "create" || access.name === node;
+const OWN_VERBS = ["get", "create", "update", "patch", "delete"];
+
+function decideLease(request: NodeRequest): AccessDecision {
+  const { verb, namespace } = request.access;
+  if (!OWN_VERBS.includes(verb)) return deny("can only get, create, update, patch, or delete a node lease");
+  if (namespace !== LEASE_NAMESPACE) return deny(`can only access leases in the "${LEASE_NAMESPACE}" system namespace`);
+  return isOwn(request) ? ALLOWED : deny("can only access node lease with the same name as the requesting node");
+}
+
+function decideCsiNode(request: NodeRequest): AccessDecision {
+  const { verb, subresource } = request.access;
+  if (!OWN_VERBS.includes(verb)) return deny("can only get, create, update, patch, or delete a CSINode");
+  if (subresource !== "") return deny("cannot authorize CSINode subresources");
+  return isOwn(request) ? ALLOWED : deny("can only access CSINode with the same name as the requesting node");
+}
+
+/** Slices are not served; what upstream allows without looking at one is allowed, so that a kubelet gets its 404. */
+function decideResourceSlice({ node, access }: NodeRequest): AccessDecision {
+  if (access.subresource !== "") return deny("cannot authorize ResourceSlice subresources");
+  if (access.verb === "create") return ALLOWED;
+  if (!["list", "watch", "deletecollection"].includes(access.verb)) return deny(unrelated(node));
+  return selects(access.fieldSelector, "nodeName", node)
+    ? ALLOWED
+    : deny("can only list/watch/deletecollection resourceslices with nodeName field selector");
+}
+
+function decideNode({ node, access: { verb, subresource, name } }: NodeRequest): AccessDecision {
+  if (subresource === "status") return ["update", "patch"].includes(verb) ? ALLOWED : NO_OPINION;
+  if (subresource !== "") return NO_OPINION;
+  if (["create", "update", "patch"].includes(verb)) return ALLOWED;
+  if (!["get", "list", "watch"].includes(verb)) return NO_OPINION;
+  if (name === node) return ALLOWED;
+  return deny(
+    name === ""
+      ? `node '${node}' cannot read all nodes, only its own Node object`
+      : `node '${node}' cannot read '${name}', only its own Node object`,
+  );
+}
+
+function decidePod(request: NodeRequest): AccessDecision {
+  const { verb, subresource, name, fieldSelector } = request.access;
+  if (subresource === "status") return ["update", "patch"].includes(verb) ? ALLOWED : NO_OPINION;
+  if (subresource === "eviction") return verb === "create" ? ALLOWED : NO_OPINION;
+  if (subresource !== "") return NO_OPINION;
+  if (verb === "get") return decideGet(request, "pod");
+  // Mirror pods.
+  if (verb === "create" || verb === "delete") return ALLOWED;
+  if (verb !== "list" && verb !== "watch") return NO_OPINION;
+  if (selects(fieldSelector, "spec.nodeName", request.node)) return ALLOWED;
+  if (name !== "") return decideRelated(request, "pod");
+  return deny("can only list/watch pods with spec.nodeName field selector");
+}
+
+/** True when one of the selector's requirements is that the field has the value. A node's name needs no escapes. */
+function selects(selector: string | undefined, field: string, value: string): boolean {
+  const requirements = selector?.split(",").map((requirement) => requirement.trim()) ?? [];
+  return requirements.some((requirement) => [`${field}=${value}`, `${field}==${value}`].includes(requirement));
+}

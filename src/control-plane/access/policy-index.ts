@@ -1,0 +1,106 @@
+import type { PolicyRule, RoleRef, Subject } from "../../api/gen/types.ts";
+import { type KubeObject, typed } from "../../api/object.ts";
+import type { ResourceEvent, ResourceFeed } from "../ports/resources.ts";
+import type { User } from "../ports/user.ts";
+import { serviceAccountUsername } from "./service-account-names.ts";
+
+export const RBAC_GROUP = "rbac.authorization.k8s.io";
+
+/** One subject of one binding. */
+export interface Grant {
+  readonly binding: "ClusterRoleBinding" | "RoleBinding";
+  readonly name: string;
+  /** "" for a cluster role binding. */
+  readonly namespace: string;
+  readonly roleRef: RoleRef;
+  readonly subject: Subject;
+}
+
+/** All roles and bindings, arranged so that what a user holds is found without looking at anybody else's. */
+export interface PolicyIndex {
+  /**
+   * Calls `visit` with the grants that apply to the user: those of the whole cluster, then those of the namespace unless
+   * it is "". Ends early when `visit` returns true.
+   */
+  visitGrants(user: User, namespace: string, visit: (grant: Grant) => boolean): void;
+  /** Undefined when there is no such role. A Role is looked up in the namespace. */
+  rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined;
+  close(): void;
+}
+
+/** An index that follows the feed: a change costs as much as the changed object is large. */
+export function createPolicyIndex(feed: ResourceFeed): PolicyIndex {
+  const roles = new Map<string, readonly PolicyRule[]>();
+  const grants = new Map<string, Grant[]>();
+
+  const followRoles = (kind: "ClusterRole" | "Role", plural: string) =>
+    feed.follow(`${plural}.${RBAC_GROUP}`, ({ type, object }: ResourceEvent) => {
+      const { namespace = "", name = "" } = object.metadata;
+      const key = roleKey(kind, namespace, name);
+      if (type === "DELETED") roles.delete(key);
+      else roles.set(key, typed(kind, object).rules ?? []);
+    });
+
+  const followBindings = (kind: Grant["binding"], plural: string) =>
+    feed.follow(`${plural}.${RBAC_GROUP}`, ({ type, object, previous }: ResourceEvent) => {
+      for (const stale of grantsOf(kind, previous ?? object)) remove(grants, stale);
+      if (type === "DELETED") return;
+      for (const grant of grantsOf(kind, object)) add(grants, grant);
+    });
+
+  const stops = [
+    followRoles("ClusterRole", "clusterroles"),
+    followRoles("Role", "roles"),
+    followBindings("ClusterRoleBinding", "clusterrolebindings"),
+    followBindings("RoleBinding", "rolebindings"),
+  ];
+
+  return {
+    visitGrants(user, namespace, visit) {
+      for (const place of namespace === "" ? [""] : ["", namespace]) {
+        if (grants.get(grantKey(place, "User", user.username))?.some(visit)) return;
+        for (const group of user.groups) {
+          if (grants.get(grantKey(place, "Group", group))?.some(visit)) return;
+        }
+      }
+    },
+    rulesOf: ({ kind, name }, namespace) => roles.get(roleKey(kind, kind === "Role" ? namespace : "", name)),
+    close() {
+      for (const stop of stops) stop();
+    },
+  };
+}
+
+const roleKey = (kind: string, namespace: string, name: string) => `${kind} ${namespace} ${name}`;
+const grantKey = (namespace: string, kind: "User" | "Group", name: string) => `${namespace} ${kind} ${name}`;
+
+function grantsOf(binding: Grant["binding"], object: KubeObject): Grant[] {
+  const { roleRef, subjects = [] } = typed(binding, object);
+  const { namespace = "", name = "" } = object.metadata;
+  return subjects.map((subject) => ({ binding, name, namespace, roleRef, subject }));
+}
+
+/** Where a grant is found; undefined for a subject that can be nobody. */
+function keyOf({ namespace, subject }: Grant): string | undefined {
+  if (subject.kind === "User" || subject.kind === "Group") return grantKey(namespace, subject.kind, subject.name);
+  // A role binding may name the service accounts of its own namespace without it.
+  const home = subject.namespace || namespace;
+  if (subject.kind !== "ServiceAccount" || home === "") return undefined;
+  return grantKey(namespace, "User", serviceAccountUsername(home, subject.name));
+}
+
+function add(grants: Map<string, Grant[]>, grant: Grant): void {
+  const key = keyOf(grant);
+  if (key === undefined) return;
+  const there = grants.get(key);
+  if (there === undefined) grants.set(key, [grant]);
+  else there.push(grant);
+}
+
+function remove(grants: Map<string, Grant[]>, { binding, name, ...grant }: Grant): void {
+  const key = keyOf({ binding, name, ...grant });
+  if (key === undefined) return;
+  const left = grants.get(key)?.filter((other) => other.binding !== binding || other.name !== name) ?? [];
+  if (left.length > 0) grants.set(key, left);
+  else grants.delete(key);
+}

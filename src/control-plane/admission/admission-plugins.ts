@@ -1,0 +1,56 @@
+import type { AdmissionPlugin, Authorize } from "../ports/request.ts";
+import type { ResourceReader } from "../ports/resources.ts";
+import {
+  createCertificateApproval,
+  createCertificateSigning,
+  createCertificateSubjectRestriction,
+  type ParseCertificateRequest,
+} from "./certificates.ts";
+import { createDefaultStorageClass } from "./default-storage-class.ts";
+import { createDefaultTolerationSeconds, type TolerationSecondsOptions } from "./default-toleration-seconds.ts";
+import { createLimitRanger } from "./limit-ranger.ts";
+import { createNamespaceLifecycle } from "./namespace-lifecycle.ts";
+import { createNodeRestriction } from "./node-restriction.ts";
+import { createPodSecurity } from "./pod-security.ts";
+import { createPriority, type PriorityOptions } from "./priority.ts";
+import { createRuntimeClass } from "./runtime-class.ts";
+import { createServiceAccount } from "./service-account.ts";
+import { createTaintNodesByCondition } from "./taint-nodes-by-condition.ts";
+
+export interface AdmissionDeps {
+  reader: ResourceReader;
+  /** Five characters, as generated names end in. */
+  randomSuffix: () => string;
+  authorize: Authorize;
+  /** Of a CSR's `spec.request`; throws when it is none. */
+  parseCertificateRequest: ParseCertificateRequest;
+}
+
+export interface AdmissionOptions extends PriorityOptions, TolerationSecondsOptions {
+  /** What a service account token is for when nobody says: `--api-audiences`. */
+  apiAudiences: readonly string[];
+}
+
+/**
+ * The plugins that are always on, in upstream's order (`pkg/kubeapiserver/options/plugins.go`). Those that
+ * refuse by what is asked do so in `mutate`, before validation, as upstream's do; deletions are judged in `validate`.
+ */
+export function createAdmissionPlugins(deps: AdmissionDeps, options: AdmissionOptions): readonly AdmissionPlugin[] {
+  const { reader, authorize, parseCertificateRequest } = deps;
+  const { apiAudiences } = options;
+  return [
+    createNamespaceLifecycle(reader),
+    createLimitRanger(reader),
+    createServiceAccount(deps),
+    createNodeRestriction({ reader, authorize, parseCertificateRequest, apiAudiences }),
+    createTaintNodesByCondition(),
+    createPodSecurity(),
+    createPriority(reader, options),
+    createDefaultTolerationSeconds(options),
+    createDefaultStorageClass(reader),
+    createRuntimeClass(reader),
+    createCertificateApproval(authorize),
+    createCertificateSigning(authorize),
+    createCertificateSubjectRestriction(parseCertificateRequest),
+  ];
+}

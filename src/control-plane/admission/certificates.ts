@@ -1,0 +1,86 @@
+import { type KubeObject, typed } from "../../api/object.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { AdmissionPlugin, AdmissionRequest, Authorize } from "../ports/request.ts";
+import { refusal, writtenObject } from "./refusal.ts";
+
+const REQUESTS = "certificatesigningrequests.certificates.k8s.io";
+const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client";
+const ALL_POWERFUL_GROUP = "system:masters";
+
+/** Of a PKCS #10 request, what admission looks at. */
+export interface RequestedSubject {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+}
+
+/** Of `spec.request` (base64 of PEM). Throws when it is no request. */
+export type ParseCertificateRequest = (request: string) => RequestedSubject;
+
+/** Who approves or denies must be allowed to `approve` for the signer (`certificates/approval`). */
+export function createCertificateApproval(authorize: Authorize): AdmissionPlugin {
+  return {
+    name: "CertificateApproval",
+    validate(request) {
+      const isApproval = writtenObject(request, `${REQUESTS}/approval`, ["UPDATE"]) !== undefined;
+      if (!isApproval || request.current === undefined) return;
+      // The stored request's signer counts: the one that was sent could name another.
+      requireSigner(authorize, request, ["approve", signerOf(request.current)]);
+    },
+  };
+}
+
+/** Who puts a certificate or a condition into the status must be allowed to `sign` for the signer (`certificates/signing`). */
+export function createCertificateSigning(authorize: Authorize): AdmissionPlugin {
+  return {
+    name: "CertificateSigning",
+    validate(request) {
+      const object = writtenObject(request, `${REQUESTS}/status`, ["UPDATE"]);
+      if (object === undefined || request.current === undefined) return;
+      if (signedPartOf(object) === signedPartOf(request.current)) return;
+      requireSigner(authorize, request, ["sign", signerOf(request.current)]);
+    },
+  };
+}
+
+const signerOf = (object: KubeObject) => typed("CertificateSigningRequest", object).spec.signerName;
+
+function signedPartOf(object: KubeObject): string {
+  const { certificate, conditions = [] } = typed("CertificateSigningRequest", object).status ?? {};
+  const sortedFields = conditions.map((condition) => Object.entries(condition).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return JSON.stringify([certificate ?? "", sortedFields]);
+}
+
+function requireSigner(
+  authorize: Authorize,
+  request: AdmissionRequest,
+  [verb, signer]: readonly ["approve" | "sign", string],
+): void {
+  const domain = signer.split("/")[0] ?? "";
+  const isAllowed = [signer, `${domain}/*`].some((name) => {
+    const target = { group: "certificates.k8s.io", version: "*", resource: "signers", subresource: "", namespace: "" };
+    return authorize({ user: request.user, verb, ...target, name }).allowed;
+  });
+  if (!isAllowed) throw refusal(request, `user not permitted to ${verb} requests with signerName "${signer}"`);
+}
+
+/** Nobody becomes all-powerful through the signer of ordinary clients (`certificates/subjectrestriction`). */
+export function createCertificateSubjectRestriction(parse: ParseCertificateRequest): AdmissionPlugin {
+  return {
+    name: "CertificateSubjectRestriction",
+    validate(request) {
+      const object = writtenObject(request, REQUESTS, ["CREATE"]);
+      if (object === undefined || signerOf(object) !== CLIENT_SIGNER) return;
+      const { organizations } = parseRequest(parse, request, object);
+      if (!organizations.includes(ALL_POWERFUL_GROUP)) return;
+      throw refusal(request, `use of ${CLIENT_SIGNER} signer with ${ALL_POWERFUL_GROUP} group is not allowed`);
+    },
+  };
+}
+
+function parseRequest(parse: ParseCertificateRequest, request: AdmissionRequest, object: KubeObject): RequestedSubject {
+  try {
+    return parse(typed("CertificateSigningRequest", object).spec.request);
+  } catch (error) {
+    throw refusal(request, `failed to parse CSR: ${messageOf(error)}`);
+  }
+}

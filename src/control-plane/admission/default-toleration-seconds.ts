@@ -1,0 +1,46 @@
+import type { Toleration } from "../../api/gen/types.ts";
+import { typed, untyped } from "../../api/object.ts";
+import type { AdmissionPlugin } from "../ports/request.ts";
+import { writtenObject } from "./refusal.ts";
+
+const DEFAULT_SECONDS = 300;
+
+export interface TolerationSecondsOptions {
+  /** `--default-not-ready-toleration-seconds`. Default 300. */
+  notReadyTolerationSeconds?: number;
+  /** `--default-unreachable-toleration-seconds`. Default 300. */
+  unreachableTolerationSeconds?: number;
+}
+
+/**
+ * A pod stays on a node that is not ready or unreachable for five minutes unless it says something else
+ * (`plugin/pkg/admission/defaulttolerationseconds`).
+ */
+export function createDefaultTolerationSeconds(options: TolerationSecondsOptions = {}): AdmissionPlugin {
+  const wanted: ReadonlyArray<readonly [string, number]> = [
+    ["node.kubernetes.io/not-ready", options.notReadyTolerationSeconds ?? DEFAULT_SECONDS],
+    ["node.kubernetes.io/unreachable", options.unreachableTolerationSeconds ?? DEFAULT_SECONDS],
+  ];
+  return {
+    name: "DefaultTolerationSeconds",
+    mutate(request) {
+      const object = writtenObject(request, "pods");
+      if (object === undefined) return undefined;
+      const pod = typed("Pod", object);
+      const { tolerations = [] } = pod.spec ?? {};
+      const added = wanted
+        .filter(([key]) => !tolerations.some((toleration) => isAbout(toleration, key)))
+        .map(([key, seconds]): Toleration => {
+          return { key, operator: "Exists", effect: "NoExecute", tolerationSeconds: seconds };
+        });
+      if (added.length === 0) return undefined;
+      const spec = pod.spec ?? { containers: [] };
+      return untyped({ ...pod, spec: { ...spec, tolerations: [...tolerations, ...added] } });
+    },
+  };
+}
+
+/** Whatever its operator and value: the author has thought of the taint. */
+function isAbout({ key, effect }: Toleration, taint: string): boolean {
+  return (!key || key === taint) && (!effect || effect === "NoExecute");
+}

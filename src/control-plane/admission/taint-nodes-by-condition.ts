@@ -1,0 +1,23 @@
+import { typed, untyped } from "../../api/object.ts";
+import type { AdmissionPlugin } from "../ports/request.ts";
+import { writtenObject } from "./refusal.ts";
+
+const NOT_READY = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" } as const;
+
+/**
+ * A node comes into being tainted as not ready, so that nothing is placed on it before it has told its conditions; who
+ * watches those takes the taint away (`plugin/pkg/admission/nodetaint`).
+ */
+export function createTaintNodesByCondition(): AdmissionPlugin {
+  return {
+    name: "TaintNodesByCondition",
+    mutate(request) {
+      const object = writtenObject(request, "nodes", ["CREATE"]);
+      if (object === undefined) return undefined;
+      const node = typed("Node", object);
+      const taints = node.spec?.taints ?? [];
+      if (taints.some(({ key, effect }) => key === NOT_READY.key && effect === NOT_READY.effect)) return undefined;
+      return untyped({ ...node, spec: { ...node.spec, taints: [...taints, { ...NOT_READY }] } });
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { CertificateSigningRequest, CertificateSigningRequestCondition } from "../../api/gen/types.ts";
+import { type KubeObject, typed, untyped } from "../../api/object.ts";
+import { formatTime } from "../../base/clock.ts";
+import type { ResourceFeed, ResourceReader } from "../ports/resources.ts";
+
+/** Certificate signing requests, as a resource. */
+export const REQUESTS = "certificatesigningrequests.certificates.k8s.io";
+
+/** What a PKCS #10 request asks for. */
+export interface RequestedCertificate {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  readonly dnsNames: readonly string[];
+  readonly ipAddresses: readonly string[];
+  readonly emailAddresses: readonly string[];
+  readonly uris: readonly string[];
+}
+
+/** Rejects when the text is no request. */
+export type ReadCertificateRequest = (requestPem: string) => Promise<RequestedCertificate>;
+
+/** Calls `touch` with the name of every request that comes or changes. */
+export function followRequests(feed: ResourceFeed, touch: (name: string) => void): () => void {
+  return feed.follow(REQUESTS, ({ type, object }) => {
+    if (type !== "DELETED") touch(object.metadata.name ?? "");
+  });
+}
+
+/** The stored request of that name. */
+export function findRequest(reader: ResourceReader, name: string): CertificateSigningRequest | undefined {
+  const found = reader.get({ resource: REQUESTS, namespace: "", name });
+  return found && typed("CertificateSigningRequest", found);
+}
+
+/** `spec.request` travels as base64 of the PEM text. */
+export function requestPemOf({ spec }: CertificateSigningRequest): string {
+  return Buffer.from(spec.request, "base64").toString();
+}
+
+/** True when the request has the condition, and it holds. */
+export function hasCondition({ status }: CertificateSigningRequest, type: string): boolean {
+  // Before v1 conditions had no status: one that is there holds.
+  return (status?.conditions ?? []).some(
+    (condition) => condition.type === type && (condition.status || "True") === "True",
+  );
+}
+
+/** The request with one more condition. */
+export function withCondition(
+  request: CertificateSigningRequest,
+  condition: Pick<CertificateSigningRequestCondition, "type" | "reason" | "message">,
+  now: number,
+): KubeObject {
+  const at = formatTime(now);
+  const added = { ...condition, status: "True", lastUpdateTime: at, lastTransitionTime: at };
+  const conditions = [...(request.status?.conditions ?? []), added];
+  return untyped({ ...request, status: { ...request.status, conditions } });
+}

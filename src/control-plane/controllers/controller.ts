@@ -1,0 +1,47 @@
+import { isApiError } from "../../api/api-error.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { ResourceFeed, ResourceReader, ResourceWriter } from "../ports/resources.ts";
+import type { WorkQueue } from "./work-queue.ts";
+
+/** A loop that keeps a part of the cluster as it should be. */
+export interface Controller {
+  /**
+   * Runs until the signal fires, then returns when what is under way has ended. Rejects when the controller contradicts
+   * itself; a failed API call is tried again.
+   */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface ControllerDeps {
+  reader: ResourceReader;
+  writer: ResourceWriter;
+  feed: ResourceFeed;
+  clock: Clock;
+  log: Log;
+}
+
+/** Follows first and works then, so that nothing is missed; stops following however the work ends. */
+export async function runFollowing(
+  queue: WorkQueue,
+  follow: () => ReadonlyArray<() => void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const stops = follow();
+  try {
+    await queue.run(signal);
+  } finally {
+    for (const stop of stops) stop();
+  }
+}
+
+/** Waits for a write; false when its object went away or came into being by somebody else's hand meanwhile. */
+export async function unlessOvertaken(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    if (isApiError(error, "NotFound") || isApiError(error, "AlreadyExists")) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+import { isRecord, type KubeObject, typed } from "../../api/object.ts";
+import { MINUTE, parseTime } from "../../base/clock.ts";
+import type { Controller, ControllerDeps } from "./controller.ts";
+import { createExpiryController } from "./expiry-controller.ts";
+
+const HOUR = 60 * MINUTE;
+/** `--event-ttl`. */
+const EVENT_TTL_MS = HOUR;
+const HANDLED_REQUEST_TTL_MS = HOUR;
+const PENDING_REQUEST_TTL_MS = 24 * HOUR;
+
+/** Events go an hour after they were last written, as the lease that upstream stores them under ends. */
+export function createEventCleaner(deps: ControllerDeps): Controller {
+  return createExpiryController(deps, {
+    name: "event-ttl",
+    resource: "events",
+    expiresAt: (event, now) => lastWriteOf(event, now) + EVENT_TTL_MS,
+  });
+}
+
+/** Times that lie ahead are somebody's mistake, and keep nothing alive. */
+function lastWriteOf(event: KubeObject, now: number): number {
+  const { creationTimestamp, managedFields = [] } = event.metadata;
+  const { lastTimestamp, series } = event;
+  const times = [creationTimestamp, ...managedFields.map(({ time }) => time), lastTimestamp];
+  if (isRecord(series)) times.push(series["lastObservedTime"]);
+  const known = times.flatMap((time) => (typeof time === "string" ? (parseTime(time) ?? []) : []));
+  const past = known.filter((time) => time <= now);
+  return past.length === 0 ? now : Math.max(...past);
+}
+
+/** Certificate requests go an hour after they were issued or denied, and after a day without an answer (`csrcleaner`). */
+export function createCertificateRequestCleaner(deps: ControllerDeps): Controller {
+  return createExpiryController(deps, {
+    name: "csrcleaner",
+    resource: "certificatesigningrequests.certificates.k8s.io",
+    expiresAt: requestDeadline,
+  });
+}
+
+function requestDeadline(object: KubeObject): number | undefined {
+  const { metadata, status = {} } = typed("CertificateSigningRequest", object);
+  const { conditions = [], certificate } = status;
+  if (conditions.length === 0) return after(metadata?.creationTimestamp, PENDING_REQUEST_TTL_MS);
+  const deadlines = conditions.flatMap(({ type, lastUpdateTime }) => {
+    const isHandled = type === "Denied" || (type === "Approved" && certificate !== undefined);
+    return isHandled ? (after(lastUpdateTime, HANDLED_REQUEST_TTL_MS) ?? []) : [];
+  });
+  return deadlines.length === 0 ? undefined : Math.min(...deadlines);
+}
+
+function after(time: string | undefined, ms: number): number | undefined {
+  const start = parseTime(time);
+  return start === undefined ? undefined : start + ms;
+}
+
+/** Bootstrap tokens go when they say that they expire (`tokencleaner`). One whose expiration is no time has expired. */
+export function createBootstrapTokenCleaner(deps: ControllerDeps): Controller {
+  return createExpiryController(deps, {
+    name: "tokencleaner",
+    resource: "secrets",
+    expiresAt(object) {
+      const { metadata = {}, type, data } = typed("Secret", object);
+      if (metadata.namespace !== "kube-system" || type !== "bootstrap.kubernetes.io/token") return undefined;
+      const expiration = Buffer.from(data?.["expiration"] ?? "", "base64").toString();
+      return expiration === "" ? undefined : (parseTime(expiration) ?? 0);
+    },
+  });
+}

@@ -1,0 +1,198 @@
+import { isApiError } from "../../api/api-error.ts";
+import type { OwnerReference } from "../../api/gen/types.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { formatTime, SECOND } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { ObjectName } from "../ports/resources.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "./controller.ts";
+import {
+  createOwnerGraph,
+  FOREGROUND_FINALIZER,
+  isHeldBy,
+  keyOf,
+  nameOfKey,
+  ORPHAN_FINALIZER,
+  type OwnerGraph,
+} from "./owner-graph.ts";
+import {
+  blocks,
+  classifyOwners,
+  type ResolveKind,
+  withoutBlocking,
+  withoutFinalizer,
+  withoutOwners,
+} from "./owner-references.ts";
+import { createWorkQueue, type WorkQueue } from "./work-queue.ts";
+
+/** A kind that is not served yet may be later; nothing tells when. */
+const UNRESOLVABLE_RETRY_MS = 30 * SECOND;
+const WORKERS = 16;
+const COMPONENT = "garbage-collector-controller";
+/** They own nothing, are owned by nothing, and are many. */
+const IGNORED = new Set(["events", "events.events.k8s.io"]);
+
+interface GarbageCollectorDeps extends ControllerDeps {
+  /** Of all kinds that are served, custom ones included, at any of their versions. */
+  resolveKind: ResolveKind;
+}
+
+interface Collector extends GarbageCollectorDeps {
+  graph: OwnerGraph;
+  queue: Pick<WorkQueue, "add">;
+}
+
+/**
+ * Deletes objects whose owners are all gone, and does what a deletion with a propagation policy asks for: in the
+ * foreground dependents go first, orphaning makes them forget (`pkg/controller/garbagecollector`). Decides on what is
+ * stored at that moment; the graph only says whom to look at.
+ */
+export function createGarbageCollector(deps: GarbageCollectorDeps): Controller {
+  const graph = createOwnerGraph();
+  const queue: WorkQueue = createWorkQueue(deps, {
+    name: "garbage-collector",
+    workers: WORKERS,
+    reconcile: (key) => reconcile(collector, key),
+  });
+  const collector: Collector = { ...deps, graph, queue };
+  const follow = () => [
+    deps.feed.followAll((resource, event) => {
+      if (IGNORED.has(resource)) return;
+      for (const key of graph.apply(resource, event)) queue.add(key);
+    }),
+  ];
+  return { run: (signal) => runFollowing(queue, follow, signal) };
+}
+
+async function reconcile(collector: Collector, key: string): Promise<number | undefined> {
+  const target = nameOfKey(key);
+  const object = collector.reader.get(target);
+  if (object === undefined) return undefined;
+  if (isHeldBy(ORPHAN_FINALIZER, object)) await orphanDependents(collector, target, object);
+  else if (isHeldBy(FOREGROUND_FINALIZER, object)) await releaseForeground(collector, target, object);
+  else if (object.metadata.deletionTimestamp === undefined) return collect(collector, target, object);
+  return undefined;
+}
+
+/** The dependents' references go first and then the finalizer: in the other order they would be collected. */
+async function orphanDependents(collector: Collector, target: ObjectName, owner: KubeObject): Promise<void> {
+  const { reader, writer, graph } = collector;
+  const { uid = "" } = owner.metadata;
+  for (const dependent of graph.dependentsOf(uid).map(nameOfKey)) {
+    const object = reader.get(dependent);
+    if (object === undefined) continue;
+    await unlessOvertaken(writer.update(dependent.resource, withoutOwners(object, [uid])));
+  }
+  await unlessOvertaken(writer.update(target.resource, withoutFinalizer(owner, ORPHAN_FINALIZER)));
+}
+
+async function releaseForeground(collector: Collector, target: ObjectName, owner: KubeObject): Promise<void> {
+  const { reader, writer, graph, queue } = collector;
+  const { uid = "" } = owner.metadata;
+  // An object that owns itself cannot wait for itself.
+  const others = graph.dependentsOf(uid).filter((key) => key !== keyOf(target));
+  const blocking = others.flatMap((key) => {
+    const object = reader.get(nameOfKey(key));
+    return object !== undefined && blocks(object, uid) ? [{ key, object }] : [];
+  });
+  if (blocking.length === 0) {
+    await unlessOvertaken(writer.update(target.resource, withoutFinalizer(owner, FOREGROUND_FINALIZER)));
+    return;
+  }
+  // Those that wait themselves are on their way; asking them again would have two owners ask each other forever.
+  for (const { key, object } of blocking) {
+    if (object.metadata.deletionTimestamp === undefined) queue.add(key);
+  }
+}
+
+async function collect(collector: Collector, target: ObjectName, object: KubeObject): Promise<number | undefined> {
+  const owners = classifyOwners(object, collector);
+  await reportForeignOwners(collector, object, owners.absent);
+  const { solid, absent, waiting, unresolvable } = owners;
+  if (solid.length > 0) {
+    const uids = [...absent, ...waiting].map(({ uid }) => uid);
+    if (uids.length > 0) {
+      await unlessOvertaken(collector.writer.update(target.resource, withoutOwners(object, uids)));
+    }
+    return undefined;
+  }
+  // Whoever cannot be looked up may be there.
+  if (unresolvable.length > 0) return UNRESOLVABLE_RETRY_MS;
+  if (waiting.length > 0) await collectInForeground(collector, target, object);
+  else if (absent.length > 0) await deleteAsItIs(collector, target, { object, policy: policyOf(object) });
+  return undefined;
+}
+
+/**
+ * An owner waits, so this one's dependents go before it, too. Where such a dependent waits in turn the references may
+ * be a circle: then this object no longer holds up its owners, or all would wait forever.
+ */
+async function collectInForeground(collector: Collector, target: ObjectName, object: KubeObject): Promise<void> {
+  const { reader, writer, graph } = collector;
+  const dependents = graph.dependentsOf(object.metadata.uid ?? "").flatMap((key) => reader.get(nameOfKey(key)) ?? []);
+  if (dependents.length === 0) {
+    await deleteAsItIs(collector, target, { object, policy: policyOf(object) });
+    return;
+  }
+  const isCircle = dependents.some((dependent) => isHeldBy(FOREGROUND_FINALIZER, dependent));
+  const unblocked = isCircle ? await writer.update(target.resource, withoutBlocking(object)) : object;
+  await deleteAsItIs(collector, target, { object: unblocked, policy: "Foreground" });
+}
+
+type Policy = "Background" | "Foreground" | "Orphan";
+
+/** What the author of the object asked for in advance. */
+function policyOf({ metadata: { finalizers = [] } }: KubeObject): Policy {
+  if (finalizers.includes(ORPHAN_FINALIZER)) return "Orphan";
+  return finalizers.includes(FOREGROUND_FINALIZER) ? "Foreground" : "Background";
+}
+
+/** Only as the very version on which was decided: somebody may give it an owner at this moment. */
+async function deleteAsItIs(
+  { writer, log }: Collector,
+  target: ObjectName,
+  { object, policy }: { object: KubeObject; policy: Policy },
+): Promise<void> {
+  const { uid, resourceVersion } = object.metadata;
+  const preconditions = {
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  };
+  log.debug("deleting an object whose owners are gone", { object: keyOf(target), uid, policy }, 2);
+  await unlessOvertaken(writer.remove(target, { propagationPolicy: policy, preconditions }));
+}
+
+/** An owner in another namespace is no owner; its author should hear of it before wondering where the object went. */
+async function reportForeignOwners(
+  { writer, graph, clock, log }: Collector,
+  object: KubeObject,
+  absent: readonly OwnerReference[],
+): Promise<void> {
+  const { namespace = "", name = "", uid } = object.metadata;
+  for (const owner of absent) {
+    const elsewhere = graph.namespaceOf(owner.uid);
+    if (elsewhere === undefined || elsewhere === "" || elsewhere === namespace) continue;
+    const reference = `${owner.apiVersion}/${owner.kind}, namespace: ${namespace}, name: ${owner.name}, uid: ${owner.uid}`;
+    const at = formatTime(clock.now());
+    const { apiVersion, kind } = object;
+    const event = {
+      apiVersion: "v1",
+      kind: "Event",
+      metadata: { generateName: `${name}.`, namespace },
+      involvedObject: { apiVersion, kind, namespace, name, ...(uid !== undefined && { uid }) },
+      type: "Warning",
+      reason: "OwnerRefInvalidNamespace",
+      message: `ownerRef [${reference}] does not exist in namespace "${namespace}"`,
+      source: { component: COMPONENT },
+      reportingComponent: COMPONENT,
+      firstTimestamp: at,
+      lastTimestamp: at,
+      count: 1,
+    };
+    try {
+      await writer.create("events", event);
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      log.debug("could not tell of an owner in another namespace", { object: name, error: messageOf(error) });
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import type { Secret, ServiceAccount } from "../../api/gen/types.ts";
+import { type KubeObject, typed, untyped } from "../../api/object.ts";
+import type { ObjectName } from "../ports/resources.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "./controller.ts";
+import { createWorkQueue } from "./work-queue.ts";
+
+const TYPE = "kubernetes.io/service-account-token";
+const NAME_ANNOTATION = "kubernetes.io/service-account.name";
+const UID_ANNOTATION = "kubernetes.io/service-account.uid";
+
+interface LegacyTokenDeps extends ControllerDeps {
+  /** A token without end for the account, bound to the secret. */
+  issueLegacyToken: (account: ServiceAccount, secret: Secret) => Promise<string>;
+}
+
+/**
+ * A secret of the type `kubernetes.io/service-account-token` gets the token of the account that it names, and goes with
+ * the account (`tokens_controller`). Nobody creates such secrets any more unless asked to.
+ */
+export function createLegacyTokenController(deps: LegacyTokenDeps, { rootCa }: { rootCa: string }): Controller {
+  const { reader, writer, feed } = deps;
+  const certificate = Buffer.from(rootCa).toString("base64");
+  const queue = createWorkQueue(deps, {
+    name: "legacy-service-account-token",
+    async reconcile(key) {
+      const target = nameOf(key);
+      const found = reader.get(target);
+      if (found === undefined) await forgetSecret(deps, target);
+      if (found === undefined || accountNameOf(found) === undefined) return undefined;
+      const secret = typed("Secret", found);
+      const account = findAccount(deps, secret);
+      if (account === undefined) {
+        const { uid } = found.metadata;
+        await unlessOvertaken(writer.remove(target, { preconditions: uid === undefined ? {} : { uid } }));
+        return undefined;
+      }
+      const filled = await fill(secret, { account, certificate, issue: deps.issueLegacyToken });
+      if (filled !== undefined) await unlessOvertaken(writer.update("secrets", filled));
+      return undefined;
+    },
+  });
+  const addSecretsOf = ({ metadata }: KubeObject) => {
+    for (const secret of reader.list("secrets", metadata.namespace)) {
+      if (accountNameOf(secret) === metadata.name) queue.add(keyOf(secret));
+    }
+  };
+  const follow = () => [
+    feed.follow("secrets", ({ object }) => {
+      if (accountNameOf(object) !== undefined) queue.add(keyOf(object));
+    }),
+    feed.follow("serviceaccounts", ({ type, object }) => {
+      if (type !== "MODIFIED") addSecretsOf(object);
+    }),
+  ];
+  return { run: (signal) => runFollowing(queue, follow, signal) };
+}
+
+const keyOf = ({ metadata }: KubeObject) => `${metadata.namespace ?? ""}/${metadata.name ?? ""}`;
+
+function nameOf(key: string): ObjectName {
+  const [namespace = "", name = ""] = key.split("/");
+  return { resource: "secrets", namespace, name };
+}
+
+/** Undefined for every other kind of secret. */
+function accountNameOf(object: KubeObject): string | undefined {
+  if (typed("Secret", object).type !== TYPE) return undefined;
+  return object.metadata.annotations?.[NAME_ANNOTATION];
+}
+
+/** A namesake of an account that is gone is another account. */
+function findAccount({ reader }: ControllerDeps, { metadata = {} }: Secret): ServiceAccount | undefined {
+  const { namespace = "", annotations = {} } = metadata;
+  const name = annotations[NAME_ANNOTATION] ?? "";
+  const found = reader.get({ resource: "serviceaccounts", namespace, name });
+  const uid = annotations[UID_ANNOTATION];
+  if (found === undefined || (uid && uid !== found.metadata.uid)) return undefined;
+  return typed("ServiceAccount", found);
+}
+
+async function fill(
+  secret: Secret,
+  options: { account: ServiceAccount; certificate: string; issue: LegacyTokenDeps["issueLegacyToken"] },
+): Promise<KubeObject | undefined> {
+  const { account, certificate, issue } = options;
+  const { metadata = {}, data = {} } = secret;
+  const namespace = Buffer.from(metadata.namespace ?? "").toString("base64");
+  const uid = account.metadata?.uid ?? "";
+  const isFull = data["ca.crt"] === certificate && data["namespace"] && data["token"];
+  if (isFull && metadata.annotations?.[UID_ANNOTATION] === uid) return undefined;
+  const annotations = { ...metadata.annotations, [UID_ANNOTATION]: uid };
+  const identified = { ...secret, metadata: { ...metadata, annotations } };
+  const token = data["token"] || Buffer.from(await issue(account, identified)).toString("base64");
+  const filled = { ...data, "ca.crt": certificate, namespace: data["namespace"] || namespace, token };
+  return untyped({ ...identified, data: filled });
+}
+
+/** Accounts that list a secret that is gone do so no longer. */
+async function forgetSecret({ reader, writer }: ControllerDeps, { namespace, name }: ObjectName): Promise<void> {
+  for (const object of reader.list("serviceaccounts", namespace)) {
+    const account = typed("ServiceAccount", object);
+    const secrets = account.secrets?.filter((secret) => secret.name !== name) ?? [];
+    if (secrets.length === (account.secrets?.length ?? 0)) continue;
+    await unlessOvertaken(writer.update("serviceaccounts", untyped({ ...account, secrets })));
+  }
+}

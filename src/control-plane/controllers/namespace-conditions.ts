@@ -1,0 +1,108 @@
+import type { NamespaceCondition } from "../../api/gen/types.ts";
+import { formatTime } from "../../base/clock.ts";
+
+/** What is left in a namespace that is being emptied. */
+export interface RemainingContent {
+  /** `pods`, `deployments.apps` to how many; nothing that has none. */
+  readonly resources: ReadonlyMap<string, number>;
+  /** By finalizer, how many objects wait for it. */
+  readonly finalizers: ReadonlyMap<string, number>;
+  /** What went wrong on the way. */
+  readonly failures: readonly string[];
+}
+
+interface Finding {
+  readonly type: string;
+  readonly holds: boolean;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * The conditions in which `kubectl describe namespace` shows why a deletion takes its time, in upstream's words
+ * (`pkg/controller/namespace/deletion/status_condition_utils.go`). The same list when nothing has changed.
+ */
+export function updateConditions(
+  current: readonly NamespaceCondition[],
+  remaining: RemainingContent,
+  now: number,
+): readonly NamespaceCondition[] {
+  const findings = describe(remaining);
+  const isCurrent = ({ type, holds, reason, message }: Finding) =>
+    current.some((condition) => {
+      const { status } = condition;
+      return (
+        condition.type === type &&
+        status === statusOf(holds) &&
+        condition.reason === reason &&
+        condition.message === message
+      );
+    });
+  if (findings.every(isCurrent)) return current;
+  const others = current.filter(({ type }) => !findings.some((finding) => finding.type === type));
+  const updated = findings.map(({ type, holds, reason, message }): NamespaceCondition => {
+    const status = statusOf(holds);
+    const before = current.find((condition) => condition.type === type);
+    const since = before?.status === status ? before.lastTransitionTime : undefined;
+    return { type, status, reason, message, lastTransitionTime: since ?? formatTime(now) };
+  });
+  return [...others, ...updated];
+}
+
+const statusOf = (holds: boolean) => (holds ? "True" : "False");
+
+function describe({ resources, finalizers, failures }: RemainingContent): Finding[] {
+  return [
+    {
+      type: "NamespaceDeletionDiscoveryFailure",
+      holds: false,
+      reason: "ResourcesDiscovered",
+      message: "All resources successfully discovered",
+    },
+    {
+      type: "NamespaceDeletionGroupVersionParsingFailure",
+      holds: false,
+      reason: "ParsedGroupVersions",
+      message: "All legacy kube types successfully parsed",
+    },
+    describeFailures(failures),
+    describeResources(resources),
+    describeFinalizers(finalizers),
+  ];
+}
+
+function describeFailures(failures: readonly string[]): Finding {
+  const type = "NamespaceDeletionContentFailure";
+  if (failures.length === 0) {
+    const message = "All content successfully deleted, may be waiting on finalization";
+    return { type, holds: false, reason: "ContentDeleted", message };
+  }
+  const list = failures.toSorted().join(", ");
+  const message = `Failed to delete all resource types, ${failures.length} remaining: ${list}`;
+  return { type, holds: true, reason: "ContentDeletionFailed", message };
+}
+
+const CONTENT_REMOVED = {
+  holds: false,
+  reason: "ContentRemoved",
+  message: "All content successfully removed",
+} as const;
+
+function describeResources(resources: ReadonlyMap<string, number>): Finding {
+  const type = "NamespaceContentRemaining";
+  if (resources.size === 0) return { type, ...CONTENT_REMOVED };
+  // Upstream writes the group after a dot even where it is empty.
+  const list = [...resources].map(([resource, count]) => {
+    return `${resource.includes(".") ? resource : `${resource}.`} has ${count} resource instances`;
+  });
+  const message = `Some resources are remaining: ${list.toSorted().join(", ")}`;
+  return { type, holds: true, reason: "SomeResourcesRemain", message };
+}
+
+function describeFinalizers(finalizers: ReadonlyMap<string, number>): Finding {
+  const type = "NamespaceFinalizersRemaining";
+  if (finalizers.size === 0) return { type, ...CONTENT_REMOVED };
+  const list = [...finalizers].map(([finalizer, count]) => `${finalizer} in ${count} resource instances`);
+  const message = `Some content in the namespace has finalizers remaining: ${list.toSorted().join(", ")}`;
+  return { type, holds: true, reason: "SomeFinalizersRemain", message };
+}

@@ -1,0 +1,136 @@
+import { ApiError, isApiError } from "../../api/api-error.ts";
+import type { Namespace } from "../../api/gen/types.ts";
+import { type KubeObject, typed, untyped } from "../../api/object.ts";
+import { messageOf } from "../../base/errors.ts";
+import { createLimiter } from "../../base/limiter.ts";
+import type { ResourceReader, ResourceWriter } from "../ports/resources.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "./controller.ts";
+import { type RemainingContent, updateConditions } from "./namespace-conditions.ts";
+import { createWorkQueue } from "./work-queue.ts";
+
+/** The namespace's own finalizer (of its spec) that stands for what is in it. */
+const FINALIZER = "kubernetes";
+/** Every change in a namespace that goes away is followed; this is for what no change announces. */
+const LOOK_AGAIN_MS = 30_000;
+const DELETIONS_AT_ONCE = 16;
+
+interface NamespaceControllerDeps extends ControllerDeps {
+  /** Whatever can be deleted and lives in namespaces, `pods`, `deployments.apps`; asked anew each time. */
+  namespacedResources: () => readonly string[];
+}
+
+/**
+ * Empties namespaces that are being deleted, pods first, and lets them go when nothing is left
+ * (`pkg/controller/namespace`). Pods get their grace period; what has finalizers is waited for, with the reason in the
+ * namespace's conditions.
+ */
+export function createNamespaceController(deps: NamespaceControllerDeps): Controller {
+  const { reader, writer, feed, clock } = deps;
+  const terminating = new Set<string>();
+  const queue = createWorkQueue(deps, {
+    name: "namespace",
+    async reconcile(name) {
+      const found = reader.get({ resource: "namespaces", namespace: "", name });
+      if (found === undefined || found.metadata.deletionTimestamp === undefined) return undefined;
+      const namespace = await markTerminating(writer, typed("Namespace", found));
+      if (!namespace.spec?.finalizers?.length) return undefined;
+      const remaining = await empty(deps, name);
+      const next = await writeConditions(writer, { namespace, remaining, now: clock.now() });
+      if (remaining.failures.length > 0) throw new ApiError("InternalError", remaining.failures.join("; "));
+      if (remaining.resources.size > 0) return LOOK_AGAIN_MS;
+      await finalize(writer, next);
+      return undefined;
+    },
+  });
+  const follow = () => [
+    feed.follow("namespaces", ({ type, object }) => {
+      const { name = "", deletionTimestamp } = object.metadata;
+      if (type === "DELETED" || deletionTimestamp === undefined) terminating.delete(name);
+      else {
+        terminating.add(name);
+        queue.add(name);
+      }
+    }),
+    feed.followAll((_resource, { object }) => {
+      const { namespace } = object.metadata;
+      if (namespace !== undefined && terminating.has(namespace)) queue.add(namespace);
+    }),
+  ];
+  return { run: (signal) => runFollowing(queue, follow, signal) };
+}
+
+async function markTerminating(writer: ResourceWriter, namespace: Namespace): Promise<Namespace> {
+  if (namespace.status?.phase === "Terminating") return namespace;
+  const marked = { ...namespace, status: { ...namespace.status, phase: "Terminating" } };
+  return typed("Namespace", await writer.update("namespaces", untyped(marked), "status"));
+}
+
+/** Deletes what is there and says what is left. Pods go before anything that they might still need. */
+async function empty(deps: NamespaceControllerDeps, namespace: string): Promise<RemainingContent> {
+  const resources = deps.namespacedResources();
+  const others = resources.filter((resource) => resource !== "pods");
+  const failures: string[] = [];
+  if (resources.includes("pods")) {
+    failures.push(...(await deleteAll(deps, "pods", namespace)));
+    const remaining = countRemaining(deps.reader, ["pods"], namespace);
+    if (remaining.resources.size > 0) return { ...remaining, failures };
+  }
+  for (const resource of others) failures.push(...(await deleteAll(deps, resource, namespace)));
+  const remaining = countRemaining(deps.reader, resources, namespace);
+  return { ...remaining, failures };
+}
+
+/** Returns what went wrong; the rest is deleted, or on its way. */
+async function deleteAll({ reader, writer }: ControllerDeps, resource: string, namespace: string): Promise<string[]> {
+  const limiter = createLimiter(DELETIONS_AT_ONCE);
+  const failures: string[] = [];
+  const deleteOne = async ({ metadata }: KubeObject) => {
+    if (metadata.deletionTimestamp !== undefined) return;
+    const { name = "", uid } = metadata;
+    const preconditions = uid === undefined ? {} : { uid };
+    try {
+      await writer.remove({ resource, namespace, name }, { propagationPolicy: "Background", preconditions });
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      // Gone, or another of the same name: the next look sees it.
+      if (error.reason !== "NotFound" && error.reason !== "Conflict") failures.push(messageOf(error));
+    }
+  };
+  await Promise.all(reader.list(resource, namespace).map((object) => limiter.run(() => deleteOne(object))));
+  return failures;
+}
+
+function countRemaining(
+  reader: ResourceReader,
+  names: readonly string[],
+  namespace: string,
+): Omit<RemainingContent, "failures"> {
+  const resources = new Map<string, number>();
+  const finalizers = new Map<string, number>();
+  for (const resource of names) {
+    const objects = reader.list(resource, namespace);
+    if (objects.length > 0) resources.set(resource, objects.length);
+    for (const finalizer of objects.flatMap(({ metadata }) => metadata.finalizers ?? [])) {
+      finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
+    }
+  }
+  return { resources, finalizers };
+}
+
+async function writeConditions(
+  writer: ResourceWriter,
+  { namespace, remaining, now }: { namespace: Namespace; remaining: RemainingContent; now: number },
+): Promise<Namespace> {
+  const current = namespace.status?.conditions ?? [];
+  const conditions = updateConditions(current, remaining, now);
+  if (conditions === current) return namespace;
+  const updated = { ...namespace, status: { ...namespace.status, conditions: [...conditions] } };
+  return typed("Namespace", await writer.update("namespaces", untyped(updated), "status"));
+}
+
+/** The last finalizer's removal lets the namespace go; finalizers of others stay and keep it. */
+async function finalize(writer: ResourceWriter, namespace: Namespace): Promise<void> {
+  const finalizers = namespace.spec?.finalizers?.filter((finalizer) => finalizer !== FINALIZER) ?? [];
+  const finalized = { ...namespace, spec: { ...namespace.spec, finalizers } };
+  await unlessOvertaken(writer.update("namespaces", untyped(finalized), "finalize"));
+}

@@ -1,0 +1,27 @@
+import { activeNamespace, createUnlessGoing, followOnePerNamespace } from "./active-namespaces.ts";
+import { type Controller, type ControllerDeps, runFollowing } from "./controller.ts";
+import { createWorkQueue } from "./work-queue.ts";
+
+const NAME = "default";
+const RESOURCE = "serviceaccounts";
+
+/**
+ * Every active namespace has the service account `default`, because pods that name none run as it
+ * (`pkg/controller/serviceaccount/serviceaccounts_controller.go`). It is asked for in the same turn in which the
+ * namespace is announced, so that who creates a namespace and then a pod finds it there.
+ */
+export function createServiceAccountController(deps: ControllerDeps): Controller {
+  const { reader, writer, feed } = deps;
+  const queue = createWorkQueue(deps, {
+    name: "serviceaccount",
+    async reconcile(namespace) {
+      if (activeNamespace(reader, namespace) === undefined) return undefined;
+      if (reader.get({ resource: RESOURCE, namespace, name: NAME }) !== undefined) return undefined;
+      const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: NAME, namespace } };
+      await createUnlessGoing(writer.create(RESOURCE, account));
+      return undefined;
+    },
+  });
+  const follow = () => followOnePerNamespace(feed, { resource: RESOURCE, name: NAME }, queue.add);
+  return { run: (signal) => runFollowing(queue, follow, signal) };
+}

@@ -1,0 +1,126 @@
+import { DEFINITION_NAMES } from "../../api/gen/served-schema.ts";
+import type { CustomResourceDefinition } from "../../api/gen/types.ts";
+import { type KubeObject, typed, untyped } from "../../api/object.ts";
+import { servedNode } from "../../api/schema-node.ts";
+import type { Column, ResourceKind } from "../ports/resource-kind.ts";
+import { decodeCrd } from "./crd-decode.ts";
+import { validateCrd, validateCrdUpdate } from "./crd-rules.ts";
+import { isEstablished, markCrdDeleted } from "./crd-status.ts";
+import { isKnownFormat } from "./formats.ts";
+import { itemsOf, walkSchemas } from "./schema-props.ts";
+
+const GROUP = "apiextensions.k8s.io";
+const KIND = "CustomResourceDefinition";
+
+const crdOf = (object: KubeObject) => typed(KIND, object);
+
+/** A hook that sees CRDs, as one that sees any object. */
+const onCrd = (change: (crd: CustomResourceDefinition) => CustomResourceDefinition) => (object: KubeObject) => {
+  return untyped(change(crdOf(object)));
+};
+
+const COLUMNS: readonly Column[] = [
+  {
+    name: "Name",
+    type: "string",
+    format: "name",
+    description: "The definition's name, its plural and group.",
+    priority: 0,
+    cell: ({ metadata }) => metadata.name ?? "",
+  },
+  {
+    name: "Created At",
+    type: "date",
+    description: "When the definition was created.",
+    priority: 0,
+    cell: ({ metadata }) => metadata.creationTimestamp ?? "<unknown>",
+  },
+];
+
+/** `customresourcedefinitions.apiextensions.k8s.io`. What it adds to the table: see `customKinds`. */
+export const CRD_KIND: ResourceKind = {
+  group: GROUP,
+  version: "v1",
+  kind: KIND,
+  listKind: `${KIND}List`,
+  plural: "customresourcedefinitions",
+  singular: "customresourcedefinition",
+  shortNames: ["crd", "crds"],
+  categories: ["api-extensions"],
+  namespaced: false,
+  verbs: ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+  schema: {
+    decode: decodeCrd,
+    node: servedNode(KIND),
+    strategicMerge: true,
+    definition: DEFINITION_NAMES[KIND] ?? KIND,
+  },
+  strategy: {
+    default: onCrd(defaultCrd),
+    prepareCreate: onCrd(({ status: _status, ...crd }) => keepStorageVersion(crd)),
+    prepareUpdate: onCrd(keepStorageVersion),
+    validate: (object) => validateCrd(crdOf(object)),
+    validateUpdate: (next, current) => validateCrdUpdate(crdOf(next), crdOf(current)),
+    warnings: (object) => warnAbout(crdOf(object)),
+    // An established one has objects, which go first: `planCrdDeletion`.
+    isHeld: (object) => isEstablished(crdOf(object)) && object.metadata.deletionTimestamp === undefined,
+    markDeleted: (object) => {
+      const crd = crdOf(object);
+      return isEstablished(crd)
+        ? untyped(markCrdDeleted(crd, Date.parse(object.metadata.deletionTimestamp ?? "")))
+        : object;
+    },
+    generation: true,
+    needsResourceVersion: true,
+  },
+  subresources: [{ name: "status", group: GROUP, version: "v1", kind: KIND, verbs: ["get", "patch", "update"] }],
+  columns: COLUMNS,
+};
+
+function defaultCrd(crd: CustomResourceDefinition): CustomResourceDefinition {
+  const { names, conversion } = crd.spec;
+  const singular = names.singular ? names.singular : names.kind.toLowerCase();
+  const listKind = names.listKind || names.kind === "" ? names.listKind : `${names.kind}List`;
+  return {
+    ...crd,
+    spec: {
+      ...crd.spec,
+      conversion: conversion ?? { strategy: "None" },
+      names: { ...names, singular, ...(listKind !== undefined && { listKind }) },
+    },
+  };
+}
+
+/** Objects may be stored in the storage version from now on: it is remembered until a migration takes it away. */
+function keepStorageVersion(crd: CustomResourceDefinition): CustomResourceDefinition {
+  const stored = crd.status?.storedVersions ?? [];
+  const storage = crd.spec.versions.find((version) => version.storage)?.name;
+  if (storage === undefined || stored.includes(storage)) return crd;
+  return { ...crd, status: { ...crd.status, storedVersions: [...stored, storage] } };
+}
+
+/** How many rules in Common Expression Language a CRD has; none of them is evaluated. */
+export function countExpressionRules({ spec }: CustomResourceDefinition): number {
+  const schemas = spec.versions.flatMap(({ schema }) => [...walkSchemas(schema?.openAPIV3Schema ?? {})]);
+  return schemas.reduce((count, { schema }) => count + (schema["x-kubernetes-validations"]?.length ?? 0), 0);
+}
+
+function warnAbout(crd: CustomResourceDefinition): string[] {
+  const warnings = new Set<string>();
+  const rules = countExpressionRules(crd);
+  if (rules > 0) {
+    const subject = rules === 1 ? "1 x-kubernetes-validations rule is" : `${rules} x-kubernetes-validations rules are`;
+    warnings.add(`${subject} not evaluated: this API server has no Common Expression Language`);
+  }
+  for (const { schema: validation } of crd.spec.versions) {
+    for (const { schema } of walkSchemas(validation?.openAPIV3Schema ?? {})) {
+      if (schema.format && !isKnownFormat(schema.format))
+        warnings.add(`unrecognized format ${JSON.stringify(schema.format)}`);
+      const type = schema["x-kubernetes-list-type"] === "set" ? itemsOf(schema)?.type : undefined;
+      if (type !== "object" && type !== "array") continue;
+      const problem = `for items of type "${type}" is not supported by server-side apply or CEL validation rules`;
+      warnings.add(`x-kubernetes-list-type: set ${problem}`);
+    }
+  }
+  return [...warnings];
+}

@@ -1,0 +1,149 @@
+import type { FieldError } from "../../api/field-error.ts";
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionSpec,
+} from "../../api/gen/types.ts";
+import { checkDnsSubdomain } from "../../api/validation/names.ts";
+import { each, forbidden, invalid, oneOf, required } from "../../api/validation/problems.ts";
+import { isEstablished } from "./crd-status.ts";
+import { checkDns1035Label } from "./dns-1035.ts";
+import { validateVersion } from "./version-rules.ts";
+
+/** What kube-apiserver would refuse in a CRD, metadata apart, and webhooks for conversion, which are not built. */
+export function validateCrd(crd: CustomResourceDefinition): FieldError[] {
+  const { spec, status, metadata = {} } = crd;
+  return [
+    ...checkName(metadata.name ?? "", spec),
+    ...checkGroup(spec.group),
+    ...oneOf("spec.scope", spec.scope, ["Cluster", "Namespaced"]),
+    ...checkRequiredNames(spec.names),
+    ...validateNames(spec.names, "spec.names"),
+    ...checkVersions(spec),
+    ...checkConversion(spec),
+    ...checkPreservation(spec),
+    ...checkApproval(crd),
+    ...(status?.acceptedNames ? validateNames(status.acceptedNames, "status.acceptedNames") : []),
+    ...checkStoredVersions(crd),
+  ];
+}
+
+/** What may not change: never the group and the plural, and once it is served neither scope nor kind. */
+export function validateCrdUpdate(next: CustomResourceDefinition, current: CustomResourceDefinition): FieldError[] {
+  const fixed: ReadonlyArray<readonly [string, unknown, unknown]> = [
+    ["spec.group", next.spec.group, current.spec.group],
+    ["spec.names.plural", next.spec.names.plural, current.spec.names.plural],
+  ];
+  const established: ReadonlyArray<readonly [string, unknown, unknown]> = [
+    ["spec.scope", next.spec.scope, current.spec.scope],
+    ["spec.names.kind", next.spec.names.kind, current.spec.names.kind],
+  ];
+  return [...fixed, ...(isEstablished(current) ? established : [])]
+    .filter(([, value, old]) => value !== old)
+    .map(([path, value]) => invalid(path, value, "field is immutable"));
+}
+
+function checkName(name: string, { names, group }: CustomResourceDefinitionSpec): FieldError[] {
+  if (name === `${names.plural}.${group}`) return [];
+  return [invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')];
+}
+
+function checkGroup(group: string): FieldError[] {
+  if (group === "") return [required("spec.group")];
+  const problems = checkDnsSubdomain(group);
+  if (problems.length > 0) return [invalid("spec.group", group, problems.join(","))];
+  return group.includes(".") ? [] : [invalid("spec.group", group, "should be a domain with at least one dot")];
+}
+
+function checkRequiredNames(names: CustomResourceDefinitionNames): FieldError[] {
+  const { plural, singular, kind, listKind } = names;
+  return Object.entries({ plural, singular, kind, listKind })
+    .filter(([, value]) => value === undefined || value === "")
+    .map(([name]) => required(`spec.names.${name}`));
+}
+
+function validateNames(names: CustomResourceDefinitionNames, path: string): FieldError[] {
+  const { plural, singular = "", kind, listKind = "", shortNames, categories } = names;
+  const label = (at: string, value: string) => {
+    const problems = value === "" ? [] : checkDns1035Label(value);
+    return problems.length === 0 ? [] : [invalid(at, value, problems.join(","))];
+  };
+  const kindLabel = (at: string, value: string) => {
+    const problems = value === "" ? [] : checkDns1035Label(value.toLowerCase());
+    const rule = `may have mixed case, but should otherwise match: ${problems.join(",")}`;
+    return problems.length === 0 ? [] : [invalid(at, value, rule)];
+  };
+  const isAmbiguous = kind !== "" && kind === listKind;
+  return [
+    ...label(`${path}.plural`, plural),
+    ...label(`${path}.singular`, singular),
+    ...kindLabel(`${path}.kind`, kind),
+    ...kindLabel(`${path}.listKind`, listKind),
+    ...each(`${path}.shortNames`, shortNames, (name, at) => label(at, name)),
+    ...(isAmbiguous ? [invalid(`${path}.listKind`, listKind, "kind and listKind may not be the same")] : []),
+    ...each(`${path}.categories`, categories, (name, at) => label(at, name)),
+  ];
+}
+
+function checkVersions(spec: CustomResourceDefinitionSpec): FieldError[] {
+  const { versions } = spec;
+  const names = versions.map(({ name }) => name);
+  const errors = each("spec.versions", versions, validateVersion);
+  if (new Set(names).size < names.length) {
+    errors.push(invalid("spec.versions", names, "must contain unique version names"));
+  }
+  if (versions.filter(({ storage }) => storage).length !== 1) {
+    errors.push(invalid("spec.versions", names, "must have exactly one version marked as storage version"));
+  }
+  return errors;
+}
+
+function checkConversion({ conversion }: CustomResourceDefinitionSpec): FieldError[] {
+  if (!conversion) return [];
+  if (conversion.strategy === "Webhook") {
+    return [forbidden("spec.conversion.strategy", "conversion webhooks are not supported by this API server")];
+  }
+  const errors = oneOf("spec.conversion.strategy", conversion.strategy, ["None", "Webhook"]);
+  if (!conversion.webhook) return errors;
+  return [...errors, forbidden("spec.conversion.webhook", "should not be set when strategy is not set to Webhook")];
+}
+
+function checkPreservation({ preserveUnknownFields }: CustomResourceDefinitionSpec): FieldError[] {
+  if (preserveUnknownFields !== true) return [];
+  const problem =
+    "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
+  return [invalid("spec.preserveUnknownFields", true, problem)];
+}
+
+const APPROVAL = "api-approved.kubernetes.io";
+
+/** The groups of the project itself want a link to the review of their API. */
+function checkApproval({ metadata, spec: { group } }: CustomResourceDefinition): FieldError[] {
+  if (!/(^|\.)(k8s|kubernetes)\.io$/.test(group)) return [];
+  const path = `metadata.annotations[${APPROVAL}]`;
+  const approval = metadata?.annotations?.[APPROVAL];
+  const more = "see https://github.com/kubernetes/enhancements/pull/1111";
+  if (approval === undefined) {
+    return [required(path, `protected groups must have approval annotation "${APPROVAL}", ${more}`)];
+  }
+  if (approval.startsWith("unapproved") || URL.canParse(approval)) return [];
+  const problem = `protected groups must have approval annotation "${APPROVAL}" with either a URL or a reason starting with "unapproved", ${more}`;
+  return [invalid(path, approval, problem)];
+}
+
+/** A version in which objects may lie cannot go. */
+function checkStoredVersions({ spec, status }: CustomResourceDefinition): FieldError[] {
+  const stored = status?.storedVersions ?? [];
+  const known = new Set(spec.versions.map(({ name }) => name));
+  const path = "status.storedVersions";
+  const missing = stored.flatMap((name, index) => {
+    if (known.has(name)) return [];
+    const problem = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
+    return [invalid(`${path}[${index}]`, name, problem)];
+  });
+  const storage = spec.versions.filter((version) => version.storage && !stored.includes(version.name));
+  const unlisted = storage.map(({ name }) => invalid(path, stored, `must have the storage version ${name}`));
+  return stored.length === 0
+    ? [invalid(path, stored, "must have at least one stored version")]
+    : [...unlisted, ...missing];
+}

@@ -1,0 +1,72 @@
+import type { CustomResourceColumnDefinition } from "../../api/gen/types.ts";
+import { formatHumanDuration } from "../../base/human-duration.ts";
+import type { Column } from "../ports/resource-kind.ts";
+import { evaluateJsonPath, type JsonPath, parseJsonPath } from "./json-path.ts";
+
+type Cell = string | number | boolean | null;
+
+const NAME: Column = {
+  name: "Name",
+  type: "string",
+  format: "name",
+  description: "The object's name, unique among its kind in its namespace.",
+  priority: 0,
+  cell: ({ metadata }) => metadata.name ?? "",
+};
+
+/** When the CRD names no columns. */
+const AGE: CustomResourceColumnDefinition = {
+  name: "Age",
+  type: "date",
+  description: "When the object was created.",
+  jsonPath: ".metadata.creationTimestamp",
+};
+
+/** What `kubectl get` prints of a custom kind: the name, then what the CRD says, else the age. */
+export function customColumns(columns: readonly CustomResourceColumnDefinition[] = []): readonly Column[] {
+  return [NAME, ...(columns.length === 0 ? [AGE] : columns).map(defineColumn)];
+}
+
+function defineColumn(column: CustomResourceColumnDefinition): Column {
+  const { name, jsonPath, priority = 0, description = "" } = column;
+  const path = parseJsonPath(jsonPath);
+  const type = columnType(column.type);
+  return {
+    name,
+    type,
+    description:
+      description === "" ? `Custom resource definition column (in JSONPath format): ${jsonPath}` : description,
+    priority,
+    cell: (object, now) => (path ? cellOf(type, firstOf(path, object), now) : null),
+  };
+}
+
+/** What a validated CRD can say. */
+function columnType(type: string): Column["type"] {
+  return type === "integer" || type === "number" || type === "boolean" || type === "date" ? type : "string";
+}
+
+function firstOf(path: JsonPath, object: unknown): unknown {
+  return evaluateJsonPath(path, object)[0];
+}
+
+function cellOf(type: Column["type"], value: unknown, now: number): Cell {
+  if (value === null || value === undefined) return null;
+  switch (type) {
+    case "string":
+      return typeof value === "object" ? JSON.stringify(value) : String(value);
+    case "boolean":
+      return typeof value === "boolean" ? value : null;
+    case "integer":
+      return typeof value === "number" ? Math.trunc(value) : null;
+    case "number":
+      return typeof value === "number" ? value : null;
+    case "date":
+      return typeof value === "string" ? ageOf(value, now) : null;
+  }
+}
+
+function ageOf(time: string, now: number): string {
+  const since = Date.parse(time);
+  return Number.isNaN(since) ? "<invalid>" : formatHumanDuration(now - since);
+}

@@ -1,0 +1,181 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Decoded } from "../../api/decode.ts";
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "../../api/gen/types.ts";
+import { isKubeObject, isRecord, type KubeObject } from "../../api/object.ts";
+import type { ResourceKind, StoredAs, Strategy, Subresource, Verb } from "../ports/resource-kind.ts";
+import { isEstablished } from "./crd-status.ts";
+import { customColumns } from "./custom-columns.ts";
+import { customNode } from "./custom-node.ts";
+import { applyDefaults } from "./default-value.ts";
+import { validateEmbeddedObjects } from "./embedded-objects.ts";
+import { validateListItems } from "./list-items.ts";
+import { pruneObject } from "./prune.ts";
+import { scalePathsOf, selectableField, validateScale } from "./scale.ts";
+import type { Schema } from "./schema-props.ts";
+import { validateValue } from "./validate-value.ts";
+
+const ALL_VERBS: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+/** While a CRD waits for its objects to go, no new ones come. */
+const VERBS_WHILE_TERMINATING = ALL_VERBS.filter((verb) => verb !== "create");
+
+/**
+ * The rows that a CRD adds to the table of kinds: one for each served version, and nothing before its names have been
+ * accepted. The storage version is the row without `storedAs`; when it is not served its row has no verbs.
+ */
+export function customKinds(crd: CustomResourceDefinition): readonly ResourceKind[] {
+  if (!isEstablished(crd)) return [];
+  const storage = crd.spec.versions.find((version) => version.storage);
+  return crd.spec.versions
+    .filter((version) => version.served || version === storage)
+    .map((version) => customKind(crd, version, storage ?? version));
+}
+
+/** The schema of each version as OpenAPI documents show it, by the definition's name. */
+export function customSchemas(crd: CustomResourceDefinition): Readonly<Record<string, Schema>> {
+  const schemas = crd.spec.versions.map((version) => [definitionName(crd, version.name), schemaOf(version)]);
+  return Object.fromEntries(schemas);
+}
+
+/** `com.example.stable.v1.CronTab`, as upstream names it: the group backwards. */
+function definitionName({ spec }: CustomResourceDefinition, version: string): string {
+  return [...spec.group.split(".").toReversed(), version, spec.names.kind].join(".");
+}
+
+const schemaOf = ({ schema }: CustomResourceDefinitionVersion): Schema => schema?.openAPIV3Schema ?? { type: "object" };
+
+function customKind(
+  crd: CustomResourceDefinition,
+  version: CustomResourceDefinitionVersion,
+  storage: CustomResourceDefinitionVersion,
+): ResourceKind {
+  const { group, scope } = crd.spec;
+  const names = crd.status?.acceptedNames ?? crd.spec.names;
+  const schema = schemaOf(version);
+  return {
+    group,
+    version: version.name,
+    kind: names.kind,
+    listKind: names.listKind ?? `${names.kind}List`,
+    plural: names.plural,
+    singular: names.singular ?? names.kind.toLowerCase(),
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    namespaced: scope === "Namespaced",
+    verbs: version.served ? verbsOf(crd) : [],
+    schema: {
+      decode: (value) => decodeCustom(schema, value),
+      node: customNode(schema),
+      strategicMerge: false,
+      definition: definitionName(crd, version.name),
+    },
+    strategy: customStrategy(crd, version),
+    subresources: version.served ? subresourcesOf(crd, version) : [],
+    columns: customColumns(version.additionalPrinterColumns),
+    ...(version !== storage && { storedAs: storedAs(crd, version, storage) }),
+  };
+}
+
+function verbsOf({ metadata }: CustomResourceDefinition): readonly Verb[] {
+  return metadata?.deletionTimestamp === undefined ? ALL_VERBS : VERBS_WHILE_TERMINATING;
+}
+
+function decodeCustom(schema: Schema, value: unknown): Decoded<unknown> {
+  if (!isRecord(value)) return { value: undefined, errors: [{ path: "", message: "expected object" }], warnings: [] };
+  for (const name of ["apiVersion", "kind"]) {
+    if (typeof value[name] === "string") continue;
+    return { value: undefined, errors: [{ path: name, message: "expected string" }], warnings: [] };
+  }
+  return pruneObject(schema, { ...value, metadata: value["metadata"] ?? {} });
+}
+
+function subresourcesOf(
+  { spec: { group, names } }: CustomResourceDefinition,
+  { name, subresources = {} }: CustomResourceDefinitionVersion,
+): Subresource[] {
+  const verbs: readonly Verb[] = ["get", "patch", "update"];
+  const scale: Subresource[] = subresources.scale
+    ? [
+        {
+          name: "scale",
+          group: "autoscaling",
+          version: "v1",
+          kind: "Scale",
+          verbs,
+          scale: scalePathsOf(subresources.scale),
+        },
+      ]
+    : [];
+  const status: Subresource = { name: "status", group, version: name, kind: names.kind, verbs };
+  return [...scale, ...(subresources.status ? [status] : [])];
+}
+
+function customStrategy(crd: CustomResourceDefinition, version: CustomResourceDefinitionVersion): Strategy {
+  const schema = schemaOf(version);
+  const { subresources = {}, selectableFields = [] } = version;
+  const scale = subresources.scale && scalePathsOf(subresources.scale);
+  const warning = deprecationOf(crd, version);
+  const fields = selectableFields.map(({ jsonPath }) => [jsonPath.replace(/^\./, ""), selectableField(jsonPath)]);
+  return {
+    default: (object) => asObject(applyDefaults(schema, object)),
+    ...(subresources.status && { prepareCreate: withoutStatus }),
+    validate: (object) => [
+      ...validateValue(schema, object),
+      ...validateEmbeddedObjects(schema, object),
+      ...validateListItems(schema, object),
+      ...(scale ? validateScale(object, scale) : []),
+    ],
+    ...(warning !== undefined && { warnings: () => [warning] }),
+    fields: Object.fromEntries(fields),
+    generation: true,
+    needsResourceVersion: true,
+  };
+}
+
+function withoutStatus({ status: _status, ...object }: KubeObject): KubeObject {
+  return object;
+}
+
+function deprecationOf(
+  { spec: { group, names } }: CustomResourceDefinition,
+  { name, deprecated = false, deprecationWarning }: CustomResourceDefinitionVersion,
+): string | undefined {
+  return deprecated ? (deprecationWarning ?? `${group}/${name} ${names.kind} is deprecated`) : undefined;
+}
+
+/** Versions without conversion differ in name only: an object is read as the version that is asked for. */
+function storedAs(
+  { spec: { group, names } }: CustomResourceDefinition,
+  version: CustomResourceDefinitionVersion,
+  storage: CustomResourceDefinitionVersion,
+): StoredAs {
+  const schema = schemaOf(version);
+  return {
+    group,
+    plural: names.plural,
+    toStored: (object) => ({ ...object, apiVersion: `${group}/${storage.name}` }),
+    fromStored: (object) => readAs(schema, { ...object, apiVersion: `${group}/${version.name}` }),
+  };
+}
+
+/** As the schema sees it: without what it does not know, with its defaults. */
+function readAs(schema: Schema, object: KubeObject): KubeObject {
+  const pruned = pruneObject(schema, object).value;
+  return asObject(applyDefaults(schema, pruned ?? object));
+}
+
+/**
+ * What a stored object should be after its CRD changed (another storage version, fields gone or defaulted); undefined
+ * when it is so already. `storage` is the row without `storedAs`. Upstream does this whenever it reads from its store.
+ */
+export function upgradeStored(crd: CustomResourceDefinition, object: KubeObject): KubeObject | undefined {
+  const storage = crd.spec.versions.find((version) => version.storage);
+  if (!storage) return undefined;
+  const upgraded = readAs(schemaOf(storage), { ...object, apiVersion: `${crd.spec.group}/${storage.name}` });
+  return isDeepStrictEqual(upgraded, object) ? undefined : upgraded;
+}
+
+function asObject(value: unknown): KubeObject {
+  if (!isKubeObject(value)) throw new TypeError("a custom object lost its type or metadata");
+  return value;
+}

@@ -1,0 +1,108 @@
+import { type Decoded, decodeTyped } from "../../api/decode.ts";
+import { type FieldError, fieldPath } from "../../api/field-error.ts";
+import { SERVED_SCHEMA } from "../../api/gen/served-schema.ts";
+import { isRecord } from "../../api/object.ts";
+import { fieldOf, isEmbeddedResource, itemsOf, preservesUnknown, type Schema, TYPE_META } from "./schema-props.ts";
+
+/** Deeper values are refused: nobody writes them by hand, and walks over them must end. */
+const MAX_DEPTH = 200;
+
+interface Pruning {
+  readonly errors: FieldError[];
+  readonly warnings: FieldError[];
+}
+
+interface Place {
+  readonly path: string;
+  readonly depth: number;
+  /** Has apiVersion, kind and metadata whatever its schema says. */
+  readonly isObject: boolean;
+}
+
+/**
+ * The value without the fields that its schema does not have, each of which is a warning. Metadata, of the object itself
+ * and of objects within it, is decoded as such. Nothing is shared with what came in.
+ */
+export function pruneObject(schema: Schema, value: unknown): Decoded<unknown> {
+  const pruning: Pruning = { errors: [], warnings: [] };
+  const pruned = prune(pruning, { value, schema }, { path: "", depth: 0, isObject: true });
+  const { errors, warnings } = pruning;
+  return { value: errors.length === 0 ? pruned : undefined, errors, warnings };
+}
+
+/** True when pruning leaves the value as it is; for defaults, which must be so. */
+export function isPruned(schema: Schema, value: unknown): boolean {
+  const pruning: Pruning = { errors: [], warnings: [] };
+  prune(pruning, { value, schema }, { path: "", depth: 0, isObject: isEmbeddedResource(schema) });
+  return pruning.errors.length === 0 && pruning.warnings.length === 0;
+}
+
+interface Input {
+  readonly value: unknown;
+  /** True: nothing is known of the value and all of it stays; undefined: nothing is known and no field of it stays. */
+  readonly schema: Schema | true | undefined;
+}
+
+function prune(pruning: Pruning, { value, schema }: Input, place: Place): unknown {
+  const { path, depth } = place;
+  if (depth > MAX_DEPTH) {
+    pruning.errors.push({ path, message: `more than ${MAX_DEPTH} levels` });
+    return null;
+  }
+  if (Array.isArray(value)) {
+    return value.map((item: unknown, index) => {
+      const below = { path: `${path}[${index}]`, depth: depth + 1 };
+      return pruneItem(pruning, { value: item, schema }, below);
+    });
+  }
+  return isRecord(value) ? pruneRecord(pruning, { value, schema }, place) : value;
+}
+
+function pruneItem(pruning: Pruning, { value, schema }: Input, at: Omit<Place, "isObject">): unknown {
+  const items = schema === true || schema === undefined ? schema : (itemsOf(schema) ?? openness(schema));
+  return prune(pruning, { value, schema: items }, { ...at, isObject: isKnown(items) && isEmbeddedResource(items) });
+}
+
+const isKnown = (schema: Schema | true | undefined): schema is Schema => schema !== true && schema !== undefined;
+const openness = (schema: Schema) => (preservesUnknown(schema) ? true : undefined);
+
+function pruneRecord(
+  pruning: Pruning,
+  { value, schema }: { value: Record<string, unknown>; schema: Schema | true | undefined },
+  { path, depth, isObject }: Place,
+): unknown {
+  const kept: Array<[string, unknown]> = [];
+  for (const [name, item] of Object.entries(value)) {
+    const at = fieldPath(path, name);
+    if (isObject && TYPE_META.has(name)) {
+      kept.push([name, name === "metadata" ? decodeMetadata(pruning, item, at) : item]);
+      continue;
+    }
+    const field = schema === true ? true : schema && knownField(schema, name);
+    if (field === undefined) {
+      pruning.warnings.push({ path: at, message: `unknown field "${at}"` });
+      continue;
+    }
+    const below = { path: at, depth: depth + 1, isObject: isKnown(field) && isEmbeddedResource(field) };
+    kept.push([name, prune(pruning, { value: item, schema: field }, below)]);
+  }
+  return Object.fromEntries(kept);
+}
+
+/** What is known of a field; `additionalProperties: true` lets the field stay, and what is below it is not known. */
+function knownField(schema: Schema, name: string): Schema | true | undefined {
+  const field = fieldOf(schema, name);
+  if (typeof field === "object") return field;
+  if (preservesUnknown(schema)) return true;
+  return field === true ? NOTHING : undefined;
+}
+
+const NOTHING: Schema = {};
+
+function decodeMetadata(pruning: Pruning, value: unknown, path: string): unknown {
+  if (value === null) return undefined;
+  const decoded = decodeTyped({ tables: SERVED_SCHEMA, type: "ObjectMeta" }, value, path);
+  pruning.errors.push(...decoded.errors);
+  pruning.warnings.push(...decoded.warnings);
+  return decoded.value;
+}

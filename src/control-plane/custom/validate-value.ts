@@ -1,0 +1,174 @@
+import { isDeepStrictEqual } from "node:util";
+import { type FieldError, fieldPath, showValue } from "../../api/field-error.ts";
+import { isRecord } from "../../api/object.ts";
+import { invalid, required, tooLong, tooMany } from "../../api/validation/problems.ts";
+import { hasFormat } from "./formats.ts";
+import { compilePattern } from "./go-pattern.ts";
+import { additionalOf, isIntOrString, itemsOf, propertyOf, type Schema } from "./schema-props.ts";
+
+/** Further problems are not looked for. */
+const MAX_PROBLEMS = 100;
+
+/**
+ * What of the value does not fit its schema, in the words of kube-openapi (`pkg/validation/errors/schema.go`), which is
+ * what kube-apiserver answers with. `path` is that of the value, `""` for the object itself.
+ */
+export function validateValue(schema: Schema, value: unknown, path = ""): FieldError[] {
+  const typeError = checkType(schema, value, path);
+  if (typeError) return [typeError, ...checkEnum(schema, value, path)];
+  const errors = [...checkJunctors(schema, value, path), ...checkEnum(schema, value, path)];
+  if (typeof value === "string") errors.push(...checkString(schema, value, path));
+  if (typeof value === "number") errors.push(...checkNumber(schema, value, path));
+  if (Array.isArray(value)) errors.push(...checkList(schema, value, path));
+  if (isRecord(value)) errors.push(...checkRecord(schema, value, path));
+  return errors.slice(0, MAX_PROBLEMS);
+}
+
+/** JSON's name for what the value is. */
+function typeOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  return typeof value;
+}
+
+function checkType(schema: Schema, value: unknown, path: string): FieldError | undefined {
+  const allowed = isIntOrString(schema) ? ["integer", "string"] : [schema.type ?? ""].filter((type) => type !== "");
+  const actual = typeOf(value);
+  if (allowed.length === 0 || allowed.includes(actual)) return undefined;
+  if (actual === "null" && schema.nullable === true) return undefined;
+  if (actual === "integer" && allowed.includes("number")) return undefined;
+  return wrongType(path, allowed.join(","), actual);
+}
+
+function wrongType(path: string, expected: string, shown: string): FieldError {
+  const message = `Invalid value: ${showValue(shown)}: ${path} in body must be of type ${expected}: ${showValue(shown)}`;
+  return { path, message, reason: "FieldValueTypeInvalid" };
+}
+
+function checkEnum(schema: Schema, value: unknown, path: string): FieldError[] {
+  const values = Array.isArray(schema.enum) ? schema.enum : [];
+  if (values.length === 0 || values.some((candidate) => isDeepStrictEqual(candidate, value))) return [];
+  const shown = values.map((candidate) =>
+    JSON.stringify(typeof candidate === "string" ? candidate : JSON.stringify(candidate)),
+  );
+  const message = `Unsupported value: ${showValue(value)}: supported values: ${shown.join(", ")}`;
+  return [{ path, message, reason: "FieldValueNotSupported" }];
+}
+
+function checkString({ maxLength, minLength, pattern, format }: Schema, value: string, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const length = [...value].length;
+  if (maxLength !== undefined && length > maxLength) errors.push(tooLong(path, maxLength));
+  if (minLength !== undefined && length < minLength) {
+    errors.push(invalid(path, value, `${path} in body should be at least ${minLength} chars long`));
+  }
+  const compiled = pattern ? compilePattern(pattern) : undefined;
+  if (compiled && "regExp" in compiled && !compiled.regExp.test(value)) {
+    errors.push(invalid(path, value, `${path} in body should match '${pattern}'`));
+  }
+  if (format && !hasFormat(format, value)) errors.push(wrongType(path, format, value));
+  return errors;
+}
+
+function checkNumber(schema: Schema, value: number, path: string): FieldError[] {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
+  const problems: string[] = [];
+  if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum)) {
+    problems.push(`should be less than ${exclusiveMaximum ? "" : "or equal to "}${maximum}`);
+  }
+  if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum)) {
+    problems.push(`should be greater than ${exclusiveMinimum ? "" : "or equal to "}${minimum}`);
+  }
+  if (multipleOf !== undefined && !isMultiple(value, multipleOf))
+    problems.push(`should be a multiple of ${multipleOf}`);
+  return problems.map((problem) => invalid(path, value, `${path} in body ${problem}`));
+}
+
+/** Below one, the inverse is multiplied with: 0.3 is a multiple of 0.1 although no division says so. */
+function isMultiple(value: number, factor: number): boolean {
+  const quotient = factor < 1 ? (1 / factor) * value : value / factor;
+  return Math.abs(quotient - Math.round(quotient)) <= 1e-9 * Math.max(1, Math.abs(quotient));
+}
+
+function checkList(schema: Schema, list: readonly unknown[], path: string): FieldError[] {
+  const { maxItems, minItems } = schema;
+  const errors: FieldError[] = [];
+  if (minItems !== undefined && list.length < minItems) {
+    errors.push(invalid(path, list.length, `${path} in body should have at least ${minItems} items`));
+  }
+  if (maxItems !== undefined && list.length > maxItems) errors.push(tooMany(path, list.length, maxItems));
+  const items = itemsOf(schema);
+  if (!items) return errors;
+  for (const [index, item] of list.entries()) {
+    errors.push(...validateValue(items, item, `${path}[${index}]`));
+    if (errors.length >= MAX_PROBLEMS) break;
+  }
+  return errors;
+}
+
+function checkRecord(schema: Schema, record: Readonly<Record<string, unknown>>, path: string): FieldError[] {
+  const errors = checkSize(schema, Object.keys(record).length, path);
+  for (const name of schema.required ?? []) {
+    if (!Object.hasOwn(record, name)) errors.push(required(fieldPath(path, name)));
+  }
+  const additional = additionalOf(schema);
+  for (const [name, item] of Object.entries(record)) {
+    const field = propertyOf(schema, name) ?? additional;
+    if (field === false) errors.push(invalid(path, name, `${path}.${name} in body is a forbidden property`));
+    if (typeof field === "object") errors.push(...validateValue(field, item, fieldPath(path, name)));
+    if (errors.length >= MAX_PROBLEMS) break;
+  }
+  return errors;
+}
+
+function checkSize({ minProperties, maxProperties }: Schema, size: number, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (minProperties !== undefined && size < minProperties) {
+    errors.push(invalid(path, size, `${path} in body should have at least ${minProperties} properties`));
+  }
+  if (maxProperties !== undefined && size > maxProperties) errors.push(tooMany(path, size, maxProperties));
+  return errors;
+}
+
+/** Upstream has no field for these, and its answer says so with Go's word for nothing. */
+function junctorError(path: string, problem: string): FieldError {
+  const message = `Invalid value: "": ${JSON.stringify(path)} ${problem}`;
+  return { path: "<nil>", message, reason: "FieldValueInvalid" };
+}
+
+function checkJunctors(schema: Schema, value: unknown, path: string): FieldError[] {
+  const { anyOf = [], oneOf = [], allOf = [], not } = schema;
+  const errors: FieldError[] = [];
+  if (anyOf.length > 0) errors.push(...checkAnyOf(anyOf, value, path));
+  if (oneOf.length > 0) errors.push(...checkOneOf(oneOf, value, path));
+  const failures = allOf.map((part) => validateValue(part, value, path)).filter((found) => found.length > 0);
+  if (failures.length > 0) {
+    const none = failures.length === allOf.length ? ". None validated" : "";
+    errors.push(...failures.flat(), junctorError(path, `must validate all the schemas (allOf)${none}`));
+  }
+  if (not && validateValue(not, value, path).length === 0) {
+    errors.push(junctorError(path, "must not validate the schema (not)"));
+  }
+  return errors;
+}
+
+function checkAnyOf(anyOf: readonly Schema[], value: unknown, path: string): FieldError[] {
+  const failures = anyOf.map((part) => validateValue(part, value, path));
+  if (failures.some((found) => found.length === 0)) return [];
+  return [junctorError(path, "must validate at least one schema (anyOf)"), ...closest(failures)];
+}
+
+function checkOneOf(oneOf: readonly Schema[], value: unknown, path: string): FieldError[] {
+  const failures = oneOf.map((part) => validateValue(part, value, path));
+  const valid = failures.filter((found) => found.length === 0).length;
+  if (valid === 1) return [];
+  const found = valid === 0 ? "Found none valid" : `Found ${valid} valid alternatives`;
+  const error = junctorError(path, `must validate one and only one schema (oneOf). ${found}`);
+  return valid === 0 ? [error, ...closest(failures)] : [error];
+}
+
+/** What is wrong with the alternative that fits best: it is most likely the one that was meant. */
+function closest(failures: readonly FieldError[][]): readonly FieldError[] {
+  return failures.reduce((best, found) => (found.length < best.length ? found : best));
+}

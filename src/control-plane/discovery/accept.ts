@@ -1,0 +1,58 @@
+import type { AggregatedVersion } from "./aggregated-discovery.ts";
+
+interface MediaRange {
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly quality: number;
+}
+
+/** The media ranges of an Accept header, the most wanted first. */
+function parseAccept(accept: string): MediaRange[] {
+  const ranges = accept.split(",").flatMap((text) => {
+    const [type = "", ...rest] = text.split(";").map((part) => part.trim());
+    if (type === "") return [];
+    const parameters = new Map(
+      rest.map((part): [string, string] => {
+        const [name = "", value = ""] = part.split("=").map((side) => side.trim());
+        return [name.toLowerCase(), value];
+      }),
+    );
+    return [{ type: type.toLowerCase(), parameters, quality: Number(parameters.get("q") ?? 1) }];
+  });
+  return ranges.filter(({ quality }) => quality > 0).sort((a, b) => b.quality - a.quality);
+}
+
+const JSON_TYPES = new Set(["application/json", "application/*", "*/*"]);
+
+/** Which form of discovery `/api` and `/apis` answer with. Whoever asks for nothing that we know gets the plain one. */
+export function negotiateDiscovery(accept: string | undefined): AggregatedVersion | "plain" {
+  for (const { type, parameters } of parseAccept(accept ?? "")) {
+    if (!JSON_TYPES.has(type)) continue;
+    const as = parameters.get("as");
+    if (as === undefined) return "plain";
+    const version = parameters.get("v");
+    const isDiscovery = parameters.get("g") === "apidiscovery.k8s.io" && as === "APIGroupDiscoveryList";
+    if (isDiscovery && (version === "v2" || version === "v2beta1")) return version;
+  }
+  return "plain";
+}
+
+/** What to say in Content-Type, so that a client knows which form it got. */
+export function discoveryContentType(form: AggregatedVersion | "plain"): string {
+  return form === "plain"
+    ? "application/json"
+    : `application/json;g=apidiscovery.k8s.io;v=${form};as=APIGroupDiscoveryList`;
+}
+
+/** The protobuf form of OpenAPI v2. Clients ask for it with an `@` too, which is no legal media type to answer with. */
+export const OPENAPI_V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+const OPENAPI_V2_PROTOBUF_ASKED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+
+/** Which form `/openapi/v2` answers with. kubectl reads only protobuf. */
+export function negotiateOpenApiV2(accept: string | undefined): "json" | "protobuf" {
+  for (const { type } of parseAccept(accept ?? "")) {
+    if (type === OPENAPI_V2_PROTOBUF || type === OPENAPI_V2_PROTOBUF_ASKED) return "protobuf";
+    if (JSON_TYPES.has(type)) return "json";
+  }
+  return "json";
+}

@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import { discoveryContentType, negotiateDiscovery, negotiateOpenApiV2, OPENAPI_V2_PROTOBUF } from "./accept.ts";
+import { describeAggregated } from "./aggregated-discovery.ts";
+import { type ApiTable, type GroupVersion, type JsonObject, listGroupVersions, pathOf } from "./api-table.ts";
+import { describeOpenApiV2 } from "./openapi-v2.ts";
+import { encodeOpenApiV2 } from "./openapi-v2-protobuf.ts";
+import { describeOpenApiIndex, describeOpenApiV3 } from "./openapi-v3.ts";
+import { describeApiGroup, describeApiGroups, describeApiVersions, describeResources } from "./plain-discovery.ts";
+
+/** A finished answer. */
+export interface ApiDocument {
+  readonly contentType: string;
+  readonly body: Buffer;
+  /** SHA-512 of the body, in upper-case hexadecimal. */
+  readonly hash: string;
+  /** The hash in quotes, as the ETag header wants it. */
+  readonly etag: string;
+}
+
+/** What the API looks like, as documents. */
+export interface ApiDescription {
+  /**
+   * The answer to a GET of the path (`/api`, `/apis`, `/apis/apps`, `/apis/apps/v1`, `/openapi/v2`, `/openapi/v3`,
+   * `/openapi/v3/apis/apps/v1`; a slash at the end makes no difference); undefined for a path that is none of these.
+   * Made when first asked for.
+   */
+  document(path: string, accept: string | undefined): ApiDocument | undefined;
+}
+
+/** The documents of a table. Keep it as long as the table is the same: each document is made once. */
+export function describeApi(whole: ApiTable): ApiDescription {
+  // A version that is stored and no longer served has a row without verbs.
+  const table = {
+    ...whole,
+    kinds: whole.kinds.filter(({ verbs, subresources }) => verbs.length + subresources.length > 0),
+  };
+  const made = new Map<string, ApiDocument | undefined>();
+  const groupVersions = listGroupVersions(table.kinds);
+
+  function once(key: string, make: () => ApiDocument | undefined): ApiDocument | undefined {
+    if (!made.has(key)) made.set(key, make());
+    return made.get(key);
+  }
+
+  const openApiOf = (at: GroupVersion) =>
+    once(`/openapi/v3/${pathOf(at)}`, () => jsonDocument(describeOpenApiV3(table, at)));
+
+  function openApiIndex(): ApiDocument | undefined {
+    const hashes = groupVersions.map((at): [string, string] => [pathOf(at), openApiOf(at)?.hash ?? ""]);
+    return jsonDocument(describeOpenApiIndex(new Map(hashes)));
+  }
+
+  function discoveryRoot(part: "core" | "groups", accept: string | undefined): ApiDocument | undefined {
+    const form = negotiateDiscovery(accept);
+    return once(`${part} ${form}`, () => {
+      if (form !== "plain") {
+        return jsonDocument(describeAggregated(table.kinds, part, form), discoveryContentType(form));
+      }
+      return jsonDocument(part === "core" ? describeApiVersions(table.serverAddress) : describeApiGroups(table.kinds));
+    });
+  }
+
+  function openApiV2(accept: string | undefined): ApiDocument | undefined {
+    if (negotiateOpenApiV2(accept) === "json") return once("/openapi/v2", () => jsonDocument(describeOpenApiV2(table)));
+    const encode = () => finish(encodeOpenApiV2(describeOpenApiV2(table)), OPENAPI_V2_PROTOBUF);
+    return once("/openapi/v2 protobuf", encode);
+  }
+
+  return {
+    document(path, accept) {
+      const trimmed = path.replace(/\/+$/, "");
+      if (trimmed === "/api") return discoveryRoot("core", accept);
+      if (trimmed === "/apis") return discoveryRoot("groups", accept);
+      if (trimmed === "/openapi/v2") return openApiV2(accept);
+      if (trimmed === "/openapi/v3") return once(trimmed, openApiIndex);
+      const schemaOf = groupVersions.find((at) => trimmed === `/openapi/v3/${pathOf(at)}`);
+      if (schemaOf) return openApiOf(schemaOf);
+      const resourcesOf = groupVersions.find((at) => trimmed === `/${pathOf(at)}`);
+      if (resourcesOf) return once(trimmed, () => jsonDocument(describeResources(table.kinds, resourcesOf)));
+      const [, group] = /^\/apis\/([^/]+)$/.exec(trimmed) ?? [];
+      if (group === undefined || !groupVersions.some((at) => at.group === group)) return undefined;
+      return once(trimmed, () => jsonDocument(describeApiGroup(table.kinds, group)));
+    },
+  };
+}
+
+function jsonDocument(content: JsonObject | undefined, contentType = "application/json"): ApiDocument | undefined {
+  return content && finish(Buffer.from(JSON.stringify(content)), contentType);
+}
+
+function finish(body: Buffer, contentType: string): ApiDocument {
+  const hash = createHash("sha512").update(body).digest("hex").toUpperCase();
+  return { contentType, body, hash, etag: `"${hash}"` };
+}

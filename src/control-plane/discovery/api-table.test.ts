@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { TABLE } from "./__fixtures__/api-table.ts";
+import { listGroups } from "./api-table.ts";
+
+test("versions come in Kubernetes' order: stable before beta before alpha, newer first, then whatever else by name", () => {
+  const inOrder = ["v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "foo1", "foo10"];
+  const [pods] = TABLE.kinds;
+  const kinds = inOrder.toSorted().flatMap((version) => (pods ? [{ ...pods, group: "x.example.com", version }] : []));
+  expect(listGroups(kinds)).toEqual([{ name: "x.example.com", versions: inOrder }]);
+});
+
+test("built-in groups come in upstream's order, before others by name", () => {
+  const names = ["z.example.com", "rbac.authorization.k8s.io", "a.example.com", "apps", "events.k8s.io", ""];
+  const [row] = TABLE.kinds;
+  const kinds = names.flatMap((group) => (row ? [{ ...row, group }] : []));
+  expect(listGroups(kinds).map(({ name }) => name)).toEqual([
+    "",
+    "apps",
+    "events.k8s.io",
+    "rbac.authorization.k8s.io",
+    "a.example.com",
+    "z.example.com",
+  ]);
+});

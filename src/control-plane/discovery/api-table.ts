@@ -1,0 +1,104 @@
+import type { ResourceKind } from "../ports/resource-kind.ts";
+
+/** Any JSON object; documents are made of them. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** What the documents of this folder are made from. A new table is a new object: documents are kept for each. */
+export interface ApiTable {
+  readonly kinds: readonly ResourceKind[];
+  /**
+   * The schemas of the custom kinds as their CRDs have them (`openAPIV3Schema`), by `ObjectSchema.definition`. A kind
+   * that is neither here nor built in is any object.
+   */
+  readonly definitions: Readonly<Record<string, JsonObject>>;
+  /** Where clients reach the server, `127.0.0.1:6443`. */
+  readonly serverAddress?: string;
+}
+
+export interface GroupVersion {
+  /** `""` for core. */
+  readonly group: string;
+  readonly version: string;
+}
+
+/** What clients know a kind by. */
+export interface GroupVersionKind extends GroupVersion {
+  readonly kind: string;
+}
+
+/** An API group with its versions, the preferred one first. */
+export interface ApiGroup {
+  readonly name: string;
+  readonly versions: readonly string[];
+}
+
+/**
+ * The built-in groups from the most important on, as kube-apiserver ranks them: clients look a bare resource name up in
+ * this order, and print groups so.
+ */
+const GROUP_ORDER = [
+  "",
+  "apps",
+  "events.k8s.io",
+  "authentication.k8s.io",
+  "authorization.k8s.io",
+  "autoscaling",
+  "batch",
+  "certificates.k8s.io",
+  "networking.k8s.io",
+  "policy",
+  "rbac.authorization.k8s.io",
+  "storage.k8s.io",
+  "admissionregistration.k8s.io",
+  "apiextensions.k8s.io",
+  "scheduling.k8s.io",
+  "coordination.k8s.io",
+  "node.k8s.io",
+  "discovery.k8s.io",
+];
+
+/** All groups that have kinds, core included: the built-in ones in their order, then the others by name. */
+export function listGroups(kinds: readonly ResourceKind[]): ApiGroup[] {
+  const versions = new Map<string, Set<string>>();
+  for (const { group, version } of kinds) versions.set(group, (versions.get(group) ?? new Set()).add(version));
+  const groups = [...versions].map(([name, found]) => ({ name, versions: [...found].sort(compareVersions) }));
+  return groups.sort((a, b) => placeOf(a.name) - placeOf(b.name) || compareText(a.name, b.name));
+}
+
+function placeOf(group: string): number {
+  const place = GROUP_ORDER.indexOf(group);
+  return place === -1 ? GROUP_ORDER.length : place;
+}
+
+/** Every group and version that has kinds. */
+export function listGroupVersions(kinds: readonly ResourceKind[]): GroupVersion[] {
+  return listGroups(kinds).flatMap(({ name, versions }) => versions.map((version) => ({ group: name, version })));
+}
+
+/** The kinds of a group and version, by plural. */
+export function kindsOf(kinds: readonly ResourceKind[], { group, version }: GroupVersion): ResourceKind[] {
+  const found = kinds.filter((kind) => kind.group === group && kind.version === version);
+  return found.sort((a, b) => compareText(a.plural, b.plural));
+}
+
+/** `api/v1`, `apis/apps/v1`: the path of a group and version, without the first slash. */
+export function pathOf({ group, version }: GroupVersion): string {
+  return group === "" ? `api/${version}` : `apis/${group}/${version}`;
+}
+
+/** By code units, the same on every machine. */
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+const VERSION = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/;
+const STABILITY = ["alpha", "beta", ""];
+
+/** Kubernetes' order of versions, the preferred first: v2, v1, v1beta2, v1beta1, v1alpha1, then all else by name. */
+function compareVersions(a: string, b: string): number {
+  const [left, right] = [VERSION.exec(a), VERSION.exec(b)];
+  if (!left || !right) return Number(!left) - Number(!right) || compareText(a, b);
+  const stability = STABILITY.indexOf(right[2] ?? "") - STABILITY.indexOf(left[2] ?? "");
+  return stability || Number(right[1]) - Number(left[1]) || Number(right[3] ?? 0) - Number(left[3] ?? 0);
+}

@@ -1,0 +1,54 @@
+import { type ApiTable, compareText, type JsonObject } from "./api-table.ts";
+import { collectDefinitions } from "./definitions.ts";
+import { OPENAPI_V2 } from "./openapi-dialect.ts";
+import { patchTypes } from "./openapi-v3.ts";
+import { listOperations, type Operation, type Parameter } from "./operations.ts";
+import { KUBERNETES_VERSION } from "./version.ts";
+
+/** `/openapi/v2`: everything in one Swagger 2.0 document. */
+export interface SwaggerDocument extends JsonObject {
+  readonly swagger: "2.0";
+  readonly info: { readonly title: string; readonly version: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
+  readonly definitions: JsonObject;
+}
+
+/** The document of all kinds. kubectl up to 1.26 validates, explains and patches by it. */
+export function describeOpenApiV2(table: ApiTable): SwaggerDocument {
+  const paths = new Map<string, Record<string, JsonObject>>();
+  for (const operation of table.kinds.flatMap(listOperations)) {
+    const path = paths.get(operation.path) ?? {};
+    path[operation.method] = describeOperation(operation);
+    paths.set(operation.path, path);
+  }
+  return {
+    swagger: "2.0",
+    info: { title: "Kubernetes", version: KUBERNETES_VERSION },
+    paths: Object.fromEntries([...paths].sort(([a], [b]) => compareText(a, b))),
+    definitions: collectDefinitions(OPENAPI_V2, table),
+  };
+}
+
+function describeOperation(operation: Operation): JsonObject {
+  const { method, action, id, tag, kind, body, parameters, response } = operation;
+  const sent = body === undefined ? [] : [bodyParameter(operation, body)];
+  const schema = response === undefined ? { type: "string" } : OPENAPI_V2.ref(response);
+  return {
+    consumes: method === "patch" ? patchTypes(operation) : ["*/*"],
+    produces: response === undefined ? ["*/*"] : ["application/json"],
+    tags: [tag],
+    operationId: id,
+    parameters: [...sent, ...parameters.map(describeParameter)],
+    responses: { "200": { description: "OK", schema }, "401": { description: "Unauthorized" } },
+    "x-kubernetes-action": action,
+    "x-kubernetes-group-version-kind": kind,
+  };
+}
+
+function bodyParameter({ method }: Operation, body: string): JsonObject {
+  return { name: "body", in: "body", ...(method !== "delete" && { required: true }), schema: OPENAPI_V2.ref(body) };
+}
+
+function describeParameter({ name, in: where, type, description }: Parameter): JsonObject {
+  return { name, in: where, description, ...(where === "path" && { required: true }), type, uniqueItems: true };
+}

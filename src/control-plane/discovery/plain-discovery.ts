@@ -1,0 +1,66 @@
+import { createHash } from "node:crypto";
+import { apiVersionOf } from "../../api/object.ts";
+import type { ResourceKind, Subresource } from "../ports/resource-kind.ts";
+import { type ApiGroup, type GroupVersion, type JsonObject, kindsOf, listGroups } from "./api-table.ts";
+
+/** `/api`: the versions of the core group, and where the server is. */
+export function describeApiVersions(serverAddress = ""): JsonObject {
+  const servers = [{ clientCIDR: "0.0.0.0/0", serverAddress }];
+  return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: servers };
+}
+
+/** `/apis`: every group but core. */
+export function describeApiGroups(kinds: readonly ResourceKind[]): JsonObject {
+  const groups = listGroups(kinds).filter(({ name }) => name !== "");
+  return { kind: "APIGroupList", apiVersion: "v1", groups: groups.map(describeGroup) };
+}
+
+/** `/apis/<group>`; undefined for a group without kinds. */
+export function describeApiGroup(kinds: readonly ResourceKind[], name: string): JsonObject | undefined {
+  const group = listGroups(kinds).find((candidate) => candidate.name === name);
+  return group && { kind: "APIGroup", apiVersion: "v1", ...describeGroup(group) };
+}
+
+function describeGroup({ name, versions }: ApiGroup) {
+  const described = versions.map((version) => ({ groupVersion: apiVersionOf({ group: name, version }), version }));
+  return { name, versions: described, preferredVersion: described[0] };
+}
+
+/** `/api/v1`, `/apis/<group>/<version>`: the resources and their subresources; undefined where there are none. */
+export function describeResources(kinds: readonly ResourceKind[], at: GroupVersion): JsonObject | undefined {
+  const found = kindsOf(kinds, at);
+  if (found.length === 0) return undefined;
+  const resources = found.flatMap((kind) => [describeResource(kind), ...kind.subresources.map(subresourceOf(kind))]);
+  return { kind: "APIResourceList", apiVersion: "v1", groupVersion: apiVersionOf(at), resources };
+}
+
+function describeResource(kind: ResourceKind): JsonObject {
+  const { plural, singular, namespaced, verbs, shortNames, categories } = kind;
+  const isStored = verbs.includes("get");
+  return {
+    name: plural,
+    singularName: singular,
+    namespaced,
+    kind: kind.kind,
+    verbs: verbs.toSorted(),
+    ...(shortNames.length > 0 && { shortNames }),
+    ...(categories.length > 0 && { categories }),
+    ...(isStored && { storageVersionHash: hashStorageVersion(kind) }),
+  };
+}
+
+function subresourceOf(parent: ResourceKind): (subresource: Subresource) => JsonObject {
+  return ({ name, group, version, kind, verbs }) => ({
+    name: `${parent.plural}/${name}`,
+    singularName: "",
+    namespaced: parent.namespaced,
+    ...((group !== parent.group || version !== parent.version) && { group, version }),
+    kind,
+    verbs: verbs.toSorted(),
+  });
+}
+
+/** Eight bytes of a digest of what is stored, as upstream computes it: clients see when a kind's storage version moves. */
+function hashStorageVersion({ group, version, kind }: ResourceKind): string {
+  return createHash("sha256").update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString("base64");
+}

@@ -1,0 +1,65 @@
+import type { CertificateSigningRequest, RoleBinding, Subject } from "../../../api/gen/types.ts";
+import { formatHumanDuration } from "../../../base/human-duration.ts";
+import { orNone } from "./cell-text.ts";
+import { AGE, type ColumnRow, columnsOf, NAME } from "./column.ts";
+
+export const SERVICE_ACCOUNT_COLUMNS = columnsOf("ServiceAccount", [
+  NAME,
+  {
+    name: "Secrets",
+    description: "How many secrets its pods may use.",
+    cell: ({ secrets }) => (secrets ?? []).length,
+  },
+  AGE,
+]);
+
+const BINDING: ReadonlyArray<ColumnRow<RoleBinding>> = [
+  NAME,
+  { name: "Role", description: "The role that is given.", cell: ({ roleRef }) => `${roleRef.kind}/${roleRef.name}` },
+  AGE,
+  { name: "Users", wide: true, description: "The users who have it.", cell: subjectsText("User") },
+  { name: "Groups", wide: true, description: "The groups that have it.", cell: subjectsText("Group") },
+  {
+    name: "ServiceAccounts",
+    wide: true,
+    description: "The service accounts that have it.",
+    cell: subjectsText("ServiceAccount"),
+  },
+];
+
+function subjectsText(kind: Subject["kind"]): (binding: RoleBinding) => string {
+  return ({ subjects = [] }) => {
+    const names = subjects.flatMap((subject) => {
+      if (subject.kind !== kind) return [];
+      return [kind === "ServiceAccount" ? `${subject.namespace ?? ""}/${subject.name}` : subject.name];
+    });
+    return names.join(", ");
+  };
+}
+
+export const ROLE_BINDING_COLUMNS = columnsOf("RoleBinding", BINDING);
+export const CLUSTER_ROLE_BINDING_COLUMNS = columnsOf("ClusterRoleBinding", BINDING);
+
+export const CERTIFICATE_SIGNING_REQUEST_COLUMNS = columnsOf("CertificateSigningRequest", [
+  NAME,
+  AGE,
+  { name: "SignerName", description: "Who is asked to sign.", cell: ({ spec }) => orNone(spec.signerName) },
+  { name: "Requestor", description: "Who asks.", cell: ({ spec }) => spec.username ?? "" },
+  {
+    name: "RequestedDuration",
+    description: "For how long the certificate should be valid.",
+    cell: ({ spec }) => {
+      return spec.expirationSeconds === undefined ? "<none>" : formatHumanDuration(spec.expirationSeconds * 1000);
+    },
+  },
+  { name: "Condition", description: "What has become of it.", cell: requestCondition },
+]);
+
+function requestCondition({ status }: CertificateSigningRequest): string {
+  const has = (type: string) => status?.conditions?.some((condition) => condition.type === type) ?? false;
+  const decision = has("Approved") ? "Approved" : "Pending";
+  const parts = [has("Denied") ? "Denied" : decision];
+  if (has("Failed")) parts.push("Failed");
+  if (status?.certificate) parts.push("Issued");
+  return parts.join(",");
+}

@@ -1,0 +1,74 @@
+import type { ObjectMeta } from "../../../api/gen/types.ts";
+import type { KubeObject } from "../../../api/object.ts";
+import { formatHumanDuration } from "../../../base/human-duration.ts";
+import type { Column } from "../../ports/resource-kind.ts";
+import { objectOf, type ServedKind, type ServedKinds } from "./served-kinds.ts";
+
+export type Cell = string | number | boolean | null;
+
+/** A column in as few words as tell it from others: a string, always shown. */
+export interface ColumnRow<Object> {
+  name: string;
+  type?: Column["type"];
+  format?: "name";
+  description: string;
+  /** Shown with `-o wide` only. */
+  wide?: boolean;
+  cell(object: Object, now: number): Cell;
+}
+
+interface WithMetadata {
+  readonly metadata?: Readonly<ObjectMeta>;
+}
+
+/** The columns of a kind, whose cells see the fields typed. */
+export function columnsOf<Kind extends ServedKind>(
+  kind: Kind,
+  rows: ReadonlyArray<ColumnRow<ServedKinds[Kind]>>,
+): readonly Column[] {
+  return rows.map((row) => fullColumn(row, (object) => objectOf(kind, object)));
+}
+
+/** The row with what it leaves out, and a cell that takes any object. */
+export function fullColumn<Object>(row: ColumnRow<Object>, read: (object: KubeObject) => Object): Column {
+  const { name, type = "string", format, description, wide = false } = row;
+  return {
+    name,
+    type,
+    ...(format && { format }),
+    description,
+    priority: wide ? 1 : 0,
+    cell: (object, now) => row.cell(read(object), now),
+  };
+}
+
+export const NAME: ColumnRow<WithMetadata> = {
+  name: "Name",
+  format: "name",
+  description: "What the object is called; unique among those of its kind and namespace.",
+  cell: nameOf,
+};
+
+export const AGE: ColumnRow<WithMetadata> = {
+  name: "Age",
+  description: "How long ago the object was created.",
+  cell: ({ metadata }, now) => ageOf(metadata?.creationTimestamp, now),
+};
+
+/** In place of the age, for kinds that have no columns of their own. */
+export const CREATED_AT: ColumnRow<WithMetadata> = {
+  name: "Created At",
+  type: "date",
+  description: "When the object was created.",
+  cell: ({ metadata }) => metadata?.creationTimestamp ?? null,
+};
+
+/** Empty while it has none. */
+export function nameOf({ metadata }: WithMetadata): string {
+  return metadata?.name ?? "";
+}
+
+/** `5m`, or `<unknown>` for no time at all. */
+export function ageOf(time: string | undefined, now: number): string {
+  return time === undefined ? "<unknown>" : formatHumanDuration(now - Date.parse(time));
+}

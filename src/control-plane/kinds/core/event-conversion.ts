@@ -1,0 +1,72 @@
+import type { Event, EventSeries, EventSource, EventsEvent } from "../../../api/gen/types.ts";
+import type { KubeObject } from "../../../api/object.ts";
+import { coreTyped } from "./core-types.ts";
+
+/** An event of events.k8s.io, which has other names for much of what core events say. */
+function eventsTyped(object: KubeObject): KubeObject & EventsEvent {
+  if (!isEventsEvent(object))
+    throw new TypeError(`expected an event of events.k8s.io, got ${object.apiVersion} ${object.kind}`);
+  return object;
+}
+
+function isEventsEvent(object: KubeObject): object is KubeObject & EventsEvent {
+  return object.kind === "Event" && object.apiVersion.startsWith("events.k8s.io/");
+}
+
+/** As core events are stored. */
+export function toCoreEvent(object: KubeObject): KubeObject {
+  const {
+    deprecatedCount,
+    deprecatedFirstTimestamp,
+    deprecatedLastTimestamp,
+    deprecatedSource,
+    eventTime,
+    note,
+    regarding,
+    reportingController,
+    ...shared
+  } = eventsTyped(object);
+  return {
+    ...shared,
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: object.metadata,
+    involvedObject: regarding ?? {},
+    // The decoder gives a required time that is missing as an empty text.
+    ...defined({ eventTime: eventTime || undefined, message: note, reportingComponent: reportingController }),
+    ...defined({ count: deprecatedCount, source: deprecatedSource }),
+    ...defined({ firstTimestamp: deprecatedFirstTimestamp, lastTimestamp: deprecatedLastTimestamp }),
+  };
+}
+
+/** A core event as events.k8s.io shows it. */
+export function fromCoreEvent(object: KubeObject): KubeObject {
+  const {
+    count,
+    eventTime,
+    firstTimestamp,
+    involvedObject,
+    lastTimestamp,
+    message,
+    reportingComponent,
+    source,
+    ...shared
+  }: KubeObject & Event = coreTyped("Event", object);
+  return {
+    ...shared,
+    apiVersion: "events.k8s.io/v1",
+    kind: "Event",
+    metadata: object.metadata,
+    // Required there: Go writes a time that is not set as null.
+    eventTime: eventTime ?? null,
+    ...defined({ regarding: involvedObject, note: message, reportingController: reportingComponent }),
+    ...defined({ deprecatedCount: count, deprecatedSource: source }),
+    ...defined({ deprecatedFirstTimestamp: firstTimestamp, deprecatedLastTimestamp: lastTimestamp }),
+  };
+}
+
+type Converted = string | number | EventSource | EventSeries | Event["involvedObject"] | undefined;
+
+function defined(fields: Readonly<Record<string, Converted>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,32 @@
+import { type KubeObject, typed, untyped } from "../../../api/object.ts";
+import { defineKind } from "../define-kind.ts";
+import { validateNode, validateNodeUpdate } from "./node-validation.ts";
+import { proxySubresource, statusSubresource } from "./subresource.ts";
+
+/** Nodes. */
+export const NODES = defineKind({
+  kind: "Node",
+  plural: "nodes",
+  shortNames: ["no"],
+  namespaced: false,
+  strategy: {
+    default: defaultNode,
+    validate: validateNode,
+    validateUpdate: validateNodeUpdate,
+    fields: { "spec.unschedulable": (object) => String(typed("Node", object).spec?.unschedulable ?? false) },
+  },
+  subresources: [statusSubresource("Node", validateNodeUpdate), proxySubresource("NodeProxyOptions")],
+});
+
+/** All of a node can be allocated unless it says what it keeps. The old field of the pod range follows the new one. */
+function defaultNode(object: KubeObject): KubeObject {
+  const node = typed("Node", object);
+  const { spec = {}, status = {} } = node;
+  const podCIDRs = spec.podCIDRs ?? (spec.podCIDR ? [spec.podCIDR] : undefined);
+  const podCIDR = spec.podCIDR || podCIDRs?.[0];
+  return untyped({
+    ...node,
+    spec: { ...spec, ...(podCIDRs && { podCIDRs }), ...(podCIDR && { podCIDR }) },
+    status: { ...status, ...(status.capacity && !status.allocatable && { allocatable: status.capacity }) },
+  });
+}

@@ -1,0 +1,131 @@
+import type { FieldError } from "../../../api/field-error.ts";
+import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from "../../../api/gen/types.ts";
+import { type KubeObject, typed, untyped } from "../../../api/object.ts";
+import { compareQuantities } from "../../../api/quantity.ts";
+import { checkDnsSubdomain } from "../../../api/validation/names.ts";
+import { forbidden, invalidEach, optionalOneOf, required, unsupported } from "../../../api/validation/problems.ts";
+import { defineKind } from "../define-kind.ts";
+import { immutable } from "./immutable.ts";
+import { ACCESS_MODES, VOLUME_MODES, validatePositive } from "./persistent-storage.ts";
+import { findChanges, formatChanges } from "./semantic-changes.ts";
+import { statusSubresource } from "./subresource.ts";
+
+/** Claims of persistent volumes. */
+export const PERSISTENT_VOLUME_CLAIMS = defineKind({
+  kind: "PersistentVolumeClaim",
+  plural: "persistentvolumeclaims",
+  shortNames: ["pvc"],
+  strategy: {
+    default: defaultClaim,
+    prepareCreate: prepareClaim,
+    validate: validateClaim,
+    validateUpdate,
+    returnsDeleted: true,
+    fields: { name: ({ metadata }) => metadata.name ?? "" },
+  },
+  subresources: [statusSubresource("PersistentVolumeClaim", () => [])],
+});
+
+const specOf = (claim: PersistentVolumeClaim): PersistentVolumeClaimSpec => claim.spec ?? {};
+
+/** A data source is the reference's older form, of the same namespace: the two agree. */
+function defaultClaim(object: KubeObject): KubeObject {
+  const claim = typed("PersistentVolumeClaim", object);
+  const { spec = {}, status = {} } = claim;
+  const { dataSource, dataSourceRef } = spec;
+  const older = dataSourceRef && !dataSourceRef.namespace ? withoutNamespace(dataSourceRef) : undefined;
+  return untyped({
+    ...claim,
+    spec: {
+      ...spec,
+      volumeMode: spec.volumeMode ?? "Filesystem",
+      ...(dataSource && !dataSourceRef && { dataSourceRef: dataSource }),
+      ...(older && !dataSource && { dataSource: older }),
+    },
+    status: { ...status, phase: status.phase || "Pending" },
+  });
+}
+
+function withoutNamespace<Reference extends { namespace?: string }>({
+  namespace: _none,
+  ...reference
+}: Reference): Omit<Reference, "namespace"> {
+  return reference;
+}
+
+function prepareClaim(object: KubeObject): KubeObject {
+  return untyped({ ...typed("PersistentVolumeClaim", object), status: { phase: "Pending" } });
+}
+
+function validateClaim(object: KubeObject): FieldError[] {
+  const spec = specOf(typed("PersistentVolumeClaim", object));
+  const { storageClassName = "", volumeMode, resources } = spec;
+  const storage = resources?.requests?.["storage"];
+  const path = "spec.resources.requests[storage]";
+  return [
+    ...validateAccess(spec),
+    ...(storage === undefined ? [required("spec.resources[storage]")] : validatePositive(path, storage)),
+    ...(storageClassName === ""
+      ? []
+      : invalidEach("spec.storageClassName", storageClassName, checkDnsSubdomain(storageClassName))),
+    ...optionalOneOf("spec.volumeMode", volumeMode, VOLUME_MODES),
+    ...validateSource(spec),
+  ];
+}
+
+function validateAccess({ accessModes = [] }: PersistentVolumeClaimSpec): FieldError[] {
+  const path = "spec.accessModes";
+  if (accessModes.length === 0) return [required(path, "at least 1 access mode is required")];
+  const errors = accessModes
+    .filter((mode) => !ACCESS_MODES.includes(mode))
+    .map((mode) => unsupported(path, mode, ACCESS_MODES));
+  const isExclusive = accessModes.includes("ReadWriteOncePod") && accessModes.length > 1;
+  if (isExclusive) errors.push(forbidden(path, "may not use ReadWriteOncePod with other access modes"));
+  return errors;
+}
+
+function validateSource({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec): FieldError[] {
+  return Object.entries({ dataSource, dataSourceRef }).flatMap(([field, source]) => {
+    if (source === undefined) return [];
+    return [
+      ...(source.name === "" ? [required(`spec.${field}.name`)] : []),
+      ...(source.kind === "" ? [required(`spec.${field}.kind`)] : []),
+    ];
+  });
+}
+
+/**
+ * A claim keeps to what it was. It may be bound once, get the default class that it was made without, ask for another
+ * class of attributes, and, once bound, for more space: back down only to what it has not got yet.
+ */
+function validateUpdate(next: KubeObject, current: KubeObject): FieldError[] {
+  const claim = typed("PersistentVolumeClaim", next);
+  const old = typed("PersistentVolumeClaim", current);
+  const changes = findChanges(fixedPart(old, old), fixedPart(claim, old), "spec");
+  const detail =
+    "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
+  return [
+    ...(changes.length > 0 ? [forbidden("spec", `${detail}\n${formatChanges(changes)}`)] : []),
+    ...validateSize(claim, old),
+    ...immutable("spec.volumeMode", specOf(claim).volumeMode, specOf(old).volumeMode),
+  ];
+}
+
+/** The spec without what may change, given the claim as it is stored. */
+function fixedPart(claim: PersistentVolumeClaim, stored: PersistentVolumeClaim): PersistentVolumeClaimSpec {
+  const { volumeAttributesClassName: _class, ...spec } = specOf(claim);
+  const old = specOf(stored);
+  if (!old.volumeName) delete spec.volumeName;
+  if (old.storageClassName === undefined) delete spec.storageClassName;
+  if (stored.status?.phase !== "Bound") return spec;
+  const { storage: _storage, ...requests } = spec.resources?.requests ?? {};
+  return { ...spec, resources: { ...spec.resources, requests } };
+}
+
+function validateSize(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): FieldError[] {
+  const [size, before] = [claim, old].map((version) => specOf(version).resources?.requests?.["storage"]);
+  if (size === undefined || before === undefined || compareQuantities(size, before) >= 0) return [];
+  const actual = old.status?.capacity?.["storage"];
+  if (actual !== undefined && compareQuantities(size, actual) > 0) return [];
+  return [forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")];
+}

@@ -1,0 +1,32 @@
+import { type KubeObject, typed } from "../../../api/object.ts";
+import { defineKind } from "../define-kind.ts";
+import { checkDns1035Label } from "./dns-1035-label.ts";
+import { defaultService, prepareService, prepareServiceUpdate } from "./service-defaults.ts";
+import { validateServiceStatusUpdate, validateServiceUpdate } from "./service-update.ts";
+import { validateService } from "./service-validation.ts";
+import { serviceWarnings } from "./service-warnings.ts";
+import { proxySubresource, statusSubresource } from "./subresource.ts";
+
+/** Services. Their addresses and node ports come from `allocateService`. */
+export const SERVICES = defineKind({
+  kind: "Service",
+  plural: "services",
+  shortNames: ["svc"],
+  categories: ["all"],
+  strategy: {
+    default: defaultService,
+    prepareCreate: prepareService,
+    prepareUpdate: prepareServiceUpdate,
+    validate: validateService,
+    validateUpdate: validateServiceUpdate,
+    warnings: serviceWarnings,
+    checkName: checkDns1035Label,
+    createsOnUpdate: true,
+    returnsDeleted: true,
+    fields: {
+      "spec.clusterIP": (object: KubeObject) => typed("Service", object).spec?.clusterIP ?? "",
+      "spec.type": (object: KubeObject) => typed("Service", object).spec?.type ?? "",
+    },
+  },
+  subresources: [statusSubresource("Service", validateServiceStatusUpdate), proxySubresource("ServiceProxyOptions")],
+});

@@ -1,0 +1,68 @@
+import type { FieldError } from "../../../api/field-error.ts";
+import type { DaemonSet, DaemonSetUpdateStrategy } from "../../../api/gen/types.ts";
+import { invalid, notNegative, required, unsupported } from "../../../api/validation/problems.ts";
+import { defineKind } from "../define-kind.ts";
+import { immutable } from "./immutable.ts";
+import { atMostAll, isZero, validateIntOrPercent } from "./int-or-percent.ts";
+import { defaultPodTemplate, validateLasting, validatePodTemplate, validateSelection } from "./pod-template.ts";
+import { strategyOf } from "./typed-strategy.ts";
+
+export const DAEMON_SETS = defineKind({
+  group: "apps",
+  kind: "DaemonSet",
+  plural: "daemonsets",
+  shortNames: ["ds"],
+  categories: ["all"],
+  status: true,
+  strategy: strategyOf("DaemonSet", {
+    generation: true,
+    initialStatus: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
+    default: setDefaults,
+    validate: validateDaemonSet,
+    validateUpdate: (next, current) => immutable("spec.selector", next.spec?.selector, current.spec?.selector),
+  }),
+});
+
+function setDefaults({ spec }: DaemonSet): void {
+  if (!spec) return;
+  spec.updateStrategy ??= {};
+  spec.updateStrategy.type ||= "RollingUpdate";
+  if (spec.updateStrategy.type === "RollingUpdate") {
+    spec.updateStrategy.rollingUpdate = { maxUnavailable: 1, maxSurge: 0, ...spec.updateStrategy.rollingUpdate };
+  }
+  spec.revisionHistoryLimit ??= 10;
+  defaultPodTemplate(spec.template);
+}
+
+function validateDaemonSet({ spec }: DaemonSet): FieldError[] {
+  if (!spec) return [required("spec.selector"), required("spec.template.spec.containers")];
+  const { selector, template, updateStrategy = {} } = spec;
+  return [
+    ...validateSelection({ kind: "daemonset", selector, template }),
+    ...validatePodTemplate("spec.template", template),
+    ...validateLasting("DaemonSet", template),
+    ...notNegative("spec.minReadySeconds", spec.minReadySeconds),
+    ...validateUpdateStrategy("spec.updateStrategy", updateStrategy),
+    ...notNegative("spec.revisionHistoryLimit", spec.revisionHistoryLimit),
+  ];
+}
+
+function validateUpdateStrategy(path: string, { type, rollingUpdate }: DaemonSetUpdateStrategy): FieldError[] {
+  if (type === "OnDelete") return [];
+  if (type !== "RollingUpdate") return [unsupported(path, { type }, ["RollingUpdate", "OnDelete"])];
+  const { maxUnavailable, maxSurge } = rollingUpdate ?? {};
+  const unavailable = `${path}.rollingUpdate.maxUnavailable`;
+  const surge = `${path}.rollingUpdate.maxSurge`;
+  const errors = [
+    ...validateIntOrPercent(unavailable, maxUnavailable),
+    ...validateIntOrPercent(surge, maxSurge),
+    ...atMostAll(unavailable, maxUnavailable),
+    ...atMostAll(surge, maxSurge),
+  ];
+  if (!isZero(maxUnavailable) && !isZero(maxSurge)) {
+    errors.push(invalid(surge, maxSurge, "may not be set when maxUnavailable is non-zero"));
+  } else if (isZero(maxUnavailable) && isZero(maxSurge)) {
+    errors.push(required(unavailable, "cannot be 0 when maxSurge is 0"));
+  }
+  return errors;
+}

@@ -1,0 +1,104 @@
+import { defaultPod } from "../../../api/defaults.ts";
+import type { FieldError } from "../../../api/field-error.ts";
+import type { Container, LabelSelector, PodSpec, PodTemplateSpec } from "../../../api/gen/types.ts";
+import { validatePod } from "../../../api/validate-pod.ts";
+import { forbidden, invalid, unsupported } from "../../../api/validation/problems.ts";
+import { isEmptySelector, matchesSelector, validateLabelSelector } from "./label-selector.ts";
+
+/**
+ * Sets what a pod's author may leave out, in place. What upstream sets only of pods themselves stays as it is here too,
+ * so that a template that is applied again does not differ from what is stored: requests that follow limits, ports that
+ * follow the host's, and service links.
+ */
+export function defaultPodTemplate(template: PodTemplateSpec): void {
+  const { spec: sent = { containers: [] } } = template;
+  const { spec } = defaultPod({ spec: sent });
+  if (!spec) return;
+  if (sent.enableServiceLinks === undefined) delete spec.enableServiceLinks;
+  restoreResources(spec, sent);
+  for (const kind of ["containers", "initContainers"] as const) {
+    for (const [index, container] of (spec[kind] ?? []).entries()) {
+      const before = sent[kind]?.[index];
+      if (before) restoreContainer(container, before);
+    }
+  }
+  template.spec = spec;
+}
+
+function restoreContainer(container: Container, sent: Container): void {
+  restoreResources(container, sent);
+  for (const [index, port] of (container.ports ?? []).entries()) {
+    if (!sent.ports?.[index]?.hostPort) delete port.hostPort;
+  }
+}
+
+function restoreResources(
+  { resources }: Pick<PodSpec | Container, "resources">,
+  { resources: sent }: Pick<PodSpec | Container, "resources">,
+): void {
+  if (!resources) return;
+  for (const list of ["limits", "requests"] as const) {
+    const given = sent?.[list];
+    if (given === undefined) delete resources[list];
+    else resources[list] = Object.fromEntries(Object.entries(resources[list] ?? {}).filter(([name]) => name in given));
+  }
+}
+
+/** A pod needs a name and a namespace to pass; a template has neither. */
+const NAMED = { name: "template", namespace: "default" };
+
+/** What would be refused in a pod that is made from it. Labels and annotations have upstream's paths: no `metadata`. */
+export function validatePodTemplate(path: string, { metadata = {}, spec }: PodTemplateSpec): FieldError[] {
+  const { labels = {}, annotations = {} } = metadata;
+  const pod = { metadata: { ...NAMED, labels, annotations }, ...(spec && { spec }) };
+  const errors = validatePod(pod).map((error) => ({
+    ...error,
+    path: error.path === "" ? path : `${path}.${error.path.replace(/^metadata\./, "")}`,
+  }));
+  const hasEphemeral = (spec?.ephemeralContainers ?? []).length > 0;
+  const at = `${path}.spec.ephemeralContainers`;
+  return hasEphemeral ? [...errors, forbidden(at, "ephemeral containers not allowed in pod template")] : errors;
+}
+
+/** Only the template's labels and annotations: of stateful sets, whose pods have volumes that are not in the template. */
+export function validateTemplateMetadata(path: string, { metadata = {} }: PodTemplateSpec): FieldError[] {
+  const spec: PodSpec = { containers: [] };
+  return validatePodTemplate(path, { metadata, spec }).filter((error) => !error.path.startsWith(`${path}.spec`));
+}
+
+/** What the long-running workloads have in common. */
+interface Workload {
+  /** `deployment`, in messages. */
+  readonly kind: string;
+  readonly selector: LabelSelector;
+  readonly template: PodTemplateSpec;
+}
+
+/** A selector that selects something, and that selects the template's pods. */
+export function validateSelection({ kind, selector, template }: Workload): FieldError[] {
+  const errors = validateLabelSelector("spec.selector", selector);
+  if (isEmptySelector(selector)) {
+    errors.push(invalid("spec.selector", selector, `empty selector is invalid for ${kind}`));
+  }
+  return errors.length > 0 ? errors : validateSelected(selector, template);
+}
+
+/** The selector, which is a good one, selects the template's pods. */
+export function validateSelected(selector: LabelSelector, { metadata = {} }: PodTemplateSpec): FieldError[] {
+  const { labels = {} } = metadata;
+  if (matchesSelector(selector, labels)) return [];
+  return [invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")];
+}
+
+/** Pods that are to run for good: they restart, and have no deadline. */
+export function validateLasting(owner: string, { spec }: PodTemplateSpec): FieldError[] {
+  const { restartPolicy, activeDeadlineSeconds } = spec ?? {};
+  const path = "spec.template.spec";
+  const errors: FieldError[] = [];
+  if (restartPolicy !== "Always") errors.push(unsupported(`${path}.restartPolicy`, restartPolicy ?? "", ["Always"]));
+  if (activeDeadlineSeconds !== undefined) {
+    const detail = `activeDeadlineSeconds in ${owner} is not Supported`;
+    errors.push(forbidden(`${path}.activeDeadlineSeconds`, detail));
+  }
+  return errors;
+}

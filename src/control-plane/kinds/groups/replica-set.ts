@@ -1,0 +1,43 @@
+import type { FieldError } from "../../../api/field-error.ts";
+import type { ReplicaSet } from "../../../api/gen/types.ts";
+import { notNegative, required } from "../../../api/validation/problems.ts";
+import { defineKind } from "../define-kind.ts";
+import { immutable } from "./immutable.ts";
+import { defaultPodTemplate, validateLasting, validatePodTemplate, validateSelection } from "./pod-template.ts";
+import { SCALE } from "./scale-subresource.ts";
+import { strategyOf } from "./typed-strategy.ts";
+
+export const REPLICA_SETS = defineKind({
+  group: "apps",
+  kind: "ReplicaSet",
+  plural: "replicasets",
+  shortNames: ["rs"],
+  categories: ["all"],
+  status: true,
+  subresources: [SCALE],
+  strategy: strategyOf("ReplicaSet", {
+    generation: true,
+    initialStatus: { replicas: 0 },
+    fields: { "status.replicas": ({ status }) => `${status?.replicas ?? 0}` },
+    default({ spec }) {
+      if (!spec) return;
+      spec.replicas ??= 1;
+      if (spec.template) defaultPodTemplate(spec.template);
+    },
+    validate: validateReplicaSet,
+    validateUpdate: (next, current) => immutable("spec.selector", next.spec?.selector, current.spec?.selector),
+  }),
+});
+
+function validateReplicaSet({ spec }: ReplicaSet): FieldError[] {
+  if (!spec) return [required("spec.selector"), required("spec.template")];
+  const { selector, template, replicas, minReadySeconds } = spec;
+  const errors = [...notNegative("spec.replicas", replicas), ...notNegative("spec.minReadySeconds", minReadySeconds)];
+  if (!template) return [...errors, required("spec.template")];
+  return [
+    ...errors,
+    ...validateSelection({ kind: "replicaset", selector, template }),
+    ...validatePodTemplate("spec.template", template),
+    ...validateLasting("ReplicaSet", template),
+  ];
+}

@@ -1,0 +1,63 @@
+import type { FieldError } from "../../../api/field-error.ts";
+import type { KubeObject } from "../../../api/object.ts";
+import type { Strategy } from "../../ports/resource-kind.ts";
+import { type ObjectOf, objectOf, type ServedKind } from "../columns/served-kinds.ts";
+
+type Hook = "default" | "prepareCreate" | "prepareUpdate" | "validate" | "validateUpdate" | "warnings" | "fields";
+
+/** A strategy whose hooks see the fields typed. Those that change something do so in place, in a copy of their own. */
+export interface TypedStrategy<Kind extends ServedKind> extends Omit<Strategy, Hook> {
+  default?(draft: ObjectOf<Kind>): void;
+  /** The status of a new object, whatever its author says; undefined for a kind without one. */
+  readonly initialStatus?: Readonly<Record<string, unknown>>;
+  prepareCreate?(draft: ObjectOf<Kind>): void;
+  prepareUpdate?(draft: ObjectOf<Kind>, current: ObjectOf<Kind>): void;
+  validate?(object: ObjectOf<Kind>): FieldError[];
+  validateUpdate?(next: ObjectOf<Kind>, current: ObjectOf<Kind>): FieldError[];
+  readonly fields?: Readonly<Record<string, (object: ObjectOf<Kind>) => string>>;
+}
+
+/** The strategy of a kind, for its row. */
+export function strategyOf<Kind extends ServedKind>(kind: Kind, hooks: TypedStrategy<Kind>): Strategy {
+  const { default: setDefaults, prepareUpdate, validate, validateUpdate, fields, ...rest } = hooks;
+  const { prepareCreate: _typed, initialStatus: _status, ...plain } = rest;
+  return {
+    ...plain,
+    ...(setDefaults && { default: (object) => changed(kind, object, setDefaults) }),
+    ...((hooks.prepareCreate ?? hooks.initialStatus) && { prepareCreate: (object) => created(kind, object, hooks) }),
+    ...(prepareUpdate && {
+      prepareUpdate: (next, current) => changed(kind, next, (draft) => prepareUpdate(draft, objectOf(kind, current))),
+    }),
+    ...(validate && { validate: (object) => validate(objectOf(kind, object)) }),
+    ...(validateUpdate && {
+      validateUpdate: (next, current) => validateUpdate(objectOf(kind, next), objectOf(kind, current)),
+    }),
+    ...(fields && { fields: typedFields(kind, fields) }),
+  };
+}
+
+function changed<Kind extends ServedKind>(
+  kind: Kind,
+  object: KubeObject,
+  change: (draft: ObjectOf<Kind>) => void,
+): KubeObject {
+  const draft = objectOf(kind, structuredClone(object));
+  change(draft);
+  return draft;
+}
+
+function created<Kind extends ServedKind>(kind: Kind, object: KubeObject, hooks: TypedStrategy<Kind>): KubeObject {
+  const { initialStatus: status, prepareCreate } = hooks;
+  const fresh = status === undefined ? object : { ...object, status };
+  return prepareCreate ? changed(kind, fresh, prepareCreate) : fresh;
+}
+
+function typedFields<Kind extends ServedKind>(
+  kind: Kind,
+  fields: NonNullable<TypedStrategy<Kind>["fields"]>,
+): NonNullable<Strategy["fields"]> {
+  const entries = Object.entries(fields).map(([name, read]) => {
+    return [name, (object: KubeObject) => read(objectOf(kind, object))] as const;
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,54 @@
+import { ApiError, badRequestError } from "../../api/api-error.ts";
+import { formatFieldError } from "../../api/field-error.ts";
+import { apiVersionOf, isKubeObject, isRecord, type KubeObject } from "../../api/object.ts";
+import type { ObjectSchema } from "../ports/resource-kind.ts";
+import type { RequestContext } from "./request-context.ts";
+
+/** What a body must be: the kind, in the version of the path. */
+export interface ExpectedKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly schema: ObjectSchema;
+}
+
+/**
+ * The body as an object of the kind: typed, without unknown fields (which are an error, a warning or nothing, as the
+ * request's field validation says), its apiVersion and kind filled in when absent. Throws an ApiError (BadRequest).
+ */
+export function decodeBody(
+  expected: ExpectedKind,
+  body: unknown,
+  context: Pick<RequestContext, "fieldValidation" | "warn">,
+): KubeObject {
+  if (!isRecord(body)) throw badRequestError(`the body of the request must be an object of kind ${expected.kind}`);
+  checkType(expected, body);
+  const { value, errors, warnings } = expected.schema.decode(body);
+  if (errors.length > 0) throw cannotHandle(expected, errors.map(formatFieldError).join(", "));
+  if (warnings.length > 0 && context.fieldValidation === "Strict") {
+    throw cannotHandle(expected, `strict decoding error: ${warnings.map(({ message }) => message).join(", ")}`);
+  }
+  if (context.fieldValidation === "Warn") for (const { message } of warnings) context.warn(message);
+  const apiVersion = apiVersionOf(expected);
+  const object = isRecord(value) ? { metadata: {}, ...value, apiVersion, kind: expected.kind } : undefined;
+  if (!isKubeObject(object)) throw cannotHandle(expected, "it has no metadata");
+  return object;
+}
+
+function checkType(expected: ExpectedKind, body: Readonly<Record<string, unknown>>): void {
+  const apiVersion = apiVersionOf(expected);
+  const sent = { apiVersion: body["apiVersion"] ?? apiVersion, kind: body["kind"] ?? expected.kind };
+  if (sent.apiVersion !== apiVersion && sent.apiVersion !== "") {
+    const message = `the API version in the data (${String(sent.apiVersion)}) does not match the expected API version (${apiVersion})`;
+    throw badRequestError(message);
+  }
+  if (sent.kind !== expected.kind && sent.kind !== "") {
+    throw badRequestError(
+      `${String(sent.kind)} in version "${expected.version}" cannot be handled as a ${expected.kind}: the path expects kind ${expected.kind}`,
+    );
+  }
+}
+
+function cannotHandle({ kind, version }: ExpectedKind, why: string): ApiError {
+  return new ApiError("BadRequest", `${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
+}

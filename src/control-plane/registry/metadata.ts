@@ -1,0 +1,117 @@
+import { badRequestError, conflictError, invalidError } from "../../api/api-error.ts";
+import type { FieldError } from "../../api/field-error.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { checkDnsSubdomain } from "../../api/validation/names.ts";
+import { validateObjectMeta, validateObjectMetaUpdate } from "../../api/validation/object-meta.ts";
+import { required } from "../../api/validation/problems.ts";
+import { formatTime } from "../../base/clock.ts";
+import type { ResourceKind, Subresource } from "../ports/resource-kind.ts";
+import { withMetadata } from "./object-view.ts";
+
+/** A generated name is cut so that its base and the suffix fit a DNS label. */
+const MAX_GENERATED_BASE = 63 - 5;
+
+/** The namespace of the path in the object. Throws when the object names another. */
+export function placeInNamespace(kind: ResourceKind, object: KubeObject, namespace: string): KubeObject {
+  const own = object.metadata.namespace ?? "";
+  if (!kind.namespaced) return own === "" ? object : withMetadata(object, { namespace: undefined });
+  if (own !== "" && own !== namespace) {
+    const message = `the namespace of the provided object does not match the namespace sent on the request`;
+    throw badRequestError(`${message}: ${own} is not ${namespace}`);
+  }
+  return withMetadata(object, { namespace });
+}
+
+/** What the server alone sets on a new object. The name is generated when only its beginning is given. */
+export function stampCreated(
+  kind: ResourceKind,
+  object: KubeObject,
+  stamp: { now: number; uid: string; suffix: string },
+): KubeObject {
+  const { name = "", generateName = "", resourceVersion = "" } = object.metadata;
+  if (resourceVersion !== "") throw badRequestError("resourceVersion should not be set on objects to be created");
+  const isGenerated = name === "" && generateName !== "";
+  return withMetadata(object, {
+    name: isGenerated ? generateName.slice(0, MAX_GENERATED_BASE) + stamp.suffix : name,
+    uid: stamp.uid,
+    creationTimestamp: formatTime(stamp.now),
+    generation: kind.strategy.generation ? 1 : undefined,
+    deletionTimestamp: undefined,
+    deletionGracePeriodSeconds: undefined,
+    selfLink: undefined,
+    resourceVersion: undefined,
+  });
+}
+
+/** Throws Invalid unless metadata and the kind's own rules hold for a new object. */
+export function checkCreated(kind: ResourceKind, object: KubeObject): void {
+  refuse(kind, object, [...checkMetadata(kind, object), ...(kind.strategy.validate?.(object) ?? [])]);
+}
+
+/**
+ * Throws Invalid unless the object may follow its current version. A subresource answers for the part that it changes;
+ * the rest was valid when it was stored, perhaps by rules that were milder.
+ */
+export function checkUpdated(
+  { kind, subresource }: { kind: ResourceKind; subresource?: Subresource | undefined },
+  next: KubeObject,
+  current: KubeObject,
+): void {
+  const { strategy } = kind;
+  const errors = subresource
+    ? (subresource.validateUpdate?.(next, current) ?? [])
+    : [...(strategy.validate?.(next) ?? []), ...(strategy.validateUpdate?.(next, current) ?? [])];
+  const metadata = validateObjectMetaUpdate(next.metadata, current.metadata);
+  refuse(kind, next, [...metadata, ...checkMetadata(kind, next), ...errors]);
+}
+
+function checkMetadata({ namespaced, strategy, schema }: ResourceKind, { metadata }: KubeObject): FieldError[] {
+  const { name = "" } = metadata;
+  if (name === "") return [required("metadata.name", "name or generateName is required")];
+  const checkName = strategy.checkName ?? checkDnsSubdomain;
+  // Objects of built-in kinds take finalizers with a domain only; of custom ones any.
+  return validateObjectMeta(metadata, { namespaced, checkName, onlyStandardFinalizers: schema.strategicMerge });
+}
+
+function refuse(kind: ResourceKind, object: KubeObject, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalidError(kind, object.metadata.name ?? "", errors);
+}
+
+/** What of the metadata an update may leave out, and what it may not set. */
+export function carryMetadata(next: KubeObject, current: KubeObject): KubeObject {
+  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = current.metadata;
+  const given = next.metadata;
+  return withMetadata(next, {
+    uid: given.uid === undefined || given.uid === "" ? uid : given.uid,
+    creationTimestamp: given.creationTimestamp ?? creationTimestamp,
+    deletionTimestamp: given.deletionTimestamp ?? deletionTimestamp,
+    deletionGracePeriodSeconds: given.deletionGracePeriodSeconds ?? deletionGracePeriodSeconds,
+    generation,
+    selfLink: undefined,
+    resourceVersion: current.metadata.resourceVersion,
+  });
+}
+
+/** What a caller expects of the object that it changes or deletes. */
+export interface Preconditions {
+  uid?: string | undefined;
+  resourceVersion?: string | undefined;
+}
+
+/** Throws Conflict when the object is not the one that the caller means. */
+export function checkPreconditions(kind: ResourceKind, current: KubeObject, expected: Preconditions): void {
+  const { name = "", uid = "", resourceVersion = "" } = current.metadata;
+  const subject = { group: kind.group, resource: kind.plural };
+  if (expected.uid !== undefined && expected.uid !== "" && expected.uid !== uid) {
+    const detail = `Precondition failed: UID in precondition: ${expected.uid}, UID in object meta: ${uid}`;
+    throw conflictError(subject, name, detail);
+  }
+  const wanted = expected.resourceVersion ?? "";
+  if (wanted !== "" && wanted !== "0" && wanted !== resourceVersion) {
+    throw conflictError(
+      subject,
+      name,
+      "the object has been modified; please apply your changes to the latest version and try again",
+    );
+  }
+}

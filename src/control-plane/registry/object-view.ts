@@ -1,0 +1,55 @@
+import { isDeepStrictEqual } from "node:util";
+import { apiVersionOf, type KubeObject } from "../../api/object.ts";
+import type { StoredObject } from "../ports/object-store.ts";
+import type { ResourceKind } from "../ports/resource-kind.ts";
+
+/** The stored object as this kind shows it: converted, where the kind is a view of another. */
+export function viewOf(kind: ResourceKind, stored: StoredObject): KubeObject {
+  return kind.storedAs ? kind.storedAs.fromStored(stored.object) : stored.object;
+}
+
+/** The way back, before it is stored. */
+export function storedForm(kind: ResourceKind, object: KubeObject): KubeObject {
+  return kind.storedAs ? kind.storedAs.toStored(object) : object;
+}
+
+/** With some of the metadata replaced; a value of undefined takes the field away. */
+export function withMetadata(
+  object: KubeObject,
+  changes: { readonly [Field in keyof KubeObject["metadata"]]?: KubeObject["metadata"][Field] | undefined },
+): KubeObject {
+  const entries = Object.entries({ ...object.metadata, ...changes }).filter(([, value]) => value !== undefined);
+  return { ...object, metadata: Object.fromEntries(entries) };
+}
+
+/** Everything of `object` but its status, which comes from `current` (or is absent as there). */
+export function withStatusOf(object: KubeObject, current: KubeObject): KubeObject {
+  const { status: _ignored, ...rest } = object;
+  return { ...rest, ...(current["status"] !== undefined && { status: current["status"] }), ...identityOf(object) };
+}
+
+/** The status and the metadata of `next`, and all else of `current`. */
+export function withStatusAlone(next: KubeObject, current: KubeObject): KubeObject {
+  const { status: _ignored, ...rest } = current;
+  return {
+    ...rest,
+    ...identityOf(current),
+    metadata: next.metadata,
+    ...(next["status"] !== undefined && { status: next["status"] }),
+  };
+}
+
+/** True when the two differ in more than metadata and status: what `metadata.generation` counts. */
+export function isSpecChanged(a: KubeObject, b: KubeObject): boolean {
+  return !isDeepStrictEqual(specOf(a), specOf(b));
+}
+
+function specOf(object: KubeObject): Record<string, unknown> {
+  const { metadata: _metadata, status: _status, ...rest } = object;
+  return rest;
+}
+
+const identityOf = ({ apiVersion, kind, metadata }: KubeObject) => ({ apiVersion, kind, metadata });
+
+/** `v1`, `apps/v1` of the kind. */
+export const apiVersion = (kind: ResourceKind) => apiVersionOf(kind);

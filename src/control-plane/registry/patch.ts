@@ -1,0 +1,86 @@
+import { ApiError, badRequestError } from "../../api/api-error.ts";
+import { applyObject } from "../../api/apply/apply.ts";
+import { isRecord, type KubeObject } from "../../api/object.ts";
+import { applyJsonPatch } from "../../api/patch/json-patch.ts";
+import { applyMergePatch } from "../../api/patch/merge-patch.ts";
+import { applyStrategicMergePatch } from "../../api/patch/strategic-merge.ts";
+import type { ResourceKind, Subresource } from "../ports/resource-kind.ts";
+import { decodeBody } from "./decode-body.ts";
+import { apiVersion } from "./object-view.ts";
+import type { RegistryDeps } from "./registry-deps.ts";
+import type { RequestContext } from "./request-context.ts";
+import { resetFieldsOf } from "./reset-fields.ts";
+import { type Updated, updateObject } from "./update.ts";
+
+/** How a patch says what it changes. `apply` is server-side apply. */
+export type PatchType = "json" | "merge" | "strategic" | "apply";
+
+export interface PatchRequest {
+  readonly kind: ResourceKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly subresource?: Subresource | undefined;
+  readonly type: PatchType;
+  readonly body: unknown;
+  /** Of `apply`: take fields over from other managers. */
+  readonly force: boolean;
+  readonly context: RequestContext;
+}
+
+/** Changes an object as a patch says. Rejects as `updateObject` does, and Conflict for fields of other managers. */
+export function patchObject(deps: RegistryDeps, request: PatchRequest): Promise<Updated> {
+  const { kind, namespace, name, subresource, context } = request;
+  const isApply = request.type === "apply";
+  if (isApply && context.fieldManager === "") {
+    const message = 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch';
+    throw new ApiError("Invalid", message);
+  }
+  const change = isApply ? applied(deps, request) : patched(request);
+  return updateObject(deps, { kind, namespace, name, subresource, context, change, isApply, createsMissing: isApply });
+}
+
+function patched({ kind, type, body }: PatchRequest): (current: KubeObject | undefined) => unknown {
+  return (current) => {
+    if (type === "json") return applyJsonPatch(current, body);
+    if (type === "merge") return applyMergePatch(current, body);
+    if (!kind.schema.strategicMerge) {
+      throw new ApiError(
+        "UnsupportedMediaType",
+        "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+      );
+    }
+    return applyStrategicMergePatch(current, body, kind.schema.node);
+  };
+}
+
+function requireObject(body: unknown): Record<string, unknown> {
+  if (!isRecord(body)) throw badRequestError("the patch must be an object");
+  return body;
+}
+
+function applied(deps: RegistryDeps, request: PatchRequest): (current: KubeObject | undefined) => unknown {
+  const { kind, name, namespace, subresource, body, force, context } = request;
+  return (current) => {
+    // Decoded for its errors and warnings only: what decoding fills in, the manager did not ask for.
+    const decoded = decodeBody(kind, body, context);
+    const sent = requireObject(body);
+    const metadata = isRecord(sent["metadata"]) ? sent["metadata"] : {};
+    const configuration: KubeObject = {
+      ...sent,
+      apiVersion: decoded.apiVersion,
+      kind: decoded.kind,
+      metadata: { ...metadata, name: decoded.metadata.name ?? name, ...(kind.namespaced && { namespace }) },
+    };
+    return applyObject({
+      current,
+      applied: configuration,
+      node: kind.schema.node,
+      manager: context.fieldManager,
+      force,
+      now: deps.now(),
+      apiVersion: apiVersion(kind),
+      ...(subresource && { subresource: subresource.name }),
+      ...resetFieldsOf(kind, subresource?.name ?? ""),
+    });
+  };
+}

@@ -1,0 +1,167 @@
+import { ApiError, badRequestError, expiredError, notFoundError } from "../../api/api-error.ts";
+import type { ObjectStore, StoredObject } from "../ports/object-store.ts";
+import type { ResourceKind } from "../ports/resource-kind.ts";
+import { keysOf } from "./keys.ts";
+import { viewOf } from "./object-view.ts";
+import { type Selection, selectionOf } from "./selection.ts";
+
+export interface ListRequest {
+  readonly kind: ResourceKind;
+  /** "" for all. */
+  readonly namespace: string;
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
+  /** 0: no limit. */
+  readonly limit: number;
+  readonly continueToken: string;
+  /** "" and "0": as it is now. */
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch: string;
+}
+
+/** A page of a list. */
+export interface Listed {
+  readonly items: readonly StoredObject[];
+  readonly metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number };
+}
+
+/** The object, durable. Throws NotFound. */
+export function getObject(
+  store: ObjectStore,
+  kind: ResourceKind,
+  { namespace, name }: { namespace: string; name: string },
+): StoredObject {
+  const stored = store.get(keysOf(kind).of(namespace, name));
+  if (stored === undefined) throw notFoundError({ group: kind.group, resource: kind.plural }, name);
+  return stored;
+}
+
+/** A page of objects, exactly as they were at one revision. Throws BadRequest, Expired (410), Timeout (a future one). */
+export function listObjects(store: ObjectStore, request: ListRequest): Listed {
+  const { kind, limit } = request;
+  const selection = selectionOf(kind, { label: request.labelSelector, field: request.fieldSelector });
+  const page = startOfPage(store, request);
+  const prefix = keysOf(kind).prefix(request.namespace);
+  const list = store.list(prefix, page.revision);
+  if (list === undefined) throw expiredError(page.expiredMessage);
+  const rest = page.afterKey === "" ? list.items : itemsAfter(list.items, page.afterKey);
+  const matching = selectItems(kind, rest, selection, limit);
+  const isCut = limit > 0 && matching.length > limit;
+  const items = isCut ? matching.slice(0, limit) : matching;
+  const lastKey = items.at(-1)?.key ?? "";
+  const remaining = selection.isEverything && isCut ? { remainingItemCount: rest.length - items.length } : {};
+  const next = isCut ? { continue: encodeContinue({ revision: list.revision, afterKey: lastKey }), ...remaining } : {};
+  return { items, metadata: { resourceVersion: String(list.revision), ...next } };
+}
+
+/** Up to one more than the limit, to know that there are more. */
+function selectItems(
+  kind: ResourceKind,
+  items: readonly StoredObject[],
+  selection: Selection,
+  limit: number,
+): readonly StoredObject[] {
+  const enough = limit > 0 ? limit + 1 : Number.POSITIVE_INFINITY;
+  if (selection.isEverything) return items.slice(0, Math.min(enough, items.length));
+  const matching: StoredObject[] = [];
+  for (const item of items) {
+    if (selection.name !== undefined && !item.key.endsWith(`/${selection.name}`)) continue;
+    if (selection.matches(viewOf(kind, item))) matching.push(item);
+    if (matching.length === enough) break;
+  }
+  return matching;
+}
+
+function itemsAfter(items: readonly StoredObject[], key: string): readonly StoredObject[] {
+  const index = items.findIndex((item) => item.key > key);
+  return index === -1 ? [] : items.slice(index);
+}
+
+interface PageStart {
+  /** Undefined: as it is now. */
+  readonly revision: number | undefined;
+  readonly afterKey: string;
+  readonly expiredMessage: string;
+}
+
+function startOfPage(store: ObjectStore, request: ListRequest): PageStart {
+  const { continueToken, resourceVersion, resourceVersionMatch } = request;
+  if (continueToken !== "") {
+    if (resourceVersion !== "" && resourceVersion !== "0") {
+      throw badRequestError("specifying resource version is not allowed when using continue");
+    }
+    const expiredMessage = "The provided continue parameter is too old to display a consistent list result.";
+    return { ...decodeContinue(continueToken), expiredMessage };
+  }
+  checkMatch(resourceVersion, resourceVersionMatch);
+  const isAny = resourceVersion === "" || resourceVersion === "0";
+  const wanted = isAny ? 0 : parseResourceVersion(resourceVersion);
+  if (wanted > store.revision) throw tooLargeError(wanted, store.revision);
+  const isExact = resourceVersionMatch === "Exact";
+  const expiredMessage = "The resourceVersion for the provided list is too old.";
+  return { revision: isExact ? wanted : undefined, afterKey: "", expiredMessage };
+}
+
+function checkMatch(resourceVersion: string, match: string): void {
+  if (match === "") return;
+  if (match !== "Exact" && match !== "NotOlderThan") {
+    throw badRequestError(
+      `resourceVersionMatch: Unsupported value: "${match}": supported values: "Exact", "NotOlderThan"`,
+    );
+  }
+  if (resourceVersion === "") {
+    throw badRequestError(
+      "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided",
+    );
+  }
+  if (match === "Exact" && resourceVersion === "0") {
+    throw badRequestError(
+      'resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+    );
+  }
+}
+
+/** Of a query. Throws BadRequest for what is no revision. */
+export function parseResourceVersion(text: string): number {
+  const revision = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(revision)) {
+    throw badRequestError(
+      `resourceVersion: Invalid value: "${text}": must be a decimal revision that this server gave`,
+    );
+  }
+  return revision;
+}
+
+/** The revision is of the future, perhaps of another server: clients try again, and list anew if that does not help. */
+function tooLargeError(wanted: number, current: number): ApiError {
+  return new ApiError("Timeout", `Too large resource version: ${wanted}, current: ${current}`, {
+    causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+    retryAfterSeconds: 1,
+  });
+}
+
+interface ContinueToken {
+  readonly revision: number;
+  readonly afterKey: string;
+}
+
+/** Opaque to clients; the form is upstream's with keys of ours. */
+function encodeContinue({ revision, afterKey }: ContinueToken): string {
+  return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: revision, start: afterKey })).toString("base64url");
+}
+
+function decodeContinue(token: string): ContinueToken {
+  const invalid = badRequestError("continue key is not valid: it must be what an earlier list of this server returned");
+  try {
+    const value: unknown = JSON.parse(Buffer.from(token, "base64url").toString());
+    if (typeof value === "object" && value !== null && "rv" in value && "start" in value) {
+      const { rv, start } = value;
+      if (typeof rv === "number" && Number.isSafeInteger(rv) && typeof start === "string") {
+        return { revision: rv, afterKey: start };
+      }
+    }
+  } catch {
+    throw invalid;
+  }
+  throw invalid;
+}

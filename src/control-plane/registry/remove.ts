@@ -1,0 +1,138 @@
+import { notFoundError } from "../../api/api-error.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { formatTime } from "../../base/clock.ts";
+import type { StoredObject } from "../ports/object-store.ts";
+import type { ResourceKind } from "../ports/resource-kind.ts";
+import { validateAdmitted } from "./admit.ts";
+import { keysOf } from "./keys.ts";
+import { checkPreconditions, type Preconditions } from "./metadata.ts";
+import { storedForm, viewOf, withMetadata } from "./object-view.ts";
+import type { RegistryDeps } from "./registry-deps.ts";
+import type { RequestContext } from "./request-context.ts";
+
+/** Keeps the owner until its blocking dependents are gone; the garbage collector takes it off. */
+const FOREGROUND_FINALIZER = "foregroundDeletion";
+/** Keeps the owner until its dependents have forgotten it. */
+const ORPHAN_FINALIZER = "orphan";
+
+/** `metav1.DeleteOptions`, decoded. */
+export interface DeleteOptions {
+  /** Seconds; 0 is at once. Default: as the object says. */
+  readonly gracePeriodSeconds?: number | undefined;
+  readonly propagationPolicy?: "Background" | "Foreground" | "Orphan" | undefined;
+  readonly preconditions?: Preconditions | undefined;
+}
+
+/** What to delete, and how. */
+export interface DeleteRequest {
+  readonly kind: ResourceKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly options: DeleteOptions;
+  readonly context: RequestContext;
+}
+
+export interface Deleted {
+  /** As it is now, or as it was last. */
+  readonly object: KubeObject;
+  /** False while a grace period or a finalizer keeps it. */
+  readonly isGone: boolean;
+}
+
+/**
+ * Deletes an object, or marks it as deleted while a grace period or a finalizer keeps it. Resolves when that is durable.
+ * Rejects with an ApiError: NotFound, Conflict (preconditions), Forbidden.
+ */
+export async function deleteObject(deps: RegistryDeps, request: DeleteRequest): Promise<Deleted> {
+  const { kind, namespace, name, options, context } = request;
+  const key = keysOf(kind).of(namespace, name);
+  const stored = deps.store.headOf(key);
+  if (stored === undefined) throw notFoundError({ group: kind.group, resource: kind.plural }, name);
+  const current = viewOf(kind, stored);
+  checkPreconditions(kind, current, options.preconditions ?? {});
+  validateAdmitted(deps.admission, {
+    operation: "DELETE",
+    kind,
+    subresource: "",
+    namespace,
+    name,
+    user: context.user,
+    object: undefined,
+    current,
+    dryRun: context.dryRun,
+    warn: context.warn,
+  });
+  const plan = planDeletion(kind, current, { options, now: deps.now() });
+  return context.dryRun ? dryRun(plan, current) : execute(deps, { kind, key, stored }, plan);
+}
+
+type DeletionPlan =
+  /** Marked already, with as short a grace period: nothing to do. */
+  { kind: "wait" } | { kind: "mark"; object: KubeObject } | { kind: "remove"; object: KubeObject };
+
+function planDeletion(
+  kind: ResourceKind,
+  current: KubeObject,
+  { options, now }: { options: DeleteOptions; now: number },
+): DeletionPlan {
+  const finalizers = finalizersFor(current, options.propagationPolicy);
+  const seconds = kind.strategy.gracePeriodSeconds?.(current, options.gracePeriodSeconds) ?? 0;
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = current.metadata;
+  const isMarked = deletionTimestamp !== undefined;
+  if (isMarked && seconds > 0 && seconds >= deletionGracePeriodSeconds) return { kind: "wait" };
+  const marked = markDeleted(kind, current, { finalizers, seconds, now });
+  if (seconds === 0 && finalizers.length === 0 && !kind.strategy.isHeld?.(current)) {
+    return { kind: "remove", object: marked };
+  }
+  const isSame =
+    isMarked && seconds >= deletionGracePeriodSeconds && isSameList(finalizers, current.metadata.finalizers);
+  return isSame ? { kind: "wait" } : { kind: "mark", object: marked };
+}
+
+function markDeleted(
+  { strategy }: ResourceKind,
+  current: KubeObject,
+  { finalizers, seconds, now }: { finalizers: readonly string[]; seconds: number; now: number },
+): KubeObject {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, generation } = current.metadata;
+  const began =
+    deletionTimestamp === undefined ? now : Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000;
+  const counted = deletionTimestamp === undefined && generation !== undefined ? generation + 1 : generation;
+  const marked = withMetadata(current, {
+    deletionTimestamp: formatTime(deletionTimestamp === undefined ? now + seconds * 1000 : began + seconds * 1000),
+    deletionGracePeriodSeconds: seconds,
+    generation: counted,
+    finalizers: finalizers.length > 0 ? [...finalizers] : undefined,
+  });
+  return strategy.markDeleted?.(marked) ?? marked;
+}
+
+/** The finalizers of the garbage collector follow the policy of the last deletion; without one they stay. */
+function finalizersFor({ metadata }: KubeObject, policy: DeleteOptions["propagationPolicy"]): readonly string[] {
+  const { finalizers = [] } = metadata;
+  if (policy === undefined) return finalizers;
+  const others = finalizers.filter((name) => name !== FOREGROUND_FINALIZER && name !== ORPHAN_FINALIZER);
+  if (policy === "Background") return others;
+  return [...others, policy === "Foreground" ? FOREGROUND_FINALIZER : ORPHAN_FINALIZER];
+}
+
+const isSameList = (a: readonly string[], b: readonly string[] = []) => a.join("\n") === b.join("\n");
+
+function dryRun(plan: DeletionPlan, current: KubeObject): Deleted {
+  return { object: plan.kind === "wait" ? current : plan.object, isGone: plan.kind === "remove" };
+}
+
+async function execute(
+  deps: RegistryDeps,
+  { kind, key, stored }: { kind: ResourceKind; key: string; stored: StoredObject },
+  plan: DeletionPlan,
+): Promise<Deleted> {
+  switch (plan.kind) {
+    case "wait":
+      return { object: viewOf(kind, stored), isGone: false };
+    case "mark":
+      return { object: viewOf(kind, await deps.store.put(key, storedForm(kind, plan.object))), isGone: false };
+    case "remove":
+      return { object: viewOf(kind, await deps.store.remove(key, storedForm(kind, plan.object))), isGone: true };
+  }
+}

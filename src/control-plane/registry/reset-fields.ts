@@ -1,0 +1,12 @@
+import { type FieldSet, fieldSetOf } from "../../api/apply/field-set.ts";
+import type { ResourceKind } from "../ports/resource-kind.ts";
+
+const STATUS = fieldSetOf(["status"]);
+const SPEC = fieldSetOf(["spec"]);
+
+/** What an endpoint does not change whatever is sent to it, so that nobody comes to own it there. */
+export function resetFieldsOf(kind: ResourceKind, subresource: string): { resetFields?: FieldSet } {
+  if (subresource === "status") return { resetFields: SPEC };
+  const hasStatus = kind.subresources.some(({ name }) => name === "status");
+  return hasStatus ? { resetFields: STATUS } : {};
+}

@@ -1,0 +1,52 @@
+import { ApiError } from "../../../api/api-error.ts";
+import { type KubeObject, typed } from "../../../api/object.ts";
+import { labelSelectorOf } from "../../../api/selectors/label-selector.ts";
+
+/** What to do about an eviction. */
+export type EvictionPlan =
+  /** Nothing stands against it. */
+  | { kind: "evict" }
+  /** Allowed by this budget, which must be told. */
+  | { kind: "disrupt"; budget: KubeObject };
+
+/**
+ * Whether the pod may be evicted now, by the disruption budgets of its namespace. Throws TooManyRequests when a budget
+ * allows no disruption, InternalError when several budgets claim the pod.
+ */
+export function planEviction(pod: KubeObject, budgets: readonly KubeObject[]): EvictionPlan {
+  const { metadata, status } = typed("Pod", pod);
+  const isRunning = status?.phase === "Running" && metadata?.deletionTimestamp === undefined;
+  if (!isRunning) return { kind: "evict" };
+  const claiming = budgets.filter((budget) => {
+    return labelSelectorOf(typed("PodDisruptionBudget", budget).spec?.selector).matches(metadata?.labels);
+  });
+  const [budget, second] = claiming;
+  if (budget === undefined) return { kind: "evict" };
+  if (second !== undefined) {
+    const message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+    throw new ApiError("InternalError", message);
+  }
+  const isReady = status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false;
+  const { spec, status: disruptions } = typed("PodDisruptionBudget", budget);
+  const isHealthy = (disruptions?.currentHealthy ?? 0) >= (disruptions?.desiredHealthy ?? 0);
+  const mayEvictUnready = spec?.unhealthyPodEvictionPolicy === "AlwaysAllow" || isHealthy;
+  if (!isReady && mayEvictUnready) return { kind: "evict" };
+  if ((disruptions?.disruptionsAllowed ?? 0) < 1) throw disruptionError(budget);
+  return { kind: "disrupt", budget };
+}
+
+function disruptionError(budget: KubeObject): ApiError {
+  const { metadata, status } = typed("PodDisruptionBudget", budget);
+  const name = metadata?.name ?? "";
+  const detail = `The disruption budget ${name} needs ${status?.desiredHealthy ?? 0} healthy pods and has ${status?.currentHealthy ?? 0} currently`;
+  const message = "Cannot evict pod as it would violate the pod's disruption budget.";
+  return new ApiError("TooManyRequests", message, { causes: [{ reason: "DisruptionBudget", message: detail }] });
+}
+
+/** The budget after one disruption more: until its controller counts anew, the pod is among the disrupted. */
+export function disruptedBudget(budget: KubeObject, podName: string, now: string): KubeObject {
+  const { status } = typed("PodDisruptionBudget", budget);
+  const disruptedPods = { ...status?.disruptedPods, [podName]: now };
+  const disruptionsAllowed = (status?.disruptionsAllowed ?? 0) - 1;
+  return { ...budget, status: { ...status, disruptionsAllowed, disruptedPods } };
+}

@@ -1,0 +1,77 @@
+import { invalidError, notFoundError } from "../../../api/api-error.ts";
+import { isRecord, type KubeObject } from "../../../api/object.ts";
+import { invalid } from "../../../api/validation/problems.ts";
+import type { ResourceKind, ScalePaths } from "../../ports/resource-kind.ts";
+
+/** As all built-in workloads have it. */
+export const WORKLOAD_SCALE: ScalePaths = {
+  specReplicas: ["spec", "replicas"],
+  statusReplicas: ["status", "replicas"],
+  selector: ["spec", "selector"],
+};
+
+/** The object as `autoscaling/v1` Scale. */
+export function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const selector = paths.selector ? serializeSelector(valueAt(object, paths.selector)) : "";
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: {
+      ...(name && { name }),
+      ...(namespace && { namespace }),
+      ...meta({ uid, resourceVersion, creationTimestamp }),
+    },
+    spec: { replicas: numberAt(object, paths.specReplicas) },
+    status: { replicas: numberAt(object, paths.statusReplicas), ...(selector !== "" && { selector }) },
+  };
+}
+
+function meta(fields: {
+  uid?: string | undefined;
+  resourceVersion?: string | undefined;
+  creationTimestamp?: string | undefined;
+}) {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** The object with the replicas of the Scale. Throws Invalid for a number that is none. */
+export function scaledObject(kind: ResourceKind, object: KubeObject, scale: KubeObject, paths: ScalePaths): KubeObject {
+  const spec = isRecord(scale["spec"]) ? scale["spec"] : {};
+  const replicas = spec["replicas"] ?? 0;
+  if (typeof replicas !== "number" || !Number.isInteger(replicas) || replicas < 0) {
+    const error = invalid("spec.replicas", replicas, "must be greater than or equal to 0");
+    throw invalidError({ group: "autoscaling", kind: "Scale" }, object.metadata.name ?? "", [error]);
+  }
+  const [first, ...rest] = paths.specReplicas;
+  if (first === undefined) throw notFoundError({ group: kind.group, resource: `${kind.plural}/scale` }, "");
+  const { resourceVersion } = scale.metadata;
+  const metadata = { ...object.metadata, ...(resourceVersion !== undefined && { resourceVersion }) };
+  return { ...object, metadata, [first]: withValueAt(object[first], rest, replicas) };
+}
+
+function withValueAt(value: unknown, path: readonly string[], replicas: number): unknown {
+  const [first, ...rest] = path;
+  if (first === undefined) return replicas;
+  const fields = isRecord(value) ? value : {};
+  return { ...fields, [first]: withValueAt(fields[first], rest, replicas) };
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), value);
+}
+
+function numberAt(object: KubeObject, path: readonly string[]): number {
+  const value = valueAt(object, path);
+  return typeof value === "number" ? value : 0;
+}
+
+function serializeSelector(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (!isRecord(value)) return "";
+  const labels = isRecord(value["matchLabels"]) ? value["matchLabels"] : "matchExpressions" in value ? {} : value;
+  return Object.entries(labels)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, label]) => `${key}=${String(label)}`)
+    .join(",");
+}

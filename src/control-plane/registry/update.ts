@@ -1,0 +1,166 @@
+import { isDeepStrictEqual } from "node:util";
+import { conflictError, invalidError, notFoundError } from "../../api/api-error.ts";
+import { recordUpdate } from "../../api/apply/managed-fields.ts";
+import { settleTimes } from "../../api/apply/settle-times.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { invalid } from "../../api/validation/problems.ts";
+import type { AdmissionRequest } from "../ports/request.ts";
+import type { ResourceKind, Subresource } from "../ports/resource-kind.ts";
+import { mutateAdmitted, validateAdmitted } from "./admit.ts";
+import { createObject } from "./create.ts";
+import { decodeBody } from "./decode-body.ts";
+import { keysOf } from "./keys.ts";
+import { carryMetadata, checkPreconditions, checkUpdated, placeInNamespace } from "./metadata.ts";
+import {
+  apiVersion,
+  isSpecChanged,
+  storedForm,
+  viewOf,
+  withMetadata,
+  withStatusAlone,
+  withStatusOf,
+} from "./object-view.ts";
+import type { RegistryDeps } from "./registry-deps.ts";
+import type { RequestContext } from "./request-context.ts";
+
+export interface UpdateRequest {
+  readonly kind: ResourceKind;
+  readonly namespace: string;
+  readonly name: string;
+  /** Undefined for the object itself. */
+  readonly subresource?: Subresource | undefined;
+  readonly context: RequestContext;
+  /**
+   * The new object as it was sent, or as a patch makes it of the current one (undefined: there is none). Called once,
+   * and nothing changes between that and the write.
+   */
+  change(current: KubeObject | undefined): unknown;
+  /** The change has set the managed fields itself: server-side apply. Default false. */
+  readonly isApply?: boolean;
+  /** Creates the object where there is none. Default: as the kind's strategy says. */
+  readonly createsMissing?: boolean;
+}
+
+/** The object as it is now. */
+export interface Updated {
+  readonly object: KubeObject;
+  readonly isCreated: boolean;
+}
+
+/**
+ * Stores a new version of an object, and resolves with it when that is durable. A change that changes nothing writes
+ * nothing. Rejects with an ApiError: BadRequest, NotFound, Conflict, Invalid, Forbidden.
+ */
+export async function updateObject(deps: RegistryDeps, request: UpdateRequest): Promise<Updated> {
+  const { kind, namespace, name, context } = request;
+  const key = keysOf(kind).of(namespace, name);
+  const stored = deps.store.headOf(key);
+  if (stored === undefined) return createMissing(deps, request);
+  const current = viewOf(kind, stored);
+  const next = prepareUpdate(deps, request, current);
+  for (const warning of kind.strategy.warnings?.(next) ?? []) context.warn(warning);
+  if (context.dryRun) return { object: next, isCreated: false };
+  if (isRemovable(kind, next)) {
+    return { object: viewOf(kind, await deps.store.remove(key, storedForm(kind, next))), isCreated: false };
+  }
+  if (isDeepStrictEqual(settleTimes(next, current), current)) return { object: current, isCreated: false };
+  return { object: viewOf(kind, await deps.store.put(key, storedForm(kind, next))), isCreated: false };
+}
+
+async function createMissing(deps: RegistryDeps, request: UpdateRequest): Promise<Updated> {
+  const { kind, namespace, name, context, isApply = false } = request;
+  const missing = notFoundError({ group: kind.group, resource: kind.plural }, name);
+  const isAllowed = request.createsMissing ?? kind.strategy.createsOnUpdate ?? false;
+  if (!isAllowed || request.subresource !== undefined) throw missing;
+  const body = request.change(undefined);
+  const sent = placeInNamespace(kind, decodeBody(kind, body, { fieldValidation: "Ignore", warn() {} }), namespace);
+  if ((sent.metadata.uid ?? "") !== "" || (sent.metadata.resourceVersion ?? "") !== "") {
+    if (!isApply) throw missing;
+    throw conflictError({ group: kind.group, resource: kind.plural }, name, "the object does not exist any more");
+  }
+  const object = await createObject(deps, { kind, namespace, body, context, isApply });
+  return { object, isCreated: true };
+}
+
+function prepareUpdate(deps: RegistryDeps, request: UpdateRequest, current: KubeObject): KubeObject {
+  const { kind, namespace, name, subresource, context } = request;
+  const { strategy } = kind;
+  const sent = placeInNamespace(kind, decodeBody(kind, request.change(current), context), namespace);
+  checkIdentity(request, sent, current);
+  const defaulted = strategy.default?.(sent) ?? sent;
+  const carried = carryMetadata(defaulted, current);
+  const allowed = takeAllowed(kind, subresource, { next: carried, current });
+  // Before admission: what that changes belongs to nobody.
+  const taken = request.isApply ? allowed : recordChange(deps, request, { next: allowed, current });
+  const admission: AdmissionRequest = {
+    operation: "UPDATE",
+    kind,
+    subresource: subresource?.name ?? "",
+    namespace,
+    name,
+    user: context.user,
+    object: taken,
+    current,
+    dryRun: context.dryRun,
+    warn: context.warn,
+  };
+  const admitted = mutateAdmitted(deps.admission, admission) ?? taken;
+  const next = countGeneration(kind, { next: admitted, current });
+  checkUpdated(request, next, current);
+  const allocated = deps.allocate(next, current);
+  validateAdmitted(deps.admission, { ...admission, object: allocated });
+  return allocated;
+}
+
+function checkIdentity({ kind, name }: UpdateRequest, sent: KubeObject, current: KubeObject): void {
+  if ((sent.metadata.name ?? "") !== name) {
+    const detail = `must be the name in the URL (${name})`;
+    throw invalidError(kind, name, [invalid("metadata.name", sent.metadata.name ?? "", detail)]);
+  }
+  const { uid, resourceVersion = "" } = sent.metadata;
+  if (kind.strategy.needsResourceVersion && resourceVersion === "") {
+    throw invalidError(kind, name, [invalid("metadata.resourceVersion", 0, "must be specified for an update")]);
+  }
+  checkPreconditions(kind, current, { uid, resourceVersion });
+}
+
+/** What the request may change: a subresource changes its part, and the object itself everything but its status. */
+function takeAllowed(
+  kind: ResourceKind,
+  subresource: Subresource | undefined,
+  { next, current }: { next: KubeObject; current: KubeObject },
+): KubeObject {
+  if (subresource?.take) return subresource.take(next, current);
+  if (subresource?.name === "status") return withStatusAlone(next, current);
+  const hasStatus = kind.subresources.some(({ name }) => name === "status");
+  const kept = hasStatus ? withStatusOf(next, current) : next;
+  return kind.strategy.prepareUpdate?.(kept, current) ?? kept;
+}
+
+function countGeneration(kind: ResourceKind, { next, current }: { next: KubeObject; current: KubeObject }): KubeObject {
+  if (!kind.strategy.generation || !isSpecChanged(next, current)) return next;
+  return withMetadata(next, { generation: (current.metadata.generation ?? 0) + 1 });
+}
+
+function recordChange(
+  deps: RegistryDeps,
+  { kind, subresource, context }: UpdateRequest,
+  { next, current }: { next: KubeObject; current: KubeObject },
+): KubeObject {
+  return recordUpdate({
+    before: current,
+    after: next,
+    node: kind.schema.node,
+    manager: context.fieldManager,
+    apiVersion: apiVersion(kind),
+    now: deps.now(),
+    ...(subresource && { subresource: subresource.name }),
+  });
+}
+
+/** Marked as deleted, and nobody wants it any longer: the last finalizer went with this update. */
+function isRemovable({ strategy }: ResourceKind, { metadata, ...rest }: KubeObject): boolean {
+  if (metadata.deletionTimestamp === undefined || (metadata.finalizers ?? []).length > 0) return false;
+  if (strategy.isHeld?.({ metadata, ...rest })) return false;
+  return strategy.gracePeriodSeconds === undefined || (metadata.deletionGracePeriodSeconds ?? 0) === 0;
+}

@@ -1,0 +1,76 @@
+import { expiredError } from "../../api/api-error.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { ObjectStore, StoredObject, StoreEvent } from "../ports/object-store.ts";
+import type { ResourceKind } from "../ports/resource-kind.ts";
+import { keysOf } from "./keys.ts";
+import { viewOf } from "./object-view.ts";
+import { parseResourceVersion } from "./read.ts";
+import { type Selection, selectionOf } from "./selection.ts";
+
+export interface WatchRequest {
+  readonly kind: ResourceKind;
+  /** "" for all. */
+  readonly namespace: string;
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
+  /** "" and "0": everything there is first, as ADDED. */
+  readonly resourceVersion: string;
+  /** Everything there is first, and then a bookmark that says so. Default: only without a resourceVersion. */
+  readonly sendInitialEvents: boolean | undefined;
+}
+
+/** What a watcher is told. An object that no longer matches the selectors is DELETED for it. */
+export interface WatchNotice {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  /** The version to show; for a DELETED one that only stopped matching, the last that matched. */
+  readonly stored: StoredObject;
+  /** Later than `stored.revision` only where the object stopped matching. */
+  readonly revision: number;
+}
+
+export interface WatchSink {
+  notice(notice: WatchNotice): void;
+  /** The initial events are over, at this revision. */
+  initialEventsEnd(revision: number): void;
+}
+
+/**
+ * Starts a watch: initial events, if any, come before it returns. Returns how to stop it. Throws Expired when events
+ * after the revision are no longer kept, BadRequest for selectors that are none.
+ */
+export function watchObjects(store: ObjectStore, request: WatchRequest, sink: WatchSink): () => void {
+  const { kind, namespace, resourceVersion } = request;
+  const selection = selectionOf(kind, { label: request.labelSelector, field: request.fieldSelector });
+  const prefix = keysOf(kind).prefix(namespace);
+  const isFromNow = resourceVersion === "" || resourceVersion === "0";
+  const hasInitial = request.sendInitialEvents ?? isFromNow;
+  const listed = hasInitial || isFromNow ? store.list(prefix) : undefined;
+  if (hasInitial && listed) sendInitial(kind, selection, listed.items, sink);
+  const after = listed ? listed.revision : parseResourceVersion(resourceVersion);
+  if (hasInitial) sink.initialEventsEnd(after);
+  const stop = store.watch(prefix, after, (event) => {
+    const notice = noticeOf(kind, selection, event);
+    if (notice) sink.notice(notice);
+  });
+  if (stop === "expired") throw expiredError(`too old resource version: ${resourceVersion} (${store.revision})`);
+  return stop;
+}
+
+function sendInitial(kind: ResourceKind, selection: Selection, items: readonly StoredObject[], sink: WatchSink): void {
+  for (const stored of items) {
+    if (!selection.isEverything && !selection.matches(viewOf(kind, stored))) continue;
+    sink.notice({ type: "ADDED", stored, revision: stored.revision });
+  }
+}
+
+/** What a change means to a watcher that sees only what matches. */
+function noticeOf(kind: ResourceKind, selection: Selection, event: StoreEvent): WatchNotice | undefined {
+  const { type, stored, previous, revision } = event;
+  if (selection.isEverything) return { type, stored, revision };
+  const matches = (object: KubeObject | undefined) => object !== undefined && selection.matches(object);
+  const isNow = type !== "DELETED" && matches(viewOf(kind, stored));
+  const wasBefore = previous !== undefined && matches(viewOf(kind, previous));
+  if (isNow) return { type: wasBefore ? "MODIFIED" : "ADDED", stored, revision };
+  if (!wasBefore || previous === undefined) return undefined;
+  return { type: "DELETED", stored: type === "DELETED" ? stored : previous, revision };
+}

@@ -1,0 +1,92 @@
+import { stringify } from "yaml";
+import { apiVersionOf, type KubeObject } from "../../api/object.ts";
+import type { WebAnswer } from "../../host/web-server.ts";
+import type { StoredObject } from "../ports/object-store.ts";
+import type { ResourceKind } from "../ports/resource-kind.ts";
+import { viewOf } from "../registry/object-view.ts";
+import type { Listed } from "../registry/read.ts";
+import type { AcceptedForm } from "./media-type.ts";
+import { type IncludeObject, partialOf, tableOf } from "./table.ts";
+
+/** How the caller wants to see what is returned. */
+export interface AnswerForm {
+  readonly form: AcceptedForm;
+  /** Of tables: what of the object each row carries. */
+  readonly includeObject: IncludeObject;
+  /** For ages in tables, ms since the epoch. */
+  readonly now: number;
+}
+
+/** Any value as the answer's body. */
+export function encodeValue(status: number, value: unknown, { encoding }: AcceptedForm): WebAnswer {
+  if (encoding === "yaml") {
+    return { status, headers: { "content-type": "application/yaml" }, body: stringify(value, { lineWidth: 0 }) };
+  }
+  return { status, headers: { "content-type": "application/json" }, body: `${JSON.stringify(value)}\n` };
+}
+
+/** One object of a kind, in the form that is wanted. */
+export function encodeObject(status: number, kind: ResourceKind, object: KubeObject, wanted: AnswerForm): WebAnswer {
+  return encodeValue(status, shapeObject(kind, object, wanted), wanted.form);
+}
+
+/** The same, without encoding again what lies encoded in the store. */
+export function encodeStored(kind: ResourceKind, stored: StoredObject, wanted: AnswerForm): WebAnswer {
+  const { form } = wanted;
+  if (!isAsStored(kind, form)) return encodeObject(200, kind, viewOf(kind, stored), wanted);
+  return { status: 200, headers: { "content-type": "application/json" }, body: stored.json };
+}
+
+/** True when the answer is made of what the store holds, byte for byte. */
+export function isAsStored(kind: ResourceKind, form: AcceptedForm): boolean {
+  return form.encoding === "json" && form.as === undefined && kind.storedAs === undefined;
+}
+
+/** The object as itself, a table of one row, or its metadata. */
+function shapeObject(kind: ResourceKind, object: KubeObject, wanted: AnswerForm): unknown {
+  switch (wanted.form.as) {
+    case "Table": {
+      const { resourceVersion = "" } = object.metadata;
+      return tableOf(kind, [object], { ...wanted, version: wanted.form.version, metadata: { resourceVersion } });
+    }
+    case "PartialObjectMetadata":
+    case "PartialObjectMetadataList":
+      return partialOf(object, wanted.form.version);
+    case undefined:
+      return object;
+  }
+}
+
+/** A page of a list. */
+export function encodeList(kind: ResourceKind, { items, metadata }: Listed, wanted: AnswerForm): WebAnswer {
+  const { form } = wanted;
+  const head = { kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata };
+  if (isAsStored(kind, form)) return { ...joinItems(head, items) };
+  const objects = items.map((item) => viewOf(kind, item));
+  if (form.as === "Table") {
+    return encodeValue(200, tableOf(kind, objects, { ...wanted, version: form.version, metadata }), form);
+  }
+  if (form.as === undefined) return encodeValue(200, { ...head, items: objects }, form);
+  const partial = objects.map((object) => partialOf(object, form.version));
+  const list = {
+    kind: "PartialObjectMetadataList",
+    apiVersion: `meta.k8s.io/${form.version}`,
+    metadata,
+    items: partial,
+  };
+  return encodeValue(200, list, form);
+}
+
+const COMMA = Buffer.from(",");
+const LIST_END = Buffer.from("]}\n");
+
+function joinItems(head: Record<string, unknown>, items: readonly StoredObject[]): WebAnswer {
+  const open = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`);
+  const chunks: Buffer[] = [open];
+  for (const [index, { json }] of items.entries()) {
+    if (index > 0) chunks.push(COMMA);
+    chunks.push(json);
+  }
+  chunks.push(LIST_END);
+  return { status: 200, headers: { "content-type": "application/json" }, body: Buffer.concat(chunks) };
+}

@@ -1,0 +1,76 @@
+import type { Metrics } from "../../base/metrics.ts";
+import type { ResourceKind } from "../ports/resource-kind.ts";
+import type { RequestTarget, ResourceTarget } from "./request-path.ts";
+
+/** Counts and times what is served, in upstream's series. */
+export interface RequestObserver {
+  observe(target: RequestTarget, code: number, seconds: number): void;
+  readonly watches: {
+    opened(kind: ResourceKind): void;
+    closed(kind: ResourceKind): void;
+    sent(kind: ResourceKind): void;
+  };
+}
+
+/** Durations of requests range from reads of memory to lists of thousands. */
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+export function createRequestObserver(metrics: Metrics, isKnown: (target: ResourceTarget) => boolean): RequestObserver {
+  const requests = metrics.counter("apiserver_request_total", "Requests by verb, resource and answer.", [
+    "verb",
+    "group",
+    "version",
+    "resource",
+    "subresource",
+    "code",
+  ]);
+  const durations = metrics.histogram(
+    "apiserver_request_duration_seconds",
+    "How long requests took, watches excluded.",
+    {
+      labels: ["verb", "group", "version", "resource"],
+      buckets: BUCKETS,
+    },
+  );
+  const watchers = metrics.gauge("apiserver_longrunning_requests", "Watches that are open.", [
+    "verb",
+    "group",
+    "version",
+    "resource",
+  ]);
+  const events = metrics.counter("apiserver_watch_events_total", "Events sent to watchers.", [
+    "group",
+    "version",
+    "resource",
+  ]);
+  const open = new Map<string, number>();
+  const labelsOf = ({ group, version, plural }: ResourceKind) => ({ group, version, resource: plural });
+  const count = (kind: ResourceKind, by: number) => {
+    const key = `${kind.group}/${kind.version}/${kind.plural}`;
+    const now = (open.get(key) ?? 0) + by;
+    open.set(key, now);
+    watchers.set(now, { verb: "WATCH", ...labelsOf(kind) });
+  };
+  return {
+    observe(target, code, seconds) {
+      // What anybody may put into a path must not become a series.
+      if (!target.isResource || !isKnown(target)) return;
+      const { group, version, resource, subresource } = target;
+      const verb = target.verb.toUpperCase();
+      requests.add({
+        verb,
+        group,
+        version,
+        resource,
+        subresource: code === 404 ? "" : subresource,
+        code: String(code),
+      });
+      if (verb !== "WATCH") durations.observe(seconds, { verb, group, version, resource });
+    },
+    watches: {
+      opened: (kind) => count(kind, 1),
+      closed: (kind) => count(kind, -1),
+      sent: (kind) => events.add(labelsOf(kind)),
+    },
+  };
+}

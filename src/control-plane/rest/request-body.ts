@@ -1,0 +1,63 @@
+import { ApiError, badRequestError } from "../../api/api-error.ts";
+import { decodeProtobuf } from "../../api/protobuf/decode-protobuf.ts";
+import { parseJson } from "../../api/strict-json.ts";
+import { parseYaml } from "../../api/yaml.ts";
+import { codeOf } from "../../base/errors.ts";
+import type { WebRequest } from "../../host/web-server.ts";
+
+/** As upstream's limit for what is written: 3 MiB. */
+const MAX_BODY_BYTES = 3 * 1024 * 1024;
+
+/** A body, parsed but not yet decoded as any kind. */
+export interface ParsedBody {
+  /** Undefined for an empty body. */
+  readonly value: unknown;
+  /** In strict decoding's words: `duplicate field "spec.a"`. */
+  readonly duplicates: readonly string[];
+}
+
+/** The media type without its parameters, in lower case. */
+export function contentTypeOf(request: WebRequest): string {
+  return (request.header("content-type")[0] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+}
+
+/** Reads and parses the body as its content type says. Throws UnsupportedMediaType, RequestEntityTooLarge, BadRequest. */
+export async function readParsedBody(request: WebRequest, type: BodySyntax): Promise<ParsedBody> {
+  const bytes = await readBytes(request);
+  if (bytes.length === 0) return { value: undefined, duplicates: [] };
+  if (type === "protobuf") return { value: decodeProtobuf(bytes), duplicates: [] };
+  return type === "yaml" ? parseYamlBody(bytes.toString()) : parseJson(bytes.toString(), { duplicates: true });
+}
+
+/** How a body is written. */
+type BodySyntax = "json" | "yaml" | "protobuf";
+
+/** Which syntax a body of objects is in. */
+export function syntaxOf(contentType: string): BodySyntax {
+  if (contentType === "" || contentType === "application/json" || contentType === "*/*") return "json";
+  if (contentType === "application/yaml") return "yaml";
+  if (contentType === "application/vnd.kubernetes.protobuf") return "protobuf";
+  const message =
+    "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf";
+  throw new ApiError("UnsupportedMediaType", message);
+}
+
+async function readBytes(request: WebRequest): Promise<Buffer> {
+  try {
+    return await request.readBody(MAX_BODY_BYTES);
+  } catch (error) {
+    if (codeOf(error) !== "body-too-large") throw badRequestError("the body of the request could not be read");
+    throw new ApiError("RequestEntityTooLarge", `Request entity too large: limit is ${MAX_BODY_BYTES}`);
+  }
+}
+
+/** One document; duplicate keys are among its warnings. */
+function parseYamlBody(text: string): ParsedBody {
+  const [document, second] = parseYaml(text);
+  if (document === undefined) return { value: undefined, duplicates: [] };
+  if (second !== undefined) throw badRequestError("the body of the request holds more than one YAML document");
+  if (document.errors.length > 0) {
+    throw badRequestError(`the body of the request is not valid YAML: ${document.errors.join("; ")}`);
+  }
+  return { value: document.value, duplicates: document.warnings };
+}

@@ -1,0 +1,94 @@
+/** What the path and method of a request ask for. */
+export type RequestTarget = ResourceTarget | PathTarget;
+
+export interface ResourceTarget {
+  readonly isResource: true;
+  /** create, get, list, watch, update, patch, delete, deletecollection. */
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  /** "" for the object itself. */
+  readonly subresource: string;
+  /** "" cluster-wide or across all namespaces. */
+  readonly namespace: string;
+  /** "" for all. */
+  readonly name: string;
+  /** What follows the subresource, without a leading slash: the path of a proxy request. */
+  readonly rest: string;
+}
+
+/** Health, discovery, documents. */
+export interface PathTarget {
+  readonly isResource: false;
+  readonly verb: string;
+  readonly path: string;
+}
+
+const VERBS: Readonly<Record<string, string>> = { POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
+/** Subresources of a namespace; everything else behind its name is a resource in it. */
+const NAMESPACE_SUBRESOURCES = new Set(["status", "finalize"]);
+
+/** Reads `/api/v1/namespaces/a/pods/b/log` and the like. Query parameters decide between get, list and watch. */
+export function parseTarget(method: string, path: string, query: URLSearchParams): RequestTarget {
+  const parts = path.split("/").filter((part) => part !== "");
+  const groupVersion = groupVersionOf(parts);
+  const pathTarget: PathTarget = { isResource: false, verb: method.toLowerCase(), path };
+  if (groupVersion === undefined) return pathTarget;
+  const { group, version } = groupVersion;
+  const decoded = groupVersion.rest.map(decodePart);
+  const isLegacyWatch = decoded[0] === "watch";
+  const place = placeOf(isLegacyWatch ? decoded.slice(1) : decoded);
+  if (place === undefined) return pathTarget;
+  const verb = verbOf(method, place, { isWatch: isLegacyWatch || isTrue(query.get("watch")) });
+  return { isResource: true, verb, group, version, ...place };
+}
+
+function groupVersionOf(parts: readonly string[]): { group: string; version: string; rest: string[] } | undefined {
+  const [first, second, third, ...more] = parts;
+  if (first === "api" && second !== undefined && third !== undefined) {
+    return { group: "", version: second, rest: [third, ...more] };
+  }
+  if (first === "apis" && second !== undefined && third !== undefined && more.length > 0) {
+    return { group: second, version: third, rest: more };
+  }
+  return undefined;
+}
+
+/** A name that is no URL encoding is taken as it stands: it will not be found. */
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+type Place = Pick<ResourceTarget, "resource" | "subresource" | "namespace" | "name" | "rest">;
+
+function placeOf(parts: readonly string[]): Place | undefined {
+  const [first, second = "", third, ...more] = parts;
+  if (first === undefined) return undefined;
+  const isInNamespace = first === "namespaces" && third !== undefined && !NAMESPACE_SUBRESOURCES.has(third);
+  if (!isInNamespace) return describePlace(first === "namespaces" ? second : "", parts);
+  return describePlace(second, [third, ...more]);
+}
+
+function describePlace(namespace: string, parts: readonly string[]): Place {
+  const [resource = "", name = "", subresource = "", ...rest] = parts;
+  return { resource, name, subresource, namespace, rest: rest.join("/") };
+}
+
+function verbOf(method: string, { name }: Place, { isWatch }: { isWatch: boolean }): string {
+  if (method === "GET" || method === "HEAD") {
+    if (isWatch) return "watch";
+    return name === "" ? "list" : "get";
+  }
+  if (method === "DELETE" && name === "") return "deletecollection";
+  return VERBS[method] ?? method.toLowerCase();
+}
+
+/** As Go's ParseBool reads a query parameter; anything else counts as false, an empty value as true. */
+export function isTrue(text: string | null): boolean {
+  return text !== null && ["", "1", "t", "T", "true", "TRUE", "True"].includes(text);
+}

@@ -1,0 +1,93 @@
+import type { WebAnswer, WebRequest } from "../../host/web-server.ts";
+import type { ApiDescription } from "../discovery/api-description.ts";
+import { encodeValue } from "./encode.ts";
+import type { ServePath } from "./serve.ts";
+
+/** One of the checks behind `/readyz` and `/livez`. */
+export interface HealthCheck {
+  readonly name: string;
+  /** Undefined when all is well, else what is wrong. */
+  check(): string | undefined;
+  /** Counts for `/livez` too: a failure means that this process should be started again. */
+  readonly isLiveness: boolean;
+}
+
+export interface PathDeps {
+  /** Of the kinds that are served now. */
+  description(): ApiDescription;
+  version: object;
+  healthChecks: readonly HealthCheck[];
+  renderMetrics(): Promise<{ contentType: string; body: string }>;
+  /** For whoever checks service account tokens by themselves. */
+  openIdConfiguration(): object;
+  keySet(): object;
+}
+
+const JSON_FORM = { encoding: "json", as: undefined, version: "v1" } as const;
+
+/** Everything that is served and is no resource. */
+export function createPathHandler(deps: PathDeps): ServePath {
+  return async (request, { path }) => {
+    if (request.method !== "GET" && request.method !== "HEAD") return undefined;
+    const health = /^\/(healthz|livez|readyz)(?:\/(.+))?$/.exec(path);
+    if (health) return answerHealth(deps, request, { endpoint: health[1] ?? "", only: health[2] });
+    switch (path) {
+      case "/version":
+      case "/version/":
+        return encodeValue(200, deps.version, JSON_FORM);
+      case "/metrics":
+        return text(200, await deps.renderMetrics());
+      case "/.well-known/openid-configuration":
+        return encodeValue(200, deps.openIdConfiguration(), JSON_FORM);
+      case "/openid/v1/jwks":
+        return {
+          ...encodeValue(200, deps.keySet(), JSON_FORM),
+          headers: { "content-type": "application/jwk-set+json" },
+        };
+      case "/":
+        return encodeValue(200, { paths: ROOT_PATHS }, JSON_FORM);
+      default:
+        return answerDocument(deps, request, path);
+    }
+  };
+}
+
+const ROOT_PATHS = [
+  ...["/.well-known/openid-configuration", "/api", "/apis", "/healthz", "/livez", "/metrics"],
+  ...["/openapi/v2", "/openapi/v3", "/openid/v1/jwks", "/readyz", "/version"],
+];
+
+function answerDocument(deps: PathDeps, request: WebRequest, path: string): WebAnswer | undefined {
+  const document = deps.description().document(path, request.header("accept").join(","));
+  if (document === undefined) return undefined;
+  const { etag, contentType, body } = document;
+  const headers = { etag, vary: "Accept", "content-type": contentType };
+  const isKnown = request.header("if-none-match").some((known) => known === etag);
+  return isKnown ? { status: 304, headers: { etag, vary: "Accept" }, body: "" } : { status: 200, headers, body };
+}
+
+function text(status: number, { contentType, body }: { contentType: string; body: string }): WebAnswer {
+  return { status, headers: { "content-type": contentType, "x-content-type-options": "nosniff" }, body };
+}
+
+function answerHealth(
+  { healthChecks }: PathDeps,
+  request: WebRequest,
+  { endpoint, only }: { endpoint: string; only: string | undefined },
+): WebAnswer | undefined {
+  const excluded = new Set(request.query.getAll("exclude"));
+  const asked = healthChecks.filter(({ name, isLiveness }) => {
+    if (only !== undefined) return name === only;
+    return !excluded.has(name) && (isLiveness || endpoint !== "livez");
+  });
+  if (only !== undefined && asked.length === 0) return undefined;
+  const results = asked.map(({ name, check }) => ({ name, problem: check() }));
+  const hasFailed = results.some(({ problem }) => problem !== undefined);
+  const lines = results.map(({ name, problem }) => {
+    return problem === undefined ? `[+]${name} ok\n` : `[-]${name} failed: ${problem}\n`;
+  });
+  const contentType = "text/plain; charset=utf-8";
+  if (hasFailed) return text(500, { contentType, body: `${lines.join("")}${endpoint} check failed\n` });
+  const isVerbose = request.query.has("verbose");
+  return text(200, { contentType, body: isVerbose ? `${lines.join("")}${endpoint} check passed\n` : "ok" });
+}

@@ -1,0 +1,302 @@
+import { ApiError, badRequestError } from "../../api/api-error.ts";
+import { isRecord, type KubeObject } from "../../api/object.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { WebAnswer, WebRequest } from "../../host/web-server.ts";
+import { groupResource, type ResourceKind, type Subresource, type Verb } from "../ports/resource-kind.ts";
+import type { User } from "../ports/user.ts";
+import { createObject } from "../registry/create.ts";
+import { viewOf } from "../registry/object-view.ts";
+import { type PatchType, patchObject } from "../registry/patch.ts";
+import { getObject, listObjects } from "../registry/read.ts";
+import type { RegistryDeps } from "../registry/registry-deps.ts";
+import { deleteObject } from "../registry/remove.ts";
+import type { RequestContext } from "../registry/request-context.ts";
+import { selectionOf } from "../registry/selection.ts";
+import { updateObject } from "../registry/update.ts";
+import { type AnswerForm, encodeList, encodeObject, encodeStored, encodeValue } from "./encode.ts";
+import { acceptedForm } from "./media-type.ts";
+import { deleteOptionsOf, listQueryOf, writeQueryOf } from "./query-options.ts";
+import { contentTypeOf, readParsedBody, syntaxOf } from "./request-body.ts";
+import type { ResourceTarget } from "./request-path.ts";
+import { serveWatch, type WatchDeps } from "./serve-watch.ts";
+
+/** A request for a resource, authenticated and allowed. */
+export interface ResourceRequest {
+  readonly request: WebRequest;
+  readonly target: ResourceTarget;
+  readonly user: User;
+  warn(message: string): void;
+}
+
+/** What a subresource does that is no part of its object: `binding`, `eviction`, `token`, `scale`. */
+export type SubresourceHandler = (call: SubresourceCall) => Promise<SubresourceAnswer>;
+
+export interface SubresourceCall {
+  readonly kind: ResourceKind;
+  readonly target: ResourceTarget;
+  readonly context: RequestContext;
+  /** The parsed body, undefined for GET. */
+  readonly body: unknown;
+  readonly query: URLSearchParams;
+  /** For PATCH: how the body says what it changes. */
+  readonly patchType: PatchType | undefined;
+}
+
+/** An object, or text for whatever is none. */
+export interface SubresourceAnswer {
+  readonly status: number;
+  readonly value: unknown;
+}
+
+export interface ResourceDeps {
+  readonly registry: RegistryDeps;
+  readonly clock: Clock;
+  readonly watch: WatchDeps;
+  /** By group resource and subresource: `pods/binding`, or `scale` for whatever has it; create-only kinds have "" as theirs: `tokenreviews.authentication.k8s.io/`. */
+  readonly handlers: ReadonlyMap<string, SubresourceHandler>;
+  /** Awaited before objects of the kind are written: loads what their admission needs. */
+  prepare(kind: ResourceKind): Promise<void>;
+}
+
+const PATCH_TYPES: Readonly<Record<string, PatchType>> = {
+  "application/json-patch+json": "json",
+  "application/merge-patch+json": "merge",
+  "application/strategic-merge-patch+json": "strategic",
+  "application/apply-patch+yaml": "apply",
+};
+
+/** Answers a request for a resource. Throws an ApiError for everything that goes wrong. */
+export async function serveResource(deps: ResourceDeps, asked: ResourceRequest): Promise<WebAnswer> {
+  const kind = deps.registry.kinds.find(asked.target.group, asked.target.version, asked.target.resource);
+  if (kind === undefined) throw noSuchResource();
+  const call = { ...asked, target: targetInScope(kind, asked.target) };
+  const { target } = call;
+  const wanted = wantedForm(call.request, deps.clock.now());
+  const handler =
+    deps.handlers.get(`${groupResource(kind)}/${target.subresource}`) ?? deps.handlers.get(target.subresource);
+  if (target.subresource === "") {
+    if (!isServed(kind.verbs, target.verb)) throw notAllowed();
+    return handler ? serveHandler(handler, kind, call, wanted) : serveObject(deps, kind, call, { wanted });
+  }
+  const subresource = kind.subresources.find(({ name }) => name === target.subresource);
+  if (subresource === undefined || target.name === "") throw noSuchResource();
+  if (!isServed(subresource.verbs, target.verb)) throw notAllowed();
+  if (handler) return serveHandler(handler, kind, call, wanted);
+  return serveObject(deps, kind, call, { wanted, subresource });
+}
+
+function isServed(verbs: readonly Verb[], verb: string): boolean {
+  return verbs.some((served) => served === verb);
+}
+
+function noSuchResource(): ApiError {
+  return new ApiError("NotFound", "the server could not find the requested resource");
+}
+
+function notAllowed(): ApiError {
+  return new ApiError("MethodNotAllowed", "the server does not allow this method on the requested resource");
+}
+
+function wantedForm(request: WebRequest, now: number): AnswerForm {
+  const include = request.query.get("includeObject");
+  return {
+    form: acceptedForm(request.header("accept").join(",")),
+    includeObject: include === "None" || include === "Object" ? include : "Metadata",
+    now,
+  };
+}
+
+async function serveObject(
+  deps: ResourceDeps,
+  kind: ResourceKind,
+  call: ResourceRequest,
+  { wanted, subresource }: { wanted: AnswerForm; subresource?: Subresource },
+): Promise<WebAnswer> {
+  const { verb } = call.target;
+  switch (verb) {
+    case "get":
+      return encodeStored(kind, getObject(deps.registry.store, kind, call.target), wanted);
+    case "list":
+    case "watch":
+      return serveMany(deps, kind, call, wanted);
+    case "create":
+      return serveCreate(deps, kind, call, wanted);
+    case "update":
+    case "patch":
+      return serveChange(deps, kind, call, { wanted, subresource });
+    case "delete":
+      return serveDelete(deps, kind, call, wanted);
+    case "deletecollection":
+      return serveDeleteAll(deps, kind, call, wanted);
+    default:
+      throw notAllowed();
+  }
+}
+
+async function serveMany(
+  deps: ResourceDeps,
+  kind: ResourceKind,
+  { request, target }: ResourceRequest,
+  wanted: AnswerForm,
+): Promise<WebAnswer> {
+  const isWatch = target.verb === "watch";
+  const given = listQueryOf(request.query, { isWatch });
+  // A watch of one object by its path is a watch with a selector.
+  const named = [given.fieldSelector, `metadata.name=${target.name}`].filter((part) => part !== "").join(",");
+  const query = target.name === "" ? given : { ...given, fieldSelector: named };
+  const { namespace } = target;
+  if (!isWatch) return encodeList(kind, listObjects(deps.registry.store, { kind, namespace, ...query }), wanted);
+  // Selectors are checked before the answer begins to stream.
+  selectionOf(kind, { label: query.labelSelector, field: query.fieldSelector });
+  return serveWatch(deps.watch, { kind, namespace, query, wanted });
+}
+
+function contextOf(call: ResourceRequest): RequestContext {
+  const { request, user, warn } = call;
+  const options = writeQueryOf(request.query, request.header("user-agent")[0] ?? "");
+  return { user, warn, ...options };
+}
+
+async function readBody(call: ResourceRequest, context: RequestContext): Promise<unknown> {
+  const { value, duplicates } = await readParsedBody(call.request, syntaxOf(contentTypeOf(call.request)));
+  reportDuplicates(duplicates, context);
+  if (value === undefined) throw badRequestError("the body of the request is empty: an object is expected");
+  return value;
+}
+
+function reportDuplicates(duplicates: readonly string[], { fieldValidation, warn }: RequestContext): void {
+  if (duplicates.length === 0 || fieldValidation === "Ignore") return;
+  if (fieldValidation === "Strict") throw badRequestError(`strict decoding error: ${duplicates.join(", ")}`);
+  for (const duplicate of duplicates) warn(duplicate);
+}
+
+async function serveCreate(
+  deps: ResourceDeps,
+  kind: ResourceKind,
+  call: ResourceRequest,
+  wanted: AnswerForm,
+): Promise<WebAnswer> {
+  const context = contextOf(call);
+  const body = await readBody(call, context);
+  await deps.prepare(kind);
+  const { namespace } = call.target;
+  if (kind.namespaced && namespace === "") throw notAllowed();
+  const object = await createObject(deps.registry, { kind, namespace, body, context });
+  return encodeObject(201, kind, object, wanted);
+}
+
+async function serveChange(
+  deps: ResourceDeps,
+  kind: ResourceKind,
+  call: ResourceRequest,
+  { wanted, subresource }: { wanted: AnswerForm; subresource: Subresource | undefined },
+): Promise<WebAnswer> {
+  const { target, request } = call;
+  const { namespace, name } = target;
+  const context = contextOf(call);
+  await deps.prepare(kind);
+  const place = { kind, namespace, name, subresource };
+  if (target.verb === "update") {
+    const body = await readBody(call, context);
+    const updated = await updateObject(deps.registry, { ...place, context, change: () => body });
+    return encodeObject(updated.isCreated ? 201 : 200, kind, updated.object, wanted);
+  }
+  const { type, body } = await readPatch(call, context);
+  const { force, givenFieldManager } = writeQueryOf(request.query, "");
+  const owner = type === "apply" ? givenFieldManager : context.fieldManager;
+  const patched = await patchObject(deps.registry, {
+    ...place,
+    type,
+    body,
+    force,
+    context: { ...context, fieldManager: owner },
+  });
+  return encodeObject(patched.isCreated ? 201 : 200, kind, patched.object, wanted);
+}
+
+async function readPatch(call: ResourceRequest, context: RequestContext): Promise<{ type: PatchType; body: unknown }> {
+  const contentType = contentTypeOf(call.request);
+  const type = PATCH_TYPES[contentType];
+  if (type === undefined) {
+    const accepted = Object.keys(PATCH_TYPES).join(", ");
+    const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
+    throw new ApiError("UnsupportedMediaType", message);
+  }
+  const { value, duplicates } = await readParsedBody(call.request, type === "apply" ? "yaml" : "json");
+  reportDuplicates(duplicates, context);
+  if (value === undefined) throw badRequestError("the body of the request is empty: a patch is expected");
+  return { type, body: value };
+}
+
+async function readDeleteOptions({ request }: ResourceRequest) {
+  const { value } = await readParsedBody(request, syntaxOf(contentTypeOf(request)));
+  return deleteOptionsOf(value, request.query);
+}
+
+async function serveDelete(
+  deps: ResourceDeps,
+  kind: ResourceKind,
+  call: ResourceRequest,
+  wanted: AnswerForm,
+): Promise<WebAnswer> {
+  const { namespace, name } = call.target;
+  const options = await readDeleteOptions(call);
+  const context: RequestContext = { ...contextOf(call), dryRun: options.dryRun };
+  const { object, isGone } = await deleteObject(deps.registry, { kind, namespace, name, options, context });
+  const isForeground = !isGone && options.propagationPolicy === "Foreground";
+  if (!isGone || kind.strategy.returnsDeleted) return encodeObject(isForeground ? 202 : 200, kind, object, wanted);
+  return encodeValue(200, deletedStatus(kind, object), wanted.form);
+}
+
+function deletedStatus(kind: ResourceKind, { metadata }: KubeObject): object {
+  const { name, uid } = metadata;
+  const details = { name, ...(kind.group !== "" && { group: kind.group }), kind: kind.plural, uid };
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
+}
+
+async function serveDeleteAll(
+  deps: ResourceDeps,
+  kind: ResourceKind,
+  call: ResourceRequest,
+  wanted: AnswerForm,
+): Promise<WebAnswer> {
+  const { request, target } = call;
+  const options = await readDeleteOptions(call);
+  const context: RequestContext = { ...contextOf(call), dryRun: options.dryRun };
+  const query = listQueryOf(request.query, { isWatch: false });
+  const listed = listObjects(deps.registry.store, { kind, namespace: target.namespace, ...query });
+  const deletions = listed.items.map(async (item) => {
+    const { namespace = "", name = "" } = viewOf(kind, item).metadata;
+    try {
+      await deleteObject(deps.registry, { kind, namespace, name, options, context });
+    } catch (error) {
+      // Gone already: somebody else was faster.
+      if (!(error instanceof ApiError) || error.reason !== "NotFound") throw error;
+    }
+  });
+  await Promise.all(deletions);
+  return encodeList(kind, listed, wanted);
+}
+
+/** Their POST opens a stream and has no object as its body. */
+const STREAMS: ReadonlySet<string> = new Set(["exec", "attach", "portforward", "proxy"]);
+
+async function serveHandler(
+  handler: SubresourceHandler,
+  kind: ResourceKind,
+  call: ResourceRequest,
+  { form }: AnswerForm,
+): Promise<WebAnswer> {
+  const { request, target } = call;
+  const context = contextOf(call);
+  const hasBody = (request.method === "POST" || request.method === "PUT") && !STREAMS.has(target.subresource);
+  const patch = target.verb === "patch" ? await readPatch(call, context) : undefined;
+  const body = patch?.body ?? (hasBody ? await readBody(call, context) : undefined);
+  const answer = await handler({ kind, target, context, body, query: request.query, patchType: patch?.type });
+  const isObject = isRecord(answer.value);
+  return isObject ? encodeValue(answer.status, answer.value, form) : encodeText(answer);
+}
+
+function encodeText({ status, value }: SubresourceAnswer): WebAnswer {
+  return { status, headers: { "content-type": "text/plain" }, body: String(value) };
+}

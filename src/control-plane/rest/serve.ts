@@ -1,0 +1,102 @@
+import { ApiError, isApiError } from "../../api/api-error.ts";
+import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { WebAnswer, WebHandler, WebRequest } from "../../host/web-server.ts";
+import { accessDeniedError } from "../access/denial.ts";
+import type { AccessAttributes, Authorize } from "../ports/request.ts";
+import type { User } from "../ports/user.ts";
+import { encodeValue } from "./encode.ts";
+import type { RequestObserver } from "./observe-requests.ts";
+import { type PathTarget, parseTarget, type RequestTarget } from "./request-path.ts";
+import { type ResourceDeps, serveResource } from "./serve-resource.ts";
+
+/** A path that is no resource: health, version, discovery, documents. Undefined when there is no such path. */
+export type ServePath = (request: WebRequest, target: PathTarget, user: User) => Promise<WebAnswer | undefined>;
+
+export interface ServeDeps {
+  /** Throws Unauthorized for credentials that are wrong; none at all make the anonymous user. */
+  authenticate(request: WebRequest): User;
+  authorize: Authorize;
+  resources: ResourceDeps;
+  servePath: ServePath;
+  observer: RequestObserver;
+  clock: Clock;
+  log: Log;
+  newRequestId(): string;
+}
+
+const JSON_FORM = { encoding: "json", as: undefined, version: "v1" } as const;
+/** Warnings beyond this are left out of an answer's headers. */
+const MAX_WARNINGS = 20;
+
+/** The API server as a function of a request: who is it, may they, and then what they asked for. */
+export function createApiHandler(deps: ServeDeps): WebHandler {
+  return async (request) => {
+    const startMs = deps.clock.monotonic();
+    const warnings: string[] = [];
+    const target = parseTarget(request.method, request.path, request.query);
+    const answer = await answerSafely(deps, request, { target, warn: (message) => warnings.push(message) });
+    deps.observer.observe(target, answer.status, (deps.clock.monotonic() - startMs) / 1000);
+    return withHeaders(answer, warnings, deps.newRequestId());
+  };
+}
+
+interface Asked {
+  readonly target: RequestTarget;
+  warn(message: string): void;
+}
+
+async function answerSafely(deps: ServeDeps, request: WebRequest, asked: Asked): Promise<WebAnswer> {
+  try {
+    return await answer(deps, request, asked);
+  } catch (error) {
+    if (isApiError(error)) return encodeError(error);
+    deps.log.error("a request failed in a way that is a bug", {
+      method: request.method,
+      path: request.path,
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
+    return encodeError(new ApiError("InternalError", `Internal error occurred: ${messageOf(error)}`));
+  }
+}
+
+async function answer(deps: ServeDeps, request: WebRequest, { target, warn }: Asked): Promise<WebAnswer> {
+  const user = deps.authenticate(request);
+  const attributes = attributesOf(request, target, user);
+  const decision = deps.authorize(attributes);
+  if (!decision.allowed) throw accessDeniedError(attributes, decision.reason);
+  if (target.isResource) return serveResource(deps.resources, { request, target, user, warn });
+  const served = await deps.servePath(request, target, user);
+  if (served === undefined) throw new ApiError("NotFound", "the server could not find the requested resource");
+  return served;
+}
+
+function attributesOf(request: WebRequest, target: RequestTarget, user: User): AccessAttributes {
+  if (!target.isResource) return { user, verb: target.verb, path: target.path };
+  const { verb, group, version, resource, subresource, namespace, name } = target;
+  const fieldSelector = request.query.get("fieldSelector") ?? "";
+  const access = { user, verb, group, version, resource, subresource, namespace, name };
+  return fieldSelector === "" ? access : { ...access, fieldSelector };
+}
+
+function encodeError(error: ApiError): WebAnswer {
+  const answer = encodeValue(error.code, error.status, JSON_FORM);
+  const { retryAfterSeconds } = error.details;
+  const retry = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+  return { ...answer, headers: { ...answer.headers, ...retry } };
+}
+
+function withHeaders(answer: WebAnswer, warnings: readonly string[], requestId: string): WebAnswer {
+  const unique = [...new Set(warnings)].slice(0, MAX_WARNINGS);
+  const warning = unique.map((message) => `299 - ${JSON.stringify(message)}`);
+  return {
+    ...answer,
+    headers: {
+      "cache-control": "no-cache, private",
+      ...answer.headers,
+      "audit-id": requestId,
+      ...(warning.length > 0 && { warning }),
+    },
+  };
+}

@@ -1,0 +1,150 @@
+import { ApiError, badRequestError, notFoundError } from "../../api/api-error.ts";
+import { isRecord, type KubeObject } from "../../api/object.ts";
+import { applyJsonPatch } from "../../api/patch/json-patch.ts";
+import { applyMergePatch } from "../../api/patch/merge-patch.ts";
+import { formatTime } from "../../base/clock.ts";
+import type { ResourceKind, ScalePaths, Subresource } from "../ports/resource-kind.ts";
+import type { ResourceReader } from "../ports/resources.ts";
+import { mutateAdmitted, validateAdmitted } from "../registry/admit.ts";
+import { keysOf } from "../registry/keys.ts";
+import { viewOf } from "../registry/object-view.ts";
+import { getObject } from "../registry/read.ts";
+import type { RegistryDeps } from "../registry/registry-deps.ts";
+import { deleteObject } from "../registry/remove.ts";
+import { boundPod } from "../registry/subresources/binding.ts";
+import { disruptedBudget, planEviction } from "../registry/subresources/eviction.ts";
+import { scaledObject, scaleOf, WORKLOAD_SCALE } from "../registry/subresources/scale.ts";
+import { updateObject } from "../registry/update.ts";
+import { deleteOptionsOf } from "./query-options.ts";
+import type { SubresourceCall, SubresourceHandler } from "./serve-resource.ts";
+
+/** An object as the body of a call; metadata may be missing. */
+function objectOf(body: unknown): KubeObject {
+  if (!isRecord(body)) throw badRequestError("the body of the request must be an object");
+  const { metadata } = body;
+  return { apiVersion: "", kind: "", ...body, metadata: isRecord(metadata) ? metadata : {} };
+}
+
+/** Any change of the parent: the handler has made it. */
+const freely = (name: string, { group, version, kind }: ResourceKind): Subresource => ({
+  name,
+  group,
+  version,
+  kind,
+  verbs: ["create"],
+  take: (next) => next,
+  validateUpdate: () => [],
+});
+
+/** `pods/binding`, and the old `bindings`: puts a pod on a node. */
+export function bindingHandler(deps: RegistryDeps): SubresourceHandler {
+  return async ({ target, body, context }) => {
+    const pods = deps.kinds.stored("pods");
+    if (pods === undefined) throw notFoundError({ group: "", resource: "pods" }, target.name);
+    const binding = objectOf(body);
+    const name = target.name === "" ? (binding.metadata.name ?? "") : target.name;
+    const now = formatTime(deps.now());
+    await updateObject(deps, {
+      kind: pods,
+      namespace: target.namespace,
+      name,
+      subresource: freely("binding", pods),
+      context,
+      change: (current) => current && boundPod(current, binding, now),
+    });
+    return { status: 201, value: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
+  };
+}
+
+/** `pods/eviction`: a deletion that disruption budgets may refuse. */
+export function evictionHandler(deps: RegistryDeps, reader: ResourceReader): SubresourceHandler {
+  return async (call) => {
+    const { kind, target, body, context } = call;
+    const { namespace, name } = target;
+    const eviction = objectOf(body);
+    const named = eviction.metadata.name ?? name;
+    if (named !== name) {
+      throw badRequestError(`name in URL does not match name in Eviction object: ${name} is not ${named}`);
+    }
+    const pod = getObject(deps.store, kind, target);
+    admitEviction(deps, call, { ...eviction, metadata: { ...eviction.metadata, name, namespace } });
+    const { dryRun, ...options } = deleteOptionsOf(eviction["deleteOptions"], new URLSearchParams());
+    const isDry = dryRun || context.dryRun;
+    const plan = planEviction(viewOf(kind, pod), reader.list("poddisruptionbudgets.policy", namespace));
+    if (plan.kind === "disrupt" && !isDry) await disrupt(deps, plan.budget, { name, context });
+    await deleteObject(deps, { kind, namespace, name, options, context: { ...context, dryRun: isDry } });
+    return { status: 201, value: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
+  };
+}
+
+function admitEviction(deps: RegistryDeps, { kind, target, context }: SubresourceCall, eviction: KubeObject): void {
+  const { namespace, name } = target;
+  const { user, dryRun, warn } = context;
+  const asked = { kind, subresource: "eviction", namespace, name, user, current: undefined, dryRun, warn };
+  const object = mutateAdmitted(deps.admission, { operation: "CREATE", ...asked, object: eviction });
+  validateAdmitted(deps.admission, { operation: "CREATE", ...asked, object });
+}
+
+async function disrupt(
+  deps: RegistryDeps,
+  budget: KubeObject,
+  { name, context }: { name: string; context: SubresourceCall["context"] },
+): Promise<void> {
+  const kind = deps.kinds.stored("poddisruptionbudgets.policy");
+  if (kind === undefined) return;
+  const { namespace = "", name: budgetName = "" } = budget.metadata;
+  const now = formatTime(deps.now());
+  await updateObject(deps, {
+    kind,
+    namespace,
+    name: budgetName,
+    subresource: freely("status", kind),
+    context,
+    change: (current) => current && disruptedBudget(current, name, now),
+  });
+}
+
+/** `…/scale` of whatever has replicas. */
+export function scaleHandler(deps: RegistryDeps): SubresourceHandler {
+  return async (call) => {
+    const { kind, target, context } = call;
+    const { namespace, name } = target;
+    const paths = pathsOf(kind);
+    if (target.verb === "get") {
+      return { status: 200, value: scaleOf(viewOf(kind, getObject(deps.store, kind, target)), paths) };
+    }
+    const change = (current: KubeObject | undefined) => {
+      return current && scaledObject(kind, current, objectOf(changedScale(call, scaleOf(current, paths))), paths);
+    };
+    const subresource = { ...freely("scale", kind), name: "scale" };
+    if (deps.store.headOf(keysOf(kind).of(namespace, name)) === undefined) {
+      throw notFoundError({ group: kind.group, resource: kind.plural }, name);
+    }
+    const updated = await updateObject(deps, { kind, namespace, name, subresource, context, change });
+    return { status: 200, value: scaleOf(updated.object, paths) };
+  };
+}
+
+const pathsOf = ({ subresources }: ResourceKind): ScalePaths =>
+  subresources.find(({ name }) => name === "scale")?.scale ?? WORKLOAD_SCALE;
+
+function changedScale({ body, patchType }: SubresourceCall, current: KubeObject): unknown {
+  switch (patchType) {
+    case undefined:
+      return body;
+    case "json":
+      return applyJsonPatch(current, body);
+    case "merge":
+    case "strategic":
+    case "apply":
+      return applyMergePatch(current, body);
+  }
+}
+
+/** A subresource that the node would have to serve. */
+export function unservedHandler(what: string): SubresourceHandler {
+  return async ({ target }) => {
+    const message = `${target.resource} "${target.name}": ${what} is not served: this API server does not reach its node for it yet`;
+    throw new ApiError("ServiceUnavailable", message);
+  };
+}

@@ -1,0 +1,43 @@
+import type { KubeObject } from "../../api/object.ts";
+import type { ResourceKind } from "../ports/resource-kind.ts";
+
+/** What of the object a row of a table carries along. */
+export type IncludeObject = "None" | "Metadata" | "Object";
+
+interface TableOptions {
+  readonly version: "v1" | "v1beta1";
+  readonly includeObject: IncludeObject;
+  /** ms since the epoch. */
+  readonly now: number;
+  readonly metadata: object;
+  /** Default true; the later events of a watch leave the definitions out. */
+  readonly hasDefinitions?: boolean;
+}
+
+/** `meta.k8s.io` Table: what `kubectl get` prints. */
+export function tableOf(kind: ResourceKind, objects: readonly KubeObject[], options: TableOptions): object {
+  const definitions = kind.columns.map(({ name, type, format = "", description, priority }) => {
+    return { name, type, format, description, priority };
+  });
+  return {
+    kind: "Table",
+    apiVersion: `meta.k8s.io/${options.version}`,
+    metadata: options.metadata,
+    columnDefinitions: options.hasDefinitions === false ? null : definitions,
+    rows: objects.map((object) => {
+      const cells = kind.columns.map((column) => column.cell(object, options.now));
+      const included = includedOf(object, options);
+      return { cells, ...(included !== undefined && { object: included }) };
+    }),
+  };
+}
+
+function includedOf(object: KubeObject, { includeObject, version }: TableOptions): object | undefined {
+  if (includeObject === "None") return undefined;
+  return includeObject === "Object" ? object : partialOf(object, version);
+}
+
+/** The metadata alone, as `meta.k8s.io` PartialObjectMetadata. */
+export function partialOf({ metadata }: KubeObject, version: "v1" | "v1beta1"): object {
+  return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata };
+}

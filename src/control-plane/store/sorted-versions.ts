@@ -1,0 +1,54 @@
+import type { StoredObject } from "../ports/object-store.ts";
+
+/** Versions in order of their keys, one for each key. */
+export interface SortedVersions {
+  get(key: string): StoredObject | undefined;
+  set(version: StoredObject): void;
+  delete(key: string): void;
+  /** Those whose keys begin with the prefix, in order. A copy: it does not change afterwards. */
+  below(prefix: string): StoredObject[];
+}
+
+/**
+ * One sorted array. A change moves what comes after it, which for ten thousand objects is a few microseconds of memory
+ * traffic, and for a hundred thousand still less than encoding the object; in exchange a list is one slice.
+ */
+export function createSortedVersions(versions: Iterable<StoredObject> = []): SortedVersions {
+  const sorted = [...versions].sort((a, b) => (a.key < b.key ? -1 : 1));
+  const findPlace = (key: string) => partition(sorted, (version) => version.key < key);
+
+  return {
+    get(key) {
+      const found = sorted[findPlace(key)];
+      return found?.key === key ? found : undefined;
+    },
+    set(version) {
+      const place = findPlace(version.key);
+      sorted.splice(place, sorted[place]?.key === version.key ? 1 : 0, version);
+    },
+    delete(key) {
+      const place = findPlace(key);
+      if (sorted[place]?.key === key) sorted.splice(place, 1);
+    },
+    below(prefix) {
+      const start = findPlace(prefix);
+      return sorted.slice(
+        start,
+        partition(sorted, ({ key }) => key.startsWith(prefix), start),
+      );
+    },
+  };
+}
+
+/** The index of the first item from which on the condition does not hold; it holds for all before, from `start`. */
+export function partition<T>(items: readonly T[], holds: (item: T) => boolean, start = 0): number {
+  let low = start;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const item = items[middle];
+    if (item !== undefined && holds(item)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,12 @@
+import { assert } from "../base/assert.ts";
+import type { JournalRecord } from "./port.ts";
+
+/** The last revision of the records, each of which must be after the one before, and the first after `revision`. */
+export function checkRising(revision: number, records: readonly JournalRecord[]): number {
+  let last = revision;
+  for (const record of records) {
+    assert(record.revision > last, "revisions of a journal rise");
+    last = record.revision;
+  }
+  return last;
+}

@@ -1,0 +1,53 @@
+import { open, readFile, rm, writeFile } from "node:fs/promises";
+import { CodedError, codeOf } from "../base/errors.ts";
+import type { JournalErrorCode } from "./port.ts";
+import { isBusy, openSqlite } from "./sqlite-database.ts";
+
+/** A directory has one owner; the system frees it when the owner dies, however it dies. */
+export interface DirectoryLock {
+  release(): Promise<void>;
+}
+
+/**
+ * Node.js cannot lock files, SQLite can: the lock is an open transaction on an empty database. Rejects with `in-use`
+ * when this or another process has it.
+ */
+export async function lockDirectory(directory: string): Promise<DirectoryLock> {
+  const lockPath = `${directory}/journal.lock`;
+  const pidPath = `${directory}/journal.pid`;
+  await createPrivateFile(lockPath);
+  const database = await openSqlite(lockPath);
+  try {
+    // In memory, because the transaction writes nothing: there is no file to make for it.
+    await database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+  } catch (error) {
+    database.close();
+    if (!isBusy(error)) throw error;
+    const pid = (await readFile(pidPath, "utf8").catch(() => "")).trim();
+    const owner = pid === "" ? "another process" : `process ${pid}`;
+    const message = `${directory} is in use by ${owner}: a journal has one owner at a time`;
+    throw new CodedError<JournalErrorCode>("in-use", message, { cause: error });
+  }
+  // For the message above only, so it need not survive anything.
+  await writeFile(pidPath, `${process.pid}\n`, { mode: 0o600 });
+  return {
+    async release() {
+      await rm(pidPath, { force: true });
+      await database.exec("ROLLBACK");
+      database.close();
+    },
+  };
+}
+
+/**
+ * SQLite makes files that everybody may read, but keeps the mode of one that is there. An existing file is not opened:
+ * closing it again would give up whatever lock this process has on it.
+ */
+export async function createPrivateFile(path: string): Promise<void> {
+  try {
+    const file = await open(path, "wx", 0o600);
+    await file.close();
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+  }
+}

@@ -1,0 +1,183 @@
+import { chmod, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { assert } from "../base/assert.ts";
+import { CodedError, codeOf, messageOf, runAll } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { checkRising } from "./check-rising.ts";
+import { createPrivateFile, lockDirectory } from "./directory-lock.ts";
+import { closeJournalFile, openJournalFile } from "./journal-file.ts";
+import type { Journal, JournalContents, JournalErrorCode, JournalRecord } from "./port.ts";
+import { compactRecords, INSERT_RECORD, PAGE_BYTES, readContents, rowOf } from "./record-table.ts";
+import { endSalvage, REVISION_GAP, salvageJournal } from "./salvage.ts";
+import { isDamage, type PreparedStatement, type SqliteDatabase } from "./sqlite-database.ts";
+import { isAcknowledgedLost, readWalFrames, type WalFrames } from "./wal-frames.ts";
+
+export interface JournalOptions {
+  /** Made when it is not there, with everything in it for the owner only. */
+  readonly directory: string;
+  readonly log: Log;
+}
+
+/** Bytes written ahead after which they are moved into the database: about a thousand pages, as SQLite does by itself. */
+const CHECKPOINT_BYTES = 4 * 1024 * 1024;
+
+const CHECKPOINT_FAILED = "The write-ahead log could not be moved into the database and goes on growing";
+
+/**
+ * Opens the journal in the directory, in an SQLite database. A write that was cut short by a crash is dropped with a
+ * message, and a damaged database replaced by what is left of it; the only errors are those of `JournalErrorCode`.
+ */
+export async function openJournal({ directory, log }: JournalOptions): Promise<Journal> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await chmod(directory, 0o700);
+    const lock = await lockDirectory(directory);
+    try {
+      return createJournal(await openDatabase(join(directory, "journal.db"), log), lock.release);
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  } catch (error) {
+    if (codeOf(error) === "in-use" || codeOf(error) === "newer-format") throw error;
+    const message = `${directory} cannot be used for a journal: ${messageOf(error)}`;
+    throw new CodedError<JournalErrorCode>("unusable", message, { cause: error });
+  }
+}
+
+interface OpenDatabase {
+  readonly database: SqliteDatabase;
+  readonly contents: JournalContents;
+  readonly log: Log;
+}
+
+async function openDatabase(path: string, log: Log): Promise<OpenDatabase> {
+  const isoTime = new Date().toISOString();
+  await endSalvage(path, isoTime);
+  try {
+    return await readDatabase(path, log);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    const { movedTo, objects } = await salvageJournal(path, isoTime);
+    const message = "The database was damaged and moved aside; what could be read of it is kept, the rest is lost";
+    log.error(message, { file: path, movedTo, objects, error });
+    return await readDatabase(path, log);
+  }
+}
+
+async function readDatabase(path: string, log: Log): Promise<OpenDatabase> {
+  await createPrivateFile(path);
+  const frames = await readWalFrames(`${path}-wal`, PAGE_BYTES);
+  const database = await openJournalFile(path);
+  try {
+    const contents = await readContents(database);
+    const taken = await emptyLog({ database, log }, frames);
+    const dropped = frames.ends.length - taken;
+    if (dropped <= 0) return { database, contents, log };
+    if (!isAcknowledgedLost(frames, taken)) {
+      log.warn("A write that a crash cut short was dropped; nobody was told that it was done", { file: path, dropped });
+      return { database, contents, log };
+    }
+    log.error("Changes at the end of the database cannot be read and are lost", { file: path, dropped });
+    return { database, contents: await skipRevisions(database, contents), log };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Moves what was written ahead into the database, and cuts off the rest. Returns how many frames SQLite took. */
+async function emptyLog({ database, log }: Pick<OpenDatabase, "database" | "log">, frames: WalFrames): Promise<number> {
+  if (frames.ends.length === 0) return 0;
+  try {
+    const [row] = [...(await database.rows("PRAGMA wal_checkpoint(PASSIVE)"))];
+    await database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    return Math.max(0, Number(row?.[1]));
+  } catch (error) {
+    // A full disk, say. What is in the log counts all the same.
+    log.warn(CHECKPOINT_FAILED, { error });
+    return frames.ends.length;
+  }
+}
+
+/** Revisions that were acknowledged and lost must not be given to other changes. */
+async function skipRevisions(database: SqliteDatabase, contents: JournalContents): Promise<JournalContents> {
+  await database.exec(compactRecords(contents.compactedRevision, contents.revision + REVISION_GAP));
+  return await readContents(database);
+}
+
+function createJournal({ database, contents, log }: OpenDatabase, release: () => Promise<void>): Journal {
+  let loaded: JournalContents | undefined = contents;
+  let { revision, compactedRevision } = contents;
+  let statements: { begin: PreparedStatement; insert: PreparedStatement } | undefined;
+  let bytesAhead = 0;
+  let closing: Promise<void> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One after the other: the database has one connection, and a second call would block the event loop. */
+  const inTurn = async (step: () => Promise<void>) => {
+    assert(closing === undefined, "the journal is closed");
+    const turn = last.then(step);
+    last = turn.catch(() => undefined);
+    return await turn;
+  };
+
+  const inTransaction = async (step: () => Promise<void>) => {
+    try {
+      await step();
+    } catch (error) {
+      // Fails when SQLite has ended the transaction by itself.
+      await database.exec("ROLLBACK").catch(() => undefined);
+      throw error;
+    }
+  };
+
+  const write = async (records: readonly JournalRecord[]) => {
+    statements ??= { begin: await database.prepare("BEGIN IMMEDIATE"), insert: await database.prepare(INSERT_RECORD) };
+    const { begin, insert } = statements;
+    await inTransaction(async () => {
+      begin.run([]);
+      for (const record of records) insert.run(rowOf(record));
+      await database.exec("COMMIT");
+    });
+    for (const { json } of records) bytesAhead += PAGE_BYTES + json.length;
+  };
+
+  const checkpoint = async () => {
+    bytesAhead = 0;
+    try {
+      await database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+    } catch (error) {
+      log.warn(CHECKPOINT_FAILED, { error });
+    }
+  };
+
+  return {
+    async load() {
+      assert(loaded !== undefined, "a journal is loaded once");
+      const contents = loaded;
+      loaded = undefined;
+      return contents;
+    },
+    async append(records) {
+      revision = checkRising(revision, records);
+      await inTurn(async () => write(records));
+      // Who waits for the records does not wait for this, who comes next may.
+      if (bytesAhead >= CHECKPOINT_BYTES && closing === undefined) void inTurn(checkpoint);
+    },
+    async compact(target) {
+      assert(target <= revision, "a journal is compacted up to what it has");
+      await inTurn(async () => {
+        if (target <= compactedRevision) return;
+        await inTransaction(async () => database.exec(compactRecords(compactedRevision, target)));
+        compactedRevision = target;
+      });
+    },
+    async close() {
+      closing ??= last.then(async () =>
+        runAll([async () => closeJournalFile(database), release], "closing the journal"),
+      );
+      await closing;
+    },
+  };
+}

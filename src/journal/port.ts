@@ -1,0 +1,58 @@
+/**
+ * Where a store's changes survive the process: an ordered list of changes, each with its own revision, of which those
+ * before a chosen revision are folded into the state they led to.
+ */
+export interface Journal {
+  /**
+   * What the journal held when it was opened; to be called once, before anything is appended. It is not kept
+   * afterwards, so that it costs memory only once.
+   */
+  load(): Promise<JournalContents>;
+  /**
+   * Resolves when all records are on disk; they get there together or, when it rejects, not at all. Revisions rise, from
+   * record to record and from call to call, also after one that was rejected. Calls are carried out in order.
+   */
+  append(records: readonly JournalRecord[]): Promise<void>;
+  /** Forgets the history up to and including the revision; what was live then stays. Never fails for being behind. */
+  compact(revision: number): Promise<void>;
+  /** Waits for what was asked before, then lets go of the disk. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** One change of one key. */
+export interface JournalRecord {
+  readonly revision: number;
+  readonly key: string;
+  readonly type: "put" | "delete";
+  /** The new value; of a deletion the last one, as watchers are told. */
+  readonly json: Buffer;
+  /** The revision of the value that this one replaces or deletes; undefined for a new key. */
+  readonly previous: number | undefined;
+  /** When it was made, milliseconds since the epoch: history is kept by age, across restarts. */
+  readonly timeMs: number;
+}
+
+/** A value that was live at the compacted revision. */
+export interface JournalObject {
+  readonly key: string;
+  readonly revision: number;
+  readonly json: Buffer;
+}
+
+/** `objects` as they were at `compactedRevision`, then everything that happened up to `revision`. */
+export interface JournalContents {
+  /** In order of their revisions. */
+  readonly objects: readonly JournalObject[];
+  /** In order of their revisions, all after `compactedRevision`. */
+  readonly records: readonly JournalRecord[];
+  /** 0 when nothing was ever compacted. */
+  readonly compactedRevision: number;
+  /** The last revision that was used; never less than any that was acknowledged before. */
+  readonly revision: number;
+}
+
+/**
+ * Why a journal could not be opened: another process (or this one) holds the directory; it was written by a newer
+ * version of nodelet; the directory or its files cannot be made, read or written.
+ */
+export type JournalErrorCode = "in-use" | "newer-format" | "unusable";

@@ -1,0 +1,18 @@
+import { type Log, type LogFields, silentLog } from "../base/log.ts";
+
+type LogCallback = (level: "error" | "warn" | "info" | "debug", message: string, fields: LogFields) => void;
+
+/** A log that hands every record to a function; without one it drops them. */
+export function callbackLog(callback: LogCallback | undefined): Log {
+  return callback === undefined ? silentLog : logWith(callback, {});
+}
+
+function logWith(callback: LogCallback, bound: LogFields): Log {
+  return {
+    error: (message, fields) => callback("error", message, { ...bound, ...fields }),
+    warn: (message, fields) => callback("warn", message, { ...bound, ...fields }),
+    info: (message, fields) => callback("info", message, { ...bound, ...fields }),
+    debug: (message, fields) => callback("debug", message, { ...bound, ...fields }),
+    with: (fields) => logWith(callback, { ...bound, ...fields }),
+  };
+}

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll } from "vitest";
+import { parse } from "yaml";
+import { isRecord } from "../../../src/api/object.ts";
+import { startCluster } from "../../../src/testing/start-cluster.ts";
+import { type ApiClient, createApiClient, type Credentials } from "./client.ts";
+import { startKubeApiserver } from "./kube-apiserver.ts";
+
+/** A server that the suite runs on. */
+export interface ApiServerUnderTest {
+  readonly name: string;
+  /** True for nodelet's, which runs its controllers too; kube-apiserver alone has none. */
+  readonly isOurs: boolean;
+  start(): Promise<StartedApiServer>;
+}
+
+/** What a started server is reached by. */
+export interface StartedApiServer {
+  /** Of an administrator in `system:masters`. */
+  readonly admin: Credentials;
+  stop(): Promise<void>;
+}
+
+/** A running server as the cases see it. */
+export interface ApiServer {
+  /** May do everything. */
+  readonly admin: ApiClient;
+  /** Clients of others: with a token, or nobody at all. */
+  connect(credentials: { token?: string }): ApiClient;
+}
+
+/** Nodelet's API server, always; kube-apiserver with etcd where KUBEBUILDER_ASSETS names their directory. */
+export function apiServersUnderTest(): ApiServerUnderTest[] {
+  const assets = process.env["KUBEBUILDER_ASSETS"] ?? "";
+  const ours: ApiServerUnderTest = { name: "nodelet", isOurs: true, start: startOurs };
+  if (assets === "") return [ours];
+  return [ours, { name: "kube-apiserver", isOurs: false, start: () => startKubeApiserver(assets) }];
+}
+
+async function startOurs(): Promise<StartedApiServer> {
+  const cluster = await startCluster();
+  return { admin: credentialsOf(cluster.kubeconfig), stop: () => cluster.stop() };
+}
+
+function credentialsOf(kubeconfig: string): Credentials {
+  const config: unknown = parse(kubeconfig);
+  const pem = (...path: readonly (string | number)[]) => Buffer.from(textAt(config, path), "base64").toString();
+  return {
+    url: textAt(config, ["clusters", 0, "cluster", "server"]),
+    caPem: pem("clusters", 0, "cluster", "certificate-authority-data"),
+    certificatePem: pem("users", 0, "user", "client-certificate-data"),
+    keyPem: pem("users", 0, "user", "client-key-data"),
+  };
+}
+
+function textAt(value: unknown, path: readonly (string | number)[]): string {
+  const found = path.reduce<unknown>((inner, step) => {
+    if (Array.isArray(inner)) return inner[Number(step)];
+    return isRecord(inner) ? inner[step] : undefined;
+  }, value);
+  if (typeof found !== "string") throw new Error(`the kubeconfig has no ${path.join(".")}`);
+  return found;
+}
+
+/** One server for the cases of a `describe`, started before the first and stopped after the last. */
+export function useApiServer({ start }: ApiServerUnderTest): ApiServer {
+  const clients: ApiClient[] = [];
+  let started: StartedApiServer | undefined;
+  let admin: ApiClient | undefined;
+  const running = () => {
+    if (started === undefined) throw new Error("the server runs only while the cases do");
+    return started;
+  };
+  beforeAll(async () => {
+    started = await start();
+  });
+  afterAll(async () => {
+    for (const client of clients) client.close();
+    await started?.stop();
+  });
+  const connect = (credentials: Credentials) => {
+    const client = createApiClient(credentials);
+    clients.push(client);
+    return client;
+  };
+  return {
+    get admin() {
+      admin ??= connect(running().admin);
+      return admin;
+    },
+    connect({ token }) {
+      const { url, caPem } = running().admin;
+      return connect({ url, caPem, ...(token !== undefined && { token }) });
+    },
+  };
+}
