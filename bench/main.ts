@@ -10,13 +10,14 @@ import { exit } from "./cases/exit.ts";
 import { idle } from "./cases/idle.ts";
 import { ready } from "./cases/ready.ts";
 import { single } from "./cases/single.ts";
+import { runApiCases } from "./control-plane/run-api-cases.ts";
 import { createFloor } from "./floor.ts";
 import type { Measure } from "./measure.ts";
-import { type BenchOptions, type CaseName, parseOptions, USAGE } from "./options.ts";
+import { type BenchOptions, type NodeCaseName, parseOptions, USAGE } from "./options.ts";
 import { formatJson, formatTable } from "./report.ts";
 import { createWorld } from "./world.ts";
 
-const CASES: Readonly<Record<CaseName, Case>> = { single, burst, exit, "back-off": backOff, idle, ready };
+const CASES: Readonly<Record<NodeCaseName, Case>> = { single, burst, exit, "back-off": backOff, idle, ready };
 
 const LOG_TAIL_CHARACTERS = 4_000;
 
@@ -48,14 +49,35 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Runs the cases on a containerd of their own and returns the report. Everything that was made is removed. */
+/** Runs the cases and returns the report. Everything that was made is removed. */
 async function run(options: BenchOptions, signal: AbortSignal): Promise<string> {
+  const measures: Measure[] = [];
+  const runtimes: string[] = [];
+  try {
+    for (const run of [runNodeCases, runApiCases]) {
+      const result = await run(options, { signal, progress });
+      measures.push(...result.measures);
+      runtimes.push(...result.runtimes);
+    }
+  } finally {
+    progress("");
+  }
+  const circumstances = { runtime: runtimes.join(", "), node: process.versions.node, cpus: cpus().length };
+  return (options.json ? formatJson : formatTable)(measures, circumstances);
+}
+
+/** On a containerd of their own. */
+async function runNodeCases(
+  options: BenchOptions,
+  { signal, progress }: { signal: AbortSignal; progress(text: string): void },
+): Promise<{ measures: readonly Measure[]; runtimes: readonly string[] }> {
+  if (options.nodeCases.length === 0) return { measures: [], runtimes: [] };
   progress("starting containerd");
   const world = await createWorld(options.program);
   try {
     const floor = await createFloor(world);
     const measures: Measure[] = [];
-    for (const name of options.cases) {
+    for (const name of options.nodeCases) {
       let agent: Agent = await startAgent(world, signal);
       const restartAgent = async () => {
         await agent.stop();
@@ -74,13 +96,10 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<string> 
         await agent.stop();
       }
     }
-    const runtime = `containerd ${world.containerd.version}`;
-    const circumstances = { runtime, node: process.versions.node, cpus: cpus().length };
-    return (options.json ? formatJson : formatTable)(measures, circumstances);
+    return { measures, runtimes: [`containerd ${world.containerd.version}`] };
   } finally {
     progress("removing what was made");
     await world.destroy();
-    progress("");
   }
 }
 

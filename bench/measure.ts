@@ -10,9 +10,17 @@ export interface Measure {
   /** The same done with bare CRI calls in the same run. */
   floor?: Summary;
   target?: Target;
+  /** What else did the same, or a part of it, in the same run. */
+  beside?: readonly Beside[];
 }
 
-export type Unit = "ms" | "MiB" | "% of a core" | "calls";
+/** Something that a measure is compared with, on a line of its own. */
+export interface Beside {
+  name: string;
+  summary: Summary;
+}
+
+export type Unit = "ms" | "MiB" | "% of a core" | "calls" | "writes/s";
 
 /** What is to be reached: at most these values, or these ratios to the floor's. */
 export type Target = { of: "value"; median?: number; p99?: number } | { of: "ratio"; median?: number; p99?: number };

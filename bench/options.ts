@@ -1,14 +1,21 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-const CASE_NAMES = ["single", "burst", "exit", "back-off", "idle", "ready"] as const;
-export type CaseName = (typeof CASE_NAMES)[number];
+const NODE_CASES = ["single", "burst", "exit", "back-off", "idle", "ready"] as const;
+const API_CASES = ["api-ready", "api-create", "api-watch", "api-list", "api-memory"] as const;
+const CASE_NAMES = [...NODE_CASES, ...API_CASES];
+/** Of the node agent; they need root and containerd. */
+export type NodeCaseName = (typeof NODE_CASES)[number];
+/** Of the control plane; they need neither. */
+export type ApiCaseName = (typeof API_CASES)[number];
+export type CaseName = NodeCaseName | ApiCaseName;
 
 export interface BenchOptions {
   json: boolean;
-  cases: readonly CaseName[];
+  nodeCases: readonly NodeCaseName[];
+  apiCases: readonly ApiCaseName[];
   sizes: Sizes;
-  /** The JavaScript file of the node agent. */
+  /** The JavaScript file of nodelet. */
   program: string;
 }
 
@@ -25,6 +32,18 @@ export interface Sizes {
   idlePods: number;
   idleSeconds: number;
   agentStarts: number;
+  /** Starts of the control plane on nothing, and as many on what the one before left. */
+  apiStarts: number;
+  /** Pods created one at a time. */
+  apiCreates: number;
+  /** Pods created by several clients at a time. */
+  apiParallelCreates: number;
+  apiWatchers: number;
+  apiWatchSeconds: number;
+  /** Pods that are listed, and whose memory is measured. */
+  apiPods: number;
+  apiLists: number;
+  apiSettleSeconds: number;
 }
 
 const FULL: Sizes = {
@@ -37,6 +56,14 @@ const FULL: Sizes = {
   idlePods: 50,
   idleSeconds: 30,
   agentStarts: 10,
+  apiStarts: 10,
+  apiCreates: 2_000,
+  apiParallelCreates: 4_000,
+  apiWatchers: 1_000,
+  apiWatchSeconds: 10,
+  apiPods: 5_000,
+  apiLists: 20,
+  apiSettleSeconds: 60,
 };
 
 const QUICK: Sizes = {
@@ -49,13 +76,23 @@ const QUICK: Sizes = {
   idlePods: 10,
   idleSeconds: 5,
   agentStarts: 2,
+  apiStarts: 2,
+  apiCreates: 200,
+  apiParallelCreates: 400,
+  apiWatchers: 200,
+  apiWatchSeconds: 2,
+  apiPods: 500,
+  apiLists: 5,
+  apiSettleSeconds: 2,
 };
 
 const PROGRAM = new URL("../dist/nodelet.js", import.meta.url).pathname;
 
 export const USAGE = `Usage: npm run bench -- [--quick] [--json] [--only <case>]... [--program <file>]
 
-Measures nodelet against bare CRI calls on a containerd of its own. Needs root, containerd and \`npm run build\`.
+Measures the node agent against bare CRI calls on a containerd of its own, which needs root and containerd, and the
+control plane (the cases api-…) against bare disk writes and HTTPS, which needs neither; where KUBEBUILDER_ASSETS names
+the directory of kube-apiserver and etcd, against those too. Needs \`npm run build\`.
 
   --quick        few samples: whether it works, not how fast it is
   --json         print one line of JSON instead of a table
@@ -77,6 +114,8 @@ export function parseOptions(argv: readonly string[]): BenchOptions | undefined 
   if (values.help) return undefined;
   const unknown = values.only.find((name) => !CASE_NAMES.some((known) => known === name));
   if (unknown !== undefined) throw new Error(`there is no case ${JSON.stringify(unknown)}`);
-  const cases = CASE_NAMES.filter((name) => values.only.length === 0 || values.only.includes(name));
-  return { json: values.json, cases, sizes: values.quick ? QUICK : FULL, program: resolve(values.program) };
+  const isAsked = (name: string) => values.only.length === 0 || values.only.includes(name);
+  const [nodeCases, apiCases] = [NODE_CASES.filter(isAsked), API_CASES.filter(isAsked)];
+  const sizes = values.quick ? QUICK : FULL;
+  return { json: values.json, nodeCases, apiCases, sizes, program: resolve(values.program) };
 }

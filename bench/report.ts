@@ -2,6 +2,7 @@ import { computeRatio, isMet, type Measure, type Target } from "./measure.ts";
 
 /** What the figures depend on beyond the program. */
 export interface Circumstances {
+  /** What the measured program works on: a runtime, a file system. */
   runtime: string;
   node: string;
   cpus: number;
@@ -11,7 +12,7 @@ const HEAD = ["", "n", "median", "p99", "floor", "floor p99", "ratio", "ratio p9
 
 export function formatTable(measures: readonly Measure[], circumstances: Circumstances): string {
   const { runtime, node, cpus } = circumstances;
-  const rows = [HEAD, ...measures.map(formatRow)];
+  const rows = [HEAD, ...measures.flatMap((measure) => [formatRow(measure), ...formatBeside(measure)])];
   const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) =>
     row
@@ -26,6 +27,9 @@ export function formatJson(measures: readonly Measure[], circumstances: Circumst
   const results = measures.map((measure) => ({
     ...measure,
     ...(measure.floor && { ratio: computeRatio(measure.summary, measure.floor) }),
+    ...(measure.beside && {
+      beside: measure.beside.map((other) => ({ ...other, ratio: computeRatio(measure.summary, other.summary) })),
+    }),
     ...(measure.target && { met: isMet(measure) }),
   }));
   const rounded = (_: string, value: unknown) =>
@@ -51,8 +55,18 @@ function formatRow(measure: Measure): string[] {
   ];
 }
 
+/** What stands beside it, each on a line with the measure's ratio to it. */
+function formatBeside({ summary, beside = [] }: Measure): string[][] {
+  return beside.map((other) => {
+    const ratio = computeRatio(summary, other.summary);
+    const ratios = ratio === undefined ? ["", ""] : [ratio.median.toFixed(2), ratio.p99.toFixed(2)];
+    const { samples, median, p99 } = other.summary;
+    return [`  ${other.name}`, String(samples), formatValue(median), formatValue(p99), "", "", ...ratios, "", ""];
+  });
+}
+
 function formatValue(value: number): string {
-  return value.toFixed(value < 100 ? 1 : 0);
+  return value.toFixed(value < 1 ? 2 : value < 100 ? 1 : 0);
 }
 
 function formatTarget({ of, median, p99 }: Target): string {

@@ -1,11 +1,13 @@
 import { type Connection, expectStatus } from "./connection.ts";
 
-export const NAMESPACE = "bench";
+const NAMESPACE = "bench";
 const NODES = 10;
 const APPLICATIONS = 50;
 
 /** Where pods of the bench are created and listed. */
 export const PODS_PATH = `/api/v1/namespaces/${NAMESPACE}/pods`;
+/** The smallest objects that are written often: a node writes one every ten seconds. */
+export const LEASES_PATH = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`;
 /** Selects every 50th of the pods. */
 export const APPLICATION_SELECTOR = "app.kubernetes.io/name=application-7";
 /** Selects every 10th of the pods. */
@@ -21,16 +23,33 @@ export async function prepareNamespace(connection: Connection): Promise<void> {
   await post(`/api/v1/namespaces/${NAMESPACE}/serviceaccounts`, account);
 }
 
-export async function createPod(connection: Connection, name: string, index: number): Promise<string> {
-  const body = JSON.stringify(podManifest(name, index));
+/** Names sort as pods are created. */
+export const podName = (index: number) => `pod-${String(index).padStart(5, "0")}`;
+export const leaseName = (index: number) => `lease-${index}`;
+
+/** Resolves with the pod as it is stored. */
+export async function createPod(connection: Connection, index: number): Promise<string> {
+  const body = JSON.stringify(podManifest(podName(index), index));
   return expectStatus(await connection.request({ method: "POST", path: PODS_PATH, body }), 201);
 }
 
+/** Resolves with the lease as it is stored. */
+export async function createLease(connection: Connection, index: number): Promise<string> {
+  const lease = {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { name: leaseName(index), namespace: NAMESPACE },
+    spec: { holderIdentity: `node-${index}`, leaseDurationSeconds: 40 },
+  };
+  const call = { method: "POST", path: LEASES_PATH, body: JSON.stringify(lease) } as const;
+  return expectStatus(await connection.request(call), 201);
+}
+
 /** A service's pod as operators write them. The server stores between 3 and 4 KiB for it. */
-export function podManifest(name: string, index: number): object {
+function podManifest(name: string, index: number): object {
   const application = `application-${index % APPLICATIONS}`;
   const probe = (path: string) => ({ httpGet: { path, port: "http" }, periodSeconds: 10, failureThreshold: 3 });
-  const env = ["DATABASE_HOST", "CACHE_HOST", "LOG_LEVEL"].map((variable) => ({ name: variable, value: `${variable}-value` }));
+  const env = ["DATABASE_HOST", "LOG_LEVEL"].map((variable) => ({ name: variable, value: `${variable}-value` }));
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -47,7 +66,7 @@ export function podManifest(name: string, index: number): object {
           name: "server",
           image: `registry.example.com/team/${application}:v1.42.${index}`,
           args: ["--listen=:8080", "--metrics=:9090"],
-          ports: [{ name: "http", containerPort: 8080 }, { name: "metrics", containerPort: 9090 }],
+          ports: [{ name: "http", containerPort: 8080 }],
           env: [...env, { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }],
           resources: { requests: { cpu: "100m", memory: "128Mi" }, limits: { memory: "256Mi" } },
           readinessProbe: probe("/ready"),

@@ -1,5 +1,6 @@
 import { codeOf } from "../base/errors.ts";
 import { countRunningPods } from "../cluster/containerd/remove-runtime.ts";
+import { readLiveProcess } from "../cluster/processes/process-identity.ts";
 import { readLockHolder } from "../cluster/processes/process-lock.ts";
 import { type NodeReport, readNodeReport } from "../cluster/status/node-report.ts";
 import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
@@ -16,11 +17,22 @@ export async function status(layout: StateLayout, output: "wide" | "json" | unde
     console.error(await explainAbsence(layout));
     return 1;
   }
-  console.log(output === "json" ? JSON.stringify(report, undefined, 2) : formatReport(report, output === "wide"));
+  if (output === "json") {
+    console.log(JSON.stringify(report, undefined, 2));
+    return 0;
+  }
+  console.log(formatReport(report, { isWide: output === "wide", api: await describeApi(layout) }));
   return 0;
 }
 
-function formatReport({ node, pods }: NodeReport, wide: boolean): string {
+/** Where kubectl finds the API, while its process runs. */
+async function describeApi(layout: StateLayout): Promise<string> {
+  const server = await readLiveProcess(layout.controlPlanePidFile);
+  if (server === undefined) return `The Kubernetes API does not run; see ${layout.controlPlaneLog}`;
+  return `The Kubernetes API runs: export KUBECONFIG=${layout.kubeconfig}`;
+}
+
+function formatReport({ node, pods }: NodeReport, { isWide, api }: { isWide: boolean; api: string }): string {
   const conditions = node.conditions.map(({ type, status: value, reason = "", message = "" }) => [
     type,
     value,
@@ -29,10 +41,11 @@ function formatReport({ node, pods }: NodeReport, wide: boolean): string {
   ]);
   return [
     `Node ${node.name}, ${node.runtime.name} ${node.runtime.version}`,
+    api,
     "",
     formatTable(["CONDITION", "STATUS", "REASON", "MESSAGE"], conditions),
     "",
-    formatPodTable(pods, Date.now(), wide),
+    formatPodTable(pods, Date.now(), isWide),
   ].join("\n");
 }
 

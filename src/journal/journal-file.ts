@@ -44,7 +44,7 @@ export async function closeJournalFile(database: SqliteDatabase): Promise<void> 
 }
 
 /** Bytes of a file; 0 when there is none. */
-export async function sizeOf(path: string): Promise<number> {
+async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).size;
   } catch (error) {

@@ -1,7 +1,7 @@
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { assert } from "../base/assert.ts";
-import { CodedError, codeOf, messageOf, runAll } from "../base/errors.ts";
+import { CodedError, codeOf, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { checkRising } from "./check-rising.ts";
 import { createPrivateFile, lockDirectory } from "./directory-lock.ts";
@@ -174,9 +174,11 @@ function createJournal({ database, contents, log }: OpenDatabase, release: () =>
       });
     },
     async close() {
-      closing ??= last.then(async () =>
-        runAll([async () => closeJournalFile(database), release], "closing the journal"),
-      );
+      closing ??= last.then(async () => {
+        // Nothing is lost by it: what is in the log is read from there the next time.
+        await closeJournalFile(database).catch((error: unknown) => log.warn(CHECKPOINT_FAILED, { error }));
+        await release();
+      });
       await closing;
     },
   };

@@ -69,7 +69,7 @@ export function createLineLog(lines: LoggedLine[]): Log {
   return log;
 }
 
-export const TIME = 1_767_225_600_000;
+const TIME = 1_767_225_600_000;
 
 /** A record that puts `key`, with a value that names both. */
 export function put(revision: number, key: string, previous?: number): JournalRecord {

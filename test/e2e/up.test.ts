@@ -1,14 +1,16 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { removeRuntime } from "../../src/cluster/containerd/remove-runtime.ts";
 import { findProcesses } from "../../src/cluster/processes/process-identity.ts";
 import { runCommand } from "../../src/cluster/processes/run-command.ts";
+import { createApiClient } from "../contract/api/client.ts";
+import { credentialsOf } from "../contract/api/harness.ts";
 import type { StatusReport } from "./node-under-test.ts";
 import { RUN_FOR_EVER, shellPod } from "./pods.ts";
-import { runProgram } from "./program.ts";
+import { findFreePort, runProgram } from "./program.ts";
 
 const BRIDGE = `nlu${process.pid}`;
 const POD_CIDR = `10.${20 + (process.pid % 20)}.0.0/16`;
@@ -17,10 +19,12 @@ describe("nodelet up, status and down, as a user runs them", () => {
   let directory: string;
   let state: string;
   let manifests: string;
+  let apiPort: string;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "nodelet-e2e-"));
     state = join(directory, "state");
     manifests = join(directory, "manifests");
+    apiPort = String(await findFreePort());
     await mkdir(manifests);
     await writeFile(join(manifests, "web.json"), JSON.stringify(shellPod("web", RUN_FOR_EVER)));
     const done = shellPod("done", "exit 0", { restartPolicy: "Never" });
@@ -35,10 +39,12 @@ describe("nodelet up, status and down, as a user runs them", () => {
   const up = async (...more: string[]) =>
     await runProgram(
       ...["up", "--detach", "--state-dir", state, "--manifests", manifests, "--healthz-port", "0"],
-      ...["--bridge", BRIDGE, "--pod-cidr", POD_CIDR, "--kubelet-arg=--fail-swap-on=false", ...more],
+      ...["--bridge", BRIDGE, "--pod-cidr", POD_CIDR, "--kubelet-arg=--fail-swap-on=false"],
+      ...["--api-port", apiPort, ...more],
     );
   const run = async (...args: string[]) => await runProgram(...args, "--state-dir", state);
   const readReport = async (): Promise<StatusReport> => JSON.parse((await run("status", "-o", "json")).stdout);
+  const readApi = async () => createApiClient(credentialsOf(await readFile(join(state, "kubeconfig"), "utf8")));
   /** What tells a container from one that took its place. */
   const readWeb = async () => {
     const { pods } = await readReport();
@@ -86,6 +92,7 @@ describe("nodelet up, status and down, as a user runs them", () => {
   it.each([
     ["node agent", "agent.pid"],
     ["containerd", "containerd/containerd.pid"],
+    ["control plane", "control-plane.pid"],
   ])("starts its %s again when that is killed; pods run on", async (_what, file) => {
     const pid = await readPid(file);
     process.kill(pid, "SIGKILL");
@@ -96,6 +103,20 @@ describe("nodelet up, status and down, as a user runs them", () => {
     expect((await up()).code).toBe(0);
     await rm(join(manifests, "late.json"));
     await expect.poll(async () => (await readReport()).pods.length, { timeout: 20_000 }).toBe(2);
+  });
+
+  it("serves a Kubernetes API beside the node, which forgets nothing when it is killed", async () => {
+    const api = await readApi();
+    const made = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "kept" }, data: { a: "1" } };
+    await api.object("POST", "/api/v1/namespaces/default/configmaps", made);
+    const pid = await readPid("control-plane.pid");
+    process.kill(pid, "SIGKILL");
+    const readKept = async () => await api.object("GET", "/api/v1/namespaces/default/configmaps/kept").catch(() => null);
+    await expect.poll(async () => (await readPid("control-plane.pid").catch(() => pid)) !== pid).toBe(true);
+    await expect.poll(readKept, { timeout: 20_000 }).toMatchObject(made);
+    expect((await run("status")).stdout).toContain(`export KUBECONFIG=${join(state, "kubeconfig")}`);
+    expect((await stat(join(state, "kubeconfig"))).mode & 0o777).toBe(0o600);
+    api.close();
   });
 
   it("stops and leaves the pods running, and takes them up again", async () => {

@@ -14,7 +14,7 @@ import type { WebServer } from "../../host/web-server.ts";
 import type { Journal } from "../../journal/port.ts";
 import { loadSubjectReader, readCertificateRequest } from "../../pki/certificate-request.ts";
 import type { ClusterCertificates } from "../../pki/cluster-certificates.ts";
-import { type CertificateUsage, signCertificateRequest } from "../../pki/issue-certificate.ts";
+import { signCertificateRequest } from "../../pki/issue-certificate.ts";
 import { formatKubeconfig } from "../../pki/kubeconfig.ts";
 
 export interface ControlPlaneOptions {
@@ -109,20 +109,12 @@ function compose(
         loadSubjectReader,
         async sign({ requestPem, usages, lifetimeMs }) {
           const period = { notBefore: now() - BACKDATE_MS, notAfter: now() + lifetimeMs };
-          return signCertificateRequest({ authority, requestPem, usages: purposesOf(usages), ...period });
+          return signCertificateRequest({ authority, requestPem, usages, ...period });
         },
       },
     },
     { serviceCidr, version, endpoint: { address, port, serviceAddress: firstAddressOf(serviceCidr) } },
   );
-}
-
-/** Of the usages that a request lists, those that say what the certificate is for. */
-function purposesOf(usages: readonly string[]): CertificateUsage[] {
-  const purposes: CertificateUsage[] = [];
-  if (usages.includes("client auth")) purposes.push("client");
-  if (usages.includes("server auth")) purposes.push("server");
-  return purposes;
 }
 
 /** `10.96.0.0/16` gives `10.96.0.1`. */

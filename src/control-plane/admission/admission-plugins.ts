@@ -16,6 +16,7 @@ import { createPriority, type PriorityOptions } from "./priority.ts";
 import { createRuntimeClass } from "./runtime-class.ts";
 import { createServiceAccount } from "./service-account.ts";
 import { createTaintNodesByCondition } from "./taint-nodes-by-condition.ts";
+import { createUnattendedKinds } from "./unattended-kinds.ts";
 
 export interface AdmissionDeps {
   reader: ResourceReader;
@@ -52,5 +53,6 @@ export function createAdmissionPlugins(deps: AdmissionDeps, options: AdmissionOp
     createCertificateApproval(authorize),
     createCertificateSigning(authorize),
     createCertificateSubjectRestriction(parseCertificateRequest),
+    createUnattendedKinds(),
   ];
 }

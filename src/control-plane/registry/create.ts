@@ -1,4 +1,4 @@
-import { alreadyExistsError, forbiddenError } from "../../api/api-error.ts";
+import { ApiError, alreadyExistsError, forbiddenError } from "../../api/api-error.ts";
 import { recordUpdate } from "../../api/apply/managed-fields.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { AdmissionRequest } from "../ports/request.ts";
@@ -89,9 +89,14 @@ function nameObject(deps: RegistryDeps, kind: ResourceKind, object: KubeObject):
     const stamp = { now: deps.now(), uid: deps.newUid(), suffix: deps.randomSuffix() };
     const named = stampCreated(kind, object, stamp);
     const { namespace = "", name = "" } = named.metadata;
-    if (name === "" || deps.store.headOf(keys.of(namespace, name)) === undefined) return named;
-    if (!isGenerated || attempt === MAX_NAME_ATTEMPTS) {
-      throw alreadyExistsError({ group: kind.group, resource: kind.plural }, name);
-    }
+    const existing = name === "" ? undefined : deps.store.headOf(keys.of(namespace, name));
+    if (existing === undefined) return named;
+    if (!isGenerated || attempt === MAX_NAME_ATTEMPTS) throw nameTaken(kind, existing.object);
   }
+}
+
+function nameTaken(kind: ResourceKind, { metadata }: KubeObject): ApiError {
+  const taken = alreadyExistsError({ group: kind.group, resource: kind.plural }, metadata.name ?? "");
+  if (metadata.deletionTimestamp === undefined) return taken;
+  return new ApiError("AlreadyExists", `object is being deleted: ${taken.message}`, taken.details);
 }

@@ -19,16 +19,17 @@ export interface ExpectedKind {
 export function decodeBody(
   expected: ExpectedKind,
   body: unknown,
-  context: Pick<RequestContext, "fieldValidation" | "warn">,
+  context: Pick<RequestContext, "fieldValidation" | "duplicates" | "warn">,
 ): KubeObject {
   if (!isRecord(body)) throw badRequestError(`the body of the request must be an object of kind ${expected.kind}`);
   checkType(expected, body);
   const { value, errors, warnings } = expected.schema.decode(body);
   if (errors.length > 0) throw cannotHandle(expected, errors.map(formatFieldError).join(", "));
-  if (warnings.length > 0 && context.fieldValidation === "Strict") {
-    throw cannotHandle(expected, `strict decoding error: ${warnings.map(({ message }) => message).join(", ")}`);
+  const problems = [...(context.duplicates ?? []), ...warnings.map(({ message }) => message)];
+  if (problems.length > 0 && context.fieldValidation === "Strict") {
+    throw cannotHandle(expected, `strict decoding error: ${problems.join(", ")}`);
   }
-  if (context.fieldValidation === "Warn") for (const { message } of warnings) context.warn(message);
+  if (context.fieldValidation === "Warn") for (const problem of problems) context.warn(problem);
   const apiVersion = apiVersionOf(expected);
   const object = isRecord(value) ? { metadata: {}, ...value, apiVersion, kind: expected.kind } : undefined;
   if (!isKubeObject(object)) throw cannotHandle(expected, "it has no metadata");

@@ -83,8 +83,8 @@ export function carryMetadata(next: KubeObject, current: KubeObject): KubeObject
   const given = next.metadata;
   return withMetadata(next, {
     uid: given.uid === undefined || given.uid === "" ? uid : given.uid,
-    creationTimestamp: given.creationTimestamp ?? creationTimestamp,
-    deletionTimestamp: given.deletionTimestamp ?? deletionTimestamp,
+    creationTimestamp,
+    deletionTimestamp: deletionTimestamp ?? given.deletionTimestamp,
     deletionGracePeriodSeconds: given.deletionGracePeriodSeconds ?? deletionGracePeriodSeconds,
     generation,
     selfLink: undefined,

@@ -1,9 +1,10 @@
-import { ApiError, badRequestError } from "../../api/api-error.ts";
+import { ApiError, badRequestError, invalidError } from "../../api/api-error.ts";
 import { applyObject } from "../../api/apply/apply.ts";
 import { isRecord, type KubeObject } from "../../api/object.ts";
 import { applyJsonPatch } from "../../api/patch/json-patch.ts";
 import { applyMergePatch } from "../../api/patch/merge-patch.ts";
 import { applyStrategicMergePatch } from "../../api/patch/strategic-merge.ts";
+import { required } from "../../api/validation/problems.ts";
 import type { ResourceKind, Subresource } from "../ports/resource-kind.ts";
 import { decodeBody } from "./decode-body.ts";
 import { apiVersion } from "./object-view.ts";
@@ -32,11 +33,11 @@ export function patchObject(deps: RegistryDeps, request: PatchRequest): Promise<
   const { kind, namespace, name, subresource, context } = request;
   const isApply = request.type === "apply";
   if (isApply && context.fieldManager === "") {
-    const message = 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch';
-    throw new ApiError("Invalid", message);
+    const missing = required("fieldManager", "is required for apply patch");
+    throw invalidError({ group: "meta.k8s.io", kind: "PatchOptions" }, "", [missing]);
   }
   const change = isApply ? applied(deps, request) : patched(request);
-  return updateObject(deps, { kind, namespace, name, subresource, context, change, isApply, createsMissing: isApply });
+  return updateObject(deps, { kind, namespace, name, subresource, context, change, isApply, isPatch: !isApply, createsMissing: isApply });
 }
 
 function patched({ kind, type, body }: PatchRequest): (current: KubeObject | undefined) => unknown {

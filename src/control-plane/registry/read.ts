@@ -93,32 +93,12 @@ function startOfPage(store: ObjectStore, request: ListRequest): PageStart {
     const expiredMessage = "The provided continue parameter is too old to display a consistent list result.";
     return { ...decodeContinue(continueToken), expiredMessage };
   }
-  checkMatch(resourceVersion, resourceVersionMatch);
   const isAny = resourceVersion === "" || resourceVersion === "0";
   const wanted = isAny ? 0 : parseResourceVersion(resourceVersion);
   if (wanted > store.revision) throw tooLargeError(wanted, store.revision);
   const isExact = resourceVersionMatch === "Exact";
   const expiredMessage = "The resourceVersion for the provided list is too old.";
   return { revision: isExact ? wanted : undefined, afterKey: "", expiredMessage };
-}
-
-function checkMatch(resourceVersion: string, match: string): void {
-  if (match === "") return;
-  if (match !== "Exact" && match !== "NotOlderThan") {
-    throw badRequestError(
-      `resourceVersionMatch: Unsupported value: "${match}": supported values: "Exact", "NotOlderThan"`,
-    );
-  }
-  if (resourceVersion === "") {
-    throw badRequestError(
-      "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided",
-    );
-  }
-  if (match === "Exact" && resourceVersion === "0") {
-    throw badRequestError(
-      'resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
-    );
-  }
 }
 
 /** Of a query. Throws BadRequest for what is no revision. */
@@ -134,7 +114,7 @@ export function parseResourceVersion(text: string): number {
 
 /** The revision is of the future, perhaps of another server: clients try again, and list anew if that does not help. */
 function tooLargeError(wanted: number, current: number): ApiError {
-  return new ApiError("Timeout", `Too large resource version: ${wanted}, current: ${current}`, {
+  return new ApiError("Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
     retryAfterSeconds: 1,
   });

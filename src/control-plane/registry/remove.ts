@@ -1,11 +1,11 @@
-import { notFoundError } from "../../api/api-error.ts";
+import { conflictError, notFoundError } from "../../api/api-error.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { formatTime } from "../../base/clock.ts";
 import type { StoredObject } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { validateAdmitted } from "./admit.ts";
 import { keysOf } from "./keys.ts";
-import { checkPreconditions, type Preconditions } from "./metadata.ts";
+import type { Preconditions } from "./metadata.ts";
 import { storedForm, viewOf, withMetadata } from "./object-view.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -49,7 +49,7 @@ export async function deleteObject(deps: RegistryDeps, request: DeleteRequest): 
   const stored = deps.store.headOf(key);
   if (stored === undefined) throw notFoundError({ group: kind.group, resource: kind.plural }, name);
   const current = viewOf(kind, stored);
-  checkPreconditions(kind, current, options.preconditions ?? {});
+  checkExpected(kind, current, options.preconditions ?? {});
   validateAdmitted(deps.admission, {
     operation: "DELETE",
     kind,
@@ -64,6 +64,20 @@ export async function deleteObject(deps: RegistryDeps, request: DeleteRequest): 
   });
   const plan = planDeletion(kind, current, { options, now: deps.now() });
   return context.dryRun ? dryRun(plan, current) : execute(deps, { kind, key, stored }, plan);
+}
+
+/** Throws Conflict when the object is not the one that is meant, in other words than an update has for it. */
+function checkExpected(kind: ResourceKind, { metadata }: KubeObject, { uid, resourceVersion }: Preconditions): void {
+  const conflict = (field: string, [expected, actual]: readonly [string, string], may: string) => {
+    const detail = `the ${field} in the precondition (${expected}) does not match the ${field} in record (${actual})`;
+    const subject = { group: kind.group, resource: kind.kind };
+    return conflictError(subject, metadata.name ?? "", `${detail}. The object might have been ${may}`);
+  };
+  const current = { uid: metadata.uid ?? "", resourceVersion: metadata.resourceVersion ?? "" };
+  if (uid !== undefined && uid !== current.uid) throw conflict("UID", [uid, current.uid], "deleted and then recreated");
+  if (resourceVersion !== undefined && resourceVersion !== current.resourceVersion) {
+    throw conflict("ResourceVersion", [resourceVersion, current.resourceVersion], "modified");
+  }
 }
 
 type DeletionPlan =
@@ -82,7 +96,8 @@ function planDeletion(
   if (isMarked && seconds > 0 && seconds >= deletionGracePeriodSeconds) return { kind: "wait" };
   const marked = markDeleted(kind, current, { finalizers, seconds, now });
   if (seconds === 0 && finalizers.length === 0 && !kind.strategy.isHeld?.(current)) {
-    return { kind: "remove", object: marked };
+    // What goes at once was never marked: watchers see it as it was.
+    return { kind: "remove", object: kind.strategy.gracePeriodSeconds ? marked : current };
   }
   const isSame =
     isMarked && seconds >= deletionGracePeriodSeconds && isSameList(finalizers, current.metadata.finalizers);

@@ -9,6 +9,8 @@ export interface RequestContext {
   readonly fieldManager: string;
   /** What to do about unknown and duplicate fields. */
   readonly fieldValidation: "Ignore" | "Warn" | "Strict";
+  /** What the body says twice, for whoever decodes it: `duplicate field "spec.a"`. */
+  readonly duplicates?: readonly string[];
   /** Adds a Warning header to the answer. */
   warn(message: string): void;
 }

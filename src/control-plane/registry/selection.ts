@@ -38,6 +38,10 @@ function readerOf(kind: ResourceKind, field: string): (object: KubeObject) => st
   if (field === "metadata.name") return ({ metadata }) => metadata.name ?? "";
   if (field === "metadata.namespace" && kind.namespaced) return ({ metadata }) => metadata.namespace ?? "";
   const read = kind.strategy.fields?.[field];
-  if (read === undefined) throw badRequestError(`field label not supported: ${field}`);
+  if (read === undefined) {
+    const known = 'only "metadata.name", "metadata.namespace"';
+    const isPlain = kind.strategy.fields === undefined;
+    throw badRequestError(isPlain ? `"${field}" is not a known field selector: ${known}` : `field label not supported: ${field}`);
+  }
   return read;
 }

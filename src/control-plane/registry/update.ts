@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { conflictError, invalidError, notFoundError } from "../../api/api-error.ts";
+import { type ApiError, badRequestError, conflictError, invalidError, isApiError, notFoundError } from "../../api/api-error.ts";
 import { recordUpdate } from "../../api/apply/managed-fields.ts";
 import { settleTimes } from "../../api/apply/settle-times.ts";
 import type { KubeObject } from "../../api/object.ts";
@@ -35,6 +35,8 @@ export interface UpdateRequest {
    * and nothing changes between that and the write.
    */
   change(current: KubeObject | undefined): unknown;
+  /** The change is a patch of the current object, and not what was sent. Default false. */
+  readonly isPatch?: boolean;
   /** The change has set the managed fields itself: server-side apply. Default false. */
   readonly isApply?: boolean;
   /** Creates the object where there is none. Default: as the kind's strategy says. */
@@ -74,6 +76,7 @@ async function createMissing(deps: RegistryDeps, request: UpdateRequest): Promis
   if (!isAllowed || request.subresource !== undefined) throw missing;
   const body = request.change(undefined);
   const sent = placeInNamespace(kind, decodeBody(kind, body, { fieldValidation: "Ignore", warn() {} }), namespace);
+  checkName(sent, name);
   if ((sent.metadata.uid ?? "") !== "" || (sent.metadata.resourceVersion ?? "") !== "") {
     if (!isApply) throw missing;
     throw conflictError({ group: kind.group, resource: kind.plural }, name, "the object does not exist any more");
@@ -85,7 +88,7 @@ async function createMissing(deps: RegistryDeps, request: UpdateRequest): Promis
 function prepareUpdate(deps: RegistryDeps, request: UpdateRequest, current: KubeObject): KubeObject {
   const { kind, namespace, name, subresource, context } = request;
   const { strategy } = kind;
-  const sent = placeInNamespace(kind, decodeBody(kind, request.change(current), context), namespace);
+  const sent = placeInNamespace(kind, decodeNext(request, request.change(current)), namespace);
   checkIdentity(request, sent, current);
   const defaulted = strategy.default?.(sent) ?? sent;
   const carried = carryMetadata(defaulted, current);
@@ -112,16 +115,38 @@ function prepareUpdate(deps: RegistryDeps, request: UpdateRequest, current: Kube
   return allocated;
 }
 
-function checkIdentity({ kind, name }: UpdateRequest, sent: KubeObject, current: KubeObject): void {
-  if ((sent.metadata.name ?? "") !== name) {
-    const detail = `must be the name in the URL (${name})`;
-    throw invalidError(kind, name, [invalid("metadata.name", sent.metadata.name ?? "", detail)]);
+function decodeNext({ kind, context, isPatch }: UpdateRequest, body: unknown): KubeObject {
+  try {
+    return decodeBody(kind, body, context);
+  } catch (error) {
+    if (isPatch && isApiError(error, "BadRequest")) throw unfitPatch(body, error);
+    throw error;
   }
+}
+
+/** The patch could be applied, and what came out is no object of the kind. */
+function unfitPatch(body: unknown, { message }: ApiError): ApiError {
+  return invalidError({ group: "", kind: "" }, "", [invalid("patch", JSON.stringify(body), message)]);
+}
+
+function checkIdentity({ kind, name }: UpdateRequest, sent: KubeObject, current: KubeObject): void {
+  checkName(sent, name);
   const { uid, resourceVersion = "" } = sent.metadata;
   if (kind.strategy.needsResourceVersion && resourceVersion === "") {
     throw invalidError(kind, name, [invalid("metadata.resourceVersion", 0, "must be specified for an update")]);
   }
   checkPreconditions(kind, current, { uid, resourceVersion });
+}
+
+/** Throws BadRequest: whoever wants another name wants another object. */
+function checkName({ metadata }: KubeObject, name: string): void {
+  const { name: sent = "" } = metadata;
+  if (sent === name) return;
+  throw badRequestError(
+    sent === ""
+      ? `the name of the object (${name} based on URL) was undeterminable: name must be provided`
+      : `the name of the object (${sent}) does not match the name on the URL (${name})`,
+  );
 }
 
 /** What the request may change: a subresource changes its part, and the object itself everything but its status. */

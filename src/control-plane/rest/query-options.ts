@@ -1,5 +1,7 @@
-import { badRequestError } from "../../api/api-error.ts";
+import { badRequestError, invalidError } from "../../api/api-error.ts";
+import type { FieldError } from "../../api/field-error.ts";
 import { isRecord } from "../../api/object.ts";
+import { forbidden, invalid, tooLong, unsupported } from "../../api/validation/problems.ts";
 import type { DeleteOptions } from "../registry/remove.ts";
 import { isTrue } from "./request-path.ts";
 
@@ -17,7 +19,7 @@ export interface ListQuery {
   readonly timeoutSeconds: number;
 }
 
-/** Throws BadRequest for numbers that are none, and for parameters that do not go together. */
+/** Throws BadRequest for numbers that are none, and Invalid for parameters that do not go together. */
 export function listQueryOf(query: URLSearchParams, { isWatch }: { isWatch: boolean }): ListQuery {
   const text = (name: string) => query.get(name) ?? "";
   const sendInitialEvents = query.has("sendInitialEvents") ? isTrue(query.get("sendInitialEvents")) : undefined;
@@ -32,26 +34,46 @@ export function listQueryOf(query: URLSearchParams, { isWatch }: { isWatch: bool
     sendInitialEvents,
     timeoutSeconds: integerOf(query, "timeoutSeconds"),
   };
-  checkInitialEvents(options, isWatch);
+  refuse("ListOptions", isWatch ? watchProblems(options) : listProblems(options));
   return options;
 }
 
-function checkInitialEvents(options: ListQuery, isWatch: boolean): void {
-  const { sendInitialEvents, resourceVersionMatch } = options;
-  if (sendInitialEvents === undefined) {
-    if (isWatch && resourceVersionMatch !== "") {
-      throw badRequestError(
-        "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
-      );
+/** Options are objects too: what is wrong with them is told as of any other. */
+function refuse(kind: string, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalidError({ group: "meta.k8s.io", kind }, "", errors);
+}
+
+const MATCH = "resourceVersionMatch";
+
+function listProblems(options: ListQuery): FieldError[] {
+  const { resourceVersion, resourceVersionMatch: match, continueToken, sendInitialEvents } = options;
+  const errors: FieldError[] = [];
+  if (match !== "") {
+    if (resourceVersion === "") errors.push(forbidden(MATCH, `${MATCH} is forbidden unless resourceVersion is provided`));
+    if (continueToken !== "") errors.push(forbidden(MATCH, `${MATCH} is forbidden when continue is provided`));
+    if (match !== "Exact" && match !== "NotOlderThan") errors.push(unsupported(MATCH, match, ["Exact", "NotOlderThan", ""]));
+    if (match === "Exact" && resourceVersion === "0") {
+      errors.push(forbidden(MATCH, `${MATCH} "exact" is forbidden for resourceVersion "0"`));
     }
-    return;
   }
-  if (!isWatch) throw badRequestError("sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list");
-  if (resourceVersionMatch !== "NotOlderThan") {
-    throw badRequestError(
-      "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
-    );
+  if (sendInitialEvents !== undefined) {
+    errors.push(forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
   }
+  return errors;
+}
+
+function watchProblems({ resourceVersionMatch: match, continueToken, sendInitialEvents }: ListQuery): FieldError[] {
+  const errors: FieldError[] = [];
+  if (sendInitialEvents !== undefined && match !== "NotOlderThan") {
+    errors.push(forbidden(MATCH, `sendInitialEvents requires setting ${MATCH} to NotOlderThan`));
+  }
+  if (match === "") return errors;
+  if (sendInitialEvents === undefined) {
+    errors.push(forbidden(MATCH, `${MATCH} is forbidden for watch unless sendInitialEvents is provided`));
+  }
+  if (match !== "NotOlderThan") errors.push(unsupported(MATCH, match, ["NotOlderThan"]));
+  if (continueToken !== "") errors.push(forbidden(MATCH, `${MATCH} is forbidden when continue is provided`));
+  return errors;
 }
 
 function integerOf(query: URLSearchParams, name: string): number {
@@ -61,31 +83,58 @@ function integerOf(query: URLSearchParams, name: string): number {
   return Math.max(0, Number(text));
 }
 
-/** The options of a write. Throws BadRequest for values that are not known. */
-export function writeQueryOf(query: URLSearchParams, userAgent: string) {
+/** Which options a request has, by its verb. */
+const OPTIONS_KINDS: Readonly<Record<string, string>> = { create: "CreateOptions", update: "UpdateOptions", patch: "PatchOptions" };
+
+/** The options of a write. Throws Invalid for values that are not known. */
+export function writeQueryOf(query: URLSearchParams, { verb, userAgent }: { verb: string; userAgent: string }) {
   const dryRun = query.getAll("dryRun");
-  if (dryRun.some((value) => value !== "All" && value !== "")) {
-    throw badRequestError(`dryRun: Unsupported value: ${JSON.stringify(dryRun[0])}: supported values: "All"`);
-  }
+  const fieldValidation = query.get("fieldValidation") || "Warn";
+  const givenFieldManager = query.get("fieldManager") ?? "";
+  refuse(OPTIONS_KINDS[verb] ?? "", [
+    ...fieldManagerProblems(givenFieldManager),
+    ...dryRunProblems(dryRun),
+    ...(isFieldValidation(fieldValidation)
+      ? []
+      : [unsupported("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"])]),
+  ]);
   return {
     dryRun: dryRun.includes("All"),
-    fieldManager: query.get("fieldManager") ?? ownerByAgent(userAgent),
-    givenFieldManager: query.get("fieldManager") ?? "",
-    fieldValidation: fieldValidationOf(query.get("fieldValidation") ?? ""),
+    fieldManager: givenFieldManager === "" ? managerOf(userAgent) : givenFieldManager,
+    givenFieldManager,
+    fieldValidation: isFieldValidation(fieldValidation) ? fieldValidation : "Warn",
     force: isTrue(query.get("force")) && query.has("force"),
-  };
+  } as const;
 }
+
+const MAX_MANAGER_BYTES = 128;
 
 /** Who does not name itself is known by the beginning of its user agent, as upstream. */
-const ownerByAgent = (userAgent: string) => (userAgent.split("/", 1)[0] ?? "").slice(0, 128) || "unknown";
+const managerOf = (userAgent: string) => (userAgent.split("/", 1)[0] ?? "").slice(0, MAX_MANAGER_BYTES) || "unknown";
 
-function fieldValidationOf(text: string): "Ignore" | "Warn" | "Strict" {
-  if (text === "") return "Warn";
-  if (text === "Ignore" || text === "Warn" || text === "Strict") return text;
-  throw badRequestError(`fieldValidation: Unsupported value: "${text}": supported values: "Ignore", "Strict", "Warn"`);
+function fieldManagerProblems(manager: string): FieldError[] {
+  const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(manager);
+  const isLong = Buffer.byteLength(manager) > MAX_MANAGER_BYTES;
+  return [
+    ...(isLong ? [tooLong("fieldManager", MAX_MANAGER_BYTES)] : []),
+    ...(unprintable ? [invalid("fieldManager", manager, `invalid character (at position ${unprintable.index})`)] : []),
+  ];
 }
 
-/** `metav1.DeleteOptions` of the body, or of the query where there is none. Throws BadRequest. */
+function dryRunProblems(dryRun: readonly unknown[]): FieldError[] {
+  return dryRun.every((value) => value === "All") ? [] : [unsupported("dryRun", dryRun, ["All"])];
+}
+
+function isFieldValidation(text: string): text is "Ignore" | "Warn" | "Strict" {
+  return text === "Ignore" || text === "Warn" || text === "Strict";
+}
+
+/** Throws Invalid: only server-side apply takes anything by force. */
+export function refuseForce(query: URLSearchParams): void {
+  refuse("PatchOptions", query.has("force") ? [forbidden("force", "may not be specified for non-apply patch")] : []);
+}
+
+/** `metav1.DeleteOptions` of the body, or of the query where there is none. Throws BadRequest, Invalid. */
 export function deleteOptionsOf(body: unknown, query: URLSearchParams): DeleteOptions & { dryRun: boolean } {
   const given = isRecord(body) ? body : {};
   const seconds = given["gracePeriodSeconds"] ?? secondsOf(query);
@@ -93,9 +142,12 @@ export function deleteOptionsOf(body: unknown, query: URLSearchParams): DeleteOp
     throw badRequestError(`gracePeriodSeconds: Invalid value: ${JSON.stringify(seconds)}: must be an integer`);
   }
   const dryRun = [given["dryRun"] ?? query.getAll("dryRun")].flat();
+  const policy = given["propagationPolicy"] ?? query.get("propagationPolicy") ?? undefined;
+  const orphan = given["orphanDependents"] ?? query.get("orphanDependents") ?? undefined;
+  refuse("DeleteOptions", [...policyProblems(policy, orphan), ...dryRunProblems(dryRun)]);
   return {
     gracePeriodSeconds: seconds,
-    propagationPolicy: propagationOf(given, query),
+    propagationPolicy: propagationOf(policy, orphan),
     preconditions: preconditionsOf(given["preconditions"]),
     dryRun: dryRun.includes("All"),
   };
@@ -107,16 +159,23 @@ function secondsOf(query: URLSearchParams): number | undefined {
   return /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
 }
 
-function propagationOf(body: Readonly<Record<string, unknown>>, query: URLSearchParams) {
-  const policy = body["propagationPolicy"] ?? query.get("propagationPolicy") ?? undefined;
-  const orphan = body["orphanDependents"] ?? query.get("orphanDependents") ?? undefined;
-  if (orphan !== undefined && policy !== undefined) {
-    throw badRequestError("orphanDependents and deletionPropagation cannot be both set");
-  }
+function policyProblems(policy: unknown, orphan: unknown): FieldError[] {
+  if (policy === undefined) return [];
+  const path = "propagationPolicy";
+  return [
+    ...(orphan === undefined ? [] : [invalid(path, policy, "orphanDependents and deletionPropagation cannot be both set")]),
+    ...(isPolicy(policy) ? [] : [unsupported(path, policy, ["Foreground", "Background", "Orphan", "nil"])]),
+  ];
+}
+
+/** The older `orphanDependents` says the same in a word less. */
+function propagationOf(policy: unknown, orphan: unknown): DeleteOptions["propagationPolicy"] {
   if (orphan !== undefined) return orphan === true || orphan === "true" ? "Orphan" : "Background";
-  if (policy === undefined || policy === "Background" || policy === "Foreground" || policy === "Orphan") return policy;
-  const supported = 'supported values: "Background", "Foreground", "Orphan"';
-  throw badRequestError(`propagationPolicy: Unsupported value: ${JSON.stringify(policy)}: ${supported}`);
+  return isPolicy(policy) ? policy : undefined;
+}
+
+function isPolicy(value: unknown): value is NonNullable<DeleteOptions["propagationPolicy"]> {
+  return value === "Background" || value === "Foreground" || value === "Orphan";
 }
 
 function preconditionsOf(value: unknown) {

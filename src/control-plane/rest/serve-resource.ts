@@ -1,5 +1,7 @@
 import { ApiError, badRequestError } from "../../api/api-error.ts";
+import { formatFieldError } from "../../api/field-error.ts";
 import { isRecord, type KubeObject } from "../../api/object.ts";
+import { invalid } from "../../api/validation/problems.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { WebAnswer, WebRequest } from "../../host/web-server.ts";
 import { groupResource, type ResourceKind, type Subresource, type Verb } from "../ports/resource-kind.ts";
@@ -15,7 +17,7 @@ import { selectionOf } from "../registry/selection.ts";
 import { updateObject } from "../registry/update.ts";
 import { type AnswerForm, encodeList, encodeObject, encodeStored, encodeValue } from "./encode.ts";
 import { acceptedForm } from "./media-type.ts";
-import { deleteOptionsOf, listQueryOf, writeQueryOf } from "./query-options.ts";
+import { deleteOptionsOf, listQueryOf, refuseForce, writeQueryOf } from "./query-options.ts";
 import { contentTypeOf, readParsedBody, syntaxOf } from "./request-body.ts";
 import type { ResourceTarget } from "./request-path.ts";
 import { serveWatch, type WatchDeps } from "./serve-watch.ts";
@@ -75,7 +77,7 @@ export async function serveResource(deps: ResourceDeps, asked: ResourceRequest):
   const handler =
     deps.handlers.get(`${groupResource(kind)}/${target.subresource}`) ?? deps.handlers.get(target.subresource);
   if (target.subresource === "") {
-    if (!isServed(kind.verbs, target.verb)) throw notAllowed();
+    if (!isServed(kind.verbs, target.verb) || isMisplaced(target)) throw notAllowed();
     return handler ? serveHandler(handler, kind, call, wanted) : serveObject(deps, kind, call, { wanted });
   }
   const subresource = kind.subresources.find(({ name }) => name === target.subresource);
@@ -85,8 +87,23 @@ export async function serveResource(deps: ResourceDeps, asked: ResourceRequest):
   return serveObject(deps, kind, call, { wanted, subresource });
 }
 
+/**
+ * A namespace counts as being in itself while the request is authorized, so that its own roles may speak of it; it is
+ * stored in none. Throws NotFound for other kinds that are in no namespace and are asked for in one.
+ */
+function targetInScope(kind: ResourceKind, target: ResourceTarget): ResourceTarget {
+  if (kind.namespaced || target.namespace === "") return target;
+  if (groupResource(kind) !== "namespaces" || target.namespace !== target.name) throw noSuchResource();
+  return { ...target, namespace: "" };
+}
+
 function isServed(verbs: readonly Verb[], verb: string): boolean {
   return verbs.some((served) => served === verb);
+}
+
+/** Objects are created in a collection, and changed one by one. */
+function isMisplaced({ verb, name }: ResourceTarget): boolean {
+  return verb === "create" ? name !== "" : (verb === "update" || verb === "patch") && name === "";
 }
 
 function noSuchResource(): ApiError {
@@ -98,12 +115,16 @@ function notAllowed(): ApiError {
 }
 
 function wantedForm(request: WebRequest, now: number): AnswerForm {
-  const include = request.query.get("includeObject");
-  return {
-    form: acceptedForm(request.header("accept").join(",")),
-    includeObject: include === "None" || include === "Object" ? include : "Metadata",
-    now,
-  };
+  const form = acceptedForm(request.header("accept").join(","));
+  return { form, includeObject: form.as === "Table" ? includedObject(request.query) : "Metadata", now };
+}
+
+function includedObject(query: URLSearchParams): AnswerForm["includeObject"] {
+  const include = query.get("includeObject") || "Metadata";
+  if (include === "None" || include === "Object" || include === "Metadata") return include;
+  const detail = "must be 'Metadata', 'Object', 'None', or empty";
+  const problem = formatFieldError(invalid("includeObject", include, detail));
+  throw badRequestError(`Unable to convert to Table as requested: ${problem}`);
 }
 
 async function serveObject(
@@ -151,17 +172,24 @@ async function serveMany(
   return serveWatch(deps.watch, { kind, namespace, query, wanted });
 }
 
-function contextOf(call: ResourceRequest): RequestContext {
-  const { request, user, warn } = call;
-  const options = writeQueryOf(request.query, request.header("user-agent")[0] ?? "");
+function contextOf(call: ResourceRequest): RequestContext & ReturnType<typeof writeQueryOf> {
+  const { request, target, user, warn } = call;
+  const userAgent = request.header("user-agent")[0] ?? "";
+  const options = writeQueryOf(request.query, { verb: target.verb, userAgent });
   return { user, warn, ...options };
 }
 
-async function readBody(call: ResourceRequest, context: RequestContext): Promise<unknown> {
-  const { value, duplicates } = await readParsedBody(call.request, syntaxOf(contentTypeOf(call.request)));
-  reportDuplicates(duplicates, context);
+/** With what decoding is to report besides: keys that the text has twice. */
+async function readBody({ request }: ResourceRequest): Promise<{ body: unknown; duplicates: readonly string[] }> {
+  const { value, duplicates } = await readParsedBody(request, syntaxOf(contentTypeOf(request)));
   if (value === undefined) throw badRequestError("the body of the request is empty: an object is expected");
-  return value;
+  return { body: value, duplicates };
+}
+
+async function readCheckedBody(call: ResourceRequest, context: RequestContext): Promise<unknown> {
+  const { body, duplicates } = await readBody(call);
+  reportDuplicates(duplicates, context);
+  return body;
 }
 
 function reportDuplicates(duplicates: readonly string[], { fieldValidation, warn }: RequestContext): void {
@@ -176,8 +204,9 @@ async function serveCreate(
   call: ResourceRequest,
   wanted: AnswerForm,
 ): Promise<WebAnswer> {
-  const context = contextOf(call);
-  const body = await readBody(call, context);
+  const options = contextOf(call);
+  const { body, duplicates } = await readBody(call);
+  const context = { ...options, duplicates };
   await deps.prepare(kind);
   const { namespace } = call.target;
   if (kind.namespaced && namespace === "") throw notAllowed();
@@ -197,12 +226,16 @@ async function serveChange(
   await deps.prepare(kind);
   const place = { kind, namespace, name, subresource };
   if (target.verb === "update") {
-    const body = await readBody(call, context);
-    const updated = await updateObject(deps.registry, { ...place, context, change: () => body });
+    const { body, duplicates } = await readBody(call);
+    const updated = await updateObject(deps.registry, {
+      ...place,
+      context: { ...context, duplicates },
+      change: () => body,
+    });
     return encodeObject(updated.isCreated ? 201 : 200, kind, updated.object, wanted);
   }
   const { type, body } = await readPatch(call, context);
-  const { force, givenFieldManager } = writeQueryOf(request.query, "");
+  const { force, givenFieldManager } = context;
   const owner = type === "apply" ? givenFieldManager : context.fieldManager;
   const patched = await patchObject(deps.registry, {
     ...place,
@@ -222,6 +255,7 @@ async function readPatch(call: ResourceRequest, context: RequestContext): Promis
     const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
     throw new ApiError("UnsupportedMediaType", message);
   }
+  if (type !== "apply") refuseForce(call.request.query);
   const { value, duplicates } = await readParsedBody(call.request, type === "apply" ? "yaml" : "json");
   reportDuplicates(duplicates, context);
   if (value === undefined) throw badRequestError("the body of the request is empty: a patch is expected");
@@ -243,8 +277,7 @@ async function serveDelete(
   const options = await readDeleteOptions(call);
   const context: RequestContext = { ...contextOf(call), dryRun: options.dryRun };
   const { object, isGone } = await deleteObject(deps.registry, { kind, namespace, name, options, context });
-  const isForeground = !isGone && options.propagationPolicy === "Foreground";
-  if (!isGone || kind.strategy.returnsDeleted) return encodeObject(isForeground ? 202 : 200, kind, object, wanted);
+  if (!isGone || kind.strategy.returnsDeleted) return encodeObject(200, kind, object, wanted);
   return encodeValue(200, deletedStatus(kind, object), wanted.form);
 }
 
@@ -291,7 +324,7 @@ async function serveHandler(
   const context = contextOf(call);
   const hasBody = (request.method === "POST" || request.method === "PUT") && !STREAMS.has(target.subresource);
   const patch = target.verb === "patch" ? await readPatch(call, context) : undefined;
-  const body = patch?.body ?? (hasBody ? await readBody(call, context) : undefined);
+  const body = patch?.body ?? (hasBody ? await readCheckedBody(call, context) : undefined);
   const answer = await handler({ kind, target, context, body, query: request.query, patchType: patch?.type });
   const isObject = isRecord(answer.value);
   return isObject ? encodeValue(answer.status, answer.value, form) : encodeText(answer);

@@ -74,7 +74,7 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: WebWriter):
       if (stop !== undefined && writer.bufferedBytes > MAX_BUFFERED_BYTES) fail(tooSlow());
     },
     initialEventsEnd(revision) {
-      if (query.sendInitialEvents === true) bookmark(revision, true);
+      if (query.allowWatchBookmarks) bookmark(revision, true);
     },
   };
   deps.observer.opened(kind);

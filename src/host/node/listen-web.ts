@@ -169,22 +169,34 @@ function isTls(socket: Socket): socket is TLSSocket {
   return "getPeerCertificate" in socket || Reflect.get(socket, "getPeerCertificate") !== undefined;
 }
 
-async function readBody(raw: Http2ServerRequest, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of raw) {
-      const buffer = Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
-      bytes += buffer.length;
-      if (bytes > maxBytes) throw new CodedError("body-too-large", `the body is longer than ${maxBytes} bytes`);
-      chunks.push(buffer);
-    }
-  } catch (error) {
-    if (codeOf(error) === "body-too-large") throw error;
-    throw new CodedError("body-aborted", `the body could not be read: ${messageOf(error)}`, { cause: error });
-  }
-  const [only] = chunks;
-  return chunks.length === 1 && only ? only : Buffer.concat(chunks);
+/** What a client goes on sending after it was told that it is too much is thrown away, up to here. */
+const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
+
+function readBody(raw: Http2ServerRequest, maxBytes: number): Promise<Buffer> {
+  return new Promise<Buffer>((resolve, reject) => {
+    let chunks: Buffer[] = [];
+    let bytes = 0;
+    raw.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= maxBytes) chunks.push(chunk);
+      else if (chunks.length > 0) {
+        // Read on: a client that still sends would not see the answer.
+        chunks = [];
+        reject(new CodedError("body-too-large", `the body is longer than ${maxBytes} bytes`));
+      } else if (bytes > MAX_DISCARDED_BYTES) raw.destroy();
+    });
+    raw.once("end", () => {
+      const [only] = chunks;
+      resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks));
+    });
+    const abort = (error?: unknown) => {
+      const why = error === undefined ? "the client left" : messageOf(error);
+      reject(new CodedError("body-aborted", `the body could not be read: ${why}`, { cause: error }));
+    };
+    raw.once("error", abort);
+    raw.once("aborted", () => abort());
+    raw.once("close", () => abort());
+  });
 }
 
 function send(answer: WebAnswer, raw: Http2ServerRequest, response: Http2ServerResponse, gone: AbortController): void {

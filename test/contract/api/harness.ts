@@ -41,7 +41,7 @@ async function startOurs(): Promise<StartedApiServer> {
   return { admin: credentialsOf(cluster.kubeconfig), stop: () => cluster.stop() };
 }
 
-function credentialsOf(kubeconfig: string): Credentials {
+export function credentialsOf(kubeconfig: string): Credentials {
   const config: unknown = parse(kubeconfig);
   const pem = (...path: readonly (string | number)[]) => Buffer.from(textAt(config, path), "base64").toString();
   return {

@@ -1,9 +1,9 @@
 import { notNegative, required } from "../../../api/validation/problems.ts";
 import type { ResourceKind } from "../../ports/resource-kind.ts";
+import { immutable } from "../core/immutable.ts";
 import { defineKind } from "../define-kind.ts";
 import { DAEMON_SETS } from "./daemon-set.ts";
 import { DEPLOYMENTS } from "./deployment.ts";
-import { immutable } from "./immutable.ts";
 import { REPLICA_SETS } from "./replica-set.ts";
 import { STATEFUL_SETS } from "./stateful-set.ts";
 import { strategyOf } from "./typed-strategy.ts";

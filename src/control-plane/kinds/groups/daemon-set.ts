@@ -1,10 +1,12 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { DaemonSet, DaemonSetUpdateStrategy } from "../../../api/gen/types.ts";
 import { invalid, notNegative, required, unsupported } from "../../../api/validation/problems.ts";
+import { immutable } from "../core/immutable.ts";
+import { validateTemplate } from "../core/pod-template-spec.ts";
+import { podTemplateWarnings } from "../core/pod-warnings.ts";
 import { defineKind } from "../define-kind.ts";
-import { immutable } from "./immutable.ts";
 import { atMostAll, isZero, validateIntOrPercent } from "./int-or-percent.ts";
-import { defaultPodTemplate, validateLasting, validatePodTemplate, validateSelection } from "./pod-template.ts";
+import { defaultPodTemplate, validateLasting, validateSelection } from "./pod-template.ts";
 import { strategyOf } from "./typed-strategy.ts";
 
 export const DAEMON_SETS = defineKind({
@@ -17,6 +19,7 @@ export const DAEMON_SETS = defineKind({
   strategy: strategyOf("DaemonSet", {
     generation: true,
     initialStatus: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
+    warnings: ({ spec }) => podTemplateWarnings(spec?.template ?? {}, "spec.template."),
     default: setDefaults,
     validate: validateDaemonSet,
     validateUpdate: (next, current) => immutable("spec.selector", next.spec?.selector, current.spec?.selector),
@@ -39,7 +42,7 @@ function validateDaemonSet({ spec }: DaemonSet): FieldError[] {
   const { selector, template, updateStrategy = {} } = spec;
   return [
     ...validateSelection({ kind: "daemonset", selector, template }),
-    ...validatePodTemplate("spec.template", template),
+    ...validateTemplate("spec.template", template),
     ...validateLasting("DaemonSet", template),
     ...notNegative("spec.minReadySeconds", spec.minReadySeconds),
     ...validateUpdateStrategy("spec.updateStrategy", updateStrategy),

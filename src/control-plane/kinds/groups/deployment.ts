@@ -1,11 +1,13 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { Deployment, DeploymentStrategy } from "../../../api/gen/types.ts";
 import { forbidden, invalid, notNegative, required, unsupported } from "../../../api/validation/problems.ts";
+import { immutable } from "../core/immutable.ts";
+import { validateTemplate } from "../core/pod-template-spec.ts";
+import { podTemplateWarnings } from "../core/pod-warnings.ts";
+import { SCALE_SUBRESOURCE } from "../core/subresource.ts";
 import { defineKind } from "../define-kind.ts";
-import { immutable } from "./immutable.ts";
 import { atMostAll, isZero, validateIntOrPercent } from "./int-or-percent.ts";
-import { defaultPodTemplate, validateLasting, validatePodTemplate, validateSelection } from "./pod-template.ts";
-import { SCALE } from "./scale-subresource.ts";
+import { defaultPodTemplate, validateLasting, validateSelection } from "./pod-template.ts";
 import { strategyOf } from "./typed-strategy.ts";
 
 export const DEPLOYMENTS = defineKind({
@@ -15,10 +17,11 @@ export const DEPLOYMENTS = defineKind({
   shortNames: ["deploy"],
   categories: ["all"],
   status: true,
-  subresources: [SCALE],
+  subresources: [SCALE_SUBRESOURCE],
   strategy: strategyOf("Deployment", {
     generation: true,
     initialStatus: {},
+    warnings: ({ spec }) => podTemplateWarnings(spec?.template ?? {}, "spec.template."),
     default: setDefaults,
     validate: validateDeployment,
     validateUpdate: (next, current) => immutable("spec.selector", next.spec?.selector, current.spec?.selector),
@@ -44,7 +47,7 @@ function validateDeployment({ spec }: Deployment): FieldError[] {
   const errors = [
     ...notNegative("spec.replicas", spec.replicas),
     ...validateSelection({ kind: "deployment", selector, template }),
-    ...validatePodTemplate("spec.template", template),
+    ...validateTemplate("spec.template", template),
     ...validateLasting("ReplicaSet", template),
     ...validateStrategy("spec.strategy", strategy),
     ...notNegative("spec.minReadySeconds", minReadySeconds),

@@ -1,10 +1,12 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { ReplicaSet } from "../../../api/gen/types.ts";
 import { notNegative, required } from "../../../api/validation/problems.ts";
+import { immutable } from "../core/immutable.ts";
+import { validateTemplate } from "../core/pod-template-spec.ts";
+import { podTemplateWarnings } from "../core/pod-warnings.ts";
+import { SCALE_SUBRESOURCE } from "../core/subresource.ts";
 import { defineKind } from "../define-kind.ts";
-import { immutable } from "./immutable.ts";
-import { defaultPodTemplate, validateLasting, validatePodTemplate, validateSelection } from "./pod-template.ts";
-import { SCALE } from "./scale-subresource.ts";
+import { defaultPodTemplate, validateLasting, validateSelection } from "./pod-template.ts";
 import { strategyOf } from "./typed-strategy.ts";
 
 export const REPLICA_SETS = defineKind({
@@ -14,11 +16,12 @@ export const REPLICA_SETS = defineKind({
   shortNames: ["rs"],
   categories: ["all"],
   status: true,
-  subresources: [SCALE],
+  subresources: [SCALE_SUBRESOURCE],
   strategy: strategyOf("ReplicaSet", {
     generation: true,
     initialStatus: { replicas: 0 },
     fields: { "status.replicas": ({ status }) => `${status?.replicas ?? 0}` },
+    warnings: ({ spec }) => podTemplateWarnings(spec?.template ?? {}, "spec.template."),
     default({ spec }) {
       if (!spec) return;
       spec.replicas ??= 1;
@@ -37,7 +40,7 @@ function validateReplicaSet({ spec }: ReplicaSet): FieldError[] {
   return [
     ...errors,
     ...validateSelection({ kind: "replicaset", selector, template }),
-    ...validatePodTemplate("spec.template", template),
+    ...validateTemplate("spec.template", template),
     ...validateLasting("ReplicaSet", template),
   ];
 }

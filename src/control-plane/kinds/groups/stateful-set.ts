@@ -3,10 +3,11 @@ import type { FieldError } from "../../../api/field-error.ts";
 import type { StatefulSet, StatefulSetSpec } from "../../../api/gen/types.ts";
 import { checkDnsLabel } from "../../../api/validation/names.ts";
 import { forbidden, invalid, notNegative, oneOf, required } from "../../../api/validation/problems.ts";
+import { podTemplateWarnings } from "../core/pod-warnings.ts";
+import { SCALE_SUBRESOURCE } from "../core/subresource.ts";
 import { defineKind } from "../define-kind.ts";
 import { atMostAll, isZero, validateIntOrPercent } from "./int-or-percent.ts";
 import { defaultPodTemplate, validateLasting, validateSelection, validateTemplateMetadata } from "./pod-template.ts";
-import { SCALE } from "./scale-subresource.ts";
 import { strategyOf } from "./typed-strategy.ts";
 
 export const STATEFUL_SETS = defineKind({
@@ -16,11 +17,12 @@ export const STATEFUL_SETS = defineKind({
   shortNames: ["sts"],
   categories: ["all"],
   status: true,
-  subresources: [SCALE],
+  subresources: [SCALE_SUBRESOURCE],
   strategy: strategyOf("StatefulSet", {
     generation: true,
     initialStatus: { replicas: 0, availableReplicas: 0 },
     checkName: checkDnsLabel,
+    warnings: ({ spec }) => podTemplateWarnings(spec?.template ?? {}, "spec.template."),
     default: setDefaults,
     validate: ({ spec }) => (spec ? validateSpec(spec) : [required("spec.selector")]),
     validateUpdate: validateChange,

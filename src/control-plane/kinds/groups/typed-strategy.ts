@@ -14,12 +14,13 @@ export interface TypedStrategy<Kind extends ServedKind> extends Omit<Strategy, H
   prepareUpdate?(draft: ObjectOf<Kind>, current: ObjectOf<Kind>): void;
   validate?(object: ObjectOf<Kind>): FieldError[];
   validateUpdate?(next: ObjectOf<Kind>, current: ObjectOf<Kind>): FieldError[];
+  warnings?(object: ObjectOf<Kind>): string[];
   readonly fields?: Readonly<Record<string, (object: ObjectOf<Kind>) => string>>;
 }
 
 /** The strategy of a kind, for its row. */
 export function strategyOf<Kind extends ServedKind>(kind: Kind, hooks: TypedStrategy<Kind>): Strategy {
-  const { default: setDefaults, prepareUpdate, validate, validateUpdate, fields, ...rest } = hooks;
+  const { default: setDefaults, prepareUpdate, validate, validateUpdate, warnings, fields, ...rest } = hooks;
   const { prepareCreate: _typed, initialStatus: _status, ...plain } = rest;
   return {
     ...plain,
@@ -32,6 +33,7 @@ export function strategyOf<Kind extends ServedKind>(kind: Kind, hooks: TypedStra
     ...(validateUpdate && {
       validateUpdate: (next, current) => validateUpdate(objectOf(kind, next), objectOf(kind, current)),
     }),
+    ...(warnings && { warnings: (object) => warnings(objectOf(kind, object)) }),
     ...(fields && { fields: typedFields(kind, fields) }),
   };
 }

@@ -1,0 +1,194 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Measure } from "../measure.ts";
+import { type ApiCase, type ApiCaseContext, compare } from "./api-case.ts";
+import type { ApiProgram, ApiServer } from "./api-server.ts";
+import { type Connection, connect, expectStatus, type Protocol } from "./connection.ts";
+import { sharedNow } from "./shared-clock.ts";
+import type { WatchOrder, WatchReport } from "./watch-process.ts";
+import { createLease, createPod, LEASES_PATH, leaseName, PODS_PATH, podName, prepareNamespace } from "./workload.ts";
+
+const WATCH_PROCESS = new URL("./watch-process.ts", import.meta.url);
+const WRITES_PER_SECOND = 100;
+const SECOND = 1_000;
+/** Objects that are written in turns. */
+const OBJECTS = 20;
+/** Streams that clients of Go put on one connection, here; with HTTP/1.1 every watch has its own. */
+const STREAMS_PER_CONNECTION = 100;
+/** What the last events may be late by before the run is given up. */
+const DRAIN_MS = 60_000;
+const TARGET = { of: "value", p99: 50 } as const;
+
+interface Scene {
+  protocol: Protocol;
+  what: string;
+  path: string;
+  create(connection: Connection, index: number): Promise<string>;
+  /** A merge patch that changes an object. */
+  change(index: number, write: number): { path: string; body: string };
+}
+
+const LEASES: Omit<Scene, "protocol"> = {
+  what: "leases",
+  path: LEASES_PATH,
+  create: createLease,
+  change: (index, write) => ({
+    path: `${LEASES_PATH}/${leaseName(index)}`,
+    body: JSON.stringify({ spec: { leaseTransitions: write } }),
+  }),
+};
+
+const PODS: Omit<Scene, "protocol"> = {
+  what: "pods",
+  path: PODS_PATH,
+  create: createPod,
+  change: (index, write) => ({
+    path: `${PODS_PATH}/${podName(index)}`,
+    body: JSON.stringify({ metadata: { annotations: { write: `${write}` } } }),
+  }),
+};
+
+const SCENES: readonly Scene[] = [
+  { ...LEASES, protocol: "HTTP/2" },
+  { ...LEASES, protocol: "HTTP/1.1" },
+  { ...PODS, protocol: "HTTP/2" },
+  { ...PODS, protocol: "HTTP/1.1" },
+];
+
+/** How long changes take to reach all of many watchers, who are in a process of their own. */
+export const apiWatch: ApiCase = async (context) => {
+  const measures: Measure[] = [];
+  for (const scene of SCENES) {
+    const runs: Fanout[] = [];
+    for (const program of context.programs) runs.push(await measureFanout(context, program, scene));
+    const { what, protocol } = scene;
+    const bytes = runs[0]?.bytes ?? 0;
+    const of = `${what} (${bytes} bytes) to ${context.sizes.apiWatchers} watchers, ${protocol}`;
+    measures.push(
+      compare(context, {
+        case: "api-watch",
+        name: `${of}: write due → received`,
+        target: TARGET,
+        values: runs.map(({ sinceDue }) => sinceDue),
+      }),
+      compare(context, {
+        case: "api-watch",
+        name: `${of}: acknowledged → received`,
+        values: runs.map(({ sinceAcknowledged }) => sinceAcknowledged),
+      }),
+    );
+  }
+  return measures;
+};
+
+interface Fanout {
+  /** Of every event at every watcher. A write that waited for the one before it is counted from when it was due. */
+  sinceDue: number[];
+  sinceAcknowledged: number[];
+  /** Of an object as it is sent. */
+  bytes: number;
+}
+
+async function measureFanout(context: ApiCaseContext, program: ApiProgram, scene: Scene): Promise<Fanout> {
+  const { sizes, signal, progress } = context;
+  const { protocol, what } = scene;
+  const server = await program.start(await context.makeDirectory(), signal);
+  const connection = connect(server.endpoint, { protocol: "HTTP/1.1", connections: 1 });
+  try {
+    progress(`${program.name}, ${what}, ${protocol}, ${sizes.apiWatchers} watchers`);
+    const bytes = await prepareObjects(connection, scene);
+    const events = sizes.apiWatchSeconds * WRITES_PER_SECOND;
+    const watchers = await startWatchers(server, { scene, events, count: sizes.apiWatchers, connection });
+    try {
+      const writes = await writeSteadily(connection, { scene, writes: events, signal });
+      return { ...computeDelays(writes, await watchers.received()), bytes };
+    } finally {
+      watchers.end();
+    }
+  } finally {
+    connection.close();
+    await server.stop();
+  }
+}
+
+/** Returns how long one of them is, in bytes. */
+async function prepareObjects(connection: Connection, { create }: Scene): Promise<number> {
+  let bytes = 0;
+  await prepareNamespace(connection);
+  for (let index = 0; index < OBJECTS; index++) bytes = Buffer.byteLength(await create(connection, index));
+  return bytes;
+}
+
+/** Resolves when all watches are open, from this moment on. */
+async function startWatchers(
+  { endpoint }: ApiServer,
+  { scene, events, count, connection }: { scene: Scene; events: number; count: number; connection: Connection },
+) {
+  const { protocol, path } = scene;
+  const list: { metadata: { resourceVersion: string } } = JSON.parse(
+    expectStatus(await connection.request({ method: "GET", path: `${path}?limit=1` }), 200),
+  );
+  const order: WatchOrder = {
+    endpoint,
+    protocol,
+    connections: protocol === "HTTP/2" ? Math.ceil(count / STREAMS_PER_CONNECTION) : count,
+    watchers: count,
+    events,
+    path: `${path}?watch=true&resourceVersion=${list.metadata.resourceVersion}`,
+  };
+  const child = fork(WATCH_PROCESS, { serialization: "advanced" });
+  const next = async (options?: { signal: AbortSignal }): Promise<WatchReport> => {
+    const [report]: WatchReport[] = await once(child, "message", options);
+    if (report === undefined || report.kind === "failed") throw new Error(report?.message);
+    return report;
+  };
+  child.send(order);
+  await next();
+  // Asked for now: events may all have come before anybody waits for them.
+  const received = next();
+  received.catch(() => undefined);
+  return {
+    async received(): Promise<Float64Array> {
+      const report = await Promise.race([received, delay(DRAIN_MS, undefined, { ref: false })]);
+      if (report?.kind !== "received") throw new Error(`after ${DRAIN_MS / SECOND} s events are still missing`);
+      return report.arrivals;
+    },
+    end: () => child.disconnect(),
+  };
+}
+
+interface Write {
+  dueAt: number;
+  acknowledgedAt: number;
+}
+
+/** One after another, so that their order is known, at the times that the rate demands. */
+async function writeSteadily(
+  connection: Connection,
+  { scene, writes, signal }: { scene: Scene; writes: number; signal: AbortSignal },
+): Promise<Write[]> {
+  const done: Write[] = [];
+  const begunAt = sharedNow();
+  for (let write = 0; write < writes; write++) {
+    signal.throwIfAborted();
+    const dueAt = begunAt + (write * SECOND) / WRITES_PER_SECOND;
+    if (dueAt > sharedNow()) await delay(dueAt - sharedNow());
+    const call = { method: "PATCH", contentType: "application/merge-patch+json" } as const;
+    expectStatus(await connection.request({ ...call, ...scene.change(write % OBJECTS, write) }), 200);
+    done.push({ dueAt, acknowledgedAt: sharedNow() });
+  }
+  return done;
+}
+
+function computeDelays(writes: readonly Write[], arrivals: Float64Array): Omit<Fanout, "bytes"> {
+  const sinceDue: number[] = [];
+  const sinceAcknowledged: number[] = [];
+  for (const [index, arrivedAt] of arrivals.entries()) {
+    const write = writes[index % writes.length];
+    if (write === undefined) continue;
+    sinceDue.push(arrivedAt - write.dueAt);
+    sinceAcknowledged.push(arrivedAt - write.acknowledgedAt);
+  }
+  return { sinceDue, sinceAcknowledged };
+}

@@ -1,0 +1,32 @@
+import type { AdmissionPlugin, AdmissionRequest } from "../ports/request.ts";
+import { groupResource } from "../ports/resource-kind.ts";
+
+/** Kinds that live by a controller which is not part of this control plane, and what does not happen therefore. */
+const UNATTENDED: ReadonlyMap<string, string> = new Map([
+  ["deployments.apps", "no replica sets and no pods are made of it"],
+  ["replicasets.apps", "no pods are made of it"],
+  ["statefulsets.apps", "no pods are made of it"],
+  ["daemonsets.apps", "no pods are made of it"],
+  ["replicationcontrollers", "no pods are made of it"],
+  ["jobs.batch", "no pods are made of it"],
+  ["cronjobs.batch", "no jobs are made of it"],
+  ["horizontalpodautoscalers.autoscaling", "nothing is scaled by it"],
+  ["ingresses.networking.k8s.io", "no traffic is routed by it"],
+  ["networkpolicies.networking.k8s.io", "no traffic is filtered by it"],
+  ["poddisruptionbudgets.policy", "its status is not kept: evictions go by what its author writes there"],
+]);
+
+/** Says once for each such kind, to whoever creates the first, that the object is stored and nothing else. */
+export function createUnattendedKinds(): AdmissionPlugin {
+  const told = new Set<string>();
+  return {
+    name: "UnattendedKinds",
+    validate({ operation, kind, subresource, warn }: AdmissionRequest) {
+      const resource = groupResource(kind);
+      const consequence = UNATTENDED.get(resource);
+      if (consequence === undefined || operation !== "CREATE" || subresource !== "" || told.has(resource)) return;
+      told.add(resource);
+      warn(`nodelet has no controller for ${resource}: the object is stored, but ${consequence} unless you run one`);
+    },
+  };
+}

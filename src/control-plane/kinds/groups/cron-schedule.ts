@@ -1,0 +1,74 @@
+interface CronField {
+  readonly min: number;
+  readonly max: number;
+  readonly names: readonly string[];
+}
+
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+/** Minute, hour, day of the month, month, day of the week. */
+const FIELDS: readonly CronField[] = [
+  { min: 0, max: 59, names: [] },
+  { min: 0, max: 23, names: [] },
+  { min: 1, max: 31, names: [] },
+  { min: 1, max: 12, names: MONTHS },
+  { min: 0, max: 6, names: WEEKDAYS },
+];
+const DESCRIPTORS = new Set(["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"]);
+const GO_DURATION = /^[+-]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*$/;
+
+/** What keeps a cron job's schedule from being one, in the words of the parser that upstream uses; empty when it is fine. */
+export function checkCronSchedule(schedule: string): string[] {
+  const text = schedule.replace(/^(CRON_)?TZ=\S* */, "").trim();
+  if (text === "") return ["empty spec string"];
+  if (text.startsWith("@")) return checkDescriptor(text);
+  const fields = text.split(/\s+/);
+  if (fields.length !== FIELDS.length) {
+    return [`expected exactly ${FIELDS.length} fields, found ${fields.length}: [${fields.join(" ")}]`];
+  }
+  for (const [index, field] of FIELDS.entries()) {
+    for (const range of (fields[index] ?? "").split(",").filter(Boolean)) {
+      const problem = checkRange(range, field);
+      if (problem !== undefined) return [problem];
+    }
+  }
+  return [];
+}
+
+function checkDescriptor(text: string): string[] {
+  if (DESCRIPTORS.has(text)) return [];
+  const [, duration] = /^@every (.*)$/.exec(text) ?? [];
+  if (duration === undefined) return [`unrecognized descriptor: ${text}`];
+  if (GO_DURATION.test(duration)) return [];
+  return [`failed to parse duration ${text}: time: invalid duration "${duration}"`];
+}
+
+/** A number, a name, a range of them or a star, perhaps with a step. */
+function checkRange(text: string, field: CronField): string | undefined {
+  const [bounds = "", step, ...tooMany] = text.split("/");
+  if (tooMany.length > 0) return `too many slashes: ${text}`;
+  const [low = "", high, ...more] = bounds.split("-");
+  if (more.length > 0) return `too many hyphens: ${text}`;
+  if (step !== undefined && !/^\d+$/.test(step)) return notANumber(step);
+  if (step !== undefined && Number(step) === 0) return `step of range should be a positive number: ${text}`;
+  if (low === "*" || low === "?") return undefined;
+  const start = readNumber(low, field);
+  // With a step, a single number begins a range that ends with the field.
+  const end = high === undefined ? (step === undefined ? start : field.max) : readNumber(high, field);
+  if (start === undefined) return notANumber(low);
+  if (end === undefined) return notANumber(high ?? "");
+  if (start < field.min) return `beginning of range (${start}) below minimum (${field.min}): ${text}`;
+  if (end > field.max) return `end of range (${end}) above maximum (${field.max}): ${text}`;
+  return start > end ? `beginning of range (${start}) beyond end of range (${end}): ${text}` : undefined;
+}
+
+function readNumber(text: string, { names, min }: CronField): number | undefined {
+  const named = names.indexOf(text.toLowerCase());
+  if (named >= 0) return named + min;
+  return /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+function notANumber(text: string): string {
+  return `failed to parse int from ${text}: strconv.Atoi: parsing "${text}": invalid syntax`;
+}
