@@ -43,6 +43,7 @@ describe("many watches", () => {
       }),
     );
     for (let index = 0; index < 20; index++) await create(`many-${index}`);
+    expect(countSockets()).toBeGreaterThan(2 * watches.length);
     const expected = Array.from({ length: 20 }, (_, index) => `ADDED many-${index}`);
     await vi.waitFor(() => expect(seen.every(({ length }) => length === 20)).toBe(true), { timeout: 20_000 });
     for (const own of seen) expect(own).toEqual(expected);

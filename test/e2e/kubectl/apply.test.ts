@@ -71,7 +71,9 @@ describe("kubectl apply", () => {
     const items = [configMap({ name: "stays", labels }), configMap({ name: "goes", labels })];
     const list = (...kept: object[]) => ({ apiVersion: "v1", kind: "List", items: kept });
     await kubectl.ok("apply -f -", { input: list(...items) });
-    const printed = await kubectl.ok("apply --prune -l app=pruned -f -", { input: list(...items.slice(0, 1)) });
+    // The kinds that an old kubectl prunes by default are served by no new cluster.
+    const kinds = minor >= 26 ? "" : " --prune-whitelist=core/v1/ConfigMap";
+    const printed = await kubectl.ok(`apply --prune -l app=pruned${kinds} -f -`, { input: list(...items.slice(0, 1)) });
     expect(printed).toContain("configmap/stays unchanged\n");
     expect(printed).toContain("configmap/goes pruned\n");
     expect(await kubectl.ok("get configmaps -l app=pruned -o name")).toBe("configmap/stays\n");
@@ -107,10 +109,8 @@ describe("kubectl apply", () => {
     const before = configMap({ name: "migrated" }, { a: "1" });
     await kubectl.ok("apply -f -", { input: before });
     const after = configMap({ name: "migrated" }, { a: "2" });
-    const { code, stdout, stderr } = await kubectl.run("apply --server-side -f -", { input: after });
-    // Since 1.26 kubectl moves its own earlier fields over by itself.
-    if (minor >= 26) expect({ code, stdout }).toEqual({ code: 0, stdout: "configmap/migrated serverside-applied\n" });
-    else expect(stderr).toContain('conflict with "kubectl-client-side-apply" using v1: .data.a');
+    expect(await kubectl.ok("apply --server-side -f -", { input: after })).toBe("configmap/migrated serverside-applied\n");
+    expect(await dataOf("migrated")).toEqual({ a: "2" });
   });
 
   it("applies a kustomization", async () => {
