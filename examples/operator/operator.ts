@@ -5,16 +5,16 @@ import {
   CustomObjectsApi,
   type Informer,
   type KubeConfig,
+  type KubernetesListObject,
   type KubernetesObject,
   KubernetesObjectApi,
-  type KubernetesListObject,
   makeInformer,
   PatchStrategy,
   setHeaderOptions,
 } from "@kubernetes/client-node";
 import { computeStatus, desiredObjects, MANAGED_BY } from "./desired-state.ts";
 import { FINALIZER, WEBSITE_KIND, WEBSITES, type Website, type WebsiteStatus } from "./website.ts";
-import { createWorkQueue, type WorkQueue } from "./work-queue.ts";
+import { createWorkQueue } from "./work-queue.ts";
 
 /** The world outside the cluster, which owner references do not reach: the reason for the finalizer. */
 export interface HostNames {
@@ -72,10 +72,15 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
     },
     (key, error) => onError(`website ${key}`, error),
   );
-  websites.on("change", ({ metadata: { namespace, name } }) => queue.add(`${namespace}/${name}`));
-  for (const owned of [servers, contents]) owned.on("change", (object) => addOwner(queue, object));
-
-  const followed = [websites, servers, contents].map((informer) => follow(informer, onError));
+  const addOwner = ({ metadata }: KubernetesObject) => {
+    const owner = metadata?.ownerReferences?.find(({ kind, controller }) => controller && kind === WEBSITE_KIND.kind);
+    if (owner) queue.add(`${metadata?.namespace}/${owner.name}`);
+  };
+  const followed = [
+    follow(websites, ({ metadata }) => queue.add(`${metadata.namespace}/${metadata.name}`), onError),
+    follow(servers, addOwner, onError),
+    follow(contents, addOwner, onError),
+  ];
   await Promise.all(followed.map(({ started }) => started));
   return {
     async stop() {
@@ -85,15 +90,15 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
   };
 }
 
-function addOwner(queue: WorkQueue, { metadata }: KubernetesObject): void {
-  const owner = metadata?.ownerReferences?.find(({ kind, controller }) => controller && kind === WEBSITE_KIND.kind);
-  if (owner) queue.add(`${metadata?.namespace}/${owner.name}`);
-}
-
 /** An informer ends when its connection breaks: this one starts again, and goes on where it was. */
-function follow(informer: Informer<never>, onError: OperatorDeps["onError"]) {
+function follow<Kind extends KubernetesObject>(
+  informer: Informer<Kind>,
+  onChange: (object: Kind) => void,
+  onError: OperatorDeps["onError"],
+) {
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
+  informer.on("change", onChange);
   informer.on("error", (error) => {
     if (isStopped) return;
     onError("watching", error);

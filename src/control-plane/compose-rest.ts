@@ -15,6 +15,7 @@ import { reviewHandlers, tokenHandler } from "./rest/review-handlers.ts";
 import { createApiHandler } from "./rest/serve.ts";
 import { createPathHandler, type HealthCheck } from "./rest/serve-path.ts";
 import type { SubresourceHandler } from "./rest/serve-resource.ts";
+import { createEventLines } from "./rest/serve-watch.ts";
 import { bindingHandler, evictionHandler, scaleHandler, unservedHandler } from "./rest/subresource-handlers.ts";
 import type { SubjectReader } from "./subject-reader.ts";
 
@@ -36,7 +37,7 @@ export function composeRest(parts: RestParts, options: ControlPlaneOptions): Web
     metrics,
     ({ group, version, resource }) => kinds.find(group, version, resource) !== undefined,
   );
-  const watch = { store, clock, random: parts.random.number, observer: observer.watches };
+  const watch = { store, clock, random: parts.random.number, observer: observer.watches, lines: createEventLines() };
   return createApiHandler({
     authenticate: (request) => authenticate(parts, request),
     authorize: authorizer.authorize,

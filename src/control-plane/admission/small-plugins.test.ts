@@ -38,6 +38,7 @@ test("the plugins run in upstream's order", () => {
     "CertificateApproval",
     "CertificateSigning",
     "CertificateSubjectRestriction",
+    "UnattendedKinds",
   ]);
 });
 

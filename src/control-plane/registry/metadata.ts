@@ -65,12 +65,13 @@ export function checkUpdated(
   refuse(kind, next, [...metadata, ...checkMetadata(kind, next), ...errors]);
 }
 
-function checkMetadata({ namespaced, strategy, schema }: ResourceKind, { metadata }: KubeObject): FieldError[] {
+function checkMetadata({ group, namespaced, strategy, schema }: ResourceKind, { metadata }: KubeObject): FieldError[] {
   const { name = "" } = metadata;
   if (name === "") return [required("metadata.name", "name or generateName is required")];
   const checkName = strategy.checkName ?? checkDnsSubdomain;
-  // Objects of built-in kinds take finalizers with a domain only; of custom ones any.
-  return validateObjectMeta(metadata, { namespaced, checkName, onlyStandardFinalizers: schema.strategicMerge });
+  // Objects of built-in kinds take finalizers with a domain only; custom ones and their definitions any.
+  const onlyStandardFinalizers = schema.strategicMerge && group !== "apiextensions.k8s.io";
+  return validateObjectMeta(metadata, { namespaced, checkName, onlyStandardFinalizers });
 }
 
 function refuse(kind: ResourceKind, object: KubeObject, errors: readonly FieldError[]): void {

@@ -39,14 +39,21 @@ export function withStatusAlone(next: KubeObject, current: KubeObject): KubeObje
   };
 }
 
-/** True when the two differ in more than metadata and status: what `metadata.generation` counts. */
-export function isSpecChanged(a: KubeObject, b: KubeObject): boolean {
-  return !isDeepStrictEqual(specOf(a), specOf(b));
+/** With the metadata of `current`, but for who manages what. */
+export function withMetadataOf(next: KubeObject, current: KubeObject): KubeObject {
+  return withMetadata({ ...next, metadata: current.metadata }, { managedFields: next.metadata.managedFields });
 }
 
-function specOf(object: KubeObject): Record<string, unknown> {
-  const { metadata: _metadata, status: _status, ...rest } = object;
-  return rest;
+/**
+ * True when the two differ in more than metadata, and in more than the status where that is a subresource: what
+ * `metadata.generation` counts.
+ */
+export function isSpecChanged(a: KubeObject, b: KubeObject, { hasStatus }: { hasStatus: boolean }): boolean {
+  return !isDeepStrictEqual(specOf(a, hasStatus), specOf(b, hasStatus));
+}
+
+function specOf({ metadata: _metadata, status, ...rest }: KubeObject, hasStatus: boolean): Record<string, unknown> {
+  return hasStatus ? rest : { ...rest, status };
 }
 
 const identityOf = ({ apiVersion, kind, metadata }: KubeObject) => ({ apiVersion, kind, metadata });

@@ -156,14 +156,18 @@ function takeAllowed(
   { next, current }: { next: KubeObject; current: KubeObject },
 ): KubeObject {
   if (subresource?.take) return subresource.take(next, current);
-  if (subresource?.name === "status") return withStatusAlone(next, current);
-  const hasStatus = kind.subresources.some(({ name }) => name === "status");
-  const kept = hasStatus ? withStatusOf(next, current) : next;
+  if (subresource?.name === "status") {
+    // Who tells the status of a custom object changes none of its metadata; built-in kinds are not as strict.
+    return withStatusAlone(kind.schema.strategicMerge ? next : withMetadataOf(next, current), current);
+  }
+  const kept = hasStatus(kind) ? withStatusOf(next, current) : next;
   return kind.strategy.prepareUpdate?.(kept, current) ?? kept;
 }
 
+const hasStatus = ({ subresources }: ResourceKind) => subresources.some(({ name }) => name === "status");
+
 function countGeneration(kind: ResourceKind, { next, current }: { next: KubeObject; current: KubeObject }): KubeObject {
-  if (!kind.strategy.generation || !isSpecChanged(next, current)) return next;
+  if (!kind.strategy.generation || !isSpecChanged(next, current, { hasStatus: hasStatus(kind) })) return next;
   return withMetadata(next, { generation: (current.metadata.generation ?? 0) + 1 });
 }
 

@@ -49,9 +49,11 @@ function listProblems(options: ListQuery): FieldError[] {
   const { resourceVersion, resourceVersionMatch: match, continueToken, sendInitialEvents } = options;
   const errors: FieldError[] = [];
   if (match !== "") {
-    if (resourceVersion === "") errors.push(forbidden(MATCH, `${MATCH} is forbidden unless resourceVersion is provided`));
+    if (resourceVersion === "")
+      errors.push(forbidden(MATCH, `${MATCH} is forbidden unless resourceVersion is provided`));
     if (continueToken !== "") errors.push(forbidden(MATCH, `${MATCH} is forbidden when continue is provided`));
-    if (match !== "Exact" && match !== "NotOlderThan") errors.push(unsupported(MATCH, match, ["Exact", "NotOlderThan", ""]));
+    if (match !== "Exact" && match !== "NotOlderThan")
+      errors.push(unsupported(MATCH, match, ["Exact", "NotOlderThan", ""]));
     if (match === "Exact" && resourceVersion === "0") {
       errors.push(forbidden(MATCH, `${MATCH} "exact" is forbidden for resourceVersion "0"`));
     }
@@ -84,7 +86,11 @@ function integerOf(query: URLSearchParams, name: string): number {
 }
 
 /** Which options a request has, by its verb. */
-const OPTIONS_KINDS: Readonly<Record<string, string>> = { create: "CreateOptions", update: "UpdateOptions", patch: "PatchOptions" };
+const OPTIONS_KINDS: Readonly<Record<string, string>> = {
+  create: "CreateOptions",
+  update: "UpdateOptions",
+  patch: "PatchOptions",
+};
 
 /** The options of a write. Throws Invalid for values that are not known. */
 export function writeQueryOf(query: URLSearchParams, { verb, userAgent }: { verb: string; userAgent: string }) {
@@ -163,7 +169,9 @@ function policyProblems(policy: unknown, orphan: unknown): FieldError[] {
   if (policy === undefined) return [];
   const path = "propagationPolicy";
   return [
-    ...(orphan === undefined ? [] : [invalid(path, policy, "orphanDependents and deletionPropagation cannot be both set")]),
+    ...(orphan === undefined
+      ? []
+      : [invalid(path, policy, "orphanDependents and deletionPropagation cannot be both set")]),
     ...(isPolicy(policy) ? [] : [unsupported(path, policy, ["Foreground", "Background", "Orphan", "nil"])]),
   ];
 }

@@ -10,7 +10,7 @@ import { type AnswerForm, isAsStored } from "./encode.ts";
 import type { ListQuery } from "./query-options.ts";
 import { partialOf, tableOf } from "./table.ts";
 
-/** A watcher that leaves more than this unread is cut off: it lists anew, and nobody else waits for it. */
+/** A watcher that leaves more than this unread, besides the initial events, is cut off: nobody else waits for it. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 const BOOKMARK_INTERVAL_MS = MINUTE;
 /** A watch without a time-out ends after 30 to 60 minutes, so that clients spread over the servers, as upstream. */
@@ -19,6 +19,8 @@ const DEFAULT_TIMEOUT_MS = 30 * MINUTE;
 export interface WatchDeps {
   readonly store: ObjectStore;
   readonly clock: Clock;
+  /** Shared by all watches. */
+  readonly lines: EventLines;
   /** 0…1. */
   random(): number;
   /** Counts the watchers that are connected, and the events that they were sent. */
@@ -48,10 +50,11 @@ export function serveWatch(deps: WatchDeps, options: WatchOptions): WebAnswer {
 
 function streamWatch(deps: WatchDeps, options: WatchOptions, writer: WebWriter): void {
   const { kind, query } = options;
-  const encoder = createEventEncoder(options);
+  const encoder = createEventEncoder(deps, options);
   let bookmarkTimer: Timer | undefined;
   let endTimer: Timer | undefined;
   let stop: (() => void) | undefined;
+  let maxBufferedBytes = Number.POSITIVE_INFINITY;
   const release = () => {
     stop?.();
     bookmarkTimer?.cancel();
@@ -71,10 +74,10 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: WebWriter):
       if (writer.signal.aborted) return;
       writer.write(encoder.event(notice));
       deps.observer.sent(kind);
-      if (stop !== undefined && writer.bufferedBytes > MAX_BUFFERED_BYTES) fail(tooSlow());
+      if (writer.bufferedBytes > maxBufferedBytes) fail(tooSlow());
     },
     initialEventsEnd(revision) {
-      if (query.allowWatchBookmarks) bookmark(revision, true);
+      if (query.sendInitialEvents && query.allowWatchBookmarks) bookmark(revision, true);
     },
   };
   deps.observer.opened(kind);
@@ -88,6 +91,7 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: WebWriter):
     fail(isApiError(error) ? error : new ApiError("InternalError", String(error)));
     return;
   }
+  maxBufferedBytes = writer.bufferedBytes + MAX_BUFFERED_BYTES;
   const repeatBookmark = () => {
     bookmark(deps.store.revision, false);
     bookmarkTimer = deps.clock.setTimer(BOOKMARK_INTERVAL_MS, repeatBookmark);
@@ -113,7 +117,7 @@ interface EventEncoder {
   bookmark(revision: number, isInitialEnd: boolean): string;
 }
 
-function createEventEncoder({ kind, wanted }: WatchOptions): EventEncoder {
+function createEventEncoder({ lines }: WatchDeps, { kind, wanted }: WatchOptions): EventEncoder {
   const { form } = wanted;
   let hasDefinitions = true;
   const shape = (object: KubeObject): unknown => {
@@ -128,7 +132,7 @@ function createEventEncoder({ kind, wanted }: WatchOptions): EventEncoder {
   return {
     event(notice) {
       const { type, stored, revision } = notice;
-      if (isAsStored(kind, form) && revision === stored.revision) return sharedLine(type, stored);
+      if (isAsStored(kind, form) && revision === stored.revision) return lines.lineOf(type, stored);
       const object = withMetadata(viewOf(kind, stored), { resourceVersion: String(revision) });
       return `${JSON.stringify({ type, object: shape(object) })}\n`;
     },
@@ -155,18 +159,21 @@ function bookmarkTable({ metadata }: KubeObject, version: string): object {
   return { kind: "Table", apiVersion: `meta.k8s.io/${version}`, metadata, columnDefinitions: null, rows: [] };
 }
 
-interface SharedLine {
-  readonly type: string;
-  readonly stored: StoredObject;
-  readonly line: Buffer;
+/** Events as lines of a stream, encoded once for all who watch. */
+export interface EventLines {
+  lineOf(type: string, stored: StoredObject): Buffer;
 }
-let latest: SharedLine | undefined;
 
-/** An event goes to all its watchers in one go: it is encoded for the first of them. */
-function sharedLine(type: string, stored: StoredObject): Buffer {
-  if (latest?.stored !== stored || latest.type !== type) {
-    const line = Buffer.concat([Buffer.from(`{"type":"${type}","object":`), stored.json, Buffer.from("}\n")]);
-    latest = { type, stored, line };
-  }
-  return latest.line;
+/** Remembers one line: an event goes to all its watchers in one go. */
+export function createEventLines(): EventLines {
+  let latest: { type: string; stored: StoredObject; line: Buffer } | undefined;
+  return {
+    lineOf(type, stored) {
+      if (latest?.stored !== stored || latest.type !== type) {
+        const line = Buffer.concat([Buffer.from(`{"type":"${type}","object":`), stored.json, Buffer.from("}\n")]);
+        latest = { type, stored, line };
+      }
+      return latest.line;
+    },
+  };
 }

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import {
   createSecureServer,
   type Http2SecureServer,
@@ -7,22 +6,14 @@ import {
   type ServerHttp2Session,
 } from "node:http2";
 import type { Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
 import { CodedError, codeOf, messageOf } from "../../base/errors.ts";
-import type {
-  ListenWeb,
-  WebAnswer,
-  WebHandler,
-  WebRequest,
-  WebServer,
-  WebServerOptions,
-  WebWriter,
-} from "../web-server.ts";
+import type { ListenWeb, WebHandler, WebServer, WebServerOptions } from "../web-server.ts";
+import { createSendQueue, type SendQueue } from "./send-queue.ts";
+import { sendAnswer } from "./web-answer.ts";
+import { createLifetime, describeRequest } from "./web-request.ts";
 
 /** One client's streams on one connection: a node's agent watches hundreds of secrets and config maps. */
 const MAX_CONCURRENT_STREAMS = 1000;
-/** Only for parsing: requests name a path. */
-const BASE_URL = "https://control-plane";
 
 /** The real `ListenWeb`, over `node:http2` with HTTP/1.1 beside it. */
 export const listenWeb: ListenWeb = async (options, handler) => {
@@ -37,7 +28,8 @@ export const listenWeb: ListenWeb = async (options, handler) => {
     settings: { maxConcurrentStreams: MAX_CONCURRENT_STREAMS },
   });
   const connections = trackConnections(server);
-  server.on("request", (request, response) => void serve(handler, request, response));
+  const sendQueue = createSendQueue();
+  server.on("request", (request, response) => void serve({ handler, sendQueue }, request, response));
   await listen(server, options);
   return describe(server, connections);
 };
@@ -91,143 +83,26 @@ function describe(server: Http2SecureServer, connections: { close(): void }): We
   };
 }
 
-async function serve(handler: WebHandler, raw: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
-  response.on("error", () => gone.abort());
-  raw.on("error", () => gone.abort());
-  const target = raw.url;
-  if (!URL.canParse(target, BASE_URL) || !target.startsWith("/") || target.startsWith("//")) {
+async function serve(
+  { handler, sendQueue }: { handler: WebHandler; sendQueue: SendQueue },
+  raw: Http2ServerRequest,
+  response: Http2ServerResponse,
+): Promise<void> {
+  const lifetime = createLifetime();
+  response.once("close", lifetime.end);
+  response.on("error", lifetime.end);
+  raw.on("error", lifetime.end);
+  const request = describeRequest(raw, lifetime);
+  if (request === undefined) {
     response.writeHead(400, { "content-type": "text/plain; charset=utf-8" });
     response.end("400 bad request\n");
     return;
   }
   try {
-    const answer = await handler(describeRequest(raw, new URL(target, BASE_URL), gone.signal));
-    if (!gone.signal.aborted) send(answer, raw, response, gone);
+    const answer = await handler(request);
+    if (!lifetime.isOver) sendAnswer(answer, { method: request.method, response, lifetime, sendQueue });
   } catch (error) {
     if (!response.headersSent) response.writeHead(500, { "content-type": "text/plain; charset=utf-8" });
     response.end(`${messageOf(error)}\n`);
   }
-}
-
-function describeRequest(raw: Http2ServerRequest, url: URL, signal: AbortSignal): WebRequest {
-  return {
-    method: raw.method,
-    path: url.pathname,
-    query: url.searchParams,
-    header: (name) => headerValues(raw, name),
-    headersBeginning: (prefix) => {
-      const names = Object.keys(raw.headers).filter((name) => name.startsWith(prefix));
-      return Object.fromEntries(names.map((name) => [name, headerValues(raw, name)]));
-    },
-    peer: peerOf(socketOf(raw)),
-    remoteAddress: socketOf(raw)?.remoteAddress ?? "",
-    signal,
-    readBody: (maxBytes) => readBody(raw, maxBytes),
-  };
-}
-
-/** Repeated headers stay apart: `Impersonate-Group` is one for each group. */
-function headerValues(raw: Http2ServerRequest, name: string): string[] {
-  const values: string[] = [];
-  for (let index = 0; index + 1 < raw.rawHeaders.length; index += 2) {
-    if (raw.rawHeaders[index]?.toLowerCase() === name) values.push(raw.rawHeaders[index + 1] ?? "");
-  }
-  return values;
-}
-
-/** HTTP/1.1 requests come through the same event, with a socket of their own. */
-function socketOf(raw: Http2ServerRequest | IncomingMessage): Socket | undefined {
-  if ("stream" in raw && raw.stream !== undefined) return raw.stream.session?.socket;
-  return raw.socket;
-}
-
-type Peer = WebRequest["peer"];
-const peers = new WeakMap<object, { peer: Peer }>();
-
-function peerOf(socket: Socket | undefined): Peer {
-  if (socket === undefined) return undefined;
-  const known = peers.get(socket);
-  if (known) return known.peer;
-  const peer = readPeer(socket);
-  peers.set(socket, { peer });
-  return peer;
-}
-
-function readPeer(socket: Socket): Peer {
-  if (!isTls(socket) || !socket.authorized) return undefined;
-  const { subject } = socket.getPeerCertificate();
-  // Several organizations come as a list, which the types do not say.
-  const organizations: unknown = subject?.O ?? [];
-  const list = Array.isArray(organizations) ? organizations.map(String) : [String(organizations)];
-  return { commonName: String(subject?.CN ?? ""), organizations: list };
-}
-
-/** The socket of an HTTP/2 session is a proxy of the real one, which `instanceof` does not see through. */
-function isTls(socket: Socket): socket is TLSSocket {
-  return "getPeerCertificate" in socket || Reflect.get(socket, "getPeerCertificate") !== undefined;
-}
-
-/** What a client goes on sending after it was told that it is too much is thrown away, up to here. */
-const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
-
-function readBody(raw: Http2ServerRequest, maxBytes: number): Promise<Buffer> {
-  return new Promise<Buffer>((resolve, reject) => {
-    let chunks: Buffer[] = [];
-    let bytes = 0;
-    raw.on("data", (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= maxBytes) chunks.push(chunk);
-      else if (chunks.length > 0) {
-        // Read on: a client that still sends would not see the answer.
-        chunks = [];
-        reject(new CodedError("body-too-large", `the body is longer than ${maxBytes} bytes`));
-      } else if (bytes > MAX_DISCARDED_BYTES) raw.destroy();
-    });
-    raw.once("end", () => {
-      const [only] = chunks;
-      resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks));
-    });
-    const abort = (error?: unknown) => {
-      const why = error === undefined ? "the client left" : messageOf(error);
-      reject(new CodedError("body-aborted", `the body could not be read: ${why}`, { cause: error }));
-    };
-    raw.once("error", abort);
-    raw.once("aborted", () => abort());
-    raw.once("close", () => abort());
-  });
-}
-
-function send(answer: WebAnswer, raw: Http2ServerRequest, response: Http2ServerResponse, gone: AbortController): void {
-  for (const [name, value] of Object.entries(answer.headers)) {
-    response.setHeader(name, typeof value === "string" ? value : [...value]);
-  }
-  response.writeHead(answer.status);
-  const { body } = answer;
-  if (typeof body === "string" || Buffer.isBuffer(body)) {
-    response.end(raw.method === "HEAD" ? "" : body);
-  } else if ("stream" in body) {
-    // HTTP/1.1 would hold the status back until the first event, and clients wait for it.
-    if ("flushHeaders" in response && typeof response.flushHeaders === "function") response.flushHeaders();
-    body.stream(createWriter(response, gone));
-  } else {
-    for (const chunk of body) response.write(chunk);
-    response.end();
-  }
-}
-
-function createWriter(response: Http2ServerResponse, gone: AbortController): WebWriter {
-  return {
-    signal: gone.signal,
-    write(chunk) {
-      if (!gone.signal.aborted) response.write(chunk);
-    },
-    get bufferedBytes() {
-      return response.writableLength ?? 0;
-    },
-    end() {
-      if (!gone.signal.aborted) response.end();
-    },
-  };
 }

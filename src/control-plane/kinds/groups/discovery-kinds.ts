@@ -1,7 +1,13 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { DiscoveryEndpointPort, Endpoint, EndpointSlice } from "../../../api/gen/types.ts";
 import { validateLabels } from "../../../api/validation/metadata.ts";
-import { checkDnsLabel, checkDnsSubdomain, checkLabelValue, checkQualifiedName, isIpAddress } from "../../../api/validation/names.ts";
+import {
+  checkDnsLabel,
+  checkDnsSubdomain,
+  checkLabelValue,
+  checkQualifiedName,
+  isIpAddress,
+} from "../../../api/validation/names.ts";
 import { duplicate, each, invalidEach, oneOf, required, tooMany } from "../../../api/validation/problems.ts";
 import type { ResourceKind } from "../../ports/resource-kind.ts";
 import { immutable } from "../core/immutable.ts";
@@ -116,6 +122,8 @@ function validatePort(
     ...(name === "" ? [] : invalidEach(`${path}.name`, name, checkDnsLabel(name))),
     ...(isRepeated ? [duplicate(`${path}.name`, name)] : []),
     ...oneOf(`${path}.protocol`, protocol, ["SCTP", "TCP", "UDP"]),
-    ...(appProtocol === undefined ? [] : invalidEach(`${path}.appProtocol`, appProtocol, checkQualifiedName(appProtocol))),
+    ...(appProtocol === undefined
+      ? []
+      : invalidEach(`${path}.appProtocol`, appProtocol, checkQualifiedName(appProtocol))),
   ];
 }

@@ -1,39 +1,33 @@
 import type { ResourceKind } from "../../ports/resource-kind.ts";
-import { defineKind } from "../define-kind.ts";
+import { ADMISSION_REGISTRATION_KINDS } from "./admissionregistration-kinds.ts";
 import { APPS_KINDS } from "./apps-kinds.ts";
+import { AUTOSCALING_KINDS } from "./autoscaling-kinds.ts";
+import { BATCH_KINDS } from "./batch-kinds.ts";
+import { CERTIFICATES_KINDS } from "./certificates-kinds.ts";
+import { COORDINATION_KINDS } from "./coordination-kinds.ts";
+import { DISCOVERY_KINDS } from "./discovery-kinds.ts";
+import { NETWORKING_KINDS } from "./networking-kinds.ts";
+import { NODE_KINDS } from "./node-kinds.ts";
+import { POLICY_KINDS } from "./policy-kinds.ts";
+import { RBAC_KINDS } from "./rbac-kinds.ts";
+import { REVIEW_KINDS } from "./review-kinds.ts";
+import { SCHEDULING_KINDS } from "./scheduling-kinds.ts";
+import { STORAGE_KINDS } from "./storage-kinds.ts";
 
-const R = "rbac.authorization.k8s.io";
-/** TEMPORARY. */
+/** The kinds of all groups but core, events.k8s.io and apiextensions.k8s.io. */
 export const GROUP_KINDS: readonly ResourceKind[] = [
+  ...ADMISSION_REGISTRATION_KINDS,
   ...APPS_KINDS,
-  ...[
-    ["Role", "roles", true],
-    ["RoleBinding", "rolebindings", true],
-    ["ClusterRole", "clusterroles", false],
-    ["ClusterRoleBinding", "clusterrolebindings", false],
-  ].map(([kind, plural, namespaced]) =>
-    defineKind({
-      group: R,
-      kind: String(kind),
-      plural: String(plural),
-      namespaced: namespaced === true,
-      strategy: { checkName: () => [] },
-    }),
-  ),
-  defineKind({ group: "scheduling.k8s.io", kind: "PriorityClass", plural: "priorityclasses", namespaced: false }),
-  defineKind({ group: "discovery.k8s.io", kind: "EndpointSlice", plural: "endpointslices" }),
-  defineKind({ group: "coordination.k8s.io", kind: "Lease", plural: "leases" }),
-  defineKind({ group: "storage.k8s.io", kind: "VolumeAttachment", plural: "volumeattachments", namespaced: false }),
-  defineKind({ group: "storage.k8s.io", kind: "StorageClass", plural: "storageclasses", namespaced: false }),
-  defineKind({ group: "storage.k8s.io", kind: "CSIDriver", plural: "csidrivers", namespaced: false }),
-  defineKind({ group: "storage.k8s.io", kind: "CSINode", plural: "csinodes", namespaced: false }),
-  defineKind({ group: "node.k8s.io", kind: "RuntimeClass", plural: "runtimeclasses", namespaced: false }),
-  defineKind({ group: "policy", kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", status: true }),
-  defineKind({
-    group: "certificates.k8s.io",
-    kind: "CertificateSigningRequest",
-    plural: "certificatesigningrequests",
-    namespaced: false,
-    status: true,
-  }),
+  ...AUTOSCALING_KINDS,
+  ...BATCH_KINDS,
+  ...CERTIFICATES_KINDS,
+  ...COORDINATION_KINDS,
+  ...DISCOVERY_KINDS,
+  ...NETWORKING_KINDS,
+  ...NODE_KINDS,
+  ...POLICY_KINDS,
+  ...RBAC_KINDS,
+  ...REVIEW_KINDS,
+  ...SCHEDULING_KINDS,
+  ...STORAGE_KINDS,
 ];

@@ -2,7 +2,6 @@ import type { FieldError } from "../../../api/field-error.ts";
 import type { JobSpec } from "../../../api/gen/types.ts";
 import { checkDnsSubdomain } from "../../../api/validation/names.ts";
 import {
-
   invalid,
   notNegative,
   optionalOneOf,
@@ -11,8 +10,8 @@ import {
   unsupported,
 } from "../../../api/validation/problems.ts";
 import { validateTemplate } from "../core/pod-template-spec.ts";
-import { defaultPodTemplate } from "./pod-template.ts";
 import { validatePodFailurePolicy } from "./pod-failure-policy.ts";
+import { defaultPodTemplate } from "./pod-template.ts";
 import { validateSuccessPolicy } from "./success-policy.ts";
 
 const MAX_MANAGED_BY_BYTES = 63;
@@ -108,7 +107,8 @@ function validateIndexed(path: string, spec: JobSpec): FieldError[] {
       errors.push(invalid(at, maxFailedIndexes, `must be less than or equal to ${MAX_FAILED_INDEXES}`));
     }
   }
-  if ((completions ?? 0) > MANY_COMPLETIONS && backoffLimitPerIndex !== undefined) errors.push(...validateMany(path, spec));
+  if ((completions ?? 0) > MANY_COMPLETIONS && backoffLimitPerIndex !== undefined)
+    errors.push(...validateMany(path, spec));
   if (successPolicy && completions !== undefined) {
     errors.push(...validateSuccessPolicy(`${path}.successPolicy`, successPolicy, completions));
   }
@@ -143,7 +143,8 @@ function validateNonIndexed(path: string, spec: JobSpec): FieldError[] {
 function validateRestartPolicy(path: string, { template, podFailurePolicy }: JobSpec): FieldError[] {
   const restartPolicy = template.spec?.restartPolicy ?? "";
   if (restartPolicy === "" || restartPolicy === "Always") return [required(path, 'valid values: "OnFailure", "Never"')];
-  if (!["OnFailure", "Never"].includes(restartPolicy)) return [unsupported(path, restartPolicy, ["OnFailure", "Never"])];
+  if (!["OnFailure", "Never"].includes(restartPolicy))
+    return [unsupported(path, restartPolicy, ["OnFailure", "Never"])];
   if (!podFailurePolicy || restartPolicy === "Never") return [];
   return [invalid(path, restartPolicy, 'only "Never" is supported when podFailurePolicy is specified')];
 }

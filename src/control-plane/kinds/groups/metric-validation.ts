@@ -1,5 +1,10 @@
 import type { FieldError } from "../../../api/field-error.ts";
-import type { CrossVersionObjectReference, MetricIdentifier, MetricSpec, MetricTarget } from "../../../api/gen/types.ts";
+import type {
+  CrossVersionObjectReference,
+  MetricIdentifier,
+  MetricSpec,
+  MetricTarget,
+} from "../../../api/gen/types.ts";
 import { compareQuantities } from "../../../api/quantity.ts";
 import { forbidden, invalid, invalidEach, required, unsupported } from "../../../api/validation/problems.ts";
 import { validateLabelSelector } from "./label-selector.ts";

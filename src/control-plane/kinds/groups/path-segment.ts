@@ -4,5 +4,7 @@
  */
 export function checkPathSegment(text: string): string[] {
   if (text === "." || text === "..") return [`may not be '${text}'`];
-  return ["/", "%"].filter((character) => text.includes(character)).map((character) => `may not contain '${character}'`);
+  return ["/", "%"]
+    .filter((character) => text.includes(character))
+    .map((character) => `may not contain '${character}'`);
 }

@@ -1,11 +1,11 @@
 import type { FieldError } from "../../../api/field-error.ts";
+import { showValue } from "../../../api/field-error.ts";
 import type {
   JobSpec,
   PodFailurePolicyOnExitCodesRequirement,
   PodFailurePolicyOnPodConditionsPattern,
   PodFailurePolicyRule,
 } from "../../../api/gen/types.ts";
-import { showValue } from "../../../api/field-error.ts";
 import { checkQualifiedName } from "../../../api/validation/names.ts";
 import {
   duplicate,
@@ -31,7 +31,8 @@ export function validatePodFailurePolicy(path: string, spec: JobSpec): FieldErro
 /** A value of a fixed set that has no default: what is missing says what there is. */
 function choice(path: string, value: string | undefined, values: readonly string[]): FieldError[] {
   const sorted = values.toSorted();
-  if (value === undefined || value === "") return [required(path, `valid values: [${sorted.map(showValue).join(" ")}]`)];
+  if (value === undefined || value === "")
+    return [required(path, `valid values: [${sorted.map(showValue).join(" ")}]`)];
   return values.includes(value) ? [] : [unsupported(path, value, sorted)];
 }
 

@@ -7,18 +7,20 @@ import { isSame } from "../core/semantic-changes.ts";
 import { defineKind } from "../define-kind.ts";
 import { validateLabelSelector } from "./label-selector.ts";
 import { checkPathSegment } from "./path-segment.ts";
-import { strategyOf, type TypedStrategy } from "./typed-strategy.ts";
+import { strategyOf } from "./typed-strategy.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
+
+/** Names may hold what no other object's may, a colon above all: `system:node`. A PUT creates what is not there. */
+const COMMON = { checkName: checkPathSegment, createsOnUpdate: true };
 
 const ROLES = defineKind({
   group: GROUP,
   kind: "Role",
   plural: "roles",
   strategy: strategyOf("Role", {
-    createsOnUpdate: true,
-    checkName: checkPathSegment,
-    validate: ({ rules }) => each("rules", rules, (rule, path) => validateRule(path, rule, true)),
+    ...COMMON,
+    validate: ({ rules }) => each("rules", rules, (rule, path) => validateRule(rule, path, true)),
   }),
 });
 
@@ -28,10 +30,9 @@ const CLUSTER_ROLES = defineKind({
   plural: "clusterroles",
   namespaced: false,
   strategy: strategyOf("ClusterRole", {
-    createsOnUpdate: true,
-    checkName: checkPathSegment,
+    ...COMMON,
     validate: ({ rules, aggregationRule }) => [
-      ...each("rules", rules, (rule, path) => validateRule(path, rule, false)),
+      ...each("rules", rules, (rule, path) => validateRule(rule, path, false)),
       ...(aggregationRule ? validateAggregation("aggregationRule.clusterRoleSelectors", aggregationRule) : []),
     ],
   }),
@@ -41,7 +42,12 @@ const ROLE_BINDINGS = defineKind({
   group: GROUP,
   kind: "RoleBinding",
   plural: "rolebindings",
-  strategy: strategyOf("RoleBinding", bindingStrategy({ namespaced: true })),
+  strategy: strategyOf("RoleBinding", {
+    ...COMMON,
+    default: defaultBinding,
+    validate: (binding) => validateBinding(binding, true),
+    validateUpdate: (next, current) => validateRoleRefUpdate(next.roleRef, current.roleRef),
+  }),
 });
 
 const CLUSTER_ROLE_BINDINGS = defineKind({
@@ -49,23 +55,25 @@ const CLUSTER_ROLE_BINDINGS = defineKind({
   kind: "ClusterRoleBinding",
   plural: "clusterrolebindings",
   namespaced: false,
-  strategy: strategyOf("ClusterRoleBinding", bindingStrategy({ namespaced: false })),
+  strategy: strategyOf("ClusterRoleBinding", {
+    ...COMMON,
+    default: defaultBinding,
+    validate: (binding) => validateBinding(binding, false),
+    validateUpdate: (next, current) => validateRoleRefUpdate(next.roleRef, current.roleRef),
+  }),
 });
 
-/** Who may do what. That nobody gives away more than they have is checked where the request is authorized. */
-export const RBAC_KINDS: readonly ResourceKind[] = [ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS];
+/** Who may do what. That nobody hands out what they do not have is a matter of admission. */
+export const RBAC_KINDS: readonly ResourceKind[] = [CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES];
 
-function validateRule(path: string, rule: PolicyRule, namespaced: boolean): FieldError[] {
+function validateRule(rule: PolicyRule, path: string, isNamespaced: boolean): FieldError[] {
   const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   const errors = verbs.length === 0 ? [required(`${path}.verbs`, "verbs must contain at least one value")] : [];
   if (nonResourceURLs.length > 0) {
-    const at = `${path}.nonResourceURLs`;
-    if (namespaced) {
-      errors.push(invalid(at, nonResourceURLs, "namespaced rules cannot apply to non-resource URLs"));
-    }
+    const refuse = (detail: string) => errors.push(invalid(`${path}.nonResourceURLs`, nonResourceURLs, detail));
+    if (isNamespaced) refuse("namespaced rules cannot apply to non-resource URLs");
     if (apiGroups.length + resources.length + resourceNames.length > 0) {
-      const detail = "rules cannot apply to both regular resources and non-resource URLs";
-      errors.push(invalid(at, nonResourceURLs, detail));
+      refuse("rules cannot apply to both regular resources and non-resource URLs");
     }
     return errors;
   }
@@ -85,55 +93,44 @@ function validateAggregation(path: string, { clusterRoleSelectors = [] }: Aggreg
   return each(path, clusterRoleSelectors, (selector, at) => validateLabelSelector(at, selector));
 }
 
-/** The two kinds of bindings differ in where they hold. */
-function bindingStrategy({
-  namespaced,
-}: {
-  namespaced: boolean;
-}): TypedStrategy<"RoleBinding"> & TypedStrategy<"ClusterRoleBinding"> {
-  return {
-    createsOnUpdate: true,
-    checkName: checkPathSegment,
-    default: defaultBinding,
-    validate: ({ roleRef, subjects }) => [
-      ...validateRoleRef(roleRef, namespaced ? ["Role", "ClusterRole"] : ["ClusterRole"]),
-      ...each("subjects", subjects, (subject, path) => validateSubject(path, subject, namespaced)),
-    ],
-    validateUpdate(next: RoleBinding, current: RoleBinding) {
-      if (isSame(current.roleRef, next.roleRef)) return [];
-      return [invalid("roleRef", next.roleRef, "cannot change roleRef")];
-    },
-  };
-}
-
-function defaultBinding({ roleRef, subjects }: RoleBinding): void {
+function defaultBinding({ roleRef, subjects = [] }: RoleBinding): void {
   roleRef.apiGroup ||= GROUP;
-  for (const subject of subjects ?? []) {
+  for (const subject of subjects) {
     if (subject.kind === "User" || subject.kind === "Group") subject.apiGroup ||= GROUP;
   }
 }
 
-function validateRoleRef({ apiGroup, kind, name }: RoleRef, kinds: readonly string[]): FieldError[] {
+function validateBinding({ roleRef, subjects }: RoleBinding, isNamespaced: boolean): FieldError[] {
+  const { apiGroup = "", kind, name } = roleRef;
+  const kinds = isNamespaced ? ["Role", "ClusterRole"] : ["ClusterRole"];
   return [
     ...(apiGroup === GROUP ? [] : [unsupported("roleRef.apiGroup", apiGroup, [GROUP])]),
     ...(kinds.includes(kind) ? [] : [unsupported("roleRef.kind", kind, kinds)]),
     ...(name === "" ? [required("roleRef.name")] : invalidEach("roleRef.name", name, checkPathSegment(name))),
+    ...each("subjects", subjects, (subject, path) => validateSubject(subject, path, isNamespaced)),
   ];
 }
 
-function validateSubject(path: string, subject: Subject, namespaced: boolean): FieldError[] {
+function validateSubject(subject: Subject, path: string, isNamespaced: boolean): FieldError[] {
   const { kind, name, apiGroup = "", namespace = "" } = subject;
   const errors = name === "" ? [required(`${path}.name`)] : [];
   switch (kind) {
     case "ServiceAccount":
       if (name !== "") errors.push(...invalidEach(`${path}.name`, name, checkDnsSubdomain(name)));
       if (apiGroup !== "") errors.push(unsupported(`${path}.apiGroup`, apiGroup, [""]));
-      if (!namespaced && namespace === "") errors.push(required(`${path}.namespace`));
+      if (!isNamespaced && namespace === "") errors.push(required(`${path}.namespace`));
       return errors;
     case "User":
     case "Group":
-      return apiGroup === GROUP ? errors : [...errors, unsupported(`${path}.apiGroup`, apiGroup, [GROUP])];
+      if (name === "") errors.push(invalid(`${path}.name`, name, `${kind.toLowerCase()} name cannot be empty`));
+      if (apiGroup !== GROUP) errors.push(unsupported(`${path}.apiGroup`, apiGroup, [GROUP]));
+      return errors;
     default:
       return [...errors, unsupported(`${path}.kind`, kind, ["ServiceAccount", "User", "Group"])];
   }
+}
+
+/** Whoever may edit the subjects of a binding would otherwise hand out another role than its author meant. */
+function validateRoleRefUpdate(next: RoleRef, current: RoleRef): FieldError[] {
+  return isSame(current, next) ? [] : [invalid("roleRef", next, "cannot change roleRef")];
 }

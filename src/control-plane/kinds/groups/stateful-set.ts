@@ -1,9 +1,9 @@
-import { isDeepStrictEqual } from "node:util";
 import type { FieldError } from "../../../api/field-error.ts";
 import type { StatefulSet, StatefulSetSpec } from "../../../api/gen/types.ts";
 import { checkDnsLabel } from "../../../api/validation/names.ts";
 import { forbidden, invalid, notNegative, oneOf, required } from "../../../api/validation/problems.ts";
 import { podTemplateWarnings } from "../core/pod-warnings.ts";
+import { isSame } from "../core/semantic-changes.ts";
 import { SCALE_SUBRESOURCE } from "../core/subresource.ts";
 import { defineKind } from "../define-kind.ts";
 import { atMostAll, isZero, validateIntOrPercent } from "./int-or-percent.ts";
@@ -104,7 +104,7 @@ const CHANGEABLE = {
 };
 
 function validateChange({ spec }: StatefulSet, { spec: current }: StatefulSet): FieldError[] {
-  if (isDeepStrictEqual({ ...spec, ...CHANGEABLE }, { ...current, ...CHANGEABLE })) return [];
+  if (isSame({ ...current, ...CHANGEABLE }, { ...spec, ...CHANGEABLE })) return [];
   const detail =
     "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', " +
     "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";

@@ -50,7 +50,8 @@ function countIndexes(text: string, completions: number): number | string {
   let last = -1;
   for (const interval of text.split(",")) {
     const [first = "", end = first, ...more] = interval.split("-");
-    if (more.length > 0) return `the fragment ${JSON.stringify(interval)} violates the requirement that an index interval can have at most two parts separated by '-'`;
+    if (more.length > 0)
+      return `the fragment ${JSON.stringify(interval)} violates the requirement that an index interval can have at most two parts separated by '-'`;
     for (const part of [first, end]) {
       if (!/^\d+$/.test(part)) return `cannot convert string to integer for index: ${JSON.stringify(part)}`;
       if (Number(part) >= completions) return `too large index: ${JSON.stringify(part)}`;

@@ -1,6 +1,6 @@
 import { conflictError, forbiddenError, invalidError } from "../../../api/api-error.ts";
 import { isRecord, type KubeObject, typed } from "../../../api/object.ts";
-import { required } from "../../../api/validation/problems.ts";
+import { required, unsupported } from "../../../api/validation/problems.ts";
 
 const PODS = { group: "", resource: "pods" };
 
@@ -12,6 +12,11 @@ export function boundPod(pod: KubeObject, binding: KubeObject, now: string): Kub
   const node = target["name"];
   if (typeof node !== "string" || node === "") {
     throw invalidError({ group: "", kind: "Binding" }, name, [required("target.name")]);
+  }
+  const { kind = "" } = target;
+  if (kind !== "" && kind !== "Node") {
+    const problem = unsupported("target.kind", kind, ["Node", "<empty>"]);
+    throw invalidError({ group: "", kind: "Binding" }, name, [problem]);
   }
   if (metadata?.deletionTimestamp !== undefined) {
     throw conflictError(PODS, name, `pod ${name} is being deleted, cannot be assigned to a host`);

@@ -15,8 +15,8 @@ export type EvictionPlan =
  */
 export function planEviction(pod: KubeObject, budgets: readonly KubeObject[]): EvictionPlan {
   const { metadata, status } = typed("Pod", pod);
-  const isRunning = status?.phase === "Running" && metadata?.deletionTimestamp === undefined;
-  if (!isRunning) return { kind: "evict" };
+  const isDisrupted = ["Pending", "Succeeded", "Failed"].includes(status?.phase ?? "");
+  if (isDisrupted || metadata?.deletionTimestamp !== undefined) return { kind: "evict" };
   const claiming = budgets.filter((budget) => {
     return labelSelectorOf(typed("PodDisruptionBudget", budget).spec?.selector).matches(metadata?.labels);
   });
@@ -28,19 +28,31 @@ export function planEviction(pod: KubeObject, budgets: readonly KubeObject[]): E
   }
   const isReady = status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false;
   const { spec, status: disruptions } = typed("PodDisruptionBudget", budget);
-  const isHealthy = (disruptions?.currentHealthy ?? 0) >= (disruptions?.desiredHealthy ?? 0);
+  const { currentHealthy = 0, desiredHealthy = 0 } = disruptions ?? {};
+  const isHealthy = currentHealthy >= desiredHealthy && desiredHealthy > 0;
   const mayEvictUnready = spec?.unhealthyPodEvictionPolicy === "AlwaysAllow" || isHealthy;
   if (!isReady && mayEvictUnready) return { kind: "evict" };
+  if ((disruptions?.observedGeneration ?? 0) < (budget.metadata.generation ?? 0)) throw unseenError(budget);
   if ((disruptions?.disruptionsAllowed ?? 0) < 1) throw disruptionError(budget);
   return { kind: "disrupt", budget };
+}
+
+const REFUSAL = "Cannot evict pod as it would violate the pod's disruption budget.";
+/** By then the budget's controller has counted. */
+const UNSEEN_RETRY_SECONDS = 10;
+
+/** What the budget says is of an earlier version of it. */
+function unseenError({ metadata }: KubeObject): ApiError {
+  const message = `The disruption budget ${metadata.name ?? ""} is still being processed by the server.`;
+  const causes = [{ reason: "DisruptionBudget", message }];
+  return new ApiError("TooManyRequests", REFUSAL, { causes, retryAfterSeconds: UNSEEN_RETRY_SECONDS });
 }
 
 function disruptionError(budget: KubeObject): ApiError {
   const { metadata, status } = typed("PodDisruptionBudget", budget);
   const name = metadata?.name ?? "";
   const detail = `The disruption budget ${name} needs ${status?.desiredHealthy ?? 0} healthy pods and has ${status?.currentHealthy ?? 0} currently`;
-  const message = "Cannot evict pod as it would violate the pod's disruption budget.";
-  return new ApiError("TooManyRequests", message, { causes: [{ reason: "DisruptionBudget", message: detail }] });
+  return new ApiError("TooManyRequests", REFUSAL, { causes: [{ reason: "DisruptionBudget", message: detail }] });
 }
 
 /** The budget after one disruption more: until its controller counts anew, the pod is among the disrupted. */

@@ -1,0 +1,46 @@
+import {
+  AppsV1Api,
+  CoreV1Api,
+  CustomObjectsApi,
+  type KubeConfig,
+  PatchStrategy,
+  setHeaderOptions,
+  type V1Deployment,
+} from "@kubernetes/client-node";
+import { WEBSITE_KIND, WEBSITES, type Website } from "./website.ts";
+
+type Spec = Omit<Website["spec"], "replicas"> & { replicas?: number };
+
+/** What the tests do with websites, as a user of the cluster would. */
+export function createWebsiteClient(config: KubeConfig) {
+  const [core, apps, custom] = [
+    config.makeApiClient(CoreV1Api),
+    config.makeApiClient(AppsV1Api),
+    config.makeApiClient(CustomObjectsApi),
+  ];
+  const namespace = "default";
+  return {
+    create: async (name: string, spec: Spec) => {
+      const body = { ...WEBSITE_KIND, metadata: { name }, spec };
+      await custom.createNamespacedCustomObject({ ...WEBSITES, namespace, body });
+    },
+    change: async (name: string, spec: Partial<Spec>) => {
+      const mergePatch = setHeaderOptions("Content-Type", PatchStrategy.MergePatch);
+      await custom.patchNamespacedCustomObject({ ...WEBSITES, namespace, name, body: { spec } }, mergePatch);
+    },
+    read: async (name: string): Promise<Website> => custom.getNamespacedCustomObject({ ...WEBSITES, namespace, name }),
+    remove: async (name: string) => {
+      await custom.deleteNamespacedCustomObject({ ...WEBSITES, namespace, name });
+    },
+    readContent: (name: string) => core.readNamespacedConfigMap({ namespace, name: `${name}-content` }),
+    removeContent: (name: string) => core.deleteNamespacedConfigMap({ namespace, name: `${name}-content` }),
+    readServer: (name: string) => apps.readNamespacedDeployment({ namespace, name }),
+    /** Plays the deployment controller, which this cluster does not have. */
+    makeAvailable: async (server: V1Deployment) => {
+      const replicas = server.spec?.replicas ?? 0;
+      const counts = { replicas, readyReplicas: replicas, availableReplicas: replicas, updatedReplicas: replicas };
+      const name = server.metadata?.name ?? "";
+      await apps.replaceNamespacedDeploymentStatus({ namespace, name, body: { ...server, status: counts } });
+    },
+  };
+}

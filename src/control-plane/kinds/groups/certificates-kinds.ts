@@ -1,0 +1,164 @@
+import type { FieldError } from "../../../api/field-error.ts";
+import type { CertificateSigningRequest, CertificateSigningRequestSpec } from "../../../api/gen/types.ts";
+import type { KubeObject } from "../../../api/object.ts";
+import { checkDnsSubdomain } from "../../../api/validation/names.ts";
+import { each, forbidden, invalid, invalidEach, required, unsupported } from "../../../api/validation/problems.ts";
+import type { ResourceKind, Subresource } from "../../ports/resource-kind.ts";
+import type { User } from "../../ports/user.ts";
+import { objectOf } from "../columns/served-kinds.ts";
+import { defineKind } from "../define-kind.ts";
+import { validateConditions, validateDecisions } from "./certificate-conditions.ts";
+import { findDuplicates } from "./duplicates.ts";
+import { strategyOf } from "./typed-strategy.ts";
+
+const GROUP = "certificates.k8s.io";
+const KIND = "CertificateSigningRequest";
+const LEGACY_SIGNER = "kubernetes.io/legacy-unknown";
+const MIN_EXPIRATION_SECONDS = 600;
+const USAGES = [
+  "any",
+  "cert sign",
+  "client auth",
+  "code signing",
+  "content commitment",
+  "crl sign",
+  "data encipherment",
+  "decipher only",
+  "digital signature",
+  "email protection",
+  "encipher only",
+  "ipsec end system",
+  "ipsec tunnel",
+  "ipsec user",
+  "key agreement",
+  "key encipherment",
+  "microsoft sgc",
+  "netscape sgc",
+  "ocsp signing",
+  "s/mime",
+  "server auth",
+  "signing",
+  "timestamping",
+];
+
+/** Approve or deny: only conditions change. */
+const APPROVAL: Subresource = {
+  name: "approval",
+  group: GROUP,
+  version: "v1",
+  kind: KIND,
+  verbs: ["get", "patch", "update"],
+  take: (next, current) => {
+    const { conditions = [] } = objectOf(KIND, next).status ?? {};
+    const { certificate } = objectOf(KIND, current).status ?? {};
+    return {
+      ...current,
+      metadata: next.metadata,
+      status: { ...(certificate !== undefined && { certificate }), ...(conditions.length > 0 && { conditions }) },
+    };
+  },
+  validateUpdate: (next, current) => validatePart(next, current, "approval"),
+};
+
+/** Sign: the certificate and all conditions but the decision. What is taken is the registry's default. */
+const STATUS: Subresource = {
+  name: "status",
+  group: GROUP,
+  version: "v1",
+  kind: KIND,
+  verbs: ["get", "patch", "update"],
+  validateUpdate: (next, current) => validatePart(next, current, "status"),
+};
+
+export const CERTIFICATES_KINDS: readonly ResourceKind[] = [
+  defineKind({
+    group: GROUP,
+    kind: KIND,
+    plural: "certificatesigningrequests",
+    shortNames: ["csr"],
+    namespaced: false,
+    subresources: [APPROVAL, STATUS],
+    strategy: strategyOf(KIND, {
+      initialStatus: {},
+      fields: { "spec.signerName": ({ spec }) => spec.signerName },
+      // Who asked, and for what, does not change: a new request is made instead.
+      prepareUpdate(draft, current) {
+        draft.spec = current.spec;
+      },
+      validate: ({ spec }) => validateSpec(spec),
+    }),
+  }),
+];
+
+/**
+ * The new request as its author's: signers trust these fields, and so what was sent in them does not count. To be
+ * called for every creation, before admission.
+ */
+export function requestedBy(object: KubeObject, { username, uid, groups, extra }: User): KubeObject {
+  const { spec } = objectOf(KIND, object);
+  const { username: _name, uid: _uid, groups: _groups, extra: _extra, ...asked } = spec;
+  const author = {
+    username,
+    ...(uid !== undefined && uid !== "" && { uid }),
+    groups,
+    ...(extra && Object.keys(extra).length > 0 && { extra }),
+  };
+  return { ...object, spec: { ...asked, ...author } };
+}
+
+function validateSpec(spec: CertificateSigningRequestSpec): FieldError[] {
+  const { request, usages = [], signerName, expirationSeconds } = spec;
+  const errors: FieldError[] = [];
+  const isPem = /-----BEGIN (NEW )?CERTIFICATE REQUEST-----/.test(Buffer.from(request, "base64").toString("latin1"));
+  if (!isPem) errors.push(invalid("spec.request", request, "PEM block type must be CERTIFICATE REQUEST"));
+  if (usages.length === 0) errors.push(required("spec.usages"));
+  errors.push(
+    ...each("spec.usages", usages, (usage, path) => (USAGES.includes(usage) ? [] : [unsupported(path, usage, USAGES)])),
+    ...findDuplicates(usages, (index) => `spec.usages[${index}]`),
+    ...validateSigner("spec.signerName", signerName),
+  );
+  if (expirationSeconds !== undefined && expirationSeconds < MIN_EXPIRATION_SECONDS) {
+    const detail = "may not specify a duration less than 600 seconds (10 minutes)";
+    errors.push(invalid("spec.expirationSeconds", expirationSeconds, detail));
+  }
+  return errors;
+}
+
+function validateSigner(path: string, name: string): FieldError[] {
+  if (name === "") return [required(path)];
+  if (name === LEGACY_SIGNER) {
+    return [invalid(path, name, "the legacy signerName is not allowed via this API version")];
+  }
+  const [domain = "", signer = "", ...more] = name.split("/");
+  if (signer === "" || more.length > 0) {
+    return [invalid(path, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")];
+  }
+  const errors = [
+    ...invalidEach(path, domain, checkDnsSubdomain(domain)),
+    ...invalidEach(path, signer, checkDnsSubdomain(signer)),
+  ];
+  if (errors.length > 0 || domain.includes(".")) return errors;
+  return [invalid(path, domain, "should be a domain with at least two segments separated by dots")];
+}
+
+function validatePart(next: KubeObject, current: KubeObject, part: "approval" | "status"): FieldError[] {
+  const [after, before] = [objectOf(KIND, next), objectOf(KIND, current)];
+  return [
+    ...validateConditions(after),
+    ...validateDecisions(after, before, { mayDecide: part === "approval" }),
+    ...validateCertificate(after, before),
+  ];
+}
+
+function validateCertificate(
+  { status: next }: CertificateSigningRequest,
+  { status: current }: CertificateSigningRequest,
+): FieldError[] {
+  const path = "status.certificate";
+  const certificate = next?.certificate ?? "";
+  const issued = current?.certificate ?? "";
+  if (certificate === issued) return [];
+  if (issued !== "") return [forbidden(path, "updates may not modify existing certificate content")];
+  const isPem = Buffer.from(certificate, "base64").toString("latin1").includes("-----BEGIN CERTIFICATE-----");
+  return isPem ? [] : [invalid(path, "<certificate data>", "must contain one or more PEM blocks")];
+}

@@ -1,0 +1,70 @@
+/** Somebody who has bytes for a client. */
+export interface Sender {
+  /** Hands over what it has. May add itself again at once, for another turn. */
+  send(): void;
+}
+
+/**
+ * Who waits to send, each in their turn. An event for a thousand watchers makes a thousand writes to sockets, which take
+ * many milliseconds: they are made in slices, between which requests are served, and after the answer to the request
+ * that caused them. What a sender gets before its turn comes goes along with the rest, so that writing takes fewer
+ * writes when there is much to write.
+ */
+export interface SendQueue {
+  /** A sender must not be added again before it had its turn. */
+  add(sender: Sender): void;
+  /** The chunks as one. Senders that stand one behind the other often have the same chunks, and share what is joined. */
+  join(chunks: readonly Buffer[]): Buffer;
+}
+
+/** For so long nothing else runs. */
+const SLICE_MS = 2;
+/** Reading the clock takes a part of the time that a write takes. */
+const SENDERS_PER_CLOCK_READING = 8;
+
+export function createSendQueue(): SendQueue {
+  let round: Sender[] = [];
+  let place = 0;
+  let nextRound: Sender[] = [];
+  let isScheduled = false;
+  let joined: { chunks: readonly Buffer[]; whole: Buffer } | undefined;
+
+  const schedule = () => {
+    isScheduled = true;
+    setImmediate(sendSlice);
+  };
+
+  const sendSlice = () => {
+    const endsAt = performance.now() + SLICE_MS;
+    if (place === round.length) {
+      round = nextRound;
+      nextRound = [];
+      place = 0;
+    }
+    while (place < round.length) {
+      round[place++]?.send();
+      if (place % SENDERS_PER_CLOCK_READING === 0 && performance.now() > endsAt) break;
+    }
+    isScheduled = false;
+    if (place < round.length || nextRound.length > 0) schedule();
+    // Chunks are not kept for nobody.
+    else [round, place, joined] = [[], 0, undefined];
+  };
+
+  return {
+    add(sender) {
+      nextRound.push(sender);
+      if (!isScheduled) schedule();
+    },
+    join(chunks) {
+      const [only] = chunks;
+      if (only !== undefined && chunks.length === 1) return only;
+      if (joined === undefined || !isSame(joined.chunks, chunks)) joined = { chunks, whole: Buffer.concat(chunks) };
+      return joined.whole;
+    },
+  };
+}
+
+function isSame(a: readonly Buffer[], b: readonly Buffer[]): boolean {
+  return a.length === b.length && a.every((chunk, index) => chunk === b[index]);
+}

@@ -1,0 +1,142 @@
+import type { IncomingMessage } from "node:http";
+import type { Http2ServerRequest } from "node:http2";
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import { CodedError, messageOf } from "../../base/errors.ts";
+import type { WebRequest } from "../web-server.ts";
+
+/** Until an answer is over: sent, or of no use to a client that has gone. */
+export interface Lifetime {
+  readonly isOver: boolean;
+  /** Made for those who ask: most requests end without anybody having looked. */
+  readonly signal: AbortSignal;
+  end(): void;
+}
+
+export function createLifetime(): Lifetime {
+  let controller: AbortController | undefined;
+  let isOver = false;
+  return {
+    get isOver() {
+      return isOver;
+    },
+    get signal() {
+      controller ??= new AbortController();
+      if (isOver) controller.abort();
+      return controller.signal;
+    },
+    end() {
+      isOver = true;
+      controller?.abort();
+    },
+  };
+}
+
+/** Undefined when the request's target is no path. */
+export function describeRequest(raw: Http2ServerRequest, lifetime: Lifetime): WebRequest | undefined {
+  const target = raw.url;
+  if (!target.startsWith("/") || target.startsWith("//")) return undefined;
+  const queryAt = target.indexOf("?");
+  const headers = createHeaders(raw);
+  const socket = socketOf(raw);
+  return {
+    method: raw.method,
+    path: queryAt === -1 ? target : target.slice(0, queryAt),
+    query: new URLSearchParams(queryAt === -1 ? "" : target.slice(queryAt + 1)),
+    header: (name) => headers().get(name) ?? [],
+    headersBeginning: (prefix) => {
+      return Object.fromEntries([...headers()].filter(([name]) => name.startsWith(prefix)));
+    },
+    peer: peerOf(socket),
+    remoteAddress: socket?.remoteAddress ?? "",
+    get signal() {
+      return lifetime.signal;
+    },
+    readBody: (maxBytes) => readBody(raw, maxBytes),
+  };
+}
+
+/** By their lower-case names. Repeated headers stay apart: `Impersonate-Group` is one for each group. */
+function createHeaders({ rawHeaders }: Http2ServerRequest): () => ReadonlyMap<string, readonly string[]> {
+  let byName: Map<string, string[]> | undefined;
+  return () => {
+    if (byName !== undefined) return byName;
+    byName = new Map();
+    for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+      const name = (rawHeaders[index] ?? "").toLowerCase();
+      const values = byName.get(name);
+      if (values) values.push(rawHeaders[index + 1] ?? "");
+      else byName.set(name, [rawHeaders[index + 1] ?? ""]);
+    }
+    return byName;
+  };
+}
+
+/** HTTP/1.1 requests come through the same event, with a socket of their own. */
+function socketOf(raw: Http2ServerRequest | IncomingMessage): Socket | undefined {
+  if ("stream" in raw && raw.stream !== undefined) return raw.stream.session?.socket;
+  return raw.socket;
+}
+
+type Peer = WebRequest["peer"];
+const peers = new WeakMap<object, { peer: Peer }>();
+
+function peerOf(socket: Socket | undefined): Peer {
+  if (socket === undefined) return undefined;
+  const known = peers.get(socket);
+  if (known) return known.peer;
+  const peer = readPeer(socket);
+  peers.set(socket, { peer });
+  return peer;
+}
+
+function readPeer(socket: Socket): Peer {
+  if (!isTls(socket) || !socket.authorized) return undefined;
+  const { subject } = socket.getPeerCertificate();
+  // Several organizations come as a list, which the types do not say.
+  const organizations: unknown = subject?.O ?? [];
+  const list = Array.isArray(organizations) ? organizations.map(String) : [String(organizations)];
+  return { commonName: String(subject?.CN ?? ""), organizations: list };
+}
+
+/** The socket of an HTTP/2 session is a proxy of the real one, which `instanceof` does not see through. */
+function isTls(socket: Socket): socket is TLSSocket {
+  return "getPeerCertificate" in socket || Reflect.get(socket, "getPeerCertificate") !== undefined;
+}
+
+/** What a client goes on sending after it was told that it is too much is thrown away, up to here. */
+const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
+
+function readBody(raw: Http2ServerRequest, maxBytes: number): Promise<Buffer> {
+  return new Promise<Buffer>((resolve, reject) => {
+    let chunks: Buffer[] = [];
+    let bytes = 0;
+    let isTooLong = false;
+    let isComplete = false;
+    raw.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= maxBytes) chunks.push(chunk);
+      else if (bytes > MAX_DISCARDED_BYTES) raw.destroy();
+      else if (!isTooLong) {
+        // Read on: a client that still sends would not see the answer.
+        isTooLong = true;
+        chunks = [];
+        reject(new CodedError("body-too-large", `the body is longer than ${maxBytes} bytes`));
+      }
+    });
+    raw.once("end", () => {
+      isComplete = true;
+      const [only] = chunks;
+      resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks));
+    });
+    const abort = (error?: unknown) => {
+      // Every request is closed at its end.
+      if (isComplete) return;
+      const why = error === undefined ? "the client left" : messageOf(error);
+      reject(new CodedError("body-aborted", `the body could not be read: ${why}`, { cause: error }));
+    };
+    raw.once("error", abort);
+    raw.once("aborted", () => abort());
+    raw.once("close", () => abort());
+  });
+}

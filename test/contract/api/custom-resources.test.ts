@@ -1,0 +1,329 @@
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { apiServersUnderTest, useApiServer } from "./harness.ts";
+import type { ApiClient } from "./client.ts";
+import { changed, changedMetadata, namesOf, newNamespace } from "./objects.ts";
+import { summarize } from "./watch-stream.ts";
+
+const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+const SPEC = {
+  type: "object",
+  required: ["schedule"],
+  properties: {
+    schedule: { type: "string", pattern: "^(\\d+|\\*)(/\\d+)?( (\\d+|\\*)(/\\d+)?){4}$" },
+    replicas: { type: "integer", minimum: 0, maximum: 10, default: 1 },
+    mode: { type: "string", enum: ["fast", "slow"] },
+    extra: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+    hosts: {
+      type: "array",
+      items: { type: "object", required: ["name"], properties: { name: { type: "string" }, port: { type: "integer" } } },
+      "x-kubernetes-list-type": "map",
+      "x-kubernetes-list-map-keys": ["name"],
+    },
+  },
+};
+
+const STATUS = {
+  type: "object",
+  properties: { replicas: { type: "integer" }, selector: { type: "string" }, phase: { type: "string" } },
+};
+
+const version = (name: string, storage: boolean) => ({
+  name,
+  served: true,
+  storage,
+  schema: { openAPIV3Schema: { type: "object", properties: { spec: SPEC, status: STATUS } } },
+  subresources: {
+    status: {},
+    scale: {
+      specReplicasPath: ".spec.replicas",
+      statusReplicasPath: ".status.replicas",
+      labelSelectorPath: ".status.selector",
+    },
+  },
+  additionalPrinterColumns: [
+    { name: "Schedule", type: "string", jsonPath: ".spec.schedule" },
+    { name: "Replicas", type: "integer", jsonPath: ".spec.replicas", priority: 1 },
+  ],
+});
+
+/** Each case has a group of its own: names are free there. */
+const definition = (group: string) => ({
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: `crontabs.${group}` },
+  spec: {
+    group,
+    scope: "Namespaced",
+    names: { plural: "crontabs", singular: "crontab", kind: "CronTab", shortNames: ["ct"] },
+    versions: [version("v1", true), version("v1beta1", false)],
+  },
+});
+
+/** Defines the kind, and waits until it is served. Returns where its objects are. */
+async function define(client: ApiClient, group: string): Promise<string> {
+  const created = await client.object("POST", DEFINITIONS, definition(group));
+  const { name = "", resourceVersion = "" } = created.metadata;
+  const watch = await client.watch(DEFINITIONS, { fieldSelector: `metadata.name=${name}`, resourceVersion });
+  await watch.until(({ object }) => /"type":"Established"[^}]*"status":"True"|"status":"True"[^}]*"type":"Established"/.test(JSON.stringify(object)));
+  watch.close();
+  const namespace = await newNamespace(client);
+  const path = `/apis/${group}/v1/namespaces/${namespace}/crontabs`;
+  // A new kind is served a moment after it says so, and its list shortly after that.
+  await untilAnswered(client, path, 200);
+  return path;
+}
+
+const untilAnswered = (client: ApiClient, path: string, status: number) => {
+  return vi.waitFor(async () => expect(await client.json("GET", path)).toMatchObject({ status }), { timeout: 20_000 });
+};
+
+const cronTab = (group: string, name: string, spec: object = {}) => ({
+  apiVersion: `${group}/v1`,
+  kind: "CronTab",
+  metadata: { name },
+  spec: { schedule: "* * * * */5", ...spec },
+});
+
+describe.each(apiServersUnderTest())("custom resources, on $name", (candidate) => {
+  const server = useApiServer(candidate);
+  const group = "stable.example.com";
+  let path: string;
+
+  beforeAll(async () => {
+    path = await define(server.admin, group);
+  });
+
+  const create = (name: string, spec?: object) => server.admin.object("POST", path, cronTab(group, name, spec));
+
+  it("are established once their names are accepted", async () => {
+    expect(await server.admin.object("GET", `${DEFINITIONS}/crontabs.${group}`)).toMatchObject({
+      status: {
+        acceptedNames: { plural: "crontabs", kind: "CronTab", listKind: "CronTabList", shortNames: ["ct"] },
+        storedVersions: ["v1"],
+        conditions: expect.arrayContaining([
+          expect.objectContaining({ type: "NamesAccepted", status: "True" }),
+          expect.objectContaining({ type: "Established", status: "True" }),
+        ]),
+      },
+    });
+  });
+
+  it("are created, defaulted and pruned by their schema", async () => {
+    const spec = { bogus: 1, extra: { kept: { deep: true } }, hosts: [{ name: "a", bogus: 1 }] };
+    const { status, headers, body } = await server.admin.json("POST", path, cronTab(group, "pruned", spec));
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ metadata: { name: "pruned", generation: 1 } });
+    expect(body).toHaveProperty("spec", {
+      schedule: "* * * * */5",
+      replicas: 1,
+      extra: { kept: { deep: true } },
+      hosts: [{ name: "a" }],
+    });
+    expect(headers["warning"]).toContain('unknown field \\"spec.bogus\\"');
+  });
+
+  it.each([
+    ["a missing field", { schedule: undefined }, "FieldValueRequired", "spec.schedule"],
+    ["a wrong type", { replicas: "two" }, "FieldValueTypeInvalid", "spec.replicas"],
+    ["a pattern", { schedule: "daily" }, "FieldValueInvalid", "spec.schedule"],
+    ["a maximum", { replicas: 11 }, "FieldValueInvalid", "spec.replicas"],
+    ["an enum", { mode: "medium" }, "FieldValueNotSupported", "spec.mode"],
+    ["keys that differ", { hosts: [{ name: "a" }, { name: "a" }] }, "FieldValueDuplicate", "spec.hosts[1]"],
+  ])("are validated: %s", async (_, spec, reason, field) => {
+    expect(await server.admin.json("POST", path, cronTab(group, "invalid", spec))).toMatchObject({
+      status: 422,
+      body: {
+        reason: "Invalid",
+        message: expect.stringMatching(/^CronTab\.stable\.example\.com "invalid" is invalid: /),
+        details: { group, kind: "CronTab", causes: expect.arrayContaining([expect.objectContaining({ reason, field })]) },
+      },
+    });
+  });
+
+  it("refuse unknown fields where that is asked", async () => {
+    const options = { query: { fieldValidation: "Strict" } };
+    expect(await server.admin.json("POST", path, cronTab(group, "strict", { bogus: 1 }), options)).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('unknown field "spec.bogus"') },
+    });
+  });
+
+  it("need to say what they are", async () => {
+    const { metadata, spec } = cronTab(group, "nameless-kind");
+    expect(await server.admin.json("POST", path, { metadata, spec })).toMatchObject({ status: 400 });
+  });
+
+  it("are listed, selected, watched and deleted as all others", async () => {
+    const { resourceVersion } = await server.admin.list(path);
+    const watch = await server.admin.watch(path, { resourceVersion, labelSelector: "part=x" });
+    const labels = { part: "x" };
+    for (const name of ["one", "two"]) {
+      await server.admin.object("POST", path, { ...cronTab(group, name), metadata: { name, labels } });
+    }
+    const { body } = await server.admin.json("GET", path, undefined, { query: { labelSelector: "part=x" } });
+    expect(body).toMatchObject({
+      apiVersion: `${group}/v1`,
+      kind: "CronTabList",
+      items: [
+        { apiVersion: `${group}/v1`, kind: "CronTab", metadata: { name: "one" } },
+        { metadata: { name: "two" } },
+      ],
+    });
+    await server.admin.json("DELETE", `${path}/one`);
+    expect(summarize(await watch.take(3))).toEqual(["ADDED one", "ADDED two", "DELETED one"]);
+    watch.close();
+    const page = await server.admin.list(path, { limit: 1 });
+    expect(page.items).toHaveLength(1);
+    expect(page.next).not.toBe("");
+    await server.admin.json("DELETE", path, undefined, { query: { labelSelector: "part=x" } });
+    expect(namesOf((await server.admin.list(path, { labelSelector: "part=x" })).items)).toEqual([]);
+  });
+
+  it("need a resourceVersion to be updated", async () => {
+    const before = await create("updated");
+    const blind = changedMetadata(before, { resourceVersion: undefined });
+    expect(await server.admin.json("PUT", `${path}/updated`, blind)).toMatchObject({
+      status: 422,
+      body: { details: { causes: [{ field: "metadata.resourceVersion" }] } },
+    });
+    const next = changed(before, { spec: { schedule: "1 2 3 4 5", replicas: 2 } });
+    expect(await server.admin.json("PUT", `${path}/updated`, next)).toMatchObject({
+      status: 200,
+      body: { metadata: { generation: 2 }, spec: { schedule: "1 2 3 4 5" } },
+    });
+    expect(await server.admin.json("PUT", `${path}/updated`, next)).toMatchObject({ status: 409 });
+  });
+
+  it("are patched by merge, JSON patch and apply, and not strategically", async () => {
+    await create("patched");
+    const url = `${path}/patched`;
+    expect(await server.admin.patch("merge", url, { spec: { mode: "fast" } })).toMatchObject({
+      status: 200,
+      body: { spec: { mode: "fast", replicas: 1 } },
+    });
+    expect(await server.admin.patch("json", url, [{ op: "remove", path: "/spec/mode" }])).toMatchObject({ status: 200 });
+    expect(await server.admin.patch("strategic", url, {})).toMatchObject({
+      status: 415,
+      body: { reason: "UnsupportedMediaType" },
+    });
+  });
+
+  it("have lists whose items several managers own", async () => {
+    const apply = (fieldManager: string, hosts: object[]) => {
+      return server.admin.patch("apply", `${path}/applied`, cronTab(group, "applied", { hosts }), { query: { fieldManager } });
+    };
+    expect(await apply("a", [{ name: "x", port: 1 }])).toMatchObject({ status: 201 });
+    expect(await apply("b", [{ name: "y", port: 2 }])).toMatchObject({
+      status: 200,
+      body: { spec: { hosts: [{ name: "x" }, { name: "y" }] } },
+    });
+    expect(await apply("b", [{ name: "x", port: 3 }])).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('conflict with "a": .spec.hosts[name="x"].port') },
+    });
+  });
+
+  it("have a status apart, which nothing but it can be changed by", async () => {
+    const before = await server.admin.object("POST", path, { ...cronTab(group, "told"), status: { phase: "forged" } });
+    expect(before).not.toHaveProperty("status");
+    const told = changedMetadata(
+      await server.admin.object("GET", `${path}/told`),
+      { labels: { ignored: "yes" } },
+    );
+    const answer = await server.admin.json("PUT", `${path}/told/status`, {
+      ...told,
+      spec: { schedule: "1 1 1 1 1" },
+      status: { phase: "Running", bogus: 1 },
+    });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { metadata: { generation: 1 }, spec: { schedule: "* * * * */5" }, status: { phase: "Running" } },
+    });
+    expect(answer.body).not.toHaveProperty("metadata.labels");
+    expect(answer.body).not.toHaveProperty("status.bogus");
+    const ignored = await server.admin.patch("merge", `${path}/told`, { status: { phase: "forged" } });
+    expect(ignored).toMatchObject({ status: 200, body: { status: { phase: "Running" } } });
+  });
+
+  it("have a scale where the definition says how", async () => {
+    const before = await create("scaled", { replicas: 3 });
+    await server.admin.object("PUT", `${path}/scaled/status`, changed(before, { status: { replicas: 2, selector: "a=b" } }));
+    const scale = await server.admin.object("GET", `${path}/scaled/scale`);
+    expect(scale).toMatchObject({ kind: "Scale", spec: { replicas: 3 }, status: { replicas: 2, selector: "a=b" } });
+    expect(await server.admin.json("PUT", `${path}/scaled/scale`, changed(scale, { spec: { replicas: 5 } }))).toMatchObject({
+      status: 200,
+    });
+    expect(await server.admin.object("GET", `${path}/scaled`)).toMatchObject({ spec: { replicas: 5 } });
+  });
+
+  it("are the same objects in all of their versions", async () => {
+    const created = await create("versioned");
+    const older = path.replace("/v1/", "/v1beta1/");
+    expect(await server.admin.object("GET", `${older}/versioned`)).toMatchObject({
+      apiVersion: `${group}/v1beta1`,
+      kind: "CronTab",
+      metadata: { uid: created.metadata.uid, resourceVersion: created.metadata.resourceVersion },
+      spec: created["spec"],
+    });
+    const watch = await server.admin.watch(older, { resourceVersion: created.metadata.resourceVersion ?? "" });
+    expect(await server.admin.patch("merge", `${path}/versioned`, { spec: { replicas: 4 } })).toMatchObject({ status: 200 });
+    expect(await watch.next()).toMatchObject({
+      type: "MODIFIED",
+      object: { apiVersion: `${group}/v1beta1`, metadata: { name: "versioned" }, spec: { replicas: 4 } },
+    });
+    watch.close();
+    const { items } = await server.admin.list(older, { fieldSelector: "metadata.name=versioned" });
+    expect(items).toMatchObject([{ apiVersion: `${group}/v1beta1` }]);
+  });
+
+  it("are printed with the columns of their definition", async () => {
+    await create("printed");
+    const headers = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" };
+    expect(await server.admin.json("GET", `${path}/printed`, undefined, { headers })).toMatchObject({
+      body: {
+        kind: "Table",
+        columnDefinitions: [
+          { name: "Name", priority: 0 },
+          { name: "Schedule", type: "string", priority: 0 },
+          { name: "Replicas", type: "integer", priority: 1 },
+        ],
+        rows: [{ cells: ["printed", "* * * * */5", 1] }],
+      },
+    });
+  });
+
+  it("appear in discovery, and go from there with their definition and their objects", async () => {
+    const own = "gone.example.com";
+    const gone = await define(server.admin, own);
+    await server.admin.object("POST", gone, cronTab(own, "content"));
+    const { body } = await server.admin.json("GET", `/apis/${own}/v1`);
+    expect(body).toMatchObject({
+      kind: "APIResourceList",
+      groupVersion: `${own}/v1`,
+      resources: expect.arrayContaining([
+        expect.objectContaining({ name: "crontabs", kind: "CronTab", namespaced: true, shortNames: ["ct"] }),
+        expect.objectContaining({ name: "crontabs/status" }),
+        expect.objectContaining({ name: "crontabs/scale", kind: "Scale" }),
+      ]),
+    });
+    const watch = await server.admin.watch(DEFINITIONS, { fieldSelector: `metadata.name=crontabs.${own}` });
+    await server.admin.json("DELETE", `${DEFINITIONS}/crontabs.${own}`);
+    await watch.until(({ type }) => type === "DELETED");
+    watch.close();
+    await untilAnswered(server.admin, gone, 404);
+    const again = await define(server.admin, own);
+    expect((await server.admin.list(again.replace(/namespaces\/[^/]+\//, ""))).items).toEqual([]);
+  });
+
+  it.each([
+    ["a name that is not plural and group", { metadata: { name: "other" } }],
+    ["no storage version", { spec: { ...definition("bad.example.com").spec, versions: [{ ...version("v1", true), storage: false }] } }],
+    ["no schema", { spec: { ...definition("bad.example.com").spec, versions: [{ name: "v1", served: true, storage: true }] } }],
+  ])("are not defined with %s", async (_, fields) => {
+    expect(await server.admin.json("POST", DEFINITIONS, { ...definition("bad.example.com"), ...fields })).toMatchObject({
+      status: 422,
+      body: { reason: "Invalid", details: { kind: "CustomResourceDefinition" } },
+    });
+  });
+});
