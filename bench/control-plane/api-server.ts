@@ -14,6 +14,8 @@ export interface ApiServer {
   readyAfterMs: number;
   /** Of all its processes, in MiB; etcd counts for kube-apiserver. */
   readMemory(): Promise<{ resident: number; proportional: number }>;
+  /** That all its processes have used so far, in milliseconds. */
+  readCpuMs(): Promise<number>;
   /** Ends it; what it stored stays in its directory. */
   stop(): Promise<void>;
 }

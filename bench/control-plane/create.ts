@@ -51,6 +51,11 @@ export const apiCreate: ApiCase = async (context) => {
         unit: "writes/s",
         values: runs.map(({ perSecond }) => [perSecond]),
       }),
+      compare(context, {
+        case: "api-create",
+        name: `the server's CPU for one of those`,
+        values: runs.map(({ cpuMs }) => [cpuMs]),
+      }),
     ];
   } finally {
     await floors.close();
@@ -65,6 +70,8 @@ interface Timed {
 
 interface Run extends Timed {
   perSecond: number;
+  /** Of the server, for a pod. */
+  cpuMs: number;
   echoes: number[];
   flushes: number[];
   /** Of a pod as the server answers it, which is as it stores it. */
@@ -76,7 +83,7 @@ async function createPods(context: ApiCaseContext, program: ApiProgram, floors: 
   const server = await program.start(await context.makeDirectory(), signal);
   const open = (protocol: Protocol, connections: number) => connect(server.endpoint, { protocol, connections });
   const connections = { http1: open("HTTP/1.1", 1), http2: open("HTTP/2", 1), parallel: open("HTTP/1.1", CLIENTS) };
-  const run: Run = { http1: [], http2: [], parallel: [], perSecond: 0, echoes: [], flushes: [], bytes: 0 };
+  const run: Run = { http1: [], http2: [], parallel: [], perSecond: 0, cpuMs: 0, echoes: [], flushes: [], bytes: 0 };
   let created = 0;
   const create = async (of: keyof Timed) => {
     signal.throwIfAborted();
@@ -94,9 +101,11 @@ async function createPods(context: ApiCaseContext, program: ApiProgram, floors: 
       await create("http2");
     }
     progress(`${program.name}, ${sizes.apiParallelCreates} pods, ${CLIENTS} at a time`);
+    const cpuMs = await server.readCpuMs();
     const begun = performance.now();
     await inParallel(sizes.apiParallelCreates, async () => await create("parallel"));
     run.perSecond = (sizes.apiParallelCreates * SECOND) / (performance.now() - begun);
+    run.cpuMs = ((await server.readCpuMs()) - cpuMs) / sizes.apiParallelCreates;
     return run;
   } finally {
     for (const connection of Object.values(connections)) connection.close();

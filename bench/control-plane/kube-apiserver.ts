@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { nodeFiles } from "../../src/host/node/node-files.ts";
 import { ensureClusterCertificates } from "../../src/pki/cluster-certificates.ts";
 import type { ApiProgram } from "./api-server.ts";
-import { endProcess, findFreePorts, readMemory, startProcess, untilReady } from "./server-process.ts";
+import { endProcess, findFreePorts, readCpuMs, readMemory, startProcess, untilReady } from "./server-process.ts";
 
 /** Upstream's, on an etcd of its own that flushes every write, as it does by default. `assets` holds both programs. */
 export function kubeApiserverProgram(assets: string): ApiProgram {
@@ -35,6 +35,7 @@ export function kubeApiserverProgram(assets: string): ApiProgram {
           endpoint,
           readyAfterMs: performance.now() - startedAt,
           readMemory: async () => await readMemory([child.pid, etcd.pid]),
+          readCpuMs: async () => await readCpuMs([child.pid, etcd.pid]),
           stop,
         };
       } catch (error) {

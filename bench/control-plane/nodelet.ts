@@ -2,7 +2,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import type { ApiProgram, Endpoint } from "./api-server.ts";
-import { endProcess, findFreePorts, readMemory, startProcess, untilReady } from "./server-process.ts";
+import { endProcess, findFreePorts, readCpuMs, readMemory, startProcess, untilReady } from "./server-process.ts";
 
 /** The built program, started as a user starts it. */
 export function nodeletProgram(program: string, v8Flags: readonly string[] = []): ApiProgram {
@@ -22,6 +22,7 @@ export function nodeletProgram(program: string, v8Flags: readonly string[] = [])
           endpoint,
           readyAfterMs: performance.now() - startedAt,
           readMemory: async () => await readMemory([child.pid]),
+          readCpuMs: async () => await readCpuMs([child.pid]),
           stop: async () => await endProcess(child),
         };
       } catch (error) {

@@ -70,6 +70,21 @@ export async function readMemory(pids: readonly (number | undefined)[]) {
   return sum;
 }
 
+/** Of `/proc/<pid>/stat`: USER_HZ, which is 100 wherever Node.js runs. */
+const MS_PER_TICK = 10;
+
+/** In user and in kernel mode, of all threads of these processes. */
+export async function readCpuMs(pids: readonly (number | undefined)[]): Promise<number> {
+  let ticks = 0;
+  for (const pid of pids) {
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+    // The command is in parentheses and may hold blanks; the 12th and 13th field after it are the times.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    ticks += Number(fields[11]) + Number(fields[12]);
+  }
+  return ticks * MS_PER_TICK;
+}
+
 /** Ports of loopback that are free now. */
 export async function findFreePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));

@@ -77,6 +77,12 @@ export const apiWatch: ApiCase = async (context) => {
         name: `${of}: acknowledged → received`,
         values: runs.map(({ sinceAcknowledged }) => sinceAcknowledged),
       }),
+      compare(context, {
+        case: "api-watch",
+        name: `${of}: the server's CPU`,
+        unit: "% of a core",
+        values: runs.map(({ cpuShare }) => [cpuShare]),
+      }),
     );
   }
   return measures;
@@ -88,6 +94,8 @@ interface Fanout {
   sinceAcknowledged: number[];
   /** Of an object as it is sent. */
   bytes: number;
+  /** In percent of a core, for as long as the writes should take. */
+  cpuShare: number;
 }
 
 async function measureFanout(context: ApiCaseContext, program: ApiProgram, scene: Scene): Promise<Fanout> {
@@ -101,8 +109,11 @@ async function measureFanout(context: ApiCaseContext, program: ApiProgram, scene
     const events = sizes.apiWatchSeconds * WRITES_PER_SECOND;
     const watchers = await startWatchers(server, { scene, events, count: sizes.apiWatchers, connection });
     try {
+      const cpuMs = await server.readCpuMs();
       const writes = await writeSteadily(connection, { scene, writes: events, signal });
-      return { ...computeDelays(writes, await watchers.received()), bytes };
+      const arrivals = await watchers.received();
+      const cpuShare = ((await server.readCpuMs()) - cpuMs) / (sizes.apiWatchSeconds * 10);
+      return { ...computeDelays(writes, arrivals), bytes, cpuShare };
     } finally {
       watchers.end();
     }
@@ -181,7 +192,7 @@ async function writeSteadily(
   return done;
 }
 
-function computeDelays(writes: readonly Write[], arrivals: Float64Array): Omit<Fanout, "bytes"> {
+function computeDelays(writes: readonly Write[], arrivals: Float64Array): Pick<Fanout, "sinceDue" | "sinceAcknowledged"> {
   const sinceDue: number[] = [];
   const sinceAcknowledged: number[] = [];
   for (const [index, arrivedAt] of arrivals.entries()) {

@@ -32,7 +32,7 @@ after(async () => {
   await cluster?.stop();
 });
 
-test("a website lives from its creation to its end", async (context) => {
+await test("a website lives from its creation to its end", async (context) => {
   await context.test("it gets its page and a server", async () => {
     await websites.create("shop", { host: "shop.example.com", html: "<h1>Shop</h1>" });
     const content = await until(() => websites.readContent("shop"));

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import {
+  ApiException,
   AppsV1Api,
   CoreV1Api,
   CustomObjectsApi,
@@ -70,7 +71,10 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       const website = websites.get(name, namespace);
       if (website !== undefined) await reconcile(deps, website);
     },
-    (key, error) => onError(`website ${key}`, error),
+    (key, error) => {
+      // What is known here is a moment old: that somebody was faster is no failure, and the next look sees it.
+      if (!isOutdated(error)) onError(`website ${key}`, error);
+    },
   );
   const addOwner = ({ metadata }: KubernetesObject) => {
     const owner = metadata?.ownerReferences?.find(({ kind, controller }) => controller && kind === WEBSITE_KIND.kind);
@@ -89,6 +93,8 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
     },
   };
 }
+
+const isOutdated = (error: unknown) => error instanceof ApiException && (error.code === 404 || error.code === 409);
 
 /** An informer ends when its connection breaks: this one starts again, and goes on where it was. */
 function follow<Kind extends KubernetesObject>(

@@ -4,7 +4,7 @@ import type { AdminApi, ApiAnswer } from "./admin-api.ts";
 
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const APPLY = "application/apply-patch+yaml";
-const FIELD_MANAGER = "nodelet-testing";
+const APPLIED_BY = "nodelet-testing";
 
 const isDefinition = ({ kind, apiVersion }: KubeObject) =>
   kind === "CustomResourceDefinition" && apiVersion.startsWith("apiextensions.k8s.io/");
@@ -90,7 +90,7 @@ async function readResources(api: AdminApi, root: string): Promise<ServedResourc
 /** Where the object has no name yet it is created, under one that the server makes. */
 async function send(api: AdminApi, object: KubeObject, collection: string): Promise<void> {
   const { name } = object.metadata;
-  const options = `fieldManager=${FIELD_MANAGER}&fieldValidation=Strict`;
+  const options = `fieldManager=${APPLIED_BY}&fieldValidation=Strict`;
   const answer =
     name === undefined
       ? await api.call("POST", `${collection}?${options}`, { body: object })

@@ -1,5 +1,6 @@
 import type { AdmissionPlugin, Authorize } from "../ports/request.ts";
 import type { ResourceReader } from "../ports/resources.ts";
+import { createCertificateRequester } from "./certificate-requester.ts";
 import {
   createCertificateApproval,
   createCertificateSigning,
@@ -40,6 +41,7 @@ export function createAdmissionPlugins(deps: AdmissionDeps, options: AdmissionOp
   const { reader, authorize, parseCertificateRequest } = deps;
   const { apiAudiences } = options;
   return [
+    createCertificateRequester(),
     createNamespaceLifecycle(reader),
     createLimitRanger(reader),
     createServiceAccount(deps),

@@ -25,6 +25,7 @@ test("the plugins run in upstream's order", () => {
     { apiAudiences: [] },
   );
   expect(plugins.map(({ name }) => name)).toEqual([
+    "CertificateRequester",
     "NamespaceLifecycle",
     "LimitRanger",
     "ServiceAccount",

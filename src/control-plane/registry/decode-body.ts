@@ -33,7 +33,13 @@ export function decodeBody(
   const apiVersion = apiVersionOf(expected);
   const object = isRecord(value) ? { metadata: {}, ...value, apiVersion, kind: expected.kind } : undefined;
   if (!isKubeObject(object)) throw cannotHandle(expected, "it has no metadata");
-  return object;
+  return { ...object, metadata: withoutEmpty(object.metadata) };
+}
+
+/** Upstream's encoding leaves out what is empty, so that taking the last label away takes `labels` away, too. */
+function withoutEmpty(metadata: KubeObject["metadata"]): KubeObject["metadata"] {
+  const isEmpty = (value: unknown) => typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  return Object.fromEntries(Object.entries(metadata).filter(([, value]) => !isEmpty(value)));
 }
 
 function checkType(expected: ExpectedKind, body: Readonly<Record<string, unknown>>): void {

@@ -37,7 +37,17 @@ export function patchObject(deps: RegistryDeps, request: PatchRequest): Promise<
     throw invalidError({ group: "meta.k8s.io", kind: "PatchOptions" }, "", [missing]);
   }
   const change = isApply ? applied(deps, request) : patched(request);
-  return updateObject(deps, { kind, namespace, name, subresource, context, change, isApply, isPatch: !isApply, createsMissing: isApply });
+  return updateObject(deps, {
+    kind,
+    namespace,
+    name,
+    subresource,
+    context,
+    change,
+    isApply,
+    isPatch: !isApply,
+    createsMissing: isApply,
+  });
 }
 
 function patched({ kind, type, body }: PatchRequest): (current: KubeObject | undefined) => unknown {

@@ -41,7 +41,9 @@ function readerOf(kind: ResourceKind, field: string): (object: KubeObject) => st
   if (read === undefined) {
     const known = 'only "metadata.name", "metadata.namespace"';
     const isPlain = kind.strategy.fields === undefined;
-    throw badRequestError(isPlain ? `"${field}" is not a known field selector: ${known}` : `field label not supported: ${field}`);
+    throw badRequestError(
+      isPlain ? `"${field}" is not a known field selector: ${known}` : `field label not supported: ${field}`,
+    );
   }
   return read;
 }

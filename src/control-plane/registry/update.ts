@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import { type ApiError, badRequestError, conflictError, invalidError, isApiError, notFoundError } from "../../api/api-error.ts";
+import {
+  type ApiError,
+  badRequestError,
+  conflictError,
+  invalidError,
+  isApiError,
+  notFoundError,
+} from "../../api/api-error.ts";
 import { recordUpdate } from "../../api/apply/managed-fields.ts";
 import { settleTimes } from "../../api/apply/settle-times.ts";
 import type { KubeObject } from "../../api/object.ts";
@@ -17,6 +24,7 @@ import {
   storedForm,
   viewOf,
   withMetadata,
+  withMetadataOf,
   withStatusAlone,
   withStatusOf,
 } from "./object-view.ts";

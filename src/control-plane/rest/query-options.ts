@@ -96,9 +96,9 @@ const OPTIONS_KINDS: Readonly<Record<string, string>> = {
 export function writeQueryOf(query: URLSearchParams, { verb, userAgent }: { verb: string; userAgent: string }) {
   const dryRun = query.getAll("dryRun");
   const fieldValidation = query.get("fieldValidation") || "Warn";
-  const givenFieldManager = query.get("fieldManager") ?? "";
+  const owner = query.get("fieldManager") ?? "";
   refuse(OPTIONS_KINDS[verb] ?? "", [
-    ...fieldManagerProblems(givenFieldManager),
+    ...ownerProblems(owner),
     ...dryRunProblems(dryRun),
     ...(isFieldValidation(fieldValidation)
       ? []
@@ -106,24 +106,24 @@ export function writeQueryOf(query: URLSearchParams, { verb, userAgent }: { verb
   ]);
   return {
     dryRun: dryRun.includes("All"),
-    fieldManager: givenFieldManager === "" ? managerOf(userAgent) : givenFieldManager,
-    givenFieldManager,
+    fieldManager: owner === "" ? ownerOf(userAgent) : owner,
+    givenFieldManager: owner,
     fieldValidation: isFieldValidation(fieldValidation) ? fieldValidation : "Warn",
     force: isTrue(query.get("force")) && query.has("force"),
   } as const;
 }
 
-const MAX_MANAGER_BYTES = 128;
+const MAX_OWNER_BYTES = 128;
 
 /** Who does not name itself is known by the beginning of its user agent, as upstream. */
-const managerOf = (userAgent: string) => (userAgent.split("/", 1)[0] ?? "").slice(0, MAX_MANAGER_BYTES) || "unknown";
+const ownerOf = (userAgent: string) => (userAgent.split("/", 1)[0] ?? "").slice(0, MAX_OWNER_BYTES) || "unknown";
 
-function fieldManagerProblems(manager: string): FieldError[] {
-  const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(manager);
-  const isLong = Buffer.byteLength(manager) > MAX_MANAGER_BYTES;
+function ownerProblems(owner: string): FieldError[] {
+  const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(owner);
+  const isLong = Buffer.byteLength(owner) > MAX_OWNER_BYTES;
   return [
-    ...(isLong ? [tooLong("fieldManager", MAX_MANAGER_BYTES)] : []),
-    ...(unprintable ? [invalid("fieldManager", manager, `invalid character (at position ${unprintable.index})`)] : []),
+    ...(isLong ? [tooLong("fieldManager", MAX_OWNER_BYTES)] : []),
+    ...(unprintable ? [invalid("fieldManager", owner, `invalid character (at position ${unprintable.index})`)] : []),
   ];
 }
 

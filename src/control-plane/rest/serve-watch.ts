@@ -71,8 +71,7 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: WebWriter):
   const bookmark = (revision: number, isInitialEnd: boolean) => writer.write(encoder.bookmark(revision, isInitialEnd));
   const sink: WatchSink = {
     notice(notice) {
-      if (writer.signal.aborted) return;
-      writer.write(encoder.event(notice));
+      for (const chunk of stop ? [encoder.event(notice)] : encoder.initialEvent(notice)) writer.write(chunk);
       deps.observer.sent(kind);
       if (writer.bufferedBytes > maxBufferedBytes) fail(tooSlow());
     },
@@ -112,7 +111,12 @@ function tooSlow(): ApiError {
   return new ApiError("Expired", message);
 }
 
+const ADDED = Buffer.from('{"type":"ADDED","object":');
+const LINE_END = Buffer.from("}\n");
+
 interface EventEncoder {
+  /** In pieces: what is stored goes out without a copy of it for everyone who begins to watch. */
+  initialEvent(notice: WatchNotice): ReadonlyArray<Buffer | string>;
   event(notice: WatchNotice): Buffer | string;
   bookmark(revision: number, isInitialEnd: boolean): string;
 }
@@ -129,12 +133,20 @@ function createEventEncoder({ lines }: WatchDeps, { kind, wanted }: WatchOptions
     }
     return form.as === undefined ? object : partialOf(object, form.version);
   };
+  const encode = ({ type, stored, revision }: WatchNotice) => {
+    const object = withMetadata(viewOf(kind, stored), { resourceVersion: String(revision) });
+    return `${JSON.stringify({ type, object: shape(object) })}\n`;
+  };
   return {
+    initialEvent(notice) {
+      const { type, stored, revision } = notice;
+      const isAsWritten = isAsStored(kind, form) && revision === stored.revision;
+      // What is caught up with from history comes this way, too, and is not always new.
+      return isAsWritten && type === "ADDED" ? [ADDED, stored.json, LINE_END] : [encode(notice)];
+    },
     event(notice) {
       const { type, stored, revision } = notice;
-      if (isAsStored(kind, form) && revision === stored.revision) return lines.lineOf(type, stored);
-      const object = withMetadata(viewOf(kind, stored), { resourceVersion: String(revision) });
-      return `${JSON.stringify({ type, object: shape(object) })}\n`;
+      return isAsStored(kind, form) && revision === stored.revision ? lines.lineOf(type, stored) : encode(notice);
     },
     bookmark(revision, isInitialEnd) {
       const object = emptyObject(kind, revision, isInitialEnd);
@@ -170,7 +182,7 @@ export function createEventLines(): EventLines {
   return {
     lineOf(type, stored) {
       if (latest?.stored !== stored || latest.type !== type) {
-        const line = Buffer.concat([Buffer.from(`{"type":"${type}","object":`), stored.json, Buffer.from("}\n")]);
+        const line = Buffer.concat([Buffer.from(`{"type":"${type}","object":`), stored.json, LINE_END]);
         latest = { type, stored, line };
       }
       return latest.line;

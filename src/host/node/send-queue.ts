@@ -7,8 +7,8 @@ export interface Sender {
 /**
  * Who waits to send, each in their turn. An event for a thousand watchers makes a thousand writes to sockets, which take
  * many milliseconds: they are made in slices, between which requests are served, and after the answer to the request
- * that caused them. What a sender gets before its turn comes goes along with the rest, so that writing takes fewer
- * writes when there is much to write.
+ * that caused them. A long round is followed by as long a pause, so that sending takes no more than half of the time;
+ * what a sender gets before its turn comes goes along with the rest, so that fewer writes carry more.
  */
 export interface SendQueue {
   /** A sender must not be added again before it had its turn. */
@@ -18,37 +18,56 @@ export interface SendQueue {
 }
 
 /** For so long nothing else runs. */
-const SLICE_MS = 2;
+const SLICE_MS = 1;
 /** Reading the clock takes a part of the time that a write takes. */
 const SENDERS_PER_CLOCK_READING = 8;
+/** After a shorter round nobody needs a pause. */
+const LONG_ROUND_MS = 4;
 
 export function createSendQueue(): SendQueue {
   let round: Sender[] = [];
   let place = 0;
   let nextRound: Sender[] = [];
   let isScheduled = false;
+  /** Of this round, without what ran between its slices. */
+  let roundMs = 0;
+  let pauseEndsAt = 0;
   let joined: { chunks: readonly Buffer[]; whole: Buffer } | undefined;
 
   const schedule = () => {
     isScheduled = true;
-    setImmediate(sendSlice);
+    const pauseMs = place < round.length ? 0 : pauseEndsAt - performance.now();
+    if (pauseMs >= 1) setTimeout(sendSlice, pauseMs);
+    else setImmediate(sendSlice);
   };
 
   const sendSlice = () => {
-    const endsAt = performance.now() + SLICE_MS;
-    if (place === round.length) {
-      round = nextRound;
-      nextRound = [];
-      place = 0;
-    }
+    const begunAt = performance.now();
+    if (place === round.length) beginRound();
     while (place < round.length) {
       round[place++]?.send();
-      if (place % SENDERS_PER_CLOCK_READING === 0 && performance.now() > endsAt) break;
+      if (place % SENDERS_PER_CLOCK_READING === 0 && performance.now() > begunAt + SLICE_MS) break;
     }
+    const now = performance.now();
+    roundMs += now - begunAt;
+    if (place === round.length) endRound(now);
     isScheduled = false;
     if (place < round.length || nextRound.length > 0) schedule();
+  };
+
+  const beginRound = () => {
+    round = nextRound;
+    nextRound = [];
+    place = 0;
+    roundMs = 0;
+  };
+
+  const endRound = (now: number) => {
+    if (roundMs >= LONG_ROUND_MS) pauseEndsAt = now + roundMs;
+    round = [];
+    place = 0;
     // Chunks are not kept for nobody.
-    else [round, place, joined] = [[], 0, undefined];
+    joined = undefined;
   };
 
   return {

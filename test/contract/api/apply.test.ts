@@ -141,7 +141,12 @@ describe.each(apiServersUnderTest())("server-side apply, on $name", (candidate) 
   it("has status for itself", async () => {
     const path = `${paths.deployments}/with-status`;
     await server.admin.patch("apply", path, deployment("with-status"), { query: { fieldManager: "a" } });
-    const status = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "with-status" }, status: { replicas: 3 } };
+    const status = {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "with-status" },
+      status: { replicas: 3 },
+    };
     const answer = await server.admin.patch("apply", `${path}/status`, status, { query: { fieldManager: "c" } });
     expect(answer).toMatchObject({
       status: 200,
@@ -149,7 +154,11 @@ describe.each(apiServersUnderTest())("server-side apply, on $name", (candidate) 
         status: { replicas: 3 },
         metadata: {
           managedFields: expect.arrayContaining([
-            expect.objectContaining({ manager: "c", subresource: "status", fieldsV1: { "f:status": { "f:replicas": {} } } }),
+            expect.objectContaining({
+              manager: "c",
+              subresource: "status",
+              fieldsV1: { "f:status": { "f:replicas": {} } },
+            }),
           ]),
         },
       },
@@ -173,13 +182,19 @@ describe.each(apiServersUnderTest())("server-side apply, on $name", (candidate) 
       body: {
         reason: "Invalid",
         message: 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
-        details: { group: "meta.k8s.io", kind: "PatchOptions", causes: [{ reason: "FieldValueRequired", field: "fieldManager" }] },
+        details: {
+          group: "meta.k8s.io",
+          kind: "PatchOptions",
+          causes: [{ reason: "FieldValueRequired", field: "fieldManager" }],
+        },
       },
     });
   });
 
   it("refuses managed fields in what is applied", async () => {
-    const managedFields = [{ manager: "a", operation: "Apply", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: {} }];
+    const managedFields = [
+      { manager: "a", operation: "Apply", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: {} },
+    ];
     const object = { ...configMap("managed"), metadata: { name: "managed", managedFields } };
     const options = { query: { fieldManager: "a" } };
     expect(await server.admin.patch("apply", `${paths.configMaps}/managed`, object, options)).toMatchObject({

@@ -141,7 +141,11 @@ describe.each(apiServersUnderTest())("create, on $name", (candidate) => {
 
   it.each([
     ["of another namespace", { metadata: { name: "x", namespace: "elsewhere" } }, "does not match the namespace"],
-    ["of another kind", { apiVersion: "v1", kind: "Secret", metadata: { name: "x" } }, "cannot be handled as a ConfigMap"],
+    [
+      "of another kind",
+      { apiVersion: "v1", kind: "Secret", metadata: { name: "x" } },
+      "cannot be handled as a ConfigMap",
+    ],
     ["of another group", { apiVersion: "apps/v1", kind: "ConfigMap", metadata: { name: "x" } }, "apps/v1"],
     ["with a value of the wrong type", { metadata: { name: "x" }, data: { a: 1 } }, "cannot be handled as a ConfigMap"],
     ["that is a list", [], ""],

@@ -1,89 +1,15 @@
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import {
+  CRON_TAB_VERSION,
+  cronTab,
+  cronTabDefinition,
+  DEFINITIONS,
+  defineCronTabs,
+  untilAnswered,
+} from "./cron-tabs.ts";
 import { apiServersUnderTest, useApiServer } from "./harness.ts";
-import type { ApiClient } from "./client.ts";
-import { changed, changedMetadata, namesOf, newNamespace } from "./objects.ts";
+import { changed, changedMetadata, namesOf } from "./objects.ts";
 import { summarize } from "./watch-stream.ts";
-
-const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-
-const SPEC = {
-  type: "object",
-  required: ["schedule"],
-  properties: {
-    schedule: { type: "string", pattern: "^(\\d+|\\*)(/\\d+)?( (\\d+|\\*)(/\\d+)?){4}$" },
-    replicas: { type: "integer", minimum: 0, maximum: 10, default: 1 },
-    mode: { type: "string", enum: ["fast", "slow"] },
-    extra: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-    hosts: {
-      type: "array",
-      items: { type: "object", required: ["name"], properties: { name: { type: "string" }, port: { type: "integer" } } },
-      "x-kubernetes-list-type": "map",
-      "x-kubernetes-list-map-keys": ["name"],
-    },
-  },
-};
-
-const STATUS = {
-  type: "object",
-  properties: { replicas: { type: "integer" }, selector: { type: "string" }, phase: { type: "string" } },
-};
-
-const version = (name: string, storage: boolean) => ({
-  name,
-  served: true,
-  storage,
-  schema: { openAPIV3Schema: { type: "object", properties: { spec: SPEC, status: STATUS } } },
-  subresources: {
-    status: {},
-    scale: {
-      specReplicasPath: ".spec.replicas",
-      statusReplicasPath: ".status.replicas",
-      labelSelectorPath: ".status.selector",
-    },
-  },
-  additionalPrinterColumns: [
-    { name: "Schedule", type: "string", jsonPath: ".spec.schedule" },
-    { name: "Replicas", type: "integer", jsonPath: ".spec.replicas", priority: 1 },
-  ],
-});
-
-/** Each case has a group of its own: names are free there. */
-const definition = (group: string) => ({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: `crontabs.${group}` },
-  spec: {
-    group,
-    scope: "Namespaced",
-    names: { plural: "crontabs", singular: "crontab", kind: "CronTab", shortNames: ["ct"] },
-    versions: [version("v1", true), version("v1beta1", false)],
-  },
-});
-
-/** Defines the kind, and waits until it is served. Returns where its objects are. */
-async function define(client: ApiClient, group: string): Promise<string> {
-  const created = await client.object("POST", DEFINITIONS, definition(group));
-  const { name = "", resourceVersion = "" } = created.metadata;
-  const watch = await client.watch(DEFINITIONS, { fieldSelector: `metadata.name=${name}`, resourceVersion });
-  await watch.until(({ object }) => /"type":"Established"[^}]*"status":"True"|"status":"True"[^}]*"type":"Established"/.test(JSON.stringify(object)));
-  watch.close();
-  const namespace = await newNamespace(client);
-  const path = `/apis/${group}/v1/namespaces/${namespace}/crontabs`;
-  // A new kind is served a moment after it says so, and its list shortly after that.
-  await untilAnswered(client, path, 200);
-  return path;
-}
-
-const untilAnswered = (client: ApiClient, path: string, status: number) => {
-  return vi.waitFor(async () => expect(await client.json("GET", path)).toMatchObject({ status }), { timeout: 20_000 });
-};
-
-const cronTab = (group: string, name: string, spec: object = {}) => ({
-  apiVersion: `${group}/v1`,
-  kind: "CronTab",
-  metadata: { name },
-  spec: { schedule: "* * * * */5", ...spec },
-});
 
 describe.each(apiServersUnderTest())("custom resources, on $name", (candidate) => {
   const server = useApiServer(candidate);
@@ -91,7 +17,7 @@ describe.each(apiServersUnderTest())("custom resources, on $name", (candidate) =
   let path: string;
 
   beforeAll(async () => {
-    path = await define(server.admin, group);
+    path = await defineCronTabs(server.admin, group);
   });
 
   const create = (name: string, spec?: object) => server.admin.object("POST", path, cronTab(group, name, spec));
@@ -136,7 +62,11 @@ describe.each(apiServersUnderTest())("custom resources, on $name", (candidate) =
       body: {
         reason: "Invalid",
         message: expect.stringMatching(/^CronTab\.stable\.example\.com "invalid" is invalid: /),
-        details: { group, kind: "CronTab", causes: expect.arrayContaining([expect.objectContaining({ reason, field })]) },
+        details: {
+          group,
+          kind: "CronTab",
+          causes: expect.arrayContaining([expect.objectContaining({ reason, field })]),
+        },
       },
     });
   });
@@ -165,10 +95,7 @@ describe.each(apiServersUnderTest())("custom resources, on $name", (candidate) =
     expect(body).toMatchObject({
       apiVersion: `${group}/v1`,
       kind: "CronTabList",
-      items: [
-        { apiVersion: `${group}/v1`, kind: "CronTab", metadata: { name: "one" } },
-        { metadata: { name: "two" } },
-      ],
+      items: [{ apiVersion: `${group}/v1`, kind: "CronTab", metadata: { name: "one" } }, { metadata: { name: "two" } }],
     });
     await server.admin.json("DELETE", `${path}/one`);
     expect(summarize(await watch.take(3))).toEqual(["ADDED one", "ADDED two", "DELETED one"]);
@@ -202,7 +129,9 @@ describe.each(apiServersUnderTest())("custom resources, on $name", (candidate) =
       status: 200,
       body: { spec: { mode: "fast", replicas: 1 } },
     });
-    expect(await server.admin.patch("json", url, [{ op: "remove", path: "/spec/mode" }])).toMatchObject({ status: 200 });
+    expect(await server.admin.patch("json", url, [{ op: "remove", path: "/spec/mode" }])).toMatchObject({
+      status: 200,
+    });
     expect(await server.admin.patch("strategic", url, {})).toMatchObject({
       status: 415,
       body: { reason: "UnsupportedMediaType" },
@@ -211,7 +140,9 @@ describe.each(apiServersUnderTest())("custom resources, on $name", (candidate) =
 
   it("have lists whose items several managers own", async () => {
     const apply = (fieldManager: string, hosts: object[]) => {
-      return server.admin.patch("apply", `${path}/applied`, cronTab(group, "applied", { hosts }), { query: { fieldManager } });
+      return server.admin.patch("apply", `${path}/applied`, cronTab(group, "applied", { hosts }), {
+        query: { fieldManager },
+      });
     };
     expect(await apply("a", [{ name: "x", port: 1 }])).toMatchObject({ status: 201 });
     expect(await apply("b", [{ name: "y", port: 2 }])).toMatchObject({
@@ -227,10 +158,7 @@ describe.each(apiServersUnderTest())("custom resources, on $name", (candidate) =
   it("have a status apart, which nothing but it can be changed by", async () => {
     const before = await server.admin.object("POST", path, { ...cronTab(group, "told"), status: { phase: "forged" } });
     expect(before).not.toHaveProperty("status");
-    const told = changedMetadata(
-      await server.admin.object("GET", `${path}/told`),
-      { labels: { ignored: "yes" } },
-    );
+    const told = changedMetadata(await server.admin.object("GET", `${path}/told`), { labels: { ignored: "yes" } });
     const answer = await server.admin.json("PUT", `${path}/told/status`, {
       ...told,
       spec: { schedule: "1 1 1 1 1" },
@@ -248,10 +176,16 @@ describe.each(apiServersUnderTest())("custom resources, on $name", (candidate) =
 
   it("have a scale where the definition says how", async () => {
     const before = await create("scaled", { replicas: 3 });
-    await server.admin.object("PUT", `${path}/scaled/status`, changed(before, { status: { replicas: 2, selector: "a=b" } }));
+    await server.admin.object(
+      "PUT",
+      `${path}/scaled/status`,
+      changed(before, { status: { replicas: 2, selector: "a=b" } }),
+    );
     const scale = await server.admin.object("GET", `${path}/scaled/scale`);
     expect(scale).toMatchObject({ kind: "Scale", spec: { replicas: 3 }, status: { replicas: 2, selector: "a=b" } });
-    expect(await server.admin.json("PUT", `${path}/scaled/scale`, changed(scale, { spec: { replicas: 5 } }))).toMatchObject({
+    expect(
+      await server.admin.json("PUT", `${path}/scaled/scale`, changed(scale, { spec: { replicas: 5 } })),
+    ).toMatchObject({
       status: 200,
     });
     expect(await server.admin.object("GET", `${path}/scaled`)).toMatchObject({ spec: { replicas: 5 } });
@@ -267,7 +201,9 @@ describe.each(apiServersUnderTest())("custom resources, on $name", (candidate) =
       spec: created["spec"],
     });
     const watch = await server.admin.watch(older, { resourceVersion: created.metadata.resourceVersion ?? "" });
-    expect(await server.admin.patch("merge", `${path}/versioned`, { spec: { replicas: 4 } })).toMatchObject({ status: 200 });
+    expect(await server.admin.patch("merge", `${path}/versioned`, { spec: { replicas: 4 } })).toMatchObject({
+      status: 200,
+    });
     expect(await watch.next()).toMatchObject({
       type: "MODIFIED",
       object: { apiVersion: `${group}/v1beta1`, metadata: { name: "versioned" }, spec: { replicas: 4 } },
@@ -295,7 +231,7 @@ describe.each(apiServersUnderTest())("custom resources, on $name", (candidate) =
 
   it("appear in discovery, and go from there with their definition and their objects", async () => {
     const own = "gone.example.com";
-    const gone = await define(server.admin, own);
+    const gone = await defineCronTabs(server.admin, own);
     await server.admin.object("POST", gone, cronTab(own, "content"));
     const { body } = await server.admin.json("GET", `/apis/${own}/v1`);
     expect(body).toMatchObject({
@@ -312,16 +248,26 @@ describe.each(apiServersUnderTest())("custom resources, on $name", (candidate) =
     await watch.until(({ type }) => type === "DELETED");
     watch.close();
     await untilAnswered(server.admin, gone, 404);
-    const again = await define(server.admin, own);
+    const again = await defineCronTabs(server.admin, own);
     expect((await server.admin.list(again.replace(/namespaces\/[^/]+\//, ""))).items).toEqual([]);
   });
 
   it.each([
     ["a name that is not plural and group", { metadata: { name: "other" } }],
-    ["no storage version", { spec: { ...definition("bad.example.com").spec, versions: [{ ...version("v1", true), storage: false }] } }],
-    ["no schema", { spec: { ...definition("bad.example.com").spec, versions: [{ name: "v1", served: true, storage: true }] } }],
+    [
+      "no storage version",
+      { spec: { ...cronTabDefinition("bad.example.com").spec, versions: [{ ...CRON_TAB_VERSION, storage: false }] } },
+    ],
+    [
+      "no schema",
+      {
+        spec: { ...cronTabDefinition("bad.example.com").spec, versions: [{ name: "v1", served: true, storage: true }] },
+      },
+    ],
   ])("are not defined with %s", async (_, fields) => {
-    expect(await server.admin.json("POST", DEFINITIONS, { ...definition("bad.example.com"), ...fields })).toMatchObject({
+    expect(
+      await server.admin.json("POST", DEFINITIONS, { ...cronTabDefinition("bad.example.com"), ...fields }),
+    ).toMatchObject({
       status: 422,
       body: { reason: "Invalid", details: { kind: "CustomResourceDefinition" } },
     });

@@ -58,12 +58,15 @@ describe.each(apiServersUnderTest())("delete, on $name", (candidate) => {
     expect(await remove("expected", { preconditions: { uid, resourceVersion } })).toMatchObject({ status: 200 });
   });
 
-  it.each([{ dryRun: "All" }, { options: { dryRun: ["All"] } }])("does nothing with %o", async ({ dryRun, options }) => {
-    const name = options ? "dry-body" : "dry-query";
-    await created(name);
-    expect(await remove(name, options, dryRun ? { dryRun } : {})).toMatchObject({ status: 200 });
-    expect(await get(name)).toMatchObject({ status: 200 });
-  });
+  it.each([{ dryRun: "All" }, { options: { dryRun: ["All"] } }])(
+    "does nothing with %o",
+    async ({ dryRun, options }) => {
+      const name = options ? "dry-body" : "dry-query";
+      await created(name);
+      expect(await remove(name, options, dryRun ? { dryRun } : {})).toMatchObject({ status: 200 });
+      expect(await get(name)).toMatchObject({ status: 200 });
+    },
+  );
 
   it.each([{ propagationPolicy: "Sideways" }, { propagationPolicy: "Orphan", orphanDependents: true }])(
     "refuses the options %o",
@@ -90,7 +93,9 @@ describe.each(apiServersUnderTest())("delete, on $name", (candidate) => {
       });
       const half = await server.admin.object("PUT", path, changedMetadata(marked, { finalizers: ["example.com/b"] }));
       expect(half.metadata.finalizers).toEqual(["example.com/b"]);
-      expect(await server.admin.patch("merge", path, { metadata: { finalizers: null } })).toMatchObject({ status: 200 });
+      expect(await server.admin.patch("merge", path, { metadata: { finalizers: null } })).toMatchObject({
+        status: 200,
+      });
       expect(await get("finalized")).toMatchObject({ status: 404 });
     });
 
@@ -244,7 +249,11 @@ describe.each(apiServersUnderTest())("delete, on $name", (candidate) => {
 
     it("that has ended goes at once", async () => {
       const before = await createPod("succeeded", { ...onNode, restartPolicy: "Never" });
-      await server.admin.object("PUT", `${paths.pods}/succeeded/status`, changed(before, { status: { phase: "Succeeded" } }));
+      await server.admin.object(
+        "PUT",
+        `${paths.pods}/succeeded/status`,
+        changed(before, { status: { phase: "Succeeded" } }),
+      );
       await removePod("succeeded");
       expect(await server.admin.json("GET", `${paths.pods}/succeeded`)).toMatchObject({ status: 404 });
     });

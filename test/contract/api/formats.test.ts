@@ -43,11 +43,36 @@ describe.each(apiServersUnderTest())("forms of answers, on $name", (candidate) =
 
   it("gives one object as a table of one row", async () => {
     const { body } = await server.admin.json("GET", `${pods}/waiting`, undefined, { headers: accept("Table") });
-    expect(body).toMatchObject({ kind: "Table", rows: [{ cells: ["waiting", "0/1", "Pending", expect.anything(), expect.any(String), "<none>", "<none>", "<none>", "<none>"] }] });
     expect(body).toMatchObject({
-      columnDefinitions: ["Name", "Ready", "Status", "Restarts", "Age", "IP", "Node", "Nominated Node", "Readiness Gates"].map(
-        (name, index) => ({ name, priority: index < 5 ? 0 : 1 }),
-      ),
+      kind: "Table",
+      rows: [
+        {
+          cells: [
+            "waiting",
+            "0/1",
+            "Pending",
+            expect.anything(),
+            expect.any(String),
+            "<none>",
+            "<none>",
+            "<none>",
+            "<none>",
+          ],
+        },
+      ],
+    });
+    expect(body).toMatchObject({
+      columnDefinitions: [
+        "Name",
+        "Ready",
+        "Status",
+        "Restarts",
+        "Age",
+        "IP",
+        "Node",
+        "Nominated Node",
+        "Readiness Gates",
+      ].map((name, index) => ({ name, priority: index < 5 ? 0 : 1 })),
     });
   });
 
@@ -74,7 +99,10 @@ describe.each(apiServersUnderTest())("forms of answers, on $name", (candidate) =
   it("pages tables", async () => {
     const options = { headers: accept("Table"), query: { limit: 1, labelSelector: "part=x" } };
     const { body } = await server.admin.json("GET", configMaps, undefined, options);
-    expect(body).toMatchObject({ metadata: { continue: expect.stringMatching(/.+/) }, rows: [{ cells: ["one", 2, expect.any(String)] }] });
+    expect(body).toMatchObject({
+      metadata: { continue: expect.stringMatching(/.+/) },
+      rows: [{ cells: ["one", 2, expect.any(String)] }],
+    });
   });
 
   it.each(["v1", "v1beta1"])("gives metadata alone, as meta.k8s.io/%s", async (version) => {
@@ -103,8 +131,12 @@ describe.each(apiServersUnderTest())("forms of answers, on $name", (candidate) =
   });
 
   it("falls back to the next form that is accepted", async () => {
-    const headers = { accept: "application/vnd.example+json, application/json;as=Table;g=meta.k8s.io;v=v1,application/json" };
-    expect(await server.admin.json("GET", configMaps, undefined, { headers })).toMatchObject({ body: { kind: "Table" } });
+    const headers = {
+      accept: "application/vnd.example+json, application/json;as=Table;g=meta.k8s.io;v=v1,application/json",
+    };
+    expect(await server.admin.json("GET", configMaps, undefined, { headers })).toMatchObject({
+      body: { kind: "Table" },
+    });
     const unknown = { accept: "application/json;as=Chart;g=meta.k8s.io;v=v1,application/json" };
     expect(await server.admin.json("GET", configMaps, undefined, { headers: unknown })).toMatchObject({
       body: { kind: "ConfigMapList" },
@@ -113,7 +145,9 @@ describe.each(apiServersUnderTest())("forms of answers, on $name", (candidate) =
 
   it("reads and writes YAML", async () => {
     const headers = { "content-type": "application/yaml", accept: "application/yaml" };
-    const sent = stringify(configMap("written", { text: "two\nlines\n", truth: "yes", number: "012" }), { version: "1.1" });
+    const sent = stringify(configMap("written", { text: "two\nlines\n", truth: "yes", number: "012" }), {
+      version: "1.1",
+    });
     const created = await server.admin.json("POST", configMaps, sent, { headers });
     expect(created).toMatchObject({ status: 201, headers: { "content-type": "application/yaml" } });
     const data = { text: "two\nlines\n", truth: "yes", number: "012" };

@@ -2,8 +2,8 @@ import { afterAll, beforeAll } from "vitest";
 import { parse } from "yaml";
 import { isRecord } from "../../../src/api/object.ts";
 import { startCluster } from "../../../src/testing/start-cluster.ts";
-import { type ApiClient, createApiClient, type Credentials } from "./client.ts";
-import { startKubeApiserver } from "./kube-apiserver.ts";
+import { type ApiClient, type Credentials, createApiClient } from "./client.ts";
+import { type StartedApiServer, startKubeApiserver } from "./kube-apiserver.ts";
 
 /** A server that the suite runs on. */
 export interface ApiServerUnderTest {
@@ -11,13 +11,6 @@ export interface ApiServerUnderTest {
   /** True for nodelet's, which runs its controllers too; kube-apiserver alone has none. */
   readonly isOurs: boolean;
   start(): Promise<StartedApiServer>;
-}
-
-/** What a started server is reached by. */
-export interface StartedApiServer {
-  /** Of an administrator in `system:masters`. */
-  readonly admin: Credentials;
-  stop(): Promise<void>;
 }
 
 /** A running server as the cases see it. */

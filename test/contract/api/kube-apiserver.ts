@@ -7,8 +7,14 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { nodeFiles } from "../../../src/host/node/node-files.ts";
 import { ensureClusterCertificates } from "../../../src/pki/cluster-certificates.ts";
-import { createApiClient, type Credentials } from "./client.ts";
-import type { StartedApiServer } from "./harness.ts";
+import { type Credentials, createApiClient } from "./client.ts";
+
+/** What a started server is reached by. */
+export interface StartedApiServer {
+  /** Of an administrator in `system:masters`. */
+  readonly admin: Credentials;
+  stop(): Promise<void>;
+}
 
 const START_TIMEOUT_MS = 90_000;
 const STOP_TIMEOUT_MS = 15_000;

@@ -24,7 +24,8 @@ describe.each(apiServersUnderTest())("namespaces, on $name", (candidate) => {
     expect(namesOf(items)).toEqual(
       expect.arrayContaining(["default", "kube-node-lease", "kube-public", "kube-system"]),
     );
-    for (const { metadata } of items) expect(metadata.labels).toMatchObject({ "kubernetes.io/metadata.name": metadata.name });
+    for (const { metadata } of items)
+      expect(metadata.labels).toMatchObject({ "kubernetes.io/metadata.name": metadata.name });
   });
 
   it("are active once they are created, and kept by a finalizer of their own", async () => {
@@ -117,15 +118,20 @@ describe.each(apiServersUnderTest())("namespaces, on $name", (candidate) => {
     watch.close();
   });
 
-  it.skipIf(!candidate.isOurs)("get a default account and the cluster's certificate (kube-apiserver alone gives none)", async () => {
-    const { metadata } = await server.admin.object("POST", NAMESPACES, { metadata: { generateName: "contract-" } });
-    const paths = pathsIn(metadata.name ?? "");
-    const accounts = await server.admin.watch(paths.serviceAccounts, { fieldSelector: "metadata.name=default" });
-    await accounts.next();
-    accounts.close();
-    const certificates = await server.admin.watch(paths.configMaps, { fieldSelector: "metadata.name=kube-root-ca.crt" });
-    const { object } = await certificates.next();
-    expect(object).toMatchObject({ data: { "ca.crt": expect.stringContaining("BEGIN CERTIFICATE") } });
-    certificates.close();
-  });
+  it.skipIf(!candidate.isOurs)(
+    "get a default account and the cluster's certificate (kube-apiserver alone gives none)",
+    async () => {
+      const { metadata } = await server.admin.object("POST", NAMESPACES, { metadata: { generateName: "contract-" } });
+      const paths = pathsIn(metadata.name ?? "");
+      const accounts = await server.admin.watch(paths.serviceAccounts, { fieldSelector: "metadata.name=default" });
+      await accounts.next();
+      accounts.close();
+      const certificates = await server.admin.watch(paths.configMaps, {
+        fieldSelector: "metadata.name=kube-root-ca.crt",
+      });
+      const { object } = await certificates.next();
+      expect(object).toMatchObject({ data: { "ca.crt": expect.stringContaining("BEGIN CERTIFICATE") } });
+      certificates.close();
+    },
+  );
 });

@@ -158,7 +158,12 @@ describe.each(apiServersUnderTest())("patch, on $name", (candidate) => {
     const inTemplate = (spec: object) => ({ status: 200, body: { spec: { template: { spec } } } });
 
     it("merges lists by their key", async () => {
-      const patch = { containers: [{ name: "side", image: "example.com/side:2" }, { name: "new", image: "n:1" }] };
+      const patch = {
+        containers: [
+          { name: "side", image: "example.com/side:2" },
+          { name: "new", image: "n:1" },
+        ],
+      };
       const { status, body } = await containersOf("by-key", patch);
       expect(status).toBe(200);
       expect(body).toHaveProperty("spec.template.spec.containers.length", 3);
@@ -200,7 +205,9 @@ describe.each(apiServersUnderTest())("patch, on $name", (candidate) => {
       const metadata = { name: "finalized", finalizers: ["example.com/a", "example.com/b"] };
       await server.admin.object("POST", paths.configMaps, { metadata });
       const path = `${paths.configMaps}/finalized`;
-      const patch = { metadata: { "$deleteFromPrimitiveList/finalizers": ["example.com/a"], finalizers: ["example.com/c"] } };
+      const patch = {
+        metadata: { "$deleteFromPrimitiveList/finalizers": ["example.com/a"], finalizers: ["example.com/c"] },
+      };
       const { body } = await server.admin.patch("strategic", path, patch);
       expect(body).toMatchObject({ metadata: { finalizers: ["example.com/c", "example.com/b"] } });
     });

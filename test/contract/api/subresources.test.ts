@@ -58,7 +58,12 @@ describe.each(apiServersUnderTest())("subresources, on $name", (candidate) => {
 
   describe("pods/eviction", () => {
     const evict = (name: string, deleteOptions?: object) => {
-      const body = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name }, ...(deleteOptions && { deleteOptions }) };
+      const body = {
+        apiVersion: "policy/v1",
+        kind: "Eviction",
+        metadata: { name },
+        ...(deleteOptions && { deleteOptions }),
+      };
       return server.admin.json("POST", `${paths.pods}/${name}/eviction`, body);
     };
     /** A pod that runs, is ready, and would take a while to stop. */
@@ -120,7 +125,11 @@ describe.each(apiServersUnderTest())("subresources, on $name", (candidate) => {
       expect(await evict("unseen")).toMatchObject({
         status: 429,
         headers: { "retry-after": "10" },
-        body: { details: { causes: [{ reason: "DisruptionBudget", message: expect.stringContaining("still being processed") }] } },
+        body: {
+          details: {
+            causes: [{ reason: "DisruptionBudget", message: expect.stringContaining("still being processed") }],
+          },
+        },
       });
     });
 
@@ -136,7 +145,9 @@ describe.each(apiServersUnderTest())("subresources, on $name", (candidate) => {
       await runPod("dry");
       expect(await evict("dry", { dryRun: ["All"] })).toMatchObject({ status: 201 });
       expect((await server.admin.object("GET", `${paths.pods}/dry`)).metadata).not.toHaveProperty("deletionTimestamp");
-      expect(await server.admin.object("GET", `${paths.budgets}/dry`)).toMatchObject({ status: { disruptionsAllowed: 1 } });
+      expect(await server.admin.object("GET", `${paths.budgets}/dry`)).toMatchObject({
+        status: { disruptionsAllowed: 1 },
+      });
     });
 
     it("knows no pod that is not there", async () => {
@@ -153,7 +164,12 @@ describe.each(apiServersUnderTest())("subresources, on $name", (candidate) => {
       expect(scale).toMatchObject({
         apiVersion: "autoscaling/v1",
         kind: "Scale",
-        metadata: { name: "scaled", namespace: metadata.namespace, uid: metadata.uid, resourceVersion: metadata.resourceVersion },
+        metadata: {
+          name: "scaled",
+          namespace: metadata.namespace,
+          uid: metadata.uid,
+          resourceVersion: metadata.resourceVersion,
+        },
         spec: { replicas: 2 },
         status: { replicas: 0, selector: "app=scaled" },
       });
@@ -237,9 +253,12 @@ describe.each(apiServersUnderTest())("subresources, on $name", (candidate) => {
 
     it("is for the audience that was asked, and no other", async () => {
       const { body } = await request({ audiences: ["vault"], expirationSeconds: 3600 });
-      const review = (spec: object) => server.admin.object("POST", "/apis/authentication.k8s.io/v1/tokenreviews", { spec });
+      const review = (spec: object) =>
+        server.admin.object("POST", "/apis/authentication.k8s.io/v1/tokenreviews", { spec });
       const token = tokenOf(body);
-      expect(await review({ token, audiences: ["vault"] })).toMatchObject({ status: { authenticated: true, audiences: ["vault"] } });
+      expect(await review({ token, audiences: ["vault"] })).toMatchObject({
+        status: { authenticated: true, audiences: ["vault"] },
+      });
       expect(await review({ token })).not.toHaveProperty("status.authenticated", true);
       expect(await server.connect({ token }).json("GET", "/api")).toMatchObject({ status: 401 });
     });

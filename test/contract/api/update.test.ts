@@ -19,7 +19,11 @@ describe.each(apiServersUnderTest())("update, on $name", (candidate) => {
 
   it("replaces the object and gives it a later resourceVersion", async () => {
     const before = await created("replaced");
-    const after = await server.admin.object("PUT", `${paths.configMaps}/replaced`, changed(before, { data: { b: "2" } }));
+    const after = await server.admin.object(
+      "PUT",
+      `${paths.configMaps}/replaced`,
+      changed(before, { data: { b: "2" } }),
+    );
     expect(after["data"]).toEqual({ b: "2" });
     expect(Number(after.metadata.resourceVersion)).toBeGreaterThan(Number(before.metadata.resourceVersion));
     expect(after.metadata).toMatchObject({
@@ -45,14 +49,19 @@ describe.each(apiServersUnderTest())("update, on $name", (candidate) => {
 
   it("lets one of many concurrent writers win", async () => {
     const before = await created("raced");
-    const writes = Array.from({ length: 20 }, (_, index) => put("raced", changed(before, { data: { by: `${index}` } })));
+    const writes = Array.from({ length: 20 }, (_, index) =>
+      put("raced", changed(before, { data: { by: `${index}` } })),
+    );
     const statuses = (await Promise.all(writes)).map(({ status }) => status);
     expect(statuses.toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 409)]);
   });
 
   it("lets the last writer win where no resourceVersion is sent", async () => {
     await created("blind");
-    expect(await put("blind", configMap("blind", { z: "9" }))).toMatchObject({ status: 200, body: { data: { z: "9" } } });
+    expect(await put("blind", configMap("blind", { z: "9" }))).toMatchObject({
+      status: 200,
+      body: { data: { z: "9" } },
+    });
   });
 
   it("refuses another uid: it is another object of the name", async () => {
@@ -75,7 +84,10 @@ describe.each(apiServersUnderTest())("update, on $name", (candidate) => {
     const forged = { creationTimestamp: "2001-01-01T00:00:00Z", generation: 9 };
     const { status, body } = await put("kept", changedMetadata(before, { ...forged, labels: { l: "1" } }));
     const { creationTimestamp } = before.metadata;
-    expect({ status, body }).toMatchObject({ status: 200, body: { metadata: { creationTimestamp, labels: { l: "1" } } } });
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { metadata: { creationTimestamp, labels: { l: "1" } } },
+    });
     expect(body).not.toHaveProperty("metadata.generation");
   });
 
@@ -84,13 +96,19 @@ describe.each(apiServersUnderTest())("update, on $name", (candidate) => {
     const body = changedMetadata(before, { deletionTimestamp: "2001-01-01T00:00:00Z" });
     expect(await put("undead", body)).toMatchObject({
       status: 422,
-      body: { details: { causes: [{ field: "metadata.deletionTimestamp", message: expect.stringContaining("immutable") }] } },
+      body: {
+        details: { causes: [{ field: "metadata.deletionTimestamp", message: expect.stringContaining("immutable") }] },
+      },
     });
   });
 
   it.each([
     ["name", { name: "other" }, "the name of the object (other) does not match the name on the URL (placed)"],
-    ["namespace", { namespace: "other" }, "the namespace of the provided object does not match the namespace sent on the request"],
+    [
+      "namespace",
+      { namespace: "other" },
+      "the namespace of the provided object does not match the namespace sent on the request",
+    ],
   ])("refuses a %s that is not the URL's", async (_, metadata, message) => {
     await server.admin.json("POST", paths.configMaps, configMap("placed"));
     const body = changedMetadata(await server.admin.object("GET", `${paths.configMaps}/placed`), metadata);
@@ -140,7 +158,16 @@ describe.each(apiServersUnderTest())("update, on $name", (candidate) => {
     it("refuses an update without a resourceVersion", async () => {
       expect(await server.admin.json("PUT", `${paths.leases}/lock`, lease("b"))).toMatchObject({
         status: 422,
-        body: { details: { causes: [{ field: "metadata.resourceVersion", message: expect.stringContaining("must be specified for an update") }] } },
+        body: {
+          details: {
+            causes: [
+              {
+                field: "metadata.resourceVersion",
+                message: expect.stringContaining("must be specified for an update"),
+              },
+            ],
+          },
+        },
       });
     });
   });

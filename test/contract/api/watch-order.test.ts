@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../src/api/object.ts";
 import type { ApiClient } from "./client.ts";
+import { cronTab, defineCronTabs } from "./cron-tabs.ts";
 import { apiServersUnderTest, useApiServer } from "./harness.ts";
 import { configMap, newNamespace, pathsIn, revisionOf, secret } from "./objects.ts";
 import type { WatchEvent } from "./watch-stream.ts";
@@ -86,7 +87,9 @@ describe.each(apiServersUnderTest())("order of events, on $name", (candidate) =>
     await writing;
   });
 
-  it("lets a cache of list and watch end as a list does, whatever was written in between", { timeout: 120_000 }, async () => {
+  it("lets a cache of list and watch end as a list does, whatever was written in between", {
+    timeout: 120_000,
+  }, async () => {
     const operation = fc.record({
       kind: fc.constantFrom("create", "label", "unlabel", "delete", "restart"),
       name: fc.constantFrom("a", "b", "c", "d"),
@@ -105,6 +108,54 @@ describe.each(apiServersUnderTest())("order of events, on $name", (candidate) =>
       }),
       { numRuns: 8, seed: 20_260_101, interruptAfterTimeLimit: RANDOM_CASES_MS, markInterruptAsFailure: false },
     );
+  });
+});
+
+describe.each(apiServersUnderTest())("what is too old, on $name", (candidate) => {
+  const server = useApiServer(candidate);
+  const expired = (message: RegExp) => ({
+    kind: "Status",
+    status: "Failure",
+    reason: "Expired",
+    message: expect.stringMatching(message),
+    code: 410,
+  });
+
+  /** So much is written that no server keeps all of it: of kube-apiserver that is not true, it has etcd forget by time. */
+  async function writeMuch(): Promise<void> {
+    const { configMaps } = pathsIn(await newNamespace(server.admin));
+    await server.admin.object("POST", configMaps, configMap("large"));
+    for (let round = 0; round < 32; round++) {
+      const data = { text: String(round).padEnd(1_000_000) };
+      expect(await server.admin.patch("merge", `${configMaps}/large`, { data })).toMatchObject({ status: 200 });
+    }
+  }
+
+  it("is told to a watch by an ERROR, after which it ends", async () => {
+    await writeMuch();
+    // kube-apiserver keeps what happened to a new kind from when it was defined, which was after revision 1.
+    const path = await defineCronTabs(server.admin, "history.example.com");
+    await server.admin.object("POST", path, cronTab("history.example.com", "a"));
+    const watch = await server.admin.watch(path, { resourceVersion: "1" });
+    expect(await watch.ended()).toEqual([
+      { type: "ERROR", object: expect.objectContaining(expired(/^too old resource version: 1 \(\d+\)$/)) },
+    ]);
+  });
+
+  it.skipIf(!candidate.isOurs)("is told to lists (kube-apiserver forgets only after minutes)", async () => {
+    const { secrets } = pathsIn(await newNamespace(server.admin));
+    for (const name of ["a", "b"]) await server.admin.object("POST", secrets, secret(name));
+    const { next, resourceVersion } = await server.admin.list(secrets, { limit: 1 });
+    await writeMuch();
+    expect(await server.admin.json("GET", secrets, undefined, { query: { limit: 1, continue: next } })).toMatchObject({
+      status: 410,
+      body: expired(/^The provided continue parameter is too old to display a consistent list result/),
+    });
+    const query = { resourceVersion, resourceVersionMatch: "Exact" };
+    expect(await server.admin.json("GET", secrets, undefined, { query })).toMatchObject({
+      status: 410,
+      body: expired(/^The resourceVersion for the provided list is too old/),
+    });
   });
 });
 
@@ -193,7 +244,9 @@ async function operate(client: ApiClient, path: string, { kind, name, cache }: O
       break;
     case "label":
     case "unlabel":
-      await client.patch("merge", `${path}/${name}`, { metadata: { labels: { shown: kind === "label" ? "yes" : "no" } } });
+      await client.patch("merge", `${path}/${name}`, {
+        metadata: { labels: { shown: kind === "label" ? "yes" : "no" } },
+      });
       break;
     case "delete":
       await client.json("DELETE", `${path}/${name}`);

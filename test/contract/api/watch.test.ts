@@ -229,7 +229,10 @@ describe.each(apiServersUnderTest())("watch, on $name", (candidate) => {
     it("is not older than the resourceVersion that was asked for", async () => {
       await fresh();
       const made = await create("a");
-      const watch = await server.admin.watch(secrets, { ...INITIAL, resourceVersion: made.metadata.resourceVersion ?? "" });
+      const watch = await server.admin.watch(secrets, {
+        ...INITIAL,
+        resourceVersion: made.metadata.resourceVersion ?? "",
+      });
       const [added, bookmark] = await watch.take(2);
       expect(added).toEqual({ type: "ADDED", object: made });
       expect(Number(bookmark?.object.metadata.resourceVersion)).toBeGreaterThanOrEqual(revisionOf(made));

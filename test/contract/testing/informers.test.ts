@@ -206,7 +206,8 @@ describe("a watch", () => {
           annotations: object.metadata?.annotations,
           name: object.metadata?.name,
         });
-      const done = (error: unknown) => (error === null ? resolve() : reject(error instanceof Error ? error : new Error(String(error))));
+      const done = (error: unknown) =>
+        error === null ? resolve() : reject(error instanceof Error ? error : new Error(String(error)));
       const path = `/api/v1/namespaces/${namespace}/configmaps`;
       new Watch(kubeConfigOf(cluster)).watch(path, { labelSelector: "kept", ...query }, take, done).catch(reject);
     });

@@ -112,6 +112,12 @@ const WEBHOOKS: ReadonlyArray<ColumnRow<{ metadata?: Readonly<ObjectMeta>; webho
 export const MUTATING_WEBHOOK_CONFIGURATION_COLUMNS = columnsOf("MutatingWebhookConfiguration", WEBHOOKS);
 export const VALIDATING_WEBHOOK_CONFIGURATION_COLUMNS = columnsOf("ValidatingWebhookConfiguration", WEBHOOKS);
 
+const PARAM_KIND: ColumnRow<{ spec?: { paramKind?: ParamKind } }> = {
+  name: "ParamKind",
+  description: "What it takes its parameters from.",
+  cell: ({ spec }) => paramKindText(spec?.paramKind),
+};
+
 export const VALIDATING_ADMISSION_POLICY_COLUMNS = columnsOf("ValidatingAdmissionPolicy", [
   NAME,
   {
@@ -120,11 +126,7 @@ export const VALIDATING_ADMISSION_POLICY_COLUMNS = columnsOf("ValidatingAdmissio
     description: "How many rules it has.",
     cell: ({ spec }) => spec?.validations?.length ?? 0,
   },
-  {
-    name: "ParamKind",
-    description: "What it takes its parameters from.",
-    cell: ({ spec }) => paramKindText(spec?.paramKind),
-  },
+  PARAM_KIND,
   AGE,
 ]);
 
@@ -132,12 +134,32 @@ function paramKindText(paramKind: ParamKind | undefined): string {
   return paramKind ? `${paramKind.apiVersion ?? ""}/${paramKind.kind ?? ""}` : "<unset>";
 }
 
-export const VALIDATING_ADMISSION_POLICY_BINDING_COLUMNS = columnsOf("ValidatingAdmissionPolicyBinding", [
+export const MUTATING_ADMISSION_POLICY_COLUMNS = columnsOf("MutatingAdmissionPolicy", [
+  NAME,
+  {
+    name: "Mutations",
+    type: "integer",
+    description: "How many changes it makes.",
+    cell: ({ spec }) => spec?.mutations?.length ?? 0,
+  },
+  PARAM_KIND,
+  AGE,
+]);
+
+const POLICY_BINDING: ReadonlyArray<
+  ColumnRow<{ metadata?: Readonly<ObjectMeta>; spec?: { policyName?: string; paramRef?: ParamRef } }>
+> = [
   NAME,
   { name: "PolicyName", description: "The policy that it puts in force.", cell: ({ spec }) => spec?.policyName ?? "" },
   { name: "ParamRef", description: "The policy's parameters.", cell: ({ spec }) => paramRefText(spec?.paramRef) },
   AGE,
-]);
+];
+
+export const VALIDATING_ADMISSION_POLICY_BINDING_COLUMNS = columnsOf(
+  "ValidatingAdmissionPolicyBinding",
+  POLICY_BINDING,
+);
+export const MUTATING_ADMISSION_POLICY_BINDING_COLUMNS = columnsOf("MutatingAdmissionPolicyBinding", POLICY_BINDING);
 
 /** The namespace of parameters that are not named with one is not known here. */
 function paramRefText(paramRef: ParamRef | undefined): string {

@@ -35,6 +35,8 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   serviceaccounts: access.SERVICE_ACCOUNT_COLUMNS,
   services: networking.SERVICE_COLUMNS,
 
+  "mutatingadmissionpolicies.admissionregistration.k8s.io": cluster.MUTATING_ADMISSION_POLICY_COLUMNS,
+  "mutatingadmissionpolicybindings.admissionregistration.k8s.io": cluster.MUTATING_ADMISSION_POLICY_BINDING_COLUMNS,
   "mutatingwebhookconfigurations.admissionregistration.k8s.io": cluster.MUTATING_WEBHOOK_CONFIGURATION_COLUMNS,
   "validatingadmissionpolicies.admissionregistration.k8s.io": cluster.VALIDATING_ADMISSION_POLICY_COLUMNS,
   "validatingadmissionpolicybindings.admissionregistration.k8s.io": cluster.VALIDATING_ADMISSION_POLICY_BINDING_COLUMNS,

@@ -22,6 +22,8 @@ export interface ServedKinds {
   IngressClass: types.IngressClass;
   Job: types.Job;
   Lease: types.Lease;
+  MutatingAdmissionPolicy: types.MutatingAdmissionPolicy;
+  MutatingAdmissionPolicyBinding: types.MutatingAdmissionPolicyBinding;
   MutatingWebhookConfiguration: types.MutatingWebhookConfiguration;
   Namespace: types.Namespace;
   NetworkPolicy: types.NetworkPolicy;

@@ -19,7 +19,7 @@ const create = (object: KubeObject, { strategy } = JOBS) => {
 };
 const refusals = (object: KubeObject) => show(JOBS.strategy.validate?.(create(object)));
 /** Stored, and with a later status. */
-const stored = (spec: Partial<JobSpec>, status = {}) => ({ ...create(job(spec)), status });
+const stored = (spec: Partial<JobSpec>, status = {}): KubeObject => ({ ...create(job(spec)), status });
 const change = (current: KubeObject, next: KubeObject) => show(JOBS.strategy.validateUpdate?.(next, current));
 
 describe("a new job", () => {
@@ -40,12 +40,21 @@ describe("a new job", () => {
 
   it.each<[string, Partial<JobSpec>, object]>([
     ["is a queue of work when only its parallelism is given", { parallelism: 3 }, { parallelism: 3 }],
-    ["does not count failures over all where each index counts its own", { backoffLimitPerIndex: 1 }, { backoffLimit: 2147483647 }],
-    ["replaces only what has failed when it has a failure policy", { podFailurePolicy: { rules: [] } }, { podReplacementPolicy: "Failed" }],
+    [
+      "does not count failures over all where each index counts its own",
+      { backoffLimitPerIndex: 1 },
+      { backoffLimit: 2147483647 },
+    ],
+    [
+      "replaces only what has failed when it has a failure policy",
+      { podFailurePolicy: { rules: [] } },
+      { podReplacementPolicy: "Failed" },
+    ],
   ])("%s", (_name, spec, expected) => {
     const { spec: defaulted } = create(job(spec));
     expect(defaulted).toMatchObject(expected);
-    expect(defaulted).toHaveProperty("completions", spec.parallelism === undefined ? 1 : undefined);
+    if (spec.parallelism === undefined) expect(defaulted).toHaveProperty("completions", 1);
+    else expect(defaulted).not.toHaveProperty("completions");
   });
 
   it("is selected by its UID, and its pods carry both spellings of the labels beside their own", () => {
@@ -81,13 +90,21 @@ describe("a new job", () => {
       { template: { spec: { containers: template.spec.containers } } },
       ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'],
     ],
-    ["has no negative counts", { parallelism: -1 }, ["spec.parallelism: Invalid value: -1: must be greater than or equal to 0"]],
+    [
+      "has no negative counts",
+      { parallelism: -1 },
+      ["spec.parallelism: Invalid value: -1: must be greater than or equal to 0"],
+    ],
     [
       "may not call its pods another job's",
       { template: { ...template, metadata: { labels: { "job-name": "other" } } } },
       ["spec.template.metadata.labels[job-name]: Invalid value: \"other\": must be 'work'"],
     ],
-    ["needs a number of indexes", { completionMode: "Indexed", parallelism: 1 }, ["spec.completions: Required value: when completion mode is Indexed"]],
+    [
+      "needs a number of indexes",
+      { completionMode: "Indexed", parallelism: 1 },
+      ["spec.completions: Required value: when completion mode is Indexed"],
+    ],
     [
       "has limits of an index only when it has indexes",
       { backoffLimitPerIndex: 1 },
@@ -104,7 +121,9 @@ describe("a new job", () => {
         podFailurePolicy: { rules: [{ action: "FailJob", onExitCodes: { operator: "In", values: [42] } }] },
         template: { spec: { ...template.spec, restartPolicy: "OnFailure" } },
       },
-      ['spec.template.spec.restartPolicy: Invalid value: "OnFailure": only "Never" is supported when podFailurePolicy is specified'],
+      [
+        'spec.template.spec.restartPolicy: Invalid value: "OnFailure": only "Never" is supported when podFailurePolicy is specified',
+      ],
     ],
     [
       "succeeds by what can be counted",
@@ -139,9 +158,14 @@ describe("a job that is there", () => {
   });
 
   it.each<[string, Partial<JobSpec>, Partial<JobSpec>, string[]]>([
-    ["may run more pods at once", {}, { parallelism: 5 }, []],
+    ["may run more pods at once", { completions: 9 }, { completions: 9, parallelism: 5 }, []],
     ["may be suspended", {}, { suspend: true }, []],
-    ["ends after what it was to end after", {}, { completions: 2 }, ["spec.completions: Invalid value: 2: field is immutable"]],
+    [
+      "ends after what it was to end after",
+      {},
+      { completions: 2 },
+      ["spec.completions: Invalid value: 2: field is immutable"],
+    ],
     [
       "with indexes grows with its parallelism",
       { completionMode: "Indexed", completions: 3, parallelism: 3 },
@@ -162,6 +186,8 @@ describe("a job that is there", () => {
     const placed = { suspend: true, template: { spec: { ...template.spec, nodeSelector: { pool: "a" } } } };
     const immutable = [expect.stringMatching(/^spec\.template: .*field is immutable$/)];
     expect(change(stored({ suspend: true }), stored(placed))).toEqual([]);
+    // And when the queue takes that back.
+    expect(change(stored(placed), stored({ suspend: true }))).toEqual([]);
     expect(change(stored({ suspend: true }, { startTime: "2026-01-01T00:00:00Z" }), stored(placed))).toEqual(immutable);
     expect(change(stored({}), stored(placed))).toEqual(immutable);
   });

@@ -4,11 +4,12 @@ import type { KubeObject } from "../../../api/object.ts";
 import { checkDnsSubdomain } from "../../../api/validation/names.ts";
 import { each, forbidden, invalid, invalidEach, required, unsupported } from "../../../api/validation/problems.ts";
 import type { ResourceKind, Subresource } from "../../ports/resource-kind.ts";
-import type { User } from "../../ports/user.ts";
 import { objectOf } from "../columns/served-kinds.ts";
 import { defineKind } from "../define-kind.ts";
 import { validateConditions, validateDecisions } from "./certificate-conditions.ts";
+import { whyNoCertificates, whyNoRequest } from "./certificate-pem.ts";
 import { findDuplicates } from "./duplicates.ts";
+import { checkPathSegment } from "./path-segment.ts";
 import { strategyOf } from "./typed-strategy.ts";
 
 const GROUP = "certificates.k8s.io";
@@ -80,6 +81,8 @@ export const CERTIFICATES_KINDS: readonly ResourceKind[] = [
     subresources: [APPROVAL, STATUS],
     strategy: strategyOf(KIND, {
       initialStatus: {},
+      // Kubelets that join by a bootstrap token name theirs by a digest in base64url.
+      checkName: checkPathSegment,
       fields: { "spec.signerName": ({ spec }) => spec.signerName },
       // Who asked, and for what, does not change: a new request is made instead.
       prepareUpdate(draft, current) {
@@ -90,27 +93,11 @@ export const CERTIFICATES_KINDS: readonly ResourceKind[] = [
   }),
 ];
 
-/**
- * The new request as its author's: signers trust these fields, and so what was sent in them does not count. To be
- * called for every creation, before admission.
- */
-export function requestedBy(object: KubeObject, { username, uid, groups, extra }: User): KubeObject {
-  const { spec } = objectOf(KIND, object);
-  const { username: _name, uid: _uid, groups: _groups, extra: _extra, ...asked } = spec;
-  const author = {
-    username,
-    ...(uid !== undefined && uid !== "" && { uid }),
-    groups,
-    ...(extra && Object.keys(extra).length > 0 && { extra }),
-  };
-  return { ...object, spec: { ...asked, ...author } };
-}
-
 function validateSpec(spec: CertificateSigningRequestSpec): FieldError[] {
   const { request, usages = [], signerName, expirationSeconds } = spec;
   const errors: FieldError[] = [];
-  const isPem = /-----BEGIN (NEW )?CERTIFICATE REQUEST-----/.test(Buffer.from(request, "base64").toString("latin1"));
-  if (!isPem) errors.push(invalid("spec.request", request, "PEM block type must be CERTIFICATE REQUEST"));
+  const problem = whyNoRequest(request);
+  if (problem !== undefined) errors.push(invalid("spec.request", request, problem));
   if (usages.length === 0) errors.push(required("spec.usages"));
   errors.push(
     ...each("spec.usages", usages, (usage, path) => (USAGES.includes(usage) ? [] : [unsupported(path, usage, USAGES)])),
@@ -159,6 +146,6 @@ function validateCertificate(
   const issued = current?.certificate ?? "";
   if (certificate === issued) return [];
   if (issued !== "") return [forbidden(path, "updates may not modify existing certificate content")];
-  const isPem = Buffer.from(certificate, "base64").toString("latin1").includes("-----BEGIN CERTIFICATE-----");
-  return isPem ? [] : [invalid(path, "<certificate data>", "must contain one or more PEM blocks")];
+  const problem = whyNoCertificates(certificate);
+  return problem === undefined ? [] : [invalid(path, "<certificate data>", problem)];
 }

@@ -1,3 +1,5 @@
+import type { FieldError } from "../../../api/field-error.ts";
+import type { LabelSelector } from "../../../api/gen/types.ts";
 import { parseQuantity } from "../../../api/quantity.ts";
 import { checkDnsSubdomain } from "../../../api/validation/names.ts";
 import { invalid, invalidEach } from "../../../api/validation/problems.ts";
@@ -22,8 +24,15 @@ export const CSI_STORAGE_CAPACITIES = defineKind({
       ];
     },
     validateUpdate: (next, current) => [
-      ...immutable("nodeTopology", next.nodeTopology, current.nodeTopology),
+      ...keepTopology(next.nodeTopology, current.nodeTopology),
       ...immutable("storageClassName", next.storageClassName, current.storageClassName),
     ],
   }),
 });
+
+/** None is no node, and an empty one is all of them. */
+function keepTopology(next: LabelSelector | undefined, current: LabelSelector | undefined): FieldError[] {
+  const path = "nodeTopology";
+  if ((next === undefined) === (current === undefined)) return immutable(path, next, current);
+  return [invalid(path, next ?? null, "field is immutable")];
+}

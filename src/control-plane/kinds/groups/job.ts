@@ -115,17 +115,25 @@ function validateCompletions(spec: JobSpec, current: JobSpec): FieldError[] {
   return [invalid("spec.completions", completions, "can only be modified in tandem with spec.parallelism")];
 }
 
-/** A job that waits may still be told where its pods should go: by whoever queues jobs. */
+/** A job that waits may still be told where its pods should go, or not any more: by whoever queues jobs. */
 function withScheduling(current: PodTemplateSpec, next: PodTemplateSpec): PodTemplateSpec {
+  const {
+    affinity: _affinity,
+    nodeSelector: _selector,
+    tolerations: _tolerations,
+    schedulingGates: _gates,
+    ...spec
+  } = current.spec ?? { containers: [] };
+  const { labels: _labels, annotations: _annotations, ...metadata } = current.metadata ?? {};
   const { affinity, nodeSelector, tolerations, schedulingGates } = next.spec ?? {};
   const { labels, annotations } = next.metadata ?? {};
-  const nodeAffinity = affinity?.nodeAffinity;
+  const { nodeAffinity: _before, ...otherAffinity } = current.spec?.affinity ?? {};
+  const { nodeAffinity } = affinity ?? {};
   return {
-    metadata: { ...current.metadata, ...(labels && { labels }), ...(annotations && { annotations }) },
+    metadata: { ...metadata, ...(labels && { labels }), ...(annotations && { annotations }) },
     spec: {
-      containers: [],
-      ...current.spec,
-      affinity: { ...current.spec?.affinity, ...(nodeAffinity && { nodeAffinity }) },
+      ...spec,
+      affinity: { ...otherAffinity, ...(nodeAffinity && { nodeAffinity }) },
       ...(nodeSelector && { nodeSelector }),
       ...(tolerations && { tolerations }),
       ...(schedulingGates && { schedulingGates }),

@@ -39,7 +39,10 @@ export const VOLUME_ATTACHMENTS = defineKind({
   ],
 });
 
-function validateSource(path: string, { inlineVolumeSpec, persistentVolumeName }: VolumeAttachmentSource): FieldError[] {
+function validateSource(
+  path: string,
+  { inlineVolumeSpec, persistentVolumeName }: VolumeAttachmentSource,
+): FieldError[] {
   const rule = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
   if (inlineVolumeSpec !== undefined) return persistentVolumeName === undefined ? [] : [forbidden(path, rule)];
   if (persistentVolumeName === undefined) return [required(path, rule)];

@@ -1,0 +1,178 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { apiServersUnderTest, useApiServer } from "./harness.ts";
+import { namesOf, newNamespace, pathsIn, pod } from "./objects.ts";
+
+const CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses";
+
+describe.each(apiServersUnderTest())("admission of pods, on $name", (candidate) => {
+  const server = useApiServer(candidate);
+  let paths: ReturnType<typeof pathsIn>;
+
+  beforeAll(async () => {
+    paths = pathsIn(await newNamespace(server.admin));
+  });
+
+  const create = (name: string, spec: object = {}) => server.admin.json("POST", paths.pods, pod(name, { spec }));
+
+  it("fills in everything that the author left out", async () => {
+    expect(await create("plain")).toMatchObject({
+      status: 201,
+      body: {
+        spec: {
+          containers: [
+            {
+              name: "main",
+              imagePullPolicy: "IfNotPresent",
+              terminationMessagePath: "/dev/termination-log",
+              terminationMessagePolicy: "File",
+            },
+          ],
+          dnsPolicy: "ClusterFirst",
+          enableServiceLinks: true,
+          preemptionPolicy: "PreemptLowerPriority",
+          priority: 0,
+          restartPolicy: "Always",
+          schedulerName: "default-scheduler",
+          securityContext: {},
+          serviceAccount: "default",
+          serviceAccountName: "default",
+          terminationGracePeriodSeconds: 30,
+        },
+        status: { phase: "Pending", qosClass: "BestEffort" },
+      },
+    });
+  });
+
+  it("tolerates unready and unreachable nodes for five minutes", async () => {
+    const tolerations = ["not-ready", "unreachable"].map((condition) => {
+      return {
+        key: `node.kubernetes.io/${condition}`,
+        operator: "Exists",
+        effect: "NoExecute",
+        tolerationSeconds: 300,
+      };
+    });
+    expect(await create("tolerant")).toMatchObject({ body: { spec: { tolerations } } });
+    const own = { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute", tolerationSeconds: 5 };
+    const { body } = await create("impatient", { tolerations: [own] });
+    expect(body).toMatchObject({ spec: { tolerations: [own, tolerations[1]] } });
+    expect(body).toHaveProperty("spec.tolerations.length", 2);
+  });
+
+  describe("with service accounts", () => {
+    const mountPath = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+    it("mounts a token that is renewed, the authority's certificate and the namespace", async () => {
+      const name = expect.stringMatching(/^kube-api-access-[a-z0-9]{5}$/);
+      expect(await create("mounted")).toMatchObject({
+        body: {
+          spec: {
+            containers: [{ volumeMounts: [{ name, mountPath, readOnly: true }] }],
+            volumes: [
+              {
+                name,
+                projected: {
+                  defaultMode: 420,
+                  sources: [
+                    { serviceAccountToken: { expirationSeconds: 3607, path: "token" } },
+                    { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
+                    { downwardAPI: { items: [{ path: "namespace", fieldRef: { fieldPath: "metadata.namespace" } }] } },
+                  ],
+                },
+              },
+            ],
+          },
+        },
+      });
+    });
+
+    it("mounts nothing where the pod or the account says so", async () => {
+      const { body } = await create("unmounted", { automountServiceAccountToken: false });
+      expect(body).not.toHaveProperty("spec.volumes");
+      const account = { metadata: { name: "shy" }, automountServiceAccountToken: false };
+      await server.admin.object("POST", paths.serviceAccounts, account);
+      expect((await create("shy", { serviceAccountName: "shy" })).body).not.toHaveProperty("spec.volumes");
+    });
+
+    it("gives the account's pull secrets to pods that have none", async () => {
+      const account = { metadata: { name: "puller" }, imagePullSecrets: [{ name: "registry" }] };
+      await server.admin.object("POST", paths.serviceAccounts, account);
+      expect(await create("pulling", { serviceAccountName: "puller" })).toMatchObject({
+        body: {
+          spec: { serviceAccountName: "puller", serviceAccount: "puller", imagePullSecrets: [{ name: "registry" }] },
+        },
+      });
+    });
+
+    it("refuses an account that is not there", async () => {
+      expect(await create("homeless", { serviceAccountName: "absent" })).toMatchObject({
+        status: 403,
+        body: { reason: "Forbidden", message: expect.stringMatching(/serviceaccount "absent" not found/) },
+      });
+    });
+  });
+
+  describe("with priorities", () => {
+    it("has the classes of the system", async () => {
+      const { items } = await server.admin.list(CLASSES);
+      expect(namesOf(items)).toEqual(expect.arrayContaining(["system-cluster-critical", "system-node-critical"]));
+      expect(items).toContainEqual(expect.objectContaining({ value: 2_000_000_000 }));
+      expect(items).toContainEqual(expect.objectContaining({ value: 2_000_001_000 }));
+    });
+
+    it("resolves a class", async () => {
+      const fields = { value: 1234, preemptionPolicy: "Never", description: "for a test" };
+      await server.admin.object("POST", CLASSES, { metadata: { name: "contract-high" }, ...fields });
+      const important = () => create("important", { priorityClassName: "contract-high" });
+      // A real server hears of the class a moment later.
+      await expect.poll(important, { timeout: 10_000 }).toMatchObject({
+        status: 201,
+        body: { spec: { priorityClassName: "contract-high", priority: 1234, preemptionPolicy: "Never" } },
+      });
+      expect(await create("critical", { priorityClassName: "system-node-critical" })).toMatchObject({
+        status: 201,
+        body: { spec: { priority: 2_000_001_000 } },
+      });
+    });
+
+    it.each([
+      ["a class that is not there", { priorityClassName: "absent" }, "no PriorityClass with name absent was found"],
+      [
+        "a priority that is not the class's",
+        { priority: 7 },
+        "the integer value of priority (7) must not be provided in pod spec",
+      ],
+    ])("refuses %s", async (_, spec, message) => {
+      expect(await create("wrong", spec)).toMatchObject({
+        status: 403,
+        body: { reason: "Forbidden", message: expect.stringContaining(message) },
+      });
+    });
+
+    it("gives the global default to pods without a class", async () => {
+      const name = "contract-default";
+      await server.admin.object("POST", CLASSES, { metadata: { name }, value: 77, globalDefault: true });
+      const isDefault = { body: { spec: { priorityClassName: name, priority: 77 } } };
+      await expect.poll(() => create(`default-${Date.now()}`), { timeout: 10_000 }).toMatchObject(isDefault);
+      const second = { metadata: { name: "contract-second" }, value: 78, globalDefault: true };
+      expect(await server.admin.json("POST", CLASSES, second)).toMatchObject({
+        status: 403,
+        body: { message: expect.stringContaining(`PriorityClass ${name} is already marked as default`) },
+      });
+      await server.admin.json("DELETE", `${CLASSES}/${name}`);
+    });
+
+    it("reserves the highest values and the system's prefix", async () => {
+      const high = { metadata: { name: "too-high" }, value: 1_000_000_001 };
+      expect((await server.admin.json("POST", CLASSES, high)).status).toBeGreaterThanOrEqual(400);
+      const named = { metadata: { name: "system-mine" }, value: 1 };
+      expect(await server.admin.json("POST", CLASSES, named)).toMatchObject({ status: 422 });
+    });
+
+    it("does not let a class change its value", async () => {
+      await server.admin.object("POST", CLASSES, { metadata: { name: "contract-fixed" }, value: 5 });
+      const patch = { value: 6 };
+      expect(await server.admin.patch("merge", `${CLASSES}/contract-fixed`, patch)).toMatchObject({ status: 422 });
+    });
+  });
+});

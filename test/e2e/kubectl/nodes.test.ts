@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ClusterUnderTest, startClusterUnderTest } from "./cluster-under-test.ts";
+import type { Kubectl } from "./kubectl.ts";
+import { bind, node, pod, RUNNING, setStatus, workload } from "./manifests.ts";
+import { rowsOf } from "./tables.ts";
+
+const BUDGET = "/apis/policy/v1/namespaces/default/poddisruptionbudgets/calm";
+
+describe("kubectl with nodes", () => {
+  let cluster: ClusterUnderTest;
+  let kubectl: Kubectl;
+  beforeAll(async () => {
+    cluster = await startClusterUnderTest();
+    kubectl = cluster.kubectl;
+    const budget = {
+      apiVersion: "policy/v1",
+      kind: "PodDisruptionBudget",
+      metadata: { name: "calm" },
+      spec: { minAvailable: 1, selector: { matchLabels: { app: "web" } } },
+    };
+    const items = [node("worker"), workload("ReplicaSet", { name: "web" }), workload("DaemonSet", { name: "agent" }), budget];
+    await kubectl.ok("create -f -", { input: { apiVersion: "v1", kind: "List", items } });
+  });
+  afterAll(async () => await cluster?.stop());
+
+  const controlledBy = async (kind: string, name: string): Promise<object> => {
+    const uid = await kubectl.ok(`get ${kind} ${name} -o jsonpath={.metadata.uid}`);
+    return { apiVersion: "apps/v1", kind, name, uid, controller: true };
+  };
+  const taints = async () => await kubectl.ok("get node worker -o jsonpath={.spec.taints[*].key}");
+
+  it("cordons and uncordons", async () => {
+    expect(await kubectl.ok("cordon worker")).toBe("node/worker cordoned\n");
+    expect(await kubectl.ok("cordon worker")).toBe("node/worker already cordoned\n");
+    expect(rowsOf(await kubectl.ok("get nodes"))).toEqual([
+      "NAME | STATUS | ROLES | AGE | VERSION",
+      "worker | Ready,SchedulingDisabled | worker | AGE | v1.35.0",
+    ]);
+    expect(await kubectl.ok("uncordon worker")).toBe("node/worker uncordoned\n");
+    expect(await kubectl.ok("get node worker -o jsonpath={.spec.unschedulable}")).toBe("");
+  });
+
+  it("taints, overwrites only when told to, and takes taints away", async () => {
+    const before = await taints();
+    expect(await kubectl.ok("taint node worker lane=slow:NoSchedule")).toBe("node/worker tainted\n");
+    expect(await taints()).toContain("lane");
+    expect(await kubectl.fails("taint node worker lane=fast:NoSchedule")).toBe(
+      "error: node worker already has lane taint(s) with same effect(s) and --overwrite is false\n",
+    );
+    expect(await kubectl.ok("taint node worker lane=fast:NoSchedule --overwrite")).toBe("node/worker modified\n");
+    expect(await kubectl.ok("taint node worker lane-")).toBe("node/worker untainted\n");
+    expect(await taints()).toBe(before);
+    expect(await kubectl.fails("taint node worker lane-")).toBe('error: taint "lane" not found\n');
+  });
+
+  it("drains: pods of daemon sets stay, others are evicted as far as budgets allow", async () => {
+    const [web, agent] = [await controlledBy("ReplicaSet", "web"), await controlledBy("DaemonSet", "agent")];
+    const items = [
+      pod({ name: "web", labels: { app: "web" }, ownerReferences: [web] }),
+      pod({ name: "agent", labels: { app: "agent" }, ownerReferences: [agent] }),
+      pod({ name: "bare" }),
+    ];
+    await kubectl.ok("create -f -", { input: { apiVersion: "v1", kind: "List", items } });
+    await bind(kubectl, { pods: ["web", "agent", "bare"], to: "worker" });
+    await setStatus(kubectl, "/api/v1/namespaces/default/pods/web", RUNNING);
+
+    expect(await kubectl.fails("drain worker --ignore-daemonsets --timeout=5s")).toMatch(
+      /\(use --force to override\): default\/bare/,
+    );
+    expect(await kubectl.fails("drain worker --timeout=5s")).toContain(
+      "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): default/agent",
+    );
+    await kubectl.ok("delete pod bare --force --grace-period=0");
+
+    const counts = { currentHealthy: 1, desiredHealthy: 1, expectedPods: 1, observedGeneration: 1 };
+    await setStatus(kubectl, BUDGET, { ...counts, disruptionsAllowed: 0 });
+    expect(rowsOf(await kubectl.ok("get poddisruptionbudgets"))).toEqual([
+      "NAME | MIN AVAILABLE | MAX UNAVAILABLE | ALLOWED DISRUPTIONS | AGE",
+      "calm | 1 | N/A | 0 | AGE",
+    ]);
+    const refused = await kubectl.run("drain worker --ignore-daemonsets --timeout=2s");
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("Cannot evict pod as it would violate the pod's disruption budget.");
+    expect(await kubectl.ok("get pod web -o jsonpath={.metadata.deletionTimestamp}")).toBe("");
+
+    await setStatus(kubectl, BUDGET, { ...counts, disruptionsAllowed: 1 });
+    const terminating = kubectl.start("get pod web -w");
+    const drained = kubectl.ok("drain worker --ignore-daemonsets --timeout=20s");
+    await terminating.prints("Terminating");
+    // What a kubelet does once the containers of an evicted pod have ended.
+    await kubectl.ok("delete pod web --force --grace-period=0");
+    await terminating.stop();
+    expect(await drained).toMatch(/evicting pod default\/web\npod\/web evicted\nnode\/worker (drained|evicted)\n$/);
+    expect(await kubectl.ok("get pods -o name")).toBe("pod/agent\n");
+    expect(await kubectl.json("get poddisruptionbudget calm")).toMatchObject({
+      status: { disruptionsAllowed: 0, disruptedPods: { web: expect.stringMatching(/Z$/) } },
+    });
+  });
+});

@@ -1,0 +1,51 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+/** Where `nodelet/testing` is the built package, by its own name. */
+export const ROOT = join(import.meta.dirname, "../../..");
+
+if (!existsSync(join(ROOT, "dist/testing.js")))
+  throw new Error("dist/testing.js is missing: run `npm run build` first");
+
+export interface NodeRun {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface RunOptions {
+  /** Default: the Node.js that runs this. */
+  readonly program?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+const LIMIT_MS = 60_000;
+
+/** Runs Node.js with these arguments to its end; killed, with a code of null, when it does not end by itself. */
+export async function runNode(args: readonly string[], { program, environment }: RunOptions = {}): Promise<NodeRun> {
+  const { NODE_OPTIONS: _, VITEST: __, NODE_TEST_CONTEXT: ___, ...inherited } = process.env;
+  const child = spawn(program ?? process.execPath, args, {
+    cwd: ROOT,
+    env: { ...inherited, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: LIMIT_MS,
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  return await new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+/** Runs the text of a module. */
+export function runModule(source: string, options?: RunOptions): Promise<NodeRun> {
+  return runNode(["--input-type=module", "--eval", source], options);
+}
