@@ -220,7 +220,7 @@ async function serveChange(
   call: ResourceRequest,
   { wanted, subresource }: { wanted: AnswerForm; subresource: Subresource | undefined },
 ): Promise<WebAnswer> {
-  const { target, request } = call;
+  const { target } = call;
   const { namespace, name } = target;
   const context = contextOf(call);
   await deps.prepare(kind);

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import { request as requestHttp1 } from "node:https";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createCertificateAuthority, issueCertificate } from "../../pki/issue-certificate.ts";
-import type { WebRequest, WebServer, WebWriter } from "../web-server.ts";
-import { listenWeb } from "./listen-web.ts";
+import { createCertificateAuthority, issueCertificate } from "../../src/pki/issue-certificate.ts";
+import type { WebRequest, WebServer, WebWriter } from "../../src/host/web-server.ts";
+import { listenWeb } from "../../src/host/node/listen-web.ts";
 
 const DAY_MS = 86_400_000;
 const MAX_BYTES = 100_000;
