@@ -4,7 +4,7 @@ import tseslint from "typescript-eslint";
 export default tseslint.config(
   { ignores: ["dist/**", "coverage/**"] },
   {
-    files: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "scripts/**/*.ts"],
+    files: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "scripts/**/*.ts", "examples/**/*.ts"],
     ignores: ["**/gen/**"],
     extends: [tseslint.configs.base],
     languageOptions: { parserOptions: { projectService: true } },

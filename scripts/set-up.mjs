@@ -33,6 +33,12 @@ const PACKAGES = [
   { name: "busybox-static", present: hasStaticBusybox },
 ];
 
+/** What the tests need besides. */
+const TEST_PACKAGES = [
+  { name: "kubernetes-client", present: hasKubectl },
+  { name: "openssl", present: () => findProgram("openssl") },
+];
+
 /** A failure that the user can mend; printed without a stack. */
 class SetUpError extends Error {}
 
@@ -54,8 +60,9 @@ export function checkRoot(again) {
 }
 
 /** Installs the Debian packages that are missing; throws a SetUpError with the command to run where it cannot. */
-export async function installPackages() {
-  const missing = PACKAGES.filter(({ present }) => !present()).map(({ name }) => name);
+export async function installPackages({ forTests = false } = {}) {
+  const packages = forTests ? [...PACKAGES, ...TEST_PACKAGES] : PACKAGES;
+  const missing = packages.filter(({ present }) => !present()).map(({ name }) => name);
   if (missing.length === 0) return;
   const mend = `apt-get install ${missing.join(" ")}`;
   if (!findProgram("apt-get")) {
@@ -70,7 +77,7 @@ export async function installPackages() {
   } catch (error) {
     throw new SetUpError(`${error.message}\nMend what it says, or install them yourself: ${mend}`);
   }
-  const still = PACKAGES.filter(({ present }) => !present()).map(({ name }) => name);
+  const still = packages.filter(({ present }) => !present()).map(({ name }) => name);
   if (still.length > 0) throw new SetUpError(`Still missing after their installation: ${still.join(", ")}.`);
 }
 
@@ -163,6 +170,13 @@ function hasNetworkPlugins() {
   const directories = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
   const plugins = ["bridge", "host-local", "portmap", "loopback"];
   return directories.some((directory) => plugins.every((plugin) => existsSync(join(directory, plugin))));
+}
+
+/** Any kubectl does, also one of several beside each other; or those that the tests are told of. */
+function hasKubectl() {
+  if (process.env.NODELET_TEST_KUBECTLS) return true;
+  const directories = `${process.env.PATH ?? ""}:${SEARCH_PATH}`.split(":").filter((path) => existsSync(path));
+  return directories.some((path) => readdirSync(path).some((name) => /^kubectl(\.1\.\d+)?$/.test(name)));
 }
 
 /** A dynamic program names its loader near its beginning; in an image there is none. */

@@ -3,7 +3,7 @@ import { checkMachine, installModules, installPackages, runForeground, runScript
 
 await runScript(async () => {
   checkMachine();
-  await installPackages();
+  await installPackages({ forTests: true });
   await installModules();
   return await runForeground("npm", ["run", "all"]);
 });

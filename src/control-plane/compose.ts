@@ -28,10 +28,10 @@ export interface ControlPlane {
   /** Resolves once the cluster's first objects are there; pending for ever if that fails, which `run` then says. */
   readonly ready: Promise<void>;
   /**
-   * Creates what every cluster begins with, is ready then (`/readyz`), and runs the controllers until the signal fires.
-   * Rejects when a part of it ends by a bug.
+   * Creates what every cluster begins with, is ready then (`/readyz`), and runs the controllers until it is stopped.
+   * Stops itself and rejects when a part of it ends by a bug.
    */
-  run(signal: AbortSignal): Promise<void>;
+  run(stop: AbortController): Promise<void>;
 }
 
 /** Letters and digits of generated names, without those that make words or are mistaken for each other. */
@@ -75,11 +75,11 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
     writer,
     feed,
     ready: readiness.reached,
-    async run(signal) {
+    async run(stop) {
       await bootstrapCluster({ reader, writer }, options.endpoint);
       readiness.reach();
       log.info("the control plane is ready", { revision: store.revision });
-      await runTogether([...controllers, definitions], signal);
+      await runTogether([...controllers, definitions], stop);
     },
   };
 }
@@ -106,19 +106,17 @@ function createReadiness(): Readiness {
   };
 }
 
-/** Until the signal fires; when one part fails the others are stopped, and its error is thrown when they are gone. */
+/** Until they are stopped; when one part fails it stops the others, and its error is thrown when they are gone. */
 async function runTogether(
   parts: ReadonlyArray<{ run(signal: AbortSignal): Promise<void> }>,
-  signal: AbortSignal,
+  stop: AbortController,
 ): Promise<void> {
-  const failed = new AbortController();
-  const either = AbortSignal.any([signal, failed.signal]);
   const results = await Promise.allSettled(
     parts.map(async (part) => {
       try {
-        await part.run(either);
+        await part.run(stop.signal);
       } catch (error) {
-        failed.abort();
+        stop.abort();
         throw error;
       }
     }),

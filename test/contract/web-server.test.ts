@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { connect, type IncomingHttpHeaders } from "node:http2";
-import { request as requestHttp1 } from "node:https";
+import { Agent, request as requestHttp1 } from "node:https";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createCertificateAuthority, issueCertificate } from "../../src/pki/issue-certificate.ts";
-import type { WebRequest, WebServer, WebWriter } from "../../src/host/web-server.ts";
 import { listenWeb } from "../../src/host/node/listen-web.ts";
+import type { WebRequest, WebServer, WebWriter } from "../../src/host/web-server.ts";
+import { createCertificateAuthority, issueCertificate } from "../../src/pki/issue-certificate.ts";
 
 const DAY_MS = 86_400_000;
 const MAX_BYTES = 100_000;
@@ -146,6 +146,30 @@ describe("an HTTPS server", () => {
     expect(seen.at(-1)?.signal.aborted).toBe(true);
     writer?.write("nobody reads this");
     writer?.end();
+  });
+
+  it.each([
+    ["with a certificate", true, { commonName: "me", organizations: ["one", "two"] }],
+    ["without one", false, undefined],
+  ])("knows on a resumed TLS session who comes %s", async (_how, isKnown, peer) => {
+    const agent = new Agent({ keepAlive: false });
+    const call = async () => {
+      const request = requestHttp1({
+        host: "127.0.0.1",
+        port: server.port,
+        path: "/who",
+        agent,
+        ...credentials(isKnown),
+      });
+      request.end();
+      const [response] = await once(request, "response");
+      const isResumed: boolean = response.socket.isSessionReused();
+      let text = "";
+      for await (const chunk of response) text += String(chunk);
+      return { isResumed, peer: JSON.parse(text).peer };
+    };
+    expect(await call()).toEqual({ isResumed: false, peer });
+    expect(await call()).toEqual({ isResumed: true, peer });
   });
 
   it("says that its port is taken, and what to do", async () => {

@@ -59,9 +59,9 @@ export async function serveControlPlane(
   parts: ControlPlaneParts,
 ): Promise<RunningControlPlane> {
   const { journal, certificates, log } = parts;
-  // One signal stops everything.
-  setMaxListeners(0);
   const stop = new AbortController();
+  // One signal stops everything, and this process may be somebody's test: the default is theirs.
+  setMaxListeners(0, stop.signal);
   const store = await createObjectStore({ journal, clock: nodeClock, log });
   let server: WebServer | undefined;
   try {
@@ -137,7 +137,7 @@ function describe(
   { certificates }: ControlPlaneParts,
 ): RunningControlPlane {
   const url = `https://${options.address.includes(":") ? `[${options.address}]` : options.address}:${server.port}`;
-  const run = controlPlane.run(stop.signal).catch((error: unknown) => {
+  const run = controlPlane.run(stop).catch((error: unknown) => {
     if (!isAbort(error)) throw error;
   });
   // Whoever asks for `ended` hears of it; until then it must not end the process by itself.

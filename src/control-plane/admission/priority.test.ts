@@ -68,12 +68,14 @@ describe("the priority of a new pod", () => {
     expect(specOf(pod({ priorityClassName: "high", priority: 1000 }))).toMatchObject({ priority: 1000 });
   });
 
-  test("comes with the class's preemption policy, or the author's where the class has none", () => {
+  test("comes with the class's preemption policy, without any class that of preempting, and with no other", () => {
     const object = pod({ priorityClassName: "high", preemptionPolicy: "PreemptLowerPriority" });
     expect(refusalOf(plugin, requestFor("pods", { object })).message).toBe(
       'pods "p" is forbidden: the string value of PreemptionPolicy (PreemptLowerPriority) must not be provided in pod spec; priority admission controller computed Never from the given PriorityClass name',
     );
-    expect(specOf(pod({ preemptionPolicy: "Never" }))).toMatchObject({ preemptionPolicy: "Never" });
+    expect(specOf(pod({}))).toMatchObject({ priority: 0, preemptionPolicy: "PreemptLowerPriority" });
+    const never = pod({ preemptionPolicy: "Never" });
+    expect(refusalOf(plugin, requestFor("pods", { object: never })).message).toContain("computed PreemptLowerPriority");
   });
 
   test("is not looked at in subresources", () => {

@@ -98,7 +98,7 @@ function resolvePriority(request: AdmissionRequest, spec: PodSpec, reader: Resou
     throw refusal(request, `no PriorityClass with name ${spec.priorityClassName} was found`);
   }
   const priority = found?.value ?? 0;
-  const policy = found?.preemptionPolicy;
+  const policy = found === undefined ? "PreemptLowerPriority" : found.preemptionPolicy;
   if (spec.priority !== undefined && spec.priority !== priority) {
     throw refusal(
       request,

@@ -92,11 +92,13 @@ function peerOf(socket: Socket | undefined): Peer {
 
 function readPeer(socket: Socket): Peer {
   if (!isTls(socket) || !socket.authorized) return undefined;
+  // A session that is resumed counts as authorized even when nobody showed a certificate: then there is no subject.
   const { subject } = socket.getPeerCertificate();
+  if (subject?.CN === undefined) return undefined;
   // Several organizations come as a list, which the types do not say.
-  const organizations: unknown = subject?.O ?? [];
+  const organizations: unknown = subject.O ?? [];
   const list = Array.isArray(organizations) ? organizations.map(String) : [String(organizations)];
-  return { commonName: String(subject?.CN ?? ""), organizations: list };
+  return { commonName: String(subject.CN), organizations: list };
 }
 
 /** The socket of an HTTP/2 session is a proxy of the real one, which `instanceof` does not see through. */

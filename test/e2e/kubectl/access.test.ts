@@ -118,7 +118,9 @@ describe("kubectl with other people's credentials", () => {
     });
     const encoded = (await readFile(request)).toString("base64");
     for (const name of ["jane", "joe"]) await kubectl.ok("create -f -", { input: order(name, encoded) });
-    expect(await kubectl.ok("certificate approve jane")).toBe("certificatesigningrequest.certificates.k8s.io/jane approved\n");
+    expect(await kubectl.ok("certificate approve jane")).toBe(
+      "certificatesigningrequest.certificates.k8s.io/jane approved\n",
+    );
     expect(await kubectl.ok("certificate deny joe")).toBe("certificatesigningrequest.certificates.k8s.io/joe denied\n");
     const certificate = await issued("jane");
     expect(rowsOf(await kubectl.ok("get csr"))).toEqual([

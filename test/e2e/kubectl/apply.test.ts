@@ -35,10 +35,14 @@ describe("kubectl apply", () => {
   it("merges the lists of a pod template by name", async () => {
     const container = (name: string, image: string) => ({ name, image });
     const deployment = (...containers: object[]) =>
-      workload("Deployment", { name: "lists" }, {
-        selector: { matchLabels: { app: "lists" } },
-        template: { metadata: { labels: { app: "lists" } }, spec: { containers } },
-      });
+      workload(
+        "Deployment",
+        { name: "lists" },
+        {
+          selector: { matchLabels: { app: "lists" } },
+          template: { metadata: { labels: { app: "lists" } }, spec: { containers } },
+        },
+      );
     await kubectl.ok("apply -f -", { input: deployment(container("one", "a:1"), container("two", "b:1")) });
     const sidecar = { spec: { template: { spec: { containers: [container("injected", "c:1")] } } } };
     await kubectl.ok(["patch", "deployment", "lists", "-p", JSON.stringify(sidecar)]);
@@ -81,7 +85,9 @@ describe("kubectl apply", () => {
 
   it("applies on the server, names the owners of fields in a conflict, and takes them with --force-conflicts", async () => {
     const apply = (value: string, ...flags: string[]) =>
-      kubectl.run(["apply", "--server-side", ...flags, "-f", "-"], { input: configMap({ name: "ssa" }, { key: value }) });
+      kubectl.run(["apply", "--server-side", ...flags, "-f", "-"], {
+        input: configMap({ name: "ssa" }, { key: value }),
+      });
     expect(await apply("one")).toMatchObject({ code: 0, stdout: "configmap/ssa serverside-applied\n" });
     const { code, stderr } = await apply("two", "--field-manager=other");
     expect(code).toBe(1);
@@ -109,13 +115,16 @@ describe("kubectl apply", () => {
     const before = configMap({ name: "migrated" }, { a: "1" });
     await kubectl.ok("apply -f -", { input: before });
     const after = configMap({ name: "migrated" }, { a: "2" });
-    expect(await kubectl.ok("apply --server-side -f -", { input: after })).toBe("configmap/migrated serverside-applied\n");
+    expect(await kubectl.ok("apply --server-side -f -", { input: after })).toBe(
+      "configmap/migrated serverside-applied\n",
+    );
     expect(await dataOf("migrated")).toEqual({ a: "2" });
   });
 
   it("applies a kustomization", async () => {
     await writeFile(join(cluster.directory, "map.json"), JSON.stringify(configMap({ name: "base" })));
-    const kustomization = 'namePrefix: dev-\nresources: [map.json]\nconfigMapGenerator: [{name: made, literals: ["a=b"]}]\n';
+    const kustomization =
+      'namePrefix: dev-\nresources: [map.json]\nconfigMapGenerator: [{name: made, literals: ["a=b"]}]\n';
     await writeFile(join(cluster.directory, "kustomization.yaml"), kustomization);
     const printed = await kubectl.ok(["apply", "-k", cluster.directory]);
     expect(printed).toMatch(/^configmap\/dev-base created\nconfigmap\/dev-made-\w{10} created\n$/);

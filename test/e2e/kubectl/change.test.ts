@@ -20,7 +20,13 @@ describe("kubectl changing objects", () => {
   afterAll(async () => await cluster?.stop());
 
   const field = async (object: string, path: string) => await kubectl.ok(`get ${object} -o jsonpath={${path}}`);
-  const patch = (object: string, body: unknown, ...flags: string[]) => ["patch", object, "-p", JSON.stringify(body), ...flags];
+  const patch = (object: string, body: unknown, ...flags: string[]) => [
+    "patch",
+    object,
+    "-p",
+    JSON.stringify(body),
+    ...flags,
+  ];
 
   it("labels, and overwrites only when told to", async () => {
     expect(await kubectl.ok("label pod web tier=front")).toBe("pod/web labeled\n");
@@ -65,24 +71,36 @@ describe("kubectl changing objects", () => {
 
   it("refuses patches that do not fit", async () => {
     const missing = [{ op: "remove", path: "/data/nothing" }];
-    expect(await kubectl.fails(patch("configmap/settings", missing, "--type=json"))).toMatch(/^The request is invalid: /);
+    expect(await kubectl.fails(patch("configmap/settings", missing, "--type=json"))).toMatch(
+      /^The request is invalid: /,
+    );
     const untrue = [{ op: "test", path: "/data/key", value: "other" }];
     expect(await kubectl.fails(patch("configmap/settings", untrue, "--type=json"))).toContain("test");
-    expect(await kubectl.fails(patch("configmap/settings", { data: 5 }))).toContain("data: expected object, got integer 5");
+    expect(await kubectl.fails(patch("configmap/settings", { data: 5 }))).toContain(
+      "data: expected object, got integer 5",
+    );
     const renamed = { metadata: { name: "other" } };
-    expect(await kubectl.fails(patch("configmap/settings", renamed))).toContain("the name of the object (other) does not match");
+    expect(await kubectl.fails(patch("configmap/settings", renamed))).toContain(
+      "the name of the object (other) does not match",
+    );
     expect(await kubectl.fails(patch("configmap/nobody", {}))).toContain('configmaps "nobody" not found');
   });
 
   it.runIf(minor >= 24)("patches the status alone with --subresource=status", async () => {
-    const both = { metadata: { labels: { from: "status" } }, spec: { activeDeadlineSeconds: 9 }, status: { phase: "Running" } };
+    const both = {
+      metadata: { labels: { from: "status" } },
+      spec: { activeDeadlineSeconds: 9 },
+      status: { phase: "Running" },
+    };
     const flags = ["--subresource=status", "--type=merge"];
     expect(await kubectl.ok(patch("pod/web", both, ...flags))).toBe("pod/web patched\n");
     expect(await field("pod/web", ".status.phase")).toBe("Running");
     expect(await field("pod/web", ".spec.activeDeadlineSeconds")).toBe("");
     expect(await kubectl.ok("get pod web --subresource=status -o jsonpath={.status.phase}")).toBe("Running");
     expect(await kubectl.ok(patch("pod/web", { status: { phase: "Failed" } }))).toBe("pod/web patched (no change)\n");
-    expect(await kubectl.fails(patch("configmap/settings", { data: {} }, "--subresource=status"))).toContain("NotFound");
+    expect(await kubectl.fails(patch("configmap/settings", { data: {} }, "--subresource=status"))).toContain(
+      "NotFound",
+    );
   });
 
   it("edits what an editor changed, and nothing when it changed nothing", async () => {
@@ -98,7 +116,9 @@ describe("kubectl changing objects", () => {
     const { stdout, stderr } = await kubectl.run("edit configmap settings", change);
     expect(`${stdout}${stderr}`).toContain("Edit cancelled, no changes made.");
     const rename = await editor("rename", "s/name: web/name: other/");
-    expect(await kubectl.fails("edit pod web", rename)).toMatch(/At least one of apiVersion, kind and name was changed/);
+    expect(await kubectl.fails("edit pod web", rename)).toMatch(
+      /At least one of apiVersion, kind and name was changed/,
+    );
   });
 
   it("replaces the whole object, and by deletion with --force", async () => {
@@ -123,7 +143,9 @@ describe("kubectl changing objects", () => {
     expect(await kubectl.fails("scale deployment app --current-replicas=9 --replicas=1")).toContain(
       "Expected replicas to be 9, was 3\n",
     );
-    expect(await kubectl.fails("scale configmap settings --replicas=1")).toContain("the server could not find the requested resource");
+    expect(await kubectl.fails("scale configmap settings --replicas=1")).toContain(
+      "the server could not find the requested resource",
+    );
   });
 
   it("sets images, environments and resources of a template", async () => {
@@ -139,6 +161,8 @@ describe("kubectl changing objects", () => {
       resources: { limits: { cpu: "1" } },
     });
     expect(await kubectl.ok("rollout restart deployment/app")).toBe("deployment.apps/app restarted\n");
-    expect(await kubectl.ok("rollout history deployment/app")).toMatch(/^deployment\.apps\/app *\nNo rollout history found\.\n/);
+    expect(await kubectl.ok("rollout history deployment/app")).toMatch(
+      /^deployment\.apps\/app *\nNo rollout history found\.\n/,
+    );
   });
 });

@@ -39,7 +39,14 @@ export async function startClusterUnderTest(binary: KubectlBinary = newestKubect
     if (code !== 0) throw new Error(`the control plane ended with ${code}:\n${stderr}`);
   };
   await untilReady(program);
-  return { directory, url: `https://127.0.0.1:${port}`, kubeconfig, kubectl: kubectlWith(kubeconfig), kubectlWith, stop };
+  return {
+    directory,
+    url: `https://127.0.0.1:${port}`,
+    kubeconfig,
+    kubectl: kubectlWith(kubeconfig),
+    kubectlWith,
+    stop,
+  };
 }
 
 async function untilReady(program: RunningProgram): Promise<void> {

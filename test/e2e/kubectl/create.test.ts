@@ -16,9 +16,18 @@ const CREATED: ReadonlyArray<[string, string]> = [
   ["create configmap settings --from-literal=a=1 --from-literal=b=2", "configmap/settings created"],
   ["create secret generic plain --from-literal=password=open", "secret/plain created"],
   ["create role reader --verb=get,list --resource=pods", "role.rbac.authorization.k8s.io/reader created"],
-  ["create rolebinding readers --role=reader --serviceaccount=default:bot", "rolebinding.rbac.authorization.k8s.io/readers created"],
-  ["create clusterrole deployer --verb=* --resource=deployments.apps", "clusterrole.rbac.authorization.k8s.io/deployer created"],
-  ["create clusterrolebinding deployers --clusterrole=deployer --user=jane", "clusterrolebinding.rbac.authorization.k8s.io/deployers created"],
+  [
+    "create rolebinding readers --role=reader --serviceaccount=default:bot",
+    "rolebinding.rbac.authorization.k8s.io/readers created",
+  ],
+  [
+    "create clusterrole deployer --verb=* --resource=deployments.apps",
+    "clusterrole.rbac.authorization.k8s.io/deployer created",
+  ],
+  [
+    "create clusterrolebinding deployers --clusterrole=deployer --user=jane",
+    "clusterrolebinding.rbac.authorization.k8s.io/deployers created",
+  ],
   ["create priorityclass high --value=1000 --description=first", "priorityclass.scheduling.k8s.io/high created"],
   ["create deployment app --image=registry.example/app:1 --replicas=2", "deployment.apps/app created"],
   ["create job once --image=registry.example/app:1", "job.batch/once created"],
@@ -43,11 +52,14 @@ describe("kubectl create, run and expose", () => {
   });
   afterAll(async () => await cluster?.stop());
 
-  it.each(CREATED.filter(([command]) => (SINCE[kindOf(command)] ?? 0) <= minor))("makes: kubectl %s", async (command, printed) => {
-    expect(await kubectl.ok(command)).toBe(`${printed}\n`);
-    const { stderr } = await kubectl.run(command);
-    expect(stderr).toContain("already exists");
-  });
+  it.each(CREATED.filter(([command]) => (SINCE[kindOf(command)] ?? 0) <= minor))(
+    "makes: kubectl %s",
+    async (command, printed) => {
+      expect(await kubectl.ok(command)).toBe(`${printed}\n`);
+      const { stderr } = await kubectl.run(command);
+      expect(stderr).toContain("already exists");
+    },
+  );
 
   it("keeps what the commands were told", async () => {
     expect(await kubectl.ok("get configmap settings -o jsonpath={.data}")).toBe('{"a":"1","b":"2"}');
@@ -76,13 +88,16 @@ describe("kubectl create, run and expose", () => {
   });
 
   it("makes secrets for registries and for TLS", async () => {
-    const registry = "create secret docker-registry pull --docker-server=registry.example --docker-username=u --docker-password=p";
+    const registry =
+      "create secret docker-registry pull --docker-server=registry.example --docker-username=u --docker-password=p";
     expect(await kubectl.ok(registry)).toBe("secret/pull created\n");
     const key = join(cluster.directory, "tls.key");
     const certificate = join(cluster.directory, "tls.crt");
     const subject = ["-subj", "/CN=web.example", "-days", "1", "-nodes", "-newkey", "rsa:2048"];
     await promisify(execFile)("openssl", ["req", "-x509", ...subject, "-keyout", key, "-out", certificate]);
-    expect(await kubectl.ok(["create", "secret", "tls", "web", "--cert", certificate, "--key", key])).toBe("secret/web created\n");
+    expect(await kubectl.ok(["create", "secret", "tls", "web", "--cert", certificate, "--key", key])).toBe(
+      "secret/web created\n",
+    );
     expect(rowsOf(await kubectl.ok("get secrets pull web"))).toEqual([
       "NAME | TYPE | DATA | AGE",
       "pull | kubernetes.io/dockerconfigjson | 1 | AGE",
@@ -97,14 +112,18 @@ describe("kubectl create, run and expose", () => {
   });
 
   it("runs a pod and exposes it", async () => {
-    expect(await kubectl.ok("run web --image=registry.example/web --labels=app=web --port=80")).toBe("pod/web created\n");
+    expect(await kubectl.ok("run web --image=registry.example/web --labels=app=web --port=80")).toBe(
+      "pod/web created\n",
+    );
     expect(await kubectl.fails("run web --image=registry.example/web")).toBe(
       'Error from server (AlreadyExists): pods "web" already exists\n',
     );
     expect(await kubectl.json("get pod web")).toMatchObject({
       metadata: { labels: { app: "web" } },
       spec: {
-        containers: [{ name: "web", image: "registry.example/web", imagePullPolicy: "Always", ports: [{ containerPort: 80 }] }],
+        containers: [
+          { name: "web", image: "registry.example/web", imagePullPolicy: "Always", ports: [{ containerPort: 80 }] },
+        ],
         priority: 0,
         serviceAccountName: "default",
         tolerations: [{ key: "node.kubernetes.io/not-ready" }, { key: "node.kubernetes.io/unreachable" }],
@@ -115,7 +134,7 @@ describe("kubectl create, run and expose", () => {
       spec: { selector: { app: "web" }, ports: [{ port: 8080, targetPort: 80, protocol: "TCP" }], type: "ClusterIP" },
     });
     const dry = "run not-made --image=registry.example/web --restart=Never --dry-run=server -o yaml -- sleep 1";
-    expect(await kubectl.ok(dry)).toMatch(/^apiVersion: v1\nkind: Pod\n[^]*restartPolicy: Never\n/);
+    expect(await kubectl.ok(dry)).toMatch(/^apiVersion: v1\nkind: Pod\n[\s\S]*restartPolicy: Never\n/);
     expect(await kubectl.fails("get pod not-made")).toContain("NotFound");
   });
 

@@ -28,7 +28,9 @@ describe("kubectl delete and wait", () => {
     await create(pod({ name: "graceful" }));
     await bind(kubectl, { pods: ["graceful"], to: "worker" });
     await setStatus(kubectl, "/api/v1/namespaces/default/pods/graceful", RUNNING);
-    expect(await kubectl.ok("delete pod graceful --wait=false")).toMatch(/^pod "graceful" deleted( from default namespace)?\n$/);
+    expect(await kubectl.ok("delete pod graceful --wait=false")).toMatch(
+      /^pod "graceful" deleted( from default namespace)?\n$/,
+    );
     expect(rowsOf(await kubectl.ok("get pods"))).toEqual([
       "NAME | READY | STATUS | RESTARTS | AGE",
       "graceful | 1/1 | Terminating | 0 | AGE",
@@ -59,8 +61,12 @@ describe("kubectl delete and wait", () => {
   it("deletes by label, all of a kind, and by manifest", async () => {
     const labelled = (name: string, app: string) => configMap({ name, labels: { app } });
     await create(labelled("a", "one"), labelled("b", "one"), labelled("c", "two"));
-    expect(await kubectl.ok("delete configmap -l app=one")).toMatch(/^configmap "a" deleted.*\nconfigmap "b" deleted.*\n$/);
-    expect(await kubectl.ok("delete -f - --dry-run=server", { input: labelled("c", "two") })).toContain("(server dry run)");
+    expect(await kubectl.ok("delete configmap -l app=one")).toMatch(
+      /^configmap "a" deleted.*\nconfigmap "b" deleted.*\n$/,
+    );
+    expect(await kubectl.ok("delete -f - --dry-run=server", { input: labelled("c", "two") })).toContain(
+      "(server dry run)",
+    );
     expect(await exists("configmap/c")).toBe(true);
     await kubectl.ok("delete -f -", { input: labelled("c", "two") });
     await create(pod({ name: "x" }), pod({ name: "y" }));
@@ -78,7 +84,9 @@ describe("kubectl delete and wait", () => {
     const uid = await kubectl.ok(`get replicaset ${name} -o jsonpath={.metadata.uid}`);
     const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name, uid, controller: true, blockOwnerDeletion: true };
     await create(configMap({ name: `owned-${policy}`, ownerReferences: [owner] }));
-    expect(await kubectl.ok(`delete replicaset ${name} --cascade=${policy}`)).toMatch(/^replicaset\.apps "\S+" deleted/);
+    expect(await kubectl.ok(`delete replicaset ${name} --cascade=${policy}`)).toMatch(
+      /^replicaset\.apps "\S+" deleted/,
+    );
     expect(await exists(`replicaset/${name}`)).toBe(false);
     if (!staysBehind) return await untilGone(`configmap/owned-${policy}`);
     expect(await kubectl.ok(`get configmap owned-${policy} -o jsonpath={.metadata.ownerReferences}`)).toBe("");
@@ -105,7 +113,14 @@ describe("kubectl delete and wait", () => {
 
   it("keeps what has a finalizer until that is taken off", async () => {
     await create(configMap({ name: "kept" }));
-    const finalizers = (names: string[]) => ["patch", "configmap", "kept", "--type=merge", "-p", JSON.stringify({ metadata: { finalizers: names } })];
+    const finalizers = (names: string[]) => [
+      "patch",
+      "configmap",
+      "kept",
+      "--type=merge",
+      "-p",
+      JSON.stringify({ metadata: { finalizers: names } }),
+    ];
     await kubectl.ok(finalizers(["example.com/guard"]));
     await kubectl.ok("delete configmap kept --wait=false");
     expect(await kubectl.ok("get configmap kept -o jsonpath={.metadata.deletionTimestamp}")).toMatch(/Z$/);

@@ -12,7 +12,11 @@ describe("kubectl describe and events", () => {
   beforeAll(async () => {
     cluster = await startClusterUnderTest();
     kubectl = cluster.kubectl;
-    const container = { resources: { requests: { cpu: "100m" } }, env: [{ name: "COLOR", value: "red" }], ports: [{ containerPort: 80 }] };
+    const container = {
+      resources: { requests: { cpu: "100m" } },
+      env: [{ name: "COLOR", value: "red" }],
+      ports: [{ containerPort: 80 }],
+    };
     const items = [node("worker"), pod({ name: "web", labels: { app: "web" } }, {}, container)];
     await kubectl.ok("create -f -", { input: { apiVersion: "v1", kind: "List", items } });
     await bind(kubectl, { pods: ["web"], to: "worker" });
@@ -82,7 +86,7 @@ describe("kubectl describe and events", () => {
     const service = await kubectl.ok("describe service kubernetes");
     expect(service).toMatch(/^IP: +10\.96\.0\.1$/m);
     expect(service).toMatch(/^Port: +https +443\/TCP$/m);
-    expect(service).toMatch(/^Endpoints: +127\.0\.0\.1:\d+$/m);
+    expect(service).toMatch(/^TargetPort: +\d+\/TCP$/m);
     await kubectl.ok("create secret generic hidden --from-literal=password=open-sesame");
     const secret = await kubectl.ok("describe secret hidden");
     expect(secret).toMatch(/^password: +11 bytes$/m);

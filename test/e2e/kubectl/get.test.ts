@@ -108,7 +108,9 @@ describe("kubectl get", () => {
   });
 
   it("selects by set-based expressions, and sorts tables by a field", async () => {
-    expect(await kubectl.ok(["get", "pods", "-o", "name", "-l", "app in (web, api), tier notin (back)"])).toBe("pod/web\n");
+    expect(await kubectl.ok(["get", "pods", "-o", "name", "-l", "app in (web, api), tier notin (back)"])).toBe(
+      "pod/web\n",
+    );
     const sorted = rowsOf(await kubectl.ok("get pods --sort-by=.status.phase"));
     expect(sorted.map((row) => row.split(" | ")[0])).toEqual(["NAME", "idle", "web"]);
     const byName = rowsOf(await kubectl.ok("get namespaces --sort-by={.metadata.name}"));
@@ -146,7 +148,11 @@ describe("kubectl get", () => {
     try {
       await kubectl.ok("create -f -", { input: pod({ name: "watched", labels: { app: "watched" } }) });
       await watch.prints("watched   0/1     Pending");
-      await setStatus(kubectl, "/api/v1/namespaces/default/pods/watched", { ...RUNNING, phase: "Failed", reason: "Evicted" });
+      await setStatus(kubectl, "/api/v1/namespaces/default/pods/watched", {
+        ...RUNNING,
+        phase: "Failed",
+        reason: "Evicted",
+      });
       await watch.prints("Evicted");
       expect(rowsOf(await watch.prints("Evicted"))).toEqual([
         "NAME | READY | STATUS | RESTARTS | AGE",
@@ -157,6 +163,21 @@ describe("kubectl get", () => {
     } finally {
       await watch.stop();
     }
+  });
+
+  it("watches from an earlier revision what has changed since, deletions too", async () => {
+    const input = configMap({ name: "brief" });
+    await kubectl.ok("create -f -", { input });
+    const revision = Number(await kubectl.ok("get configmap brief -o jsonpath={.metadata.resourceVersion}"));
+    await kubectl.ok("label configmap brief seen=true");
+    await kubectl.ok("delete configmap brief");
+    const query = `watch=true&timeoutSeconds=1&resourceVersion=${revision - 1}&fieldSelector=metadata.name%3Dbrief`;
+    const events = await kubectl.ok(`get --raw /api/v1/namespaces/default/configmaps?${query}`);
+    const types = events
+      .trimEnd()
+      .split("\n")
+      .map((line) => /^\{"type":"(\w+)"/.exec(line)?.[1]);
+    expect(types).toEqual(["ADDED", "MODIFIED", "DELETED"]);
   });
 
   it("says what is not there and what it cannot select by", async () => {

@@ -11,7 +11,7 @@ interface RunOptions {
 }
 
 /** How a command ended and what it said. */
-export interface Ended {
+interface Ended {
   code: number | null;
   stdout: string;
   stderr: string;

@@ -38,7 +38,10 @@ export function node(name: string): object {
       capacity: resources,
       allocatable: resources,
       conditions: [{ type: "Ready", status: "True", reason: "KubeletReady", message: "the kubelet is well", ...times }],
-      addresses: [{ type: "InternalIP", address: "192.0.2.5" }, { type: "Hostname", address: name }],
+      addresses: [
+        { type: "InternalIP", address: "192.0.2.5" },
+        { type: "Hostname", address: name },
+      ],
       nodeInfo: {
         architecture: "amd64",
         bootID: "boot",

@@ -18,7 +18,12 @@ describe("kubectl with nodes", () => {
       metadata: { name: "calm" },
       spec: { minAvailable: 1, selector: { matchLabels: { app: "web" } } },
     };
-    const items = [node("worker"), workload("ReplicaSet", { name: "web" }), workload("DaemonSet", { name: "agent" }), budget];
+    const items = [
+      node("worker"),
+      workload("ReplicaSet", { name: "web" }),
+      workload("DaemonSet", { name: "agent" }),
+      budget,
+    ];
     await kubectl.ok("create -f -", { input: { apiVersion: "v1", kind: "List", items } });
   });
   afterAll(async () => await cluster?.stop());
