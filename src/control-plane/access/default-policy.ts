@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
+import { aggregateRules } from "../../api/aggregate-rules.ts";
 import type { ClusterRole, PolicyRule, Subject } from "../../api/gen/types.ts";
 import { isRecord, type KubeObject } from "../../api/object.ts";
-import { aggregateRules } from "./aggregate-rules.ts";
 import { COMPONENT_ROLES, NAMESPACE_ROLES } from "./component-roles.ts";
 import { CONTROLLER_ROLES } from "./controller-roles.ts";
 import type { DefaultBinding, DefaultRole } from "./default-role.ts";

@@ -1,6 +1,6 @@
-import type { ClusterRole, LabelSelector, LabelSelectorRequirement, PolicyRule } from "../../api/gen/types.ts";
+import { isDeepStrictEqual } from "node:util";
+import { aggregateRules } from "../../api/aggregate-rules.ts";
 import { typed, untyped } from "../../api/object.ts";
-import type { ResourceReader } from "../ports/resources.ts";
 import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "./controller.ts";
 import { createWorkQueue } from "./work-queue.ts";
 
@@ -18,9 +18,12 @@ export function createClusterRoleAggregation(deps: ControllerDeps): Controller {
     async reconcile(name) {
       const found = reader.get({ resource: RESOURCE, namespace: "", name });
       const role = found && typed("ClusterRole", found);
-      if (role?.aggregationRule === undefined) return undefined;
-      const rules = computeRules(reader, role);
-      if (rules.map(canonical).join() === (role.rules ?? []).map(canonical).join()) return undefined;
+      if (role === undefined) return undefined;
+      const rules = aggregateRules(
+        role,
+        reader.list(RESOURCE).map((object) => typed("ClusterRole", object)),
+      );
+      if (rules === undefined || isDeepStrictEqual(rules, role.rules ?? [])) return undefined;
       await unlessOvertaken(writer.update(RESOURCE, untyped({ ...role, rules })));
       return undefined;
     },
@@ -36,42 +39,4 @@ export function createClusterRoleAggregation(deps: ControllerDeps): Controller {
     }),
   ];
   return { run: (signal) => runFollowing(queue, follow, signal) };
-}
-
-function computeRules(reader: ResourceReader, role: ClusterRole): PolicyRule[] {
-  const others = reader
-    .list(RESOURCE)
-    .map((object) => typed("ClusterRole", object))
-    .filter(({ metadata }) => metadata?.name !== role.metadata?.name);
-  const rules = new Map<string, PolicyRule>();
-  for (const selector of role.aggregationRule?.clusterRoleSelectors ?? []) {
-    const selected = others.filter(({ metadata }) => matches(selector, metadata?.labels ?? {}));
-    for (const rule of selected.flatMap((other) => other.rules ?? [])) {
-      const key = canonical(rule);
-      if (!rules.has(key)) rules.set(key, rule);
-    }
-  }
-  return [...rules.values()];
-}
-
-function canonical({ apiGroups, nonResourceURLs, resourceNames, resources, verbs }: PolicyRule): string {
-  return JSON.stringify([apiGroups ?? [], resources ?? [], verbs, resourceNames ?? [], nonResourceURLs ?? []]);
-}
-
-function matches({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Record<string, string>): boolean {
-  const hasLabels = Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
-  return hasLabels && matchExpressions.every((requirement) => meets(requirement, labels[requirement.key]));
-}
-
-function meets({ operator, values = [] }: LabelSelectorRequirement, value: string | undefined): boolean {
-  switch (operator) {
-    case "In":
-      return value !== undefined && values.includes(value);
-    case "NotIn":
-      return value === undefined || !values.includes(value);
-    case "Exists":
-      return value !== undefined;
-    default:
-      return value === undefined;
-  }
 }

@@ -1,5 +1,6 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { Job, JobSpec, PodTemplateSpec } from "../../../api/gen/types.ts";
+import { labelSelectorOf } from "../../../api/selectors/label-selector.ts";
 import { checkDnsLabel } from "../../../api/validation/names.ts";
 import { invalid, required } from "../../../api/validation/problems.ts";
 import { immutable } from "../core/immutable.ts";
@@ -7,7 +8,7 @@ import { podTemplateWarnings } from "../core/pod-warnings.ts";
 import { isSame } from "../core/semantic-changes.ts";
 import { defineKind } from "../define-kind.ts";
 import { defaultJobSpec, validateJobSpec } from "./job-spec.ts";
-import { matchesSelector, validateLabelSelector } from "./label-selector.ts";
+import { validateLabelSelector } from "./label-selector.ts";
 import { validateSelected } from "./pod-template.ts";
 import { strategyOf } from "./typed-strategy.ts";
 
@@ -75,7 +76,8 @@ function validateGenerated({ metadata = {} }: Job, { manualSelector, selector, t
     if (labels[key] === undefined) return [required(path, `must be '${value}'`)];
     return labels[key] === value ? [] : [invalid(path, labels[key], `must be '${value}'`)];
   });
-  const isOwn = matchesSelector(selector, expected);
+  const isGood = validateLabelSelector("spec.selector", selector).length === 0;
+  const isOwn = isGood && labelSelectorOf(selector).matches(expected);
   return isOwn ? errors : [...errors, invalid("spec.selector", selector, "`selector` not auto-generated")];
 }
 

@@ -39,27 +39,3 @@ function validateOperator(path: string, operator: string, values: readonly strin
 export function isEmptySelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean {
   return Object.keys(matchLabels).length + matchExpressions.length === 0;
 }
-
-/** Of a selector without errors. */
-export function matchesSelector(selector: LabelSelector, labels: Readonly<Record<string, string>> = {}): boolean {
-  const { matchLabels = {}, matchExpressions = [] } = selector;
-  const hasLabels = Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
-  return hasLabels && matchExpressions.every((requirement) => matchesRequirement(requirement, labels));
-}
-
-function matchesRequirement(
-  { key, operator, values = [] }: LabelSelectorRequirement,
-  labels: Readonly<Record<string, string>>,
-): boolean {
-  const value = labels[key];
-  switch (operator) {
-    case "In":
-      return value !== undefined && values.includes(value);
-    case "NotIn":
-      return value === undefined || !values.includes(value);
-    case "Exists":
-      return value !== undefined;
-    default:
-      return value === undefined;
-  }
-}

@@ -1,9 +1,10 @@
 import { defaultPod } from "../../../api/defaults.ts";
 import type { FieldError } from "../../../api/field-error.ts";
 import type { Container, LabelSelector, PodSpec, PodTemplateSpec } from "../../../api/gen/types.ts";
+import { labelSelectorOf } from "../../../api/selectors/label-selector.ts";
 import { validatePod } from "../../../api/validate-pod.ts";
 import { forbidden, invalid, unsupported } from "../../../api/validation/problems.ts";
-import { isEmptySelector, matchesSelector, validateLabelSelector } from "./label-selector.ts";
+import { isEmptySelector, validateLabelSelector } from "./label-selector.ts";
 
 /**
  * Sets what a pod's author may leave out, in place. What upstream sets only of pods themselves stays as it is here too,
@@ -86,7 +87,7 @@ export function validateSelection({ kind, selector, template }: Workload): Field
 /** The selector, which is a good one, selects the template's pods. */
 export function validateSelected(selector: LabelSelector, { metadata = {} }: PodTemplateSpec): FieldError[] {
   const { labels = {} } = metadata;
-  if (matchesSelector(selector, labels)) return [];
+  if (labelSelectorOf(selector).matches(labels)) return [];
   return [invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")];
 }
 
