@@ -1,5 +1,5 @@
 import type { FieldError } from "../../../api/field-error.ts";
-import type { CronJob, CronJobSpec } from "../../../api/gen/types.ts";
+import type { CronJobSpec } from "../../../api/gen/types.ts";
 import { invalid, invalidEach, notNegative, oneOf, required, unsupported } from "../../../api/validation/problems.ts";
 import { isNew } from "../core/core-types.ts";
 import { podTemplateWarnings } from "../core/pod-warnings.ts";
