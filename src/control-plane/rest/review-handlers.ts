@@ -1,5 +1,4 @@
-import { badRequestError } from "../../api/api-error.ts";
-import { isKubeObject, isRecord, type KubeObject, typed, untyped } from "../../api/object.ts";
+import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import {
   reviewAccess,
   reviewLocalAccess,
@@ -12,6 +11,7 @@ import type { Authenticator } from "../access/authenticate.ts";
 import type { Authorizer } from "../access/rbac.ts";
 import type { TokenIssuer } from "../access/service-account-tokens.ts";
 import { answerTokenRequest, planTokenRequest } from "../access/token-request.ts";
+import { defineKind } from "../kinds/define-kind.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import { mutateAdmitted, validateAdmitted } from "../registry/admit.ts";
 import { decodeBody } from "../registry/decode-body.ts";
@@ -67,13 +67,14 @@ export function reviewHandlers(deps: {
   ];
 }
 
+/** Of no resource of its own: it comes to a service account and is answered. */
+const TOKEN_REQUEST = defineKind({ group: AUTHENTICATION, kind: "TokenRequest", plural: "tokenrequests" });
+
 /** `serviceaccounts/token`: a token of the account, perhaps bound to a pod. */
 export function tokenHandler(registry: RegistryDeps, reader: ResourceReader, tokens: TokenIssuer): SubresourceHandler {
   return async ({ kind, target, body, context }) => {
     const account = viewOf(kind, getObject(registry.store, kind, target));
-    if (!isRecord(body)) throw badRequestError("the body of the request must be a TokenRequest");
-    const sent = { apiVersion: `${AUTHENTICATION}/v1`, kind: "TokenRequest", metadata: {}, ...body };
-    if (!isKubeObject(sent)) throw badRequestError("the body of the request must be a TokenRequest with metadata");
+    const sent = decodeBody(TOKEN_REQUEST, body, context);
     const admission = {
       operation: "CREATE" as const,
       kind,

@@ -83,7 +83,7 @@ describe("kubectl with other people's credentials", () => {
     expect(await stranger.fails("get pods")).toBe("error: You must be logged in to the server (Unauthorized)\n");
   });
 
-  it.runIf(minor >= 27)("says who somebody is", async () => {
+  it.runIf(minor >= 28)("says who somebody is", async () => {
     expect(rowsOf(await kubectl.ok("auth whoami"))).toEqual(
       expect.arrayContaining(["Username | kubernetes-admin", "Groups | [system:masters system:authenticated]"]),
     );

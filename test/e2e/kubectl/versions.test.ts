@@ -47,6 +47,8 @@ describe.each(findKubectls())("kubectl 1.$minor", (binary) => {
     expect(await kubectl.ok("scale deployment app --replicas=2")).toBe("deployment.apps/app scaled\n");
     const broken = await kubectl.fails("apply -f -", { input: pod({ name: "broken" }, { restartPolice: "Never" }) });
     expect(broken).toMatch(/unknown field "(spec\.)?restartPolice"/);
+    if (kubectl.minor >= 24)
+      expect(await kubectl.ok("create token default -n team")).toMatch(/^ey[\w-]+\.[\w-]+\.[\w-]+\n?$/);
     await kubectl.ok("delete namespace team");
     expect(await kubectl.fails("get namespace team")).toBe(
       'Error from server (NotFound): namespaces "team" not found\n',
