@@ -108,7 +108,11 @@ function callsOf(start: Start): Pick<Connection, "request" | "stream"> {
   return {
     async request(call) {
       const chunks: Buffer[] = [];
-      const status = await start(call, (chunk) => chunks.push(chunk), () => undefined);
+      const status = await start(
+        call,
+        (chunk) => chunks.push(chunk),
+        () => undefined,
+      );
       return { status, body: Buffer.concat(chunks) };
     },
     stream: async (call, onChunk) => await start(call, onChunk, undefined),

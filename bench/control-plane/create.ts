@@ -37,7 +37,12 @@ export const apiCreate: ApiCase = async (context) => {
         values: values("http1"),
         floors: beside,
       }),
-      compare(context, { case: "api-create", name: `${name}, one client, HTTP/2`, target: TARGET, values: values("http2") }),
+      compare(context, {
+        case: "api-create",
+        name: `${name}, one client, HTTP/2`,
+        target: TARGET,
+        values: values("http2"),
+      }),
       compare(context, {
         case: "api-create",
         name: `${name}, ${CLIENTS} clients`,

@@ -192,7 +192,10 @@ async function writeSteadily(
   return done;
 }
 
-function computeDelays(writes: readonly Write[], arrivals: Float64Array): Pick<Fanout, "sinceDue" | "sinceAcknowledged"> {
+function computeDelays(
+  writes: readonly Write[],
+  arrivals: Float64Array,
+): Pick<Fanout, "sinceDue" | "sinceAcknowledged"> {
   const sinceDue: number[] = [];
   const sinceAcknowledged: number[] = [];
   for (const [index, arrivedAt] of arrivals.entries()) {

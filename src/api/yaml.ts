@@ -25,6 +25,10 @@ export interface YamlDocument {
 
 /** Further problems of one document are not kept: the first few say what to mend. */
 const MAX_PROBLEMS = 10;
+/** What aliases repeat, in characters: a few lines of them can stand for more than there is memory. */
+const MAX_REPEATED = 4 * 1024 * 1024;
+/** What a value costs besides its characters. */
+const VALUE_SIZE = 8;
 /** Nesting beyond this is no manifest, and every reader after this one recurses. */
 const MAX_DEPTH = 200;
 
@@ -66,12 +70,15 @@ class YamlError extends Error {}
 
 interface Reader {
   readonly lines: LineCounter;
-  readonly anchors: Map<string, { isComplete: false } | { isComplete: true; value: unknown }>;
+  readonly anchors: Map<string, { isComplete: false } | { isComplete: true; value: unknown; size: number }>;
+  /** Of all that has been read, with what aliases repeat counted every time. */
+  size: number;
+  repeated: number;
   readonly warnings: string[];
 }
 
 function readDocument(contents: unknown, lines: LineCounter): Omit<YamlDocument, "number"> {
-  const reader: Reader = { lines, anchors: new Map(), warnings: [] };
+  const reader: Reader = { lines, anchors: new Map(), warnings: [], size: 0, repeated: 0 };
   try {
     return { value: readNode(reader, contents, 0), errors: [], warnings: reader.warnings };
   } catch (error) {
@@ -93,8 +100,11 @@ function readNode(reader: Reader, node: unknown, depth: number): unknown {
   if (!isScalar(node) && !isMap(node) && !isSeq(node)) return null;
   if (depth > MAX_DEPTH) throw fail(reader, node, `nested more than ${MAX_DEPTH} levels deep`);
   if (node.anchor !== undefined) reader.anchors.set(node.anchor, { isComplete: false });
+  const sizeBefore = reader.size;
+  reader.size += VALUE_SIZE + (isScalar(node) ? (node.source ?? "").length : 0);
   const value = readContent(reader, node, depth);
-  if (node.anchor !== undefined) reader.anchors.set(node.anchor, { isComplete: true, value });
+  const size = reader.size - sizeBefore;
+  if (node.anchor !== undefined) reader.anchors.set(node.anchor, { isComplete: true, value, size });
   return value;
 }
 
@@ -108,6 +118,9 @@ function readAlias(reader: Reader, alias: Alias): unknown {
   const anchor = reader.anchors.get(alias.source);
   if (!anchor) throw fail(reader, alias, `unknown anchor "${alias.source}"`);
   if (!anchor.isComplete) throw fail(reader, alias, `anchor "${alias.source}" contains itself`);
+  reader.size += anchor.size;
+  reader.repeated += anchor.size;
+  if (reader.repeated > MAX_REPEATED) throw fail(reader, alias, "aliases repeat too much");
   return anchor.value;
 }
 

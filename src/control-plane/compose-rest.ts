@@ -35,13 +35,20 @@ export function composeRest(parts: RestParts, options: ControlPlaneOptions): Web
   const { kinds } = registry;
   const observer = createRequestObserver(
     metrics,
-    ({ group, version, resource }) => kinds.find(group, version, resource) !== undefined,
+    ({ group, version, resource }) => kinds.find(group, version, resource),
   );
   const watch = { store, clock, random: parts.random.number, observer: observer.watches, lines: createEventLines() };
   return createApiHandler({
     authenticate: (request) => authenticate(parts, request),
     authorize: authorizer.authorize,
-    resources: { registry, clock, watch, handlers: subresourceHandlers(parts), prepare: parts.subjects.prepare },
+    resources: {
+      registry,
+      clock,
+      watch,
+      authorize: authorizer.authorize,
+      handlers: subresourceHandlers(parts),
+      prepare: parts.subjects.prepare,
+    },
     servePath: createPathHandler({
       description: describedKinds(kinds, definitions, options),
       version: describeVersion({ version: options.version }),

@@ -111,7 +111,8 @@ describe("nodelet up, status and down, as a user runs them", () => {
     await api.object("POST", "/api/v1/namespaces/default/configmaps", made);
     const pid = await readPid("control-plane.pid");
     process.kill(pid, "SIGKILL");
-    const readKept = async () => await api.object("GET", "/api/v1/namespaces/default/configmaps/kept").catch(() => null);
+    const readKept = async () =>
+      await api.object("GET", "/api/v1/namespaces/default/configmaps/kept").catch(() => null);
     await expect.poll(async () => (await readPid("control-plane.pid").catch(() => pid)) !== pid).toBe(true);
     await expect.poll(readKept, { timeout: 20_000 }).toMatchObject(made);
     expect((await run("status")).stdout).toContain(`export KUBECONFIG=${join(state, "kubeconfig")}`);

@@ -1,13 +1,14 @@
 import { ApiError, alreadyExistsError, forbiddenError } from "../../api/api-error.ts";
 import { recordUpdate } from "../../api/apply/managed-fields.ts";
 import type { KubeObject } from "../../api/object.ts";
+import type { StoredObject } from "../ports/object-store.ts";
 import type { AdmissionRequest } from "../ports/request.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { mutateAdmitted, validateAdmitted } from "./admit.ts";
 import { decodeBody } from "./decode-body.ts";
 import { keysOf } from "./keys.ts";
 import { checkCreated, placeInNamespace, stampCreated } from "./metadata.ts";
-import { apiVersion, storedForm, viewOf } from "./object-view.ts";
+import { apiVersion, storedForm, unstored } from "./object-view.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
 import type { RequestContext } from "./request-context.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
@@ -28,13 +29,13 @@ export interface CreateRequest {
  * Stores a new object, and resolves with it when that is durable. Rejects with an ApiError: BadRequest, Forbidden,
  * AlreadyExists, Invalid, NotFound (of its namespace).
  */
-export async function createObject(deps: RegistryDeps, request: CreateRequest): Promise<KubeObject> {
+export async function createObject(deps: RegistryDeps, request: CreateRequest): Promise<StoredObject> {
   const { kind, context } = request;
   const object = prepareObject(deps, request);
   for (const warning of kind.strategy.warnings?.(object) ?? []) context.warn(warning);
-  if (context.dryRun) return object;
+  if (context.dryRun) return unstored(kind, object);
   const { namespace = "", name = "" } = object.metadata;
-  return viewOf(kind, await deps.store.put(keysOf(kind).of(namespace, name), storedForm(kind, object)));
+  return await deps.store.put(keysOf(kind).of(namespace, name), storedForm(kind, object));
 }
 
 function prepareObject(deps: RegistryDeps, request: CreateRequest): KubeObject {

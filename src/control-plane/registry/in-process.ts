@@ -1,12 +1,13 @@
 import { notFoundError } from "../../api/api-error.ts";
 import type { KubeObject } from "../../api/object.ts";
-import type { ObjectStore, StoreEvent } from "../ports/object-store.ts";
+import type { ObjectStore, StoredObject, StoreEvent } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import type { ResourceEvent, ResourceFeed, ResourceReader, ResourceWriter } from "../ports/resources.ts";
 import { LOOPBACK_USER } from "../ports/user.ts";
 import { createObject } from "./create.ts";
 import { groupResourceOfKey, keysOf } from "./keys.ts";
 import type { KindTable } from "./kind-table.ts";
+import { parseStored, viewOf } from "./object-view.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
 import { deleteObject } from "./remove.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -43,7 +44,8 @@ export function createWriter(deps: RegistryDeps, fieldManager: string): Resource
   return {
     async create(resource, object) {
       const namespace = object.metadata.namespace ?? "";
-      return createObject(deps, { kind: kindOf(resource), namespace, body: object, context });
+      const kind = kindOf(resource);
+      return viewOf(kind, await createObject(deps, { kind, namespace, body: object, context }));
     },
     async update(resource, object, subresource) {
       const kind = kindOf(resource);
@@ -53,7 +55,8 @@ export function createWriter(deps: RegistryDeps, fieldManager: string): Resource
         throw notFoundError({ group: kind.group, resource: `${kind.plural}/${subresource}` }, name);
       }
       const change = () => object;
-      return (await updateObject(deps, { kind, namespace, name, subresource: row, context, change })).object;
+      const { stored } = await updateObject(deps, { kind, namespace, name, subresource: row, context, change });
+      return viewOf(kind, stored);
     },
     async remove({ resource, namespace, name }, options = {}) {
       await deleteObject(deps, { kind: kindOf(resource), namespace, name, options, context });
@@ -63,6 +66,7 @@ export function createWriter(deps: RegistryDeps, fieldManager: string): Resource
 
 /** Every durable change, from now on or with all there is first. */
 export function createFeed(store: ObjectStore, kinds: KindTable): ResourceFeed {
+  const events = createEventReader();
   const watch = (prefix: string, listener: (event: StoreEvent) => void) => {
     const stop = store.watch(prefix, store.revision, listener);
     if (stop === "expired") throw new Error(`the store does not keep its newest revision, ${store.revision}`);
@@ -73,21 +77,49 @@ export function createFeed(store: ObjectStore, kinds: KindTable): ResourceFeed {
       const kind = kinds.stored(resource);
       if (kind === undefined) throw notFoundError({ group: "", resource }, "");
       const prefix = keysOf(kind).prefix();
-      for (const { object } of store.list(prefix)?.items ?? []) {
-        listener({ type: "ADDED", object, previous: undefined });
-      }
-      return watch(prefix, (event) => listener(eventOf(event)));
+      for (const stored of store.list(prefix)?.items ?? []) listener(events.added(stored));
+      return watch(prefix, (event) => listener(events.read(event)));
     },
     followAll(listener) {
-      for (const { key, object } of store.list("")?.items ?? []) {
-        listener(groupResourceOfKey(key), { type: "ADDED", object, previous: undefined });
-      }
-      return watch("", (event) => listener(groupResourceOfKey(event.key), eventOf(event)));
+      for (const stored of store.list("")?.items ?? []) listener(groupResourceOfKey(stored.key), events.added(stored));
+      return watch("", (event) => listener(groupResourceOfKey(event.key), events.read(event)));
     },
   };
 }
 
-function eventOf({ type, stored, previous }: StoreEvent): ResourceEvent {
-  const before: KubeObject | undefined = previous?.object;
-  return { type, object: stored.object, previous: before };
+interface EventReader {
+  /** Of an object that was there before the listener came. */
+  added(stored: StoredObject): ResourceEvent;
+  read(event: StoreEvent): ResourceEvent;
+}
+
+/**
+ * Every change has several listeners, who hear of it one right after the other: it is parsed for the first that looks,
+ * and forgotten with the next change. So parsed objects die young, also when a start goes through all there are.
+ */
+function createEventReader(): EventReader {
+  let latest: { stored: StoredObject; object: KubeObject } | undefined;
+  const objectOf = (stored: StoredObject) => {
+    if (latest?.stored !== stored) latest = { stored, object: parseStored(stored) };
+    return latest.object;
+  };
+  const added = (stored: StoredObject): ResourceEvent => ({
+    type: "ADDED",
+    get object() {
+      return objectOf(stored);
+    },
+    previous: undefined,
+  });
+  return {
+    added,
+    read: ({ type, stored, previous }) => ({
+      type,
+      get object() {
+        return objectOf(stored);
+      },
+      get previous() {
+        return previous?.object;
+      },
+    }),
+  };
 }

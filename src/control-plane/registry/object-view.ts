@@ -8,6 +8,27 @@ export function viewOf(kind: ResourceKind, stored: StoredObject): KubeObject {
   return kind.storedAs ? kind.storedAs.fromStored(stored.object) : stored.object;
 }
 
+/**
+ * The same, parsed for this one use and forgotten after it: for whoever goes through thousands, of which the store would
+ * keep the parsed form until memory is next collected.
+ */
+export function passingViewOf(kind: ResourceKind, stored: StoredObject): KubeObject {
+  const object = parseStored(stored);
+  return kind.storedAs ? kind.storedAs.fromStored(object) : object;
+}
+
+/** See `passingViewOf`, in the form in which it is stored. */
+export function parseStored({ json }: StoredObject): KubeObject {
+  const object: KubeObject = JSON.parse(json.toString());
+  return object;
+}
+
+/** What a dry run answers in place of what it would have stored. */
+export function unstored(kind: ResourceKind, object: KubeObject): StoredObject {
+  const form = storedForm(kind, object);
+  return { key: "", revision: 0, object: form, json: Buffer.from(JSON.stringify(form)) };
+}
+
 /** The way back, before it is stored. */
 export function storedForm(kind: ResourceKind, object: KubeObject): KubeObject {
   return kind.storedAs ? kind.storedAs.toStored(object) : object;

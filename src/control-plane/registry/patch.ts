@@ -11,7 +11,7 @@ import { apiVersion } from "./object-view.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
 import type { RequestContext } from "./request-context.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
-import { type Updated, updateObject } from "./update.ts";
+import { type Updated, type UpdateRequest, updateObject } from "./update.ts";
 
 /** How a patch says what it changes. `apply` is server-side apply. */
 export type PatchType = "json" | "merge" | "strategic" | "apply";
@@ -25,6 +25,8 @@ export interface PatchRequest {
   readonly body: unknown;
   /** Of `apply`: take fields over from other managers. */
   readonly force: boolean;
+  /** As of an update: server-side apply creates what is not there. */
+  readonly authorizeCreation?: UpdateRequest["authorizeCreation"];
   readonly context: RequestContext;
 }
 
@@ -47,6 +49,7 @@ export function patchObject(deps: RegistryDeps, request: PatchRequest): Promise<
     isApply,
     isPatch: !isApply,
     createsMissing: isApply,
+    authorizeCreation: request.authorizeCreation,
   });
 }
 

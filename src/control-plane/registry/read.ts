@@ -66,7 +66,7 @@ function selectItems(
   const matching: StoredObject[] = [];
   for (const item of items) {
     if (selection.name !== undefined && !item.key.endsWith(`/${selection.name}`)) continue;
-    if (selection.matches(viewOf(kind, item))) matching.push(item);
+    if (selection.matches(item)) matching.push(item);
     if (matching.length === enough) break;
   }
   return matching;

@@ -2,13 +2,15 @@ import { badRequestError } from "../../api/api-error.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { type FieldSelector, parseFieldSelector } from "../../api/selectors/field-selector.ts";
 import { type LabelSelector, parseLabelSelector } from "../../api/selectors/label-selector.ts";
+import type { StoredObject } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
+import { passingViewOf } from "./object-view.ts";
 
 /** Which objects of a kind a list or watch is about. */
 export interface Selection {
   /** True when every object is meant: then nothing needs to be looked at. */
   readonly isEverything: boolean;
-  matches(object: KubeObject): boolean;
+  matches(stored: StoredObject): boolean;
   /** The name, when the selection can hold no more than one object of a namespace. */
   readonly name: string | undefined;
 }
@@ -22,16 +24,41 @@ export function selectionOf(kind: ResourceKind, selectors: { label: string; fiel
   return {
     isEverything: labels.isEverything && fields.isEverything,
     name: named?.value,
-    matches: (object) => matchesLabels(labels, object) && matchesFields(kind, fields, object),
+    matches: (stored) => matchesSelectors({ labels, fields }, selectableOf(kind, stored)),
   };
 }
 
-function matchesLabels(selector: LabelSelector, { metadata }: KubeObject): boolean {
-  return selector.isEverything || selector.matches(metadata.labels);
+/** What of an object selectors look at. */
+interface Selectable {
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  readonly fields: ReadonlyMap<string, string>;
 }
 
-function matchesFields(kind: ResourceKind, selector: FieldSelector, object: KubeObject): boolean {
-  return selector.isEverything || selector.matches((field) => readerOf(kind, field)(object));
+function matchesSelectors(
+  { labels, fields }: { labels: LabelSelector; fields: FieldSelector },
+  selectable: Selectable,
+): boolean {
+  if (!labels.isEverything && !labels.matches(selectable.labels)) return false;
+  return fields.isEverything || fields.matches((field) => selectable.fields.get(field) ?? "");
+}
+
+/** By kind, because an object may be seen as several. */
+const selectables = new WeakMap<ResourceKind, WeakMap<StoredObject, Selectable>>();
+
+/** Kept as long as the version is: a list by a label would else parse thousands of objects for the few that it returns. */
+function selectableOf(kind: ResourceKind, stored: StoredObject): Selectable {
+  const ofKind = selectables.get(kind) ?? new WeakMap<StoredObject, Selectable>();
+  selectables.set(kind, ofKind);
+  const known = ofKind.get(stored);
+  if (known) return known;
+  const object = passingViewOf(kind, stored);
+  const fields = ["metadata.name", "metadata.namespace", ...Object.keys(kind.strategy.fields ?? {})];
+  const selectable = {
+    labels: object.metadata.labels,
+    fields: new Map(fields.map((field) => [field, readerOf(kind, field)(object)])),
+  };
+  ofKind.set(stored, selectable);
+  return selectable;
 }
 
 function readerOf(kind: ResourceKind, field: string): (object: KubeObject) => string {

@@ -11,6 +11,7 @@ import { recordUpdate } from "../../api/apply/managed-fields.ts";
 import { settleTimes } from "../../api/apply/settle-times.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { invalid } from "../../api/validation/problems.ts";
+import type { StoredObject } from "../ports/object-store.ts";
 import type { AdmissionRequest } from "../ports/request.ts";
 import type { ResourceKind, Subresource } from "../ports/resource-kind.ts";
 import { mutateAdmitted, validateAdmitted } from "./admit.ts";
@@ -22,6 +23,7 @@ import {
   apiVersion,
   isSpecChanged,
   storedForm,
+  unstored,
   viewOf,
   withMetadata,
   withMetadataOf,
@@ -49,11 +51,13 @@ export interface UpdateRequest {
   readonly isApply?: boolean;
   /** Creates the object where there is none. Default: as the kind's strategy says. */
   readonly createsMissing?: boolean;
+  /** Called before an object is created; throws Forbidden for who may change objects and not create them. */
+  readonly authorizeCreation?: (() => void) | undefined;
 }
 
 /** The object as it is now. */
 export interface Updated {
-  readonly object: KubeObject;
+  readonly stored: StoredObject;
   readonly isCreated: boolean;
 }
 
@@ -69,12 +73,12 @@ export async function updateObject(deps: RegistryDeps, request: UpdateRequest): 
   const current = viewOf(kind, stored);
   const next = prepareUpdate(deps, request, current);
   for (const warning of kind.strategy.warnings?.(next) ?? []) context.warn(warning);
-  if (context.dryRun) return { object: next, isCreated: false };
+  if (context.dryRun) return { stored: unstored(kind, next), isCreated: false };
   if (isRemovable(kind, next)) {
-    return { object: viewOf(kind, await deps.store.remove(key, storedForm(kind, next))), isCreated: false };
+    return { stored: await deps.store.remove(key, storedForm(kind, next)), isCreated: false };
   }
-  if (isDeepStrictEqual(settleTimes(next, current), current)) return { object: current, isCreated: false };
-  return { object: viewOf(kind, await deps.store.put(key, storedForm(kind, next))), isCreated: false };
+  if (isDeepStrictEqual(settleTimes(next, current), current)) return { stored, isCreated: false };
+  return { stored: await deps.store.put(key, storedForm(kind, next)), isCreated: false };
 }
 
 async function createMissing(deps: RegistryDeps, request: UpdateRequest): Promise<Updated> {
@@ -82,6 +86,7 @@ async function createMissing(deps: RegistryDeps, request: UpdateRequest): Promis
   const missing = notFoundError({ group: kind.group, resource: kind.plural }, name);
   const isAllowed = request.createsMissing ?? kind.strategy.createsOnUpdate ?? false;
   if (!isAllowed || request.subresource !== undefined) throw missing;
+  request.authorizeCreation?.();
   const body = request.change(undefined);
   const sent = placeInNamespace(kind, decodeBody(kind, body, { fieldValidation: "Ignore", warn() {} }), namespace);
   checkName(sent, name);
@@ -89,8 +94,8 @@ async function createMissing(deps: RegistryDeps, request: UpdateRequest): Promis
     if (!isApply) throw missing;
     throw conflictError({ group: kind.group, resource: kind.plural }, name, "the object does not exist any more");
   }
-  const object = await createObject(deps, { kind, namespace, body, context, isApply });
-  return { object, isCreated: true };
+  const stored = await createObject(deps, { kind, namespace, body, context, isApply });
+  return { stored, isCreated: true };
 }
 
 function prepareUpdate(deps: RegistryDeps, request: UpdateRequest, current: KubeObject): KubeObject {

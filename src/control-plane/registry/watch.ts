@@ -58,7 +58,7 @@ export function watchObjects(store: ObjectStore, request: WatchRequest, sink: Wa
 
 function sendInitial(kind: ResourceKind, selection: Selection, items: readonly StoredObject[], sink: WatchSink): void {
   for (const stored of items) {
-    if (!selection.isEverything && !selection.matches(viewOf(kind, stored))) continue;
+    if (!selection.isEverything && !selection.matches(stored)) continue;
     sink.notice({ type: "ADDED", stored, revision: stored.revision });
   }
 }
@@ -67,9 +67,8 @@ function sendInitial(kind: ResourceKind, selection: Selection, items: readonly S
 function noticeOf(kind: ResourceKind, selection: Selection, event: StoreEvent): WatchNotice | undefined {
   const { type, stored, previous, revision } = event;
   if (selection.isEverything) return { type, stored, revision };
-  const matches = (object: KubeObject | undefined) => object !== undefined && selection.matches(object);
-  const isNow = type !== "DELETED" && matches(viewOf(kind, stored));
-  const wasBefore = previous !== undefined && matches(viewOf(kind, previous));
+  const isNow = type !== "DELETED" && selection.matches(stored);
+  const wasBefore = previous !== undefined && selection.matches(previous);
   if (isNow) return { type: wasBefore ? "MODIFIED" : "ADDED", stored, revision };
   if (!wasBefore || previous === undefined) return undefined;
   return { type: "DELETED", stored: type === "DELETED" ? stored : previous, revision };

@@ -31,10 +31,10 @@ export function encodeObject(status: number, kind: ResourceKind, object: KubeObj
 }
 
 /** The same, without encoding again what lies encoded in the store. */
-export function encodeStored(kind: ResourceKind, stored: StoredObject, wanted: AnswerForm): WebAnswer {
+export function encodeStored(status: number, kind: ResourceKind, stored: StoredObject, wanted: AnswerForm): WebAnswer {
   const { form } = wanted;
-  if (!isAsStored(kind, form)) return encodeObject(200, kind, viewOf(kind, stored), wanted);
-  return { status: 200, headers: { "content-type": "application/json" }, body: stored.json };
+  if (!isAsStored(kind, form)) return encodeObject(status, kind, viewOf(kind, stored), wanted);
+  return { status, headers: { "content-type": "application/json" }, body: stored.json };
 }
 
 /** True when the answer is made of what the store holds, byte for byte. */

@@ -15,7 +15,13 @@ export interface RequestObserver {
 /** Durations of requests range from reads of memory to lists of thousands. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-export function createRequestObserver(metrics: Metrics, isKnown: (target: ResourceTarget) => boolean): RequestObserver {
+/** HTTP/2 lets a client invent methods. */
+const VERBS = new Set(["create", "get", "list", "watch", "update", "patch", "delete", "deletecollection"]);
+
+export function createRequestObserver(
+  metrics: Metrics,
+  kindOf: (target: ResourceTarget) => ResourceKind | undefined,
+): RequestObserver {
   const requests = metrics.counter("apiserver_request_total", "Requests by verb, resource and answer.", [
     "verb",
     "group",
@@ -59,15 +65,17 @@ export function createRequestObserver(metrics: Metrics, isKnown: (target: Resour
   return {
     observe(target, code, seconds) {
       // What anybody may put into a path must not become a series.
-      if (!target.isResource || !isKnown(target)) return;
-      const { group, version, resource, subresource } = target;
-      const verb = target.verb.toUpperCase();
+      const kind = target.isResource ? kindOf(target) : undefined;
+      if (!target.isResource || kind === undefined) return;
+      const { group, version, resource } = target;
+      const verb = VERBS.has(target.verb) ? target.verb.toUpperCase() : "OTHER";
+      const isServed = kind.subresources.some(({ name }) => name === target.subresource);
       requests.add({
         verb,
         group,
         version,
         resource,
-        subresource: code === 404 ? "" : subresource,
+        subresource: isServed ? target.subresource : "",
         code: String(code),
       });
       if (verb !== "WATCH") durations.observe(seconds, { verb, group, version, resource });

@@ -1,3 +1,5 @@
+import { parseFieldSelector } from "../../api/selectors/field-selector.ts";
+
 /** What the path and method of a request ask for. */
 export type RequestTarget = ResourceTarget | PathTarget;
 
@@ -25,7 +27,12 @@ export interface PathTarget {
   readonly path: string;
 }
 
-const VERBS: Readonly<Record<string, string>> = { POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
+const VERBS: ReadonlyMap<string, string> = new Map([
+  ["POST", "create"],
+  ["PUT", "update"],
+  ["PATCH", "patch"],
+  ["DELETE", "delete"],
+]);
 /** Subresources of a namespace; everything else behind its name is a resource in it. */
 const NAMESPACE_SUBRESOURCES = new Set(["status", "finalize"]);
 
@@ -41,7 +48,21 @@ export function parseTarget(method: string, path: string, query: URLSearchParams
   const place = placeOf(isLegacyWatch ? decoded.slice(1) : decoded);
   if (place === undefined) return pathTarget;
   const verb = verbOf(method, place, { isWatch: isLegacyWatch || isTrue(query.get("watch")) });
-  return { isResource: true, verb, group, version, ...place };
+  const name = place.name === "" && MANY.has(verb) ? selectedName(query.get("fieldSelector") ?? "") : place.name;
+  return { isResource: true, verb, group, version, ...place, name };
+}
+
+/** Who may read one object may ask for it by a selector, too: `kubectl get -w` does, and a kubelet. */
+const MANY = new Set(["list", "watch", "deletecollection"]);
+
+/** The name that a field selector asks for; "" for any, and for what is no selector. */
+function selectedName(selector: string): string {
+  try {
+    const { requirements } = parseFieldSelector(selector);
+    return requirements.find(({ field, operator }) => field === "metadata.name" && operator === "=")?.value ?? "";
+  } catch {
+    return "";
+  }
 }
 
 function groupVersionOf(parts: readonly string[]): { group: string; version: string; rest: string[] } | undefined {
@@ -85,7 +106,7 @@ function verbOf(method: string, { name }: Place, { isWatch }: { isWatch: boolean
     return name === "" ? "list" : "get";
   }
   if (method === "DELETE" && name === "") return "deletecollection";
-  return VERBS[method] ?? method.toLowerCase();
+  return VERBS.get(method) ?? method.toLowerCase();
 }
 
 /** As Go's ParseBool reads a query parameter; anything else counts as false, an empty value as true. */

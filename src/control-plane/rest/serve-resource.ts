@@ -4,8 +4,10 @@ import { isRecord, type KubeObject } from "../../api/object.ts";
 import { invalid } from "../../api/validation/problems.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { WebAnswer, WebRequest } from "../../host/web-server.ts";
+import type { Authorize } from "../ports/request.ts";
 import { groupResource, type ResourceKind, type Subresource, type Verb } from "../ports/resource-kind.ts";
 import type { User } from "../ports/user.ts";
+import { accessDeniedError } from "../access/denial.ts";
 import { createObject } from "../registry/create.ts";
 import { viewOf } from "../registry/object-view.ts";
 import { type PatchType, patchObject } from "../registry/patch.ts";
@@ -56,16 +58,18 @@ export interface ResourceDeps {
   readonly watch: WatchDeps;
   /** By group resource and subresource: `pods/binding`, or `scale` for whatever has it; create-only kinds have "" as theirs: `tokenreviews.authentication.k8s.io/`. */
   readonly handlers: ReadonlyMap<string, SubresourceHandler>;
+  /** Asked again when an update or apply turns out to be a creation. */
+  readonly authorize: Authorize;
   /** Awaited before objects of the kind are written: loads what their admission needs. */
   prepare(kind: ResourceKind): Promise<void>;
 }
 
-const PATCH_TYPES: Readonly<Record<string, PatchType>> = {
-  "application/json-patch+json": "json",
-  "application/merge-patch+json": "merge",
-  "application/strategic-merge-patch+json": "strategic",
-  "application/apply-patch+yaml": "apply",
-};
+const PATCH_TYPES: ReadonlyMap<string, PatchType> = new Map([
+  ["application/json-patch+json", "json"],
+  ["application/merge-patch+json", "merge"],
+  ["application/strategic-merge-patch+json", "strategic"],
+  ["application/apply-patch+yaml", "apply"],
+]);
 
 /** Answers a request for a resource. Throws an ApiError for everything that goes wrong. */
 export async function serveResource(deps: ResourceDeps, asked: ResourceRequest): Promise<WebAnswer> {
@@ -77,7 +81,7 @@ export async function serveResource(deps: ResourceDeps, asked: ResourceRequest):
   const handler =
     deps.handlers.get(`${groupResource(kind)}/${target.subresource}`) ?? deps.handlers.get(target.subresource);
   if (target.subresource === "") {
-    if (!isServed(kind.verbs, target.verb) || isMisplaced(target)) throw notAllowed();
+    if (!isServed(kind.verbs, target.verb) || isMisplaced(kind, target)) throw notAllowed();
     return handler ? serveHandler(handler, kind, call, wanted) : serveObject(deps, kind, call, { wanted });
   }
   const subresource = kind.subresources.find(({ name }) => name === target.subresource);
@@ -101,8 +105,9 @@ function isServed(verbs: readonly Verb[], verb: string): boolean {
   return verbs.some((served) => served === verb);
 }
 
-/** Objects are created in a collection, and changed one by one. */
-function isMisplaced({ verb, name }: ResourceTarget): boolean {
+/** Objects are created in a collection, and changed one by one; a collection is deleted within one namespace. */
+function isMisplaced({ namespaced }: ResourceKind, { verb, namespace, name }: ResourceTarget): boolean {
+  if (verb === "deletecollection") return namespaced && namespace === "";
   return verb === "create" ? name !== "" : (verb === "update" || verb === "patch") && name === "";
 }
 
@@ -136,7 +141,7 @@ async function serveObject(
   const { verb } = call.target;
   switch (verb) {
     case "get":
-      return encodeStored(kind, getObject(deps.registry.store, kind, call.target), wanted);
+      return encodeStored(200, kind, getObject(deps.registry.store, kind, call.target), wanted);
     case "list":
     case "watch":
       return serveMany(deps, kind, call, wanted);
@@ -210,8 +215,8 @@ async function serveCreate(
   await deps.prepare(kind);
   const { namespace } = call.target;
   if (kind.namespaced && namespace === "") throw notAllowed();
-  const object = await createObject(deps.registry, { kind, namespace, body, context });
-  return encodeObject(201, kind, object, wanted);
+  const stored = await createObject(deps.registry, { kind, namespace, body, context });
+  return encodeStored(201, kind, stored, wanted);
 }
 
 async function serveChange(
@@ -224,7 +229,13 @@ async function serveChange(
   const { namespace, name } = target;
   const context = contextOf(call);
   await deps.prepare(kind);
-  const place = { kind, namespace, name, subresource };
+  const authorizeCreation = () => {
+    const { isResource: _resource, rest: _rest, ...asked } = target;
+    const attributes = { ...asked, user: call.user, verb: "create" };
+    const { allowed, reason } = deps.authorize(attributes);
+    if (!allowed) throw accessDeniedError(attributes, reason);
+  };
+  const place = { kind, namespace, name, subresource, authorizeCreation };
   if (target.verb === "update") {
     const { body, duplicates } = await readBody(call);
     const updated = await updateObject(deps.registry, {
@@ -232,7 +243,7 @@ async function serveChange(
       context: { ...context, duplicates },
       change: () => body,
     });
-    return encodeObject(updated.isCreated ? 201 : 200, kind, updated.object, wanted);
+    return encodeStored(updated.isCreated ? 201 : 200, kind, updated.stored, wanted);
   }
   const { type, body } = await readPatch(call, context);
   const { force, givenFieldManager } = context;
@@ -244,14 +255,14 @@ async function serveChange(
     force,
     context: { ...context, fieldManager: owner },
   });
-  return encodeObject(patched.isCreated ? 201 : 200, kind, patched.object, wanted);
+  return encodeStored(patched.isCreated ? 201 : 200, kind, patched.stored, wanted);
 }
 
 async function readPatch(call: ResourceRequest, context: RequestContext): Promise<{ type: PatchType; body: unknown }> {
   const contentType = contentTypeOf(call.request);
-  const type = PATCH_TYPES[contentType];
+  const type = PATCH_TYPES.get(contentType);
   if (type === undefined) {
-    const accepted = Object.keys(PATCH_TYPES).join(", ");
+    const accepted = [...PATCH_TYPES.keys()].join(", ");
     const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
     throw new ApiError("UnsupportedMediaType", message);
   }

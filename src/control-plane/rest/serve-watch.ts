@@ -71,7 +71,13 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: WebWriter):
   const bookmark = (revision: number, isInitialEnd: boolean) => writer.write(encoder.bookmark(revision, isInitialEnd));
   const sink: WatchSink = {
     notice(notice) {
-      for (const chunk of stop ? [encoder.event(notice)] : encoder.initialEvent(notice)) writer.write(chunk);
+      try {
+        for (const chunk of stop ? [encoder.event(notice)] : encoder.initialEvent(notice)) writer.write(chunk);
+      } catch (error) {
+        // An object that cannot be shown ends this watch, and not the store that tells of it.
+        fail(internalError(error));
+        return;
+      }
       deps.observer.sent(kind);
       if (writer.bufferedBytes > maxBufferedBytes) fail(tooSlow());
     },
@@ -87,7 +93,7 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: WebWriter):
   try {
     stop = watchObjects(deps.store, { ...options, ...query }, sink);
   } catch (error) {
-    fail(isApiError(error) ? error : new ApiError("InternalError", String(error)));
+    fail(isApiError(error) ? error : internalError(error));
     return;
   }
   maxBufferedBytes = writer.bufferedBytes + MAX_BUFFERED_BYTES;
@@ -104,6 +110,10 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: WebWriter):
 
 function timeoutMs({ random }: WatchDeps, { timeoutSeconds }: ListQuery): number {
   return timeoutSeconds > 0 ? timeoutSeconds * SECOND : DEFAULT_TIMEOUT_MS * (1 + random());
+}
+
+function internalError(error: unknown): ApiError {
+  return new ApiError("InternalError", `Internal error occurred: ${messageOf(error)}`);
 }
 
 function tooSlow(): ApiError {

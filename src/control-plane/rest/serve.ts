@@ -87,9 +87,14 @@ function encodeError(error: ApiError): WebAnswer {
   return { ...answer, headers: { ...answer.headers, ...retry } };
 }
 
+/** A header holds bytes, and Node takes them as Latin-1: given so, any text arrives as the UTF-8 that clients expect. */
+function headerText(text: string): string {
+  return Buffer.from(text.replaceAll("\u007f", "\\u007f")).toString("latin1");
+}
+
 function withHeaders(answer: WebAnswer, warnings: readonly string[], requestId: string): WebAnswer {
   const unique = [...new Set(warnings)].slice(0, MAX_WARNINGS);
-  const warning = unique.map((message) => `299 - ${JSON.stringify(message)}`);
+  const warning = unique.map((message) => `299 - ${headerText(JSON.stringify(message))}`);
   return {
     ...answer,
     headers: {

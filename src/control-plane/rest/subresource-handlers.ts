@@ -121,7 +121,7 @@ export function scaleHandler(deps: RegistryDeps): SubresourceHandler {
       throw notFoundError({ group: kind.group, resource: kind.plural }, name);
     }
     const updated = await updateObject(deps, { kind, namespace, name, subresource, context, change });
-    return { status: 200, value: scaleOf(updated.object, paths) };
+    return { status: 200, value: scaleOf(viewOf(kind, updated.stored), paths) };
   };
 }
 

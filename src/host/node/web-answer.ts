@@ -22,6 +22,11 @@ export function sendAnswer(answer: WebAnswer, exchange: Exchange): void {
   const headers = Object.entries(answer.headers).map(([name, value]) => [name, mutable(value)] as const);
   if (typeof body !== "string" && "stream" in body) {
     response.writeHead(status, Object.fromEntries(headers));
+    if (method === "HEAD") {
+      // Nobody would read it, and a stream that nobody reads has no end.
+      response.end();
+      return;
+    }
     // HTTP/1.1 would hold the status back until the first event, and clients wait for it.
     if ("flushHeaders" in response && typeof response.flushHeaders === "function") response.flushHeaders();
     body.stream(createWriter(exchange));
