@@ -33,9 +33,8 @@ interface RestParts extends ControlPlaneDeps {
 export function composeRest(parts: RestParts, options: ControlPlaneOptions): WebHandler {
   const { registry, clock, metrics, store, authorizer, definitions, readiness, tokens } = parts;
   const { kinds } = registry;
-  const observer = createRequestObserver(
-    metrics,
-    ({ group, version, resource }) => kinds.find(group, version, resource),
+  const observer = createRequestObserver(metrics, ({ group, version, resource }) =>
+    kinds.find(group, version, resource),
   );
   const watch = { store, clock, random: parts.random.number, observer: observer.watches, lines: createEventLines() };
   return createApiHandler({

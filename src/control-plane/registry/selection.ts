@@ -52,7 +52,8 @@ function selectableOf(kind: ResourceKind, stored: StoredObject): Selectable {
   const known = ofKind.get(stored);
   if (known) return known;
   const object = passingViewOf(kind, stored);
-  const fields = ["metadata.name", "metadata.namespace", ...Object.keys(kind.strategy.fields ?? {})];
+  const plain = kind.namespaced ? ["metadata.name", "metadata.namespace"] : ["metadata.name"];
+  const fields = [...plain, ...Object.keys(kind.strategy.fields ?? {})];
   const selectable = {
     labels: object.metadata.labels,
     fields: new Map(fields.map((field) => [field, readerOf(kind, field)(object)])),

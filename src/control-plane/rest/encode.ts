@@ -3,10 +3,10 @@ import { apiVersionOf, type KubeObject } from "../../api/object.ts";
 import type { WebAnswer } from "../../host/web-server.ts";
 import type { StoredObject } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
-import { viewOf } from "../registry/object-view.ts";
+import { passingViewOf, viewOf } from "../registry/object-view.ts";
 import type { Listed } from "../registry/read.ts";
 import type { AcceptedForm } from "./media-type.ts";
-import { type IncludeObject, partialOf, tableOf } from "./table.ts";
+import { type IncludeObject, partialOf, rowOf, tableHead, tableOf } from "./table.ts";
 
 /** How the caller wants to see what is returned. */
 export interface AnswerForm {
@@ -59,34 +59,49 @@ function shapeObject(kind: ResourceKind, object: KubeObject, wanted: AnswerForm)
 
 /** A page of a list. */
 export function encodeList(kind: ResourceKind, { items, metadata }: Listed, wanted: AnswerForm): WebAnswer {
-  const { form } = wanted;
-  const head = { kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata };
-  if (isAsStored(kind, form)) return { ...joinItems(head, items) };
-  const objects = items.map((item) => viewOf(kind, item));
-  if (form.as === "Table") {
-    return encodeValue(200, tableOf(kind, objects, { ...wanted, version: form.version, metadata }), form);
+  const shape = listShape(kind, metadata, wanted);
+  if (wanted.form.encoding === "yaml") {
+    const shown = items.map((item) => shape.show(passingViewOf(kind, item)));
+    return encodeValue(200, { ...shape.head, [shape.field]: shown }, wanted.form);
   }
-  if (form.as === undefined) return encodeValue(200, { ...head, items: objects }, form);
-  const partial = objects.map((object) => partialOf(object, form.version));
-  const list = {
-    kind: "PartialObjectMetadataList",
-    apiVersion: `meta.k8s.io/${form.version}`,
-    metadata,
-    items: partial,
-  };
-  return encodeValue(200, list, form);
+  const encode = isAsStored(kind, wanted.form)
+    ? ({ json }: StoredObject) => json
+    : (item: StoredObject) => Buffer.from(JSON.stringify(shape.show(passingViewOf(kind, item))));
+  const chunks: Buffer[] = [Buffer.from(`${JSON.stringify(shape.head).slice(0, -1)},"${shape.field}":[`)];
+  for (const [index, item] of items.entries()) {
+    if (index > 0) chunks.push(COMMA);
+    chunks.push(encode(item));
+  }
+  chunks.push(LIST_END);
+  return { status: 200, headers: { "content-type": "application/json" }, body: chunks };
 }
 
 const COMMA = Buffer.from(",");
 const LIST_END = Buffer.from("]}\n");
 
-function joinItems(head: Record<string, unknown>, items: readonly StoredObject[]): WebAnswer {
-  const open = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`);
-  const chunks: Buffer[] = [open];
-  for (const [index, { json }] of items.entries()) {
-    if (index > 0) chunks.push(COMMA);
-    chunks.push(json);
+/** How a list is shown: one item after the other, so that the parsed form of one is garbage before the next. */
+interface ListShape {
+  /** Everything but the items. */
+  readonly head: object;
+  readonly field: "items" | "rows";
+  show(object: KubeObject): unknown;
+}
+
+function listShape(kind: ResourceKind, metadata: Listed["metadata"], wanted: AnswerForm): ListShape {
+  const { as, version } = wanted.form;
+  switch (as) {
+    case "Table": {
+      const options = { ...wanted, version, metadata };
+      return { head: tableHead(kind, options), field: "rows", show: (object) => rowOf(kind, object, options) };
+    }
+    case "PartialObjectMetadata":
+    case "PartialObjectMetadataList": {
+      const head = { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${version}`, metadata };
+      return { head, field: "items", show: (object) => partialOf(object, version) };
+    }
+    case undefined: {
+      const head = { kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata };
+      return { head, field: "items", show: (object) => object };
+    }
   }
-  chunks.push(LIST_END);
-  return { status: 200, headers: { "content-type": "application/json" }, body: Buffer.concat(chunks) };
 }

@@ -1,6 +1,7 @@
 import { ApiError, isApiError } from "../../api/api-error.ts";
 import { apiVersionOf, type KubeObject } from "../../api/object.ts";
 import { type Clock, MINUTE, SECOND, type Timer } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
 import type { WebAnswer, WebWriter } from "../../host/web-server.ts";
 import type { ObjectStore, StoredObject } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";

@@ -16,6 +16,11 @@ interface TableOptions {
 
 /** `meta.k8s.io` Table: what `kubectl get` prints. */
 export function tableOf(kind: ResourceKind, objects: readonly KubeObject[], options: TableOptions): object {
+  return { ...tableHead(kind, options), rows: objects.map((object) => rowOf(kind, object, options)) };
+}
+
+/** Everything but the rows. */
+export function tableHead(kind: ResourceKind, options: TableOptions): object {
   const definitions = kind.columns.map(({ name, type, format = "", description, priority }) => {
     return { name, type, format, description, priority };
   });
@@ -24,12 +29,14 @@ export function tableOf(kind: ResourceKind, objects: readonly KubeObject[], opti
     apiVersion: `meta.k8s.io/${options.version}`,
     metadata: options.metadata,
     columnDefinitions: options.hasDefinitions === false ? null : definitions,
-    rows: objects.map((object) => {
-      const cells = kind.columns.map((column) => column.cell(object, options.now));
-      const included = includedOf(object, options);
-      return { cells, ...(included !== undefined && { object: included }) };
-    }),
   };
+}
+
+/** One row. */
+export function rowOf(kind: ResourceKind, object: KubeObject, options: TableOptions): object {
+  const cells = kind.columns.map((column) => column.cell(object, options.now));
+  const included = includedOf(object, options);
+  return { cells, ...(included !== undefined && { object: included }) };
 }
 
 function includedOf(object: KubeObject, { includeObject, version }: TableOptions): object | undefined {

@@ -8,6 +8,7 @@ import {
 import type { Socket } from "node:net";
 import { CodedError, codeOf, messageOf } from "../../base/errors.ts";
 import type { ListenWeb, WebHandler, WebServer, WebServerOptions } from "../web-server.ts";
+import { createPieceBuffers, type PieceBuffers } from "./piece-buffers.ts";
 import { createSendQueue, type SendQueue } from "./send-queue.ts";
 import { sendAnswer } from "./web-answer.ts";
 import { createLifetime, describeRequest } from "./web-request.ts";
@@ -28,8 +29,8 @@ export const listenWeb: ListenWeb = async (options, handler) => {
     settings: { maxConcurrentStreams: MAX_CONCURRENT_STREAMS },
   });
   const connections = trackConnections(server);
-  const sendQueue = createSendQueue();
-  server.on("request", (request, response) => void serve({ handler, sendQueue }, request, response));
+  const means = { handler, sendQueue: createSendQueue(), pieceBuffers: createPieceBuffers() };
+  server.on("request", (request, response) => void serve(means, request, response));
   await listen(server, options);
   return describe(server, connections);
 };
@@ -84,7 +85,7 @@ function describe(server: Http2SecureServer, connections: { close(): void }): We
 }
 
 async function serve(
-  { handler, sendQueue }: { handler: WebHandler; sendQueue: SendQueue },
+  { handler, ...means }: { handler: WebHandler; sendQueue: SendQueue; pieceBuffers: PieceBuffers },
   raw: Http2ServerRequest,
   response: Http2ServerResponse,
 ): Promise<void> {
@@ -100,7 +101,7 @@ async function serve(
   }
   try {
     const answer = await handler(request);
-    if (!lifetime.isOver) sendAnswer(answer, { method: request.method, response, lifetime, sendQueue });
+    if (!lifetime.isOver) sendAnswer(answer, { method: request.method, response, lifetime, ...means });
   } catch (error) {
     if (!response.headersSent) response.writeHead(500, { "content-type": "text/plain; charset=utf-8" });
     response.end(`${messageOf(error)}\n`);

@@ -1,5 +1,6 @@
 import type { Http2ServerResponse } from "node:http2";
 import type { WebAnswer, WebWriter } from "../web-server.ts";
+import { PIECE_BYTES, type PieceBuffers } from "./piece-buffers.ts";
 import type { Sender, SendQueue } from "./send-queue.ts";
 import type { Lifetime } from "./web-request.ts";
 
@@ -8,10 +9,11 @@ interface Exchange {
   response: Http2ServerResponse;
   lifetime: Lifetime;
   sendQueue: SendQueue;
+  pieceBuffers: PieceBuffers;
 }
 
-/** More is not joined into one write: the memory for it would be needed twice, and others would wait. */
-const MAX_WRITE_BYTES = 128 * 1024;
+/** From here on the memory that chunks are joined in is worth being used again. */
+const LARGE_PIECE_BYTES = PIECE_BYTES / 4;
 /** Answers that have no body, and so say nothing of its length. */
 const BODILESS = new Set([204, 304]);
 
@@ -50,13 +52,18 @@ function lengthOf(body: string | Buffer | readonly Buffer[]): number {
   return Buffer.isBuffer(body) ? body.length : body.reduce((sum, { length }) => sum + length, 0);
 }
 
+interface Piece {
+  readonly parts: readonly Buffer[];
+  readonly size: number;
+}
+
 /**
  * Sends what is written in few large pieces, and no more than the client takes: the rest waits here, as the chunks that
  * they are, which are often the stored objects themselves.
  *
  *   idle ──write──▶ queued ──turn──▶ idle, queued (there is more) or blocked (the client is slow) ──drain──▶ queued
  */
-function createWriter({ response, lifetime, sendQueue }: Exchange): WebWriter {
+function createWriter({ response, lifetime, sendQueue, pieceBuffers }: Exchange): WebWriter {
   let chunks: Buffer[] = [];
   let bytes = 0;
   let state: "idle" | "queued" | "blocked" | "ended" = "idle";
@@ -73,8 +80,7 @@ function createWriter({ response, lifetime, sendQueue }: Exchange): WebWriter {
       return;
     }
     state = "idle";
-    const piece = takePiece();
-    const isTaken = piece.length === 0 || response.write(sendQueue.join(piece));
+    const isTaken = writePiece(takePiece());
     if (chunks.length === 0 && isEnding) {
       state = "ended";
       response.end();
@@ -89,18 +95,27 @@ function createWriter({ response, lifetime, sendQueue }: Exchange): WebWriter {
 
   const sender: Sender = { send };
 
-  const takePiece = (): Buffer[] => {
+  const takePiece = (): Piece => {
     let size = 0;
     let count = 0;
     for (const { length } of chunks) {
-      if (count > 0 && size + length > MAX_WRITE_BYTES) break;
+      if (count > 0 && size + length > PIECE_BYTES) break;
       size += length;
       count++;
     }
     bytes -= size;
-    const piece = count === chunks.length ? chunks : chunks.slice(0, count);
+    const parts = count === chunks.length ? chunks : chunks.slice(0, count);
     chunks = count === chunks.length ? [] : chunks.slice(count);
-    return piece;
+    return { parts, size };
+  };
+
+  const writePiece = ({ parts, size }: Piece): boolean => {
+    if (size === 0) return true;
+    if (parts.length === 1 || size < LARGE_PIECE_BYTES) return response.write(sendQueue.join(parts));
+    const whole = pieceBuffers.fill(parts);
+    return response.write(whole, (error) => {
+      if (!error) pieceBuffers.release(whole);
+    });
   };
 
   return {

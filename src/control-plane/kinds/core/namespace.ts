@@ -91,5 +91,6 @@ function validateStatusUpdate(next: KubeObject): FieldError[] {
 
 function markNamespaceDeleted(object: KubeObject): KubeObject {
   const namespace = typed("Namespace", object);
-  return untyped({ ...namespace, status: { ...namespace.status, phase: "Terminating" } });
+  const { deletionGracePeriodSeconds: _never, ...metadata } = namespace.metadata ?? {};
+  return untyped({ ...namespace, metadata, status: { ...namespace.status, phase: "Terminating" } });
 }
