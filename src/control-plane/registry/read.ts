@@ -2,7 +2,6 @@ import { ApiError, badRequestError, expiredError, notFoundError } from "../../ap
 import type { ObjectStore, StoredObject } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { keysOf } from "./keys.ts";
-import { viewOf } from "./object-view.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 
 export interface ListRequest {
@@ -45,7 +44,7 @@ export function listObjects(store: ObjectStore, request: ListRequest): Listed {
   const list = store.list(prefix, page.revision);
   if (list === undefined) throw expiredError(page.expiredMessage);
   const rest = page.afterKey === "" ? list.items : itemsAfter(list.items, page.afterKey);
-  const matching = selectItems(kind, rest, selection, limit);
+  const matching = selectItems(rest, selection, limit);
   const isCut = limit > 0 && matching.length > limit;
   const items = isCut ? matching.slice(0, limit) : matching;
   const lastKey = items.at(-1)?.key ?? "";
@@ -55,12 +54,7 @@ export function listObjects(store: ObjectStore, request: ListRequest): Listed {
 }
 
 /** Up to one more than the limit, to know that there are more. */
-function selectItems(
-  kind: ResourceKind,
-  items: readonly StoredObject[],
-  selection: Selection,
-  limit: number,
-): readonly StoredObject[] {
+function selectItems(items: readonly StoredObject[], selection: Selection, limit: number): readonly StoredObject[] {
   const enough = limit > 0 ? limit + 1 : Number.POSITIVE_INFINITY;
   if (selection.isEverything) return items.slice(0, Math.min(enough, items.length));
   const matching: StoredObject[] = [];

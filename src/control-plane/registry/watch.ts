@@ -1,9 +1,7 @@
 import { expiredError } from "../../api/api-error.ts";
-import type { KubeObject } from "../../api/object.ts";
 import type { ObjectStore, StoredObject, StoreEvent } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { keysOf } from "./keys.ts";
-import { viewOf } from "./object-view.ts";
 import { parseResourceVersion } from "./read.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 
@@ -45,18 +43,18 @@ export function watchObjects(store: ObjectStore, request: WatchRequest, sink: Wa
   const isFromNow = resourceVersion === "" || resourceVersion === "0";
   const hasInitial = request.sendInitialEvents ?? isFromNow;
   const listed = hasInitial || isFromNow ? store.list(prefix) : undefined;
-  if (hasInitial && listed) sendInitial(kind, selection, listed.items, sink);
+  if (hasInitial && listed) sendInitial(selection, listed.items, sink);
   const after = listed ? listed.revision : parseResourceVersion(resourceVersion);
   if (hasInitial) sink.initialEventsEnd(after);
   const stop = store.watch(prefix, after, (event) => {
-    const notice = noticeOf(kind, selection, event);
+    const notice = noticeOf(selection, event);
     if (notice) sink.notice(notice);
   });
   if (stop === "expired") throw expiredError(`too old resource version: ${resourceVersion} (${store.revision})`);
   return stop;
 }
 
-function sendInitial(kind: ResourceKind, selection: Selection, items: readonly StoredObject[], sink: WatchSink): void {
+function sendInitial(selection: Selection, items: readonly StoredObject[], sink: WatchSink): void {
   for (const stored of items) {
     if (!selection.isEverything && !selection.matches(stored)) continue;
     sink.notice({ type: "ADDED", stored, revision: stored.revision });
@@ -64,7 +62,7 @@ function sendInitial(kind: ResourceKind, selection: Selection, items: readonly S
 }
 
 /** What a change means to a watcher that sees only what matches. */
-function noticeOf(kind: ResourceKind, selection: Selection, event: StoreEvent): WatchNotice | undefined {
+function noticeOf(selection: Selection, event: StoreEvent): WatchNotice | undefined {
   const { type, stored, previous, revision } = event;
   if (selection.isEverything) return { type, stored, revision };
   const isNow = type !== "DELETED" && selection.matches(stored);

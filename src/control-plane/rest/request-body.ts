@@ -26,7 +26,7 @@ export async function readParsedBody(request: WebRequest, type: BodySyntax): Pro
   const bytes = await readBytes(request);
   if (bytes.length === 0) return { value: undefined, duplicates: [] };
   if (type === "protobuf") return { value: decodeProtobuf(bytes), duplicates: [] };
-  return type === "yaml" ? parseYamlBody(bytes.toString()) : parseJson(bytes.toString(), { duplicates: true });
+  return type === "yaml" ? parseYamlBody(bytes) : parseJson(bytes.toString(), { duplicates: true });
 }
 
 /** How a body is written. */
@@ -51,8 +51,23 @@ async function readBytes(request: WebRequest): Promise<Buffer> {
   }
 }
 
-/** One document; duplicate keys are among its warnings. */
-function parseYamlBody(text: string): ParsedBody {
+/** YAML takes its reader a hundred times as long as JSON. */
+const MAX_YAML_BYTES = 1024 * 1024;
+
+/** One document; duplicate keys are among its warnings. What is JSON, as of kubectl, is read as that. */
+function parseYamlBody(bytes: Buffer): ParsedBody {
+  const text = bytes.toString();
+  if (text.startsWith("{")) {
+    try {
+      return parseJson(text, { duplicates: true });
+    } catch {
+      // YAML in flow style, or a mistake that YAML's reader describes better.
+    }
+  }
+  if (bytes.length > MAX_YAML_BYTES) {
+    const message = `Request entity too large: limit is ${MAX_YAML_BYTES} in YAML, more as JSON`;
+    throw new ApiError("RequestEntityTooLarge", message);
+  }
   const [document, second] = parseYaml(text);
   if (document === undefined) return { value: undefined, duplicates: [] };
   if (second !== undefined) throw badRequestError("the body of the request holds more than one YAML document");

@@ -111,6 +111,7 @@ const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 
 function readBody(raw: Http2ServerRequest, maxBytes: number): Promise<Buffer> {
   return new Promise<Buffer>((resolve, reject) => {
+    if (raw.destroyed) return reject(new CodedError("body-aborted", "the body could not be read: the client left"));
     let chunks: Buffer[] = [];
     let bytes = 0;
     let isTooLong = false;
