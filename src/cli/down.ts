@@ -51,7 +51,9 @@ export async function removePods(layout: StateLayout, log: Log, lockHeld = false
     const end = complete
       ? "No pod runs any more."
       : "Not every pod could be removed in order; what was left is killed.";
-    console.log(`${end} Images and logs are still in ${layout.directory}; it can be deleted.`);
+    console.log(
+      `${end} Images, logs and what the Kubernetes API holds are still in ${layout.directory}; it can be deleted.`,
+    );
     return complete ? 0 : 1;
   } finally {
     await lock?.release();

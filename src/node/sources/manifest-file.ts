@@ -107,7 +107,10 @@ function countKept(count: number): { podsKept?: number } {
 export const DANGLING_LINK: ManifestFile = { ...NOTHING, problem: refusal("it is a link that leads to nothing") };
 
 function refuseType(type: FileType): Problem {
-  if (type === "directory") return refusal("it is a directory: directories are not descended into");
+  // Nobody takes a directory for a pod; it may be there for other reasons.
+  if (type === "directory") {
+    return { ...refusal("it is a directory: directories are not descended into"), level: "warn" };
+  }
   return refusal(type === "other" ? "it is a pipe or another special file" : `it is a ${type.replace("-", " ")}`);
 }
 

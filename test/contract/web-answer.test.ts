@@ -1,0 +1,123 @@
+import { once } from "node:events";
+import { connect } from "node:http2";
+import { Agent, request as requestHttp1 } from "node:https";
+import type { Readable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listenWeb } from "../../src/host/node/listen-web.ts";
+import type { WebBody, WebServer, WebWriter } from "../../src/host/web-server.ts";
+import { createCertificateAuthority, issueCertificate } from "../../src/pki/issue-certificate.ts";
+
+const DAY_MS = 86_400_000;
+const LINES = 5_000;
+
+interface Opened {
+  headers: Readonly<Record<string, unknown>>;
+  body: Readable;
+  close(): void;
+}
+
+describe("an answer", () => {
+  let server: WebServer;
+  let body: WebBody = "";
+  let status = 200;
+  let ca = "";
+
+  beforeAll(async () => {
+    const now = Date.now();
+    const authority = await createCertificateAuthority({ commonName: "test", days: 1, now });
+    const { certificatePem, keyPem } = await issueCertificate({
+      authority,
+      notBefore: now - DAY_MS,
+      notAfter: now + DAY_MS,
+      commonName: "server",
+      organizations: [],
+      usages: ["server"],
+      dnsNames: [],
+      ipAddresses: ["127.0.0.1"],
+    });
+    ca = authority.certificatePem;
+    const options = { address: "127.0.0.1", port: 0, certificatePem, keyPem, clientAuthorityPem: ca };
+    server = await listenWeb(options, async () => ({ status, headers: {}, body }));
+  });
+  afterAll(async () => await server.close());
+
+  const openHttp1 = async (method: string): Promise<Opened> => {
+    const agent = new Agent();
+    const call = requestHttp1({ host: "127.0.0.1", port: server.port, method, agent, ca });
+    call.end();
+    const [response] = await once(call, "response");
+    return { headers: response.headers, body: response, close: () => agent.destroy() };
+  };
+
+  const openHttp2 = async (method: string): Promise<Opened> => {
+    const session = connect(`https://127.0.0.1:${server.port}`, { ca });
+    const stream = session.request({ ":method": method });
+    const [headers] = await once(stream, "response");
+    return { headers, body: stream, close: () => session.destroy() };
+  };
+
+  const readAll = async (of: Readable) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of of) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+  };
+
+  const lines = Array.from({ length: LINES }, (_, index) => Buffer.from(`${index} `.padEnd(1_000, "x")));
+  const whole = Buffer.concat(lines).toString();
+
+  describe.each([
+    ["HTTP/1.1", openHttp1],
+    ["HTTP/2", openHttp2],
+  ])("over %s", (_version, open) => {
+    it("of many chunks arrives whole, says its length, and leaves the chunks as they were", async () => {
+      body = lines;
+      for (let list = 0; list < 2; list++) {
+        const opened = await open("GET");
+        expect(opened.headers["content-length"]).toBe(String(whole.length));
+        expect(await readAll(opened.body)).toBe(whole);
+        opened.close();
+      }
+      expect(Buffer.concat(lines).toString()).toBe(whole);
+    });
+
+    it("to several clients at a time arrives whole at each", async () => {
+      body = lines;
+      const opened = await Promise.all(Array.from({ length: 6 }, async () => await open("GET")));
+      const texts = await Promise.all(opened.map(async (one) => await readAll(one.body)));
+      for (const text of texts) expect(text).toBe(whole);
+      for (const { close } of opened) close();
+    });
+
+    it("to HEAD has the length and no body, and one of status 304 has neither", async () => {
+      body = "as long as this";
+      const head = await open("HEAD");
+      expect(head.headers["content-length"]).toBe("15");
+      expect(await readAll(head.body)).toBe("");
+      head.close();
+      [status, body] = [304, ""];
+      const unchanged = await open("GET");
+      expect(unchanged.headers["content-length"]).toBeUndefined();
+      status = 200;
+      unchanged.close();
+    });
+
+    it("that streams waits for a client that does not read, and then goes on in order", async () => {
+      const writers: WebWriter[] = [];
+      body = { stream: (writer) => void writers.push(writer) };
+      const opened = await open("GET");
+      const [writer] = writers;
+      if (writer === undefined) throw new Error("the answer has no writer");
+      opened.body.pause();
+      for (let round = 0; round < 4; round++) for (const line of lines) writer.write(line);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(writer.bufferedBytes).toBeGreaterThan(whole.length);
+      writer.write("the end");
+      writer.end();
+      writer.write("after the end");
+      expect(await readAll(opened.body)).toBe(`${whole.repeat(4)}the end`);
+      if (!writer.signal.aborted) await once(writer.signal, "abort");
+      expect(writer.bufferedBytes).toBe(0);
+      opened.close();
+    });
+  });
+});
