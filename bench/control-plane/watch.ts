@@ -5,6 +5,7 @@ import type { Measure } from "../measure.ts";
 import { type ApiCase, type ApiCaseContext, compare } from "./api-case.ts";
 import type { ApiProgram, ApiServer } from "./api-server.ts";
 import { type Connection, connect, expectStatus, type Protocol } from "./connection.ts";
+import { readCpuMs } from "./server-process.ts";
 import { sharedNow } from "./shared-clock.ts";
 import type { WatchOrder, WatchReport } from "./watch-process.ts";
 import { createLease, createPod, LEASES_PATH, leaseName, PODS_PATH, podName, prepareNamespace } from "./workload.ts";
@@ -12,6 +13,8 @@ import { createLease, createPod, LEASES_PATH, leaseName, PODS_PATH, podName, pre
 const WATCH_PROCESS = new URL("./watch-process.ts", import.meta.url);
 const WRITES_PER_SECOND = 100;
 const SECOND = 1_000;
+/** Writes at the beginning that do not count: both sides' code is not compiled yet. */
+const WARM_UP_WRITES = 100;
 /** Objects that are written in turns. */
 const OBJECTS = 20;
 /** Streams that clients of Go put on one connection, here; with HTTP/1.1 every watch has its own. */
@@ -83,6 +86,12 @@ export const apiWatch: ApiCase = async (context) => {
         unit: "% of a core",
         values: runs.map(({ cpuShare }) => [cpuShare]),
       }),
+      compare(context, {
+        case: "api-watch",
+        name: `${of}: the watchers' CPU`,
+        unit: "% of a core",
+        values: runs.map(({ watchersCpuShare }) => [watchersCpuShare]),
+      }),
     );
   }
   return measures;
@@ -96,6 +105,8 @@ interface Fanout {
   bytes: number;
   /** In percent of a core, for as long as the writes should take. */
   cpuShare: number;
+  /** The same of the one process that all watchers are in: near 100 it is what the times tell of. */
+  watchersCpuShare: number;
 }
 
 async function measureFanout(context: ApiCaseContext, program: ApiProgram, scene: Scene): Promise<Fanout> {
@@ -106,14 +117,16 @@ async function measureFanout(context: ApiCaseContext, program: ApiProgram, scene
   try {
     progress(`${program.name}, ${what}, ${protocol}, ${sizes.apiWatchers} watchers`);
     const bytes = await prepareObjects(connection, scene);
-    const events = sizes.apiWatchSeconds * WRITES_PER_SECOND;
+    const events = WARM_UP_WRITES + sizes.apiWatchSeconds * WRITES_PER_SECOND;
     const watchers = await startWatchers(server, { scene, events, count: sizes.apiWatchers, connection });
     try {
-      const cpuMs = await server.readCpuMs();
+      const cpuMs = [await server.readCpuMs(), await watchers.readCpuMs()] as const;
       const writes = await writeSteadily(connection, { scene, writes: events, signal });
       const arrivals = await watchers.received();
-      const cpuShare = ((await server.readCpuMs()) - cpuMs) / (sizes.apiWatchSeconds * 10);
-      return { ...computeDelays(writes, arrivals), bytes, cpuShare };
+      const shareOf = (ms: number) => (100 * ms) / ((events * SECOND) / WRITES_PER_SECOND);
+      const cpuShare = shareOf((await server.readCpuMs()) - cpuMs[0]);
+      const watchersCpuShare = shareOf((await watchers.readCpuMs()) - cpuMs[1]);
+      return { ...computeDelays(writes, arrivals), bytes, cpuShare, watchersCpuShare };
     } finally {
       watchers.end();
     }
@@ -165,6 +178,7 @@ async function startWatchers(
       if (report?.kind !== "received") throw new Error(`after ${DRAIN_MS / SECOND} s events are still missing`);
       return report.arrivals;
     },
+    readCpuMs: async () => await readCpuMs([child.pid]),
     end: () => child.disconnect(),
   };
 }
@@ -200,7 +214,7 @@ function computeDelays(
   const sinceAcknowledged: number[] = [];
   for (const [index, arrivedAt] of arrivals.entries()) {
     const write = writes[index % writes.length];
-    if (write === undefined) continue;
+    if (write === undefined || index % writes.length < WARM_UP_WRITES) continue;
     sinceDue.push(arrivedAt - write.dueAt);
     sinceAcknowledged.push(arrivedAt - write.acknowledgedAt);
   }

@@ -58,18 +58,17 @@ describe("a queue of senders", () => {
     expect(sent).toEqual(names);
   });
 
-  it("rests after a long round as long as that took, and not after a short one", () => {
-    add("long", 10, () => add("more"));
+  it.each([
+    { takesMs: 3, restsMs: 0 },
+    { takesMs: 6, restsMs: 6 },
+    { takesMs: 100, restsMs: 10 },
+  ])("rests $restsMs ms after a round of $takesMs ms", ({ takesMs, restsMs }) => {
+    add("first", takesMs, () => add("next"));
     turn();
-    vi.advanceTimersByTime(9);
-    expect(sent).toEqual(["long"]);
+    if (restsMs > 0) vi.advanceTimersByTime(restsMs - 1);
+    expect(sent).toEqual(["first"]);
     vi.advanceTimersByTime(1);
-    expect(sent).toEqual(["long", "more"]);
-    nowMs += 10;
-    add("short", 3, () => add("at once"));
-    turn();
-    turn();
-    expect(sent).toEqual(["long", "more", "short", "at once"]);
+    expect(sent).toEqual(["first", "next"]);
   });
 
   it("joins the same chunks once, and others anew", () => {

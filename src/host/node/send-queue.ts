@@ -7,8 +7,8 @@ export interface Sender {
 /**
  * Who waits to send, each in their turn. An event for a thousand watchers makes a thousand writes to sockets, which take
  * many milliseconds: they are made in slices, between which requests are served, and after the answer to the request
- * that caused them. A long round is followed by as long a pause, so that sending takes no more than half of the time;
- * what a sender gets before its turn comes goes along with the rest, so that fewer writes carry more.
+ * that caused them. A long round is followed by a pause, and what a sender gets before its turn comes goes along with
+ * the rest: when there is much to send, fewer writes carry more.
  */
 export interface SendQueue {
   /** A sender must not be added again before it had its turn. */
@@ -19,18 +19,21 @@ export interface SendQueue {
 
 /** For so long nothing else runs. */
 const SLICE_MS = 1;
+/** What a sender writes may leave for the socket only after the slice: the time of a slice is not all that it costs. */
+const SENDERS_PER_SLICE = 64;
 /** Reading the clock takes a part of the time that a write takes. */
 const SENDERS_PER_CLOCK_READING = 8;
 /** After a shorter round nobody needs a pause. */
 const LONG_ROUND_MS = 4;
+/** Where a round took long because the machine was busy, nobody should wait for that twice. */
+const MAX_PAUSE_MS = 10;
 
 export function createSendQueue(): SendQueue {
   let round: Sender[] = [];
   let place = 0;
   let nextRound: Sender[] = [];
   let isScheduled = false;
-  /** Of this round, without what ran between its slices. */
-  let roundMs = 0;
+  let roundBegunAt = 0;
   let pauseEndsAt = 0;
   let joined: { chunks: readonly Buffer[]; whole: Buffer } | undefined;
 
@@ -43,27 +46,27 @@ export function createSendQueue(): SendQueue {
 
   const sendSlice = () => {
     const begunAt = performance.now();
-    if (place === round.length) beginRound();
-    while (place < round.length) {
+    if (place === round.length) beginRound(begunAt);
+    const end = Math.min(place + SENDERS_PER_SLICE, round.length);
+    while (place < end) {
       round[place++]?.send();
       if (place % SENDERS_PER_CLOCK_READING === 0 && performance.now() > begunAt + SLICE_MS) break;
     }
-    const now = performance.now();
-    roundMs += now - begunAt;
-    if (place === round.length) endRound(now);
+    if (place === round.length) endRound(performance.now());
     isScheduled = false;
     if (place < round.length || nextRound.length > 0) schedule();
   };
 
-  const beginRound = () => {
+  const beginRound = (now: number) => {
+    roundBegunAt = now;
     round = nextRound;
     nextRound = [];
     place = 0;
-    roundMs = 0;
   };
 
   const endRound = (now: number) => {
-    if (roundMs >= LONG_ROUND_MS) pauseEndsAt = now + roundMs;
+    const roundMs = now - roundBegunAt;
+    if (roundMs >= LONG_ROUND_MS) pauseEndsAt = now + Math.min(roundMs, MAX_PAUSE_MS);
     round = [];
     place = 0;
     // Chunks are not kept for nobody.

@@ -12,8 +12,6 @@ interface Exchange {
   pieceBuffers: PieceBuffers;
 }
 
-/** From here on the memory that chunks are joined in is worth being used again. */
-const LARGE_PIECE_BYTES = PIECE_BYTES / 4;
 /** Answers that have no body, and so say nothing of its length. */
 const BODILESS = new Set([204, 304]);
 
@@ -31,7 +29,7 @@ export function sendAnswer(answer: WebAnswer, exchange: Exchange): void {
     }
     // HTTP/1.1 would hold the status back until the first event, and clients wait for it.
     if ("flushHeaders" in response && typeof response.flushHeaders === "function") response.flushHeaders();
-    body.stream(createWriter(exchange));
+    body.stream(createWriter(exchange, { isShared: true }));
     return;
   }
   const length = BODILESS.has(status) ? {} : { "content-length": String(lengthOf(body)) };
@@ -39,7 +37,7 @@ export function sendAnswer(answer: WebAnswer, exchange: Exchange): void {
   if (method === "HEAD") response.end();
   else if (typeof body === "string" || Buffer.isBuffer(body)) response.end(body);
   else {
-    const writer = createWriter(exchange);
+    const writer = createWriter(exchange, { isShared: false });
     for (const chunk of body) writer.write(chunk);
     writer.end();
   }
@@ -63,7 +61,11 @@ interface Piece {
  *
  *   idle ──write──▶ queued ──turn──▶ idle, queued (there is more) or blocked (the client is slow) ──drain──▶ queued
  */
-function createWriter({ response, lifetime, sendQueue, pieceBuffers }: Exchange): WebWriter {
+function createWriter(
+  { response, lifetime, sendQueue, pieceBuffers }: Exchange,
+  /** Others are likely to send the same at the same time. */
+  { isShared }: { isShared: boolean },
+): WebWriter {
   let chunks: Buffer[] = [];
   let bytes = 0;
   let state: "idle" | "queued" | "blocked" | "ended" = "idle";
@@ -111,7 +113,7 @@ function createWriter({ response, lifetime, sendQueue, pieceBuffers }: Exchange)
 
   const writePiece = ({ parts, size }: Piece): boolean => {
     if (size === 0) return true;
-    if (parts.length === 1 || size < LARGE_PIECE_BYTES) return response.write(sendQueue.join(parts));
+    if (isShared || parts.length === 1) return response.write(sendQueue.join(parts));
     const whole = pieceBuffers.fill(parts);
     return response.write(whole, (error) => {
       if (!error) pieceBuffers.release(whole);
