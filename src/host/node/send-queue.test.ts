@@ -61,7 +61,7 @@ describe("a queue of senders", () => {
   it.each([
     { takesMs: 3, restsMs: 0 },
     { takesMs: 6, restsMs: 6 },
-    { takesMs: 100, restsMs: 10 },
+    { takesMs: 100, restsMs: 20 },
   ])("rests $restsMs ms after a round of $takesMs ms", ({ takesMs, restsMs }) => {
     add("first", takesMs, () => add("next"));
     turn();

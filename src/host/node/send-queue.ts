@@ -26,7 +26,7 @@ const SENDERS_PER_CLOCK_READING = 8;
 /** After a shorter round nobody needs a pause. */
 const LONG_ROUND_MS = 4;
 /** Where a round took long because the machine was busy, nobody should wait for that twice. */
-const MAX_PAUSE_MS = 10;
+const MAX_PAUSE_MS = 20;
 
 export function createSendQueue(): SendQueue {
   let round: Sender[] = [];
