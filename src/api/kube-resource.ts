@@ -1,0 +1,86 @@
+import type * as types from "./gen/types.ts";
+import { isRecord } from "./object.ts";
+
+/** A resource of the API as its clients address it, with the type of its objects. */
+export interface KubeResource<T> {
+  /** `""` for core. */
+  readonly group: string;
+  readonly version: string;
+  /** `pods` */
+  readonly plural: string;
+  /** `Pod` */
+  readonly kind: string;
+  readonly namespaced: boolean;
+  /**
+   * A server's answer as an object of the kind, its `apiVersion` and `kind` filled in where a list left them out. Throws
+   * a TypeError for another kind. Fields are not looked at: the server has decoded them by its own table.
+   */
+  read(value: unknown): T;
+}
+
+type ResourceName = Omit<KubeResource<unknown>, "read">;
+
+const defineResource = <T>(name: ResourceName): KubeResource<T> => ({
+  ...name,
+  read(value) {
+    const apiVersion = name.group === "" ? name.version : `${name.group}/${name.version}`;
+    if (!isRecord(value)) throw new TypeError(`expected an object of kind ${name.kind}`);
+    const kind = value["kind"] ?? name.kind;
+    if (kind !== name.kind) throw new TypeError(`expected an object of kind ${name.kind}, got ${String(kind)}`);
+    return { apiVersion, kind, ...value } as T;
+  },
+});
+
+const core = { group: "", version: "v1" };
+
+export const PODS = defineResource<types.Pod>({ ...core, plural: "pods", kind: "Pod", namespaced: true });
+export const NODES = defineResource<types.Node>({ ...core, plural: "nodes", kind: "Node", namespaced: false });
+export const EVENTS = defineResource<types.Event>({ ...core, plural: "events", kind: "Event", namespaced: true });
+export const SECRETS = defineResource<types.Secret>({ ...core, plural: "secrets", kind: "Secret", namespaced: true });
+export const SERVICES = defineResource<types.Service>({
+  ...core,
+  plural: "services",
+  kind: "Service",
+  namespaced: true,
+});
+export const CONFIG_MAPS = defineResource<types.ConfigMap>({
+  ...core,
+  plural: "configmaps",
+  kind: "ConfigMap",
+  namespaced: true,
+});
+export const SERVICE_ACCOUNTS = defineResource<types.ServiceAccount>({
+  ...core,
+  plural: "serviceaccounts",
+  kind: "ServiceAccount",
+  namespaced: true,
+});
+/** Only made, beneath a service account. */
+export const TOKEN_REQUESTS = defineResource<types.TokenRequest>({
+  group: "authentication.k8s.io",
+  version: "v1",
+  plural: "tokenrequests",
+  kind: "TokenRequest",
+  namespaced: true,
+});
+export const LEASES = defineResource<types.Lease>({
+  group: "coordination.k8s.io",
+  version: "v1",
+  plural: "leases",
+  kind: "Lease",
+  namespaced: true,
+});
+export const RUNTIME_CLASSES = defineResource<types.RuntimeClass>({
+  group: "node.k8s.io",
+  version: "v1",
+  plural: "runtimeclasses",
+  kind: "RuntimeClass",
+  namespaced: false,
+});
+export const CERTIFICATE_SIGNING_REQUESTS = defineResource<types.CertificateSigningRequest>({
+  group: "certificates.k8s.io",
+  version: "v1",
+  plural: "certificatesigningrequests",
+  kind: "CertificateSigningRequest",
+  namespaced: false,
+});
