@@ -182,11 +182,11 @@ describe("errors and warnings", () => {
 
   it("names fields without effect where they differ from the default, and only those", () => {
     const { warnings } = compose(
-      "maxPods: 110\nnodeStatusMaxImages: 3\nhairpinMode: none\nauthentication: {webhook: {cacheTTL: 5m}}\nfailSwapOn: false\nstaticPodPath: /x",
+      "maxPods: 110\nimageGCLowThresholdPercent: 3\nhairpinMode: none\nauthentication: {webhook: {cacheTTL: 5m}}\nfailSwapOn: false\nstaticPodPath: /x",
     );
     expect(warnings).toEqual([
       "Field authentication.webhook.cacheTTL is accepted but has no effect in this version yet",
-      "Field nodeStatusMaxImages is accepted but has no effect in this version yet",
+      "Field imageGCLowThresholdPercent is accepted but has no effect in this version yet",
       "Field hairpinMode is accepted but has no effect",
     ]);
   });

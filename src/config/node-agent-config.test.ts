@@ -27,6 +27,7 @@ describe("createNodeAgentConfig", () => {
       runtimeEndpoint: "unix:///run/containerd/containerd.sock",
       imageEndpoint: "unix:///run/containerd/containerd.sock",
       nodeSocketPath: undefined,
+      cluster: undefined,
       containerGc: { minAgeMs: 0, maxPerContainer: 1, maxTotal: -1 },
       log: { format: "text", verbosity: 0, vmodule: [] },
     });
@@ -62,6 +63,19 @@ describe("createNodeAgentConfig", () => {
       { containerGc: { minAgeMs: 60_000, maxPerContainer: 1, maxTotal: 5 } },
     ],
     [["--nodelet-socket=/run/n.sock"], { nodeSocketPath: "/run/n.sock" }],
+    [
+      ["--kubeconfig=k", "--bootstrap-kubeconfig=/b", "--node-labels=a=1,b=2", "--cloud-provider=external"],
+      {
+        cluster: {
+          kubeconfigPath: "/work/k",
+          bootstrapKubeconfigPath: "/b",
+          certDirectory: "/var/lib/kubelet/pki",
+          nodeLabels: { a: "1", b: "2" },
+          registerSchedulable: true,
+          cloudProvider: "external",
+        },
+      },
+    ],
   ])("takes %j", (argv, expected) => {
     const { config, errors } = create(...argv);
     expect(errors).toEqual([]);
@@ -69,8 +83,8 @@ describe("createNodeAgentConfig", () => {
   });
 
   it.each([
-    [["--kubeconfig=/k"], "--kubeconfig", /joining a cluster comes with a later version/],
-    [["--bootstrap-kubeconfig=/k"], "--bootstrap-kubeconfig", /standalone mode/],
+    [["--bootstrap-kubeconfig=/k"], "--bootstrap-kubeconfig", /needs --kubeconfig/],
+    [["--cloud-provider=aws"], "--cloud-provider", /unknown cloud provider "aws"/],
     [["--hostname-override=a_b"], "--hostname-override", /node name "a_b" must be a DNS subdomain/],
     [["--node-ip=1.2.3"], "--node-ip", /bad --node-ip "1.2.3"/],
     [["--node-ip=1.1.1.1,2.2.2.2"], "--node-ip", /one IPv4 and one IPv6/],

@@ -29,7 +29,23 @@ export interface NodeAgentConfig {
   /** The unix socket of `nodelet status`; undefined for none. */
   readonly nodeSocketPath: string | undefined;
   readonly containerGc: ContainerGcPolicy;
+  /** Undefined: standalone, pods of files and URLs only. */
+  readonly cluster: ClusterConfig | undefined;
   readonly log: LogOptions;
+}
+
+/** How to be a node of a cluster. */
+export interface ClusterConfig {
+  /** Absolute. Written by the bootstrap where it does not exist. */
+  readonly kubeconfigPath: string;
+  readonly bootstrapKubeconfigPath: string | undefined;
+  /** Where the node's certificates are kept. */
+  readonly certDirectory: string;
+  readonly nodeLabels: Readonly<Record<string, string>>;
+  /** The node object is made with `spec.unschedulable: false`. */
+  readonly registerSchedulable: boolean;
+  /** `external`: addresses come from a cloud controller, and the node waits for it with a taint. */
+  readonly cloudProvider: "" | "external";
 }
 
 /** How many ended containers are kept. A negative number is no limit. */
@@ -88,6 +104,7 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
       maxPerContainer: readNumber(flags, "maximum-dead-containers-per-container", 1),
       maxTotal: readNumber(flags, "maximum-dead-containers", -1),
     },
+    cluster: readCluster(flags, absolute, errors),
     log: computeLogOptions(configuration),
   };
   errors.push(...validateModes(flags));
@@ -151,14 +168,44 @@ function readHeaders(
   return headers;
 }
 
-/** Flags that ask for more than this version does, or that contradict each other. */
+function readCluster(
+  flags: ReadonlyMap<string, unknown>,
+  absolute: (path: string) => string,
+  errors: ConfigurationError[],
+): ClusterConfig | undefined {
+  const kubeconfig = readText(flags, "kubeconfig", "");
+  const bootstrapKubeconfig = readText(flags, "bootstrap-kubeconfig", "");
+  const cloudProvider = readText(flags, "cloud-provider", "");
+  if (cloudProvider !== "" && cloudProvider !== "external") {
+    const message = `unknown cloud provider "${cloudProvider}" (--cloud-provider): "external" is the only one, or leave it out`;
+    errors.push({ path: "--cloud-provider", message });
+  }
+  if (kubeconfig === "") {
+    if (bootstrapKubeconfig !== "") {
+      const message = "--bootstrap-kubeconfig needs --kubeconfig, the file that the bootstrap writes";
+      errors.push({ path: "--bootstrap-kubeconfig", message });
+    }
+    return undefined;
+  }
+  return {
+    kubeconfigPath: absolute(kubeconfig),
+    bootstrapKubeconfigPath: bootstrapKubeconfig === "" ? undefined : absolute(bootstrapKubeconfig),
+    certDirectory: absolute(readText(flags, "cert-dir", "/var/lib/kubelet/pki")),
+    nodeLabels: readLabels(flags.get("node-labels")),
+    registerSchedulable: flags.get("register-schedulable") !== false,
+    cloudProvider: cloudProvider === "external" ? "external" : "",
+  };
+}
+
+function readLabels(labels: unknown): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(isObject(labels) ? labels : {}).map(([name, value]) => [name, String(value)]),
+  );
+}
+
+/** Flags that contradict each other, or that name what does not exist. */
 function validateModes(flags: ReadonlyMap<string, unknown>): ConfigurationError[] {
   const errors: ConfigurationError[] = [];
-  for (const name of ["kubeconfig", "bootstrap-kubeconfig"]) {
-    if (readText(flags, name, "") === "") continue;
-    const message = `--${name}: joining a cluster comes with a later version; leave the flag out to run static pods only (standalone mode)`;
-    errors.push({ path: `--${name}`, message });
-  }
   if (flags.get("exit-on-lock-contention") === true && readText(flags, "lock-file", "") === "") {
     const message = "cannot exit on lock file contention: no lock file specified, set --lock-file";
     errors.push({ path: "--exit-on-lock-contention", message });

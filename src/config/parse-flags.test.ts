@@ -124,11 +124,16 @@ describe("parseFlags reads a command line as pflag does", () => {
   ])("refuses %j", (argv, error) => expect(parseFlags(argv)).toEqual({ ok: false, error }));
 
   it("says once of each flag that it is deprecated, or has no effect", () => {
-    const parsed = parseFlags(["--max-pods=1", "--max-pods=2", "--cert-dir=/x", "--root-dir=/y"]);
+    const parsed = parseFlags([
+      "--volume-stats-agg-period=1s",
+      "--volume-stats-agg-period=2s",
+      "--lock-file=/x",
+      "--root-dir=/y",
+    ]);
     expect(parsed.ok && parsed.notices).toEqual([
-      "Flag --max-pods has been deprecated, set maxPods in the --config file instead",
-      "Flag --max-pods is accepted but has no effect in this version yet",
-      "Flag --cert-dir is accepted but has no effect in this version yet",
+      "Flag --volume-stats-agg-period has been deprecated, set volumeStatsAggPeriod in the --config file instead",
+      "Flag --volume-stats-agg-period is accepted but has no effect in this version yet",
+      "Flag --lock-file is accepted but has no effect in this version yet",
     ]);
   });
 

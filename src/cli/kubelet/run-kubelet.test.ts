@@ -78,8 +78,8 @@ describe("runKubelet", () => {
     [["--max-pods=-1"], "Error: invalid configuration: maxPods (--max-pods) -1 must not be a negative number\n"],
     [["--feature-gates=No=true"], "Error: featureGates (--feature-gates): unrecognized feature gate: No\n"],
     [
-      ["--kubeconfig=/k"],
-      "Error: --kubeconfig: joining a cluster comes with a later version; leave the flag out to run static pods only (standalone mode)\n",
+      ["--bootstrap-kubeconfig=/b"],
+      "Error: --bootstrap-kubeconfig needs --kubeconfig, the file that the bootstrap writes\n",
     ],
     [
       ["--config=/dev/null/x"],
