@@ -8,6 +8,7 @@ export interface ControlPlaneCommand {
   apiAddress: string;
   apiPort: number;
   serviceCidr: string;
+  nodeName?: string;
   stateDir: string;
 }
 
@@ -25,6 +26,7 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
       version: await readVersion(),
       directory: layout.controlPlane,
       kubeconfig: layout.kubeconfig,
+      node: options.nodeName === undefined ? undefined : { name: options.nodeName, kubeconfig: layout.nodeKubeconfig },
     },
     log,
   );

@@ -107,6 +107,7 @@ function addControlPlane(program: Command, finish: Finish): void {
     .addOption(apiAddress())
     .addOption(apiPort())
     .addOption(serviceCidr())
+    .option("--node-name <name>", "also write node.kubeconfig, with which a node agent of this name joins", nodeName)
     .addOption(stateDirectory());
   command.action(async () => await finish(controlPlane(command.opts<ControlPlaneCommand>())));
 }
@@ -165,6 +166,11 @@ function ipv4Cidr(text: string): string {
 function ipAddress(text: string): string {
   if (isIP(text) !== 0) return text;
   throw new InvalidArgumentError("It must be an IP address of this machine, or 0.0.0.0 for all of them.");
+}
+
+function nodeName(text: string): string {
+  if (text.length <= 253 && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text)) return text;
+  throw new InvalidArgumentError("It must be lower-case letters, digits, '-' and '.'.");
 }
 
 function bridgeName(text: string): string {

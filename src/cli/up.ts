@@ -4,6 +4,7 @@ import { isAbort } from "../base/abort.ts";
 import { messageOf } from "../base/errors.ts";
 import { countRunningPods } from "../cluster/containerd/remove-runtime.ts";
 import { claimProcessLock } from "../cluster/processes/process-lock.ts";
+import { nodeNameOf } from "../cluster/supervisor/node-name.ts";
 import { runStandaloneNode } from "../cluster/supervisor/run-node.ts";
 import { writeRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
 import { endAgent } from "../cluster/supervisor/start-agent.ts";
@@ -112,6 +113,7 @@ async function supervise(layout: StateLayout, { options, context, link }: Superv
         apiPort: options.apiPort,
         serviceCidr: options.serviceCidr,
         kubeletArguments: options.kubeletArg,
+        nodeName: nodeNameOf(options.kubeletArg),
         onReady,
       },
       { clock: nodeClock, log, progress: link.progress, signal: stop.signal },

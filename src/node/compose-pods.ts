@@ -10,6 +10,7 @@ import { createPodSync } from "./podsync/pod-sync.ts";
 import type { NodeFacts } from "./runtime/config/node-facts.ts";
 import type { PodStatuses } from "./status/pod-statuses.ts";
 import { measureSyncer } from "./workers/measured-syncer.ts";
+import { referenceOf } from "./workers/pod-syncer.ts";
 import { createPodWorkers, type PodWorkers } from "./workers/pod-workers.ts";
 
 /** After a sync that failed. */
@@ -48,7 +49,8 @@ export function composePods(deps: PodPartsDeps, config: NodeAgentConfig): PodWor
       random,
       log: ports.log,
       syncer: measureSyncer(syncer, { clock, metrics: ports.metrics }),
-      onGone(uid) {
+      onGone({ subject }) {
+        const { uid } = referenceOf(subject);
         // At once, and not when the loop hears of it: by then a new pod of the same UID may be at work.
         statuses.remove(uid);
         cache.forget(uid);

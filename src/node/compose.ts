@@ -19,7 +19,7 @@ import type { NodeAgentPorts } from "./node-agent-ports.ts";
 import { createNodeMetrics } from "./node-metrics.ts";
 import { createNodeView } from "./node-view.ts";
 import { followRuntimeEvents } from "./pleg/follow-events.ts";
-import type { PlegHealth } from "./pleg/pleg.ts";
+import { plegError } from "./pleg/pleg.ts";
 import type { PodCache } from "./pleg/pod-cache.ts";
 import { removeLogsOfUid } from "./runtime/container-logs.ts";
 import { readNodeFacts } from "./runtime/read-node-facts.ts";
@@ -87,6 +87,8 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
       removeLogs: async (uid) => await removeLogsOfUid(host.files, config.podLogsDirectory, uid),
     }),
     runtimeError: () => health.runtimeError() ?? plegError(pleg.health()),
+    onShown: () => undefined,
+    onPodsChanged: () => undefined,
   });
 
   const { nodeName } = config;
@@ -147,10 +149,4 @@ function reject(
   deps.timeline.record(podReference(pod), { type: "Warning", reason, message });
   const startTime = formatTime(deps.clock.now());
   deps.statuses.set(pod, { phase: "Failed", reason, message, qosClass: computeQosClass(pod), startTime });
-}
-
-/** Before its first relist nobody knows what a new pod would have to replace. */
-function plegError(health: PlegHealth): string | undefined {
-  if (health.state === "starting") return "PLEG is not healthy: pleg has yet to be successful";
-  return health.state === "unhealthy" ? `PLEG is not healthy: ${health.message}` : undefined;
 }

@@ -5,7 +5,7 @@ import type { Timeline } from "../base/timeline.ts";
 import type { DesiredPods } from "./desired/desired-pods.ts";
 import type { SyncLoop } from "./loop/sync-loop.ts";
 import { computeNodeConditions } from "./node-status/node-conditions.ts";
-import type { Pleg, PlegHealth } from "./pleg/pleg.ts";
+import { type Pleg, plegError } from "./pleg/pleg.ts";
 import type { RuntimePod } from "./runtime/pod-runtime-status.ts";
 import type { RuntimeHealth } from "./runtime/runtime-health.ts";
 import type { NodeView } from "./server/handlers.ts";
@@ -60,18 +60,6 @@ export function createNodeView(deps: NodeViewDeps): NodeView {
     },
     metrics: deps.renderMetrics,
   };
-}
-
-/** In upstream's words; a node is not ready before its pods were read once. */
-function plegError(health: PlegHealth): string | undefined {
-  switch (health.state) {
-    case "healthy":
-      return undefined;
-    case "starting":
-      return "PLEG is not healthy: pleg has yet to be successful";
-    case "unhealthy":
-      return `PLEG is not healthy: ${health.message}`;
-  }
 }
 
 function withStatus(pod: Pod, status: Pod["status"]): Pod {

@@ -1,15 +1,18 @@
 import { throwIfAborted } from "../base/abort.ts";
 import { CodedError, runAll, throwJoined } from "../base/errors.ts";
 import { readVersion } from "../cli/version.ts";
+import { issueKubeconfig } from "../cluster/control-plane/issue-kubeconfig.ts";
 import { type RunningControlPlane, serveControlPlane } from "../cluster/control-plane/serve-control-plane.ts";
 import { createMemoryJournal } from "../journal/memory-journal.ts";
 import type { ClusterCertificates } from "../pki/cluster-certificates.ts";
 import { type AdminApi, connectAdminApi } from "./admin-api.ts";
 import { applyManifests, installDefinitions } from "./apply-manifests.ts";
 import { callbackLog } from "./callback-log.ts";
-import { createCertificates, issueKubeconfig } from "./cluster-credentials.ts";
+import { createCertificates } from "./cluster-credentials.ts";
 import { type ClusterDirectory, createClusterDirectory } from "./cluster-directory.ts";
 import { readManifests } from "./read-manifests.ts";
+
+const DAY_MS = 86_400_000;
 
 /**
  * Kubernetes objects, in one of these forms: an object, or a list of them, as the API has it; the path of a YAML or JSON
@@ -154,7 +157,12 @@ function describe({ access, api, certificates, directory, stop, isStopped }: Run
       await applyManifests(api, objects);
     },
     async addUser(name, groups = []) {
-      const kubeconfig = await issueKubeconfig(certificates, { url: access.url, name, groups });
+      const kubeconfig = await issueKubeconfig(certificates, {
+        url: access.url,
+        name,
+        groups,
+        lifetimeMs: DAY_MS,
+      });
       refuseStopped();
       users += 1;
       return { url: access.url, kubeconfig, kubeconfigPath: await directory.write(`user-${users}`, kubeconfig) };

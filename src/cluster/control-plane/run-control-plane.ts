@@ -4,16 +4,25 @@ import type { Log } from "../../base/log.ts";
 import { nodeFiles } from "../../host/node/node-files.ts";
 import { openJournal } from "../../journal/open-journal.ts";
 import { ensureClusterCertificates } from "../../pki/cluster-certificates.ts";
-import { type ControlPlaneOptions, type RunningControlPlane, serveControlPlane } from "./serve-control-plane.ts";
+import { issueKubeconfig } from "./issue-kubeconfig.ts";
+import {
+  type ControlPlaneOptions,
+  firstAddressOf,
+  type RunningControlPlane,
+  serveControlPlane,
+} from "./serve-control-plane.ts";
 
 export interface DurableOptions extends ControlPlaneOptions {
   /** Where the store and the certificates are kept. */
   readonly directory: string;
   /** Where the administrator's kubeconfig goes, readable by its owner only. */
   readonly kubeconfig: string;
+  /** A node that may join, and where its kubeconfig goes; renewed at every start. */
+  readonly node?: { readonly name: string; readonly kubeconfig: string } | undefined;
 }
 
 const PRIVATE_FILE = 0o600;
+const NODE_LIFETIME_MS = 365 * 86_400_000;
 
 /** A control plane that remembers: its objects and its certificates are files beneath a directory. */
 export async function runControlPlane(options: DurableOptions, log: Log): Promise<RunningControlPlane> {
@@ -21,16 +30,24 @@ export async function runControlPlane(options: DurableOptions, log: Log): Promis
   const certificates = await ensureClusterCertificates(join(directory, "pki"), {
     files: nodeFiles,
     now: Date.now(),
-    hosts: isWildcard(address) ? [] : [address],
+    hosts: [...(isWildcard(address) ? [] : [address]), firstAddressOf(options.serviceCidr)],
   });
   for (const note of certificates.notes) log.warn(note);
   const journal = await openJournal({ directory: join(directory, "store"), log });
   const controlPlane = await serveControlPlane(options, { journal, certificates, log });
-  try {
-    await nodeFiles.writeAtomically(options.kubeconfig, controlPlane.kubeconfig, PRIVATE_FILE);
-  } catch (error) {
-    await controlPlane.close();
-    throw new CodedError("kubeconfig-unwritable", `cannot write ${options.kubeconfig}`, { cause: error });
+  const write = async (path: string, text: string) => {
+    try {
+      await nodeFiles.writeAtomically(path, text, PRIVATE_FILE);
+    } catch (error) {
+      await controlPlane.close();
+      throw new CodedError("kubeconfig-unwritable", `cannot write ${path}`, { cause: error });
+    }
+  };
+  await write(options.kubeconfig, controlPlane.kubeconfig);
+  const { node } = options;
+  if (node !== undefined) {
+    const user = { name: `system:node:${node.name}`, groups: ["system:nodes"], lifetimeMs: NODE_LIFETIME_MS };
+    await write(node.kubeconfig, await issueKubeconfig(certificates, { url: controlPlane.url, ...user }));
   }
   return controlPlane;
 }

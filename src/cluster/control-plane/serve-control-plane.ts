@@ -117,8 +117,8 @@ function compose(
   );
 }
 
-/** `10.96.0.0/16` gives `10.96.0.1`. */
-function firstAddressOf(cidr: string): string {
+/** `10.96.0.0/16` gives `10.96.0.1`, the address of the `kubernetes` service. */
+export function firstAddressOf(cidr: string): string {
   const [network = ""] = cidr.split("/");
   const parts = network.split(".").map(Number);
   return [...parts.slice(0, 3), (parts[3] ?? 0) + 1].join(".");

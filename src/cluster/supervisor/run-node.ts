@@ -23,7 +23,7 @@ export interface NodeDeps {
 export interface NodeOptions
   extends Pick<ContainerdOptions, "binary" | "podCidr" | "bridge">,
     Pick<AgentOptions, "entry" | "manifests" | "healthzPort" | "kubeletArguments">,
-    Pick<ControlPlaneChildOptions, "apiAddress" | "apiPort" | "serviceCidr"> {
+    Pick<ControlPlaneChildOptions, "apiAddress" | "apiPort" | "serviceCidr" | "nodeName"> {
   /** Told once, when containerd, the control plane and the node agent answer. */
   onReady: () => void;
 }

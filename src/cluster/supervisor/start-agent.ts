@@ -75,6 +75,8 @@ function agentCommand(layout: StateLayout, options: AgentOptions): string[] {
     "kubelet",
     `--config=${layout.kubeletConfig}`,
     `--root-dir=${layout.kubeletRoot}`,
+    `--cert-dir=${layout.kubeletRoot}/pki`,
+    `--kubeconfig=${layout.nodeKubeconfig}`,
     `--nodelet-socket=${layout.agentSocket}`,
     ...options.kubeletArguments,
   ];

@@ -15,6 +15,8 @@ export interface ControlPlaneChildOptions {
   apiAddress: string;
   apiPort: number;
   serviceCidr: string;
+  /** Of the node that will join. */
+  nodeName: string;
   log: Log;
   /** Firing it gives up the wait for the API, and the child is stopped. */
   signal: AbortSignal;
@@ -38,6 +40,7 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
       `--api-address=${options.apiAddress}`,
       `--api-port=${options.apiPort}`,
       `--service-cidr=${options.serviceCidr}`,
+      `--node-name=${options.nodeName}`,
       `--state-dir=${layout.directory}`,
     ],
     environment,

@@ -14,6 +14,8 @@ export interface StateLayout {
   controlPlanePidFile: string;
   /** An administrator's, written by the control plane. */
   kubeconfig: string;
+  /** The node's own, written by the control plane. */
+  nodeKubeconfig: string;
   agentPidFile: string;
   /** Where the node agent answers `nodelet status`. */
   agentSocket: string;
@@ -44,6 +46,7 @@ export function computeStateLayout(directory: string): StateLayout {
     controlPlaneLog: join(directory, "control-plane.log"),
     controlPlanePidFile: join(directory, "control-plane.pid"),
     kubeconfig: join(directory, "kubeconfig"),
+    nodeKubeconfig: join(directory, "node.kubeconfig"),
     agentPidFile: join(directory, "agent.pid"),
     agentSocket: join(directory, "node.sock"),
     kubeletConfig: join(directory, "kubelet.yaml"),

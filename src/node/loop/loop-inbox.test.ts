@@ -18,6 +18,8 @@ function describeEvent(event: LoopEvent): string {
       return "relisted";
     case "gone":
       return `gone ${event.uid}`;
+    case "referenced":
+      return `referenced ${event.uid}`;
   }
 }
 

@@ -9,7 +9,9 @@ export type LoopEvent =
   /** The runtime's pods were all read. */
   | { type: "relisted" }
   /** The worker of the pod ended and forgot it. */
-  | { type: "gone"; uid: string };
+  | { type: "gone"; uid: string }
+  /** Something that the pod refers to changed: a secret, a config map. */
+  | { type: "referenced"; uid: string };
 
 /** Where everybody puts what the loop must hear; made first, so that nobody needs the loop itself. */
 export interface LoopInbox {
@@ -18,6 +20,8 @@ export interface LoopInbox {
   offerLifecycleEvent(event: PodLifecycleEvent): void;
   offerRelisted(): void;
   offerGone(uid: string): void;
+  /** Coalesced: a pod waits at most once. */
+  offerReferenced(uid: string): void;
   /** Waits until something has happened; what it is, `take` says, as it is then. */
   ready(signal: AbortSignal): Promise<void>;
   take(signal: AbortSignal): Promise<LoopEvent>;
@@ -34,11 +38,13 @@ export function createLoopInbox(): LoopInbox {
   const lifecycle = { waiting: 0, discarded: 0 };
   const mailbox = createMailbox<Slip>(Number.POSITIVE_INFINITY);
   const snapshots = new Map<SourceSnapshot["source"], SourceSnapshot>();
+  const referenced = new Set<string>();
   let relistWaits = false;
 
   const open = (slip: Slip): LoopEvent | undefined => {
     if (slip.type === "lifecycle") lifecycle.waiting--;
     if (slip.type === "relisted") relistWaits = false;
+    if (slip.type === "referenced") referenced.delete(slip.uid);
     if (slip.type !== "source") return slip;
     const snapshot = snapshots.get(slip.source);
     snapshots.delete(slip.source);
@@ -65,6 +71,11 @@ export function createLoopInbox(): LoopInbox {
       mailbox.offer({ type: "relisted" });
     },
     offerGone: (uid) => void mailbox.offer({ type: "gone", uid }),
+    offerReferenced(uid) {
+      if (referenced.has(uid)) return;
+      referenced.add(uid);
+      mailbox.offer({ type: "referenced", uid });
+    },
     ready: mailbox.ready,
     async take(signal) {
       for (;;) {

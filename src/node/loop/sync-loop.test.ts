@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Pod } from "../../api/gen/types.ts";
-import { CONFIG_MIRROR_ANNOTATION } from "../../api/well-known.ts";
+import { CONFIG_MIRROR_ANNOTATION, CONFIG_SOURCE_ANNOTATION } from "../../api/well-known.ts";
 import { silentLog } from "../../base/log.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
 import type { PodUpdate } from "../desired/pod-update.ts";
@@ -41,6 +41,7 @@ interface World {
   ready: boolean;
   error: string | undefined;
   refused: Set<string>;
+  podsChanged: number;
 }
 
 /** A running loop over workers that only note what they are told; a pod that was created stays known until `end`. */
@@ -51,7 +52,7 @@ function createRig() {
   const states = new Map<string, PodState>();
   const desired = new Map<string, Pod>();
   const runtimePods = new Map<string, RuntimePod>();
-  const world: World = { updates: [], ready: true, error: undefined, refused: new Set() };
+  const world: World = { updates: [], ready: true, error: undefined, refused: new Set(), podsChanged: 0 };
   let isKnown = (_uid: string) => false;
   const loop = createSyncLoop({
     clock,
@@ -80,6 +81,8 @@ function createRig() {
       isKnown = known;
     },
     runtimeError: () => world.error,
+    onShown: (pod) => void told.push(`shown ${pod.metadata?.uid}`),
+    onPodsChanged: () => void world.podsChanged++,
   });
   const stopping = new AbortController();
   const ended = loop.run(stopping.signal).catch(() => undefined);
@@ -88,10 +91,11 @@ function createRig() {
     await ended;
   };
   stops.push(stop);
-  const apply = async (op: PodUpdate["op"], ...pods: Pod[]) => {
+  const apply = async (op: PodUpdate["op"], ...pods: Pod[]) => await applyFrom("file", op, ...pods);
+  const applyFrom = async (source: PodUpdate["source"], op: PodUpdate["op"], ...pods: Pod[]) => {
     for (const pod of pods) if (op !== "REMOVE") desired.set(pod.metadata?.uid ?? "", pod);
     for (const pod of pods) if (op === "REMOVE") desired.delete(pod.metadata?.uid ?? "");
-    world.updates.push({ op, source: "file", pods });
+    world.updates.push({ op, source, pods });
     inbox.offerSnapshot({ source: "file", pods: [] });
     await clock.settle();
     return told.splice(0);
@@ -100,7 +104,19 @@ function createRig() {
     await clock.settle();
     return told.splice(0);
   };
-  return { clock, inbox, loop, states, runtimePods, world, apply, hear, stop, isKnown: (uid: string) => isKnown(uid) };
+  return {
+    clock,
+    inbox,
+    loop,
+    states,
+    runtimePods,
+    world,
+    apply,
+    applyFrom,
+    hear,
+    stop,
+    isKnown: (uid: string) => isKnown(uid),
+  };
 }
 
 describe("what a source says", () => {
@@ -108,17 +124,30 @@ describe("what a source says", () => {
     ["ADD", "create a"],
     ["UPDATE", "forget a, create a"],
     ["DELETE", "forget a, create a"],
-    ["RECONCILE", "sync a"],
+    ["RECONCILE", ""],
     ["REMOVE", "forget a"],
   ])("%s of an unknown pod", async (op, expected) => {
     expect((await createRig().apply(op, makePod("a"))).join(", ")).toBe(expected);
+  });
+
+  it.each<[what: string, more: Partial<Pod>, expected: string[]]>([
+    ["our own status that comes back", { status: { phase: "Running" } }, []],
+    ["a phase that is final", { status: { phase: "Failed" } }, ["sync a"]],
+    [
+      "conditions that are readiness gates",
+      { spec: { containers: [], readinessGates: [{ conditionType: "x" }] } },
+      ["sync a"],
+    ],
+  ])("RECONCILE with %s", async (_what, more, expected) => {
+    const { apply } = createRig();
+    await apply("ADD", makePod("a"));
+    expect(await apply("RECONCILE", { ...makePod("a"), ...more })).toEqual(expected);
   });
 
   it.each<[PodUpdate["op"], string]>([
     ["ADD", "create a"],
     ["UPDATE", "update a"],
     ["DELETE", "update a"],
-    ["RECONCILE", "sync a"],
     ["REMOVE", "kill a deleted"],
   ])("%s of a known pod", async (op, expected) => {
     const { apply } = createRig();
@@ -164,6 +193,66 @@ describe("what a source says", () => {
     runtimePods.set("other", makeRuntimePod("other", "db"));
     const told = await apply("ADD", makePod("new", { name: "web" }));
     expect(told).toEqual(["kill orphan old deleted", "create new"]);
+  });
+});
+
+describe("what the API server says", () => {
+  const markAs = (source: string, pod: Pod): Pod => ({
+    ...pod,
+    metadata: { ...pod.metadata, annotations: { ...pod.metadata?.annotations, [CONFIG_SOURCE_ANNOTATION]: source } },
+  });
+  const fromApi = (uid: string, more: Partial<Pod> = {}) => markAs("api", { ...makePod(uid), ...more });
+  const deleted = (pod: Pod): Pod => ({
+    ...pod,
+    metadata: { ...pod.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+  });
+
+  it("is shown before it is worked on, mirror pods too, which are not run", async () => {
+    const { applyFrom, world } = createRig();
+    expect(await applyFrom("api", "ADD", fromApi("a"), makePod("m", { mirror: true }))).toEqual([
+      "shown a",
+      "create a",
+      "shown m",
+    ]);
+    expect(world.podsChanged).toBe(1);
+  });
+
+  it("does not try a refused pod again: its failure was final", async () => {
+    const { applyFrom, world } = createRig();
+    world.refused.add("a");
+    await applyFrom("api", "ADD", fromApi("a"));
+    world.refused.delete("a");
+    expect(await applyFrom("api", "UPDATE", fromApi("a"))).toEqual(["shown a"]);
+    expect(await applyFrom("api", "DELETE", deleted(fromApi("a")))).toEqual(["shown a", "forget a", "create a"]);
+  });
+
+  it.each([
+    ["is deleted", deleted(fromApi("a"))],
+    ["has ended", fromApi("a", { status: { phase: "Succeeded" } })],
+  ])("asks nobody's leave for a pod that %s", async (_what, pod) => {
+    const { applyFrom, world } = createRig();
+    world.refused.add("a");
+    expect(await applyFrom("api", "ADD", pod)).toEqual(["shown a", "create a"]);
+  });
+
+  it("does not begin a deleted pod anew when its worker is done and the API still names it", async () => {
+    const { applyFrom, inbox, states, hear } = createRig();
+    await applyFrom("api", "ADD", deleted(fromApi("a")));
+    states.clear();
+    inbox.offerGone("a");
+    expect(await hear()).toEqual(["forget a"]);
+  });
+});
+
+describe("what a pod refers to", () => {
+  it("makes its worker work again, once for several changes, and only while it runs", async () => {
+    const { inbox, states, apply, hear } = createRig();
+    await apply("ADD", makePod("a"), makePod("b"));
+    states.delete("b");
+    for (const uid of ["a", "a", "b", "stranger"]) inbox.offerReferenced(uid);
+    expect(await hear()).toEqual(["update a"]);
+    inbox.offerReferenced("a");
+    expect(await hear()).toEqual(["update a"]);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Pod } from "../../api/gen/types.ts";
-import { isMirrorPod, podReference } from "../../api/pods.ts";
+import { isMirrorPod, isTerminalPhase, podReference, sourceOf } from "../../api/pods.ts";
 import { sleep } from "../../base/abort.ts";
 import { assertNever } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -50,6 +50,10 @@ export interface SyncLoopDeps {
   collectDirectories(isKnown: (uid: string) => boolean): void;
   /** Why no pod can be worked on now; undefined when all is well. */
   runtimeError(): string | undefined;
+  /** The API server shows this of a pod of the node, or of the mirror of one. */
+  onShown(pod: Pod): void;
+  /** A source was applied, or a pod is gone: which pods should be there may have changed. */
+  onPodsChanged(): void;
 }
 
 /** Why a pod must not run here. */
@@ -77,10 +81,9 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
   };
 
   const add = (pod: Pod): void => {
-    if (isMirrorPod(pod)) return;
     const { uid } = podReference(pod);
-    const state = workers.state(uid);
-    if (state === undefined) {
+    // What has ended, or shall, needs no leave to do so.
+    if (workers.state(uid) === undefined && !isEnding(pod)) {
       const rejection = deps.admit(pod);
       if (rejection !== undefined) {
         log.warn("Pod is refused", { pod: podReference(pod), reason: rejection.reason, message: rejection.message });
@@ -103,8 +106,9 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
     }
   };
 
-  /** What was said of the pod when it was refused no longer holds. */
+  /** A refused pod is tried again: what was said of it no longer holds. To the API server its failure was final. */
   const addAnew = (pod: Pod): void => {
+    if (sourceOf(pod) === "api" && !isEnding(pod)) return;
     deps.forget(podReference(pod).uid);
     add(pod);
   };
@@ -119,6 +123,9 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
     const names = update.pods.map((pod) => `${podReference(pod).namespace}/${podReference(pod).name}`);
     log.debug(`SyncLoop ${update.op}`, { source: update.source, pods: names }, 2);
     for (const pod of [...update.pods].sort(byCreationTime)) {
+      if (update.source === "api" && update.op !== "REMOVE") deps.onShown(pod);
+      // Of a mirror pod nothing is run: it shows one that is.
+      if (isMirrorPod(pod)) continue;
       switch (update.op) {
         case "ADD":
           add(pod);
@@ -132,7 +139,8 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
           remove(pod);
           break;
         case "RECONCILE":
-          workers.update({ type: "sync", subject: { kind: "pod", pod } });
+          // Mostly it is our own status that comes back.
+          if (heedsStatus(pod)) workers.update({ type: "sync", subject: { kind: "pod", pod } });
           break;
         default:
           assertNever(update.op, "pod update");
@@ -159,7 +167,14 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
     switch (event.type) {
       case "source":
         for (const update of desired.apply(event.snapshot)) applyUpdate(update);
+        deps.onPodsChanged();
         break;
+      case "referenced": {
+        const pod = desired.byUid(event.uid);
+        const isSyncing = workers.state(event.uid)?.phase === "syncing";
+        if (pod !== undefined && isSyncing) workers.update({ type: "update", subject: { kind: "pod", pod } });
+        break;
+      }
       case "lifecycle":
         sync(event.event);
         break;
@@ -171,7 +186,9 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
         if (workers.state(event.uid) !== undefined) break;
         const pod = desired.byUid(event.uid);
         deps.forget(event.uid);
-        if (pod !== undefined) add(pod);
+        // One that is deleted is named until the API server has let go of it.
+        if (pod !== undefined && pod.metadata?.deletionTimestamp === undefined) add(pod);
+        deps.onPodsChanged();
         break;
       }
     }
@@ -190,6 +207,15 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
     },
     lastTurn: () => lastTurn,
   };
+}
+
+function isEnding({ metadata, status }: Pod): boolean {
+  return metadata?.deletionTimestamp !== undefined || isTerminalPhase(status?.phase);
+}
+
+/** Somebody else's word in the status matters to the pod's life: its readiness gates, or that it was given up. */
+function heedsStatus({ spec, status }: Pod): boolean {
+  return (spec?.readinessGates ?? []).length > 0 || isTerminalPhase(status?.phase);
 }
 
 function byCreationTime(a: Pod, b: Pod): number {

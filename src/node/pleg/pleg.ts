@@ -33,6 +33,18 @@ export interface Pleg {
 /** Before its first relist PLEG is merely new; `message` is upstream's. */
 export type PlegHealth = { state: "starting" } | { state: "healthy" } | { state: "unhealthy"; message: string };
 
+/** In upstream's words; before its first relist nobody knows what a new pod would have to replace. */
+export function plegError(health: PlegHealth): string | undefined {
+  switch (health.state) {
+    case "healthy":
+      return undefined;
+    case "starting":
+      return "PLEG is not healthy: pleg has yet to be successful";
+    case "unhealthy":
+      return `PLEG is not healthy: ${health.message}`;
+  }
+}
+
 /** Whom to read, and what to call it. */
 export interface PodName {
   uid: string;

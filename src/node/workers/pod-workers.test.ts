@@ -4,6 +4,7 @@ import { CONFIG_SOURCE_ANNOTATION } from "../../api/well-known.ts";
 import { silentLog } from "../../base/log.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
 import { createScriptedSyncer } from "./__fixtures__/scripted-syncer.ts";
+import { referenceOf } from "./pod-syncer.ts";
 import { createPodWorkers } from "./pod-workers.ts";
 
 function makePod(uid: string, name = "web", source = "file"): Pod {
@@ -22,7 +23,8 @@ function createRig() {
       log: silentLog,
       syncer,
       onFailure: () => undefined,
-      onGone: (uid, restart) => gone.push(`${uid}${restart ? " restart" : ""}`),
+      onGone: ({ subject, restartRequested }) =>
+        void gone.push(`${referenceOf(subject).uid}${restartRequested ? " restart" : ""}`),
     },
     { resyncMs: 60_000, backOffMs: 10_000 },
   );

@@ -24,8 +24,8 @@ export interface PodWorkersDeps {
   log: Log;
   syncer: PodSyncer;
   onFailure(state: PodState, work: WorkKind, error: unknown): void;
-  /** The pod is gone and forgotten; `restart` when it was asked for again meanwhile. */
-  onGone(uid: string, restart: boolean): void;
+  /** The pod is gone and forgotten; its last state. */
+  onGone(last: PodState): void;
 }
 
 export function createPodWorkers(deps: PodWorkersDeps, options: PodWorkerOptions): PodWorkers {
@@ -61,7 +61,7 @@ export function createPodWorkers(deps: PodWorkersDeps, options: PodWorkerOptions
           workers.delete(uid);
           states.delete(uid);
           leaveLine(last, uid);
-          deps.onGone(uid, last.restartRequested);
+          deps.onGone(last);
         },
       },
       options,

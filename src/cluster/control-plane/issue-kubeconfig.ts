@@ -1,0 +1,33 @@
+import type { ClusterCertificates } from "../../pki/cluster-certificates.ts";
+import { issueCertificate } from "../../pki/issue-certificate.ts";
+import { formatKubeconfig } from "../../pki/kubeconfig.ts";
+
+/** A client whose clock is a little behind accepts a fresh certificate. */
+const BACKDATE_MS = 300_000;
+
+/** Whom a kubeconfig is for. */
+export interface KubeconfigUser {
+  readonly url: string;
+  readonly name: string;
+  readonly groups: readonly string[];
+  readonly lifetimeMs: number;
+}
+
+/** A kubeconfig of somebody whom a certificate of the cluster's own authority names. */
+export async function issueKubeconfig(
+  { authority }: Pick<ClusterCertificates, "authority">,
+  { url, name, groups, lifetimeMs }: KubeconfigUser,
+): Promise<string> {
+  if (name === "") throw new TypeError("a user needs a name");
+  const now = Date.now();
+  const certificate = await issueCertificate({
+    commonName: name,
+    organizations: groups,
+    usages: ["client"],
+    authority,
+    notBefore: now - BACKDATE_MS,
+    notAfter: now + lifetimeMs,
+  });
+  const names = { user: name, cluster: "nodelet", context: "nodelet" };
+  return formatKubeconfig({ server: url, caPem: authority.certificatePem, ...certificate, ...names });
+}
