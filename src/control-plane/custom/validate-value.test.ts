@@ -143,11 +143,17 @@ test.each<[string, string[], string[]]>([
   ["^a\\_b$", ["a_b"], ["ab"]],
 ])("pattern %s", (pattern, good, bad) => {
   const compiled = compilePattern(pattern);
-  if (!("regExp" in compiled)) throw new Error(compiled.problem);
-  expect(good.filter((text) => !compiled.regExp.test(text))).toEqual([]);
-  expect(bad.filter((text) => compiled.regExp.test(text))).toEqual([]);
+  if (!("matches" in compiled)) throw new Error(compiled.problem);
+  expect(good.filter((text) => !compiled.matches(text))).toEqual([]);
+  expect(bad.filter((text) => compiled.matches(text))).toEqual([]);
 });
 
 test.each(["(", "a{2,1}", "(?!a)", "(a)\\1", "(?<=a)b"])("pattern %s is refused", (pattern) => {
   expect(compilePattern(pattern)).toHaveProperty("problem");
+});
+
+test("a careless pattern takes no longer than its text is long", () => {
+  const compiled = compilePattern("^(a+)+$");
+  // An engine that backtracks would need 2^5000 steps.
+  expect("matches" in compiled && compiled.matches(`${"a".repeat(5_000)}!`)).toBe(false);
 });

@@ -64,7 +64,7 @@ function checkString({ maxLength, minLength, pattern, format }: Schema, value: s
     errors.push(invalid(path, value, `${path} in body should be at least ${minLength} chars long`));
   }
   const compiled = pattern ? compilePattern(pattern) : undefined;
-  if (compiled && "regExp" in compiled && !compiled.regExp.test(value)) {
+  if (compiled && "matches" in compiled && !compiled.matches(value)) {
     errors.push(invalid(path, value, `${path} in body should match '${pattern}'`));
   }
   if (format && !hasFormat(format, value)) errors.push(wrongType(path, format, value));
