@@ -1,10 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { setTimeout as delay } from "node:timers/promises";
-import { throwIfAborted } from "../../base/abort.ts";
-import { CodedError, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { type Daemon, type DaemonExit, endDaemon, startDaemon } from "../processes/daemon.ts";
-import { readLogTail } from "../processes/log-file.ts";
+import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
+import { untilReady } from "../processes/until-ready.ts";
 import { readNodeReport } from "../status/node-report.ts";
 import { computeKubeletConfig } from "./kubelet-config.ts";
 import type { StateLayout } from "./state-layout.ts";
@@ -25,9 +22,7 @@ export interface AgentOptions {
 }
 
 const READY_TIMEOUT_MS = 60_000;
-const READY_POLL_MS = 25;
 const STOP_GRACE_PERIOD_MS = 10_000;
-const LOG_TAIL_BYTES = 2_000;
 
 /** Starts the node agent and resolves when it answers. Rejects with `exited` or `start-timed-out` and the log's end. */
 export async function startAgent(layout: StateLayout, options: AgentOptions): Promise<Daemon> {
@@ -48,7 +43,14 @@ export async function startAgent(layout: StateLayout, options: AgentOptions): Pr
     log: options.log,
   });
   try {
-    await waitUntilReady(layout, daemon.exited, options.signal);
+    await untilReady({
+      name: "the node agent",
+      exited: daemon.exited,
+      logFile: layout.agentLog,
+      timeoutMs: READY_TIMEOUT_MS,
+      signal: options.signal,
+      check: async () => void (await readNodeReport(layout.agentSocket)),
+    });
   } catch (error) {
     await daemon.stop();
     throw error;
@@ -80,24 +82,4 @@ function agentCommand(layout: StateLayout, options: AgentOptions): string[] {
     `--nodelet-socket=${layout.agentSocket}`,
     ...options.kubeletArguments,
   ];
-}
-
-async function waitUntilReady(layout: StateLayout, exited: Promise<DaemonExit>, signal: AbortSignal): Promise<void> {
-  const ended = exited.then(() => true);
-  const deadline = performance.now() + READY_TIMEOUT_MS;
-  let reason = "";
-  while (performance.now() < deadline) {
-    try {
-      await readNodeReport(layout.agentSocket);
-      return;
-    } catch (error) {
-      reason = messageOf(error);
-    }
-    throwIfAborted(signal);
-    if (await Promise.race([ended, delay(READY_POLL_MS, false)])) {
-      const tail = await readLogTail(layout.agentLog, LOG_TAIL_BYTES);
-      throw new CodedError("exited", `the node agent ended at once: ${tail} (${layout.agentLog})`);
-    }
-  }
-  throw new CodedError("start-timed-out", `the node agent is not ready (${reason}); see ${layout.agentLog}`);
 }

@@ -1,12 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { request } from "node:https";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { throwIfAborted } from "../../base/abort.ts";
-import { CodedError, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { type Daemon, type DaemonExit, endDaemon, startDaemon } from "../processes/daemon.ts";
-import { readLogTail } from "../processes/log-file.ts";
+import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
+import { untilReady } from "../processes/until-ready.ts";
 import type { StateLayout } from "./state-layout.ts";
 
 export interface ControlPlaneChildOptions {
@@ -23,9 +20,7 @@ export interface ControlPlaneChildOptions {
 }
 
 const READY_TIMEOUT_MS = 30_000;
-const READY_POLL_MS = 25;
 const STOP_GRACE_PERIOD_MS = 10_000;
-const LOG_TAIL_BYTES = 2_000;
 
 /** Starts the control plane and resolves when its API is ready. Rejects with `exited` or `start-timed-out`. */
 export async function startControlPlane(layout: StateLayout, options: ControlPlaneChildOptions): Promise<Daemon> {
@@ -48,7 +43,14 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
     log: options.log,
   });
   try {
-    await waitUntilReady(layout, options, daemon.exited);
+    await untilReady({
+      name: "the control plane",
+      exited: daemon.exited,
+      logFile: layout.controlPlaneLog,
+      timeoutMs: READY_TIMEOUT_MS,
+      signal: options.signal,
+      check: async () => await checkReadiness(layout, loopbackOf(options.apiAddress), options.apiPort),
+    });
   } catch (error) {
     await daemon.stop();
     throw error;
@@ -65,37 +67,13 @@ function identityOf(layout: StateLayout) {
   return { pidFile: layout.controlPlanePidFile, gracePeriodMs: STOP_GRACE_PERIOD_MS };
 }
 
-async function waitUntilReady(
-  layout: StateLayout,
-  { apiAddress, apiPort, signal }: ControlPlaneChildOptions,
-  exited: Promise<DaemonExit>,
-): Promise<void> {
-  const ended = exited.then(() => true);
-  const deadline = performance.now() + READY_TIMEOUT_MS;
-  let reason = "";
-  while (performance.now() < deadline) {
-    try {
-      await readReadiness(layout, loopbackOf(apiAddress), apiPort);
-      return;
-    } catch (error) {
-      reason = messageOf(error);
-    }
-    throwIfAborted(signal);
-    if (await Promise.race([ended, delay(READY_POLL_MS, false)])) {
-      const tail = await readLogTail(layout.controlPlaneLog, LOG_TAIL_BYTES);
-      throw new CodedError("exited", `the control plane ended at once: ${tail} (${layout.controlPlaneLog})`);
-    }
-  }
-  throw new CodedError("start-timed-out", `the control plane is not ready (${reason}); see ${layout.controlPlaneLog}`);
-}
-
 function loopbackOf(address: string): string {
   if (address === "0.0.0.0") return "127.0.0.1";
   return address === "::" ? "::1" : address;
 }
 
 /** Believes only the cluster's own authority: somebody else on the port is not our control plane. */
-async function readReadiness(layout: StateLayout, host: string, port: number): Promise<void> {
+async function checkReadiness(layout: StateLayout, host: string, port: number): Promise<void> {
   const ca = await readFile(join(layout.controlPlane, "pki", "ca.crt"));
   const status = await new Promise<number>((resolve, reject) => {
     const call = request({ host, port, path: "/readyz", ca, agent: false, timeout: 2_000 }, (response) => {

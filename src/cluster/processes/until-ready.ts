@@ -1,0 +1,41 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { throwIfAborted } from "../../base/abort.ts";
+import { CodedError, messageOf } from "../../base/errors.ts";
+import type { DaemonExit } from "./daemon.ts";
+import { readLogTail } from "./log-file.ts";
+
+const POLL_MS = 25;
+const LOG_TAIL_BYTES = 2_000;
+
+/** A child that was started, and how to tell that it is at work. */
+export interface ReadyWait {
+  /** `the node agent`, for messages. */
+  name: string;
+  exited: Promise<DaemonExit>;
+  logFile: string;
+  timeoutMs: number;
+  /** Firing it gives up the wait. */
+  signal: AbortSignal;
+  /** Rejects while it is not ready, with the reason. */
+  check(): Promise<void>;
+}
+
+/** Resolves when the check does. Rejects with a CodedError `exited`, with the log's end, or `start-timed-out`. */
+export async function untilReady({ name, exited, logFile, timeoutMs, signal, check }: ReadyWait): Promise<void> {
+  const ended = exited.then(() => true);
+  const deadline = performance.now() + timeoutMs;
+  let reason = "";
+  while (performance.now() < deadline) {
+    try {
+      return await check();
+    } catch (error) {
+      reason = messageOf(error);
+    }
+    throwIfAborted(signal);
+    if (await Promise.race([ended, delay(POLL_MS, false)])) {
+      const tail = await readLogTail(logFile, LOG_TAIL_BYTES);
+      throw new CodedError("exited", `${name} ended at once: ${tail} (${logFile})`);
+    }
+  }
+  throw new CodedError("start-timed-out", `${name} is not ready (${reason}); see ${logFile}`);
+}

@@ -1,0 +1,112 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+import type { Event, Node, Pod } from "../../../src/api/gen/types.ts";
+import { EVENTS, NODES, PODS } from "../../../src/api/kube-resource.ts";
+import { messageOf, runAll } from "../../../src/base/errors.ts";
+import { startCluster, type TestCluster } from "../../../src/testing/start-cluster.ts";
+import { type ApiClient, createApiClient } from "../../contract/api/client.ts";
+import { credentialsOf } from "../../contract/api/harness.ts";
+import { createNodeUnderTest, type NodeUnderTest, type NodeUnderTestOptions } from "../node-under-test.ts";
+
+/** The name of the node under test. */
+export const NODE_NAME = "e2e";
+
+/** An API server in this process and, joined to it, the built program on a containerd of its own. */
+export interface ClusterNode {
+  readonly cluster: TestCluster;
+  /** May do everything. */
+  readonly api: ApiClient;
+  readonly node: NodeUnderTest;
+  /** Flags by which the node agent joins; what `node.start` needs. */
+  readonly flags: readonly string[];
+  /** Creates a pod on the node, in `default` where it names no namespace. */
+  create(pod: object): Promise<Pod>;
+  read(name: string): Promise<Pod | undefined>;
+  /** The pod in the API once `until` holds. Fails with what is known of it when it does not in time. */
+  pod(name: string, until: (pod: Pod) => boolean, timeoutMs?: number): Promise<Pod>;
+  gone(name: string, timeoutMs?: number): Promise<void>;
+  /** Asks for the pod's end, with its own grace period where none is given. */
+  remove(name: string, gracePeriodSeconds?: number): Promise<void>;
+  events(name: string): Promise<Event[]>;
+  /** The node's own object. */
+  nodeObject(): Promise<Node>;
+  destroy(): Promise<void>;
+}
+
+const PODS_PATH = "/api/v1/namespaces/default/pods";
+
+/** Builds both and starts neither: `node.start(flags)` does. */
+export async function createClusterNode(options: NodeUnderTestOptions = {}): Promise<ClusterNode> {
+  const cluster = await startCluster();
+  const api = createApiClient(credentialsOf(cluster.kubeconfig));
+  const node = await createNodeUnderTest(options);
+  const { kubeconfig } = await cluster.addUser(`system:node:${NODE_NAME}`, ["system:nodes"]);
+  const kubeconfigPath = join(node.directory, "kubeconfig");
+  await writeFile(kubeconfigPath, kubeconfig, { mode: 0o600 });
+
+  const read = async (name: string): Promise<Pod | undefined> => {
+    const answer = await api.json("GET", `${PODS_PATH}/${name}`);
+    if (answer.status === 404) return undefined;
+    return PODS.read(answer.body);
+  };
+  const events = async (name: string): Promise<Event[]> => {
+    const { items } = await api.list("/api/v1/namespaces/default/events", {
+      fieldSelector: `involvedObject.name=${name}`,
+    });
+    return items.map((item) => EVENTS.read(item));
+  };
+  const explain = async (name: string): Promise<string> => {
+    const pod = await read(name);
+    const lines = (await events(name)).map(({ reason, message, count }) => `${reason}: ${message} (x${count})`);
+    return `${JSON.stringify({ ...pod?.metadata, managedFields: [] })}\n${JSON.stringify(pod?.status)}\n${lines.join("\n")}\n${node.log().slice(-4_000)}`;
+  };
+  const until = async (name: string, holds: () => Promise<boolean>, timeoutMs: number, what: string): Promise<void> => {
+    const deadline = Date.now() + timeoutMs;
+    while (!(await holds())) {
+      if (Date.now() > deadline) {
+        const why = await explain(name).catch(messageOf);
+        throw new Error(`pod ${name}: not in ${timeoutMs} ms: ${what}\n${why}`);
+      }
+      await delay(10);
+    }
+  };
+
+  return {
+    cluster,
+    api,
+    node,
+    flags: [`--kubeconfig=${kubeconfigPath}`, `--cert-dir=${join(node.directory, "pki")}`],
+    async create(pod) {
+      const { spec, ...rest } = PODS.read(pod);
+      const bound = { ...rest, spec: { ...spec, nodeName: NODE_NAME } };
+      return PODS.read(await api.object("POST", PODS_PATH, bound));
+    },
+    read,
+    async pod(name, holds, timeoutMs = 30_000) {
+      let found: Pod | undefined;
+      const look = async () => {
+        found = await read(name);
+        return found !== undefined && holds(found);
+      };
+      await until(name, look, timeoutMs, holds.toString());
+      if (found === undefined) throw new Error("unreachable: the wait ended without a pod");
+      return found;
+    },
+    gone: async (name, timeoutMs = 30_000) =>
+      await until(name, async () => (await read(name)) === undefined, timeoutMs, "gone"),
+    async remove(name, gracePeriodSeconds) {
+      const options = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
+      await api.object("DELETE", `${PODS_PATH}/${name}`, { apiVersion: "v1", kind: "DeleteOptions", ...options });
+    },
+    events,
+    nodeObject: async () => NODES.read(await api.object("GET", `/api/v1/nodes/${NODE_NAME}`)),
+    async destroy() {
+      await runAll(
+        [async () => await node.destroy(), () => api.close(), async () => await cluster.stop()],
+        "removing the node and its cluster",
+      );
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
+import { type ClusterNode, createClusterNode } from "./cluster-node.ts";
+
+describe("a node of a cluster", () => {
+  let world: ClusterNode;
+  beforeAll(async () => {
+    world = await createClusterNode();
+    await world.node.start(world.flags);
+  });
+  afterAll(async () => await world?.destroy());
+
+  it("runs a pod that the API binds to it, and lets go of it when it is deleted", async () => {
+    await world.create(shellPod("web", RUN_FOR_EVER));
+    const pod = await world.pod("web", isRunning);
+    expect(pod.status?.podIP).toMatch(/^10\./);
+    expect(pod.status?.conditions?.find(({ type }) => type === "Ready")?.status).toBe("True");
+    await world.remove("web");
+    await world.gone("web");
+  });
+});
