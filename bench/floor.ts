@@ -60,11 +60,13 @@ export async function createFloor(world: World): Promise<Floor> {
       await podFiles.makeDirectories(pod);
       await host.files.makeDirectory(podLogDirectory(directories.logs, podReference(pod)), 0o755);
       const next = { container, kind: "main" as const, restartCount: 0, previousEndedAt: undefined };
-      const mounts = await podFiles.makeMounts({ pod, next, podIps: ["192.0.2.1"], volumes: new Map() });
-      const input = { pod, next, imageRef, imageUser: { uid: undefined, username: "" }, podIps: [], mounts };
-      const made = configs.container({ ...input, targetContainerId: undefined });
+      const makeMounts = async () =>
+        await podFiles.makeMounts({ pod, next, podIps: ["192.0.2.1"], volumes: new Map() });
+      const input = { pod, next, imageRef, imageUser: { uid: undefined, username: "" }, podIps: [], makeMounts };
+      const { signal } = new AbortController();
+      const made = await configs.container({ ...input, targetContainerId: undefined }, signal);
       if ("reason" in made) throw new Error(made.message);
-      const { config: sandboxConfig } = configs.sandbox(pod, 0);
+      const { config: sandboxConfig } = await configs.sandbox(pod, 0);
       const logDirectory = podLogDirectory(directories.logs, podReference(pod));
       return {
         sandboxConfig: { ...sandboxConfig, logDirectory },

@@ -36,11 +36,17 @@ export interface Files {
   /** Gives an existing directory to a group and sets its mode, set-group-ID bit included. */
   setGroup(path: string, group: number, mode: number): Promise<void>;
   /**
+   * Makes a directory with all its files. Rejects with `EEXIST` when anything is at `path`, a link too, and follows no
+   * link beneath it. Waits for no disk. A failure or a crash leaves what was made so far, always in the same order.
+   */
+  createTree(path: string, tree: NewTree): Promise<void>;
+  /**
    * Mounts an empty file system in memory over an existing directory, at most `sizeBytes` large (undefined: the kernel's
-   * default, half of the memory). Nothing happens where one is mounted already.
+   * default, half of the memory), its root of mode 1777. It is never swapped out where the kernel can promise that.
+   * Nothing happens where one is mounted already.
    */
   mountMemory(path: string, sizeBytes: bigint | undefined): Promise<void>;
-  /** Unmounts what is mounted at the path, with its content; nothing happens where nothing is. */
+  /** Unmounts what is mounted over the directory, with its content; nothing happens where nothing is, nor for a link. */
   unmount(path: string): Promise<void>;
   /** Entries by name, sorted by code unit. Rejects with `EOVERFLOW` past 100,000 of them. */
   list(path: string): Promise<DirectoryEntry[]>;
@@ -63,6 +69,24 @@ export interface Files {
   watch(directory: string, onChange: () => void, signal: AbortSignal): Promise<void>;
 }
 
+/** What `createTree` makes. */
+export interface NewTree {
+  /** By their paths beneath the directory: names joined by single slashes, none of them empty, `.` or `..`. */
+  readonly files: ReadonlyMap<string, NewFile>;
+  /** Of the directory itself and of those that its files' paths name, whatever the umask. */
+  readonly directoryMode: number;
+  /** Of everything in the tree. Default: as the system gives it. */
+  readonly group?: number | undefined;
+}
+
+export interface NewFile {
+  readonly data: Buffer;
+  /** Whatever the umask. */
+  readonly mode: number;
+  /** Who owns it. Default: this process's user. */
+  readonly user?: number | undefined;
+}
+
 /** The type is that of the entry itself: a link is a link. */
 export interface DirectoryEntry {
   name: string;
@@ -78,6 +102,9 @@ export interface FileStatus {
   modifiedAt: number;
   /** Permission bits. */
   mode: number;
+  /** The numbers of its owner. */
+  user: number;
+  group: number;
   /** Differs from an earlier one wherever the content may: made of device, inode, size and the times of change. */
   version: string;
 }
@@ -115,7 +142,45 @@ export interface Machine {
   hostname(): string;
   /** The addresses of the interface that the default route leaves by, IPv4 first; empty without a network. */
   nodeAddresses(): Promise<string[]>;
+  /** Of all interfaces, loopback and link-local addresses included; no interface is named behind a `%`. */
+  interfaceAddresses(): string[];
   /** Bytes. */
   memoryCapacityBytes(): Promise<bigint>;
+  /** Bytes; 0 without swap. */
+  swapCapacityBytes(): Promise<bigint>;
   cpuCount(): number;
+  /** The sizes of huge pages that the kernel knows, smallest first, with the pages set aside of each. */
+  hugepages(): Promise<Hugepages[]>;
+  /** Of the file system that holds the path. Rejects with `ENOENT` when there is nothing. */
+  fileSystemCapacity(path: string): Promise<FileSystemCapacity>;
+  identity(): Promise<MachineIdentity>;
+}
+
+/** What tells this machine, and this run of it, from others. */
+export interface MachineIdentity {
+  /** systemd's; empty on a machine that has none. */
+  readonly machineId: string;
+  /** Of the firmware, as it writes it; the machine id where that cannot be read (containers, boards without DMI). */
+  readonly systemUuid: string;
+  /** Another one after each boot; empty where the kernel does not tell. */
+  readonly bootId: string;
+  /** `uname -r`. */
+  readonly kernelRelease: string;
+  /** As the distribution calls itself: `PRETTY_NAME` of os-release. `Unknown` without that file. */
+  readonly osImage: string;
+  /** In Go's words, as Kubernetes has them: `amd64`, `arm64`, … */
+  readonly architecture: string;
+}
+
+/** Pages of one size, used or not. */
+export interface Hugepages {
+  readonly pageSizeBytes: bigint;
+  readonly pages: bigint;
+}
+
+/** How much a file system can hold, used or not. */
+export interface FileSystemCapacity {
+  readonly sizeBytes: bigint;
+  /** 0 where the file system makes them as it needs them. */
+  readonly inodes: bigint;
 }

@@ -19,6 +19,8 @@ export interface ReflectorOptions<T> extends Pick<ListOptions, "namespace" | "fi
   readonly resource: KubeResource<T>;
   /** Called after each change of the copy; a new list is one change with all that differs. Must not throw. */
   onChange?(changes: ReadonlyArray<ReflectorChange<T>>): void;
+  /** Called after each attempt that failed, before the next is waited for. Must not throw. */
+  onFailure?(error: unknown): void;
 }
 
 export type ReflectorChange<T> =

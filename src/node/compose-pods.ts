@@ -1,3 +1,4 @@
+import type { Pod } from "../api/gen/types.ts";
 import { podReference } from "../api/pods.ts";
 import { SECOND } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
@@ -23,6 +24,8 @@ export interface PodPartsDeps {
   facts: NodeFacts;
   parts: RuntimeParts;
   statuses: PodStatuses;
+  /** Nothing of a pod that some source named is left on the node. */
+  onFinished?: ((pod: Pod) => void) | undefined;
 }
 
 /** The pods: how one is synced, and a worker for each. */
@@ -41,7 +44,7 @@ export function composePods(deps: PodPartsDeps, config: NodeAgentConfig): PodWor
     directories: { make: podFiles.makeDirectories, remove: podFiles.removeDirectories },
     networkError: health.networkError,
     hostIps: () => facts.hostIps,
-    runtimeName: () => health.runtimeVersion().name || "containerd",
+    runtimeName: () => health.runtime().name || "containerd",
   });
   return createPodWorkers(
     {
@@ -51,6 +54,8 @@ export function composePods(deps: PodPartsDeps, config: NodeAgentConfig): PodWor
       syncer: measureSyncer(syncer, { clock, metrics: ports.metrics }),
       onGone({ subject }) {
         const { uid } = referenceOf(subject);
+        // While its last status is still at hand.
+        if (subject.kind === "pod") deps.onFinished?.(subject.pod);
         // At once, and not when the loop hears of it: by then a new pod of the same UID may be at work.
         statuses.remove(uid);
         cache.forget(uid);

@@ -1,7 +1,10 @@
+import { podReference } from "../api/pods.ts";
 import { createBackOff } from "../base/back-off.ts";
 import { MINUTE, SECOND } from "../base/clock.ts";
 import type { Timeline } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
+import type { RefParts } from "./compose-refs.ts";
+import { createUserNamespaces } from "./identity/user-namespaces.ts";
 import { createImageEnsurer } from "./images/image-ensurer.ts";
 import type { LoopInbox } from "./loop/loop-inbox.ts";
 import type { NodeAgentPorts } from "./node-agent-ports.ts";
@@ -35,11 +38,13 @@ export interface RuntimePartsDeps {
   timeline: Timeline;
   inbox: LoopInbox;
   facts: NodeFacts;
+  /** What pods of a cluster refer to. */
+  refs: RefParts | undefined;
 }
 
 /** Builds everything that talks to the runtime; what it notices goes to the inbox. */
 export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig): RuntimeParts {
-  const { ports, timeline, inbox, facts } = deps;
+  const { ports, timeline, inbox, facts, refs } = deps;
   const { host, cri, log, metrics } = ports;
   const { clock, random, files } = host;
   const { kubelet, rootDirectory, podLogsDirectory, containerLogsDirectory } = config;
@@ -57,15 +62,40 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
     onRelist: () => inbox.offerRelisted(),
   });
   const parallelPulls = kubelet.serializeImagePulls ? 1 : (kubelet.maxParallelImagePulls ?? DEFAULT_PARALLEL_PULLS);
-  const images = createImageEnsurer({ images: cri.images, clock, timeline }, { parallelPulls });
-  const volumes = createPodVolumes({ files }, { rootDirectory });
-  const podFiles = createPodFiles({ files, random }, { rootDirectory, clusterDomain: facts.clusterDomain });
+  const images = createImageEnsurer(
+    { images: cri.images, clock, timeline, pullSecrets: refs?.pullSecrets.of },
+    { parallelPulls },
+  );
+  const volumes = createPodVolumes(
+    {
+      files,
+      clock,
+      api: refs && { ...refs.objects, token: refs.tokens.get, podFacts: () => facts },
+      onOutdated: (pod, message) =>
+        timeline.record(podReference(pod), { type: "Warning", reason: "FailedMount", message }),
+    },
+    { rootDirectory },
+  );
+  const userNamespaces = createUserNamespaces(
+    { files },
+    { rootDirectory, maxPods: kubelet.maxPods, idsPerPod: kubelet.userNamespaces?.idsPerPod },
+  );
+  const podFiles = createPodFiles(
+    { files, random, userNamespaces },
+    { rootDirectory, clusterDomain: facts.clusterDomain },
+  );
   const runtime = createPodRuntime({
     cri,
     host,
     timeline,
     metrics,
-    configs: createPodConfigs(facts),
+    configs: createPodConfigs(facts, {
+      refs: refs && { ...refs.objects, services: () => refs.services },
+      userNamespaces,
+    }),
+    runtimeHandlerOf: refs?.runtimeClasses.handlerOf,
+    supportsUserNamespaces: (handler) =>
+      health.runtime().handlers.find(({ name }) => name === handler)?.features?.userNamespaces === true,
     backOff: createBackOff(RESTART_BACK_OFF),
     ensureImage: images.ensureImage,
     podFiles,

@@ -8,7 +8,13 @@ import type { PodSourceLoop, SnapshotListener } from "./sources/source-snapshot.
 
 /** The sources that the configuration names. */
 export function composeSources(
-  deps: { host: Host; log: Log; emit: SnapshotListener },
+  deps: {
+    host: Host;
+    log: Log;
+    emit: SnapshotListener;
+    /** Undefined where there is no API server. */
+    apiSource: ((emit: SnapshotListener) => PodSourceLoop) | undefined;
+  },
   config: NodeAgentConfig,
 ): { sources: PodSourceLoop[]; names: PodSource[] } {
   const { host, log, emit } = deps;
@@ -31,6 +37,11 @@ export function composeSources(
     sources.push(createHttpSource({ clock, http, log, emit }, options));
     names.push("http");
   }
-  if (sources.length === 0) log.warn("No source of pods is configured, nothing will be run: set --pod-manifest-path");
+  if (deps.apiSource !== undefined) {
+    sources.push(deps.apiSource(emit));
+    names.push("api");
+  }
+  if (sources.length === 0)
+    log.warn("No source of pods is configured, nothing will be run: set --kubeconfig or --pod-manifest-path");
   return { sources, names };
 }

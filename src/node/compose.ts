@@ -2,12 +2,11 @@ import type { Pod } from "../api/gen/types.ts";
 import { podReference } from "../api/pods.ts";
 import { computeQosClass } from "../api/qos.ts";
 import { type Clock, formatTime } from "../base/clock.ts";
-import { messageOf } from "../base/errors.ts";
-import { createTasks } from "../base/tasks.ts";
 import { createTimeline, type Timeline } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
 import type { Rejection } from "./admission/admission.ts";
 import { createNodeAdmission } from "./admission/node-admission.ts";
+import { composeCluster } from "./compose-cluster.ts";
 import { composePods } from "./compose-pods.ts";
 import { composeRuntime } from "./compose-runtime.ts";
 import { composeSources } from "./compose-sources.ts";
@@ -21,6 +20,7 @@ import { createNodeView } from "./node-view.ts";
 import { followRuntimeEvents } from "./pleg/follow-events.ts";
 import { plegError } from "./pleg/pleg.ts";
 import type { PodCache } from "./pleg/pod-cache.ts";
+import { createPartRunner } from "./run-parts.ts";
 import { removeLogsOfUid } from "./runtime/container-logs.ts";
 import { readNodeFacts } from "./runtime/read-node-facts.ts";
 import type { NodeView } from "./server/handlers.ts";
@@ -49,22 +49,24 @@ export interface NodeAgentMemory {
 export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentConfig): Promise<NodeAgent> {
   const { host, log, metrics } = ports;
   const { clock } = host;
-  const stopping = new AbortController();
-  let crash: Error | undefined;
-  const tasks = createTasks((name, error) => {
-    crash ??= new Error(`${name} crashed: ${messageOf(error)}`, { cause: error });
-    stopping.abort();
-  });
+  const { nodeName } = config;
+  const runner = createPartRunner();
   const timeline = createTimeline(clock);
   const facts = await readNodeFacts(host, config);
-
   const inbox = createLoopInbox();
-  const { sources, names } = composeSources({ host, log, emit: inbox.offerSnapshot }, config);
+
+  const cluster = ports.kube && composeCluster({ ports, kube: ports.kube, inbox }, config);
+  const parts = composeRuntime({ ports, timeline, inbox, facts, refs: cluster?.refs }, config);
+  const { health, pleg, cache, podFiles, volumes } = parts;
+  const sourceDeps = { host, log, emit: inbox.offerSnapshot, apiSource: cluster?.createSource };
+  const { sources, names } = composeSources(sourceDeps, config);
   const desired = createDesiredPods({ clock, log, timeline }, { sources: names });
   const statuses = createPodStatuses({ clock });
-  const parts = composeRuntime({ ports, timeline, inbox, facts }, config);
-  const { health, pleg, cache, podFiles, volumes } = parts;
-  const workers = composePods({ ports, timeline, inbox, facts, parts, statuses }, config);
+  const runtimeError = () => health.runtimeError() ?? plegError(pleg.health());
+  const errors = () => [runtimeError(), health.networkError()].filter((error) => error !== undefined);
+  const reporting = cluster?.report({ timeline, desired, statuses, health, errors });
+  const onFinished = reporting?.finished;
+  const workers = composePods({ ports, timeline, inbox, facts, parts, statuses, onFinished }, config);
   const loop = createSyncLoop({
     clock,
     log,
@@ -74,24 +76,28 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     runtimePods: pleg.pods,
     admit: createNodeAdmission({ timeline }, { allowedUnsafeSysctls: config.kubelet.allowedUnsafeSysctls ?? [] }),
     reject: (pod, rejection) => reject({ clock, timeline, statuses }, pod, rejection),
-    forget: (uid) => {
+    forget(uid) {
       statuses.remove(uid);
       cache.forget(uid);
+      cluster?.refs.forget(uid);
+      reporting?.forget(uid);
     },
     collectDirectories: createOrphanDirectories({
       clock,
       log,
-      tasks,
+      tasks: runner.tasks,
       directories: podFiles,
       tearDownVolumes: volumes.tearDown,
       removeLogs: async (uid) => await removeLogsOfUid(host.files, config.podLogsDirectory, uid),
     }),
-    runtimeError: () => health.runtimeError() ?? plegError(pleg.health()),
-    onShown: () => undefined,
-    onPodsChanged: () => undefined,
+    runtimeError,
+    onShown(pod) {
+      cluster?.refs.show(pod);
+      reporting?.show(pod);
+    },
+    onPodsChanged: () => reporting?.podsChanged(workers.states()),
+    onRelisted: () => reporting?.judged(),
   });
-
-  const { nodeName } = config;
   const setGauges = createNodeMetrics({
     nodeName,
     clock,
@@ -102,40 +108,36 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     runtimePods: pleg.pods,
     discardedEvents: () => inbox.discarded,
   });
-  const view = createNodeView({
-    nodeName,
-    clock,
-    renderMetrics: async () => {
-      setGauges();
-      return { contentType: metrics.contentType, text: await metrics.render() };
-    },
-    timeline,
-    desired,
-    statuses,
-    workers,
-    health,
-    pleg,
-    loop,
-  });
+  const renderMetrics = async () => {
+    setGauges();
+    return { contentType: metrics.contentType, text: await metrics.render() };
+  };
+  const events = { run: async (signal: AbortSignal) => await followRuntimeEvents(ports.events, pleg, signal) };
   return {
-    view,
+    view: createNodeView({
+      nodeName,
+      clock,
+      renderMetrics,
+      timeline,
+      desired,
+      statuses,
+      workers,
+      health,
+      errors,
+      loop,
+      pleg,
+    }),
     memory: { workers, statuses, cache },
     async run(signal) {
-      const stop = () => stopping.abort();
-      if (signal.aborted) stop();
-      signal.addEventListener("abort", stop, { once: true });
-      for (const source of sources) tasks.spawn("pod source", async () => await source.run(stopping.signal));
-      tasks.spawn("runtime health", async () => await health.run(stopping.signal));
-      tasks.spawn("PLEG", async () => await pleg.run(stopping.signal));
-      tasks.spawn("runtime events", async () => await followRuntimeEvents(ports.events, pleg, stopping.signal));
-      tasks.spawn("sync loop", async () => await loop.run(stopping.signal));
-      try {
-        await tasks.settled();
-      } finally {
-        signal.removeEventListener("abort", stop);
-        await workers.stop();
-      }
-      if (crash !== undefined) throw crash;
+      const working = [
+        ...sources.map(({ run }) => ({ name: "pod source", run })),
+        { name: "runtime health", run: health.run },
+        { name: "PLEG", run: pleg.run },
+        { name: "runtime events", run: events.run },
+        { name: "sync loop", run: loop.run },
+      ];
+      const between = [workers.stop, async () => await reporting?.flush()];
+      await runner.run({ working, between, reporting: reporting?.parts ?? [] }, signal);
     },
   };
 }

@@ -3,12 +3,30 @@ import type { Metrics } from "../base/metrics.ts";
 import type { RuntimeEvents } from "../cri/container-events.ts";
 import type { Cri } from "../cri/port.ts";
 import type { Host } from "../host/port.ts";
+import type { KubeClient } from "../kube/port.ts";
 
 /** The doors that the node agent goes through; everything else it makes itself. */
 export interface NodeAgentPorts {
   host: Host;
   cri: Cri;
   events: RuntimeEvents;
+  /** Undefined: standalone, pods of files and URLs only. */
+  kube: KubePorts | undefined;
   log: Log;
   metrics: Metrics;
+}
+
+/** Clients of one API server that do not slow each other down. */
+export interface KubePorts {
+  /** Pods and what they refer to. */
+  client: KubeClient;
+  /** The node's status and lease: without a limit, with a time-out and connections of its own. */
+  heartbeat: KubeClient;
+  events: KubeClient;
+}
+
+/** A part of the node agent that works until its signal fires. */
+export interface Part {
+  name: string;
+  run(signal: AbortSignal): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { Timeline } from "../base/timeline.ts";
 import type { DesiredPods } from "./desired/desired-pods.ts";
 import type { SyncLoop } from "./loop/sync-loop.ts";
 import { computeNodeConditions } from "./node-status/node-conditions.ts";
-import { type Pleg, plegError } from "./pleg/pleg.ts";
+import type { Pleg } from "./pleg/pleg.ts";
 import type { RuntimePod } from "./runtime/pod-runtime-status.ts";
 import type { RuntimeHealth } from "./runtime/runtime-health.ts";
 import type { NodeView } from "./server/handlers.ts";
@@ -23,6 +23,8 @@ export interface NodeViewDeps {
   health: RuntimeHealth;
   pleg: Pleg;
   loop: SyncLoop;
+  /** Why pods cannot be run now. */
+  errors(): readonly string[];
 }
 
 /** A sync loop that has not turned for this long is stuck (upstream: pkg/kubelet/kubelet.go, syncLoopHealthCheck). */
@@ -35,12 +37,9 @@ export function createNodeView(deps: NodeViewDeps): NodeView {
 
   return {
     nodeName: deps.nodeName,
-    runtime: () => health.runtimeVersion(),
+    runtime: () => health.runtime(),
     conditions() {
-      const errors = [health.runtimeError(), health.networkError(), plegError(pleg.health())].filter(
-        (error) => error !== undefined,
-      );
-      conditions = computeNodeConditions({ errors, previous: conditions, now: clock.now() });
+      conditions = computeNodeConditions({ errors: deps.errors(), previous: conditions, now: clock.now() });
       return conditions;
     },
     pods() {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sleep } from "../../src/base/abort.ts";
-import type { Files, Host, HttpRequest } from "../../src/host/port.ts";
+import type { Files, Host, HttpRequest, NewTree } from "../../src/host/port.ts";
 import { createFakeHostHarness, createRealHostHarness, type HostHarness } from "./host-harness.ts";
 
 let harness: HostHarness;
@@ -25,6 +25,7 @@ describe.each([
   describe("reading", describeReading);
   describe("writing", describeWriting);
   describe("directories and links", describeDirectoriesAndLinks);
+  describe("making trees", describeTrees);
   describe("removing", describeRemoving);
   describe("watching", describeWatching);
   describe("http", describeHttp);
@@ -180,6 +181,49 @@ function describeDirectoriesAndLinks() {
   });
 }
 
+function describeTrees() {
+  const tree = (names: readonly string[], more: Partial<NewTree> = {}): NewTree => ({
+    files: new Map(names.map((name) => [name, { data: Buffer.from(`in ${name}`), mode: 0o640 }])),
+    directoryMode: 0o755,
+    ...more,
+  });
+
+  it("makes a directory with files at any depth, with the modes asked for", async () => {
+    await files.createTree(path("tree"), tree(["top", "a/b/deep", "a/b/deeper", "a/c"], { directoryMode: 0o2751 }));
+    expect(await files.list(path("tree"))).toEqual([
+      { name: "a", type: "directory" },
+      { name: "top", type: "file" },
+    ]);
+    for (const name of ["top", "a/b/deep", "a/b/deeper", "a/c"]) expect(await read(`tree/${name}`)).toBe(`in ${name}`);
+    expect((await files.stat(path("tree/a/b/deep")))?.mode).toBe(0o640);
+    for (const name of ["tree", "tree/a", "tree/a/b"]) expect((await files.stat(path(name)))?.mode).toBe(0o2751);
+    await files.createTree(path("empty"), tree([]));
+    expect(await files.list(path("empty"))).toEqual([]);
+  });
+
+  it("gives everything to the group and each file to its user", async () => {
+    const own = { data: Buffer.from("secret"), mode: 0o600, user: 1_234 };
+    await files.createTree(path("tree"), tree([], { files: new Map([["sub/token", own]]), group: 2_000 }));
+    expect(await files.stat(path("tree/sub/token"))).toMatchObject({ user: 1_234, group: 2_000, mode: 0o600 });
+    for (const name of ["tree", "tree/sub"]) {
+      expect(await files.stat(path(name))).toMatchObject({ group: 2_000, mode: 0o755 });
+    }
+  });
+
+  it("takes the place of nothing, and follows no link", async () => {
+    await files.makeDirectory(path("directory"), 0o755);
+    await files.writeAtomically(path("file"), "kept", 0o644);
+    await harness.makeSymlink(path("directory"), path("link"));
+    await harness.makeSymlink(path("nothing"), path("dangling"));
+    for (const name of ["directory", "file", "link", "dangling"]) {
+      await expect(files.createTree(path(name), tree(["a"]))).rejects.toMatchObject({ code: "EEXIST" });
+    }
+    await expect(files.createTree(path("no/tree"), tree(["a"]))).rejects.toMatchObject({ code: "ENOENT" });
+    expect(await files.list(path("directory"))).toEqual([]);
+    expect(await files.stat(path("nothing"))).toBeUndefined();
+  });
+}
+
 function describeRemoving() {
   it("removes files and trees, follows no link, and does not mind what is absent", async () => {
     await files.makeDirectory(path("outside"), 0o755);
@@ -209,9 +253,15 @@ function describeRemoving() {
     const volume = path("memory");
     await files.makeDirectory(volume, 0o777);
     await files.mountMemory(volume, 1_048_576n);
+    expect((await files.stat(volume))?.mode).toBe(0o1777);
+    await files.setGroup(volume, 2_000, 0o3777);
     await files.mountMemory(volume, 1_048_576n);
+    expect((await files.stat(volume))?.mode).toBe(0o3777);
     await files.writeAtomically(path("memory/file"), "content", 0o644);
     await expect(files.remove(volume)).rejects.toMatchObject({ code: "EBUSY" });
+    await files.link(volume, path("link"));
+    await files.unmount(path("link"));
+    expect(await read("memory/file")).toBe("content");
     await files.unmount(volume);
     await files.unmount(volume);
     expect(await files.list(volume)).toEqual([]);
@@ -223,7 +273,7 @@ function describeRemoving() {
   it("gives a directory to a group, with the bit that hands the group on", async () => {
     await files.makeDirectory(path("shared"), 0o777);
     await files.setGroup(path("shared"), 2_000, 0o2777);
-    expect((await files.stat(path("shared")))?.mode).toBe(0o2777);
+    expect(await files.stat(path("shared"))).toMatchObject({ mode: 0o2777, group: 2_000 });
     await expect(files.setGroup(path("absent"), 2_000, 0o2777)).rejects.toMatchObject({ code: "ENOENT" });
   });
 }
@@ -352,5 +402,31 @@ function describeMachine() {
     expect(machine.cpuCount()).toBeGreaterThan(0);
     expect(await machine.memoryCapacityBytes()).toBeGreaterThan(1_000_000n);
     for (const address of await machine.nodeAddresses()) expect(address).toMatch(/^[0-9a-f:.]+$/);
+    expect(machine.interfaceAddresses()).toContain("127.0.0.1");
+    expect(machine.interfaceAddresses()).toEqual(expect.arrayContaining(await machine.nodeAddresses()));
+    expect(await machine.swapCapacityBytes()).toBeGreaterThanOrEqual(0n);
+  });
+
+  it("knows who it is, with something to say wherever Kubernetes wants it said", async () => {
+    const identity = await host.machine.identity();
+    expect(identity.bootId).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect(identity.kernelRelease).toMatch(/^\d+\.\d+/);
+    expect(identity.osImage).toMatch(/^[^"']+$/);
+    expect(identity.architecture).toMatch(/^(amd64|arm64|arm|386|ppc64le|s390x|riscv64|loong64)$/);
+    for (const text of Object.values(identity)) expect(text).toBe(text.trim());
+    expect(await host.machine.identity()).toEqual(identity);
+  });
+
+  it("knows its huge pages, smallest first", async () => {
+    const sizes = (await host.machine.hugepages()).map(({ pageSizeBytes }) => pageSizeBytes);
+    expect(sizes).toEqual(sizes.toSorted((a, b) => (a < b ? -1 : 1)));
+    for (const size of sizes) expect(size % 1024n).toBe(0n);
+    for (const { pages } of await host.machine.hugepages()) expect(pages).toBeGreaterThanOrEqual(0n);
+  });
+
+  it("knows how large the file system beneath a path is", async () => {
+    const { sizeBytes, inodes } = await host.machine.fileSystemCapacity("/");
+    expect(sizeBytes).toBeGreaterThan(1_000_000n);
+    expect(inodes).toBeGreaterThanOrEqual(0n);
   });
 }

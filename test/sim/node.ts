@@ -68,7 +68,8 @@ export function createSimulatedNode(deps: NodeDeps): SimulatedNode {
     const { incarnation, stopping } = own;
     const log = createTraceLog(trace, incarnation);
     const events = createRuntimeEvents({ runtime: incarnation.cri.runtime, clock: incarnation.host.clock, log });
-    const ports = { host: incarnation.host, cri: incarnation.cri, events, log, metrics: createMetrics() };
+    const { host, cri } = incarnation;
+    const ports = { host, cri, events, kube: undefined, log, metrics: createMetrics() };
     try {
       own.agent = await createNodeAgent(ports, config);
       own.agent.memory.statuses.subscribe((published) => {

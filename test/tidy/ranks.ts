@@ -63,8 +63,14 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/control-plane/custom", rank: 4 },
   { path: "src/control-plane/discovery", rank: 4 },
   { path: "src/control-plane/kinds", rank: 4 },
-  { path: "src/control-plane/node-lifecycle", rank: 4 },
-  { path: "src/control-plane/scheduler", rank: 4 },
+  // Controllers like those, on their queue; taints are tolerated, and conditions written, as by the scheduler.
+  {
+    path: "src/control-plane/node-lifecycle",
+    rank: 4,
+    alsoImports: ["src/control-plane/controllers", "src/control-plane/scheduler"],
+  },
+  // A controller, with a queue of its own.
+  { path: "src/control-plane/scheduler", rank: 4, alsoImports: ["src/control-plane/controllers"] },
   { path: "src/control-plane/store", rank: 4 },
   { path: "src/control-plane/registry", rank: 5 },
   { path: "src/control-plane/rest", rank: 6 },

@@ -11,6 +11,7 @@ import { createRuntimeEvents } from "../../cri/create-runtime-events.ts";
 import { createNodeHost } from "../../host/node/create-host.ts";
 import { listenHttp } from "../../host/node/listen-http.ts";
 import { createNodeAgent } from "../../node/compose.ts";
+import { connectKube, type KubeLink } from "./connect-kube.ts";
 import { serveNode } from "./serve-node.ts";
 import { watchProcess } from "./watch-process.ts";
 
@@ -40,9 +41,13 @@ export async function startKubelet(config: NodeAgentConfig, log: Log): Promise<n
     runtime: config.runtimeEndpoint,
     staticPodPath: config.staticPodPath,
     manifestUrl: config.manifestUrl,
+    kubeconfig: config.cluster?.kubeconfigPath,
   });
+  let kube: KubeLink | undefined;
   try {
-    const agent = await createNodeAgent({ host, cri, events, log, metrics }, config);
+    const { signal } = watch;
+    kube = config.cluster && (await connectKube(config, config.cluster, { host, log, metrics, signal }));
+    const agent = await createNodeAgent({ host, cri, events, kube: kube?.ports, log, metrics }, config);
     const servers = await serveNode(agent.view, config, { listen: listenHttp, log });
     try {
       await agent.run(watch.signal);
@@ -55,8 +60,14 @@ export async function startKubelet(config: NodeAgentConfig, log: Log): Promise<n
     if (!(watch.signal.aborted && isAbort(error))) throw error;
     return 0;
   } finally {
-    await runAll([() => containerd.close(), () => cri.close(), () => watch.release()], "stopping").catch(
-      (error: unknown) => log.warn("A connection did not close", { error: messageOf(error) }),
+    const closers = [
+      async () => await kube?.close(),
+      () => containerd.close(),
+      () => cri.close(),
+      () => watch.release(),
+    ];
+    await runAll(closers, "stopping").catch((error: unknown) =>
+      log.warn("A connection did not close", { error: messageOf(error) }),
     );
   }
 }

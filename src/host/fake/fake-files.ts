@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { fileError } from "../file-error.ts";
-import type { Files, FileType } from "../port.ts";
+import type { Files, FileType, NewTree } from "../port.ts";
 import { childrenOf, createMemoryTree, type MemoryNode, type MemoryTree, statusOf, typeOf } from "./memory-tree.ts";
 import { createWatchers } from "./watchers.ts";
 
@@ -94,18 +94,26 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
           return { name, type: child === undefined ? "other" : typeOf(child) };
         });
       }),
-    setGroup: async (path, _group, mode) =>
+    setGroup: async (path, group, mode) =>
       access("setGroup", path, () => {
-        findDirectory(tree, "chmod", path).mode = mode;
+        Object.assign(findDirectory(tree, "chmod", path), { group, mode });
       }),
+    createTree: async (path, newTree) => {
+      await access("createTree", path, () => makeTreeDirectory(tree, path, newTree));
+      for (const name of newTree.files.keys()) {
+        await access("createTree", `${path}/${name}`, () => makeTreeFile(tree, { path, name }, newTree));
+      }
+    },
     mountMemory: async (path) =>
       access("mountMemory", path, () => {
-        const { content } = findDirectory(tree, "mount", path);
-        if (content.kind === "directory") content.isMount = true;
+        const node = findDirectory(tree, "mount", path);
+        if (node.content.kind !== "directory" || node.content.isMount) return;
+        node.content.isMount = true;
+        node.mode = 0o1777;
       }),
     unmount: async (path) =>
       access("unmount", path, () => {
-        const node = tree.find(path, { operation: "umount", followLast: true });
+        const node = tree.find(path, { operation: "umount", followLast: false });
         if (node?.content.kind !== "directory" || !node.content.isMount) return;
         node.content.isMount = false;
         node.content.children.clear();
@@ -197,6 +205,28 @@ function replaceFile(tree: MemoryTree, path: string, data: Buffer, mode: number)
   const place = tree.walk(path, { operation: "rename", followLast: false });
   if (place.node?.content.kind === "directory") throw fileError("EISDIR", "rename", path);
   tree.attach(place, tree.create({ kind: "file", data }, mode));
+}
+
+function makeTreeDirectory(tree: MemoryTree, path: string, { directoryMode, group = 0 }: NewTree): void {
+  const place = tree.walk(path, { operation: "mkdir", followLast: false });
+  if (place.node !== undefined) throw fileError("EEXIST", "mkdir", path);
+  const node = tree.create({ kind: "directory", children: new Map(), isMount: false }, directoryMode);
+  tree.attach(place, Object.assign(node, { group }));
+}
+
+function makeTreeFile(tree: MemoryTree, { path, name }: { path: string; name: string }, newTree: NewTree): void {
+  const file = newTree.files.get(name);
+  if (file === undefined) return;
+  const directories = name.split("/").slice(0, -1);
+  for (const index of directories.keys()) {
+    const directory = `${path}/${directories.slice(0, index + 1).join("/")}`;
+    if (tree.find(directory, { operation: "mkdir", followLast: false }) === undefined) {
+      makeTreeDirectory(tree, directory, newTree);
+    }
+  }
+  const node = tree.create({ kind: "file", data: Buffer.from(file.data) }, file.mode);
+  const owner = { user: file.user ?? 0, group: newTree.group ?? 0 };
+  tree.attach(tree.walk(`${path}/${name}`, { operation: "open", followLast: false }), Object.assign(node, owner));
 }
 
 function touchFile(tree: MemoryTree, path: string, mode: number): void {

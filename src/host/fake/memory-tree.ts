@@ -37,6 +37,8 @@ export interface MemoryNode {
   readonly inode: number;
   content: NodeContent;
   mode: number;
+  user: number;
+  group: number;
   modifiedAt: number;
   revision: number;
 }
@@ -56,7 +58,7 @@ export function createMemoryTree(now: () => number, onChange: (directory: Memory
   const parents = new Map<MemoryNode, MemoryNode>();
 
   const create = (content: NodeContent, mode: number): MemoryNode => {
-    return { inode: ++inodes, content, mode, modifiedAt: now(), revision: 0 };
+    return { inode: ++inodes, content, mode, user: 0, group: 0, modifiedAt: now(), revision: 0 };
   };
   const root = create({ kind: "directory", children: new Map(), isMount: true }, 0o755);
 
@@ -156,6 +158,8 @@ export function statusOf(node: MemoryNode): FileStatus {
     sizeBytes: node.content.kind === "file" ? node.content.data.length : 0,
     modifiedAt: node.modifiedAt,
     mode: node.mode,
+    user: node.user,
+    group: node.group,
     version: `${node.inode}:${node.revision}`,
   };
 }

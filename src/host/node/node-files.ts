@@ -18,6 +18,7 @@ import { basename, dirname, join } from "node:path";
 import { codeOf } from "../../base/errors.ts";
 import { fileError } from "../file-error.ts";
 import type { DirectoryEntry, FileStatus, Files, FileType } from "../port.ts";
+import { createTree } from "./create-tree.ts";
 import { mountMemory, unmount } from "./memory-mounts.ts";
 import { removeTree } from "./remove-tree.ts";
 import { watchDirectory } from "./watch-directory.ts";
@@ -48,6 +49,7 @@ export const nodeFiles: Files = {
     await chown(path, -1, group);
     await chmod(path, mode);
   },
+  createTree,
   mountMemory,
   unmount,
   list,
@@ -186,6 +188,8 @@ async function readStatus(path: string): Promise<FileStatus | undefined> {
       sizeBytes: Number(status.size),
       modifiedAt: Number(status.mtimeNs / 1_000n) / 1_000,
       mode: Number(status.mode) & 0o7777,
+      user: Number(status.uid),
+      group: Number(status.gid),
       version: [status.dev, status.ino, status.size, status.mtimeNs, status.ctimeNs].join(":"),
     };
   } catch (error) {

@@ -1,9 +1,10 @@
 import { constants } from "node:fs";
-import { type FileHandle, open, readdir, readFile, rmdir, unlink } from "node:fs/promises";
+import { type FileHandle, open, readdir, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { assert } from "../../base/assert.ts";
 import { CodedError, codeOf } from "../../base/errors.ts";
 import { fileError } from "../file-error.ts";
+import { readMountId } from "./mount-id.ts";
 
 /** Each level keeps a descriptor open; a container can nest directories as deep as it likes. */
 const MAX_DEPTH = 512;
@@ -90,9 +91,4 @@ function nameIn(error: unknown, operation: string, path: string): Error {
 
 function pathOf(handle: FileHandle): string {
   return `/proc/self/fd/${handle.fd}`;
-}
-
-async function readMountId(handle: FileHandle): Promise<string> {
-  const text = await readFile(`/proc/self/fdinfo/${handle.fd}`, "latin1");
-  return /^mnt_id:\s*(\d+)$/m.exec(text)?.[1] ?? "";
 }

@@ -22,17 +22,18 @@ const withVolume = (volume: Partial<Volume>) => makePod({ volumes: [{ name: "dat
 describe("what this version cannot do is refused by the name of its field", () => {
   const inMain = (field: string) => `spec.containers{main}.${field}`;
   it.each<[string, Pod]>([
-    ["spec.runtimeClassName", makePod({ runtimeClassName: "gvisor" })],
     ["spec.resourceClaims", makePod({ resourceClaims: [{ name: "gpu" }] })],
-    ["spec.hostUsers: false", makePod({ hostUsers: false })],
     ["spec.resources (pod-level resources)", makePod({ resources: { limits: { cpu: "1" } } })],
-    ["spec.setHostnameAsFQDN", makePod({ setHostnameAsFQDN: true })],
-    ["spec.volumes[0].configMap", withVolume({ configMap: { name: "x" } })],
-    ["spec.volumes[0].projected", withVolume({ projected: { sources: [] } })],
+    ["spec.volumes[0].persistentVolumeClaim", withVolume({ persistentVolumeClaim: { claimName: "x" } })],
+    ["spec.volumes[0].csi", withVolume({ csi: { driver: "x" } })],
+    ["spec.volumes[0].ephemeral", withVolume({ ephemeral: {} })],
+    ["spec.volumes[0].nfs", withVolume({ nfs: { server: "x", path: "/" } })],
+    ["spec.volumes[0].iscsi", withVolume({ iscsi: { targetPortal: "x", iqn: "y", lun: 0 } })],
+    ["spec.volumes[0].fc", withVolume({ fc: {} })],
+    ["spec.volumes[0].image", withVolume({ image: { reference: "x" } })],
     ["spec.volumes[0].emptyDir.medium", withVolume({ emptyDir: { medium: "HugePages" } })],
-    [inMain("env{A}.valueFrom.secretKeyRef"), withEnv("secretKeyRef", { name: "s", key: "k" })],
-    [inMain("env{A}.valueFrom.configMapKeyRef"), withEnv("configMapKeyRef", { name: "s", key: "k" })],
-    [inMain("envFrom"), withContainer({ envFrom: [{ secretRef: { name: "s" } }] })],
+    [inMain("env{A}.valueFrom.fileKeyRef"), withEnv("fileKeyRef", { volumeName: "v", path: "p", key: "k" })],
+    [inMain("restartPolicyRules"), withContainer({ restartPolicyRules: [{ action: "Restart" }] })],
     [
       inMain("volumeMounts[0].subPath"),
       withContainer({ volumeMounts: [{ name: "d", mountPath: "/d", subPath: "x" }] }),
@@ -54,8 +55,8 @@ describe("what this version cannot do is refused by the name of its field", () =
   });
 
   it("all of it at once", () => {
-    const pod = makePod({ volumes: [{ name: "data", secret: {} }], hostUsers: false });
-    expect(rejectUnsupported(pod)?.message).toContain("spec.hostUsers: false; spec.volumes[0].secret");
+    const pod = makePod({ volumes: [{ name: "data", fc: {} }], resourceClaims: [{ name: "gpu" }] });
+    expect(rejectUnsupported(pod)?.message).toContain("spec.resourceClaims; spec.volumes[0].fc");
   });
 
   it.each<[string, Pod]>([
@@ -70,8 +71,16 @@ describe("what this version cannot do is refused by the name of its field", () =
       }),
     ],
     ["a volume in memory", withVolume({ emptyDir: { medium: "Memory" } })],
-    ["what is optional", withEnv("secretKeyRef", { name: "s", key: "k", optional: true })],
-    ["what is optional, all of it", withContainer({ envFrom: [{ configMapRef: { name: "s", optional: true } }] })],
+    ["what is optional", withEnv("fileKeyRef", { volumeName: "v", path: "p", key: "k", optional: true })],
+    ["keys of secrets and config maps", withEnv("secretKeyRef", { name: "s", key: "k" })],
+    ["all of a config map", withContainer({ envFrom: [{ configMapRef: { name: "s" } }] })],
+    ["a config map as a volume", withVolume({ configMap: { name: "x" } })],
+    ["a secret as a volume", withVolume({ secret: { secretName: "x" } })],
+    ["fields as a volume", withVolume({ downwardAPI: {} })],
+    ["several of them as one volume", withVolume({ projected: { sources: [] } })],
+    ["a runtime class", makePod({ runtimeClassName: "gvisor" })],
+    ["users of its own", makePod({ hostUsers: false })],
+    ["its full name as the hostname", makePod({ setHostnameAsFQDN: true })],
     ["the downward API", withEnv("fieldRef", { fieldPath: "metadata.name" })],
     ["host users", makePod({ hostUsers: true })],
     ["probes", withContainer({ livenessProbe: PROBE })],
@@ -156,7 +165,7 @@ it("a pod whose probes are not run is let in with a warning", () => {
   expect(timeline.read("uid-1")).toMatchObject([
     { type: "Warning", reason: "ProbesNotSupported", message: expect.stringContaining("{main}.livenessProbe") },
   ]);
-  expect(admit(makePod({ hostUsers: false }))).toMatchObject({ reason: "UnsupportedFeature" });
+  expect(admit(makePod({ resourceClaims: [{ name: "gpu" }] }))).toMatchObject({ reason: "UnsupportedFeature" });
   expect(timeline.read("uid-1")).toHaveLength(1);
 });
 

@@ -31,10 +31,10 @@ const NAMESPACES: ReadonlyArray<{ prefix: string; namespace: "ipc" | "net" }> = 
  * namespace with it. A pattern may end in `*`; `/` and `.` separate alike.
  */
 export function createSysctlHandler(allowedUnsafeSysctls: readonly string[]): AdmitHandler {
-  const allowed = [...SAFE_SYSCTLS, ...allowedUnsafeSysctls.map(normalise)];
+  const allowed = [...SAFE_SYSCTLS, ...allowedUnsafeSysctls.map(normaliseSysctl)];
   return (pod: Pod) => {
     for (const sysctl of pod.spec?.securityContext?.sysctls ?? []) {
-      const name = normalise(sysctl.name);
+      const name = normaliseSysctl(sysctl.name);
       if (!allowed.some((pattern) => matches(pattern, name))) return forbidden(`"${name}" not allowlisted`);
       const shared = sharedNamespace(pod, name);
       if (shared !== undefined) return forbidden(`"${name}" not allowed with host ${shared} enabled`);
@@ -53,7 +53,11 @@ function sharedNamespace({ spec }: Pod, name: string): "ipc" | "net" | undefined
   return isShared === true ? namespace : undefined;
 }
 
-function normalise(name: string): string {
+/**
+ * With dots between its parts, as runtimes take it: where the first separator is `/`, the two change places
+ * (`net/ipv4/conf/eno2.100/rp_filter`).
+ */
+export function normaliseSysctl(name: string): string {
   const separator = /[./]/.exec(name)?.[0];
   return separator === "/" ? name.replace(/[./]/g, (found) => (found === "/" ? "." : "/")) : name;
 }

@@ -1,4 +1,4 @@
-import type { Container, EnvFromSource, Pod, Volume } from "../../api/gen/types.ts";
+import type { Container, Pod, Volume } from "../../api/gen/types.ts";
 import { podContainers } from "../../api/pods.ts";
 import type { Rejection } from "./admission.ts";
 
@@ -48,17 +48,16 @@ function findUnsupported(pod: Pod): string[] {
 
 function unsupportedInSpec({ spec }: Pod): string[] {
   return [
-    ...(spec?.runtimeClassName ? ["spec.runtimeClassName"] : []),
     ...(spec?.resourceClaims?.length ? ["spec.resourceClaims"] : []),
-    ...(spec?.hostUsers === false ? ["spec.hostUsers: false"] : []),
     ...(spec?.resources ? ["spec.resources (pod-level resources)"] : []),
-    ...(spec?.setHostnameAsFQDN ? ["spec.setHostnameAsFQDN"] : []),
   ];
 }
 
+const SUPPORTED_VOLUMES = ["hostPath", "configMap", "secret", "downwardAPI", "projected"] as const;
+
 function unsupportedVolume(volume: Volume, index: number): string[] {
   const path = `spec.volumes[${index}]`;
-  if (volume.hostPath) return [];
+  if (SUPPORTED_VOLUMES.some((kind) => volume[kind] !== undefined)) return [];
   if (volume.emptyDir) return isUsualMedium(volume.emptyDir.medium) ? [] : [`${path}.emptyDir.medium`];
   const kind = Object.keys(volume).find((key) => key !== "name");
   return [`${path}.${kind ?? "emptyDir"}`];
@@ -70,10 +69,9 @@ function isUsualMedium(medium = ""): boolean {
 
 function unsupportedInContainer(container: Container): string[] {
   const env = (container.env ?? []).flatMap(({ name, valueFrom }) => {
-    const sources = ["secretKeyRef", "configMapKeyRef", "fileKeyRef"] as const;
     // What is optional may be absent, and here it is.
-    const source = sources.find((key) => valueFrom?.[key] && valueFrom[key].optional !== true);
-    return source === undefined ? [] : [`env{${name}}.valueFrom.${source}`];
+    const isNeeded = valueFrom?.fileKeyRef !== undefined && valueFrom.fileKeyRef.optional !== true;
+    return isNeeded ? [`env{${name}}.valueFrom.fileKeyRef`] : [];
   });
   const mounts = (container.volumeMounts ?? []).flatMap((mount, index) => {
     if (mount.subPath) return [`volumeMounts[${index}].subPath`];
@@ -84,15 +82,10 @@ function unsupportedInContainer(container: Container): string[] {
   return [
     ...env,
     ...mounts,
-    ...(container.envFrom?.some(isRequired) ? ["envFrom"] : []),
     ...(container.volumeDevices?.length ? ["volumeDevices"] : []),
     ...(container.resources?.claims?.length ? ["resources.claims"] : []),
     ...(container.restartPolicyRules?.length ? ["restartPolicyRules"] : []),
   ];
-}
-
-function isRequired({ configMapRef, secretRef }: EnvFromSource): boolean {
-  return (configMapRef ?? secretRef)?.optional !== true;
 }
 
 function pathOf(kind: "init" | "main" | "ephemeral"): string {

@@ -40,9 +40,26 @@ describe("computePodHostname", () => {
   });
 
   it.each<{ why: string; name?: string; spec?: Partial<PodSpec>; error: RegExp }>([
-    { why: "a hostname that is no label", spec: { hostname: "a.b" }, error: /hostname "a.b"/ },
-    { why: "a subdomain that is no label", spec: { subdomain: "A" }, error: /subdomain "A"/ },
-    { why: "an override that is no DNS name", spec: { hostnameOverride: "a_b" }, error: /hostnameOverride "a_b"/ },
+    {
+      why: "a hostname that is no label",
+      spec: { hostname: "a.b" },
+      error: /^pod Hostname "a.b" is not a valid DNS label: a lowercase RFC 1123 label must/,
+    },
+    {
+      why: "a subdomain that is no label",
+      spec: { subdomain: "A" },
+      error: /^pod Subdomain "A" is not a valid DNS label: a lowercase RFC 1123 label must/,
+    },
+    {
+      why: "an override that is no DNS name",
+      spec: { hostnameOverride: "a_b" },
+      error: /^pod HostnameOverride "a_b" is not/,
+    },
+    {
+      why: "an override that the kernel cannot hold",
+      spec: { hostnameOverride: "x".repeat(65) },
+      error: /not a valid DNS subdomain: must be no more than 64 bytes/,
+    },
     { why: "nothing left after the cut", name: "-".repeat(70), error: /was invalid/ },
     {
       why: "a full name that the kernel cannot hold",

@@ -1,5 +1,6 @@
 import type { Pod } from "../../api/gen/types.ts";
 import { podReference } from "../../api/pods.ts";
+import { checkDnsLabel, checkDnsSubdomain } from "../../api/validation/names.ts";
 
 /** What a pod is called on the network, or why it cannot be named so. */
 export type PodHostname =
@@ -17,18 +18,14 @@ export type PodHostname =
 /** The kernel's limits: 64 bytes, of which a plain host name leaves one for the end. */
 const HOSTNAME_MAX = 63;
 const KERNEL_HOSTNAME_MAX = 64;
-const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** From `hostname`, else the pod's name, cut to what the kernel takes. Follows GeneratePodHostNameAndDomain. */
 export function computePodHostname(pod: Pod, clusterDomain: string): PodHostname {
   const { name, namespace } = podReference(pod);
   const { hostname: asked = "", subdomain = "", hostnameOverride: override, setHostnameAsFQDN } = pod.spec ?? {};
   if (override !== undefined) return overriddenHostname(override);
-  if (asked !== "" && !DNS_LABEL.test(asked)) return failure(`pod hostname "${asked}" is not a valid DNS label`);
-  if (subdomain !== "" && !DNS_LABEL.test(subdomain)) {
-    return failure(`pod subdomain "${subdomain}" is not a valid DNS label`);
-  }
+  const problem = labelProblem("Hostname", asked) ?? labelProblem("Subdomain", subdomain);
+  if (problem !== undefined) return failure(problem);
 
   const hostname = truncateHostname(asked || name);
   if (hostname === "") return failure(`hostname for pod "${name}" was invalid: "${asked || name}"`);
@@ -43,9 +40,16 @@ export function computePodHostname(pod: Pod, clusterDomain: string): PodHostname
   );
 }
 
+function labelProblem(field: "Hostname" | "Subdomain", label: string): string | undefined {
+  const problems = label === "" ? [] : checkDnsLabel(label);
+  return problems.length === 0 ? undefined : `pod ${field} "${label}" is not a valid DNS label: ${problems.join(";")}`;
+}
+
 function overriddenHostname(override: string): PodHostname {
-  if (override.length > KERNEL_HOSTNAME_MAX || !DNS_SUBDOMAIN.test(override)) {
-    return failure(`pod hostnameOverride "${override}" is not a DNS name of at most ${KERNEL_HOSTNAME_MAX} characters`);
+  const tooLong = override.length > KERNEL_HOSTNAME_MAX ? [`must be no more than ${KERNEL_HOSTNAME_MAX} bytes`] : [];
+  const problems = [...tooLong, ...checkDnsSubdomain(override)];
+  if (problems.length > 0) {
+    return failure(`pod HostnameOverride "${override}" is not a valid DNS subdomain: ${problems.join(";")}`);
   }
   return { ok: true, hostname: override, domain: "", kernelHostname: override };
 }

@@ -8,6 +8,8 @@ import { createLimiter } from "../../base/limiter.ts";
 import type { Timeline } from "../../base/timeline.ts";
 import * as cri from "../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../cri/port.ts";
+import type { RegistryCredentials } from "./docker-config.ts";
+import { findCredentials, type ImagePullDeps, pullImage } from "./pull-image.ts";
 
 /** The image, or the reason and message of the container's waiting state. */
 export type ImageOutcome = PresentImage | ImageFailure;
@@ -31,7 +33,7 @@ export interface ImageEnsurer {
   ensureImage(pod: Pod, container: Container, signal: AbortSignal): Promise<ImageOutcome>;
 }
 
-export interface ImageEnsurerDeps {
+export interface ImageEnsurerDeps extends Pick<ImagePullDeps, "pullSecrets"> {
   images: Cri["images"];
   clock: Clock;
   timeline: Timeline;
@@ -43,8 +45,6 @@ export interface ImageEnsurerOptions {
 }
 
 const BACK_OFF = { initialMs: 10 * SECOND, maxMs: 5 * MINUTE };
-/** A pull has no natural end; this is the longest that one may take. */
-const PULL_TIMEOUT_MS = 60 * MINUTE;
 
 export function createImageEnsurer(deps: ImageEnsurerDeps, options: ImageEnsurerOptions): ImageEnsurer {
   const { images, clock, timeline } = deps;
@@ -64,31 +64,35 @@ export function createImageEnsurer(deps: ImageEnsurerDeps, options: ImageEnsurer
       return { reason: "ImagePullBackOff", message, retryAt: until };
     }
     collect(clock.now());
+    const fail = (error: unknown): ImageFailure => {
+      signal.throwIfAborted();
+      const failed = clock.now();
+      const delay = backOff.next(key, failed, failed);
+      failedAt.set(key, failed);
+      say("Warning", "Failed", `Failed to pull image "${image}": ${messageOf(error)}`);
+      return { reason: "ErrImagePull", message: messageOf(error), retryAt: failed + delay };
+    };
     const queuedAt = clock.monotonic();
-    return await pulls.run(async () => {
+    const run = async (credentials: readonly RegistryCredentials[]): Promise<PresentImage> => {
       say("Normal", "Pulling", `Pulling image "${image}"`);
       const startedAt = clock.monotonic();
-      try {
-        const { imageRef } = await images.pullImage(cri.PullImageRequest.fromPartial({ image: { image } }), {
-          signal,
-          timeoutMs: PULL_TIMEOUT_MS,
-        });
-        const pulled = await readImage(images, imageRef, signal);
-        const took = seconds(clock.monotonic() - startedAt);
-        const waited = seconds(clock.monotonic() - queuedAt);
-        say("Normal", "Pulled", `Successfully pulled image "${image}" in ${took} (${waited} including waiting)`);
-        backOff.reset(key);
-        failedAt.delete(key);
-        return { imageRef, user: pulled?.user ?? { uid: undefined, username: "" } };
-      } catch (error) {
-        if (signal.aborted) throw error;
-        const failed = clock.now();
-        const delay = backOff.next(key, failed, failed);
-        failedAt.set(key, failed);
-        say("Warning", "Failed", `Failed to pull image "${image}": ${messageOf(error)}`);
-        return { reason: "ErrImagePull", message: messageOf(error), retryAt: failed + delay };
-      }
-    }, signal);
+      const spec = cri.ImageSpec.fromPartial({ image, annotations: pod.metadata?.annotations ?? {} });
+      const imageRef = await pullImage(images, spec, credentials, signal);
+      const pulled = await readImage(images, imageRef, signal);
+      const took = seconds(clock.monotonic() - startedAt);
+      const waited = seconds(clock.monotonic() - queuedAt);
+      say("Normal", "Pulled", `Successfully pulled image "${image}" in ${took} (${waited} including waiting)`);
+      backOff.reset(key);
+      failedAt.delete(key);
+      return { imageRef, user: pulled?.user ?? { uid: undefined, username: "" } };
+    };
+    try {
+      // Before the line: an API server that does not answer must not hold a place in it.
+      const credentials = await findCredentials(deps, pod, image, signal);
+      return await pulls.run(async () => await run(credentials), signal);
+    } catch (error) {
+      return fail(error);
+    }
   };
 
   const collect = (now: number) => {

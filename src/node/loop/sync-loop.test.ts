@@ -42,6 +42,7 @@ interface World {
   error: string | undefined;
   refused: Set<string>;
   podsChanged: number;
+  relisted: number;
 }
 
 /** A running loop over workers that only note what they are told; a pod that was created stays known until `end`. */
@@ -52,7 +53,7 @@ function createRig() {
   const states = new Map<string, PodState>();
   const desired = new Map<string, Pod>();
   const runtimePods = new Map<string, RuntimePod>();
-  const world: World = { updates: [], ready: true, error: undefined, refused: new Set(), podsChanged: 0 };
+  const world: World = { updates: [], ready: true, error: undefined, refused: new Set(), podsChanged: 0, relisted: 0 };
   let isKnown = (_uid: string) => false;
   const loop = createSyncLoop({
     clock,
@@ -83,6 +84,7 @@ function createRig() {
     runtimeError: () => world.error,
     onShown: (pod) => void told.push(`shown ${pod.metadata?.uid}`),
     onPodsChanged: () => void world.podsChanged++,
+    onRelisted: () => void world.relisted++,
   });
   const stopping = new AbortController();
   const ended = loop.run(stopping.signal).catch(() => undefined);

@@ -54,6 +54,8 @@ export interface SyncLoopDeps {
   onShown(pod: Pod): void;
   /** A source was applied, or a pod is gone: which pods should be there may have changed. */
   onPodsChanged(): void;
+  /** The runtime's pods were all read. */
+  onRelisted(): void;
 }
 
 /** Why a pod must not run here. */
@@ -180,6 +182,7 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
         break;
       case "relisted":
         keepHouse();
+        deps.onRelisted();
         break;
       case "gone": {
         // While the loop waited for the runtime, the pod's source may have brought it back: that life is another.

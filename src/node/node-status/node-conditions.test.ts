@@ -25,3 +25,35 @@ it("keeps the time of the last change while only the message changes", () => {
   const third = computeNodeConditions({ errors: [], previous: second, now: T0 + 120_000 });
   expect(third).toMatchObject([{ status: "True", lastTransitionTime: "2026-01-01T00:02:00Z" }]);
 });
+
+it.each([
+  ["memory", "MemoryPressure", "KubeletHasInsufficientMemory", "kubelet has insufficient memory available"],
+  ["disk", "DiskPressure", "KubeletHasDiskPressure", "kubelet has disk pressure"],
+  ["pid", "PIDPressure", "KubeletHasInsufficientPID", "kubelet has insufficient PID available"],
+])("tells that the node is short of %s, and of nothing else", (kind, type, reason, message) => {
+  const pressure = { memory: false, disk: false, pid: false, [kind]: true };
+  const conditions = computeNodeConditions({ errors: [], pressure, previous: [], now: T0 });
+  expect(conditions.filter(({ status }) => status === "True").map((condition) => condition.type)).toEqual([
+    type,
+    "Ready",
+  ]);
+  expect(conditions).toContainEqual(expect.objectContaining({ type, reason, message }));
+});
+
+it("judges each condition in its place and leaves those of others alone", () => {
+  const previous = [
+    { type: "Ready", status: "Unknown", reason: "NodeStatusUnknown" },
+    { type: "NetworkUnavailable", status: "False" },
+  ];
+  const pressure = { memory: false, disk: false, pid: false };
+  const conditions = computeNodeConditions({ errors: [], pressure, previous, now: T0 });
+  expect(conditions.map(({ type }) => type)).toEqual([
+    "Ready",
+    "NetworkUnavailable",
+    "MemoryPressure",
+    "DiskPressure",
+    "PIDPressure",
+  ]);
+  expect(conditions[0]).toMatchObject({ status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" });
+  expect(conditions[1]).toEqual(previous[1]);
+});

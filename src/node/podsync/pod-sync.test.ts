@@ -187,9 +187,7 @@ describe("syncPod", () => {
     };
     await expect(sync(makePod())).rejects.toThrow("no such directory");
     expect(steps).not.toContain("sync data");
-    expect(events()).toEqual([
-      'Warning FailedMount: Unable to attach or mount volumes: volume "data": no such directory',
-    ]);
+    expect(events()).toEqual(['Warning FailedMount: volume "data": no such directory']);
   });
 });
 

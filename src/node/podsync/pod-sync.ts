@@ -1,5 +1,6 @@
 import type { Pod, PodStatus } from "../../api/gen/types.ts";
 import { isHostNetworkPod, isTerminalPhase, podReference } from "../../api/pods.ts";
+import { isAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { parseTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
@@ -42,7 +43,7 @@ export interface PodSyncDeps {
     terminate(pod: Pod): void;
   };
   volumes: {
-    setUp(pod: Pod): Promise<ReadonlyMap<string, string>>;
+    setUp(pod: Pod, signal: AbortSignal): Promise<ReadonlyMap<string, string>>;
     tearDown(uid: string): Promise<void>;
   };
   directories: {
@@ -99,20 +100,20 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
     throw new RetryError(message, deps.clock.now() + NETWORK_RETRY_MS);
   };
 
-  const setUpVolumes = async (pod: Pod): Promise<ReadonlyMap<string, string>> => {
+  const setUpVolumes = async (pod: Pod, signal: AbortSignal): Promise<ReadonlyMap<string, string>> => {
     try {
       await deps.directories.make(pod);
-      return await deps.volumes.setUp(pod);
+      return await deps.volumes.setUp(pod, signal);
     } catch (error) {
-      const message = `Unable to attach or mount volumes: ${messageOf(error)}`;
-      deps.timeline.record(podReference(pod), { type: "Warning", reason: "FailedMount", message });
+      if (isAbort(error)) throw error;
+      deps.timeline.record(podReference(pod), { type: "Warning", reason: "FailedMount", message: messageOf(error) });
       throw error;
     }
   };
 
   const applyManifest = async (pod: Pod, runtime: PodRuntimeStatus, work: SyncWork): Promise<void> => {
     const reference = podReference(pod);
-    const volumes = await setUpVolumes(pod);
+    const volumes = await setUpVolumes(pod, work.signal);
     let changed = false;
     const beforeChange = () => {
       changed = true;

@@ -1,25 +1,40 @@
 import type { Pod } from "../../api/gen/types.ts";
+import { podUid } from "../../api/pods.ts";
 import type { ContainerConfig, PodSandboxConfig } from "../../cri/gen/cri-v1.ts";
-import { buildContainerConfig, type ContainerMount } from "./config/container-config.ts";
-import { buildEnvironment } from "./config/environment.ts";
+import { buildContainerConfig, type ContainerMount, findContainerConfigError } from "./config/container-config.ts";
+import { buildEnvironment, type EnvironmentVariable } from "./config/environment.ts";
+import { type EnvironmentRefs, resolveEnvironmentRefs } from "./config/environment-refs.ts";
+import type { UserNamespaceMapping } from "./config/namespaces.ts";
 import type { NodeFacts } from "./config/node-facts.ts";
 import { buildPodSandboxConfig } from "./config/pod-sandbox-config.ts";
+import type { ReferredObjects } from "./config/referred-values.ts";
 import type { ImageUser } from "./config/security-context.ts";
 import type { ContainerToStart } from "./pod-actions.ts";
 import type { StartFailure } from "./start-failure.ts";
 
 /** The translation of pods into the runtime's messages, for this node. */
 export interface PodConfigs {
-  /** Throws, saying why, for a pod that cannot have a sandbox. */
-  sandbox(pod: Pod, attempt: number): SandboxConfig;
-  /** The config, or a CreateContainerConfigError. */
-  container(input: ContainerInput): { config: ContainerConfig } | StartFailure;
+  /** Of a sandbox that stands or is to be made. Rejects, saying why, for a pod that cannot have one. */
+  sandbox(pod: Pod, attempt: number): Promise<SandboxConfig>;
+  /** The config, or a CreateContainerConfigError; rejects on an abort and when files of the node cannot be made or read. */
+  container(input: ContainerInput, signal: AbortSignal): Promise<ContainerStartConfig | StartFailure>;
 }
 
 export interface SandboxConfig {
   config: PodSandboxConfig;
   /** What could not be done as asked; for an event when the sandbox is made. */
-  warnings: ReadonlyArray<{ reason: string; message: string }>;
+  warnings: readonly ConfigWarning[];
+}
+
+export interface ContainerStartConfig {
+  config: ContainerConfig;
+  /** What could not be done as asked; for an event on the pod when the container is made. */
+  warnings: readonly ConfigWarning[];
+}
+
+interface ConfigWarning {
+  reason: string;
+  message: string;
 }
 
 /** What a container's config depends on besides the node. */
@@ -29,36 +44,60 @@ export interface ContainerInput {
   imageRef: string;
   imageUser: ImageUser;
   podIps: readonly string[];
-  mounts: readonly ContainerMount[];
   targetContainerId: string | undefined;
+  /** Makes what is mounted on the host. Called last: a container that cannot be made, tried often, must leave nothing. */
+  makeMounts(): Promise<readonly ContainerMount[]>;
 }
 
-export function createPodConfigs(node: NodeFacts): PodConfigs {
+export interface PodConfigsDeps {
+  /** Where environments are read from. Default: nothing can be read, as on a node without an API server. */
+  refs?: EnvironmentRefs | undefined;
+  /** For pods with `hostUsers: false`. Default: such a pod gets no sandbox. */
+  userNamespaces?: { mappingOf(uid: string): Promise<UserNamespaceMapping> } | undefined;
+}
+
+export function createPodConfigs(node: NodeFacts, deps: PodConfigsDeps = {}): PodConfigs {
+  const userNamespaceOf = async (pod: Pod): Promise<UserNamespaceMapping | undefined> =>
+    pod.spec?.hostUsers === false ? await deps.userNamespaces?.mappingOf(podUid(pod)) : undefined;
+
   return {
-    sandbox(pod, attempt) {
+    async sandbox(pod, attempt) {
+      const userNamespace = await userNamespaceOf(pod);
       // The pods' own cgroups come with a later version; until then the runtime places them.
-      const result = buildPodSandboxConfig({ pod, attempt, node, cgroupParent: "" });
+      const result = buildPodSandboxConfig({ pod, attempt, node, cgroupParent: "", userNamespace });
       if (!result.ok) throw new Error(result.error);
       return { config: result.config, warnings: result.warnings };
     },
-    container({ pod, next, imageRef, imageUser, podIps, mounts, targetContainerId }) {
-      const { container, restartCount } = next;
-      const environment = buildEnvironment({ pod, container, podIps, node, serviceVariables: [] });
+    async container(input, signal) {
+      const { pod, podIps, imageRef, imageUser, targetContainerId } = input;
+      const { container, restartCount } = input.next;
+      const read = await readReferences(deps.refs, input, signal);
+      if (!read.ok) return configError(read.error);
+      const { objects, serviceVariables } = read;
+      const environment = buildEnvironment({ pod, container, podIps, node, serviceVariables, objects });
       if (!environment.ok) return configError(environment.error);
-      const result = buildContainerConfig({
-        pod,
-        container,
-        restartCount,
-        imageRef,
-        imageUser,
-        node,
-        mounts,
-        environment: environment.variables,
-        targetContainerId,
-      });
-      return result.ok ? { config: result.config } : configError(result.error);
+      const userNamespace = await userNamespaceOf(pod);
+      const wanted = { pod, container, restartCount, imageRef, imageUser, node, targetContainerId, userNamespace };
+      const error = findContainerConfigError(wanted);
+      if (error !== undefined) return configError(error);
+      const mounts = await input.makeMounts();
+      const result = buildContainerConfig({ ...wanted, mounts, environment: environment.variables });
+      return result.ok ? { config: result.config, warnings: environment.warnings } : configError(result.error);
     },
   };
+}
+
+type References =
+  | { ok: true; objects: ReferredObjects | undefined; serviceVariables: EnvironmentVariable[] }
+  | { ok: false; error: string };
+
+async function readReferences(
+  refs: EnvironmentRefs | undefined,
+  { pod, next }: ContainerInput,
+  signal: AbortSignal,
+): Promise<References> {
+  if (refs === undefined) return { ok: true, objects: undefined, serviceVariables: [] };
+  return await resolveEnvironmentRefs(pod, next.container, refs, signal);
 }
 
 function configError(message: string): StartFailure {

@@ -21,10 +21,10 @@ import { removeContainer, removePod, removeSandbox } from "./remove-pod.ts";
 import { type ContainerStarter, createContainerStarter } from "./start-container.ts";
 import type { StartFailure } from "./start-failure.ts";
 import { createStartLine } from "./start-line.ts";
-import { createSandboxStarter, type SandboxStarter } from "./start-sandbox.ts";
+import { createSandboxStarter, type RuntimeHandlerDeps, type SandboxStarter } from "./start-sandbox.ts";
 import { stopContainer, stopPod } from "./stop-pod.ts";
 
-export interface PodRuntimeDeps {
+export interface PodRuntimeDeps extends RuntimeHandlerDeps {
   cri: Cri;
   host: Host;
   timeline: Timeline;
@@ -173,7 +173,7 @@ async function readySandbox(starter: SandboxStarter, { pod, status, actions, opt
     return await starter.start(pod, actions.createSandbox.attempt, options.signal);
   const current = status.sandboxes.find(({ id }) => id === actions.sandboxId);
   if (current === undefined) throw new Error("the plan starts containers without a sandbox");
-  return { id: current.id, config: starter.configOf(pod, current.attempt), ips: current.ips };
+  return { id: current.id, config: await starter.configOf(pod, current.attempt), ips: current.ips };
 }
 
 async function startOne(

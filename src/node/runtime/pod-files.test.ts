@@ -35,6 +35,16 @@ it("makes the pod's directories, and removes them with all that is in them", asy
   expect(await podFiles.listDirectories()).toEqual([]);
 });
 
+it("says that a pod's IDs are free only when its directory is gone", async () => {
+  const { files, random } = createFakeHost();
+  files.put(`${POD_DIRECTORY}/userns`, "{}");
+  const seen: unknown[] = [];
+  const release = async (uid: string) => void seen.push(uid, await files.stat(POD_DIRECTORY));
+  const options = { rootDirectory: "/var/lib/kubelet", clusterDomain: "" };
+  await createPodFiles({ files, random, userNamespaces: { release } }, options).removeDirectories("uid-1");
+  expect(seen).toEqual(["uid-1", undefined]);
+});
+
 it("mounts volumes, the hosts file and a termination log that everybody may write", async () => {
   const { files, podFiles, pod, mount } = createRig({ hostAliases: [{ ip: "192.0.2.9", hostnames: ["db"] }] });
   await podFiles.makeDirectories(pod);

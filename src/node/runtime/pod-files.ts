@@ -35,7 +35,14 @@ export interface PodFilesOptions {
 const HOSTS_FILE = "/etc/hosts";
 const MAX_HOSTS_BYTES = 1024 * 1024;
 
-export function createPodFiles(deps: { files: Files; random: Random }, options: PodFilesOptions): PodFiles {
+export interface PodFilesDeps {
+  files: Files;
+  random: Random;
+  /** Told when a pod's directory is gone, and with it what was noted in it of the pod's IDs. */
+  userNamespaces?: { release(uid: string): Promise<void> } | undefined;
+}
+
+export function createPodFiles(deps: PodFilesDeps, options: PodFilesOptions): PodFiles {
   const { files } = deps;
   const podsDirectory = `${options.rootDirectory}/pods`;
   const podDirectory = (uid: string) => `${podsDirectory}/${uid}`;
@@ -75,6 +82,7 @@ export function createPodFiles(deps: { files: Files; random: Random }, options: 
     },
     async removeDirectories(uid) {
       await files.remove(podDirectory(uid));
+      await deps.userNamespaces?.release(uid);
     },
     async listDirectories() {
       if ((await files.stat(podsDirectory)) === undefined) return [];

@@ -15,7 +15,7 @@ async function createRig() {
   const cri = createFakeCri({ clock, faults: { before: ({ rpc }) => void asked.push(rpc) } });
   const health = createRuntimeHealth({ runtime: cri.runtime, clock, log: silentLog });
   const stopping = new AbortController();
-  const before = { runtime: health.runtimeError(), network: health.networkError(), version: health.runtimeVersion() };
+  const before = { runtime: health.runtimeError(), network: health.networkError(), version: health.runtime() };
   const ended = health.run(stopping.signal).catch((error: Error) => error.name);
   stops.push(async () => {
     stopping.abort();
@@ -29,10 +29,10 @@ async function createRig() {
 it("is unknown until the runtime has answered", async () => {
   const { before, health } = await createRig();
   const unknown = "container runtime status check may not have completed yet";
-  expect(before).toEqual({ runtime: unknown, network: unknown, version: { name: "", version: "" } });
+  expect(before).toMatchObject({ runtime: unknown, network: unknown, version: { name: "", version: "" } });
   expect(health.runtimeError()).toBeUndefined();
   expect(health.networkError()).toBeUndefined();
-  expect(health.runtimeVersion()).toEqual({ name: "fake", version: "v1.0.0" });
+  expect(health.runtime()).toMatchObject({ name: "fake", version: "v1.0.0" });
 });
 
 it("is asked for every five seconds while all is well, and the version not again", async () => {

@@ -4,6 +4,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import * as cri from "../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../cri/port.ts";
+import type { RuntimeFacts } from "../node-status/node-status.ts";
 
 /** Whether the runtime and its network are fit to run pods; the runtime's own word, asked for again and again. */
 export interface RuntimeHealth {
@@ -12,8 +13,10 @@ export interface RuntimeHealth {
   runtimeError(): string | undefined;
   /** Undefined when pods can get a network, else why they cannot. */
   networkError(): string | undefined;
-  /** Name and version; empty until the runtime has answered once. */
-  runtimeVersion(): { name: string; version: string };
+  /** What the runtime is and can; its name is empty until it has answered once. */
+  runtime(): RuntimeFacts;
+  /** Called after each change of the two verdicts. Returns how to stop that. */
+  subscribe(listener: () => void): () => void;
 }
 
 export interface RuntimeHealthDeps {
@@ -36,7 +39,8 @@ export function createRuntimeHealth(deps: RuntimeHealthDeps): RuntimeHealth {
   const { clock, log } = deps;
   const unasked = "container runtime status check may not have completed yet";
   let verdict: Verdict = { runtime: unasked, network: unasked };
-  let version = { name: "", version: "" };
+  let facts: RuntimeFacts = { name: "", version: "", handlers: [], features: undefined };
+  const listeners = new Set<() => void>();
 
   const judge = (next: Verdict) => {
     const changed = next.runtime !== verdict.runtime || next.network !== verdict.network;
@@ -44,17 +48,20 @@ export function createRuntimeHealth(deps: RuntimeHealthDeps): RuntimeHealth {
     if (!changed) return;
     if (next.runtime !== undefined) log.error("Container runtime is not ready", { reason: next.runtime });
     else if (next.network !== undefined) log.warn("Container runtime network not ready", { reason: next.network });
-    else log.info("Container runtime is ready", version);
+    else log.info("Container runtime is ready", { name: facts.name, version: facts.version });
+    for (const listener of [...listeners]) listener();
   };
 
   const check = async (signal: AbortSignal): Promise<void> => {
     const call = { timeoutMs: CHECK_TIMEOUT_MS, signal };
     try {
-      const { status } = await deps.runtime.status(cri.StatusRequest.fromPartial({}), call);
-      if (version.name === "" || verdict.runtime !== undefined) {
-        const answer = await deps.runtime.version(cri.VersionRequest.fromPartial({}), call);
-        version = { name: answer.runtimeName, version: answer.runtimeVersion };
+      const answer = await deps.runtime.status(cri.StatusRequest.fromPartial({}), call);
+      const { status, runtimeHandlers: handlers, features } = answer;
+      if (facts.name === "" || verdict.runtime !== undefined) {
+        const version = await deps.runtime.version(cri.VersionRequest.fromPartial({}), call);
+        facts = { ...facts, name: version.runtimeName, version: version.runtimeVersion };
       }
+      facts = { ...facts, handlers, features };
       judge(readConditions(status?.conditions ?? []));
     } catch (error) {
       signal.throwIfAborted();
@@ -74,7 +81,11 @@ export function createRuntimeHealth(deps: RuntimeHealthDeps): RuntimeHealth {
     },
     runtimeError: () => verdict.runtime,
     networkError: () => verdict.network,
-    runtimeVersion: () => version,
+    runtime: () => facts,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
   };
 }
 

@@ -57,15 +57,21 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
     const image = await deps.ensureImage(pod, next.container, signal);
     if ("reason" in image) return image;
     const podIps = isHostNetworkPod(pod) ? deps.hostIps() : sandbox.ips;
-    const [mounts] = await Promise.all([
-      deps.podFiles.makeMounts({ pod, next, podIps, volumes }),
-      // As upstream does: containerd would make it, other runtimes expect to find it.
-      host.files.makeDirectory(containerLogDirectory(deps, run), 0o755),
-    ]);
+    const target = findTarget(run);
+    if ("reason" in target) return target;
+    const makeMounts = async () => {
+      const [mounts] = await Promise.all([
+        deps.podFiles.makeMounts({ pod, next, podIps, volumes }),
+        // As upstream does: containerd would make it, other runtimes expect to find it.
+        host.files.makeDirectory(containerLogDirectory(deps, run), 0o755),
+      ]);
+      return mounts;
+    };
     const { imageRef, user: imageUser } = image;
-    const targetContainerId = findTarget(run);
-    const made = deps.configs.container({ pod, next, imageRef, imageUser, podIps, mounts, targetContainerId });
+    const input = { pod, next, imageRef, imageUser, podIps, targetContainerId: target.id, makeMounts };
+    const made = await deps.configs.container(input, signal);
     if ("reason" in made) return made;
+    for (const warning of made.warnings) timeline.record(podReference(pod), { type: "Warning", ...warning });
     const request = cri.CreateContainerRequest.fromPartial({
       podSandboxId: sandbox.id,
       config: made.config,
@@ -148,10 +154,14 @@ function isTold(reason: string): boolean {
   return reason === "PostStartHookError" || reason === "ImagePullBackOff";
 }
 
-/** The container whose processes an ephemeral one looks into. */
-function findTarget({ pod, next, status }: ContainerRun): string | undefined {
+/** The container whose processes an ephemeral one looks into; one that is not there is a CreateContainerConfigError. */
+function findTarget({ pod, next, status }: ContainerRun): { id: string | undefined } | StartFailure {
   const spec = pod.spec?.ephemeralContainers?.find(({ name }) => name === next.container.name);
-  return spec?.targetContainerName === undefined ? undefined : findContainer(status, spec.targetContainerName)?.id;
+  const name = next.kind === "ephemeral" ? spec?.targetContainerName : undefined;
+  if (!name) return { id: undefined };
+  const id = findContainer(status, name)?.id;
+  if (id !== undefined) return { id };
+  return { reason: "CreateContainerConfigError", message: `unable to find target container ${name}` };
 }
 
 /** The plan counts from what the runtime remembers; logs remember longer, and must not be overwritten. */

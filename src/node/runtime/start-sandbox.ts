@@ -13,7 +13,7 @@ export interface SandboxStarter {
   /** Makes and starts a sandbox; rejects, with an event on the pod, when the runtime refuses. */
   start(pod: Pod, attempt: number, signal: AbortSignal): Promise<StartedSandbox>;
   /** The config that a sandbox of this pod and attempt was made with. */
-  configOf(pod: Pod, attempt: number): cri.PodSandboxConfig;
+  configOf(pod: Pod, attempt: number): Promise<cri.PodSandboxConfig>;
 }
 
 export interface StartedSandbox {
@@ -23,12 +23,26 @@ export interface StartedSandbox {
   ips: string[];
 }
 
-export interface SandboxDeps {
+/** Which of the runtime's ways of running a sandbox a pod gets. */
+export interface RuntimeHandlerDeps {
+  /**
+   * The handler of the pod's `runtimeClassName`, "" without one; asked anew for each sandbox. Rejects where there is no
+   * such class. Default: no pod may name a class.
+   */
+  runtimeHandlerOf?: ((pod: Pod, signal: AbortSignal) => Promise<string>) | undefined;
+  /**
+   * Whether the runtime says that this handler ("" is its default) gives sandboxes users of their own: one that does not
+   * know of them would run the pod with the host's. Default: none does.
+   */
+  supportsUserNamespaces?: ((handler: string) => boolean) | undefined;
+}
+
+export interface SandboxDeps extends RuntimeHandlerDeps {
   runtime: Cri["runtime"];
   host: Host;
   timeline: Timeline;
   metrics: RuntimeMetrics;
-  configs: PodConfigs;
+  configs: Pick<PodConfigs, "sandbox">;
   podLogsDirectory: string;
 }
 
@@ -38,12 +52,30 @@ const RUN_SANDBOX_TIMEOUT_MS = 240_000;
 export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
   const { runtime, host, metrics } = deps;
 
-  const run = async (pod: Pod, config: cri.PodSandboxConfig, signal: AbortSignal): Promise<string> => {
+  /** A sandbox of another kind than asked for would be less of a wall: without the class there is none. */
+  const handlerOf = async (pod: Pod, signal: AbortSignal): Promise<string> => {
+    const { runtimeClassName, hostUsers } = pod.spec ?? {};
+    if (runtimeClassName && deps.runtimeHandlerOf === undefined) {
+      throw new Error(`failed to lookup RuntimeClass ${runtimeClassName}: the node has no API server`);
+    }
+    const handler = (await deps.runtimeHandlerOf?.(pod, signal)) ?? "";
+    if (hostUsers === false && deps.supportsUserNamespaces?.(handler) !== true) {
+      const who = handler === "" ? "runtime" : `RuntimeClass handler "${handler}"`;
+      throw new Error(`can't set \`spec.hostUsers: false\`, ${who} does not support user namespaces`);
+    }
+    return handler;
+  };
+
+  const run = async (
+    pod: Pod,
+    { config, runtimeHandler }: { config: cri.PodSandboxConfig; runtimeHandler: string },
+    signal: AbortSignal,
+  ): Promise<string> => {
     await host.files.makeDirectory(podLogDirectory(deps.podLogsDirectory, podReference(pod)), 0o755);
     const begun = host.clock.monotonic();
-    const request = cri.RunPodSandboxRequest.fromPartial({ config });
+    const request = cri.RunPodSandboxRequest.fromPartial({ config, runtimeHandler });
     const { podSandboxId } = await runtime.runPodSandbox(request, { signal, timeoutMs: RUN_SANDBOX_TIMEOUT_MS });
-    metrics.runSandboxDuration.observe((host.clock.monotonic() - begun) / 1000, { runtime_handler: "" });
+    metrics.runSandboxDuration.observe((host.clock.monotonic() - begun) / 1000, { runtime_handler: runtimeHandler });
     return podSandboxId;
   };
 
@@ -55,18 +87,20 @@ export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
   };
 
   return {
-    configOf: (pod, attempt) => deps.configs.sandbox(pod, attempt).config,
+    configOf: async (pod, attempt) => (await deps.configs.sandbox(pod, attempt)).config,
     async start(pod, attempt, signal) {
       metrics.startedPods.add();
+      let runtimeHandler = "";
       try {
-        const { config, warnings } = deps.configs.sandbox(pod, attempt);
-        const id = await run(pod, config, signal);
+        runtimeHandler = await handlerOf(pod, signal);
+        const { config, warnings } = await deps.configs.sandbox(pod, attempt);
+        const id = await run(pod, { config, runtimeHandler }, signal);
         for (const warning of warnings) deps.timeline.record(podReference(pod), { type: "Warning", ...warning });
         return { id, config, ips: isHostNetworkPod(pod) ? [] : await readIps(id, signal) };
       } catch (error) {
         signal.throwIfAborted();
         metrics.startedPodErrors.add({ code: codeOf(error) ?? "unknown" });
-        metrics.runSandboxErrors.add({ runtime_handler: "" });
+        metrics.runSandboxErrors.add({ runtime_handler: runtimeHandler });
         const message = `Failed to create pod sandbox: ${messageOf(error)}`;
         deps.timeline.record(podReference(pod), { type: "Warning", reason: "FailedCreatePodSandBox", message });
         throw new Error(message, { cause: error });

@@ -16,7 +16,6 @@ type Verdict = Pick<PodCondition, "status" | "reason" | "message">;
 
 const TRUE: Verdict = { status: "True" };
 
-/** Written by a kubelet and by nobody else; upstream's `PodConditionByKubelet`. */
 const OWNED_CONDITIONS: readonly string[] = [
   "PodReadyToStartContainers",
   "Initialized",
@@ -68,7 +67,8 @@ function judgedAgain({ type, status, lastTransitionTime }: PodCondition, verdict
   return { type, ...verdict, ...(hasTime ? { lastTransitionTime } : {}) };
 }
 
-function isOwnedCondition(type: string): boolean {
+/** True for a condition that a kubelet writes and nobody else; upstream's `PodConditionByKubelet`. */
+export function isOwnedCondition(type: string): boolean {
   return OWNED_CONDITIONS.includes(type);
 }
 

@@ -39,7 +39,10 @@ export function createPodStatuses({ clock }: { clock: Pick<Clock, "now"> }): Pod
   const publish = (pod: Pod, next: PodStatus): boolean => {
     const uid = podUid(pod);
     const entry = entries.get(uid);
-    const status = mergePodStatus(pod, entry?.status ?? pod.status ?? {}, next, clock.now());
+    const merged = mergePodStatus(pod, entry?.status ?? pod.status ?? {}, next, clock.now());
+    // A new generation that was seen is news, also where it changed nothing else (KEP-5067).
+    const generation = pod.metadata?.generation;
+    const status = generation === undefined ? merged : { ...merged, observedGeneration: generation };
     if (entry !== undefined && isPodStatusEqual(entry.status, status)) {
       // The spec or its metadata may be news all the same, to those who list.
       entries.set(uid, { pod, status: entry.status });

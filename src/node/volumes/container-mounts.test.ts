@@ -34,6 +34,18 @@ it("is read-only when asked to be, and absolute in the container", () => {
   expect(mountOf({ mountPath: "/data", readOnly: true })).toMatchObject({ readonly: true });
 });
 
+it.each([
+  ["kubernetes.io~secret", true],
+  ["kubernetes.io~configmap", true],
+  ["kubernetes.io~projected", true],
+  ["kubernetes.io~downward-api", true],
+  ["kubernetes.io~empty-dir", false],
+])("a volume of %s that the pod would write to is read-only: %s", (plugin, readonly) => {
+  const paths = new Map([["data", `/var/lib/kubelet/pods/uid-1/volumes/${plugin}/data`]]);
+  const container = { name: "main", volumeMounts: [{ name: "data", mountPath: "/data", readOnly: false }] };
+  expect(computeVolumeMounts(container, paths)[0]?.readonly).toBe(readonly);
+});
+
 it("does not start a container without a volume that it names", () => {
   const container = { name: "main", volumeMounts: [{ name: "gone", mountPath: "/x" }] };
   expect(() => computeVolumeMounts(container, volumes)).toThrow(

@@ -1,6 +1,8 @@
 import type { Container } from "../../api/gen/types.ts";
 import { type Mount, MountPropagation } from "../../cri/gen/cri-v1.ts";
 
+import { isApiVolumePath } from "./volume-directories.ts";
+
 /** The fields of a CRI mount that a volume mount decides; the rest keeps its zero value. */
 export type VolumeMountConfig = Pick<Mount, "containerPath" | "hostPath" | "readonly" | "propagation">;
 
@@ -14,7 +16,8 @@ export function computeVolumeMounts(container: Container, volumes: ReadonlyMap<s
     return {
       containerPath: mount.mountPath.startsWith("/") ? mount.mountPath : `/${mount.mountPath}`,
       hostPath,
-      readonly: mount.readOnly === true,
+      // No container may write what the node agent writes (CVE-2017-1002102). Asked of the path, so that nobody can forget.
+      readonly: mount.readOnly === true || isApiVolumePath(hostPath),
       propagation: propagationOf(mount.mountPropagation),
     };
   });

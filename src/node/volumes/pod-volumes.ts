@@ -1,92 +1,105 @@
-import type { EmptyDirVolumeSource, HostPathVolumeSource, Pod, Volume } from "../../api/gen/types.ts";
+import type { Pod, Volume } from "../../api/gen/types.ts";
 import { podReference } from "../../api/pods.ts";
-import { quantityValue } from "../../api/quantity.ts";
-import { computePodLimits } from "../../api/resources.ts";
-import type { Files, FileType } from "../../host/port.ts";
+import type { Clock } from "../../base/clock.ts";
+import { throwJoined } from "../../base/errors.ts";
+import type { Files } from "../../host/port.ts";
+import { type ApiVolumes, createApiVolumes, planApiVolume, type VolumePlace } from "./api-volumes.ts";
+import { setUpEmptyDir, setUpHostPath } from "./local-volumes.ts";
+import { isMemoryPlugin, volumeDirectories } from "./volume-directories.ts";
+import { createVolumeDirectoryMaker } from "./volume-directory-maker.ts";
+import { type VolumeFailure, volumeError } from "./volume-error.ts";
+import type { VolumeSources } from "./volume-sources.ts";
 
-/** Sets up what a pod's volumes are on the host, and tears it down. Both may be repeated. */
+/** Sets up what a pod's volumes are on the host, and tears it down. Both may be repeated; a pod has one call at a time. */
 export interface PodVolumes {
-  /** The host path of every volume by its name. Rejects with VolumeError, naming the volume, when one cannot be had. */
-  setUp(pod: Pod): Promise<ReadonlyMap<string, string>>;
+  /**
+   * The host path of every volume by its name. Called at every sync of the pod, and does little where nothing changed.
+   * Rejects with one error that names every volume that cannot be had. A volume of API objects that containers may be
+   * using, and that cannot be brought up to date, is no failure: it stays as it was, and `onOutdated` is told.
+   */
+  setUp(pod: Pod, signal?: AbortSignal): Promise<ReadonlyMap<string, string>>;
   /** Removes what `setUp` made; host paths stay. */
   tearDown(uid: string): Promise<void>;
 }
 
-/** A volume that cannot be set up; the message is for the pod's FailedMount event. */
-class VolumeError extends Error {
-  override readonly name = "VolumeError";
-}
+/** Without an API server, volumes whose content comes from it are refused. */
+export type PodVolumesDeps = { files: Files } & (
+  | { clock?: undefined; api?: undefined; onOutdated?: undefined }
+  | {
+      clock: Pick<Clock, "now">;
+      api?: VolumeSources | undefined;
+      /** With words for the pod's FailedMount event. */
+      onOutdated?: ((pod: Pod, message: string) => void) | undefined;
+    }
+);
 
-/** World-writable, as kubelet makes it: containers of any user share it. */
-const EMPTY_DIR_MODE = 0o777;
-/** With `fsGroup`: what is made in the volume belongs to that group. */
-const SET_GROUP_ID = 0o2000;
-
-export function createPodVolumes(deps: { files: Files }, options: { rootDirectory: string }): PodVolumes {
+export function createPodVolumes(deps: PodVolumesDeps, options: { rootDirectory: string }): PodVolumes {
   const { files } = deps;
-  const volumesDirectory = (uid: string) => `${options.rootDirectory}/pods/${uid}/volumes`;
-  const emptyDirs = (uid: string) => `${volumesDirectory(uid)}/kubernetes.io~empty-dir`;
+  const directoryMaker = createVolumeDirectoryMaker({ files });
+  const apiVolumes: ApiVolumes | undefined =
+    deps.api &&
+    createApiVolumes({
+      files,
+      clock: deps.clock,
+      api: deps.api,
+      directoryMaker,
+      onOutdated: (pod, volumeName, error) => deps.onOutdated?.(pod, volumeError([{ volumeName, error }]).message),
+    });
 
-  const setUpVolume = async (pod: Pod, volume: Volume): Promise<string> => {
-    if (volume.hostPath) return await setUpHostPath(files, volume.name, volume.hostPath);
-    if (volume.emptyDir) return await setUpEmptyDir(pod, volume.name, volume.emptyDir);
-    throw new VolumeError(`volume "${volume.name}" is of a kind that this version cannot set up`);
-  };
-
-  const setUpEmptyDir = async (pod: Pod, name: string, source: EmptyDirVolumeSource): Promise<string> => {
-    const { medium = "", sizeLimit } = source;
-    if (medium !== "" && medium !== "Memory") {
-      throw new VolumeError(`volume "${name}": emptyDir.medium "${medium}" is not supported yet`);
+  const setUpVolume = async (pod: Pod, volume: Volume, place: VolumePlace): Promise<string> => {
+    if (volume.hostPath) return await setUpHostPath(files, volume.hostPath);
+    if (volume.emptyDir) {
+      return await setUpEmptyDir(directoryMaker, pod, { volumeName: volume.name, source: volume.emptyDir, ...place });
     }
-    const path = `${emptyDirs(podReference(pod).uid)}/${name}`;
-    if ((await files.stat(path)) === undefined) await files.makeDirectory(path, EMPTY_DIR_MODE);
-    if (medium === "Memory") {
-      const limit = sizeLimit ?? computePodLimits(pod)["memory"];
-      await files.mountMemory(path, limit === undefined ? undefined : quantityValue(limit));
-    }
-    const group = pod.spec?.securityContext?.fsGroup;
-    // Asked of the mode, so that a set-up that was cut short is finished, and what containers changed later stays.
-    const isGiven = group === undefined || ((await files.stat(path))?.mode ?? 0) & SET_GROUP_ID;
-    if (!isGiven) await files.setGroup(path, group, EMPTY_DIR_MODE | SET_GROUP_ID);
-    return path;
+    const plan = planApiVolume(volume);
+    if (plan === undefined) throw new Error("volumes of this kind are not supported by this version of nodelet");
+    if (apiVolumes === undefined) throw new Error(`${plan.kind} volumes need an API server, and there is none here`);
+    return await apiVolumes.setUp(pod, plan, place);
   };
 
   return {
-    async setUp(pod) {
+    async setUp(pod, signal = new AbortController().signal) {
+      const place = { directories: volumeDirectories(options.rootDirectory, podReference(pod).uid), signal };
+      const volumes = pod.spec?.volumes ?? [];
+      // All of them, also when one has failed: none is left under way, and one error names every culprit.
+      const outcomes = await Promise.allSettled(volumes.map(async (volume) => await setUpVolume(pod, volume, place)));
       const paths = new Map<string, string>();
-      for (const volume of pod.spec?.volumes ?? []) paths.set(volume.name, await setUpVolume(pod, volume));
+      const failures: VolumeFailure[] = [];
+      for (const [index, { name }] of volumes.entries()) {
+        const outcome = outcomes[index];
+        if (outcome?.status === "fulfilled") paths.set(name, outcome.value);
+        else failures.push({ volumeName: name, error: outcome?.reason });
+      }
+      if (failures.length > 0) throw volumeError(failures);
       return paths;
     },
+
     async tearDown(uid) {
-      const directory = emptyDirs(uid);
-      const names = (await files.stat(directory)) === undefined ? [] : await files.list(directory);
-      for (const { name } of names) await files.unmount(`${directory}/${name}`);
-      await files.remove(volumesDirectory(uid));
+      apiVolumes?.forget(uid);
+      const directories = volumeDirectories(options.rootDirectory, uid);
+      const memory = await findMemoryVolumes(files, directories.volumes);
+      const outcomes = await Promise.allSettled(memory.map(async (path) => await files.unmount(path)));
+      const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
+      throwJoined(failures, "volumes of the pod cannot be unmounted");
+      await files.remove(directories.notes);
+      await files.remove(directories.volumes);
     },
   };
 }
 
-const EXPECTED: Readonly<Record<string, { type: FileType; words: string }>> = {
-  DirectoryOrCreate: { type: "directory", words: "a directory" },
-  Directory: { type: "directory", words: "a directory" },
-  FileOrCreate: { type: "file", words: "a file" },
-  File: { type: "file", words: "a file" },
-  Socket: { type: "socket", words: "a socket file" },
-  CharDevice: { type: "character-device", words: "a character device" },
-  BlockDevice: { type: "block-device", words: "a block device" },
-};
+/** Paths of volumes that may be mounted. A link in a volume's place is not one: what it leads to is none of the pod's. */
+async function findMemoryVolumes(files: Files, directory: string): Promise<string[]> {
+  if ((await files.stat(directory)) === undefined) return [];
+  const plugins = (await listDirectories(files, directory)).filter(isMemoryPlugin);
+  const volumes = await Promise.all(
+    plugins.map(async (plugin) => {
+      const names = await listDirectories(files, `${directory}/${plugin}`);
+      return names.map((name) => `${directory}/${plugin}/${name}`);
+    }),
+  );
+  return volumes.flat();
+}
 
-async function setUpHostPath(files: Files, name: string, { path, type = "" }: HostPathVolumeSource): Promise<string> {
-  if (type === "") return path;
-  const expected = EXPECTED[type];
-  if (expected === undefined) throw new VolumeError(`volume "${name}": unknown hostPath type "${type}"`);
-  const found = await files.stat(path);
-  if (found === undefined) {
-    if (type === "DirectoryOrCreate") await files.makeDirectory(path, 0o755);
-    else if (type === "FileOrCreate") await files.touch(path, 0o644);
-    else throw new VolumeError(`volume "${name}": hostPath type check failed: ${path} does not exist`);
-    return path;
-  }
-  if (found.type === expected.type) return path;
-  throw new VolumeError(`volume "${name}": hostPath type check failed: ${path} is not ${expected.words}`);
+async function listDirectories(files: Files, directory: string): Promise<string[]> {
+  return (await files.list(directory)).filter(({ type }) => type === "directory").map(({ name }) => name);
 }

@@ -6,10 +6,11 @@ import type { FakeCriOptions } from "../../../cri/fake/create-fake-cri.ts";
 import { createImageEnsurer } from "../../images/image-ensurer.ts";
 import { TEST_NODE } from "../config/__fixtures__/node.ts";
 import type { NodeFacts } from "../config/node-facts.ts";
-import { createPodConfigs } from "../create-pod-configs.ts";
+import { createPodConfigs, type PodConfigsDeps } from "../create-pod-configs.ts";
 import { createPodRuntime } from "../create-pod-runtime.ts";
 import { createPodFiles } from "../pod-files.ts";
 import type { SyncOutcome } from "../pod-runtime.ts";
+import type { RuntimeHandlerDeps } from "../start-sandbox.ts";
 import { createFakeNode, NEVER, POLITE } from "./fake-node.ts";
 
 export interface PodShape {
@@ -41,9 +42,14 @@ export function makePod({ main = [{}], init = [], spec = {} }: PodShape = {}): P
   };
 }
 
+/** What the rig is made of, where a test does not leave it to the defaults. */
+export interface RuntimeRigOptions extends Partial<FakeCriOptions>, PodConfigsDeps, RuntimeHandlerDeps {
+  facts?: Partial<NodeFacts>;
+}
+
 /** The executor of plans over a fake machine and a fake runtime. */
-export function createRuntimeRig(options: Partial<FakeCriOptions> & { facts?: Partial<NodeFacts> } = {}) {
-  const { facts, ...criOptions } = options;
+export function createRuntimeRig(options: RuntimeRigOptions = {}) {
+  const { facts, refs, userNamespaces, runtimeHandlerOf, supportsUserNamespaces, ...criOptions } = options;
   const node = createFakeNode(criOptions);
   const { host, clock, cri, timeline } = node;
   const rootDirectory = "/var/lib/kubelet";
@@ -56,13 +62,15 @@ export function createRuntimeRig(options: Partial<FakeCriOptions> & { facts?: Pa
     host,
     timeline,
     metrics: createMetrics(),
-    configs: createPodConfigs({ ...TEST_NODE, ...facts }),
+    configs: createPodConfigs({ ...TEST_NODE, ...facts }, { refs, userNamespaces }),
     backOff: createBackOff({ initialMs: 10_000, maxMs: 300_000 }),
     ensureImage: createImageEnsurer({ images: cri.images, clock, timeline }, { parallelPulls: 1 }).ensureImage,
     podFiles,
     hostIps: () => ["192.0.2.2"],
     podLogsDirectory: "/var/log/pods",
     containerLogsDirectory: "/var/log/containers",
+    runtimeHandlerOf,
+    supportsUserNamespaces,
   });
 
   /** Syncs the pod as its worker does, on what the runtime holds now; returns failures as `main CrashLoopBackOff`. */

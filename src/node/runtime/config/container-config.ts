@@ -29,21 +29,26 @@ export interface ContainerConfigInput extends ContainerSecurityInput {
 /** The error is the message of a CreateContainerConfigError. */
 export type ContainerConfigResult = { ok: true; config: ContainerConfig } | { ok: false; error: string };
 
+/** Why no container can be made of this, whatever its environment and mounts are. */
+export function findContainerConfigError(input: ContainerSecurityInput): string | undefined {
+  const signal = input.container.lifecycle?.stopSignal;
+  if (signal !== undefined && criStopSignal(signal) === undefined) return `unknown stop signal "${signal}"`;
+  return findSecurityError(input);
+}
+
 /** What CreateContainer is asked for. Follows kuberuntime_container.go (generateContainerConfig). */
 export function buildContainerConfig(input: ContainerConfigInput): ContainerConfigResult {
   const { pod, container, restartCount } = input;
-  const signal = container.lifecycle?.stopSignal;
-  const stopSignal = signal === undefined ? Signal.SIGNAL_RUNTIME_DEFAULT : criStopSignal(signal);
-  if (stopSignal === undefined) return { ok: false, error: `unknown stop signal "${signal}"` };
-  const error = findSecurityError(input);
+  const error = findContainerConfigError(input);
   if (error !== undefined) return { ok: false, error };
+  const signal = container.lifecycle?.stopSignal;
 
   const config = ContainerConfig.fromPartial({
     metadata: { name: container.name, attempt: restartCount },
     image: { image: input.imageRef, userSpecifiedImage: container.image ?? "" },
     ...expandCommand(container, input.environment),
     workingDir: container.workingDir ?? "",
-    envs: input.environment.map(({ name, value }) => ({ key: name, value: Buffer.from(value) })),
+    envs: input.environment.map(({ name, value, bytes }) => ({ key: name, value: bytes ?? Buffer.from(value) })),
     mounts: input.mounts.map((mount) => withMappedIds(mount, input)),
     devices: [...(input.devices ?? [])],
     CDIDevices: (input.cdiDevices ?? []).map((name) => ({ name })),
@@ -53,7 +58,7 @@ export function buildContainerConfig(input: ContainerConfigInput): ContainerConf
     stdin: container.stdin === true,
     stdinOnce: container.stdinOnce === true,
     tty: container.tty === true,
-    stopSignal,
+    stopSignal: (signal === undefined ? undefined : criStopSignal(signal)) ?? Signal.SIGNAL_RUNTIME_DEFAULT,
     linux: LinuxContainerConfig.fromPartial({
       resources: computeContainerResources(pod, container, input.node),
       securityContext: buildContainerSecurityContext(input),

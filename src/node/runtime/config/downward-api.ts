@@ -1,6 +1,6 @@
+import { readContainerResource, readMetadataField } from "../../../api/downward-fields.ts";
 import type { Container, ObjectFieldSelector, Pod, ResourceFieldSelector } from "../../../api/gen/types.ts";
-import { podContainers, podReference } from "../../../api/pods.ts";
-import { compareQuantities, quantityMilliValue, quantityValue } from "../../../api/quantity.ts";
+import { messageOf } from "../../../base/errors.ts";
 import type { NodeFacts } from "./node-facts.ts";
 
 /** A value that the pod or the node gives, or why there is none. */
@@ -15,20 +15,9 @@ export interface DownwardContext {
 
 /** The fields of a pod that its containers may read into their environment. */
 export function readPodField({ fieldPath }: ObjectFieldSelector, context: DownwardContext): DownwardValue {
-  const { pod, podIps, node } = context;
-  const { name, namespace, uid } = podReference(pod);
-  const keyed = /^metadata\.(labels|annotations)\['(.*)'\]$/s.exec(fieldPath);
-  if (keyed !== null) {
-    const values = keyed[1] === "labels" ? pod.metadata?.labels : pod.metadata?.annotations;
-    return found(values?.[keyed[2] ?? ""] ?? "");
-  }
+  const { pod, node } = context;
+  const podIps = inFamilyOrder(context.podIps, node.hostIps);
   switch (fieldPath) {
-    case "metadata.name":
-      return found(name);
-    case "metadata.namespace":
-      return found(namespace);
-    case "metadata.uid":
-      return found(uid);
     case "spec.nodeName":
       return found(pod.spec?.nodeName ?? node.nodeName);
     case "spec.serviceAccountName":
@@ -42,8 +31,14 @@ export function readPodField({ fieldPath }: ObjectFieldSelector, context: Downwa
     case "status.hostIPs":
       return hostIps(node.hostIps);
     default:
-      return { ok: false, error: `unsupported fieldPath: ${fieldPath}` };
+      return attempt(() => readMetadataField(pod, fieldPath));
   }
+}
+
+/** First those of the family that the node prefers, whatever order the network plugin gave. */
+function inFamilyOrder(podIps: readonly string[], nodeIps: readonly string[]): string[] {
+  const isPreferred = (ip: string) => ip.includes(":") === (nodeIps[0] ?? ip).includes(":");
+  return [...podIps.filter(isPreferred), ...podIps.filter((ip) => !isPreferred(ip))];
 }
 
 function hostIps(ips: readonly string[]): DownwardValue {
@@ -51,44 +46,24 @@ function hostIps(ips: readonly string[]): DownwardValue {
 }
 
 /**
- * A container's request or limit in units of the divisor, rounded up. A missing limit reads as what the node can give,
- * a missing request as 0.
+ * A container's request or limit in units of the divisor, rounded up; the container's own where the selector names none.
+ * A missing limit reads as what the node can give, a missing request as 0.
  */
 export function readResourceField(
   selector: ResourceFieldSelector,
   container: Container,
-  context: DownwardContext,
+  { pod, node }: DownwardContext,
 ): DownwardValue {
-  const target = containerOf(selector, container, context.pod);
-  if (target === undefined) return { ok: false, error: `container ${selector.containerName} not found` };
-  const [, kind, resource = ""] = /^(limits|requests)\.(.+)$/.exec(selector.resource) ?? [];
-  if (!/^(cpu|memory|ephemeral-storage|hugepages-.+)$/.test(resource)) {
-    return { ok: false, error: `unsupported container resource: ${selector.resource}` };
+  const containerName = selector.containerName || container.name;
+  return attempt(() => readContainerResource(pod, { ...selector, containerName }, node.allocatable));
+}
+
+function attempt(read: () => string): DownwardValue {
+  try {
+    return found(read());
+  } catch (error) {
+    return { ok: false, error: messageOf(error) };
   }
-  const quantity =
-    kind === "limits"
-      ? limitOf(target, resource, context.node.allocatable)
-      : (target.resources?.requests?.[resource] ?? "0");
-  return found(divideUp(quantity, selector.divisor, resource));
-}
-
-function containerOf({ containerName }: ResourceFieldSelector, own: Container, pod: Pod): Container | undefined {
-  if (!containerName || containerName === own.name) return own;
-  return podContainers(pod).find(({ container }) => container.name === containerName)?.container;
-}
-
-function limitOf(container: Container, resource: string, allocatable: NodeFacts["allocatable"]): string {
-  const limit = container.resources?.limits?.[resource];
-  if (limit !== undefined && compareQuantities(limit, "0") !== 0) return limit;
-  return resource.startsWith("hugepages-") ? "0" : (allocatable[resource] ?? "0");
-}
-
-/** CPU counts in thousandths, so that a divisor of `1m` can say them. */
-function divideUp(quantity: string, divisor: string | undefined, resource: string): string {
-  const unit = divisor === undefined || compareQuantities(divisor, "0") === 0 ? "1" : divisor;
-  const amountOf = resource === "cpu" ? quantityMilliValue : quantityValue;
-  const [dividend, by] = [amountOf(quantity), amountOf(unit)];
-  return `${(dividend + by - 1n) / by}`;
 }
 
 function found(value: string): DownwardValue {

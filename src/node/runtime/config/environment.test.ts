@@ -18,9 +18,10 @@ const POD: Pod = {
 };
 
 function build(container: Partial<Container>, overrides: Partial<EnvironmentInput> = {}) {
+  const main = { name: "main", ...container };
   return buildEnvironment({
-    pod: POD,
-    container: { name: "main", ...container },
+    pod: { ...POD, spec: { ...POD.spec, containers: [...(POD.spec?.containers ?? []), main] } },
+    container: main,
     podIps: ["10.0.0.4", "fd00::4"],
     node: {
       nodeName: "rig",
@@ -105,6 +106,7 @@ describe("fieldRef", () => {
     ["metadata.uid", "uid-1"],
     ["metadata.labels['app']", "x"],
     ["metadata.labels['none']", ""],
+    ["metadata.labels['constructor']", ""],
     ["metadata.annotations['note']", "n1"],
     ["metadata.annotations['example.org/a['b']']", "odd"],
     ["spec.nodeName", "rig"],
@@ -115,6 +117,12 @@ describe("fieldRef", () => {
     ["status.hostIPs", "192.0.2.2,2001:db8::2"],
   ])("%s", (fieldPath, expected) => {
     expect(values(field(fieldPath))).toEqual([`V=${expected}`]);
+  });
+
+  it("says the address of the family that the node prefers first", () => {
+    const node = { nodeName: "rig", hostIps: ["2001:db8::2", "192.0.2.2"], allocatable: {} };
+    expect(values(field("status.podIP"), { node })).toEqual(["V=fd00::4"]);
+    expect(values(field("status.podIPs"), { node })).toEqual(["V=fd00::4,10.0.0.4"]);
   });
 
   it("refuses other fields, and an address that the node does not have", () => {
@@ -153,7 +161,7 @@ describe("resourceFieldRef", () => {
   });
 
   it.each([
-    { ref: { resource: "limits.gpu" }, error: "unsupported container resource: limits.gpu" },
+    { ref: { resource: "limits.gpu" }, error: "Unsupported container resource : limits.gpu" },
     { ref: { resource: "limits.cpu", containerName: "gone" }, error: "container gone not found" },
   ])("refuses $ref", ({ ref, error }) => {
     const env = [{ name: "V", valueFrom: { resourceFieldRef: ref } }];
@@ -161,7 +169,7 @@ describe("resourceFieldRef", () => {
   });
 });
 
-describe("references that need an API server", () => {
+describe("references on a node without an API server", () => {
   it.each<{ field: string; container: Partial<Container> }>([
     {
       field: 'env[1] (B) valueFrom.secretKeyRef: secret "s"',
@@ -191,6 +199,6 @@ describe("references that need an API server", () => {
         { name: "B", value: "1" },
       ],
     };
-    expect(build(container)).toEqual({ ok: true, variables: [{ name: "B", value: "1" }] });
+    expect(build(container)).toEqual({ ok: true, variables: [{ name: "B", value: "1" }], warnings: [] });
   });
 });

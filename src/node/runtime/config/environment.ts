@@ -1,86 +1,137 @@
 import type { Container, EnvFromSource, EnvVar } from "../../../api/gen/types.ts";
+import { podReference } from "../../../api/pods.ts";
 import { type DownwardContext, type DownwardValue, readPodField, readResourceField } from "./downward-api.ts";
 import { expandVariables } from "./expansion.ts";
+import {
+  type KeyReference,
+  type ReferredObjects,
+  type ReferredValue,
+  readEntries,
+  readKey,
+} from "./referred-values.ts";
 
 /** With its value as the container will see it. */
-export interface EnvironmentVariable {
+export interface EnvironmentVariable extends ReferredValue {
   name: string;
-  value: string;
 }
 
 export interface EnvironmentInput extends DownwardContext {
   container: Container;
   /** Of the services that the pod may see (`enableServiceLinks`); the container's own variables win over them. */
   serviceVariables: readonly EnvironmentVariable[];
+  /** Undefined without an API server: a reference to an object is an error then, unless it is optional. */
+  objects?: ReferredObjects | undefined;
 }
 
-/** The error names the container and the field; it is the message of a CreateContainerConfigError. */
-export type Environment = { ok: true; variables: EnvironmentVariable[] } | { ok: false; error: string };
+/** Keys that no variable can be called; for an event on the pod. */
+export interface EnvironmentWarning {
+  reason: "InvalidEnvironmentVariableNames";
+  message: string;
+}
+
+/** The error is the message of a CreateContainerConfigError. */
+export type Environment =
+  | { ok: true; variables: EnvironmentVariable[]; warnings: EnvironmentWarning[] }
+  | { ok: false; error: string };
 
 /**
- * The container's environment: its `env` in order, each name once and with its last value, then the services'.
- * Values may refer to variables declared before them and to the services'. Config maps, secrets and env files cannot be
- * read yet: a reference to one is an error, unless it is optional, which skips it.
+ * The container's environment: `envFrom`, then `env` in order, each name once and with its last value, then the
+ * services'. Values may refer to variables set before them and to the services'. Follows makeEnvironmentVariables
+ * (kubelet_pods.go).
  */
 export function buildEnvironment(input: EnvironmentInput): Environment {
-  const { container } = input;
-  const fail = (field: string, error: string): Environment => ({
-    ok: false,
-    error: `container "${container.name}": ${field}: ${error}`,
-  });
-
-  for (const [index, source] of (container.envFrom ?? []).entries()) {
-    const reference = requiredSource(source);
-    if (reference !== undefined) return fail(`envFrom[${index}].${reference.field}`, reference.error);
+  const { env = [], envFrom = [] } = input.container;
+  const own = new Map<string, ReferredValue>();
+  const warnings: EnvironmentWarning[] = [];
+  for (const [index, source] of envFrom.entries()) {
+    const read = readSource(source, index, input);
+    if (read === "skip") continue;
+    if ("error" in read) return { ok: false, error: read.error };
+    for (const [name, value] of read.variables) own.set(name, value);
+    if (read.warning !== undefined) warnings.push(read.warning);
   }
-
-  const services = new Map(input.serviceVariables.map(({ name, value }) => [name, value]));
-  const own = new Map<string, string>();
-  for (const [index, variable] of (container.env ?? []).entries()) {
-    if (variable.value || variable.valueFrom === undefined) {
-      const lookup = (name: string) => own.get(name) ?? services.get(name);
-      own.set(variable.name, expandVariables(variable.value ?? "", lookup));
-      continue;
-    }
-    const source = resolveSource(variable.valueFrom, input);
-    if (source === "skip") continue;
-    if (!source.value.ok) return fail(`env[${index}] (${variable.name}) valueFrom.${source.field}`, source.value.error);
-    own.set(variable.name, source.value.value);
+  const services = new Map(input.serviceVariables.map((variable) => [variable.name, variable]));
+  const lookup = (name: string) => (own.get(name) ?? services.get(name))?.value;
+  for (const [index, variable] of env.entries()) {
+    const value = variable.value
+      ? { value: expandVariables(variable.value, lookup) }
+      : resolveVariable(variable, index, input);
+    if (value === "skip") continue;
+    if ("error" in value) return { ok: false, error: value.error };
+    own.set(variable.name, value);
   }
-
-  const unshadowed = [...services].filter(([name]) => !own.has(name));
-  return { ok: true, variables: [...own, ...unshadowed].map(([name, value]) => ({ name, value })) };
+  const unshadowed = [...services.values()].filter(({ name }) => !own.has(name));
+  const variables = [...[...own].map(([name, value]) => ({ name, ...value })), ...unshadowed];
+  return { ok: true, variables, warnings };
 }
 
-type Source = NonNullable<EnvVar["valueFrom"]>;
-type Resolved = { field: string; value: DownwardValue } | "skip";
+type Resolved = ReferredValue | { error: string } | "skip";
 
-function resolveSource(source: Source, input: EnvironmentInput): Resolved {
-  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = source;
-  if (fieldRef) return { field: "fieldRef", value: readPodField(fieldRef, input) };
+function resolveVariable({ name, valueFrom }: EnvVar, index: number, input: EnvironmentInput): Resolved {
+  if (valueFrom === undefined) return { value: "" };
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;
+  const at = (field: string) => `env[${index}] (${name}) valueFrom.${field}`;
+  const downward = (field: string, read: DownwardValue): Resolved =>
+    read.ok ? { value: read.value } : { error: describe(input, at(field), read.error) };
+  const referred = (field: string, reference: KeyReference): Resolved =>
+    input.objects === undefined
+      ? unreadable(input, at(field), reference)
+      : readKey(input.objects, reference, podReference(input.pod).namespace);
+
+  if (fieldRef) return downward("fieldRef", readPodField(fieldRef, input));
   if (resourceFieldRef) {
-    return { field: "resourceFieldRef", value: readResourceField(resourceFieldRef, input.container, input) };
+    return downward("resourceFieldRef", readResourceField(resourceFieldRef, input.container, input));
   }
-  if (configMapKeyRef) return unreadable("configMapKeyRef", `config map "${configMapKeyRef.name}"`, configMapKeyRef);
-  if (secretKeyRef) return unreadable("secretKeyRef", `secret "${secretKeyRef.name}"`, secretKeyRef);
-  if (fileKeyRef) return unreadable("fileKeyRef", `file "${fileKeyRef.path}"`, fileKeyRef);
-  return { field: "", value: { ok: false, error: "names no source" } };
+  if (configMapKeyRef) return referred("configMapKeyRef", { kind: "ConfigMap", ...configMapKeyRef });
+  if (secretKeyRef) return referred("secretKeyRef", { kind: "Secret", ...secretKeyRef });
+  if (fileKeyRef) return unreadable(input, at("fileKeyRef"), { kind: "file", ...fileKeyRef, name: fileKeyRef.path });
+  return { error: describe(input, at(""), "names no source") };
 }
 
-function unreadable(field: string, what: string, { optional }: { optional?: boolean }): Resolved {
-  return optional === true ? "skip" : { field, value: { ok: false, error: cannotRead(what) } };
+type ReadSource =
+  | { variables: Array<[name: string, value: ReferredValue]>; warning?: EnvironmentWarning }
+  | { error: string }
+  | "skip";
+
+function readSource(
+  { prefix = "", configMapRef, secretRef }: EnvFromSource,
+  index: number,
+  input: EnvironmentInput,
+): ReadSource {
+  const [field, reference] = configMapRef
+    ? (["configMapRef", { kind: "ConfigMap", ...configMapRef }] as const)
+    : (["secretRef", { kind: "Secret", ...secretRef }] as const);
+  if (!configMapRef && !secretRef) return "skip";
+  if (input.objects === undefined) return unreadable(input, `envFrom[${index}].${field}`, reference);
+  const read = readEntries(input.objects, reference);
+  if (read === "skip" || "error" in read) return read;
+  const named = read.found.map(([key, value]): [string, ReferredValue] => [`${prefix}${key}`, value]);
+  const variables = named.filter(([name]) => isVariableName(name));
+  const invalid = named.flatMap(([name]) => (isVariableName(name) ? [] : [name])).toSorted();
+  if (invalid.length === 0) return { variables };
+  const kind = reference.kind === "Secret" ? "secret" : "configMap";
+  const from = `${kind} ${podReference(input.pod).namespace}/${reference.name ?? ""}`;
+  const message = `Keys [${invalid.join(", ")}] from the EnvFrom ${from} were skipped since they are considered invalid environment variable names.`;
+  return { variables, warning: { reason: "InvalidEnvironmentVariableNames", message } };
 }
 
-function requiredSource({ configMapRef, secretRef }: EnvFromSource): { field: string; error: string } | undefined {
-  if (configMapRef && configMapRef.optional !== true) {
-    return { field: "configMapRef", error: cannotRead(`config map "${configMapRef.name}"`) };
-  }
-  if (secretRef && secretRef.optional !== true) {
-    return { field: "secretRef", error: cannotRead(`secret "${secretRef.name}"`) };
-  }
-  return undefined;
+/** Any printable ASCII character but `=`, as the API takes since 1.34. */
+function isVariableName(name: string): boolean {
+  return /^[ -<>-~]+$/.test(name);
 }
 
-function cannotRead(what: string): string {
-  return `${what} cannot be read: this version sets variables only from values, fields and resources`;
+const STANDALONE_KINDS = { ConfigMap: "config map", Secret: "secret", file: "file" };
+
+function unreadable(
+  input: EnvironmentInput,
+  field: string,
+  { kind, name = "", optional }: { kind: keyof typeof STANDALONE_KINDS; name?: string; optional?: boolean },
+): { error: string } | "skip" {
+  if (optional === true) return "skip";
+  const why = kind === "file" ? "this version sets no variables from files" : "the node has no API server";
+  return { error: describe(input, field, `${STANDALONE_KINDS[kind]} "${name}" cannot be read: ${why}`) };
+}
+
+function describe({ container }: EnvironmentInput, field: string, error: string): string {
+  return `container "${container.name}": ${field}: ${error}`;
 }

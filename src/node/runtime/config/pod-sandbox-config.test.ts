@@ -35,6 +35,16 @@ describe("buildPodSandboxConfig", () => {
     expect(build(spec)).toMatchObject({ ok: true, config: { hostname } });
   });
 
+  it("says sysctls with dots, as runtimes take them", () => {
+    const sysctls = [
+      { name: "net/ipv4/conf/eno2.100/rp_filter", value: "1" },
+      { name: "kernel.shm_rmid_forced", value: "0" },
+    ];
+    expect(build({ securityContext: { sysctls } })).toMatchObject({
+      config: { linux: { sysctls: { "net.ipv4.conf.eno2/100.rp_filter": "1", "kernel.shm_rmid_forced": "0" } } },
+    });
+  });
+
   it("hands on the warnings of DNS", () => {
     const built = build({ dnsPolicy: "ClusterFirst" }, { node: { ...TEST_NODE, clusterDns: [] } });
     expect(built).toMatchObject({ ok: true, warnings: [{ reason: "MissingClusterDNS" }] });
@@ -51,7 +61,7 @@ describe("buildPodSandboxConfig", () => {
   it.each<{ why: string; spec: Partial<PodSpec>; error: RegExp }>([
     { why: "a bad hostname", spec: { hostname: "a_b" }, error: /a_b/ },
     { why: "an unknown groups policy", spec: { securityContext: { supplementalGroupsPolicy: "Odd" } }, error: /Odd/ },
-    { why: "a user namespace that the node cannot give", spec: { hostUsers: false }, error: /hostUsers: false/ },
+    { why: "a user namespace that the node cannot give", spec: { hostUsers: false }, error: /`spec.hostUsers: false`/ },
   ])("refuses $why", ({ spec, error }) => {
     expect(build(spec)).toEqual({ ok: false, error: expect.stringMatching(error) });
   });

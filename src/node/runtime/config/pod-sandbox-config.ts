@@ -1,6 +1,7 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import { isHostNetworkPod, podReference } from "../../../api/pods.ts";
 import { LinuxPodSandboxConfig, PodSandboxConfig } from "../../../cri/gen/cri-v1.ts";
+import { normaliseSysctl } from "../../admission/sysctls.ts";
 import { computePodDns, type DnsWarning } from "../../identity/dns.ts";
 import { computePodHostname } from "../../identity/hostname.ts";
 import { computeOverheadResources, computeSandboxResources } from "../../resources/linux-resources.ts";
@@ -31,7 +32,10 @@ export type PodSandboxConfigResult =
 export function buildPodSandboxConfig(input: PodSandboxConfigInput): PodSandboxConfigResult {
   const { pod, attempt, node } = input;
   const { uid, name, namespace } = podReference(pod);
-  const hostname = computePodHostname(pod, node.clusterDomain);
+  // On the host's network the pod has the host's name.
+  const hostname = isHostNetworkPod(pod)
+    ? { ok: true as const, kernelHostname: "" }
+    : computePodHostname(pod, node.clusterDomain);
   if (!hostname.ok) return hostname;
   const error = findGroupsError(pod) ?? findUserNamespaceError(input);
   if (error !== undefined) return { ok: false, error };
@@ -39,8 +43,7 @@ export function buildPodSandboxConfig(input: PodSandboxConfigInput): PodSandboxC
   const { dns, warnings } = computePodDns(pod, node);
   const config = PodSandboxConfig.fromPartial({
     metadata: { name, namespace, uid, attempt },
-    // On the host's network the pod has the host's name.
-    hostname: isHostNetworkPod(pod) ? "" : hostname.kernelHostname,
+    hostname: hostname.kernelHostname,
     logDirectory: podLogDirectory(node.podLogsDirectory, { uid, name, namespace }),
     dnsConfig: { servers: dns.nameservers, searches: dns.searches, options: dns.options },
     portMappings: buildPortMappings(pod),
@@ -56,7 +59,7 @@ function buildLinuxConfig({ pod, node, cgroupParent, userNamespace }: PodSandbox
   return LinuxPodSandboxConfig.fromPartial({
     cgroupParent,
     securityContext: buildSandboxSecurityContext(pod, userNamespace),
-    sysctls: Object.fromEntries(sysctls.map(({ name, value }) => [name, value])),
+    sysctls: Object.fromEntries(sysctls.map(({ name, value }) => [normaliseSysctl(name), value])),
     overhead: computeOverheadResources(pod, node),
     resources: computeSandboxResources(pod, node),
   });
@@ -65,5 +68,5 @@ function buildLinuxConfig({ pod, node, cgroupParent, userNamespace }: PodSandbox
 /** To run such a pod with the host's users would be the opposite of what it asks for. */
 function findUserNamespaceError({ pod, userNamespace }: PodSandboxConfigInput): string | undefined {
   if (pod.spec?.hostUsers !== false || userNamespace !== undefined) return undefined;
-  return "the pod asks for its own user namespace (hostUsers: false), which this node does not provide";
+  return "can't set `spec.hostUsers: false`, this node has no user namespaces to give";
 }

@@ -78,12 +78,12 @@ it.each<Case & { error: RegExp }>([
   {
     why: "a local profile without a name",
     own: { seccompProfile: { type: "Localhost" } },
-    error: /seccompProfile.localhostProfile/,
+    error: /^localhostProfile must be set if seccompProfile type is Localhost\.$/,
   },
   {
     why: "an empty one",
     own: { seccompProfile: { type: "Localhost", localhostProfile: "" } },
-    error: /seccompProfile.localhostProfile/,
+    error: /^localhostProfile must be set if seccompProfile type is Localhost\.$/,
   },
   {
     why: "one outside the directory",
@@ -103,7 +103,7 @@ it.each<Case & { error: RegExp }>([
   {
     why: "a local AppArmor profile without a name",
     own: { appArmorProfile: { type: "Localhost" } },
-    error: /appArmorProfile.localhostProfile/,
+    error: /^missing localhost apparmor profile name$/,
   },
   { why: "an unknown annotation", annotations: { [ANNOTATION]: "odd" }, error: /unknown appArmorProfile type "odd"/ },
 ])("refuses $why", ({ error, ...input }) => {

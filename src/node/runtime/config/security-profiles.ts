@@ -39,12 +39,15 @@ export function buildAppArmor(
 /** Why the container's profiles cannot be applied; a Localhost profile without a name must never mean "unconfined". */
 export function findProfileError(pod: Pod, container: Container): string | undefined {
   const seccomp = seccompProfileOf(pod, container);
+  if (seccomp?.type === "Localhost" && !seccomp.localhostProfile) {
+    return "localhostProfile must be set if seccompProfile type is Localhost.";
+  }
   if (seccomp?.type === "Localhost" && !isBeneath(seccomp.localhostProfile)) {
-    return "seccompProfile.localhostProfile must be set to a relative path when the type is Localhost";
+    return "seccompProfile.localhostProfile must be a relative path without ..";
   }
   const appArmor = appArmorProfileOf(pod, container);
   if (appArmor?.type === "Localhost" && !appArmor.localhostProfile) {
-    return "appArmorProfile.localhostProfile must be set when the type is Localhost";
+    return "missing localhost apparmor profile name";
   }
   for (const [field, profile] of Object.entries({ seccompProfile: seccomp, appArmorProfile: appArmor })) {
     if (profile && !Object.hasOwn(ProfileType, profile.type)) return `unknown ${field} type "${profile.type}"`;

@@ -1,0 +1,84 @@
+import { CodedError, codeOf, messageOf, runAll } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import { KUBELET_VERSION } from "../../config/kubelet-version.ts";
+import type { ClusterConfig, NodeAgentConfig } from "../../config/node-agent-config.ts";
+import type { Host } from "../../host/port.ts";
+import { createHttpKubeClient, type HttpKubeClient } from "../../kube/http/create-http-kube-client.ts";
+import { readKubeconfig } from "../../kube/kubeconfig.ts";
+import { bootstrapClientCertificate } from "../../node/certificates/bootstrap-client-certificate.ts";
+import type { KubePorts } from "../../node/node-agent-ports.ts";
+
+/** The clients of the API server. */
+export interface KubeLink {
+  readonly ports: KubePorts;
+  close(): Promise<void>;
+}
+
+export interface KubeLinkDeps {
+  host: Host;
+  log: Log;
+  metrics: Metrics;
+}
+
+/** A watch is not bound by it; everything else is small. */
+const CALL_TIMEOUT_MS = 30_000;
+const USER_AGENT = `nodelet/${KUBELET_VERSION}`;
+
+/**
+ * Connects to the API server of the kubeconfig; where that does not exist, or is of no use any more, it is first made with
+ * the credentials of the bootstrap kubeconfig, which waits for as long as the approval takes.
+ */
+export async function connectKube(
+  config: NodeAgentConfig,
+  cluster: ClusterConfig,
+  { host, log, metrics, signal }: KubeLinkDeps & { signal: AbortSignal },
+): Promise<KubeLink> {
+  const { clock, random, files } = host;
+  const deps = { clock, random, log, metrics };
+  if (cluster.bootstrapKubeconfigPath !== undefined) {
+    await bootstrap(cluster.bootstrapKubeconfigPath, { config, cluster, host, log, signal });
+  }
+  const connection = await readKubeconfig(cluster.kubeconfigPath, files).catch((error: unknown) => {
+    if (codeOf(error) !== "ENOENT") throw error;
+    const mend = "write one, or name a --bootstrap-kubeconfig to get one with";
+    throw new CodedError("kubeconfig-missing", `--kubeconfig: ${messageOf(error)}; ${mend}`, { cause: error });
+  });
+  const { kubelet } = config;
+  const unlimited = { qps: 0, burst: 0 };
+  const heartbeatTimeoutMs = Math.min(kubelet.nodeStatusUpdateFrequency, kubelet.nodeLeaseDurationSeconds * 1000);
+  const connect = (options: { qps: number; burst: number; timeoutMs: number }): HttpKubeClient =>
+    createHttpKubeClient({ ...deps, connection }, { userAgent: USER_AGENT, ...options });
+  const client = connect({ qps: kubelet.kubeAPIQPS ?? 0, burst: kubelet.kubeAPIBurst, timeoutMs: CALL_TIMEOUT_MS });
+  const heartbeat = connect({ ...unlimited, timeoutMs: heartbeatTimeoutMs });
+  // The sink of events counts for itself.
+  const events = connect({ ...unlimited, timeoutMs: CALL_TIMEOUT_MS });
+  return {
+    ports: { client, heartbeat, events },
+    close: async () =>
+      await runAll(
+        [client, heartbeat, events].map((one) => one.close),
+        "closing connections",
+      ),
+  };
+}
+
+async function bootstrap(
+  path: string,
+  deps: { config: NodeAgentConfig; cluster: ClusterConfig; host: Host; log: Log; signal: AbortSignal },
+): Promise<void> {
+  const { config, cluster, host, log, signal } = deps;
+  const { clock, random, files } = host;
+  const bootstrapConnection = await readKubeconfig(path, files);
+  const client = createHttpKubeClient(
+    { clock, random, log, connection: bootstrapConnection },
+    { userAgent: USER_AGENT, qps: 0, burst: 0, timeoutMs: CALL_TIMEOUT_MS },
+  );
+  try {
+    const { certDirectory, kubeconfigPath } = cluster;
+    const options = { nodeName: config.nodeName, certDirectory, kubeconfigPath, bootstrapConnection };
+    await bootstrapClientCertificate({ client, clock, random, log, files }, options, signal);
+  } finally {
+    await client.close();
+  }
+}

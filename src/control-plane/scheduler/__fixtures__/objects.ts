@@ -1,0 +1,70 @@
+import type { Node, Pod, PodSpec } from "../../../api/gen/types.ts";
+import type { Cluster, NodeInfo, PendingPod, StorageReader } from "../cluster.ts";
+import { nodeInfoOf, pendingPodOf } from "../cluster.ts";
+import { type PodInfo, podInfoOf } from "../pod-info.ts";
+
+/** Of a pod, as much as a case is about. */
+export interface PodOptions extends Partial<PodSpec> {
+  name?: string;
+  namespace?: string;
+  labels?: Record<string, string>;
+  /** `cpu: 1, memory: 1Gi` of its only container. */
+  requests?: Record<string, string>;
+  status?: Pod["status"];
+  metadata?: Pod["metadata"];
+}
+
+export function pod(options: PodOptions = {}): Pod {
+  const { name = "p", namespace = "default", labels = {}, requests = {}, status, metadata, ...spec } = options;
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace, labels, uid: `uid-${name}`, ...metadata },
+    spec: {
+      schedulerName: "default-scheduler",
+      containers: [{ name: "main", image: "i", resources: { requests } }],
+      ...spec,
+    },
+    ...(status && { status }),
+  };
+}
+
+export interface NodeOptions {
+  name?: string;
+  labels?: Record<string, string>;
+  allocatable?: Record<string, string>;
+  spec?: Node["spec"];
+  status?: Node["status"];
+}
+
+export function node(options: NodeOptions = {}): Node {
+  const { name = "n1", labels = {}, allocatable = {}, spec, status } = options;
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name, labels: { "kubernetes.io/hostname": name, ...labels } },
+    ...(spec && { spec }),
+    status: { allocatable: { cpu: "4", memory: "8Gi", pods: "110", ...allocatable }, ...status },
+  };
+}
+
+export const pending = (options: PodOptions = {}): PendingPod => pendingPodOf(pod(options));
+
+/** A pod that is on a node. */
+export const placed = (name: string, options: PodOptions = {}): PodInfo => {
+  return podInfoOf(pod({ name, nodeName: "n1", ...options }));
+};
+
+export const nodeInfo = (options: NodeOptions = {}, pods: readonly PodInfo[] = []): NodeInfo => {
+  return nodeInfoOf(node(options), pods);
+};
+
+export const NO_STORAGE: StorageReader = {
+  claim: () => undefined,
+  volume: () => undefined,
+  isDelayed: () => undefined,
+};
+
+export function cluster(nodes: readonly NodeInfo[], parts: Partial<Cluster> = {}): Cluster {
+  return { nodes, storage: NO_STORAGE, namespaceLabels: (name) => ({ "kubernetes.io/metadata.name": name }), ...parts };
+}

@@ -1,0 +1,84 @@
+import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, PodSpec, Taint } from "../../api/gen/types.ts";
+import { computeQosClass, type QosClass } from "../../api/qos.ts";
+import type { Labels, NamespaceLabels, PodInfo } from "./pod-info.ts";
+import { podInfoOf } from "./pod-info.ts";
+import { type Amounts, amountsOf } from "./pod-requests.ts";
+
+/** A node with what is on it, at one moment. Never changes: another moment is another value. */
+export interface NodeInfo {
+  readonly name: string;
+  readonly labels: Labels;
+  readonly taints: readonly Taint[];
+  readonly isUnschedulable: boolean;
+  readonly allocatable: Amounts;
+  readonly pods: readonly PodInfo[];
+  /** What the pods take together. */
+  readonly requested: Amounts;
+}
+
+/** All that a decision looks at. */
+export interface Cluster {
+  /** In order of their names, so that equal choices are made alike. */
+  readonly nodes: readonly NodeInfo[];
+  readonly storage: StorageReader;
+  readonly namespaceLabels: NamespaceLabels;
+}
+
+/** What of claims and volumes decides where a pod can be. */
+export interface StorageReader {
+  claim(namespace: string, name: string): PersistentVolumeClaim | undefined;
+  volume(name: string): PersistentVolume | undefined;
+  /** Waits until it is known where the claim is wanted; undefined for a class that is not there. */
+  isDelayed(storageClass: string): boolean | undefined;
+}
+
+/** A pod that looks for a node. */
+export interface PendingPod {
+  readonly info: PodInfo;
+  readonly spec: PodSpec;
+  readonly qos: QosClass;
+  /** Of the volumes that a claim is made for by a controller, and not by the user: their claims. */
+  readonly ephemeralClaims: ReadonlySet<string>;
+}
+
+/** The node with these pods on it. */
+export function nodeInfoOf({ metadata, spec, status }: Node, pods: readonly PodInfo[]): NodeInfo {
+  const node = {
+    name: metadata?.name ?? "",
+    labels: metadata?.labels ?? {},
+    taints: spec?.taints ?? [],
+    isUnschedulable: spec?.unschedulable === true,
+    allocatable: amountsOf(status?.allocatable ?? {}),
+  };
+  return { ...node, pods, requested: sumRequests(pods) };
+}
+
+/** The same node with other pods on it. */
+export function withPods(node: NodeInfo, pods: readonly PodInfo[]): NodeInfo {
+  return { ...node, pods, requested: sumRequests(pods) };
+}
+
+/** The same cluster with another state of one of its nodes. */
+export function withNode(cluster: Cluster, node: NodeInfo): Cluster {
+  return { ...cluster, nodes: cluster.nodes.map((other) => (other.name === node.name ? node : other)) };
+}
+
+/** What the pod wants. */
+export function pendingPodOf(pod: Pod): PendingPod {
+  const { metadata, spec = { containers: [] } } = pod;
+  const ephemeral = (spec.volumes ?? []).filter((volume) => volume.ephemeral !== undefined);
+  return {
+    info: podInfoOf(pod),
+    spec,
+    qos: computeQosClass(pod),
+    ephemeralClaims: new Set(ephemeral.map(({ name }) => `${metadata?.name ?? ""}-${name}`)),
+  };
+}
+
+function sumRequests(pods: readonly PodInfo[]): Amounts {
+  const sum = new Map<string, bigint>();
+  for (const { requests } of pods) {
+    for (const [name, amount] of requests) sum.set(name, (sum.get(name) ?? 0n) + amount);
+  }
+  return sum;
+}

@@ -1,0 +1,48 @@
+import type { Cluster, NodeInfo, PendingPod } from "../cluster.ts";
+import type { ClusterChange, CreateFilter, NodeFilter, Rejection } from "./filter.ts";
+import { filterPodAffinity } from "./inter-pod-affinity.ts";
+import { filterPorts, filterResources } from "./node-capacity.ts";
+import { filterNodeAffinity, filterTaints, filterUnschedulable } from "./node-state.ts";
+import { filterSpread } from "./topology-spread.ts";
+import { filterExclusiveClaims, filterVolumes } from "./volumes.ts";
+
+interface FilterRow {
+  /** As upstream's plugin is called. */
+  readonly plugin: string;
+  readonly create: CreateFilter;
+  /** What may bring a pod that it turned down onto a node. */
+  readonly helpedBy: readonly ClusterChange[];
+}
+
+/** In upstream's order, which shows: a node's reason is that of the first filter that it fails. */
+const FILTERS: readonly FilterRow[] = [
+  { plugin: "NodeUnschedulable", create: filterUnschedulable, helpedBy: ["node"] },
+  { plugin: "TaintToleration", create: filterTaints, helpedBy: ["node"] },
+  { plugin: "NodeAffinity", create: filterNodeAffinity, helpedBy: ["node"] },
+  { plugin: "NodePorts", create: filterPorts, helpedBy: ["node", "pod-gone"] },
+  { plugin: "NodeResourcesFit", create: filterResources, helpedBy: ["node", "pod-gone"] },
+  { plugin: "VolumeRestrictions", create: filterExclusiveClaims, helpedBy: ["pod-gone", "storage"] },
+  { plugin: "VolumeBinding", create: filterVolumes, helpedBy: ["node", "storage"] },
+  { plugin: "PodTopologySpread", create: filterSpread, helpedBy: ["node", "pod-gone", "pod-changed"] },
+  { plugin: "InterPodAffinity", create: filterPodAffinity, helpedBy: ["node", "pod-gone", "pod-changed", "namespace"] },
+];
+
+/** Turned down by one filter. */
+export interface FilteredOut extends Rejection {
+  readonly helpedBy: readonly ClusterChange[];
+}
+
+/** All filters as one, for one pod in one state of the cluster. */
+export function createNodeFilter(pod: PendingPod, cluster: Cluster): (node: NodeInfo) => FilteredOut | undefined {
+  const filters = FILTERS.flatMap(({ create, helpedBy }): { filter: NodeFilter; helpedBy: FilterRow["helpedBy"] }[] => {
+    const filter = create(pod, cluster);
+    return filter === undefined ? [] : [{ filter, helpedBy }];
+  });
+  return (node) => {
+    for (const { filter, helpedBy } of filters) {
+      const rejection = filter(node);
+      if (rejection !== undefined) return { ...rejection, helpedBy };
+    }
+    return undefined;
+  };
+}

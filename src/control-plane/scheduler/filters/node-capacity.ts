@@ -1,0 +1,43 @@
+import type { NodeInfo, PendingPod } from "../cluster.ts";
+import type { HostPort } from "../pod-info.ts";
+import type { NodeFilter, Rejection } from "./filter.ts";
+
+const NO_FREE_PORTS: Rejection = {
+  reasons: ["node(s) didn't have free ports for the requested pod ports"],
+  isFinal: false,
+};
+
+/** Ports of the node that the pod wants for itself (`plugins/nodeports`). */
+export function filterPorts({ info: { hostPorts } }: PendingPod): NodeFilter | undefined {
+  if (hostPorts.length === 0) return undefined;
+  return ({ pods }) => {
+    const isTaken = (wanted: HostPort) => pods.some((pod) => pod.hostPorts.some((port) => clashes(port, wanted)));
+    return hostPorts.some(isTaken) ? NO_FREE_PORTS : undefined;
+  };
+}
+
+const WILDCARD = "0.0.0.0";
+
+function clashes(a: HostPort, b: HostPort): boolean {
+  if (a.port !== b.port || a.protocol !== b.protocol) return false;
+  return a.ip === b.ip || a.ip === WILDCARD || b.ip === WILDCARD;
+}
+
+/** CPU, memory, and whatever else a node has a number of, pods included (`plugins/noderesources/fit.go`). */
+export function filterResources(pod: PendingPod): NodeFilter {
+  return (node) => {
+    const reasons: string[] = [];
+    let isFinal = false;
+    if (BigInt(node.pods.length) + 1n > amountIn(node.allocatable, "pods")) reasons.push("Too many pods");
+    for (const [name, wanted] of pod.info.requests) {
+      const allocatable = amountIn(node.allocatable, name);
+      if (wanted + amountIn(node.requested, name) <= allocatable) continue;
+      reasons.push(`Insufficient ${name}`);
+      // The node would not do if it were empty.
+      if (wanted > allocatable) isFinal = true;
+    }
+    return reasons.length === 0 ? undefined : { reasons, isFinal };
+  };
+}
+
+const amountIn = (amounts: NodeInfo["allocatable"], name: string): bigint => amounts.get(name) ?? 0n;

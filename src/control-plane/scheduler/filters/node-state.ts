@@ -1,0 +1,42 @@
+import type { Taint } from "../../../api/gen/types.ts";
+import type { PendingPod } from "../cluster.ts";
+import { computeNamedNodes, matchesNodeAffinity } from "../node-selector.ts";
+import { findUntolerated, tolerates } from "../tolerations.ts";
+import type { NodeFilter, Rejection } from "./filter.ts";
+
+const final = (reason: string): Rejection => ({ reasons: [reason], isFinal: true });
+
+const UNSCHEDULABLE: Rejection = final("node(s) were unschedulable");
+const UNTOLERATED: Rejection = final("node(s) had untolerated taint(s)");
+const NO_AFFINITY: Rejection = final("node(s) didn't match Pod's node affinity/selector");
+const NOT_NAMED: Rejection = final("node(s) didn't satisfy plugin(s) [NodeAffinity]");
+
+const UNSCHEDULABLE_TAINT: Taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
+const MEMORY_PRESSURE = "node.kubernetes.io/memory-pressure";
+
+/** Cordoned nodes take only pods that tolerate it (`plugins/nodeunschedulable`). */
+export function filterUnschedulable({ spec: { tolerations = [] } }: PendingPod): NodeFilter | undefined {
+  if (tolerations.some((toleration) => tolerates(toleration, UNSCHEDULABLE_TAINT))) return undefined;
+  return ({ isUnschedulable }) => (isUnschedulable ? UNSCHEDULABLE : undefined);
+}
+
+/**
+ * Taints that keep pods off (`plugins/tainttoleration`), which is also how conditions of the node do. Memory pressure
+ * keeps off only what asked for no memory in advance: the rest is what the node has counted on.
+ */
+export function filterTaints({ spec: { tolerations = [] }, qos }: PendingPod): NodeFilter {
+  return ({ taints }) => {
+    const counting = qos === "BestEffort" ? taints : taints.filter(({ key }) => key !== MEMORY_PRESSURE);
+    return findUntolerated(counting, tolerations, ["NoSchedule", "NoExecute"]) && UNTOLERATED;
+  };
+}
+
+/** `nodeSelector` and required node affinity (`plugins/nodeaffinity`). */
+export function filterNodeAffinity({ spec }: PendingPod): NodeFilter | undefined {
+  if (spec.nodeSelector === undefined && spec.affinity?.nodeAffinity === undefined) return undefined;
+  const named = computeNamedNodes(spec);
+  return (node) => {
+    if (named !== undefined && !named.has(node.name)) return NOT_NAMED;
+    return matchesNodeAffinity(spec, node) ? undefined : NO_AFFINITY;
+  };
+}

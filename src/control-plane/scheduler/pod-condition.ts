@@ -1,0 +1,21 @@
+import type { Pod, PodCondition } from "../../api/gen/types.ts";
+
+/** The pod with this condition; undefined when it says so already (`UpdatePodCondition`). */
+export function withCondition(
+  pod: Pod,
+  wanted: Pick<PodCondition, "type" | "status" | "reason" | "message">,
+  now: string,
+): Pod | undefined {
+  const { conditions = [] } = pod.status ?? {};
+  const before = conditions.find(({ type }) => type === wanted.type);
+  const isSame =
+    before?.status === wanted.status && before.reason === wanted.reason && before.message === wanted.message;
+  if (isSame) return undefined;
+  const { lastTransitionTime = now } = before?.status === wanted.status ? before : {};
+  const condition: PodCondition = { ...before, ...wanted, lastTransitionTime };
+  const next =
+    before === undefined
+      ? [...conditions, condition]
+      : conditions.map((other) => (other.type === wanted.type ? condition : other));
+  return { ...pod, status: { ...pod.status, conditions: next } };
+}

@@ -1,0 +1,140 @@
+import { isApiError } from "../../api/api-error.ts";
+import type { Pod, PodAffinityTerm, LabelSelector as SelectorField } from "../../api/gen/types.ts";
+import { isRestartableInitContainer, isTerminalPhase } from "../../api/pods.ts";
+import { type LabelSelector, labelSelectorOf } from "../../api/selectors/label-selector.ts";
+import { parseTime } from "../../base/clock.ts";
+import { type Amounts, computeRequests } from "./pod-requests.ts";
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** Of what is on a node, or wants to be, as much as others' placement depends on. */
+export interface PodInfo {
+  /** `namespace/name`. */
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly labels: Labels;
+  /** "" for a pod that has no node. */
+  readonly nodeName: string;
+  /** Where room is being made for it; "" for none. */
+  readonly nominatedNode: string;
+  readonly priority: number;
+  readonly requests: Amounts;
+  readonly hostPorts: readonly HostPort[];
+  /** Whom it does not want near it. */
+  readonly antiAffinity: readonly AffinityTerm[];
+  /** Claims of its namespace. */
+  readonly claims: readonly string[];
+  readonly isTerminating: boolean;
+  /** Its containers have ended for good: it takes nothing of its node. */
+  readonly isTerminal: boolean;
+  /** It is deleted because this scheduler wants its place. */
+  readonly isPreempted: boolean;
+  /** Milliseconds since the epoch; when it was created for a pod that has not started. */
+  readonly startedAt: number;
+}
+
+export interface HostPort {
+  readonly ip: string;
+  readonly protocol: string;
+  readonly port: number;
+}
+
+/** A term of pod affinity, ready to be asked about pods. */
+export interface AffinityTerm {
+  readonly topologyKey: string;
+  readonly namespaces: ReadonlySet<string>;
+  /** Undefined: the namespaces that are listed are all. */
+  readonly namespaceSelector: LabelSelector | undefined;
+  readonly selector: LabelSelector;
+}
+
+/** Says what labels a namespace has. */
+export type NamespaceLabels = (name: string) => Labels;
+
+/** The condition that tells why a pod is being deleted. */
+export const DISRUPTION_TARGET = "DisruptionTarget";
+/** Its reason when the scheduler wants the pod's place. */
+export const PREEMPTION_REASON = "PreemptionByScheduler";
+
+/** The pod as others see it. */
+export function podInfoOf(pod: Pod): PodInfo {
+  const { metadata = {}, spec, status } = pod;
+  const { namespace = "", name = "", uid = "", labels = {} } = metadata;
+  const { podAntiAffinity } = spec?.affinity ?? {};
+  return {
+    key: `${namespace}/${name}`,
+    namespace,
+    name,
+    uid,
+    labels,
+    nodeName: spec?.nodeName ?? "",
+    nominatedNode: status?.nominatedNodeName ?? "",
+    priority: spec?.priority ?? 0,
+    requests: computeRequests(pod),
+    hostPorts: hostPortsOf(pod),
+    antiAffinity: termsOf(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution, namespace),
+    claims: claimNamesOf(pod),
+    isTerminating: metadata.deletionTimestamp !== undefined,
+    isTerminal: isTerminalPhase(status?.phase),
+    isPreempted: isPreempted(pod),
+    startedAt: parseTime(status?.startTime) ?? parseTime(metadata.creationTimestamp) ?? 0,
+  };
+}
+
+function isPreempted({ status }: Pod): boolean {
+  return (status?.conditions ?? []).some(({ type, status: value, reason }) => {
+    return type === DISRUPTION_TARGET && value === "True" && reason === PREEMPTION_REASON;
+  });
+}
+
+/** The terms of a pod in this namespace. */
+export function termsOf(terms: readonly PodAffinityTerm[] | undefined, namespace: string): AffinityTerm[] {
+  return (terms ?? []).map(({ topologyKey, labelSelector, namespaces = [], namespaceSelector }) => {
+    const isOwn = namespaces.length === 0 && namespaceSelector === undefined;
+    return {
+      topologyKey,
+      namespaces: new Set(isOwn ? [namespace] : namespaces),
+      namespaceSelector: namespaceSelector && selectorOf(namespaceSelector),
+      selector: selectorOf(labelSelector),
+    };
+  });
+}
+
+/** Whether the term is about the pod. */
+export function isMeant(
+  term: AffinityTerm,
+  { namespace, labels }: Pick<PodInfo, "namespace" | "labels">,
+  namespaceLabels: NamespaceLabels,
+): boolean {
+  const isInNamespace =
+    term.namespaces.has(namespace) || (term.namespaceSelector?.matches(namespaceLabels(namespace)) ?? false);
+  return isInNamespace && term.selector.matches(labels);
+}
+
+/** One that validation would have refused selects nothing: the pod is there, and must not end the scheduler. */
+export function selectorOf(selector: SelectorField | undefined): LabelSelector {
+  try {
+    return labelSelectorOf(selector);
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    return labelSelectorOf(undefined);
+  }
+}
+
+function hostPortsOf({ spec }: Pod): HostPort[] {
+  const sidecars = (spec?.initContainers ?? []).filter(isRestartableInitContainer);
+  return [...(spec?.containers ?? []), ...sidecars].flatMap(({ ports = [] }) =>
+    ports.flatMap(({ hostPort = 0, hostIP = "", protocol = "" }) => {
+      return hostPort > 0 ? [{ ip: hostIP || "0.0.0.0", protocol: protocol || "TCP", port: hostPort }] : [];
+    }),
+  );
+}
+
+function claimNamesOf({ metadata, spec }: Pod): string[] {
+  return (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
+    if (persistentVolumeClaim !== undefined) return [persistentVolumeClaim.claimName];
+    return ephemeral === undefined ? [] : [`${metadata?.name ?? ""}-${name}`];
+  });
+}

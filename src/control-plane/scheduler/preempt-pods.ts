@@ -1,0 +1,55 @@
+import { isApiError } from "../../api/api-error.ts";
+import { type KubeObject, typed, untyped } from "../../api/object.ts";
+import { formatTime } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { ControllerDeps } from "../controllers/controller.ts";
+import { withCondition } from "./pod-condition.ts";
+import { DISRUPTION_TARGET, type PodInfo, PREEMPTION_REASON } from "./pod-info.ts";
+import type { Preemption } from "./preemption.ts";
+import type { EventRecorder } from "./record-events.ts";
+
+interface PreemptorDeps extends Pick<ControllerDeps, "reader" | "writer" | "clock" | "log"> {
+  events: Pick<EventRecorder, "record">;
+}
+
+/** Sends pods away. */
+export interface Preemptor {
+  /** Resolves when all victims are on their way out, or gone; false when one could not be deleted. */
+  preempt(preemptor: KubeObject, preemption: Preemption): Promise<boolean>;
+}
+
+/** Deletes victims with the grace period that they asked for, after saying in their status what for. */
+export function createPreemptor({ reader, writer, clock, log, events }: PreemptorDeps): Preemptor {
+  const send = async (victim: PodInfo, nodeName: string, { metadata }: KubeObject) => {
+    const target = { resource: "pods", namespace: victim.namespace, name: victim.name };
+    const object = reader.get(target);
+    if (object === undefined || object.metadata.uid !== victim.uid || victim.isTerminating) return;
+    const marked = withCondition(typed("Pod", object), CONDITION, formatTime(clock.now()));
+    if (marked !== undefined) await writer.update("pods", untyped(marked), "status");
+    await writer.remove(target, { preconditions: { uid: victim.uid } });
+    const message = `Preempted by pod ${metadata.uid ?? ""} on node ${nodeName}`;
+    events.record({ about: object, type: "Normal", reason: "Preempted", message });
+  };
+  return {
+    async preempt(preemptor, { nodeName, victims }) {
+      const sending = victims.map(async (victim) => {
+        try {
+          await send(victim, nodeName, preemptor);
+          return true;
+        } catch (error) {
+          if (!isApiError(error)) throw error;
+          log.debug("a pod was not preempted", { pod: victim.key, error: messageOf(error) });
+          return error.reason === "NotFound";
+        }
+      });
+      return (await Promise.all(sending)).every(Boolean);
+    },
+  };
+}
+
+const CONDITION = {
+  type: DISRUPTION_TARGET,
+  status: "True",
+  reason: PREEMPTION_REASON,
+  message: "default-scheduler: preempting to accommodate a higher priority pod",
+};

@@ -1,0 +1,116 @@
+import { isApiError } from "../../api/api-error.ts";
+import type { ObjectReference } from "../../api/gen/types.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { formatTime, SECOND } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import { createTasks } from "../../base/tasks.ts";
+import type { ControllerDeps } from "../controllers/controller.ts";
+
+/** Something that `kubectl describe` should show of an object. */
+export interface ClusterEvent {
+  readonly about: KubeObject;
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Writes events in the background. They are news and no state: one that cannot be written is lost. */
+export interface EventRecorder {
+  record(event: ClusterEvent): void;
+  /** Resolves when no write is under way; rejects when the recorder contradicted itself. */
+  settled(): Promise<void>;
+}
+
+/** More writes under way mean that the store does not keep up; events are the first thing to leave out. */
+const MAX_WRITES = 256;
+/** The longest known event is forgotten first; its next repetition is an event of its own. */
+const MAX_KNOWN = 4_096;
+/** What is said again is counted, and written no more often than this. */
+const REPEAT_MS = 10 * SECOND;
+
+interface Known {
+  event: KubeObject | undefined;
+  count: number;
+  writtenAt: number;
+}
+
+/** Records events as a component, which is what `kubectl` names as their source. */
+export function createEventRecorder(
+  deps: Pick<ControllerDeps, "writer" | "clock" | "log">,
+  component: string,
+): EventRecorder {
+  const { writer, clock, log } = deps;
+  const known = new Map<string, Known>();
+  let crash: { error: unknown } | undefined;
+  const tasks = createTasks((_name, error) => {
+    crash ??= { error };
+  });
+
+  const write = async (said: Known, object: KubeObject) => {
+    try {
+      // An event that was written goes on counting; when it is gone meanwhile, the next is a new one.
+      said.event = said.event
+        ? await writer.update("events", { ...said.event, count: said.count, lastTimestamp: object["lastTimestamp"] })
+        : await writer.create("events", object);
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      said.event = undefined;
+      log.debug("an event was not written", { component, reason: object["reason"], error: messageOf(error) });
+    }
+  };
+
+  return {
+    record(event) {
+      const key = keyOf(event);
+      const now = clock.monotonic();
+      const said = known.get(key) ?? { event: undefined, count: 0, writtenAt: Number.NEGATIVE_INFINITY };
+      known.delete(key);
+      known.set(key, said);
+      const [oldest] = known.keys();
+      if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
+      said.count += 1;
+      if (now - said.writtenAt < REPEAT_MS || tasks.running >= MAX_WRITES) return;
+      said.writtenAt = now;
+      tasks.spawn("event", () => write(said, eventOf(event, { component, at: formatTime(clock.now()) })));
+    },
+    async settled() {
+      await tasks.settled();
+      if (crash !== undefined) throw crash.error;
+    },
+  };
+}
+
+function keyOf({ about, reason, message }: ClusterEvent): string {
+  const { namespace = "", name = "", uid = "" } = about.metadata;
+  return [about.kind, namespace, name, uid, reason, message].join("\n");
+}
+
+function eventOf(
+  { about, type, reason, message }: ClusterEvent,
+  { component, at }: { component: string; at: string },
+): KubeObject {
+  const { name = "", namespace, uid, resourceVersion } = about.metadata;
+  const involvedObject: ObjectReference = {
+    apiVersion: about.apiVersion,
+    kind: about.kind,
+    name,
+    ...(namespace !== undefined && { namespace }),
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  };
+  return {
+    apiVersion: "v1",
+    kind: "Event",
+    // Events of what has no namespace lie in `default`.
+    metadata: { generateName: `${name}.`, namespace: namespace ?? "default" },
+    involvedObject,
+    type,
+    reason,
+    message,
+    source: { component },
+    reportingComponent: component,
+    firstTimestamp: at,
+    lastTimestamp: at,
+    count: 1,
+  };
+}

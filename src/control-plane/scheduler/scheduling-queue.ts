@@ -1,0 +1,188 @@
+import { type Clock, MINUTE, SECOND, type Timer } from "../../base/clock.ts";
+import type { ClusterChange } from "./filters/filter.ts";
+
+/**
+ * The pods that have no node yet:
+ *
+ *     put ──▶ active ──next──▶ taken ──park──▶ waiting ──┐
+ *               ▲                │               │delay   │
+ *               │                ├───delay──▶ delayed ────┤
+ *               │              finish                    │ a change that may help, or its time is up
+ *               └────────────────────────────────────────┘
+ *
+ * There is one entry a pod, so that the store's bound is this one's too.
+ */
+export interface SchedulingQueue {
+  /** A pod that is new, or that changed: it is tried at once. One that is known in this version is left alone. */
+  put(pod: QueuedPod): void;
+  remove(key: string): void;
+  /** It need not be tried again; not said of a pod that came anew while this one was on its way. */
+  finish(key: string): void;
+  /** The most important pod, of equals the oldest; undefined when there is nothing to try. */
+  next(): string | undefined;
+  /** It was turned down: one of these changes may help. */
+  park(key: string, helpedBy: ReadonlySet<ClusterChange>): void;
+  /** Something went wrong, also with what was to help it while it waits: it is tried again after a while. */
+  delay(key: string): void;
+  /** Something changed. */
+  wake(changes: readonly ClusterChange[]): void;
+  /** Sets no timer any more. */
+  stop(): void;
+  readonly size: number;
+}
+
+export interface QueuedPod {
+  readonly key: string;
+  readonly priority: number;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** Of what decides where it can be. */
+  readonly version: string;
+}
+
+interface Entry extends QueuedPod {
+  /** In order of arrival: times are whole seconds. */
+  readonly sequence: number;
+  state: "active" | "taken" | "waiting" | "delayed";
+  helpedBy: ReadonlySet<ClusterChange>;
+  attempts: number;
+  attemptedAt: number;
+  dueAt: number;
+}
+
+const FIRST_DELAY_MS = SECOND;
+const LAST_DELAY_MS = 10 * SECOND;
+/** Nobody knows all that may help: what waits is looked at this often (`podMaxInUnschedulablePodsDuration`). */
+const LONGEST_WAIT_MS = 5 * MINUTE;
+/**
+ * A change that may help has pods tried before their back-off is over, at a thousand a second at most: one that waits
+ * alone is tried at once, and of ten thousand nobody is tried all the time.
+ */
+const EARLY_SPACING_MS = 1;
+const NO_CHANGES: ReadonlySet<ClusterChange> = new Set();
+
+/** An empty queue. `onReady` is called, in the same turn, when there is something to try. */
+export function createSchedulingQueue(clock: Clock, onReady: () => void): SchedulingQueue {
+  const entries = new Map<string, Entry>();
+  /** In the order in which they are tried. */
+  const active: Entry[] = [];
+  const idle = new Set<Entry>();
+  let timer: Timer | undefined;
+  let firesAt = Number.POSITIVE_INFINITY;
+  let sequence = 0;
+  let isStopped = false;
+
+  const activate = (entry: Entry) => {
+    idle.delete(entry);
+    entry.state = "active";
+    active.splice(findPlace(active, entry), 0, entry);
+    onReady();
+  };
+  const withdraw = (entry: Entry) => {
+    idle.delete(entry);
+    const place = entry.state === "active" ? active.indexOf(entry) : -1;
+    if (place >= 0) active.splice(place, 1);
+  };
+  const rest = (entry: Entry, state: "waiting" | "delayed", restMs: number) => {
+    entry.state = state;
+    entry.attempts += 1;
+    entry.attemptedAt = clock.monotonic();
+    entry.dueAt = entry.attemptedAt + restMs;
+    idle.add(entry);
+    arm(entry.dueAt);
+  };
+  const arm = (dueAt: number) => {
+    if (isStopped || dueAt >= firesAt) return;
+    timer?.cancel();
+    firesAt = dueAt;
+    timer = clock.setTimer(dueAt - clock.monotonic(), activateDue);
+  };
+  const activateDue = () => {
+    firesAt = Number.POSITIVE_INFINITY;
+    const now = clock.monotonic();
+    let next = Number.POSITIVE_INFINITY;
+    for (const entry of [...idle]) {
+      if (entry.dueAt <= now) activate(entry);
+      else next = Math.min(next, entry.dueAt);
+    }
+    if (next !== Number.POSITIVE_INFINITY) arm(next);
+  };
+
+  return {
+    put(pod) {
+      const known = entries.get(pod.key);
+      if (known?.version === pod.version) return;
+      if (known !== undefined) withdraw(known);
+      const fresh = { helpedBy: NO_CHANGES, attempts: 0, attemptedAt: 0, dueAt: 0, state: "active" } as const;
+      const entry: Entry = { ...fresh, ...pod, sequence: known?.sequence ?? sequence++ };
+      entries.set(pod.key, entry);
+      activate(entry);
+    },
+    remove(key) {
+      const entry = entries.get(key);
+      if (entry !== undefined) withdraw(entry);
+      entries.delete(key);
+    },
+    finish(key) {
+      if (entries.get(key)?.state === "taken") entries.delete(key);
+    },
+    next() {
+      const entry = active.shift();
+      if (entry !== undefined) entry.state = "taken";
+      return entry?.key;
+    },
+    park(key, helpedBy) {
+      const entry = entries.get(key);
+      if (entry?.state !== "taken") return;
+      entry.helpedBy = helpedBy;
+      rest(entry, "waiting", LONGEST_WAIT_MS);
+    },
+    delay(key) {
+      const entry = entries.get(key);
+      if (entry === undefined || entry.state === "active") return;
+      rest(entry, "delayed", backOffMs(entry.attempts + 1));
+    },
+    wake(changes) {
+      const now = clock.monotonic();
+      const spacingMs = idle.size * EARLY_SPACING_MS;
+      for (const entry of [...idle]) {
+        if (entry.state !== "waiting" || !changes.some((change) => entry.helpedBy.has(change))) continue;
+        const dueAt = entry.attemptedAt + Math.min(backOffMs(entry.attempts), spacingMs);
+        if (dueAt >= entry.dueAt) continue;
+        entry.dueAt = dueAt;
+        if (dueAt <= now) activate(entry);
+        else arm(dueAt);
+      }
+    },
+    stop() {
+      isStopped = true;
+      timer?.cancel();
+    },
+    get size() {
+      return entries.size;
+    },
+  };
+}
+
+function backOffMs(attempts: number): number {
+  return Math.min(FIRST_DELAY_MS * 2 ** Math.max(0, attempts - 1), LAST_DELAY_MS);
+}
+
+function comesBefore(a: Entry, b: Entry): boolean {
+  if (a.priority !== b.priority) return a.priority > b.priority;
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt;
+  return a.sequence < b.sequence;
+}
+
+/** The index of the first that comes after the entry. */
+function findPlace(sorted: readonly Entry[], entry: Entry): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const other = sorted[middle];
+    if (other !== undefined && comesBefore(other, entry)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

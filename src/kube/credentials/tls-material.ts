@@ -1,0 +1,87 @@
+import { createSecureContext, type SecureContext } from "node:tls";
+import { messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { ConnectionFiles, PemSource } from "../connection.ts";
+import { KubeUnreachableError } from "../port.ts";
+
+/** What a connection shows and believes. */
+export interface TlsMaterial {
+  /**
+   * As the files say now. The last good one, with a warning, when they cannot be read or do not fit together, as in the
+   * middle of a rotation. Rejects with KubeUnreachableError `credentials` when there has never been a good one.
+   */
+  load(): Promise<LoadedMaterial>;
+  readonly hasFiles: boolean;
+}
+
+export interface LoadedMaterial {
+  readonly secureContext: SecureContext;
+  /** Another one whenever anything changed. */
+  readonly version: number;
+}
+
+interface PemSources {
+  readonly authority: PemSource | undefined;
+  /** An exec plugin's come anew each time. */
+  certificate(): Promise<{ certificate: PemSource; key: PemSource } | undefined>;
+}
+
+const MAX_PEM_BYTES = 4 * 1024 * 1024;
+
+export function createTlsMaterial(
+  { files, log }: { files: ConnectionFiles; log: Log },
+  { authority, certificate, hasFiles }: PemSources & { hasFiles: boolean },
+): TlsMaterial {
+  let loaded: (LoadedMaterial & { pems: Pems }) | undefined;
+  const load = async (): Promise<LoadedMaterial> => {
+    const own = await certificate();
+    try {
+      const pems: Pems = {
+        ca: await readPem(files, "certificate authority", authority),
+        cert: await readPem(files, "client certificate", own?.certificate),
+        key: await readPem(files, "client key", own?.key),
+      };
+      if (loaded !== undefined && isSame(loaded.pems, pems)) return loaded;
+      loaded = { pems, secureContext: createContext(pems), version: (loaded?.version ?? 0) + 1 };
+    } catch (error) {
+      if (loaded === undefined) throw new KubeUnreachableError("credentials", messageOf(error), { cause: error });
+      log.warn("The client's certificates cannot be read; the last ones are used", { error: messageOf(error) });
+    }
+    return loaded;
+  };
+  return { load, hasFiles };
+}
+
+interface Pems {
+  readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+}
+
+function isSame(one: Pems, other: Pems): boolean {
+  return one.ca === other.ca && one.cert === other.cert && one.key === other.key;
+}
+
+function createContext({ ca, cert, key }: Pems): SecureContext {
+  try {
+    return createSecureContext({
+      minVersion: "TLSv1.2",
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && { cert }),
+      ...(key !== undefined && { key }),
+    });
+  } catch (error) {
+    // OpenSSL's words, which quote no key.
+    throw new Error(`the client's certificate, its key or the authority is no good: ${messageOf(error)}`);
+  }
+}
+
+async function readPem(files: ConnectionFiles, what: string, pem: PemSource | undefined): Promise<string | undefined> {
+  if (pem === undefined) return undefined;
+  if (pem.kind === "inline") return pem.pem;
+  try {
+    return (await files.read(pem.path, MAX_PEM_BYTES)).toString("utf8");
+  } catch (error) {
+    throw new Error(`${what} ${pem.path} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,235 @@
+import { AbortedError, sleep } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
+import { CodedError, messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { jitter, type Random } from "../../base/random.ts";
+import type { Credentials } from "../credentials/credentials.ts";
+import { KubeUnreachableError } from "../port.ts";
+import { readAnswerError } from "./answer-error.ts";
+import type { CallMetrics } from "./call-metrics.ts";
+import type { ApiRequest, Caller } from "./caller.ts";
+import { createDeadline, type Deadline } from "./deadline.ts";
+import { type AttemptOutcome, planRetry } from "./plan-retry.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
+import type { Lane, Transport } from "./transport/create-transport.ts";
+import { TIMED_OUT, TransportError, type WireAnswer } from "./transport/wire.ts";
+
+interface CallerDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: CallMetrics;
+  readonly limiter: RateLimiter;
+  readonly credentials: Credentials;
+  readonly transport: Transport;
+  /** Fires when the client is closed. */
+  readonly closing: AbortSignal;
+}
+
+interface CallerOptions {
+  readonly server: string;
+  readonly userAgent: string;
+  readonly timeoutMs: number;
+}
+
+/** Errors are Status objects; a proxy's page is not worth more either. */
+const MAX_ERROR_BYTES = 1024 * 1024;
+
+export function createCaller(deps: CallerDeps, options: CallerOptions): Caller {
+  const { clock, log, metrics, transport, credentials, closing } = deps;
+  const { pathname } = new URL(options.server);
+  const basePath = pathname === "/" ? "" : pathname;
+
+  const attempt = async (request: PreparedRequest, lane: Lane, signal: AbortSignal) => {
+    const authorization = await untilFired(credentials.authorization(), signal);
+    const { method, path, body, contentType } = request;
+    const headers = {
+      accept: "application/json",
+      "user-agent": options.userAgent,
+      ...(body !== undefined && { "content-type": contentType, "content-length": String(body.length) }),
+      ...(authorization !== undefined && { authorization }),
+    };
+    const answer = await transport.send(lane, { method, path: `${basePath}${path}`, headers, body }, signal);
+    return { answer, authorization };
+  };
+
+  /** Attempts until one of them stands: an answer of any status that is not to be retried. */
+  const exchange = async (request: PreparedRequest, lane: Lane, signal: AbortSignal): Promise<WireAnswer> => {
+    let hasRenewed = false;
+    for (let number = 1; ; number++) {
+      // Upstream limits no watches either: they are few, and they must come back soon after an outage.
+      if (lane === "calls") await deps.limiter.acquire(signal);
+      let outcome: AttemptOutcome;
+      let answer: WireAnswer | undefined;
+      try {
+        const sent = await attempt(request, lane, signal);
+        answer = sent.answer;
+        metrics.countRequest(request.method, String(answer.status));
+        if (answer.status === 401 && !hasRenewed) {
+          hasRenewed = true;
+          const isOther = await untilFired(credentials.renew(sent.authorization), signal);
+          if ((await untilFired(transport.rotate(), signal)) || isOther) {
+            answer.discard();
+            continue;
+          }
+        }
+        outcome = { kind: "answered", status: answer.status, headers: answer.headers };
+      } catch (error) {
+        answer?.discard();
+        const isFailure = error instanceof TransportError || signal.reason === TIMED_OUT;
+        if (answer === undefined && isFailure) metrics.countRequest(request.method, "<error>");
+        outcome = { kind: "failed", error };
+      }
+      const waitMs = planRetry(request.method, number, outcome);
+      if (waitMs === undefined) {
+        if (answer !== undefined && outcome.kind === "answered") return answer;
+        throw outcome.kind === "failed" ? outcome.error : new AbortedError();
+      }
+      answer?.discard();
+      const why = outcome.kind === "failed" ? messageOf(outcome.error) : `answered with ${outcome.status}`;
+      request.trail.problem = why;
+      log.debug("a request is made again", { request: request.what, attempt: number, waitMs, why });
+      if (waitMs > 0) await sleep(clock, jitter(deps.random, waitMs, RETRY_JITTER), signal);
+    }
+  };
+
+  const within = async <T>(
+    request: ApiRequest,
+    deadline: Deadline,
+    work: (prepared: PreparedRequest) => Promise<T>,
+  ) => {
+    const prepared = prepare(request);
+    try {
+      return await work(prepared);
+    } catch (error) {
+      const what = `${request.method} ${options.server}${pathOf(request)}`;
+      throw toPortError({ what, deadline, earlier: prepared.trail.problem }, error);
+    }
+  };
+
+  return {
+    async call(request, callOptions, maxBytes) {
+      const timeoutMs = callOptions.timeoutMs ?? options.timeoutMs;
+      const deadline = createDeadline(clock, { parents: [callOptions.signal, closing], timeoutMs });
+      const begunAt = clock.monotonic();
+      try {
+        return await within(request, deadline, async (prepared) => {
+          for (let number = 1; ; number++) {
+            const answer = await exchange(prepared, "calls", deadline.signal);
+            try {
+              return await readSuccess(prepared.what, answer, maxBytes);
+            } catch (error) {
+              // The headers came and the body broke off.
+              const waitMs = planRetry(request.method, number, { kind: "failed", error });
+              if (waitMs === undefined) throw error;
+              await sleep(clock, waitMs, deadline.signal);
+            }
+          }
+        });
+      } finally {
+        deadline.release();
+        metrics.observeCall(request.method, (clock.monotonic() - begunAt) / 1_000);
+      }
+    },
+    async stream(request, { endAfterMs, ...callOptions }) {
+      const timeoutMs = callOptions.timeoutMs ?? options.timeoutMs;
+      const whole = createDeadline(clock, { parents: [callOptions.signal, closing], timeoutMs: endAfterMs });
+      const opening = createDeadline(clock, { parents: [whole.signal], timeoutMs });
+      try {
+        return await within(request, opening, async (prepared) => {
+          const answer = await exchange(prepared, "watches", opening.signal);
+          if (answer.status !== 200) await readSuccess(prepared.what, answer, MAX_ERROR_BYTES);
+          opening.stopClock();
+          return {
+            read: async (onChunk) => await within(request, whole, async () => await answer.read(onChunk)),
+            release() {
+              opening.release();
+              whole.release();
+            },
+          };
+        });
+      } catch (error) {
+        opening.release();
+        whole.release();
+        throw error;
+      }
+    },
+  };
+}
+
+/** So that what a server has turned away does not come back all at once. */
+const RETRY_JITTER = 0.1;
+
+interface PreparedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly contentType: string;
+  readonly body: Buffer | undefined;
+  /** For messages. */
+  readonly what: string;
+  /** What hindered the attempts so far. */
+  readonly trail: { problem: string | undefined };
+}
+
+function prepare(request: ApiRequest): PreparedRequest {
+  const { method, path, body, contentType = "application/json" } = request;
+  const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+  const what = `${method} ${pathOf(request)}`;
+  return { method, path, contentType, body: bytes, what, trail: { problem: undefined } };
+}
+
+const pathOf = ({ path }: ApiRequest) => path.split("?", 1)[0] ?? path;
+
+/** Settles as the promise does, or with AbortedError: for what knows no signal. */
+async function untilFired<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) {
+    promise.catch(() => undefined);
+    throw new AbortedError();
+  }
+  return await new Promise<T>((resolve, reject) => {
+    const onAbort = () => reject(new AbortedError());
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+/** Throws what a failed answer says. */
+async function readSuccess(what: string, answer: WireAnswer, maxBytes: number): Promise<Buffer> {
+  const { status } = answer;
+  const isSuccess = status >= 200 && status < 300;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const limit = isSuccess ? maxBytes : MAX_ERROR_BYTES;
+  await answer.read((chunk) => {
+    bytes += chunk.length;
+    if (bytes > limit) throw new CodedError("too-long", `the answer is longer than ${limit} bytes`);
+    chunks.push(chunk);
+  });
+  const [only] = chunks;
+  const body = chunks.length === 1 && only ? only : Buffer.concat(chunks, bytes);
+  if (!isSuccess) throw readAnswerError(what, status, body);
+  return body;
+}
+
+interface FailedCall {
+  readonly what: string;
+  readonly deadline: Deadline;
+  readonly earlier: string | undefined;
+}
+
+/** Everything that a call can end with, as the port documents it. `what` names the request and no secret. */
+function toPortError({ what, deadline, earlier }: FailedCall, error: unknown): unknown {
+  if (deadline.isTimedOut) {
+    const before = earlier === undefined ? "" : `; an earlier attempt: ${earlier}`;
+    const message = `${what}: no answer within ${deadline.timeoutMs} ms${before}`;
+    return new KubeUnreachableError("timed-out", message, { cause: error });
+  }
+  if (deadline.signal.aborted) return new AbortedError();
+  if (error instanceof TransportError || (error instanceof CodedError && error.code === "too-long")) {
+    return new KubeUnreachableError("unreachable", `${what}: ${error.message}`, { cause: error });
+  }
+  if (error instanceof KubeUnreachableError && error.code === "credentials") {
+    return new KubeUnreachableError("credentials", `${what}: ${error.message}`, { cause: error });
+  }
+  return error;
+}

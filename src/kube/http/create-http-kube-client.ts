@@ -1,0 +1,73 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import type { Random } from "../../base/random.ts";
+import type { KubeConnection } from "../connection.ts";
+import { createCredentials } from "../credentials/credentials.ts";
+import type { KubeClient } from "../port.ts";
+import { createCallMetrics } from "./call-metrics.ts";
+import { createCaller } from "./create-caller.ts";
+import { createKubeVerbs } from "./kube-verbs.ts";
+import { createRateLimiter } from "./rate-limiter.ts";
+import { createTransport, type TransportOptions } from "./transport/create-transport.ts";
+
+/** A client over HTTP/2 or HTTP/1.1, with connections, limits and credentials of its own. */
+export interface HttpKubeClient extends KubeClient {
+  /**
+   * Ends what is under way, which rejects with AbortedError, and resolves when no connection and no process of a plugin
+   * is left. Idempotent. Calls that come later reject with AbortedError too.
+   */
+  close(): Promise<void>;
+}
+
+interface HttpKubeClientDeps {
+  readonly connection: KubeConnection;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** May be shared with other clients. */
+  readonly metrics?: Metrics | undefined;
+}
+
+export interface HttpKubeClientOptions {
+  readonly userAgent: string;
+  /** Requests a second in the long run; zero or less: no limit. Watches are not counted. */
+  readonly qps: number;
+  /** Requests at once. */
+  readonly burst: number;
+  /** For a call with its retries where it names no time of its own, and until a watch begins. */
+  readonly timeoutMs: number;
+  /** For tests, and networks that are unlike others. */
+  readonly transport?: Partial<TransportOptions> | undefined;
+}
+
+/** Connects when the first call is made. */
+export function createHttpKubeClient(deps: HttpKubeClientDeps, options: HttpKubeClientOptions): HttpKubeClient {
+  const { connection, clock, random, log } = deps;
+  const closing = new AbortController();
+  const credentials = createCredentials({ clock, log, signal: closing.signal }, connection);
+  const transport = createTransport({ connection, credentials, clock, log }, options.transport ?? {});
+  const caller = createCaller(
+    {
+      clock,
+      random,
+      log,
+      metrics: createCallMetrics(deps.metrics, new URL(connection.server).host),
+      limiter: createRateLimiter(clock, options),
+      credentials,
+      transport,
+      closing: closing.signal,
+    },
+    { ...options, server: connection.server },
+  );
+  let closed: Promise<void> | undefined;
+
+  return {
+    ...createKubeVerbs({ caller, clock }, options),
+    close() {
+      closing.abort();
+      closed ??= Promise.all([transport.close(), credentials.settled()]).then(() => undefined);
+      return closed;
+    },
+  };
+}

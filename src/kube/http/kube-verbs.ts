@@ -1,0 +1,77 @@
+import { isRecord } from "../../api/object.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { KubeClient, KubePatch } from "../port.ts";
+import type { Caller } from "./caller.ts";
+import { listPages } from "./list-pages.ts";
+import { readObject } from "./read-object.ts";
+import { collectionPath, objectPath, withQuery } from "./request-path.ts";
+import { runWatch } from "./run-watch.ts";
+
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+const PATCH_TYPES: Readonly<Record<KubePatch["type"], string>> = {
+  strategic: "application/strategic-merge-patch+json",
+  merge: "application/merge-patch+json",
+  json: "application/json-patch+json",
+};
+
+/** The verbs of the port as requests of the API; `timeoutMs` is that of a list which names none. */
+export function createKubeVerbs(
+  { caller, clock }: { caller: Caller; clock: Clock },
+  options: { timeoutMs: number },
+): KubeClient {
+  return {
+    async get(resource, name, getOptions = {}) {
+      const path = withQuery(objectPath(resource, name), { resourceVersion: getOptions.resourceVersion });
+      return readObject(resource, await caller.call({ method: "GET", path }, getOptions, MAX_ANSWER_BYTES));
+    },
+    list: async (resource, { timeoutMs = options.timeoutMs, ...listOptions } = {}) =>
+      await listPages({ caller, clock }, resource, { ...listOptions, timeoutMs }),
+    watch: async (resource, watchOptions, onEvent) => await runWatch(caller, { resource, ...watchOptions }, onEvent),
+    async create(resource, object, { fieldManager, ...callOptions } = {}) {
+      const { namespace } = nameOf(object);
+      const path = withQuery(collectionPath(resource, namespace), { fieldManager });
+      const request = { method: "POST", path, body: asBody(object) } as const;
+      return readObject(resource, await caller.call(request, callOptions, MAX_ANSWER_BYTES));
+    },
+    async replace(resource, object, { fieldManager, subresource, ...callOptions } = {}) {
+      const path = withQuery(objectPath(resource, nameOf(object), subresource), { fieldManager });
+      const request = { method: "PUT", path, body: asBody(object) } as const;
+      return readObject(resource, await caller.call(request, callOptions, MAX_ANSWER_BYTES));
+    },
+    async patch(resource, name, { type, body }, { fieldManager, subresource, ...callOptions } = {}) {
+      const path = withQuery(objectPath(resource, name, subresource), { fieldManager });
+      const request = { method: "PATCH", path, body, contentType: PATCH_TYPES[type] } as const;
+      return readObject(resource, await caller.call(request, callOptions, MAX_ANSWER_BYTES));
+    },
+    async delete(resource, name, { gracePeriodSeconds, uid, ...callOptions } = {}) {
+      const body = {
+        kind: "DeleteOptions",
+        apiVersion: "v1",
+        ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+        ...(uid !== undefined && { preconditions: { uid } }),
+      };
+      const request = { method: "DELETE", path: objectPath(resource, name), body } as const;
+      await caller.call(request, callOptions, MAX_ANSWER_BYTES);
+    },
+    async createBeneath(parent, name, { subresource, resource, body, ...callOptions }) {
+      const request = { method: "POST", path: objectPath(parent, name, subresource), body: asBody(body) } as const;
+      return readObject(resource, await caller.call(request, callOptions, MAX_ANSWER_BYTES));
+    },
+  };
+}
+
+/** Where an object says that it is. */
+function nameOf(object: unknown): { namespace: string; name: string } {
+  const metadata = isRecord(object) ? object["metadata"] : undefined;
+  const text = (key: string) => {
+    const value = isRecord(metadata) ? metadata[key] : undefined;
+    return typeof value === "string" ? value : "";
+  };
+  return { namespace: text("namespace"), name: text("name") };
+}
+
+function asBody(object: unknown): object {
+  if (typeof object === "object" && object !== null) return object;
+  throw new TypeError("what is written is an object");
+}

@@ -1,0 +1,85 @@
+import { isApiError } from "../../api/api-error.ts";
+import type { KubeResource } from "../../api/kube-resource.ts";
+import { isRecord } from "../../api/object.ts";
+import type { Clock } from "../../base/clock.ts";
+import { type KubeList, KubeUnreachableError, type ListOptions } from "../port.ts";
+import { excerptOf, parseJson } from "./answer-error.ts";
+import type { Caller } from "./caller.ts";
+import { readAs } from "./read-object.ts";
+import { collectionPath, withQuery } from "./request-path.ts";
+
+/** As client-go's pager asks for. */
+const PAGE_SIZE = 500;
+const MAX_LIST_BYTES = 256 * 1024 * 1024;
+/** Five million objects: a server that goes on for ever is none. */
+const MAX_PAGES = 10_000;
+
+/**
+ * A whole list, page by page. From a server's cache (`resourceVersion` "0") it comes at once, as client-go asks for it.
+ * When the pages expire in the middle, all is read again in one piece.
+ */
+export async function listPages<T>(
+  { caller, clock }: { caller: Pick<Caller, "call">; clock: Clock },
+  resource: KubeResource<T>,
+  options: ListOptions & { timeoutMs: number },
+): Promise<KubeList<T>> {
+  const { namespace, fieldSelector, labelSelector, resourceVersion, signal } = options;
+  const until = clock.monotonic() + options.timeoutMs;
+  const path = collectionPath(resource, namespace);
+  const items: T[] = [];
+  let bytes = 0;
+  const readPage = async (limit: number | undefined, token: string | undefined) => {
+    const query = {
+      fieldSelector,
+      labelSelector,
+      // A token is of a revision already.
+      resourceVersion: token === undefined ? resourceVersion : undefined,
+      limit: limit?.toString(),
+      continue: token,
+    };
+    const request = { method: "GET", path: withQuery(path, query) } as const;
+    const timeoutMs = Math.max(0, until - clock.monotonic());
+    const body = await caller.call(request, { signal, timeoutMs }, MAX_LIST_BYTES - bytes);
+    bytes += body.length;
+    const page = readList(resource, body);
+    for (const item of page.items) items.push(item);
+    return page;
+  };
+
+  const pageSize = resourceVersion === "0" ? undefined : PAGE_SIZE;
+  let page = await readPage(pageSize, undefined);
+  for (let pages = 1; page.next !== ""; pages++) {
+    if (pages >= MAX_PAGES) throw new KubeUnreachableError("unreachable", `GET ${path}: the list never ends`);
+    try {
+      page = await readPage(pageSize, page.next);
+    } catch (error) {
+      if (!isApiError(error, "Expired") && !isApiError(error, "Gone")) throw error;
+      items.length = 0;
+      bytes = 0;
+      page = await readPage(undefined, undefined);
+    }
+  }
+  return { items, resourceVersion: page.resourceVersion };
+}
+
+interface Page<T> {
+  readonly items: T[];
+  readonly resourceVersion: string;
+  /** "" on the last. */
+  readonly next: string;
+}
+
+function readList<T>(resource: KubeResource<T>, body: Buffer): Page<T> {
+  const list = parseJson(body);
+  const metadata = isRecord(list) ? list["metadata"] : undefined;
+  const items = isRecord(list) ? (list["items"] ?? []) : undefined;
+  if (!isRecord(list) || list["kind"] !== `${resource.kind}List` || !isRecord(metadata) || !Array.isArray(items)) {
+    const message = `the server's answer is no ${resource.kind}List: ${excerptOf(body)}`;
+    throw new KubeUnreachableError("unreachable", message);
+  }
+  return {
+    items: items.map((item: unknown) => readAs(resource, item, () => "an item of the list")),
+    resourceVersion: String(metadata["resourceVersion"] ?? ""),
+    next: String(metadata["continue"] ?? ""),
+  };
+}

@@ -1,0 +1,48 @@
+import type { KubeResource } from "../../api/kube-resource.ts";
+import { isRecord } from "../../api/object.ts";
+import { messageOf } from "../../base/errors.ts";
+import { KubeUnreachableError, type WatchEvent } from "../port.ts";
+import { excerptOf, parseJson, readStatus } from "./answer-error.ts";
+
+/**
+ * An event as the server wrote it. Throws the ApiError that an ERROR event carries, and KubeUnreachableError for what is
+ * no event: the connection cannot be trusted then.
+ */
+export function readWatchEvent<T>(resource: KubeResource<T>, frame: Buffer): WatchEvent<T> {
+  const event = parseJson(frame);
+  const type = isRecord(event) ? event["type"] : undefined;
+  const object = isRecord(event) ? event["object"] : undefined;
+  if (type === "ERROR") throw readStatus(object) ?? garbage(resource, frame);
+  const resourceVersion = versionOf(object);
+  if (resourceVersion === undefined) throw garbage(resource, frame);
+  switch (type) {
+    case "ADDED":
+    case "MODIFIED":
+    case "DELETED":
+      return { type, object: read(resource, object), resourceVersion };
+    case "BOOKMARK":
+      return { type, resourceVersion };
+    default:
+      throw garbage(resource, frame);
+  }
+}
+
+/** Every object of a server has one; it is what a watch goes on from. */
+export function versionOf(object: unknown): string | undefined {
+  const metadata = isRecord(object) ? object["metadata"] : undefined;
+  const version = isRecord(metadata) ? metadata["resourceVersion"] : undefined;
+  return typeof version === "string" && version !== "" ? version : undefined;
+}
+
+function read<T>(resource: KubeResource<T>, object: unknown): T {
+  try {
+    return resource.read(object);
+  } catch (error) {
+    throw new KubeUnreachableError("unreachable", `watching ${resource.plural}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function garbage(resource: KubeResource<unknown>, frame: Buffer): Error {
+  const message = `watching ${resource.plural}: the server sent what is no event: ${excerptOf(frame)}`;
+  return new KubeUnreachableError("unreachable", message);
+}

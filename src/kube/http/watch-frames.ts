@@ -1,0 +1,48 @@
+import { CodedError } from "../../base/errors.ts";
+
+/** Cuts a stream of bytes into lines, however it arrives: an event is one line of JSON. */
+export interface FrameReader {
+  /** Calls `onFrame` for each line that is complete, without its line break; empty lines are left out. */
+  push(chunk: Buffer, onFrame: (frame: Buffer) => void): void;
+  /** Bytes of a line that is not complete. */
+  readonly pendingBytes: number;
+}
+
+const LINE_FEED = 0x0a;
+
+/** A line that is longer than `maxBytes` throws a CodedError `frame-too-long`. */
+export function createFrameReader(maxBytes: number): FrameReader {
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
+  const keep = (part: Buffer) => {
+    if (pendingBytes + part.length > maxBytes) {
+      throw new CodedError("frame-too-long", `an event of the watch is longer than ${maxBytes} bytes`);
+    }
+    if (part.length === 0) return;
+    pending.push(part);
+    pendingBytes += part.length;
+  };
+  const take = () => {
+    const [only] = pending;
+    const frame = pending.length === 1 && only ? only : Buffer.concat(pending, pendingBytes);
+    pending = [];
+    pendingBytes = 0;
+    return frame;
+  };
+  return {
+    push(chunk, onFrame) {
+      let start = 0;
+      for (;;) {
+        // Bytes of a character of several are never a line feed, so that it may be cut anywhere.
+        const end = chunk.indexOf(LINE_FEED, start);
+        keep(end === -1 ? chunk.subarray(start) : chunk.subarray(start, end));
+        if (end === -1) return;
+        start = end + 1;
+        if (pendingBytes > 0) onFrame(take());
+      }
+    },
+    get pendingBytes() {
+      return pendingBytes;
+    },
+  };
+}

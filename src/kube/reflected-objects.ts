@@ -1,0 +1,115 @@
+import { isRecord } from "../api/object.ts";
+import type { WatchEvent } from "./port.ts";
+import type { ReflectorChange } from "./reflector.ts";
+
+/** The objects that a reflector holds, by place. An object that did not change stays the very same one. */
+export interface ReflectedObjects<T> {
+  /** Takes a whole list in; what it means, with that first which frees a name. */
+  replace(items: readonly T[]): Array<ReflectorChange<T>>;
+  /** Takes an event in. Empty for one that was there before, or that is about another object than the one held. */
+  apply(event: ObjectEvent<T>): Array<ReflectorChange<T>>;
+  list(): T[];
+  get(namespace: string, name: string): T | undefined;
+}
+
+/** An event that is about an object. */
+export type ObjectEvent<T> = Exclude<WatchEvent<T>, { type: "BOOKMARK" }>;
+
+/** So many of a watch's last events are known again when they repeat; of an older one only the newest per object is. */
+const REMEMBERED_EVENTS = 256;
+
+interface Held<T> {
+  readonly object: T;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+interface Identified<T> extends Held<T> {
+  readonly key: string;
+}
+
+export function createReflectedObjects<T>(): ReflectedObjects<T> {
+  const held = new Map<string, Held<T>>();
+  // Revisions are opaque, so that an old event cannot be told from a new one by comparing: it is told by having been
+  // seen. Without this a late repetition would bring a deleted object back for good.
+  const seen = new Set<string>();
+
+  const wasSeen = (event: ObjectEvent<T>, { key, uid }: Identified<T>): boolean => {
+    if (event.resourceVersion === "") return false;
+    const mark = `${event.type} ${key} ${uid} ${event.resourceVersion}`;
+    if (seen.has(mark)) return true;
+    seen.add(mark);
+    const [oldest] = seen;
+    if (seen.size > REMEMBERED_EVENTS && oldest !== undefined) seen.delete(oldest);
+    return false;
+  };
+
+  const put = ({ key, ...now }: Identified<T>): Array<ReflectorChange<T>> => {
+    const before = held.get(key);
+    if (before !== undefined && isSameVersion(before, now)) return [];
+    held.set(key, now);
+    const { object } = now;
+    if (before === undefined) return [{ type: "ADDED", object, previous: undefined }];
+    if (before.uid === now.uid) return [{ type: "MODIFIED", object, previous: before.object }];
+    return [deletion(before.object), { type: "ADDED", object, previous: undefined }];
+  };
+
+  const remove = ({ key, uid, object }: Identified<T>): Array<ReflectorChange<T>> => {
+    const before = held.get(key);
+    if (before === undefined || before.uid !== uid) return [];
+    held.delete(key);
+    return [{ type: "DELETED", object, previous: before.object }];
+  };
+
+  return {
+    replace(items) {
+      // A server that lost its data counts its revisions anew: what was seen of the last watch says nothing now.
+      seen.clear();
+      const listed = items.flatMap((item) => identify(item) ?? []);
+      const keys = new Set(listed.map(({ key }) => key));
+      const gone = [...held].filter(([key]) => !keys.has(key));
+      for (const [key] of gone) held.delete(key);
+      const changes = [...gone.map(([, { object }]) => deletion(object)), ...listed.flatMap(put)];
+      return [...changes.filter(isDeletion), ...changes.filter((change) => !isDeletion(change))];
+    },
+    apply(event) {
+      const identified = identify(event.object);
+      if (identified === undefined || wasSeen(event, identified)) return [];
+      return event.type === "DELETED" ? remove(identified) : put(identified);
+    },
+    list: () => [...held.values()].map(({ object }) => object),
+    get: (namespace, name) => held.get(keyOf(namespace, name))?.object,
+  };
+}
+
+/** As it was last seen: nobody was there to see how it ended. */
+function deletion<T>(object: T): ReflectorChange<T> {
+  return { type: "DELETED", object, previous: object };
+}
+
+function isDeletion<T>({ type }: ReflectorChange<T>): boolean {
+  return type === "DELETED";
+}
+
+/** An object without a revision is never known to be the same. */
+function isSameVersion<T>(a: Held<T>, b: Held<T>): boolean {
+  return a.uid === b.uid && a.resourceVersion === b.resourceVersion && a.resourceVersion !== "";
+}
+
+/** Undefined for what has no name: no server sends that, and it could not be held. */
+function identify<T>(object: T): Identified<T> | undefined {
+  const metadata = isRecord(object) ? object["metadata"] : undefined;
+  if (!isRecord(metadata)) return undefined;
+  const name = text(metadata["name"]);
+  if (name === "") return undefined;
+  const key = keyOf(text(metadata["namespace"]), name);
+  return { key, object, uid: text(metadata["uid"]), resourceVersion: text(metadata["resourceVersion"]) };
+}
+
+function keyOf(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

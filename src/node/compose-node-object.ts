@@ -1,0 +1,122 @@
+import type { Node } from "../api/gen/types.ts";
+import { SECOND } from "../base/clock.ts";
+import type { Decision } from "../base/timeline.ts";
+import type { NodeAgentConfig } from "../config/node-agent-config.ts";
+import * as cri from "../cri/gen/cri-v1.ts";
+import type { KubePorts, NodeAgentPorts, Part } from "./node-agent-ports.ts";
+import { createImageInventory } from "./node-status/image-inventory.ts";
+import { computeInitialNode } from "./node-status/initial-node.ts";
+import { readMachineFacts } from "./node-status/machine-facts.ts";
+import { STARTING_DECISION } from "./node-status/node-events.ts";
+import { createNodeHeartbeat } from "./node-status/node-heartbeat.ts";
+import { createNodeLease } from "./node-status/node-lease.ts";
+import { createNodeRegistration, type NodeRegistration } from "./node-status/node-registration.ts";
+import { createInitialNodeOptions, createNodeStatusSettings } from "./node-status/node-settings.ts";
+import { computeNodeStatus } from "./node-status/node-status.ts";
+import { createNodeStatusReader } from "./node-status/node-status-reader.ts";
+import type { RuntimeHealth } from "./runtime/runtime-health.ts";
+
+const HEARTBEAT_TIMEOUT_MS = 10 * SECOND;
+const LIST_IMAGES_TIMEOUT_MS = 10 * SECOND;
+
+/** The node's own object and its lease. */
+export interface NodeObject {
+  /** Something that the status tells has changed. */
+  syncNow(): void;
+  parts: readonly Part[];
+}
+
+export interface NodeObjectDeps {
+  ports: NodeAgentPorts;
+  kube: KubePorts;
+  registration: NodeRegistration;
+  health: RuntimeHealth;
+  /** Why pods cannot be run now. */
+  errors(): readonly string[];
+  recordNodeEvent(decision: Decision): void;
+}
+
+/** Made first: others wait for what it learns. */
+export function composeRegistration(
+  { ports, kube }: Pick<NodeObjectDeps, "ports" | "kube">,
+  { nodeName, kubelet }: NodeAgentConfig,
+): NodeRegistration {
+  const { host, log } = ports;
+  return createNodeRegistration(
+    { client: kube.heartbeat, clock: host.clock, random: host.random, log },
+    { nodeName, registerNode: kubelet.registerNode ?? true, timeoutMs: HEARTBEAT_TIMEOUT_MS },
+  );
+}
+
+/** How old a copy may be, as the cluster tells the node; undefined where it does not. */
+export function ttlOf(node: Node | undefined): number | undefined {
+  const text = node?.metadata?.annotations?.["node.alpha.kubernetes.io/ttl"];
+  const seconds = Number(text);
+  return text === undefined || !Number.isInteger(seconds) || seconds < 0 ? undefined : seconds * SECOND;
+}
+
+/** Registers the node, then keeps its status and lease. */
+export function composeNodeObject(deps: NodeObjectDeps, config: NodeAgentConfig): NodeObject {
+  const { ports, kube, registration, health } = deps;
+  const { host, log } = ports;
+  const { clock, random, machine } = host;
+  const { kubelet, nodeName, rootDirectory } = config;
+  const common = { clock, random, log };
+
+  const images = createImageInventory(
+    {
+      clock,
+      log,
+      listImages: async (signal) => {
+        const call = { signal, timeoutMs: LIST_IMAGES_TIMEOUT_MS };
+        return (await ports.cri.images.listImages(cri.ListImagesRequest.fromPartial({}), call)).images;
+      },
+    },
+    { maxImages: kubelet.nodeStatusMaxImages ?? -1 },
+  );
+  const reader = createNodeStatusReader(
+    { machine, log, runtime: health.runtime, images: images.images, errors: deps.errors },
+    { settings: createNodeStatusSettings(config), rootDirectory },
+  );
+  const register = async (signal: AbortSignal): Promise<Node> => {
+    const { identity } = await readMachineFacts({ machine, log }, rootDirectory);
+    const { status } = computeNodeStatus(await reader.read(), {}, clock.now());
+    const facts = { architecture: identity.architecture, status };
+    return await registration.register(computeInitialNode(facts, createInitialNodeOptions(config)), signal);
+  };
+  const heartbeat = createNodeHeartbeat(
+    {
+      ...common,
+      client: kube.heartbeat,
+      readStatus: reader.read,
+      recordNodeEvent: deps.recordNodeEvent,
+      observeNode: registration.observe,
+      registerAgain: (kubelet.registerNode ?? true) ? register : undefined,
+    },
+    {
+      nodeName,
+      updateFrequencyMs: kubelet.nodeStatusUpdateFrequency,
+      reportFrequencyMs: kubelet.nodeStatusReportFrequency,
+      leaseDurationSeconds: kubelet.nodeLeaseDurationSeconds,
+    },
+  );
+  const lease = createNodeLease(
+    { ...common, client: kube.heartbeat, node: registration },
+    { nodeName, leaseDurationSeconds: kubelet.nodeLeaseDurationSeconds },
+  );
+  return {
+    syncNow: heartbeat.syncNow,
+    parts: [
+      { name: "image list", run: images.run },
+      {
+        name: "node status",
+        async run(signal) {
+          deps.recordNodeEvent(STARTING_DECISION);
+          await register(signal);
+          await heartbeat.run(signal);
+        },
+      },
+      { name: "node lease", run: lease.run },
+    ],
+  };
+}

@@ -1,0 +1,71 @@
+import type { Pod } from "../api/gen/types.ts";
+import { isMirrorPod } from "../api/pods.ts";
+import type { NodeAgentConfig } from "../config/node-agent-config.ts";
+import type { LoopInbox } from "./loop/loop-inbox.ts";
+import type { KubePorts, NodeAgentPorts, Part } from "./node-agent-ports.ts";
+import { createObjectRefs, type ObjectRefs, type ObjectRefsOptions } from "./refs/object-refs.ts";
+import { createPullSecrets, type PullSecrets } from "./refs/pull-secrets.ts";
+import { createRuntimeClasses, type RuntimeClasses } from "./refs/runtime-classes.ts";
+import { createServiceAccountTokens, type ServiceAccountTokens } from "./refs/service-account-tokens.ts";
+import { createServices, type Services } from "./refs/services.ts";
+
+/** What pods of a cluster refer to, kept at hand. */
+export interface RefParts {
+  objects: ObjectRefs;
+  pullSecrets: PullSecrets;
+  tokens: ServiceAccountTokens;
+  services: Services;
+  runtimeClasses: RuntimeClasses;
+  /** The API server shows this of a pod: what it names can be read from now on. */
+  show(pod: Pod): void;
+  forget(uid: string): void;
+  parts: readonly Part[];
+}
+
+export interface RefPartsDeps {
+  ports: NodeAgentPorts;
+  kube: KubePorts;
+  inbox: LoopInbox;
+  /** Of the node's annotation, for the strategy Cache. */
+  ttlMs(): number | undefined;
+}
+
+/** Builds the copies of secrets, config maps, services and runtime classes; a change of one wakes the pods that name it. */
+export function composeRefs({ ports, kube, inbox, ttlMs }: RefPartsDeps, { kubelet }: NodeAgentConfig): RefParts {
+  const { host, log } = ports;
+  const deps = { client: kube.client, clock: host.clock, random: host.random, log };
+  const objects = createObjectRefs(deps, {
+    strategy: strategyOf(kubelet.configMapAndSecretChangeDetectionStrategy),
+    ttlMs,
+  });
+  objects.subscribe(({ podUids }) => {
+    for (const uid of podUids) inbox.offerReferenced(uid);
+  });
+  const tokens = createServiceAccountTokens(deps);
+  const services = createServices(deps);
+  const runtimeClasses = createRuntimeClasses(deps);
+  return {
+    objects,
+    pullSecrets: createPullSecrets({ refs: objects, log }),
+    tokens,
+    services,
+    runtimeClasses,
+    show(pod) {
+      if (!isMirrorPod(pod)) objects.registerPod(pod);
+    },
+    forget(uid) {
+      objects.unregisterPod(uid);
+      tokens.forgetPod(uid);
+    },
+    parts: [
+      { name: "secrets and config maps", run: async (signal) => await objects.run(signal) },
+      { name: "services", run: async (signal) => await services.run(signal) },
+      { name: "runtime classes", run: async (signal) => await runtimeClasses.run(signal) },
+    ],
+  };
+}
+
+/** Validated when the configuration was read. */
+function strategyOf(name: string): ObjectRefsOptions["strategy"] {
+  return name === "Cache" || name === "Get" ? name : "Watch";
+}

@@ -1,0 +1,101 @@
+import type { Pod } from "../api/gen/types.ts";
+import { isStaticPod, podUid } from "../api/pods.ts";
+import { SECOND } from "../base/clock.ts";
+import type { Timeline } from "../base/timeline.ts";
+import type { NodeAgentConfig } from "../config/node-agent-config.ts";
+import type { DesiredPods } from "./desired/desired-pods.ts";
+import { createEventSink } from "./events/event-sink.ts";
+import { createMirrorPods } from "./mirror-pods/mirror-pods.ts";
+import type { KubePorts, NodeAgentPorts, Part } from "./node-agent-ports.ts";
+import type { NodeRegistration } from "./node-status/node-registration.ts";
+import type { PodStatuses } from "./status/pod-statuses.ts";
+import { createStatusSender } from "./status/send-statuses.ts";
+import type { PodState } from "./workers/pod-state.ts";
+
+/** What the API server is told of the pods. */
+export interface Reporting {
+  /** The API server shows this of a pod, or of a mirror. */
+  show(pod: Pod): void;
+  /** Which pods there should be may have changed. */
+  podsChanged(states: ReadonlyMap<string, PodState>): void;
+  /** Nothing of the pod is left on the node. */
+  finished(pod: Pod): void;
+  forget(uid: string): void;
+  recordNodeEvent: ReturnType<typeof createEventSink>["recordNode"];
+  /** Sends what waits, before the parts are stopped. */
+  flush(): Promise<void>;
+  parts: readonly Part[];
+}
+
+export interface ReportingDeps {
+  ports: NodeAgentPorts;
+  kube: KubePorts;
+  timeline: Timeline;
+  desired: DesiredPods;
+  statuses: PodStatuses;
+  registration: NodeRegistration;
+}
+
+const FLUSH_TIMEOUT_MS = { statuses: 5 * SECOND, events: SECOND };
+
+/** Builds what reports: statuses of pods, mirrors of static pods, events. */
+export function composeReporting(deps: ReportingDeps, { nodeName, kubelet }: NodeAgentConfig): Reporting {
+  const { ports, kube, timeline, desired, statuses, registration } = deps;
+  const { log, metrics } = ports;
+  const { clock, random } = ports.host;
+  const common = { clock, random, log };
+
+  const shownPodOf = (uid: string): Pod | undefined => {
+    const pod = desired.byUid(uid);
+    return pod !== undefined && isStaticPod(pod) ? desired.mirrorPodOf(pod) : pod;
+  };
+  const sender = createStatusSender({ ...common, client: kube.client, statuses, apiPodOf: shownPodOf, metrics });
+  const mirrors = createMirrorPods({ ...common, client: kube.client }, { nodeName });
+  const events = createEventSink(
+    { ...common, client: kube.events, timeline, apiPodOf: (uid) => shownPodOf(uid) ?? desired.byUid(uid) },
+    { nodeName, qps: kubelet.eventRecordQPS ?? 0, burst: kubelet.eventBurst },
+  );
+
+  let states: ReadonlyMap<string, PodState> = new Map();
+  const updateMirrors = () => {
+    const ending = new Set<string>();
+    for (const { phase, fullName } of states.values()) {
+      if (phase === "terminating" || phase === "terminated") ending.add(fullName);
+    }
+    mirrors.update({
+      staticPods: desired.pods().filter((pod) => isStaticPod(pod) && states.has(podUid(pod))),
+      mirrorPods: desired.mirrorPods(),
+      nodeUid: registration.node()?.metadata?.uid,
+      sourcesReady: desired.allReady(),
+      isEnding: (fullName) => ending.has(fullName),
+    });
+  };
+
+  return {
+    show: (pod) => sender.reconcile(desired.resolveUid(podUid(pod))),
+    podsChanged(known) {
+      states = known;
+      updateMirrors();
+    },
+    finished: sender.finished,
+    forget(uid) {
+      if (desired.byUid(uid) === undefined) sender.forget(uid);
+    },
+    recordNodeEvent: events.recordNode,
+    async flush() {
+      await Promise.all([sender.flush(FLUSH_TIMEOUT_MS.statuses), events.flush(FLUSH_TIMEOUT_MS.events)]);
+    },
+    parts: [
+      { name: "status sender", run: sender.run },
+      { name: "mirror pods", run: mirrors.run },
+      {
+        name: "owner of mirror pods",
+        async run(signal) {
+          await registration.nodeReady(signal);
+          updateMirrors();
+        },
+      },
+      { name: "events", run: events.run },
+    ],
+  };
+}

@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import { createLru } from "./lru.ts";
+import type { NodeEvent } from "./make-event.ts";
+import { createTokenBucket, type TokenBucket } from "./token-bucket.ts";
+
+/** What is to be written of an event that just happened. */
+export interface CorrelatedEvent {
+  readonly event: NodeEvent;
+  /** True when the API server was told of it before: what changed is a patch. */
+  readonly isRepeated: boolean;
+}
+
+/**
+ * Keeps events few, as client-go's EventCorrelator does (client-go/tools/record/events_cache.go): repeated ones are
+ * counted, similar ones become one, and an object about which too much is said is no longer listened to.
+ */
+export interface EventCorrelator {
+  /** `at`: when it happened, monotonic milliseconds. Undefined for an event to be left out. */
+  correlate(event: NodeEvent, at: number): CorrelatedEvent | undefined;
+}
+
+const MAX_ENTRIES = 4_096;
+/** As many messages of one reason within the interval are told one by one; from this one on they are combined. */
+const MAX_SIMILAR_EVENTS = 10;
+const SIMILAR_INTERVAL_MS = 600_000;
+/** Of one source about one object. */
+const SPAM_RATE = { perSecond: 1 / 300, burst: 25 };
+
+export function createEventCorrelator(): EventCorrelator {
+  const aggregate = createAggregator();
+  const observe = createObserver();
+  const isSpam = createSpamFilter();
+  return {
+    correlate(made, at) {
+      const { event, key } = aggregate(made, at);
+      // Counted before it is filtered: what is left out shows in the count of the next that is not.
+      const observed = observe(event, key);
+      return isSpam(observed.event, at) ? undefined : observed;
+    },
+  };
+}
+
+interface SimilarEvents {
+  /** Digests of the messages; the oldest go first. */
+  readonly messages: Set<string>;
+  readonly at: number;
+}
+
+/** Events of one reason about one object that differ in their messages; more than a few become one event. */
+function createAggregator(): (event: NodeEvent, at: number) => { event: NodeEvent; key: string } {
+  const similar = createLru<SimilarEvents>(MAX_ENTRIES);
+  return (event, at) => {
+    const groupKey = keyOf(event, [event.type, event.reason]);
+    const known = similar.get(groupKey);
+    const isCurrent = known !== undefined && at - known.at <= SIMILAR_INTERVAL_MS;
+    const messages = isCurrent ? known.messages : new Set<string>();
+    messages.add(digest([event.message]));
+    similar.set(groupKey, { messages, at });
+    if (messages.size < MAX_SIMILAR_EVENTS) return { event, key: eventKey(event) };
+    const [oldest] = messages;
+    if (oldest !== undefined) messages.delete(oldest);
+    const combined = { ...event, message: `(combined from similar events): ${event.message}` };
+    return { event: combined, key: groupKey };
+  };
+}
+
+interface Observation {
+  readonly count: number;
+  readonly name: string;
+  readonly firstTimestamp: string;
+}
+
+/** An event that was seen before keeps its name and its beginning, and is one more. */
+function createObserver(): (event: NodeEvent, key: string) => CorrelatedEvent {
+  const observations = createLru<Observation>(MAX_ENTRIES);
+  return (event, key) => {
+    const before = observations.get(key);
+    const { name, firstTimestamp } = before ?? { name: event.metadata.name, firstTimestamp: event.firstTimestamp };
+    const count = (before?.count ?? 0) + 1;
+    observations.set(key, { count, name, firstTimestamp });
+    const counted = { ...event, metadata: { ...event.metadata, name }, firstTimestamp, count };
+    return { event: counted, isRepeated: before !== undefined };
+  };
+}
+
+function createSpamFilter(): (event: NodeEvent, at: number) => boolean {
+  const buckets = createLru<TokenBucket>(MAX_ENTRIES);
+  return (event, at) => {
+    const key = keyOf(event, []);
+    const bucket = buckets.get(key) ?? createTokenBucket(SPAM_RATE, at);
+    buckets.set(key, bucket);
+    return !bucket.tryTake(at);
+  };
+}
+
+function eventKey(event: NodeEvent): string {
+  return keyOf(event, [event.involvedObject.fieldPath ?? "", event.type, event.reason, event.message]);
+}
+
+/** The source is always this node's kubelet; what remains is the object, and what else tells two events apart. */
+function keyOf({ involvedObject }: NodeEvent, parts: readonly string[]): string {
+  const { kind = "", namespace = "", name = "", uid = "", apiVersion = "" } = involvedObject;
+  return digest([kind, namespace, name, uid, apiVersion, ...parts]);
+}
+
+/** Messages may be long, and thousands of keys are kept. */
+function digest(parts: readonly string[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
+}

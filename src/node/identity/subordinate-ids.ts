@@ -1,0 +1,59 @@
+/** A run of the host's user and group IDs that pods' user namespaces are cut from. */
+export interface IdRange {
+  readonly firstId: number;
+  readonly length: number;
+}
+
+/** The three files of the host; undefined for one that does not exist. */
+export interface SubordinateIdFiles {
+  readonly passwd: string | undefined;
+  readonly subuid: string | undefined;
+  readonly subgid: string | undefined;
+}
+
+/** Whose subordinate IDs are the pods'. */
+const KUBELET_USER = "kubelet";
+const ALL_IDS = 2 ** 32;
+
+/**
+ * The range that `/etc/subuid` and `/etc/subgid` set aside for the user `kubelet`; without that user or a line for it,
+ * every ID but the first `idsPerPod`, which are the host's own. Throws, in upstream's words, for one that pods cannot be
+ * cut from. Follows GetKubeletMappings and MakeUserNsManager.
+ */
+export function readPodIdRange(files: SubordinateIdFiles, idsPerPod: number, maxPods: number): IdRange {
+  const range = subordinateRange(files) ?? { firstId: idsPerPod, length: ALL_IDS - idsPerPod };
+  const { firstId, length } = range;
+  if (firstId % idsPerPod !== 0) {
+    throw new Error(`kubelet user assigned ID ${firstId} is not a multiple of ${idsPerPod}`);
+  }
+  if (firstId < idsPerPod) {
+    throw new Error(`kubelet user assigned ID ${firstId} must be greater or equal to ${idsPerPod}`);
+  }
+  if (length % idsPerPod !== 0 && firstId + length !== ALL_IDS) {
+    throw new Error(`kubelet user assigned IDs length ${length} is not a multiple of ${idsPerPod}`);
+  }
+  if (Math.floor(length / idsPerPod) < maxPods) {
+    throw new Error(`kubelet user assigned IDs are not enough to support ${maxPods} pods`);
+  }
+  return range;
+}
+
+function subordinateRange({ passwd = "", subuid = "", subgid = "" }: SubordinateIdFiles): IdRange | undefined {
+  if (linesOf(passwd).length === 0) return undefined;
+  const [uids, gids] = [linesOf(subuid), linesOf(subgid)];
+  if (uids.length === 0 && gids.length === 0) return undefined;
+  if (uids.join("\n") !== gids.join("\n")) {
+    throw new Error(`mismatched subuids and subgids for user "${KUBELET_USER}"`);
+  }
+  const [line = "", ...others] = uids;
+  const [, firstId, length] = /^[^:]+:(\d{1,10}):(\d{1,10})$/.exec(line) ?? [];
+  if (others.length > 0 || firstId === undefined || length === undefined) {
+    throw new Error(`error parsing line "${uids.join("\\n")}": user "${KUBELET_USER}" must have one range of IDs`);
+  }
+  return { firstId: Number(firstId), length: Number(length) };
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line.startsWith(`${KUBELET_USER}:`));
+}

@@ -1,0 +1,75 @@
+import type { Service, ServicePort } from "../../../api/gen/types.ts";
+import type { EnvironmentVariable } from "./environment.ts";
+
+/** The services of one namespace, as the API has them. */
+export interface ServiceSource {
+  list(namespace: string): readonly Service[];
+}
+
+const MASTER_NAMESPACE = "default";
+const MASTER_SERVICE = "kubernetes";
+
+/**
+ * The variables by which a pod finds services: always the API server's own, and with `enableServiceLinks` those of the
+ * pod's namespace, where one called `kubernetes` takes the API server's place. Services without an address of their own
+ * have none. Follows getServiceEnvVarMap and pkg/kubelet/envvars; in the services' order by name.
+ */
+export function computeServiceVariables(
+  services: ServiceSource,
+  namespace: string,
+  enableServiceLinks: boolean,
+): EnvironmentVariable[] {
+  const visible = new Map<string, Service>();
+  const add = (service: Service) => {
+    if (hasAddress(service)) visible.set(service.metadata?.name ?? "", service);
+  };
+  services.list(MASTER_NAMESPACE).filter(isMaster).forEach(add);
+  if (enableServiceLinks) services.list(namespace).forEach(add);
+  const byName = [...visible].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return byName.flatMap(([name, service]) => serviceVariables(variableName(name), service));
+}
+
+function isMaster({ metadata }: Service): boolean {
+  return metadata?.name === MASTER_SERVICE;
+}
+
+/** Neither headless nor a mere alias of a name outside. */
+function hasAddress({ spec }: Service): boolean {
+  const { clusterIP = "" } = spec ?? {};
+  return clusterIP !== "" && clusterIP !== "None";
+}
+
+function serviceVariables(prefix: string, { spec }: Service): EnvironmentVariable[] {
+  const { clusterIP = "", ports = [] } = spec ?? {};
+  const [first] = ports;
+  if (first === undefined) return [];
+  const named = ports.filter(({ name }) => name !== undefined && name !== "");
+  return [
+    { name: `${prefix}_SERVICE_HOST`, value: clusterIP },
+    { name: `${prefix}_SERVICE_PORT`, value: `${first.port}` },
+    ...named.map(({ name = "", port }) => ({ name: `${prefix}_SERVICE_PORT_${variableName(name)}`, value: `${port}` })),
+    { name: `${prefix}_PORT`, value: portUrl(first, clusterIP) },
+    ...ports.flatMap((port) => linkVariables(prefix, port, clusterIP)),
+  ];
+}
+
+/** What Docker's `--link` would have set. */
+function linkVariables(prefix: string, port: ServicePort, address: string): EnvironmentVariable[] {
+  const { protocol = "TCP" } = port;
+  const name = `${prefix}_PORT_${port.port}_${protocol.toUpperCase()}`;
+  return [
+    { name, value: portUrl(port, address) },
+    { name: `${name}_PROTO`, value: protocol.toLowerCase() },
+    { name: `${name}_PORT`, value: `${port.port}` },
+    { name: `${name}_ADDR`, value: address },
+  ];
+}
+
+function portUrl({ protocol = "TCP", port }: ServicePort, address: string): string {
+  const host = address.includes(":") ? `[${address}]` : address;
+  return `${protocol.toLowerCase()}://${host}:${port}`;
+}
+
+function variableName(name: string): string {
+  return name.replaceAll("-", "_").toUpperCase();
+}

@@ -1,0 +1,25 @@
+import type { ConfigMap, Pod, Secret } from "../../api/gen/types.ts";
+import type { ResourceList } from "../../api/resources.ts";
+
+/**
+ * Where volumes get their content from. What there is not rejects with an ApiError `NotFound`; every other failure with
+ * words for the pod's event, which never hold any content. Asked at each set-up, so what is unchanged should be at hand.
+ */
+export interface VolumeSources {
+  secret(namespace: string, name: string, signal: AbortSignal): Promise<Secret>;
+  configMap(namespace: string, name: string, signal: AbortSignal): Promise<ConfigMap>;
+  /** The same token as before until it is time for another. `expiresAt`: milliseconds since the epoch. */
+  token(request: VolumeTokenRequest, signal: AbortSignal): Promise<{ token: string; expiresAt: number }>;
+  /** What the downward API tells of the node: its resources for pods. */
+  podFacts(pod: Pod): { readonly allocatable: ResourceList };
+}
+
+/** A token that is valid only as long as the pod is there. */
+export interface VolumeTokenRequest {
+  readonly namespace: string;
+  readonly serviceAccount: string;
+  /** Empty: the API server's own. */
+  readonly audiences: readonly string[];
+  readonly expirationSeconds: number;
+  readonly pod: { readonly name: string; readonly uid: string };
+}

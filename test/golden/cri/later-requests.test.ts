@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { notFoundError } from "../../../src/api/api-error.ts";
+import type { ConfigMap, Container, Pod, Secret, Service } from "../../../src/api/gen/types.ts";
+import type { IDMapping } from "../../../src/cri/gen/cri-v1.ts";
+import type { EnvironmentRefs } from "../../../src/node/runtime/config/environment-refs.ts";
+import type { NodeFacts } from "../../../src/node/runtime/config/node-facts.ts";
+import { createPodConfigs } from "../../../src/node/runtime/create-pod-configs.ts";
+import { RECORDED_NODE } from "./recording.ts";
+import { toWireJson } from "./wire-json.ts";
+
+/** A pod that uses what the recorded kubelet did not have or was not asked, with what our requests for it must be. */
+interface LaterPod {
+  name: string;
+  pod: Pod;
+  podIPs: string[];
+  userNamespace?: IDMapping;
+  secrets?: Record<string, Secret>;
+  configMaps?: Record<string, ConfigMap>;
+  services?: Service[];
+  /** Checked by hand, not recorded: see the README. */
+  sandbox: unknown;
+  containers: unknown[];
+}
+
+const LATER_NODE: NodeFacts = {
+  ...RECORDED_NODE,
+  hostIps: ["192.0.2.2", "2001:db8::2"],
+  cgroupVersion: 2,
+  singleProcessOomKill: false,
+  hugepageSizes: [],
+};
+
+const DIRECTORY = new URL("./later/", import.meta.url);
+const LATER_PODS = readdirSync(DIRECTORY).map((file): LaterPod => {
+  return { ...JSON.parse(readFileSync(new URL(file, DIRECTORY), "utf8")), name: file.replace(".json", "") };
+});
+
+it("the pods are there", () => {
+  expect(LATER_PODS.map(({ name }) => name)).toEqual(["environment", "network", "security", "user-namespace"]);
+});
+
+describe.each(LATER_PODS)("$name", (later) => {
+  const configs = createPodConfigs(LATER_NODE, {
+    refs: createRefs(later),
+    userNamespaces: {
+      mappingOf: async () => ({ uids: mappingsOf(later), gids: mappingsOf(later) }),
+    },
+  });
+
+  it("RunPodSandbox", async () => {
+    const { config } = await configs.sandbox(later.pod, 0);
+    expect(toWireJson(config)).toEqual(later.sandbox);
+  });
+
+  it.each((later.pod.spec?.containers ?? []).map((container, index) => ({ container, index })))(
+    "CreateContainer $index",
+    async ({ container, index }) => {
+      expect(await buildContainer(later, container)).toEqual(later.containers[index]);
+    },
+  );
+
+  async function buildContainer({ pod, podIPs: podIps }: LaterPod, container: Container): Promise<unknown> {
+    const next = { container, kind: "main" as const, restartCount: 0, previousEndedAt: undefined };
+    const makeMounts = async () => [{ containerPath: "/data", hostPath: "/host/data" }];
+    const imageRef = "sha256:1";
+    const input = { pod, next, imageRef, imageUser: { uid: 7n }, podIps, targetContainerId: undefined, makeMounts };
+    const made = await configs.container(input, new AbortController().signal);
+    if ("reason" in made) throw new Error(made.message);
+    const envs = made.config.envs.map(({ key, value }) => [key, Buffer.from(value).toString()]);
+    return { ...toWireJson({ ...made.config, envs: [] }), envs: Object.fromEntries(envs) };
+  }
+});
+
+function mappingsOf({ userNamespace }: LaterPod): IDMapping[] {
+  return userNamespace === undefined ? [] : [userNamespace];
+}
+
+function createRefs({ secrets = {}, configMaps = {}, services = [] }: LaterPod): EnvironmentRefs {
+  const find = <T>(resource: string, objects: Record<string, T>, name: string): T => {
+    const object = objects[name];
+    if (object === undefined) throw notFoundError({ group: "", resource }, name);
+    return object;
+  };
+  return {
+    secret: async (_namespace, name) => find("secrets", secrets, name),
+    configMap: async (_namespace, name) => find("configmaps", configMaps, name),
+    services: () => ({
+      hasSynced: true,
+      list: (namespace) => services.filter(({ metadata }) => metadata?.namespace === namespace),
+    }),
+  };
+}
