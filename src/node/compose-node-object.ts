@@ -7,7 +7,6 @@ import type { KubePorts, NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import { createImageInventory } from "./node-status/image-inventory.ts";
 import { computeInitialNode } from "./node-status/initial-node.ts";
 import { readMachineFacts } from "./node-status/machine-facts.ts";
-import { STARTING_DECISION } from "./node-status/node-events.ts";
 import { createNodeHeartbeat } from "./node-status/node-heartbeat.ts";
 import { createNodeLease } from "./node-status/node-lease.ts";
 import { createNodeRegistration, type NodeRegistration } from "./node-status/node-registration.ts";
@@ -111,7 +110,6 @@ export function composeNodeObject(deps: NodeObjectDeps, config: NodeAgentConfig)
       {
         name: "node status",
         async run(signal) {
-          deps.recordNodeEvent(STARTING_DECISION);
           await register(signal);
           await heartbeat.run(signal);
         },

@@ -5,6 +5,7 @@ import { join } from "node:path";
 
 /** Where one cluster's files are, readable by their owner only. */
 export interface ClusterDirectory {
+  readonly path: string;
   /** Returns the file's path. */
   write(name: string, text: string): Promise<string>;
   remove(): Promise<void>;
@@ -23,6 +24,7 @@ export async function createClusterDirectory(): Promise<ClusterDirectory> {
   const directory = await mkdtemp(join(tmpdir(), "nodelet-cluster-"));
   remaining.add(directory);
   return {
+    path: directory,
     async write(name, text) {
       const path = join(directory, name);
       await writeFile(path, text, { mode: PRIVATE_FILE });

@@ -1,11 +1,13 @@
+import { NODES } from "../api/kube-resource.ts";
 import { throwIfAborted } from "../base/abort.ts";
 import { CodedError, runAll, throwJoined } from "../base/errors.ts";
 import { readVersion } from "../cli/version.ts";
 import { issueKubeconfig } from "../cluster/control-plane/issue-kubeconfig.ts";
 import { type RunningControlPlane, serveControlPlane } from "../cluster/control-plane/serve-control-plane.ts";
+import { nodeFiles } from "../host/node/node-files.ts";
 import { createMemoryJournal } from "../journal/memory-journal.ts";
 import type { ClusterCertificates } from "../pki/cluster-certificates.ts";
-import { type AdminApi, connectAdminApi } from "./admin-api.ts";
+import { type AdminApi, type ApiAnswer, connectAdminApi } from "./admin-api.ts";
 import { applyManifests, installDefinitions } from "./apply-manifests.ts";
 import { callbackLog } from "./callback-log.ts";
 import { createCertificates } from "./cluster-credentials.ts";
@@ -29,6 +31,14 @@ export interface StartClusterOptions {
    * (a role, a deployment) is left alone, so that the directory of an operator's manifests will do.
    */
   crds?: readonly ManifestSource[];
+  /**
+   * A real node, which runs pods: a containerd of its own and a node agent, as children of this process. `true` needs
+   * root, containerd, runc and CNI plugins, and rejects with `node-impossible` where one is missing; `"if-possible"`
+   * goes on without a node there, and `cluster.node` says why. Default false: pods are stored and none runs.
+   */
+  node?: boolean | "if-possible";
+  /** Archives of images (`docker save`, OCI) that the node's pods may use, besides what it can pull. */
+  images?: readonly string[];
   /** Is told what the control plane logs, for diagnosis: `log: console.error` shows it all. Default: nobody is. */
   log?: (
     level: "error" | "warn" | "info" | "debug",
@@ -51,8 +61,10 @@ export interface ClusterAccess {
 
 /** A Kubernetes API of a test's own; its kubeconfig is an administrator's. */
 export interface TestCluster extends ClusterAccess {
-  /** Whether pods run. `reason` says why not. */
-  readonly node: { readonly running: boolean; readonly reason: string };
+  /** Whether pods run, and on which node; or why they do not. */
+  readonly node:
+    | { readonly running: true; readonly name: string }
+    | { readonly running: false; readonly reason: string };
   /**
    * Creates or changes what the manifests say, in their order, as `kubectl apply --server-side --force-conflicts` does.
    * Definitions of custom resources come first and are established before the rest. A namespaced object that names no
@@ -72,17 +84,19 @@ export interface TestCluster extends ClusterAccess {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+const PRIVATE_FILE = 0o600;
 const ADDRESS = "127.0.0.1";
 const SERVICE_CIDR = "10.96.0.0/16";
-const NO_NODE =
-  "the node agent does not join API servers yet: objects are stored, admitted and watched, and no pod runs";
+const NO_NODE = "no node was asked for: objects are stored, admitted and watched, and no pod runs";
 
 /**
- * Starts an API server in this process with nothing in it but what every cluster begins with, ready to take pods. Needs
- * no root, and writes no more than kubeconfigs, to a directory of its own. Any number of them run side by side.
+ * Starts an API server in this process with nothing in it but what every cluster begins with, ready to take pods, and
+ * with `node` a node that runs them. Without a node it needs no root, and writes no more than kubeconfigs, to a directory
+ * of its own. Any number of them run side by side.
  *
- * Rejects with an error whose `code` is `listen-failed` (the port is taken), `manifest-unreadable`, `manifest-refused` or
- * `not-established` (a definition's names clash with another's); whatever it is, nothing is left behind.
+ * Rejects with an error whose `code` is `listen-failed` (the port is taken), `manifest-unreadable`, `manifest-refused`,
+ * `not-established` (a definition's names clash with another's), `node-impossible`, `image-unreadable` or another of the
+ * node's; whatever it is, nothing is left behind.
  */
 export async function startCluster(options: StartClusterOptions = {}): Promise<TestCluster> {
   const { crds = [], signal } = options;
@@ -107,7 +121,8 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<T
     await installDefinitions(api, definitions, signal);
     throwIfAborted(signal);
     const access = await describeAccess(controlPlane, directory);
-    return describe({ access, api, certificates, directory, stop, isStopped: () => stopped !== undefined });
+    const node = await ensureNode({ api, certificates, directory, url: access.url, teardown }, options);
+    return describe({ access, node, api, certificates, directory, stop, isStopped: () => stopped !== undefined });
   } catch (error) {
     const failures = new Set([error]);
     await stop().catch((failure: unknown) => failures.add(failure));
@@ -134,8 +149,51 @@ async function describeAccess(controlPlane: RunningControlPlane, directory: Clus
   return { url, kubeconfig, kubeconfigPath: await directory.write("kubeconfig", kubeconfig) };
 }
 
+interface NodeDeps {
+  api: AdminApi;
+  certificates: ClusterCertificates;
+  directory: ClusterDirectory;
+  url: string;
+  teardown: Array<() => Promise<void>>;
+}
+
+/** The node, known to the API and ready; or why there is none. */
+async function ensureNode(deps: NodeDeps, options: StartClusterOptions): Promise<TestCluster["node"]> {
+  const { node: isWanted = false, images = [], log, signal = new AbortController().signal } = options;
+  if (isWanted === false) return { running: false, reason: NO_NODE };
+  const { api, certificates, directory, url } = deps;
+  const { findNodeObstacle, startNode } = await import("./start-node.ts");
+  const obstacle = await findNodeObstacle(directory.path);
+  if (obstacle !== undefined) {
+    if (isWanted === "if-possible") return { running: false, reason: obstacle };
+    throw new CodedError("node-impossible", `no node can run on this machine: ${obstacle}`);
+  }
+  const node = await startNode({
+    directory: directory.path,
+    writePrivately: async (path, text) => await nodeFiles.writeAtomically(path, text, PRIVATE_FILE),
+    issueKubeconfig: async (name) => {
+      const user = { name: `system:node:${name}`, groups: ["system:nodes"], lifetimeMs: DAY_MS };
+      return await issueKubeconfig(certificates, { url, ...user });
+    },
+    images,
+    log: callbackLog(log),
+    signal,
+  });
+  deps.teardown.push(async () => await node.stop());
+  await api.poll("a ready node", { path: `/api/v1/nodes/${node.name}`, signal, isReached: isNodeReady });
+  return { running: true, name: node.name };
+}
+
+function isNodeReady({ status, body }: ApiAnswer): boolean {
+  if (status !== 200) return false;
+  const { spec, status: node } = NODES.read(body);
+  const isReady = node?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True");
+  return isReady === true && (spec?.taints ?? []).length === 0;
+}
+
 interface Running {
   access: ClusterAccess;
+  node: TestCluster["node"];
   api: AdminApi;
   certificates: ClusterCertificates;
   directory: ClusterDirectory;
@@ -143,14 +201,14 @@ interface Running {
   isStopped(): boolean;
 }
 
-function describe({ access, api, certificates, directory, stop, isStopped }: Running): TestCluster {
+function describe({ access, node, api, certificates, directory, stop, isStopped }: Running): TestCluster {
   const refuseStopped = () => {
     if (isStopped()) throw new CodedError("stopped", "the cluster was stopped");
   };
   let users = 0;
   return {
     ...access,
-    node: { running: false, reason: NO_NODE },
+    node,
     async apply(...manifests) {
       const objects = await readManifests(manifests);
       refuseStopped();

@@ -3,9 +3,8 @@ import { isAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { repeat } from "../../base/interval.ts";
 import type { Log } from "../../base/log.ts";
-import { type Containerd, type ContainerdOptions, startContainerd } from "../containerd/start-containerd.ts";
-import { buildImages } from "../images/build-images.ts";
-import { DEMO_IMAGE, PAUSE_IMAGE } from "../images/image-references.ts";
+import { type ContainerdOptions, startContainerd } from "../containerd/start-containerd.ts";
+import { ensureImages } from "../images/ensure-images.ts";
 import { rotateLog } from "../processes/log-file.ts";
 import { type AgentOptions, startAgent } from "./start-agent.ts";
 import { type ControlPlaneChildOptions, startControlPlane } from "./start-control-plane.ts";
@@ -48,7 +47,8 @@ export async function runStandaloneNode(layout: StateLayout, options: NodeOption
   const launchAgent = async () => await startAgent(layout, { ...options, endpoint, enterMountNamespace, log, signal });
   let agent: Awaited<ReturnType<typeof launchAgent>>;
   try {
-    await ensureImages(containerd, layout, deps);
+    const startedAt = clock.monotonic();
+    if (await ensureImages(containerd, layout.images)) say(deps, startedAt, "the pause and demo images are built");
     agent = await timed(deps, launchAgent, () => "the node agent is ready");
   } catch (error) {
     await controlPlane.stop();
@@ -119,21 +119,13 @@ async function superviseAll(children: Children, deps: { clock: Clock; log: Log; 
   await Promise.all(others);
 }
 
-/** Builds and imports the pause and the demo image unless the store has them: they cost more than all the rest. */
-async function ensureImages(containerd: Containerd, layout: StateLayout, deps: NodeDeps): Promise<void> {
-  const present = new Set(await containerd.listImages());
-  if ([PAUSE_IMAGE, DEMO_IMAGE].every((reference) => present.has(reference))) return;
-  const build = async () => {
-    for (const image of await buildImages(layout.images)) {
-      if (!present.has(image.ref)) await containerd.importImage(image.tar);
-    }
-  };
-  await timed(deps, build, () => "the pause and demo images are built");
-}
-
 async function timed<T>(deps: NodeDeps, step: () => Promise<T>, describe: (result: T) => string): Promise<T> {
   const startedAt = deps.clock.monotonic();
   const result = await step();
-  deps.progress(`${describe(result)} (${((deps.clock.monotonic() - startedAt) / 1000).toFixed(1)} s)`);
+  say(deps, startedAt, describe(result));
   return result;
+}
+
+function say({ clock, progress }: NodeDeps, startedAt: number, what: string): void {
+  progress(`${what} (${((clock.monotonic() - startedAt) / 1000).toFixed(1)} s)`);
 }

@@ -8,6 +8,7 @@ import { CodedError } from "../../base/errors.ts";
  */
 export type CertificateErrorCode = "denied" | "failed" | "refused" | "incompatible";
 
+/** What TLS bootstrap rejects with, and what the log of a rotation says. */
 export class CertificateError extends CodedError<CertificateErrorCode> {
   override readonly name = "CertificateError";
 }

@@ -26,6 +26,7 @@ export interface RenewalDeps extends RequestDeps {
   readonly random: Random;
 }
 
+/** For what a certificate is requested; those of the rotation. */
 export interface RenewalOptions {
   readonly signerName: string;
   readonly usages: readonly string[];

@@ -12,9 +12,9 @@ export interface PendingRequest extends NamedRequest {
 }
 
 /** As whom the node authenticates, and with what the certificate may be used for. */
-export const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client-kubelet";
+const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client-kubelet";
 /** Key encipherment is for RSA keys, and ours are on P-256. */
-export const CLIENT_USAGES: readonly string[] = ["digital signature", "client auth"];
+const CLIENT_USAGES: readonly string[] = ["digital signature", "client auth"];
 
 interface PendingDeps {
   readonly files: Pick<Files, "read" | "writeAtomically" | "makeDirectory" | "stat" | "remove">;

@@ -103,6 +103,16 @@ describe("what is recorded", () => {
   });
 });
 
+it.each([
+  ["FailedPreStopHook", "PreStopHook failed"],
+  ["FailedPostStartHook", "PostStartHook failed"],
+])("%s says nothing of what the hook printed: it may be secret", async (reason, message) => {
+  const { record, clock, api } = await startRig();
+  record(`${message}: exit 1, stderr: password=hunter2`, { reason });
+  await clock.settle();
+  expect(api.told()).toEqual([`${reason} ×1 ${message}`]);
+});
+
 describe("a repeated event that the server has forgotten", () => {
   it("is created again with its count", async () => {
     const { record, clock, api } = await startRig();

@@ -7,7 +7,7 @@ import type { Timeline } from "../../base/timeline.ts";
 import type { KubeClient } from "../../kube/port.ts";
 import { createEventCorrelator } from "./correlate-events.ts";
 import { createEventQueue } from "./event-queue.ts";
-import { isEventWorthy } from "./event-worthy.ts";
+import { eventMessage, isEventWorthy } from "./event-worthy.ts";
 import { createEventMaker, type EventFacts, type NodeEvent, referToNode, referToPod } from "./make-event.ts";
 import { fieldsOf, sendEvent } from "./send-event.ts";
 import { createTokenBucket } from "./token-bucket.ts";
@@ -80,8 +80,10 @@ export function createEventSink(deps: EventSinkDeps, options: EventSinkOptions):
   };
   const unsubscribe = deps.timeline.subscribe((record) => {
     if (!isEventWorthy(record)) return;
-    const { uid } = record.pod;
-    accept(makeEvent(referToPod(record.pod, deps.apiPodOf(uid), record.container), record));
+    const { pod, type, reason, container } = record;
+    accept(
+      makeEvent(referToPod(pod, deps.apiPodOf(pod.uid), container), { type, reason, message: eventMessage(record) }),
+    );
   });
 
   const sendAll = async (signal: AbortSignal) => {

@@ -16,3 +16,17 @@ const INTERNAL_REASONS: ReadonlySet<string> = new Set([
 export function isEventWorthy({ reason }: Pick<Decision, "reason">): boolean {
   return !INTERNAL_REASONS.has(reason);
 }
+
+/**
+ * What a hook prints or is answered may hold secrets, and events are read by many: of these nothing but the fact goes out,
+ * as upstream has it (pkg/kubelet/kuberuntime/kuberuntime_container.go). The node's own records keep it all.
+ */
+const BARE_MESSAGES: ReadonlyMap<string, string> = new Map([
+  ["FailedPostStartHook", "PostStartHook failed"],
+  ["FailedPreStopHook", "PreStopHook failed"],
+]);
+
+/** The message that a record's event has. */
+export function eventMessage({ reason, message }: Pick<Decision, "reason" | "message">): string {
+  return BARE_MESSAGES.get(reason) ?? message;
+}

@@ -53,7 +53,9 @@ export function createMirrorTrack(fullName: string): MirrorTrack {
     },
     present(mirror) {
       if (podUid(mirror) === deletedUid) return false;
-      made = mirror;
+      // The watch may have been faster than the answer: from then on it is the view that says what becomes of it.
+      const isShown = place.mirror !== undefined && podUid(place.mirror) === podUid(mirror);
+      if (!isShown) made = mirror;
       return true;
     },
     absent(mirror) {
