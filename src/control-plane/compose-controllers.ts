@@ -1,3 +1,4 @@
+import { notFoundError } from "../api/api-error.ts";
 import type { Authorizer } from "./access/rbac.ts";
 import type { ControlPlaneDeps } from "./control-plane-deps.ts";
 import { createCertificateApprover } from "./controllers/certificate-approver.ts";
@@ -14,17 +15,30 @@ import { createLegacyTokenController } from "./controllers/legacy-tokens.ts";
 import { createNamespaceController } from "./controllers/namespaces.ts";
 import { createRootCaPublisher } from "./controllers/root-ca-publisher.ts";
 import { createServiceAccountController } from "./controllers/service-accounts.ts";
+import { createNodeMonitor } from "./node-lifecycle/node-monitor.ts";
+import { createPodGarbageCollector } from "./node-lifecycle/pod-garbage-collector.ts";
+import { createTaintEviction } from "./node-lifecycle/taint-eviction.ts";
 import { groupResource } from "./ports/resource-kind.ts";
+import { LOOPBACK_USER } from "./ports/user.ts";
 import type { KindTable } from "./registry/kind-table.ts";
+import type { RegistryDeps } from "./registry/registry-deps.ts";
+import { bindingHandler } from "./rest/subresource-handlers.ts";
+import { createScheduler, type SchedulerDeps } from "./scheduler/scheduler.ts";
 
 interface ControllerParts extends ControllerDeps, Pick<ControlPlaneDeps, "certificates" | "tokens"> {
-  kinds: KindTable;
+  registry: RegistryDeps;
   authorizer: Authorizer;
 }
 
+export interface ControllerOptions {
+  /** The scheduler, and what looks after nodes and the pods on them. Default true. */
+  nodeControllers?: boolean | undefined;
+}
+
 /** What keeps the cluster in order besides the API server. Workloads' controllers are not among them. */
-export function composeControllers(parts: ControllerParts): readonly Controller[] {
-  const { kinds, certificates, tokens, authorizer } = parts;
+export function composeControllers(parts: ControllerParts, options: ControllerOptions = {}): readonly Controller[] {
+  const { certificates, tokens, authorizer } = parts;
+  const { kinds } = parts.registry;
   const rootCa = certificates.certificatePem;
   const requests = { ...parts, authorize: authorizer.authorize, readCertificateRequest: certificates.readRequest };
   const namespacedResources = () =>
@@ -53,7 +67,38 @@ export function composeControllers(parts: ControllerParts): readonly Controller[
       },
       { rootCa },
     ),
+    ...((options.nodeControllers ?? true) ? composeNodeControllers(parts) : []),
   ];
+}
+
+function composeNodeControllers(parts: ControllerParts): readonly Controller[] {
+  return [
+    createScheduler({ ...parts, bind: bindPods(parts.registry) }),
+    createNodeMonitor(parts),
+    createTaintEviction(parts),
+    createPodGarbageCollector(parts),
+  ];
+}
+
+/** Through `pods/binding`, as any scheduler. */
+function bindPods(registry: RegistryDeps): SchedulerDeps["bind"] {
+  const handle = bindingHandler(registry);
+  const context = {
+    user: LOOPBACK_USER,
+    dryRun: false,
+    fieldManager: "nodelet",
+    fieldValidation: "Ignore",
+    warn() {},
+  } as const;
+  const path = { isResource: true, verb: "create", group: "", version: "v1", rest: "" } as const;
+  return async ({ metadata }, nodeName) => {
+    const { namespace = "", name = "" } = metadata;
+    const kind = registry.kinds.stored("pods");
+    if (kind === undefined) throw notFoundError({ group: "", resource: "pods" }, name);
+    const target = { ...path, resource: "pods", subresource: "binding", namespace, name };
+    const body = { apiVersion: "v1", kind: "Binding", metadata: { name }, target: { kind: "Node", name: nodeName } };
+    await handle({ kind, target, context, body, query: new URLSearchParams(), patchType: undefined });
+  };
 }
 
 function kindOf(kinds: KindTable, apiVersion: string, kind: string) {

@@ -67,7 +67,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
     { ...deps, registry, reader, authenticator, authorizer, definitions, readiness, subjects },
     options,
   );
-  const controllers = composeControllers({ ...deps, kinds, reader, writer, feed, authorizer });
+  const controllers = composeControllers({ ...deps, registry, reader, writer, feed, authorizer }, options);
 
   return {
     handle: rest,

@@ -41,6 +41,8 @@ export interface ControlPlaneOptions {
   endpoint: ApiEndpoint;
   /** For `/version`. */
   version: string;
+  /** See `ControllerOptions`. */
+  nodeControllers?: boolean | undefined;
 }
 
 /** One moment that others wait for. */

@@ -61,10 +61,12 @@ export function composePods(deps: PodPartsDeps, config: NodeAgentConfig): PodWor
         cache.forget(uid);
         inbox.offerGone(uid);
       },
-      onFailure: ({ subject }, _work, error) => {
+      onFailure: ({ subject }, work, error) => {
         if (subject.kind !== "pod") return;
-        const message = `Error syncing pod, will be tried again: ${messageOf(error)}`;
-        timeline.record(podReference(subject.pod), { type: "Warning", reason: "FailedSync", message });
+        const record = (reason: string, message: string) =>
+          timeline.record(podReference(subject.pod), { type: "Warning", reason, message });
+        if (work === "terminating") record("FailedKillPod", `error killing pod: ${messageOf(error)}`);
+        else record("FailedSync", `Error syncing pod, will be tried again: ${messageOf(error)}`);
       },
     },
     { resyncMs: config.kubelet.syncFrequency, backOffMs: SYNC_BACK_OFF_MS },

@@ -26,6 +26,8 @@ export interface ControlPlaneOptions {
   readonly serviceCidr: string;
   /** nodelet's own version, for `/version`. */
   readonly version: string;
+  /** Places pods and looks after nodes. Default true. */
+  readonly nodeControllers?: boolean;
 }
 
 export interface ControlPlaneParts {
@@ -90,7 +92,7 @@ export async function serveControlPlane(
 function compose(
   store: ObjectStore,
   port: number,
-  { address, serviceCidr, version }: ControlPlaneOptions,
+  { address, serviceCidr, version, nodeControllers }: ControlPlaneOptions,
   { certificates, log }: ControlPlaneParts,
 ): ControlPlane {
   const { authority, tokenKey } = certificates;
@@ -113,7 +115,7 @@ function compose(
         },
       },
     },
-    { serviceCidr, version, endpoint: { address, port, serviceAddress: firstAddressOf(serviceCidr) } },
+    { serviceCidr, version, nodeControllers, endpoint: { address, port, serviceAddress: firstAddressOf(serviceCidr) } },
   );
 }
 

@@ -144,7 +144,7 @@ export function createSchedulingQueue(clock: Clock, onReady: () => void): Schedu
     },
     wake(changes) {
       const now = clock.monotonic();
-      const spacingMs = idle.size * EARLY_SPACING_MS;
+      const spacingMs = (idle.size - 1) * EARLY_SPACING_MS;
       for (const entry of [...idle]) {
         if (entry.state !== "waiting" || !changes.some((change) => entry.helpedBy.has(change))) continue;
         const dueAt = entry.attemptedAt + Math.min(backOffMs(entry.attempts), spacingMs);

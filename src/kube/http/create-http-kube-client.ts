@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
@@ -45,6 +46,8 @@ export interface HttpKubeClientOptions {
 export function createHttpKubeClient(deps: HttpKubeClientDeps, options: HttpKubeClientOptions): HttpKubeClient {
   const { connection, clock, random, log } = deps;
   const closing = new AbortController();
+  // Every call listens to it.
+  setMaxListeners(0, closing.signal);
   const credentials = createCredentials({ clock, log, signal: closing.signal }, connection);
   const transport = createTransport({ connection, credentials, clock, log }, options.transport ?? {});
   const caller = createCaller(

@@ -18,7 +18,7 @@ it("takes the machine as it is", async () => {
     nodeName: "n",
     hostIps: ["192.0.2.10"],
     memoryCapacityBytes: 8n * 1024n ** 3n,
-    allocatable: { cpu: "2", memory: "8589934592" },
+    allocatable: { cpu: "2", memory: "8092Mi" },
     cgroupVersion: 1,
     singleProcessOomKill: true,
     hostResolvConf: undefined,
@@ -44,6 +44,14 @@ it("sees cgroup v2, huge pages and the node's resolver", async () => {
     hostResolvConf: { nameservers: ["192.0.2.53"] },
     hugepageSizes: ["64KB", "2MB", "1GB"],
   });
+});
+
+it.each([
+  [{}, ["192.0.2.10"]],
+  [{ "node-ip": "0.0.0.0" }, ["192.0.2.10"]],
+  [{ "node-ip": "198.51.100.1" }, ["198.51.100.1"]],
+])("has the addresses that the node's object shows, with %j", async (flags, hostIps) => {
+  expect((await read(flags)).hostIps).toEqual(hostIps);
 });
 
 it("does not start on a resolver file that cannot be read", async () => {

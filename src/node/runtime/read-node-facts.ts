@@ -1,7 +1,12 @@
 import { codeOf } from "../../base/errors.ts";
+import { silentLog } from "../../base/log.ts";
 import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
 import type { Files, Host } from "../../host/port.ts";
 import { parseResolvConf, type ResolvConf } from "../identity/resolv-conf.ts";
+import { readMachineFacts } from "../node-status/machine-facts.ts";
+import { computeNodeAddresses } from "../node-status/node-addresses.ts";
+import { computeNodeAllocatable, computeNodeCapacity } from "../node-status/node-resources.ts";
+import { createNodeStatusSettings } from "../node-status/node-settings.ts";
 import type { NodeFacts } from "./config/node-facts.ts";
 
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -9,19 +14,21 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** Reads from the machine and the configuration what pods' configs depend on. Rejects when the machine cannot be read. */
 export async function readNodeFacts(host: Host, config: NodeAgentConfig): Promise<NodeFacts> {
   const { kubelet } = config;
-  const memoryCapacityBytes = await host.machine.memoryCapacityBytes();
+  const settings = createNodeStatusSettings(config);
+  // What cannot be read of the machine, the node's status tells, again and again.
+  const machine = await readMachineFacts({ machine: host.machine, log: silentLog }, config.rootDirectory);
   const cgroupVersion = (await host.files.stat("/sys/fs/cgroup/cgroup.controllers")) === undefined ? 1 : 2;
   return {
     nodeName: config.nodeName,
-    hostIps: config.nodeIps.length > 0 ? config.nodeIps : await host.machine.nodeAddresses(),
+    hostIps: await readHostIps(host, config),
     clusterDns: kubelet.clusterDNS ?? [],
     clusterDomain: kubelet.clusterDomain,
     hostResolvConf: await readResolvConf(host.files, kubelet.resolvConf ?? ""),
     rootDirectory: config.rootDirectory,
     podLogsDirectory: config.podLogsDirectory,
     seccompDefault: kubelet.seccompDefault ?? false,
-    memoryCapacityBytes,
-    allocatable: { cpu: String(host.machine.cpuCount()), memory: String(memoryCapacityBytes) },
+    memoryCapacityBytes: machine.memoryBytes,
+    allocatable: computeNodeAllocatable(computeNodeCapacity(machine, settings), settings.reservations),
     cpuCfsQuota: kubelet.cpuCFSQuota ?? true,
     cpuCfsQuotaPeriodMicroseconds: BigInt(Math.round((kubelet.cpuCFSQuotaPeriod ?? 100) * 1000)),
     cgroupVersion,
@@ -34,6 +41,20 @@ export async function readNodeFacts(host: Host, config: NodeAgentConfig): Promis
     },
     hugepageSizes: await readHugepageSizes(host.files),
   };
+}
+
+/** The node's own addresses, as its object shows them; those that were asked for where the machine has none of them. */
+async function readHostIps({ machine }: Host, { nodeName, nodeIps }: NodeAgentConfig): Promise<readonly string[]> {
+  const { addresses } = computeNodeAddresses({
+    nodeName,
+    nodeIps,
+    isCloudExternal: false,
+    machineAddresses: await machine.nodeAddresses(),
+    interfaceAddresses: machine.interfaceAddresses(),
+    previous: [],
+  });
+  const own = addresses.filter(({ type }) => type === "InternalIP").map(({ address }) => address);
+  return own.length > 0 ? own : nodeIps;
 }
 
 async function readResolvConf(files: Files, path: string): Promise<ResolvConf | undefined> {

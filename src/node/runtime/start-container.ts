@@ -138,7 +138,7 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
       const failed = await startSteps(asked, signal);
       if (failed === undefined) return undefined;
       metrics.startedContainerErrors.add({ container_type, code: failed.reason });
-      if (!isTold(failed.reason)) say(asked, "Warning", "Failed", `Error: ${failed.message}`);
+      if (failed.reason !== "PostStartHookError") say(asked, "Warning", "Failed", `Error: ${wordsOf(failed)}`);
       return failed;
     },
   };
@@ -149,9 +149,11 @@ function failure(error: unknown, reason: string, signal: AbortSignal): StartFail
   return { reason, message: messageOf(error) };
 }
 
-/** Failures that made an event of their own where they happened. */
-function isTold(reason: string): boolean {
-  return reason === "PostStartHookError" || reason === "ImagePullBackOff";
+const IMAGE_REASONS: ReadonlySet<string> = new Set(["ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull"]);
+
+/** Why there is no image was told where that was found; upstream's second event names the reason only. */
+function wordsOf({ reason, message }: StartFailure): string {
+  return IMAGE_REASONS.has(reason) ? reason : message;
 }
 
 /** The container whose processes an ephemeral one looks into; one that is not there is a CreateContainerConfigError. */

@@ -1,7 +1,6 @@
-import { setMaxListeners } from "node:events";
 import type { Pod } from "../../api/gen/types.ts";
 import { podUid } from "../../api/pods.ts";
-import { aborted, childController, untilAborted } from "../../base/abort.ts";
+import { aborted, childController } from "../../base/abort.ts";
 import { assert } from "../../base/assert.ts";
 import { type Clock, SECOND } from "../../base/clock.ts";
 import { throwJoined } from "../../base/errors.ts";
@@ -11,6 +10,7 @@ import type { Metrics } from "../../base/metrics.ts";
 import type { Random } from "../../base/random.ts";
 import { createTasks, type Tasks } from "../../base/tasks.ts";
 import type { KubeClient } from "../../kube/port.ts";
+import { createBusyKeys } from "./busy-keys.ts";
 import { createDeliverer, DeliveryError } from "./deliver-status.ts";
 import type { PodStatuses } from "./pod-statuses.ts";
 import { createRetryWaits } from "./retry-waits.ts";
@@ -67,10 +67,9 @@ export function createStatusSender(deps: StatusSenderDeps, options: StatusSender
   /** Of these something may have to be sent. */
   const dirty = new Set<string>();
   /** Each of these has a task that takes care of it. */
-  const busy = new Set<string>();
+  const busy = createBusyKeys();
   /** Of these the status may be sent although it is contested: it has waited for that. */
   const contesting = new Set<string>();
-  const idleListeners = new Set<() => void>();
   let sending: { signal: AbortSignal; tasks: Tasks } | undefined;
 
   const deliveryOf = (uid: string): StatusDelivery => {
@@ -107,16 +106,14 @@ export function createStatusSender(deps: StatusSenderDeps, options: StatusSender
         await advance(uid, delivery, signal).catch((error: unknown) => pauseAfter(uid, error, signal));
       }
     } finally {
-      busy.delete(uid);
-      if (busy.size === 0) for (const listener of [...idleListeners]) listener();
+      busy.end(uid);
     }
   };
 
   const kick = (uid: string): void => {
     dirty.add(uid);
-    if (sending === undefined || sending.signal.aborted || busy.has(uid)) return;
+    if (sending === undefined || sending.signal.aborted || !busy.begin(uid)) return;
     const { signal, tasks } = sending;
-    busy.add(uid);
     tasks.spawn(`sending the status of pod ${uid}`, async () => await drive(uid, signal));
   };
 
@@ -133,8 +130,6 @@ export function createStatusSender(deps: StatusSenderDeps, options: StatusSender
   const send = async (signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
     assert(sending === undefined, "statuses are sent by one at a time");
     const { controller, release } = childController(signal);
-    // Every pod that waits listens.
-    setMaxListeners(0, controller.signal);
     const crashes: unknown[] = [];
     const tasks = createTasks((_name, error) => {
       crashes.push(error);
@@ -152,18 +147,6 @@ export function createStatusSender(deps: StatusSenderDeps, options: StatusSender
       sending = undefined;
     }
     throwJoined(crashes, "sending statuses");
-  };
-
-  const untilIdle = async (signal: AbortSignal): Promise<void> => {
-    if (busy.size === 0) return;
-    let listener: () => void = () => undefined;
-    const idle = new Promise<void>((resolve) => {
-      listener = resolve;
-      idleListeners.add(resolve);
-    });
-    // Neither running out of time nor being stopped is a failure.
-    await untilAborted(idle, signal).catch(() => undefined);
-    idleListeners.delete(listener);
   };
 
   return {
@@ -204,10 +187,10 @@ export function createStatusSender(deps: StatusSenderDeps, options: StatusSender
       const timer = clock.setTimer(timeoutMs, () => stop.abort());
       try {
         if (sending === undefined) {
-          await send(stop.signal, untilIdle);
+          await send(stop.signal, busy.untilIdle);
         } else {
           retries.wakeAll();
-          await untilIdle(stop.signal);
+          await busy.untilIdle(stop.signal);
         }
       } finally {
         timer.cancel();

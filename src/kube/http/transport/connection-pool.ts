@@ -51,6 +51,7 @@ export function createConnectionPool({ clock, connect }: PoolDeps, options: Pool
     if (line.length > 0) grow();
   };
   const grow = () => {
+    if ([...connections.keys()].some(({ isSettling }) => isSettling)) return;
     // One HTTP/2 connection takes everybody; HTTP/1.1 takes one request each, which the first connection shows.
     const wanted = protocol === "http/1.1" ? Math.min(line.length, MAX_DIALS) : 1;
     while (!isClosed && dials.size < wanted && connections.size + dials.size < options.maxConnections) {

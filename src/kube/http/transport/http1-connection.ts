@@ -42,6 +42,7 @@ export function createHttp1Connection({ clock, socket, onChange }: Http1Deps, or
     get free() {
       return isDraining || current !== undefined || socket.destroyed ? 0 : 1;
     },
+    isSettling: false,
     get active() {
       return current === undefined ? 0 : 1;
     },

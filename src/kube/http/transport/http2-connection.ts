@@ -26,8 +26,13 @@ interface Http2Options extends LivenessOptions {
   readonly origin: string;
 }
 
-/** Until the server has said how many it allows; Go assumes the same. */
-const ASSUMED_MAX_STREAMS = 100;
+/** Where the server sets no limit. */
+const DEFAULT_MAX_STREAMS = 100;
+/**
+ * Until the server has said how many it allows. What is sent beyond that would wait within the session, where no other
+ * connection can take it over, behind watches that never end.
+ */
+const EARLY_STREAMS = 1;
 /** How much may be under way to us: a list of 100 MB must not wait for a round trip every 64 KB. */
 const STREAM_WINDOW_BYTES = 4 * 1024 * 1024;
 const SESSION_WINDOW_BYTES = 16 * 1024 * 1024;
@@ -39,11 +44,11 @@ export function createHttp2Connection({ clock, socket, onChange }: Http2Deps, op
   const session = connect(options.origin, {
     createConnection: () => socket,
     settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
-    peerMaxConcurrentStreams: ASSUMED_MAX_STREAMS,
     maxSessionMemory: MAX_SESSION_MEMORY,
   });
   const exchanges = new Set<Http2Exchange>();
-  let maxStreams = ASSUMED_MAX_STREAMS;
+  let maxStreams = EARLY_STREAMS;
+  let isSettled = false;
   let isDraining = false;
   /** A request timed out, and the server has not proven since that it is there. */
   let isSuspect = false;
@@ -90,7 +95,8 @@ export function createHttp2Connection({ clock, socket, onChange }: Http2Deps, op
   session.on("connect", () => session.setLocalWindowSize(SESSION_WINDOW_BYTES));
   session.on("remoteSettings", ({ maxConcurrentStreams }) => {
     liveness.heard();
-    maxStreams = maxConcurrentStreams ?? ASSUMED_MAX_STREAMS;
+    isSettled = true;
+    maxStreams = maxConcurrentStreams ?? DEFAULT_MAX_STREAMS;
     onChange();
   });
   session.on("goaway", (_code, lastStreamId) => {
@@ -104,6 +110,9 @@ export function createHttp2Connection({ clock, socket, onChange }: Http2Deps, op
     get free() {
       if (isDraining || isSuspect || session.closed || session.destroyed) return 0;
       return Math.max(0, maxStreams - exchanges.size);
+    },
+    get isSettling() {
+      return !isSettled && !isDraining && !isSuspect && !session.destroyed;
     },
     get active() {
       return exchanges.size;

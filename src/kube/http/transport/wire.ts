@@ -30,6 +30,8 @@ export interface Connection {
   readonly protocol: "h2" | "http/1.1";
   /** Requests that it takes now. */
   readonly free: number;
+  /** It will soon be known how many requests it takes: not yet a reason to open another one. */
+  readonly isSettling: boolean;
   /** Requests that are under way, their bodies included. */
   readonly active: number;
   /** The signal is the request's until its body has been read. */

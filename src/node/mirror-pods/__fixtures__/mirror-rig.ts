@@ -45,14 +45,17 @@ export function createMirrorRig() {
   const underWay = new Map<string, number>();
   let uids = 0;
   let nodeUid: string | undefined = "node-uid";
+  const requests: string[] = [];
+  const violations: string[] = [];
+  const warnings: string[] = [];
   const rig = {
     clock,
     latencyMs: 10,
     watchDelayMs: 5,
-    requests: [] as string[],
+    requests,
     /** What must never happen, in words. */
-    violations: [] as string[],
-    warnings: [] as string[],
+    violations,
+    warnings,
     staticPods: new Map<string, Pod>(),
     ending: new Set<string>(),
     sourcesReady: true,

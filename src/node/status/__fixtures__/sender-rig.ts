@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Pod, PodStatus } from "../../../api/gen/types.ts";
 import { CONFIG_MIRROR_ANNOTATION, CONFIG_SOURCE_ANNOTATION } from "../../../api/well-known.ts";
 import { silentLog } from "../../../base/log.ts";
@@ -40,6 +41,8 @@ export function mirrorPod(name: string, uid: string): Pod {
 
 /** A sender between a node's statuses and an API, whose watch is behind and tells it of changes. */
 export function createSenderRig(options: { seed?: number; metrics?: Metrics; maxConcurrent?: number } = {}) {
+  // As the program does: every request that is under way listens to one signal.
+  setMaxListeners(0);
   const clock = createFakeClock();
   const api = createFakePodApi(clock);
   const statuses = createPodStatuses({ clock });

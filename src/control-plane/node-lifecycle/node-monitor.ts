@@ -1,0 +1,207 @@
+import type { Node } from "../../api/gen/types.ts";
+import { typed, untyped } from "../../api/object.ts";
+import { formatTime, MINUTE, SECOND } from "../../base/clock.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../controllers/controller.ts";
+import { createWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
+import type { ResourceEvent } from "../ports/resources.ts";
+import { withCondition } from "../scheduler/pod-condition.ts";
+import { createEventRecorder, type EventRecorder } from "../scheduler/record-events.ts";
+import { createHeartbeats, type Heartbeats } from "./heartbeats.ts";
+import { readinessOf, withUnknownConditions } from "./node-conditions.ts";
+import { withReconciledLabels } from "./node-labels.ts";
+import { computeNodeTaints, type EvictionState, isGivenUp } from "./node-taints.ts";
+import { createPodIndex, type PodIndex, podNameOf } from "./pod-index.ts";
+import { computeZoneStates, isAllDisrupted, type ZoneMember, zoneMemberOf } from "./zones.ts";
+
+/** Silence that is taken for trouble (`--node-monitor-grace-period`, and `--node-startup-grace-period` for a new node). */
+const GRACE_MS = 50 * SECOND;
+const STARTUP_GRACE_MS = MINUTE;
+/** When a grace period is found to be over so much too late, it was us who did not listen. */
+const STALL_MS = 5 * SECOND;
+/** `--node-eviction-rate` of 0.1 a second: a zone gives up a node at a time. */
+const EVICTION_SPACING_MS = 10 * SECOND;
+/** When all nodes go they go one by one: until then nobody knows that it is all of them (`--node-monitor-period`). */
+const SETTLE_MS = 5 * SECOND;
+const COMPONENT = "node-controller";
+const LEASES = "leases.coordination.k8s.io";
+const LEASE_NAMESPACE = "kube-node-lease";
+
+interface Monitor extends ControllerDeps {
+  heartbeats: Heartbeats;
+  pods: PodIndex;
+  events: EventRecorder;
+  /** Every node, by name. */
+  members: Map<string, ZoneMember>;
+  /** By node that is not ready: since when. */
+  unreadySince: Map<string, number>;
+  /** By zone: when a node of it was last given up. */
+  givenUpAt: Map<string, number>;
+}
+
+/**
+ * Watches over nodes (`pkg/controller/nodelifecycle`): one that is silent for too long is not ready any more, and
+ * neither are its pods; conditions become taints, which keep pods off and finally have them evicted. While no node at
+ * all is ready, nobody is evicted.
+ */
+export function createNodeMonitor(deps: ControllerDeps): Controller {
+  const { feed, clock } = deps;
+  const events = createEventRecorder(deps, COMPONENT);
+  const monitor: Monitor = {
+    ...deps,
+    events,
+    heartbeats: createHeartbeats(clock),
+    pods: createPodIndex(),
+    members: new Map(),
+    unreadySince: new Map(),
+    givenUpAt: new Map(),
+  };
+  const queue: WorkQueue = createWorkQueue(deps, {
+    name: "node-monitor",
+    reconcile: (name) => reconcile(monitor, name),
+  });
+  const follow = () => [
+    feed.follow(LEASES, ({ type, object }) => {
+      if (type === "DELETED" || object.metadata.namespace !== LEASE_NAMESPACE) return;
+      monitor.heartbeats.observeLease(typed("Lease", object));
+    }),
+    feed.follow("nodes", (event) => {
+      for (const name of followNode(monitor, event)) queue.add(name);
+    }),
+    feed.follow("pods", (event) => {
+      monitor.pods.apply(event);
+      const { nodeName = "" } = typed("Pod", event.object).spec ?? {};
+      // Whoever comes to a node of which nothing is heard is not ready either.
+      if (nodeName !== "" && event.type !== "DELETED" && !(monitor.members.get(nodeName)?.isReady ?? true)) {
+        queue.add(nodeName);
+      }
+    }),
+  ];
+  return {
+    async run(signal) {
+      try {
+        await runFollowing(queue, follow, signal);
+      } finally {
+        await events.settled();
+      }
+    },
+  };
+}
+
+/** Returns the nodes about which something is to be decided now. */
+function followNode(monitor: Monitor, { type, object }: ResourceEvent): string[] {
+  const { members, heartbeats, events, givenUpAt, unreadySince, clock } = monitor;
+  const { name = "" } = object.metadata;
+  const before = members.get(name);
+  const wasAllDisrupted = isAllDisrupted(computeZoneStates(members.values()));
+  const tell = (reason: string, what: string) => {
+    const message = `Node ${name} event: ${what} Node ${name} ${reason === "RegisteredNode" ? "in" : "from"} Controller`;
+    events.record({ about: object, type: "Normal", reason, message });
+  };
+  if (type === "DELETED") {
+    members.delete(name);
+    heartbeats.forget(name);
+    tell("RemovingNode", "Removing");
+  } else {
+    const node = typed("Node", object);
+    if (before === undefined) tell("RegisteredNode", "Registered");
+    heartbeats.observeNode(node);
+    members.set(name, zoneMemberOf(node));
+  }
+  if (members.get(name)?.isReady ?? true) unreadySince.delete(name);
+  else unreadySince.set(name, unreadySince.get(name) ?? clock.monotonic());
+  const states = computeZoneStates(members.values());
+  for (const zone of givenUpAt.keys()) if (!states.has(zone)) givenUpAt.delete(zone);
+  // Now that one answers, the others have as long as if they had just been heard of.
+  if (wasAllDisrupted && !isAllDisrupted(states)) heartbeats.restart();
+  const isOther = JSON.stringify(before) !== JSON.stringify(members.get(name));
+  return isOther ? [...members.keys()] : [name];
+}
+
+async function reconcile(monitor: Monitor, name: string): Promise<number | undefined> {
+  const { reader, heartbeats } = monitor;
+  const found = reader.get({ resource: "nodes", namespace: "", name });
+  if (found === undefined) return undefined;
+  const node = await markSilent(monitor, typed("Node", found));
+  if (node === undefined) return undefined;
+  const retryMs = await updateTaints(monitor, node);
+  if (readinessOf(node) === "Unknown") {
+    await markPodsNotReady(monitor, name);
+    return retryMs;
+  }
+  return Math.min(retryMs ?? Number.POSITIVE_INFINITY, Math.max(0, heartbeats.remainingMs(name, graceOf(node))));
+}
+
+const graceOf = (node: Node) => (readinessOf(node) === undefined ? STARTUP_GRACE_MS : GRACE_MS);
+
+/** The node as it is then; undefined when it went away. */
+async function markSilent(monitor: Monitor, node: Node): Promise<Node | undefined> {
+  const { writer, heartbeats, clock, events, log } = monitor;
+  const { name = "" } = node.metadata ?? {};
+  const remainingMs = heartbeats.remainingMs(name, graceOf(node));
+  if (remainingMs > 0) return node;
+  const unknown = withUnknownConditions(node, formatTime(clock.now()));
+  if (unknown === undefined) return node;
+  if (remainingMs < -STALL_MS) {
+    log.warn("a node's silence was noticed late, it is given more time", { node: name, lateMs: -remainingMs });
+    heartbeats.restart(name);
+    return node;
+  }
+  log.warn("nothing is heard of a node", { node: name });
+  let written: Node | undefined;
+  const isThere = await unlessOvertaken(
+    writer.update("nodes", untyped(unknown), "status").then((object) => {
+      written = typed("Node", object);
+    }),
+  );
+  if (isThere && readinessOf(node) === "True") {
+    const message = `Node ${name} status is now: NodeNotReady`;
+    events.record({ about: untyped(node), type: "Normal", reason: "NodeNotReady", message });
+  }
+  return written;
+}
+
+/** Returns after how long to look again, when a node is to be given up and it is not its turn yet. */
+async function updateTaints(monitor: Monitor, node: Node): Promise<number | undefined> {
+  const { writer, clock, givenUpAt, unreadySince, log } = monitor;
+  const { name = "" } = node.metadata ?? {};
+  const { zone } = zoneMemberOf(node);
+  const eviction = evictionStateOf(monitor, zone);
+  const turnAt = (givenUpAt.get(zone) ?? Number.NEGATIVE_INFINITY) + EVICTION_SPACING_MS;
+  const settledAt = (unreadySince.get(name) ?? clock.monotonic()) + SETTLE_MS;
+  const waitMs = Math.max(turnAt, settledAt) - clock.monotonic();
+  const isTurn = waitMs <= 0;
+  const now = formatTime(clock.now());
+  const taints = computeNodeTaints(node, eviction === "allowed" && !isTurn ? "held" : eviction, now);
+  const next = withReconciledLabels(taints === undefined ? node : { ...node, spec: { ...node.spec, taints } });
+  if (next !== node) {
+    const isGivenUpNow = isGivenUp(next) && !isGivenUp(node);
+    if (isGivenUpNow) {
+      givenUpAt.set(zone, clock.monotonic());
+      log.warn("a node is given up, its pods are evicted when they do not tolerate it any longer", { node: name });
+    }
+    await unlessOvertaken(writer.update("nodes", untyped(next)));
+  }
+  const readiness = readinessOf(node);
+  const isWaiting =
+    eviction === "allowed" && !isTurn && readiness !== undefined && readiness !== "True" && !isGivenUp(next);
+  return isWaiting ? waitMs : undefined;
+}
+
+function evictionStateOf({ members }: Monitor, zone: string): EvictionState {
+  const states = computeZoneStates(members.values());
+  if (isAllDisrupted(states)) return "withdrawn";
+  return states.get(zone) === "PartialDisruption" ? "held" : "allowed";
+}
+
+/** Nobody says of them any more whether they are: services should not count on them. */
+async function markPodsNotReady({ reader, writer, clock, events, pods }: Monitor, node: string): Promise<void> {
+  for (const key of pods.podsOn(node)) {
+    const object = reader.get(podNameOf(key));
+    const pod = object && typed("Pod", object);
+    const ready = pod?.status?.conditions?.find(({ type }) => type === "Ready");
+    if (object === undefined || pod === undefined || ready?.status !== "True") continue;
+    const marked = withCondition(pod, { ...ready, status: "False" }, formatTime(clock.now()));
+    if (marked === undefined || !(await unlessOvertaken(writer.update("pods", untyped(marked), "status")))) continue;
+    events.record({ about: object, type: "Warning", reason: "NodeNotReady", message: "Node is not ready" });
+  }
+}

@@ -1,0 +1,168 @@
+import type { Node, Pod } from "../../api/gen/types.ts";
+import { type KubeObject, typed, untyped } from "../../api/object.ts";
+import { isTerminalPhase } from "../../api/pods.ts";
+import { formatTime, parseTime, SECOND } from "../../base/clock.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../controllers/controller.ts";
+import { createWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
+import type { ResourceEvent } from "../ports/resources.ts";
+import { withCondition } from "../scheduler/pod-condition.ts";
+import { readinessOf } from "./node-conditions.ts";
+import { createPodIndex, podKeyOf, podNameOf } from "./pod-index.ts";
+
+/** A node that is missing may be about to register: its pods are left alone for so long. */
+const QUARANTINE_MS = 40 * SECOND;
+/** `--terminated-pod-gc-threshold`. */
+const MAX_TERMINATED = 12_500;
+const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
+
+export interface PodGarbageCollectorOptions {
+  /** How many pods that have ended are kept. Default 12,500. */
+  maxTerminated?: number;
+}
+
+/** A pod that has ended, for whose turn it is to go. */
+interface Terminated {
+  readonly isEvicted: boolean;
+  readonly createdAt: number;
+}
+
+/** Keys of the queue: a pod, the pods of a node, or all that have ended. */
+const TERMINATED_KEY = "terminated";
+const NODE_PREFIX = "node:";
+
+/**
+ * Deletes pods that nobody is there to delete (`pkg/controller/podgc`): those of nodes that do not exist any more, or
+ * are out of service; those that terminate and have no node; and of those that have ended the oldest, above a number.
+ */
+export function createPodGarbageCollector(deps: ControllerDeps, options: PodGarbageCollectorOptions = {}): Controller {
+  const { reader, feed, clock } = deps;
+  const { maxTerminated = MAX_TERMINATED } = options;
+  const pods = createPodIndex();
+  const nodes = new Set<string>();
+  const missingSince = new Map<string, number>();
+  const terminated = new Map<string, Terminated>();
+
+  const queue: WorkQueue = createWorkQueue(deps, {
+    name: "pod-garbage-collector",
+    async reconcile(key) {
+      if (key === TERMINATED_KEY) await collectTerminated(deps, terminated, maxTerminated);
+      else if (key.startsWith(NODE_PREFIX)) return await collectOrphans(key.slice(NODE_PREFIX.length));
+      else await collectStuck(deps, key);
+      return undefined;
+    },
+  });
+  const collectOrphans = async (name: string): Promise<number | undefined> => {
+    const since = missingSince.get(name);
+    if (since === undefined || reader.get({ resource: "nodes", namespace: "", name }) !== undefined) return undefined;
+    const remainingMs = since + QUARANTINE_MS - clock.monotonic();
+    if (remainingMs > 0) return remainingMs;
+    missingSince.delete(name);
+    try {
+      for (const key of pods.podsOn(name)) await deleteAtOnce(deps, key, ORPHANED);
+    } catch (error) {
+      missingSince.set(name, since);
+      throw error;
+    }
+    return undefined;
+  };
+  const quarantine = (name: string) => {
+    if (nodes.has(name) || missingSince.has(name)) return;
+    missingSince.set(name, clock.monotonic());
+    queue.add(`${NODE_PREFIX}${name}`);
+  };
+  const followNode = ({ type, object }: ResourceEvent) => {
+    const { name = "" } = object.metadata;
+    if (type === "DELETED") {
+      nodes.delete(name);
+      if (pods.podsOn(name).length > 0) quarantine(name);
+      return;
+    }
+    nodes.add(name);
+    missingSince.delete(name);
+    if (isOutOfService(typed("Node", object))) for (const key of pods.podsOn(name)) queue.add(key);
+  };
+  const followPod = (event: ResourceEvent) => {
+    pods.apply(event);
+    const key = podKeyOf(event.object.metadata);
+    const pod = typed("Pod", event.object);
+    const { nodeName = "" } = pod.spec ?? {};
+    if (event.type === "DELETED" || !isTerminalPhase(pod.status?.phase)) terminated.delete(key);
+    else terminated.set(key, terminatedOf(pod));
+    if (terminated.size > maxTerminated) queue.add(TERMINATED_KEY);
+    if (event.type === "DELETED") return;
+    if (nodeName !== "") quarantine(nodeName);
+    if (pod.metadata?.deletionTimestamp !== undefined) queue.add(key);
+  };
+  const follow = () => [feed.follow("nodes", followNode), feed.follow("pods", followPod)];
+  return { run: (signal) => runFollowing(queue, follow, signal) };
+}
+
+/** A pod that terminates, and has no node to end it. */
+async function collectStuck(deps: ControllerDeps, key: string): Promise<void> {
+  const object = deps.reader.get(podNameOf(key));
+  if (object?.metadata.deletionTimestamp === undefined) return;
+  const { nodeName = "" } = typed("Pod", object).spec ?? {};
+  const node = nodeName === "" ? undefined : deps.reader.get({ resource: "nodes", namespace: "", name: nodeName });
+  const isStuck = nodeName === "" || (node !== undefined && isOutOfService(typed("Node", node)));
+  if (isStuck) await deleteAtOnce(deps, key, undefined);
+}
+
+/** Who operates the node says that it is switched off, and the node does not say otherwise. */
+function isOutOfService(node: Node): boolean {
+  return readinessOf(node) !== "True" && (node.spec?.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE);
+}
+
+/** First those that were evicted, whose controllers have made new ones, and then the oldest. */
+async function collectTerminated(
+  deps: ControllerDeps,
+  terminated: ReadonlyMap<string, Terminated>,
+  max: number,
+): Promise<void> {
+  const excess = terminated.size - max;
+  if (excess <= 0) return;
+  const ordered = [...terminated].sort(([a, left], [b, right]) => {
+    if (left.isEvicted !== right.isEvicted) return left.isEvicted ? -1 : 1;
+    return left.createdAt - right.createdAt || (a < b ? -1 : 1);
+  });
+  for (const [key] of ordered.slice(0, excess)) await deleteAtOnce(deps, key, undefined);
+}
+
+function terminatedOf({ metadata, status }: Pod): Terminated {
+  const isEvicted = status?.phase === "Failed" && status.reason === "Evicted";
+  return { isEvicted, createdAt: parseTime(metadata?.creationTimestamp) ?? 0 };
+}
+
+const ORPHANED = {
+  type: "DisruptionTarget",
+  status: "True",
+  reason: "DeletionByPodGC",
+  message: "PodGC: node no longer exists",
+};
+
+/** Says first that it failed: whoever counts pods that end would wait for it for ever. */
+async function deleteAtOnce(
+  { reader, writer, clock, log }: ControllerDeps,
+  key: string,
+  condition: typeof ORPHANED | undefined,
+): Promise<void> {
+  const target = podNameOf(key);
+  const object = reader.get(target);
+  if (object === undefined) return;
+  const pod = typed("Pod", object);
+  if (!isTerminalPhase(pod.status?.phase)) {
+    const told = (condition && withCondition(pod, condition, formatTime(clock.now()))) ?? pod;
+    const failed = untyped({ ...told, status: { ...told.status, phase: "Failed" } });
+    if (!(await unlessOvertaken(writer.update("pods", failed, "status")))) return;
+  }
+  if (isOnItsWay(object)) return;
+  log.info("a pod is deleted that nobody else is there to delete", { pod: key, uid: object.metadata.uid });
+  const { uid } = object.metadata;
+  await unlessOvertaken(
+    writer.remove(target, { gracePeriodSeconds: 0, preconditions: { ...(uid !== undefined && { uid }) } }),
+  );
+}
+
+/** Deleted without a grace period already: only a finalizer keeps it, and that is its owner's affair. */
+function isOnItsWay({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
+}

@@ -1,0 +1,122 @@
+import type { Pod, Taint, Toleration } from "../../api/gen/types.ts";
+import { type KubeObject, typed, untyped } from "../../api/object.ts";
+import { formatTime, SECOND } from "../../base/clock.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../controllers/controller.ts";
+import { createWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
+import { withCondition } from "../scheduler/pod-condition.ts";
+import { createEventRecorder, type EventRecorder } from "../scheduler/record-events.ts";
+import { tolerates } from "../scheduler/tolerations.ts";
+import { createPodIndex, podKeyOf, podNameOf } from "./pod-index.ts";
+
+const COMPONENT = "taint-eviction-controller";
+const REASON = "TaintManagerEviction";
+
+interface Evictor extends ControllerDeps {
+  events: EventRecorder;
+  /** By pod: since when, by our own clock, it is on a node that it does not tolerate for ever. */
+  since: Map<string, number>;
+}
+
+/**
+ * Evicts pods from nodes with taints of the effect NoExecute, when they do not tolerate them, or not any longer
+ * (`pkg/controller/tainteviction`). How long they do counts from when this controller saw the taint: that nobody
+ * looked meanwhile is no reason to go.
+ */
+export function createTaintEviction(deps: ControllerDeps): Controller {
+  const events = createEventRecorder(deps, COMPONENT);
+  const evictor: Evictor = { ...deps, events, since: new Map() };
+  const pods = createPodIndex();
+  /** Of nodes that have any. */
+  const taintsOf = new Map<string, string>();
+  const queue: WorkQueue = createWorkQueue(deps, {
+    name: "taint-eviction",
+    reconcile: (key) => reconcile(evictor, key),
+  });
+  const follow = () => [
+    deps.feed.follow("nodes", ({ type, object }) => {
+      const { name = "" } = object.metadata;
+      const taints = type === "DELETED" ? [] : evictingTaints(object);
+      const digest = taints.length === 0 ? undefined : JSON.stringify(taints);
+      if (taintsOf.get(name) === digest) return;
+      if (digest === undefined) taintsOf.delete(name);
+      else taintsOf.set(name, digest);
+      for (const key of pods.podsOn(name)) queue.add(key);
+    }),
+    deps.feed.follow("pods", (event) => {
+      pods.apply(event);
+      const key = podKeyOf(event.object.metadata);
+      if (event.type === "DELETED") evictor.since.delete(key);
+      const { nodeName = "" } = typed("Pod", event.object).spec ?? {};
+      if (event.type !== "DELETED" && taintsOf.has(nodeName)) queue.add(key);
+    }),
+  ];
+  return {
+    async run(signal) {
+      try {
+        await runFollowing(queue, follow, signal);
+      } finally {
+        await events.settled();
+      }
+    },
+  };
+}
+
+async function reconcile(evictor: Evictor, key: string): Promise<number | undefined> {
+  const { reader, clock, since } = evictor;
+  const object = reader.get(podNameOf(key));
+  if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
+    since.delete(key);
+    return undefined;
+  }
+  const { spec } = typed("Pod", object);
+  const node = reader.get({ resource: "nodes", namespace: "", name: spec?.nodeName ?? "" });
+  const staysMs = computeStayMs(node === undefined ? [] : evictingTaints(node), spec?.tolerations ?? []);
+  if (staysMs === Number.POSITIVE_INFINITY) {
+    cancel(evictor, key, object);
+    return undefined;
+  }
+  const from = since.get(key) ?? clock.monotonic();
+  since.set(key, from);
+  const remainingMs = from + staysMs - clock.monotonic();
+  if (remainingMs > 0) return remainingMs;
+  await evict(evictor, key, object);
+  return undefined;
+}
+
+function evictingTaints(node: KubeObject): Taint[] {
+  return (typed("Node", node).spec?.taints ?? []).filter(({ effect }) => effect === "NoExecute");
+}
+
+/** How long a pod with these tolerations may stay beside these taints; infinity for as long as it likes. */
+export function computeStayMs(taints: readonly Taint[], tolerations: readonly Toleration[]): number {
+  const stays = taints.map((taint) => {
+    const used = tolerations.find((toleration) => tolerates(toleration, taint));
+    if (used === undefined) return 0;
+    return used.tolerationSeconds === undefined
+      ? Number.POSITIVE_INFINITY
+      : Math.max(0, used.tolerationSeconds) * SECOND;
+  });
+  return Math.min(Number.POSITIVE_INFINITY, ...stays);
+}
+
+function cancel({ since, events }: Evictor, key: string, about: KubeObject): void {
+  if (!since.delete(key)) return;
+  events.record({ about, type: "Normal", reason: REASON, message: `Cancelling deletion of Pod ${key}` });
+}
+
+async function evict({ writer, clock, events, log }: Evictor, key: string, object: KubeObject): Promise<void> {
+  log.info("a pod does not tolerate its node any longer", { pod: key, uid: object.metadata.uid });
+  events.record({ about: object, type: "Normal", reason: REASON, message: `Marking for deletion Pod ${key}` });
+  const pod: Pod = typed("Pod", object);
+  const marked = withCondition(pod, CONDITION, formatTime(clock.now()));
+  if (marked !== undefined && !(await unlessOvertaken(writer.update("pods", untyped(marked), "status")))) return;
+  const { uid } = object.metadata;
+  await unlessOvertaken(writer.remove(podNameOf(key), { preconditions: { ...(uid !== undefined && { uid }) } }));
+}
+
+const CONDITION = {
+  type: "DisruptionTarget",
+  status: "True",
+  reason: "DeletionByTaintManager",
+  message: "Taint manager: deleting due to NoExecute taint",
+};

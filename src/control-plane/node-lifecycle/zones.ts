@@ -1,0 +1,54 @@
+import type { Node } from "../../api/gen/types.ts";
+import { readinessOf } from "./node-conditions.ts";
+
+/** As much of a node as says how its zone is. */
+export interface ZoneMember {
+  readonly zone: string;
+  readonly isReady: boolean;
+  /** Of a node that is meant to come and go: whether it is there says nothing of its zone. */
+  readonly isExcluded: boolean;
+}
+
+export type ZoneState = "Normal" | "PartialDisruption" | "FullDisruption";
+
+const EXCLUSION_LABEL = "node.kubernetes.io/exclude-disruption";
+/** `--unhealthy-zone-threshold`. */
+const UNHEALTHY_SHARE = 0.55;
+/** Two nodes that are down are no disruption of a zone, however small that is. */
+const MIN_UNHEALTHY = 3;
+
+/** The node as a member of its zone. */
+export function zoneMemberOf(node: Node): ZoneMember {
+  const { labels = {} } = node.metadata ?? {};
+  const region = labels["topology.kubernetes.io/region"] ?? "";
+  const zone = labels["topology.kubernetes.io/zone"] ?? "";
+  return {
+    zone: `${region}/${zone}`,
+    isReady: readinessOf(node) === "True",
+    isExcluded: Object.hasOwn(labels, EXCLUSION_LABEL),
+  };
+}
+
+/** How each zone is (`ComputeZoneState`). */
+export function computeZoneStates(members: Iterable<ZoneMember>): ReadonlyMap<string, ZoneState> {
+  const counts = new Map<string, { ready: number; unready: number }>();
+  for (const { zone, isReady, isExcluded } of members) {
+    if (isExcluded) continue;
+    const count = counts.get(zone) ?? { ready: 0, unready: 0 };
+    counts.set(zone, count);
+    if (isReady) count.ready += 1;
+    else count.unready += 1;
+  }
+  return new Map([...counts].map(([zone, { ready, unready }]) => [zone, stateOf(ready, unready)]));
+}
+
+function stateOf(ready: number, unready: number): ZoneState {
+  if (ready === 0 && unready > 0) return "FullDisruption";
+  const isUnhealthy = unready >= MIN_UNHEALTHY && unready / (ready + unready) >= UNHEALTHY_SHARE;
+  return isUnhealthy ? "PartialDisruption" : "Normal";
+}
+
+/** No zone has a node that is ready: more likely it is the network, or us. */
+export function isAllDisrupted(states: ReadonlyMap<string, ZoneState>): boolean {
+  return states.size > 0 && [...states.values()].every((state) => state === "FullDisruption");
+}
