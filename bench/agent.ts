@@ -29,7 +29,7 @@ export interface Agent {
 
 export const NODE_NAME = "bench";
 /** What `nodelet up` starts its node agent with. */
-const V8_FLAGS = ["--max-semi-space-size=2"];
+export const V8_FLAGS = ["--max-semi-space-size=2"];
 const READY_TIMEOUT_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 10_000;
 /** The server keeps a connection for 5 s; one that lies idle for longer than this is not used again. */
@@ -117,7 +117,8 @@ function isReady(report: { node: { conditions: NodeCondition[] } }): boolean {
   return report.node.conditions.some(({ type, status }) => type === "Ready" && status === "True");
 }
 
-async function fetchText(target: { socketPath: string; path: string; agent: Connections }): Promise<string> {
+/** What the node agent answers on its socket. */
+export async function fetchText(target: { socketPath: string; path: string; agent?: Connections }): Promise<string> {
   return await new Promise((resolve, reject) => {
     const call = request({ ...target, timeout: ANSWER_TIMEOUT_MS }, (response) => {
       const chunks: Buffer[] = [];

@@ -10,6 +10,7 @@ import { exit } from "./cases/exit.ts";
 import { idle } from "./cases/idle.ts";
 import { ready } from "./cases/ready.ts";
 import { single } from "./cases/single.ts";
+import { runClusterCases } from "./cluster/run-cluster-cases.ts";
 import { runApiCases } from "./control-plane/run-api-cases.ts";
 import { createFloor } from "./floor.ts";
 import type { Measure } from "./measure.ts";
@@ -54,7 +55,7 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<string> 
   const measures: Measure[] = [];
   const runtimes: string[] = [];
   try {
-    for (const run of [runNodeCases, runApiCases]) {
+    for (const run of [runNodeCases, runClusterCases, runApiCases]) {
       const result = await run(options, { signal, progress });
       measures.push(...result.measures);
       runtimes.push(...result.runtimes);

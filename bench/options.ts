@@ -3,16 +3,29 @@ import { parseArgs } from "node:util";
 
 const NODE_CASES = ["single", "burst", "exit", "back-off", "idle", "ready"] as const;
 const API_CASES = ["api-ready", "api-create", "api-watch", "api-list", "api-memory"] as const;
-const CASE_NAMES = [...NODE_CASES, ...API_CASES];
+const CLUSTER_CASES = [
+  "cluster-ready",
+  "cluster-single",
+  "cluster-delete",
+  "cluster-burst",
+  "cluster-delete-burst",
+  "cluster-exit",
+  "cluster-idle",
+  "cluster-memory",
+] as const;
+const CASE_NAMES = [...NODE_CASES, ...CLUSTER_CASES, ...API_CASES];
 /** Of the node agent; they need root and containerd. */
 export type NodeCaseName = (typeof NODE_CASES)[number];
 /** Of the control plane; they need neither. */
 export type ApiCaseName = (typeof API_CASES)[number];
-export type CaseName = NodeCaseName | ApiCaseName;
+/** Of the node agent as a node of a cluster; they need root and containerd. */
+export type ClusterCaseName = (typeof CLUSTER_CASES)[number];
+export type CaseName = NodeCaseName | ClusterCaseName | ApiCaseName;
 
 export interface BenchOptions {
   json: boolean;
   nodeCases: readonly NodeCaseName[];
+  clusterCases: readonly ClusterCaseName[];
   apiCases: readonly ApiCaseName[];
   sizes: Sizes;
   /** The JavaScript file of nodelet. */
@@ -32,6 +45,10 @@ export interface Sizes {
   idlePods: number;
   idleSeconds: number;
   agentStarts: number;
+  /** Pods that are created at once, and how often. */
+  clusterBursts: ReadonlyArray<{ pods: number; rounds: number }>;
+  clusterIdlePods: number;
+  clusterIdleSeconds: number;
   /** Starts of the control plane on nothing, and as many on what the one before left. */
   apiStarts: number;
   /** Pods created one at a time. */
@@ -56,6 +73,12 @@ const FULL: Sizes = {
   idlePods: 50,
   idleSeconds: 30,
   agentStarts: 10,
+  clusterBursts: [
+    { pods: 30, rounds: 3 },
+    { pods: 100, rounds: 1 },
+  ],
+  clusterIdlePods: 100,
+  clusterIdleSeconds: 60,
   apiStarts: 10,
   apiCreates: 2_000,
   apiParallelCreates: 4_000,
@@ -76,6 +99,9 @@ const QUICK: Sizes = {
   idlePods: 10,
   idleSeconds: 5,
   agentStarts: 2,
+  clusterBursts: [{ pods: 10, rounds: 1 }],
+  clusterIdlePods: 10,
+  clusterIdleSeconds: 5,
   apiStarts: 2,
   apiCreates: 200,
   apiParallelCreates: 400,
@@ -90,9 +116,10 @@ const PROGRAM = new URL("../dist/nodelet.js", import.meta.url).pathname;
 
 export const USAGE = `Usage: npm run bench -- [--quick] [--json] [--only <case>]... [--program <file>]
 
-Measures the node agent against bare CRI calls on a containerd of its own, which needs root and containerd, and the
-control plane (the cases api-…) against bare disk writes and HTTPS, which needs neither; where KUBEBUILDER_ASSETS names
-the directory of kube-apiserver and etcd, against those too. Needs \`npm run build\`.
+Measures the node agent against bare CRI calls on a containerd of its own, which needs root and containerd: alone, and
+as a node of a cluster (the cases cluster-…), where KUBELET_BIN names a Go kubelet beside that. Measures the control
+plane (the cases api-…) against bare disk writes and HTTPS, which needs neither; where KUBEBUILDER_ASSETS names the
+directory of kube-apiserver and etcd, against those too. Needs \`npm run build\`.
 
   --quick        few samples: whether it works, not how fast it is
   --json         print one line of JSON instead of a table
@@ -115,7 +142,10 @@ export function parseOptions(argv: readonly string[]): BenchOptions | undefined 
   const unknown = values.only.find((name) => !CASE_NAMES.some((known) => known === name));
   if (unknown !== undefined) throw new Error(`there is no case ${JSON.stringify(unknown)}`);
   const isAsked = (name: string) => values.only.length === 0 || values.only.includes(name);
-  const [nodeCases, apiCases] = [NODE_CASES.filter(isAsked), API_CASES.filter(isAsked)];
-  const sizes = values.quick ? QUICK : FULL;
-  return { json: values.json, nodeCases, apiCases, sizes, program: resolve(values.program) };
+  const cases = {
+    nodeCases: NODE_CASES.filter(isAsked),
+    clusterCases: CLUSTER_CASES.filter(isAsked),
+    apiCases: API_CASES.filter(isAsked),
+  };
+  return { json: values.json, ...cases, sizes: values.quick ? QUICK : FULL, program: resolve(values.program) };
 }

@@ -20,6 +20,11 @@ export function crashingPod(name: string): Manifest {
   return podOf(name, { containers: [shell("main", "exit 1")] });
 }
 
+/** Fails a second after each start; the first restart is at once. */
+export function failingPod(name: string): Manifest {
+  return podOf(name, { containers: [shell("main", "sleep 1; exit 1")] });
+}
+
 /** Containers that end one after another, well apart, and are not started again. */
 export function endingPod(name: string, containers: number): Manifest {
   const names = Array.from({ length: containers }, (_, index) => `ends-${index}`);

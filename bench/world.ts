@@ -12,6 +12,8 @@ import type { Cri } from "../src/cri/port.ts";
 
 /** A containerd of the bench's own, with the images, and directories for a node agent on it. */
 export interface World {
+  /** Everything is beneath it; it goes with the world. */
+  directory: string;
   /** The JavaScript file of the node agent. */
   program: string;
   containerd: Containerd;
@@ -49,6 +51,7 @@ export async function createWorld(program: string): Promise<World> {
     const cri = connectCri({ endpoint: containerd.endpoint, log: silentLog, metrics: createMetrics() });
     const agent = await prepareAgent(directory, containerd.endpoint);
     return {
+      directory,
       program,
       containerd,
       cri,

@@ -38,6 +38,8 @@ export interface Faults {
   eventDelay(): number;
   /** Counts something that was done to the node agent, and ends the calm. */
   count(kind: string): void;
+  /** There is no calm while the work goes on, as with a call that hangs. */
+  during<T>(work: () => Promise<T>): Promise<T>;
   /** Something that lasts is broken until it is mended. */
   begin(kind: string): void;
   mend(kind: string): void;
@@ -61,6 +63,16 @@ export function createFaults({ clock, dice, trace }: { clock: Clock; dice: Dice;
     lastAt = clock.monotonic();
   };
 
+  const during = async <T>(work: () => Promise<T>): Promise<T> => {
+    hanging++;
+    try {
+      return await work();
+    } finally {
+      hanging--;
+      lastAt = clock.monotonic();
+    }
+  };
+
   const disturb = async (call: FakeCall, phase: "before" | "after"): Promise<void> => {
     const roll = (rate: number) => rate > 0 && dice.chance(rate / 2);
     const tell = (kind: string) => {
@@ -74,14 +86,10 @@ export function createFaults({ clock, dice, trace }: { clock: Clock; dice: Dice;
     if (roll(rates.rpcDelay) || roll(rates.rpcHang)) {
       const hangs = rates.rpcHang > 0 && dice.chance(rates.rpcHang / (rates.rpcHang + rates.rpcDelay));
       tell(hangs ? "hang" : "delay");
-      hanging++;
-      try {
+      await during(async () => {
         if (hangs) await aborted(call.signal);
         else await sleep(clock, dice.between(1, 4_000), call.signal);
-      } finally {
-        hanging--;
-        lastAt = clock.monotonic();
-      }
+      });
     }
   };
 
@@ -115,6 +123,7 @@ export function createFaults({ clock, dice, trace }: { clock: Clock; dice: Dice;
       return dice.between(10, 5_000);
     },
     count,
+    during,
     begin(kind) {
       count(kind);
       lasting.add(kind);

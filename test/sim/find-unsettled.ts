@@ -55,7 +55,7 @@ async function findLeftovers({ host }: World, chosen: ReadonlySet<string>): Prom
 const MOST_SANDBOXES_A_CONTAINER = 2;
 
 function findInPod(world: World, uid: string): string[] {
-  const pod = world.manifests.pod(uid);
+  const pod = world.wanted.pod(uid);
   const status = world.node.memory?.statuses.list().find((published) => podUid(published.pod) === uid)?.status;
   if (pod === undefined || status === undefined) return ["no published status"];
   const sandboxes = world.cri.sandboxes().filter(({ config }) => config.metadata?.uid === uid);

@@ -3,12 +3,14 @@ import { podFullName, podUid } from "../../src/api/pods.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import type { FakeFiles } from "../../src/host/fake/fake-files.ts";
 import { readManifest } from "../../src/node/sources/read-manifest.ts";
+import { gracePeriodMs } from "./pod-script.ts";
+import type { WantedPods } from "./wanted-pods.ts";
 
 /**
  * The operator's side: what stands in the manifest directory, and so which pods the node agent has to run. Where that
  * depends on what the agent read before (a broken file, two pods of one name), the pods count as uncertain.
  */
-export interface Manifests {
+export interface Manifests extends WantedPods {
   write(file: string, pods: readonly Pod[], how?: "in place" | "renamed over"): void;
   /** Not a manifest any more; an agent that read it before keeps its pods. */
   spoil(file: string, text: string): void;
@@ -18,14 +20,6 @@ export interface Manifests {
   isSpoilt(file: string): boolean;
   /** What was last written well to the file. */
   written(file: string): readonly Pod[];
-  /** Since when the UID is wanted without a break; undefined for one that is not. */
-  wantedSince(uid: string): number | undefined;
-  /** Since when it is not wanted; undefined for one that is wanted. */
-  unwantedSince(uid: string): number | undefined;
-  /** The last time that the pod's being wanted was uncertain; Infinity for now. */
-  uncertainAt(uid: string): number;
-  /** Every pod there ever was, as the agent decodes it. */
-  pod(uid: string): Pod | undefined;
   /** UIDs by full name; of each name exactly one is to run. */
   groups(): Map<string, string[]>;
 }
@@ -125,6 +119,11 @@ export function createManifests({ files, clock }: { files: FakeFiles; clock: Clo
     unwantedSince: (uid) => (wanted.has(uid) ? undefined : (unwanted.get(uid) ?? 0)),
     uncertainAt: (uid) => uncertain.get(uid) ?? Number.NEGATIVE_INFINITY,
     pod: (uid) => known.get(uid),
+    gracePeriodMs(uid) {
+      const pod = known.get(uid);
+      const ms = pod === undefined ? 0 : gracePeriodMs(pod);
+      return { least: ms, most: ms };
+    },
     groups: () => groups([...state.values()].flatMap(({ pods }) => pods)),
   };
 }

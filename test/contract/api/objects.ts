@@ -38,12 +38,13 @@ export function secret(name: string, value = "", labels?: Labels): object {
   return { apiVersion: "v1", kind: "Secret", metadata: { name, ...(labels && { labels }) }, data };
 }
 
+/** No scheduler of ours looks at it: its spec and status stay as the case makes them. */
 export function pod(name: string, { labels, spec = {} }: { labels?: Labels; spec?: object } = {}): object {
   return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, ...(labels && { labels }) },
-    spec: { containers: [{ name: "main", image: "example.com/main:1" }], ...spec },
+    spec: { schedulerName: "contract", containers: [{ name: "main", image: "example.com/main:1" }], ...spec },
   };
 }
 

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 
 import type { Event, Node, Pod } from "../../../src/api/gen/types.ts";
 import { EVENTS, NODES, PODS } from "../../../src/api/kube-resource.ts";
@@ -30,11 +31,19 @@ export interface ClusterNode {
   /** Asks for the pod's end, with its own grace period where none is given. */
   remove(name: string, gracePeriodSeconds?: number): Promise<void>;
   events(name: string): Promise<Event[]>;
+  /** The event about the object of this name that has these fields, once it is there. */
+  event(name: string, fields: Partial<Event>): Promise<Event>;
+  /** What a command prints in a running container of the pod, `main` where none is named. Rejects unless it succeeds. */
+  exec(name: string, command: readonly string[], container?: string): Promise<string>;
+  /** What `sh -c script` prints in the pod's container `main`. */
+  shell(name: string, script: string): Promise<string>;
   /** The node's own object. */
   nodeObject(): Promise<Node>;
   destroy(): Promise<void>;
 }
 
+const EVENT_TIMEOUT_MS = 10_000;
+const EXEC_TIMEOUT_SECONDS = 10n;
 const PODS_PATH = "/api/v1/namespaces/default/pods";
 
 /** Builds both and starts neither: `node.start(flags)` does. */
@@ -73,6 +82,17 @@ export async function createClusterNode(options: NodeUnderTestOptions = {}): Pro
     }
   };
 
+  const exec: ClusterNode["exec"] = async (name, cmd, container = "main") => {
+    const { containerStatuses = [], ephemeralContainerStatuses = [] } = (await read(name))?.status ?? {};
+    const found = [...containerStatuses, ...ephemeralContainerStatuses].find((status) => status.name === container);
+    const containerId = found?.containerID?.split("://")[1] ?? "";
+    const request = { containerId, cmd: [...cmd], timeout: EXEC_TIMEOUT_SECONDS };
+    const { stdout, stderr, exitCode } = await node.cri.runtime.execSync(request);
+    const [output, errors] = [stdout, stderr].map((bytes) => Buffer.from(bytes).toString("utf8"));
+    if (exitCode !== 0) throw new Error(`${cmd.join(" ")} in ${name} ended with ${exitCode}: ${errors}`);
+    return output ?? "";
+  };
+
   return {
     cluster,
     api,
@@ -101,6 +121,18 @@ export async function createClusterNode(options: NodeUnderTestOptions = {}): Pro
       await api.object("DELETE", `${PODS_PATH}/${name}`, { apiVersion: "v1", kind: "DeleteOptions", ...options });
     },
     events,
+    async event(name, fields) {
+      let found: Event | undefined;
+      const look = async () => {
+        found = (await events(name)).find((event) => isDeepStrictEqual({ ...event, ...fields }, event));
+        return found !== undefined;
+      };
+      await until(name, look, EVENT_TIMEOUT_MS, `an event ${JSON.stringify(fields)}`);
+      if (found === undefined) throw new Error("unreachable: the wait ended without an event");
+      return found;
+    },
+    exec,
+    shell: async (name, script) => await exec(name, ["sh", "-c", script]),
     nodeObject: async () => NODES.read(await api.object("GET", `/api/v1/nodes/${NODE_NAME}`)),
     async destroy() {
       await runAll(

@@ -7,10 +7,10 @@ interface Metadata {
   ownerReferences?: object[];
 }
 
-/** A pod of one container named `main`. */
+/** A pod of one container named `main`, which no scheduler but the test looks at (see `bind`). */
 export function pod(metadata: Metadata, spec: object = {}, container: object = {}): object {
   const containers = [{ name: "main", image: "registry.example/app:1", ...container }];
-  return { apiVersion: "v1", kind: "Pod", metadata, spec: { containers, ...spec } };
+  return { apiVersion: "v1", kind: "Pod", metadata, spec: { schedulerName: "test", containers, ...spec } };
 }
 
 /** `key: value`. */

@@ -18,7 +18,7 @@ interface LaterPod {
   secrets?: Record<string, Secret>;
   configMaps?: Record<string, ConfigMap>;
   services?: Service[];
-  /** Checked by hand, not recorded: see the README. */
+  /** Read by a person, not recorded: see the README. */
   sandbox: unknown;
   containers: unknown[];
 }

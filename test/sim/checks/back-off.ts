@@ -77,7 +77,7 @@ export function createBackOffCheck(world: World): Check {
   };
 
   const exited = (occurrence: FakeOccurrence) => {
-    const pod = world.manifests.pod(occurrence.podUid);
+    const pod = world.wanted.pod(occurrence.podUid);
     if (pod === undefined || stopped.has(occurrence.id) || !isUnhindered(pod)) return;
     if (!restartsAfterExit(pod, occurrence.containerName, occurrence.exitCode)) return;
     const now = world.clock.monotonic();
@@ -109,7 +109,7 @@ export function createBackOffCheck(world: World): Check {
     const isVoid =
       world.faults.calmSince() >= due.endedAt ||
       world.node.memory?.workers.states().get(due.uid)?.phase !== "syncing" ||
-      world.manifests.wantedSince(due.uid) === undefined ||
+      world.wanted.wantedSince(due.uid) === undefined ||
       world.cri.sandboxes().find(({ id }) => id === due.sandboxId)?.state !== "ready";
     if (isVoid) dues.delete(key);
     else if (now > due.at + promptMs) {

@@ -1,4 +1,3 @@
-import { gracePeriodMs } from "../pod-script.ts";
 import { short } from "../trace.ts";
 import type { World } from "../world.ts";
 import type { Check } from "./check.ts";
@@ -21,14 +20,14 @@ export function createGracePeriodCheck(world: World): Check {
     occurred({ what, podUid, podName, containerName, id, sandboxId, exitCode }) {
       if (what !== "container-exited" || exitCode !== KILLED) return;
       if (world.interference.endedContainers.has(id)) return;
-      const pod = world.manifests.pod(podUid);
-      if (pod === undefined) return;
+      if (world.wanted.pod(podUid) === undefined) return;
+      const { least } = world.wanted.gracePeriodMs(podUid);
       const askedAt = begun.get(sandboxId);
       const elapsed = askedAt === undefined ? undefined : world.clock.monotonic() - askedAt;
-      if (elapsed !== undefined && elapsed + TOLERANCE_MS >= gracePeriodMs(pod)) return;
+      if (elapsed !== undefined && elapsed + TOLERANCE_MS >= least) return;
       const when =
         elapsed === undefined ? "without having been asked to stop" : `${elapsed} ms after it was asked to stop`;
-      const message = `${podName}/${containerName} ${short(id)} was killed ${when}; it has ${gracePeriodMs(pod)} ms`;
+      const message = `${podName}/${containerName} ${short(id)} was killed ${when}; it has ${least} ms`;
       world.fail("SIGKILL never before the grace period is over", message);
     },
   };

@@ -8,7 +8,7 @@ export function createInitOrderCheck(world: World): Check {
   const passed = new Set<string>();
   return {
     occurred({ what, podUid, podName, containerName, sandboxId, exitCode }) {
-      const inits = world.manifests.pod(podUid)?.spec?.initContainers ?? [];
+      const inits = world.wanted.pod(podUid)?.spec?.initContainers ?? [];
       const own = inits.findIndex(({ name }) => name === containerName);
       const init = inits[own];
       if (what === "container-started") {

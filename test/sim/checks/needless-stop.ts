@@ -12,12 +12,12 @@ export function createNeedlessStopCheck(world: World): Check {
   const check = (container: Readonly<FakeContainer>) => {
     const sandbox = world.cri.sandboxes().find(({ id }) => id === container.sandboxId);
     const uid = sandbox?.config.metadata?.uid ?? "";
-    const pod = world.manifests.pod(uid);
+    const pod = world.wanted.pod(uid);
     if (sandbox === undefined || sandbox.state !== "ready" || pod === undefined) return;
     const startOfClock = world.clock.now() - world.clock.monotonic();
     const madeAt = sandbox.createdAt - startOfClock;
-    const wantedSince = world.manifests.wantedSince(uid);
-    const wasWanted = wantedSince !== undefined && wantedSince <= madeAt && world.manifests.uncertainAt(uid) < madeAt;
+    const wantedSince = world.wanted.wantedSince(uid);
+    const wasWanted = wantedSince !== undefined && wantedSince <= madeAt && world.wanted.uncertainAt(uid) < madeAt;
     if (!wasWanted || isDone(pod, newestOf(world, sandbox.id))) return;
     const name = `${sandbox.config.metadata?.name}/${container.config.metadata?.name} ${short(container.id)}`;
     world.fail("what is wanted and runs is never stopped", name);

@@ -1,4 +1,3 @@
-import { gracePeriodMs } from "../pod-script.ts";
 import { short } from "../trace.ts";
 import type { World } from "../world.ts";
 import type { Check } from "./check.ts";
@@ -15,11 +14,10 @@ export function createOwnershipCheck(world: World): Check {
       for (const container of world.cri.runningContainers()) {
         const sandbox = world.cri.sandboxes().find(({ id }) => id === container.sandboxId);
         const uid = sandbox?.config.metadata?.uid ?? "";
-        const unwantedSince = world.manifests.unwantedSince(uid);
-        const pod = world.manifests.pod(uid);
-        if (unwantedSince === undefined || pod === undefined) continue;
+        const unwantedSince = world.wanted.unwantedSince(uid);
+        if (unwantedSince === undefined || world.wanted.pod(uid) === undefined) continue;
         const since = Math.max(unwantedSince, container.startedAt - wallClockAtStart, world.faults.calmSince());
-        if (now - since <= gracePeriodMs(pod) + BOUND_MS) continue;
+        if (now - since <= world.wanted.gracePeriodMs(uid).most + BOUND_MS) continue;
         const name = `${sandbox?.config.metadata?.name}/${container.config.metadata?.name} ${short(container.id)}`;
         world.fail("what runs is wanted or stops soon", `${name} has run for ${now - since} ms since all was well`);
       }
