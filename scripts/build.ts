@@ -1,6 +1,7 @@
 /**
  * Bundles the program into `dist/`: `nodelet.js` with the commands and the node agent, `control-plane.js`, which it loads
- * when it is to serve the API, and `testing.js`, which is `nodelet/testing`. Run with `npm run build`.
+ * when it is to serve the API, and `testing.js`, which is `nodelet/testing` and loads `testing-node.js` when a test wants a
+ * node. Run with `npm run build`.
  */
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type BuildOptions, build, type Plugin } from "esbuild";
@@ -8,13 +9,14 @@ import ts from "typescript";
 
 const version = /"version": "([^"]+)"/.exec(readFileSync("package.json", "utf8"))?.[1];
 
-/** Only whoever serves the API loads its code: the node agent runs for months, and holds what it needs. */
-const controlPlaneApart: Plugin = {
-  name: "control-plane-apart",
+/** Only whoever needs their code loads it: the node agent runs for months, and most tests want no node. */
+const apart: Plugin = {
+  name: "apart",
   setup({ onResolve }) {
-    onResolve({ filter: /\/run-control-plane\.ts$/ }, ({ kind }) => {
-      return kind === "entry-point" ? undefined : { path: "./control-plane.js", external: true };
-    });
+    const keep = (filter: RegExp, path: string) =>
+      onResolve({ filter }, ({ kind }) => (kind === "entry-point" ? undefined : { path, external: true }));
+    keep(/\/run-control-plane\.ts$/, "./control-plane.js");
+    keep(/\/start-node\.ts$/, "./testing-node.js");
   },
 };
 
@@ -27,7 +29,7 @@ const common: BuildOptions = {
   legalComments: "external",
   metafile: true,
   define: { NODELET_VERSION: JSON.stringify(version) },
-  plugins: [controlPlaneApart],
+  plugins: [apart],
   // Has a native part, which no bundle can hold.
   external: ["libsql"],
 };
@@ -51,6 +53,7 @@ async function bundle(source: string, name: string, banner: string): Promise<voi
 
 await bundle("src/cluster/control-plane/run-control-plane.ts", "control-plane", REQUIRE);
 await bundle("src/testing/start-cluster.ts", "testing", REQUIRE);
+await bundle("src/testing/start-node.ts", "testing-node", REQUIRE);
 await bundle("src/cli/entry.ts", "nodelet", `#!/usr/bin/env -S node --max-semi-space-size=2\n${REQUIRE}`);
 
 // What it exports mentions no type of another file, so that its declarations stand alone.

@@ -11,8 +11,11 @@ import { requireRoot } from "./require-root.ts";
 /** A runtime's message may carry as many lines as it had attempts. */
 const MAX_REASON_CHARACTERS = 500;
 
-/** Stops the node; with `pods` also ends and removes all its pods and what they left on the machine. */
-export async function down(layout: StateLayout, options: { pods: boolean }): Promise<number> {
+/**
+ * Stops the node; with `pods` also ends and removes all its pods and what they left on the machine, with `now` too without
+ * their grace periods and hooks.
+ */
+export async function down(layout: StateLayout, options: { pods: boolean; now: boolean }): Promise<number> {
   requireRoot("down");
   if (!existsSync(layout.directory)) {
     console.log(`Nothing to stop: ${layout.directory} does not exist.`);
@@ -27,7 +30,10 @@ export async function down(layout: StateLayout, options: { pods: boolean }): Pro
     if (stopped.pods > 0) console.log(`${stopped.pods} pods run on. Remove them: nodelet down --pods`);
     return 0;
   }
-  return await removePods(layout, quiet);
+  if (!options.now) return await removePods(layout, quiet);
+  await removeNodeRunState(layout);
+  console.log(`No pod runs any more. ${whatStays(layout)}`);
+  return 0;
 }
 
 /**
@@ -51,11 +57,13 @@ export async function removePods(layout: StateLayout, log: Log, lockHeld = false
     const end = complete
       ? "No pod runs any more."
       : "Not every pod could be removed in order; what was left is killed.";
-    console.log(
-      `${end} Images, logs and what the Kubernetes API holds are still in ${layout.directory}; it can be deleted.`,
-    );
+    console.log(`${end} ${whatStays(layout)}`);
     return complete ? 0 : 1;
   } finally {
     await lock?.release();
   }
+}
+
+function whatStays({ directory }: StateLayout): string {
+  return `Images, logs and what the Kubernetes API holds are still in ${directory}; it can be deleted.`;
 }

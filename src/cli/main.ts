@@ -117,9 +117,10 @@ function addDown(program: Command, finish: Finish): void {
     .command("down")
     .description("stop the node; its pods run on")
     .option("--pods", "stop and remove the pods first, and what they left on the machine", false)
+    .option("--now", "with --pods: do not wait for them to end", false)
     .addOption(stateDirectory())
-    .action(async (options: { pods: boolean; stateDir: string }) => {
-      await finish(down(computeStateLayout(options.stateDir), { pods: options.pods }));
+    .action(async ({ stateDir, ...options }: { pods: boolean; now: boolean; stateDir: string }) => {
+      await finish(down(computeStateLayout(stateDir), options));
     });
 }
 

@@ -58,7 +58,7 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
   const running: { containerd?: Containerd; agent?: Daemon } = {};
   // A test that calls process.exit, or dies of an error, must not leave pods behind either.
   const onExit = () =>
-    void spawnSync(process.execPath, [entry, "down", "--pods", `--state-dir=${layout.directory}`], {
+    void spawnSync(process.execPath, [entry, "down", "--pods", "--now", `--state-dir=${layout.directory}`], {
       timeout: EXIT_TIMEOUT_MS,
     });
   process.prependOnceListener("exit", onExit);
@@ -82,6 +82,8 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
     for (const archive of options.images) await importArchive(containerd, archive);
     running.agent = await startAgent(layout, {
       entry,
+      // Those of this process are for its tests: loaders, --test, --eval.
+      nodeFlags: [],
       endpoint: containerd.endpoint,
       enterMountNamespace: containerd.enterMountNamespace,
       manifests: layout.manifests,

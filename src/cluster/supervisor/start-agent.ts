@@ -9,6 +9,8 @@ import type { StateLayout } from "./state-layout.ts";
 export interface AgentOptions {
   /** The JavaScript file that this program was started with. */
   entry: string;
+  /** Flags of Node.js for it. Default: those of this process. */
+  nodeFlags?: readonly string[];
   endpoint: string;
   /** The command prefix under which containerd runs: the agent must see the same mounts. */
   enterMountNamespace: readonly string[];
@@ -71,7 +73,7 @@ function agentIdentity(layout: StateLayout) {
 function agentCommand(layout: StateLayout, options: AgentOptions): string[] {
   return [
     process.execPath,
-    ...process.execArgv.filter((argument) => !argument.startsWith("--max-semi-space-size")),
+    ...(options.nodeFlags ?? process.execArgv).filter((argument) => !argument.startsWith("--max-semi-space-size")),
     "--max-semi-space-size=2",
     options.entry,
     "kubelet",
