@@ -13,7 +13,10 @@ export const APPLICATION_SELECTOR = "app.kubernetes.io/name=application-7";
 /** Selects every 10th of the pods. */
 export const NODE_SELECTOR = "spec.nodeName=node-3";
 
-/** The namespace, with the service account that pods get: kube-apiserver alone has no controller that makes it. */
+/**
+ * The namespace, with the service account that pods get: kube-apiserver alone has no controller that makes it. And the
+ * nodes: pods of nodes that do not exist are collected.
+ */
 export async function prepareNamespace(connection: Connection): Promise<void> {
   const post = async (path: string, object: object) => {
     expectStatus(await connection.request({ method: "POST", path, body: JSON.stringify(object) }), 201, 409);
@@ -21,10 +24,14 @@ export async function prepareNamespace(connection: Connection): Promise<void> {
   await post("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } });
   const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace: NAMESPACE } };
   await post(`/api/v1/namespaces/${NAMESPACE}/serviceaccounts`, account);
+  for (let index = 0; index < NODES; index++) {
+    await post("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name: nodeName(index) } });
+  }
 }
 
 /** Names sort as pods are created. */
 export const podName = (index: number) => `pod-${String(index).padStart(5, "0")}`;
+const nodeName = (index: number) => `node-${index % NODES}`;
 export const leaseName = (index: number) => `lease-${index}`;
 
 /** Resolves with the pod as it is stored. */
@@ -60,7 +67,7 @@ function podManifest(name: string, index: number): object {
       annotations: { "prometheus.io/scrape": "true", "prometheus.io/port": "8080" },
     },
     spec: {
-      nodeName: `node-${index % NODES}`,
+      nodeName: nodeName(index),
       containers: [
         {
           name: "server",
