@@ -77,6 +77,7 @@ export interface DeleteOptions extends CallOptions {
   readonly uid?: string | undefined;
 }
 
+/** What `createBeneath` posts, and where. */
 export interface ChildResource<T> extends CallOptions {
   readonly subresource: string;
   readonly resource: KubeResource<T>;

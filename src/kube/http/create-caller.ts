@@ -35,6 +35,7 @@ interface CallerOptions {
 /** Errors are Status objects; a proxy's page is not worth more either. */
 const MAX_ERROR_BYTES = 1024 * 1024;
 
+/** A caller over a transport: every call is limited, authorized, retried and timed here, and nowhere else. */
 export function createCaller(deps: CallerDeps, options: CallerOptions): Caller {
   const { clock, log, metrics, transport, credentials, closing } = deps;
   const { pathname } = new URL(options.server);

@@ -28,7 +28,7 @@ export function readWatchEvent<T>(resource: KubeResource<T>, frame: Buffer): Wat
 }
 
 /** Every object of a server has one; it is what a watch goes on from. */
-export function versionOf(object: unknown): string | undefined {
+function versionOf(object: unknown): string | undefined {
   const metadata = isRecord(object) ? object["metadata"] : undefined;
   const version = isRecord(metadata) ? metadata["resourceVersion"] : undefined;
   return typeof version === "string" && version !== "" ? version : undefined;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Clock, Timer } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
@@ -66,6 +67,8 @@ export function createTransport(deps: TransportDeps, overrides: Partial<Transpor
   const { origin } = new URL(connection.server);
   const proxyUrl = connection.proxyUrl ?? chooseProxy(new URL(connection.server), process.env);
   const closing = new AbortController();
+  // Every attempt to connect listens to it.
+  setMaxListeners(0, closing.signal);
   /** Of the certificates that connections are opened with. */
   let version: number | undefined;
   let check: Timer | undefined;

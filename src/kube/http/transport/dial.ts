@@ -18,6 +18,7 @@ export interface DialTarget {
   readonly serverName: string | undefined;
 }
 
+/** An open connection, and what its ends agreed to speak. */
 export interface DialedSocket {
   readonly socket: Socket;
   readonly protocol: "h2" | "http/1.1";

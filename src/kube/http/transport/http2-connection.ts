@@ -254,7 +254,7 @@ function createExchange(stream: ClientHttp2Stream, signal: AbortSignal, owner: E
       });
       stream.once("end", () => {
         // A stream whose connection broke ends too; only its code tells the one from the other.
-        if (stream.destroyed || stream.rstCode !== constants.NGHTTP2_NO_ERROR) {
+        if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) {
           fail(describeFailure(stream, owner.causeOf()));
           return;
         }
