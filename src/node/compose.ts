@@ -98,7 +98,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     onPodsChanged: () => reporting?.podsChanged(workers.states()),
     onRelisted: () => reporting?.judged(),
   });
-  const setGauges = createNodeMetrics({
+  const renderMetrics = createNodeMetrics({
     nodeName,
     clock,
     metrics,
@@ -108,10 +108,6 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     runtimePods: pleg.pods,
     discardedEvents: () => inbox.discarded,
   });
-  const renderMetrics = async () => {
-    setGauges();
-    return { contentType: metrics.contentType, text: await metrics.render() };
-  };
   const events = { run: async (signal: AbortSignal) => await followRuntimeEvents(ports.events, pleg, signal) };
   return {
     view: createNodeView({

@@ -4,6 +4,7 @@ import { CONFIG_SEEN_ANNOTATION } from "../api/well-known.ts";
 import { type Clock, parseTime } from "../base/clock.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { ContainerState, RuntimePod } from "./runtime/pod-runtime-status.ts";
+import type { NodeView } from "./server/handlers.ts";
 import type { PodStatuses } from "./status/pod-statuses.ts";
 import type { PodState } from "./workers/pod-state.ts";
 
@@ -24,10 +25,10 @@ const START_BUCKETS = [
 ];
 
 /**
- * The series about the pods of the node. Durations are observed when a status shows them; gauges are set by the returned
- * function, which whoever renders the metrics calls first.
+ * The series about the pods of the node. Durations are observed when a status shows them; gauges are set when the page of
+ * metrics is made, which is what the returned function does.
  */
-export function createNodeMetrics(deps: NodeMetricsDeps): () => void {
+export function createNodeMetrics(deps: NodeMetricsDeps): NodeView["metrics"] {
   const { metrics, clock } = deps;
   const startDuration = metrics.histogram(
     "kubelet_pod_start_duration_seconds",
@@ -49,7 +50,11 @@ export function createNodeMetrics(deps: NodeMetricsDeps): () => void {
     // Those that went without ever running are forgotten with the next pod that runs.
     for (const waiting of pending) if (!deps.states().has(waiting)) pending.delete(waiting);
   });
-  return declareGauges(deps);
+  const setGauges = declareGauges(deps);
+  return async () => {
+    setGauges();
+    return { contentType: metrics.contentType, text: await metrics.render() };
+  };
 }
 
 function declareGauges(deps: NodeMetricsDeps): () => void {

@@ -14,7 +14,7 @@ afterEach(async () => rm(temporary, { recursive: true }));
 const run = (source: string) => runModule(source, { program: process.execPath, environment: { TMPDIR: temporary } });
 
 /** A pod of the demo image, and its phase once it is `phase`. */
-const HELPERS = `
+const PRELUDE = `
   import { CoreV1Api, KubeConfig } from "@kubernetes/client-node";
   import { startCluster } from "nodelet/testing";
   const coreOf = ({ kubeconfig }) => {
@@ -42,7 +42,7 @@ const before = bridges();
 
 describe("startCluster with a node", () => {
   it("runs pods as real processes, in two clusters side by side, and leaves nothing", async () => {
-    const { code, stdout, stderr } = await run(`${HELPERS}
+    const { code, stdout, stderr } = await run(`${PRELUDE}
       const startMs = performance.now();
       const clusters = await Promise.all([startCluster({ node: true }), startCluster({ node: "if-possible" })]);
       const readyMs = Math.round(performance.now() - startMs);
@@ -63,7 +63,7 @@ describe("startCluster with a node", () => {
   });
 
   it("takes its pods along when the process ends without stopping it", async () => {
-    const { code } = await run(`${HELPERS}
+    const { code } = await run(`${PRELUDE}
       const cluster = await startCluster({ node: true });
       const core = coreOf(cluster);
       await runPod(core, "long", "sleep 1000");
