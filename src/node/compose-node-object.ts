@@ -13,6 +13,7 @@ import { createNodeRegistration, type NodeRegistration } from "./node-status/nod
 import { createInitialNodeOptions, createNodeStatusSettings } from "./node-status/node-settings.ts";
 import { computeNodeStatus } from "./node-status/node-status.ts";
 import { createNodeStatusReader } from "./node-status/node-status-reader.ts";
+import { createPodNetwork } from "./runtime/pod-network.ts";
 import type { RuntimeHealth } from "./runtime/runtime-health.ts";
 
 const HEARTBEAT_TIMEOUT_MS = 10 * SECOND;
@@ -77,11 +78,18 @@ export function composeNodeObject(deps: NodeObjectDeps, config: NodeAgentConfig)
     { machine, log, runtime: health.runtime, images: images.images, errors: deps.errors },
     { settings: createNodeStatusSettings(config), rootDirectory },
   );
+  const network = createPodNetwork({ runtime: ports.cri.runtime, clock, log });
+  const observeNode = (node: Node) => {
+    registration.observe(node);
+    network.observe(podCidrsOf(node));
+  };
   const register = async (signal: AbortSignal): Promise<Node> => {
     const { identity } = await readMachineFacts({ machine, log }, rootDirectory);
     const { status } = computeNodeStatus(await reader.read(), {}, clock.now());
     const facts = { architecture: identity.architecture, status };
-    return await registration.register(computeInitialNode(facts, createInitialNodeOptions(config)), signal);
+    const node = await registration.register(computeInitialNode(facts, createInitialNodeOptions(config)), signal);
+    network.observe(podCidrsOf(node));
+    return node;
   };
   const heartbeat = createNodeHeartbeat(
     {
@@ -89,7 +97,7 @@ export function composeNodeObject(deps: NodeObjectDeps, config: NodeAgentConfig)
       client: kube.heartbeat,
       readStatus: reader.read,
       recordNodeEvent: deps.recordNodeEvent,
-      observeNode: registration.observe,
+      observeNode,
       registerAgain: (kubelet.registerNode ?? true) ? register : undefined,
     },
     {
@@ -115,6 +123,11 @@ export function composeNodeObject(deps: NodeObjectDeps, config: NodeAgentConfig)
         },
       },
       { name: "node lease", run: lease.run },
+      { name: "pod network", run: network.run },
     ],
   };
+}
+
+function podCidrsOf({ spec }: Node): readonly string[] {
+  return spec?.podCIDRs ?? (spec?.podCIDR === undefined ? [] : [spec.podCIDR]);
 }
