@@ -10,22 +10,45 @@ export interface KubeObject {
 
 /** The kinds whose objects our own code looks into, by kind; add a line when another is needed. */
 export interface TypedKinds {
+  Binding: types.Binding;
   CertificateSigningRequest: types.CertificateSigningRequest;
   ClusterRole: types.ClusterRole;
   ClusterRoleBinding: types.ClusterRoleBinding;
+  ComponentStatus: types.ComponentStatus;
   ConfigMap: types.ConfigMap;
+  ControllerRevision: types.ControllerRevision;
+  CronJob: types.CronJob;
+  CSIDriver: types.CSIDriver;
+  CSINode: types.CSINode;
+  CSIStorageCapacity: types.CSIStorageCapacity;
   CustomResourceDefinition: types.CustomResourceDefinition;
+  DaemonSet: types.DaemonSet;
+  Deployment: types.Deployment;
+  Endpoints: types.Endpoints;
   EndpointSlice: types.EndpointSlice;
+  Event: types.Event;
+  HorizontalPodAutoscaler: types.HorizontalPodAutoscaler;
+  Ingress: types.Ingress;
+  IngressClass: types.IngressClass;
+  Job: types.Job;
   Lease: types.Lease;
   LimitRange: types.LimitRange;
   LocalSubjectAccessReview: types.LocalSubjectAccessReview;
+  MutatingAdmissionPolicy: types.MutatingAdmissionPolicy;
+  MutatingAdmissionPolicyBinding: types.MutatingAdmissionPolicyBinding;
+  MutatingWebhookConfiguration: types.MutatingWebhookConfiguration;
   Namespace: types.Namespace;
+  NetworkPolicy: types.NetworkPolicy;
   Node: types.Node;
   PersistentVolume: types.PersistentVolume;
   PersistentVolumeClaim: types.PersistentVolumeClaim;
   Pod: types.Pod;
   PodDisruptionBudget: types.PodDisruptionBudget;
+  PodTemplate: types.PodTemplate;
   PriorityClass: types.PriorityClass;
+  ReplicaSet: types.ReplicaSet;
+  ReplicationController: types.ReplicationController;
+  ResourceQuota: types.ResourceQuota;
   Role: types.Role;
   RoleBinding: types.RoleBinding;
   RuntimeClass: types.RuntimeClass;
@@ -35,24 +58,38 @@ export interface TypedKinds {
   SelfSubjectRulesReview: types.SelfSubjectRulesReview;
   Service: types.Service;
   ServiceAccount: types.ServiceAccount;
+  StatefulSet: types.StatefulSet;
+  StorageClass: types.StorageClass;
   SubjectAccessReview: types.SubjectAccessReview;
   TokenRequest: types.TokenRequest;
   TokenReview: types.TokenReview;
+  ValidatingAdmissionPolicy: types.ValidatingAdmissionPolicy;
+  ValidatingAdmissionPolicyBinding: types.ValidatingAdmissionPolicyBinding;
+  ValidatingWebhookConfiguration: types.ValidatingWebhookConfiguration;
   VolumeAttachment: types.VolumeAttachment;
+  VolumeAttributesClass: types.VolumeAttributesClass;
 }
 
+/** An object whose fields are known. */
+export type ObjectOf<Kind extends keyof TypedKinds> = KubeObject & TypedKinds[Kind];
+
 /**
- * The object as its generated type. Only for objects that came through the API server, which decoded them by that very
- * type's table: the shape has been established there.
+ * The object as its generated type; throws for one of another kind, which is a programmer's error. Only for objects that
+ * came through the API server, which decoded them by that very type's table: the shape has been established there.
  */
-export function typed<Kind extends keyof TypedKinds>(kind: Kind, object: KubeObject): TypedKinds[Kind] {
+export function typed<Kind extends keyof TypedKinds>(kind: Kind, object: KubeObject): ObjectOf<Kind> {
   if (object.kind !== kind) throw new TypeError(`expected an object of kind ${kind}, got ${object.kind}`);
-  return object as unknown as TypedKinds[Kind];
+  return object as ObjectOf<Kind>;
 }
 
 /** The way back: a typed value as an object. */
 export function untyped(object: TypedKinds[keyof TypedKinds]): KubeObject {
   return object as unknown as KubeObject;
+}
+
+/** Not stored yet: the store gives every version that it keeps a revision. Some rules hold for creation only. */
+export function isNew({ metadata }: KubeObject): boolean {
+  return (metadata.resourceVersion ?? "") === "";
 }
 
 /** True for a JSON object (not null, not a list). */

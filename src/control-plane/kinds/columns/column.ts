@@ -1,8 +1,7 @@
 import type { ObjectMeta } from "../../../api/gen/types.ts";
-import type { KubeObject } from "../../../api/object.ts";
+import { type KubeObject, type TypedKinds, typed } from "../../../api/object.ts";
 import { formatHumanDuration } from "../../../base/human-duration.ts";
 import type { Column } from "../../ports/resource-kind.ts";
-import { objectOf, type ServedKind, type ServedKinds } from "./served-kinds.ts";
 
 export type Cell = string | number | boolean | null;
 
@@ -22,11 +21,11 @@ interface WithMetadata {
 }
 
 /** The columns of a kind, whose cells see the fields typed. */
-export function columnsOf<Kind extends ServedKind>(
+export function columnsOf<Kind extends keyof TypedKinds>(
   kind: Kind,
-  rows: ReadonlyArray<ColumnRow<ServedKinds[Kind]>>,
+  rows: ReadonlyArray<ColumnRow<TypedKinds[Kind]>>,
 ): readonly Column[] {
-  return rows.map((row) => fullColumn(row, (object) => objectOf(kind, object)));
+  return rows.map((row) => fullColumn(row, (object) => typed(kind, object)));
 }
 
 /** The row with what it leaves out, and a cell that takes any object. */

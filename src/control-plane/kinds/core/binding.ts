@@ -1,8 +1,7 @@
 import type { FieldError } from "../../../api/field-error.ts";
-import type { KubeObject } from "../../../api/object.ts";
+import { type KubeObject, typed } from "../../../api/object.ts";
 import { required, unsupported } from "../../../api/validation/problems.ts";
 import { defineKind } from "../define-kind.ts";
-import { coreTyped } from "./core-types.ts";
 
 /** The older way to bind a pod: create one of these, named as the pod. Nothing of the kind is stored. */
 export const BINDINGS = defineKind({
@@ -14,7 +13,7 @@ export const BINDINGS = defineKind({
 
 /** Holds for what is sent to `pods/binding` too. */
 function validateBinding(object: KubeObject): FieldError[] {
-  const { kind = "", name = "" } = coreTyped("Binding", object).target;
+  const { kind = "", name = "" } = typed("Binding", object).target;
   return [
     ...(["", "Node"].includes(kind) ? [] : [unsupported("target.kind", kind, ["Node", "<empty>"])]),
     ...(name === "" ? [required("target.name")] : []),

@@ -1,10 +1,9 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { EndpointAddress, EndpointPort } from "../../../api/gen/types.ts";
-import type { KubeObject } from "../../../api/object.ts";
+import { type KubeObject, typed } from "../../../api/object.ts";
 import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName } from "../../../api/validation/names.ts";
 import { each, inRange, invalidEach, oneOf, required } from "../../../api/validation/problems.ts";
 import { defineKind } from "../define-kind.ts";
-import { coreTyped } from "./core-types.ts";
 import { checkIpAddress, checkNonSpecial } from "./ip-address.ts";
 
 /** Endpoints, the older form of endpoint slices. */
@@ -21,7 +20,7 @@ export const ENDPOINTS = defineKind({
 });
 
 function defaultEndpoints(object: KubeObject): KubeObject {
-  const { subsets } = coreTyped("Endpoints", object);
+  const { subsets } = typed("Endpoints", object);
   if (subsets === undefined) return object;
   const defaulted = subsets.map((subset) => {
     const ports = subset.ports?.map((port) => ({ ...port, protocol: port.protocol || "TCP" }));
@@ -31,7 +30,7 @@ function defaultEndpoints(object: KubeObject): KubeObject {
 }
 
 function validateEndpoints(object: KubeObject): FieldError[] {
-  const { subsets } = coreTyped("Endpoints", object);
+  const { subsets } = typed("Endpoints", object);
   return each("subsets", subsets, ({ addresses = [], notReadyAddresses = [], ports = [] }, path) => [
     ...(addresses.length + notReadyAddresses.length > 0
       ? []

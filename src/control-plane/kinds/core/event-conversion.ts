@@ -1,6 +1,5 @@
 import type { Event, EventSeries, EventSource, EventsEvent } from "../../../api/gen/types.ts";
-import type { KubeObject } from "../../../api/object.ts";
-import { coreTyped } from "./core-types.ts";
+import { type KubeObject, typed } from "../../../api/object.ts";
 
 /** An event of events.k8s.io, which has other names for much of what core events say. */
 function eventsTyped(object: KubeObject): KubeObject & EventsEvent {
@@ -51,7 +50,7 @@ export function fromCoreEvent(object: KubeObject): KubeObject {
     reportingComponent,
     source,
     ...shared
-  }: KubeObject & Event = coreTyped("Event", object);
+  }: KubeObject & Event = typed("Event", object);
   return {
     ...shared,
     apiVersion: "events.k8s.io/v1",

@@ -1,8 +1,7 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { Event } from "../../../api/gen/types.ts";
-import type { KubeObject } from "../../../api/object.ts";
+import { isNew, type KubeObject, typed } from "../../../api/object.ts";
 import { defineKind } from "../define-kind.ts";
-import { coreTyped, isNew } from "./core-types.ts";
 import { validateEvent, validateStrictEvent, validateStrictEventUpdate } from "./event.ts";
 import { fromCoreEvent, toCoreEvent } from "./event-conversion.ts";
 
@@ -18,7 +17,7 @@ function referenceFields(prefix: string, eventOf: (object: KubeObject) => Event)
   return Object.fromEntries(readers);
 }
 
-const coreEvent = (object: KubeObject): Event => coreTyped("Event", object);
+const coreEvent = (object: KubeObject): Event => typed("Event", object);
 const convertedEvent = (object: KubeObject): Event => coreEvent(toCoreEvent(object));
 
 /** What happened, as core/v1 says it. */

@@ -1,9 +1,8 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { Event, EventSeries } from "../../../api/gen/types.ts";
-import type { KubeObject } from "../../../api/object.ts";
+import { type KubeObject, typed } from "../../../api/object.ts";
 import { checkDnsSubdomain, checkQualifiedName } from "../../../api/validation/names.ts";
 import { invalid, invalidEach, required } from "../../../api/validation/problems.ts";
-import { coreTyped } from "./core-types.ts";
 import { immutable } from "./immutable.ts";
 
 const MAX_SHORT = 128;
@@ -11,7 +10,7 @@ const MAX_MESSAGE = 1024;
 
 /** An event must lie where its object does. Newer ones, which have an event time, say more about who reports what. */
 export function validateEvent(object: KubeObject): FieldError[] {
-  const event = coreTyped("Event", object);
+  const event = typed("Event", object);
   const { namespace = "" } = event.metadata;
   const rules = event.eventTime ? validateReport(event) : validateLegacyNamespace(event);
   return [...rules, ...invalidEach("namespace", namespace, checkDnsSubdomain(namespace))];

@@ -7,12 +7,11 @@ import type {
   Pod,
   PodAffinityTerm,
 } from "../../../api/gen/types.ts";
-import { type KubeObject, typed, untyped } from "../../../api/object.ts";
+import { isNew, type KubeObject, typed, untyped } from "../../../api/object.ts";
 import { isTerminalPhase } from "../../../api/pods.ts";
 import { computeQosClass } from "../../../api/qos.ts";
 import { validatePod } from "../../../api/validate-pod.ts";
 import { forbidden } from "../../../api/validation/problems.ts";
-import { isNew } from "./core-types.ts";
 import { validateExistingPod } from "./ephemeral-container-validation.ts";
 
 /** See `defaultPod`. */

@@ -1,7 +1,6 @@
 import type { FieldError } from "../../../api/field-error.ts";
-import type { KubeObject } from "../../../api/object.ts";
+import { type KubeObject, typed } from "../../../api/object.ts";
 import { defineKind } from "../define-kind.ts";
-import { coreTyped } from "./core-types.ts";
 import { defaultTemplate, validateTemplate } from "./pod-template-spec.ts";
 import { podTemplateWarnings } from "./pod-warnings.ts";
 
@@ -18,4 +17,4 @@ export const POD_TEMPLATES = defineKind({
   },
 });
 
-const templateOf = (object: KubeObject) => coreTyped("PodTemplate", object).template ?? {};
+const templateOf = (object: KubeObject) => typed("PodTemplate", object).template ?? {};

@@ -1,7 +1,6 @@
 import type { NodeSelectorTerm, Pod, PodAffinityTerm, PodSpec, Volume } from "../../../api/gen/types.ts";
-import { type KubeObject, typed } from "../../../api/object.ts";
+import { isNew, type KubeObject, typed } from "../../../api/object.ts";
 import { checkDnsLabel } from "../../../api/validation/names.ts";
-import { isNew } from "./core-types.ts";
 import { containerWarnings, fractionWarnings, portWarnings } from "./pod-container-warnings.ts";
 
 /** What is fine and yet hardly meant, of a new pod: people do not update pods, and controllers would be told forever. */

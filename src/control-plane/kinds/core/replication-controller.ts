@@ -1,9 +1,8 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { ReplicationControllerSpec } from "../../../api/gen/types.ts";
-import type { KubeObject } from "../../../api/object.ts";
+import { type KubeObject, typed } from "../../../api/object.ts";
 import { forbidden, invalid, notNegative, required, unsupported } from "../../../api/validation/problems.ts";
 import { defineKind } from "../define-kind.ts";
-import { coreTyped } from "./core-types.ts";
 import { defaultTemplate, validateTemplate } from "./pod-template-spec.ts";
 import { podTemplateWarnings } from "./pod-warnings.ts";
 import { SCALE_SUBRESOURCE, statusSubresource } from "./subresource.ts";
@@ -20,12 +19,12 @@ export const REPLICATION_CONTROLLERS = defineKind({
     validate: validateController,
     warnings: (object) => podTemplateWarnings(specOf(object).template ?? {}, "spec.template."),
     generation: true,
-    fields: { "status.replicas": (object) => String(coreTyped("ReplicationController", object).status?.replicas ?? 0) },
+    fields: { "status.replicas": (object) => String(typed("ReplicationController", object).status?.replicas ?? 0) },
   },
   subresources: [SCALE_SUBRESOURCE, statusSubresource("ReplicationController", validateStatusUpdate)],
 });
 
-const specOf = (object: KubeObject): ReplicationControllerSpec => coreTyped("ReplicationController", object).spec ?? {};
+const specOf = (object: KubeObject): ReplicationControllerSpec => typed("ReplicationController", object).spec ?? {};
 
 /** A controller without a selector selects, and is labelled, as its template is labelled. */
 function defaultController(object: KubeObject): KubeObject {
@@ -74,7 +73,7 @@ function validateSpecTemplate({ selector = {}, template = {} }: ReplicationContr
 }
 
 function validateStatusUpdate(next: KubeObject): FieldError[] {
-  const { status = { replicas: 0 } } = coreTyped("ReplicationController", next);
+  const { status = { replicas: 0 } } = typed("ReplicationController", next);
   const { replicas, readyReplicas = 0, availableReplicas = 0 } = status;
   const counts = [
     "replicas",

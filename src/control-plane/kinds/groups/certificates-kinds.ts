@@ -1,10 +1,9 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { CertificateSigningRequest, CertificateSigningRequestSpec } from "../../../api/gen/types.ts";
-import type { KubeObject } from "../../../api/object.ts";
+import { type KubeObject, typed } from "../../../api/object.ts";
 import { checkDnsSubdomain } from "../../../api/validation/names.ts";
 import { each, forbidden, invalid, invalidEach, required, unsupported } from "../../../api/validation/problems.ts";
 import type { ResourceKind, Subresource } from "../../ports/resource-kind.ts";
-import { objectOf } from "../columns/served-kinds.ts";
 import { defineKind } from "../define-kind.ts";
 import { validateConditions, validateDecisions } from "./certificate-conditions.ts";
 import { whyNoCertificates, whyNoRequest } from "./certificate-pem.ts";
@@ -50,8 +49,8 @@ const APPROVAL: Subresource = {
   kind: KIND,
   verbs: ["get", "patch", "update"],
   take: (next, current) => {
-    const { conditions = [] } = objectOf(KIND, next).status ?? {};
-    const { certificate } = objectOf(KIND, current).status ?? {};
+    const { conditions = [] } = typed(KIND, next).status ?? {};
+    const { certificate } = typed(KIND, current).status ?? {};
     return {
       ...current,
       metadata: next.metadata,
@@ -129,7 +128,7 @@ function validateSigner(path: string, name: string): FieldError[] {
 }
 
 function validatePart(next: KubeObject, current: KubeObject, part: "approval" | "status"): FieldError[] {
-  const [after, before] = [objectOf(KIND, next), objectOf(KIND, current)];
+  const [after, before] = [typed(KIND, next), typed(KIND, current)];
   return [
     ...validateConditions(after),
     ...validateDecisions(after, before, { mayDecide: part === "approval" }),

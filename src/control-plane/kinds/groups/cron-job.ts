@@ -1,7 +1,7 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { CronJobSpec } from "../../../api/gen/types.ts";
+import { isNew } from "../../../api/object.ts";
 import { invalid, invalidEach, notNegative, oneOf, required, unsupported } from "../../../api/validation/problems.ts";
-import { isNew } from "../core/core-types.ts";
 import { podTemplateWarnings } from "../core/pod-warnings.ts";
 import { defineKind } from "../define-kind.ts";
 import { checkCronSchedule } from "./cron-schedule.ts";

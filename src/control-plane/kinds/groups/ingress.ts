@@ -8,9 +8,9 @@ import type {
   IngressSpec,
   IngressTLS,
 } from "../../../api/gen/types.ts";
+import { isNew } from "../../../api/object.ts";
 import { checkDnsSubdomain, checkPortName, isIpAddress } from "../../../api/validation/names.ts";
 import { each, inRange, invalid, invalidEach, required, unsupported } from "../../../api/validation/problems.ts";
-import { isNew } from "../core/core-types.ts";
 import { checkDns1035Label } from "../core/dns-1035-label.ts";
 import { defineKind } from "../define-kind.ts";
 import { checkPathSegment } from "./path-segment.ts";

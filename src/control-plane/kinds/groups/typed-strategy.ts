@@ -1,12 +1,11 @@
 import type { FieldError } from "../../../api/field-error.ts";
-import type { KubeObject } from "../../../api/object.ts";
+import { type KubeObject, type ObjectOf, type TypedKinds, typed } from "../../../api/object.ts";
 import type { Strategy } from "../../ports/resource-kind.ts";
-import { type ObjectOf, objectOf, type ServedKind } from "../columns/served-kinds.ts";
 
 type Hook = "default" | "prepareCreate" | "prepareUpdate" | "validate" | "validateUpdate" | "warnings" | "fields";
 
 /** A strategy whose hooks see the fields typed. Those that change something do so in place, in a copy of their own. */
-export interface TypedStrategy<Kind extends ServedKind> extends Omit<Strategy, Hook> {
+export interface TypedStrategy<Kind extends keyof TypedKinds> extends Omit<Strategy, Hook> {
   default?(draft: ObjectOf<Kind>): void;
   /** The status of a new object, whatever its author says; undefined for a kind without one. */
   readonly initialStatus?: Readonly<Record<string, unknown>>;
@@ -19,7 +18,7 @@ export interface TypedStrategy<Kind extends ServedKind> extends Omit<Strategy, H
 }
 
 /** The strategy of a kind, for its row. */
-export function strategyOf<Kind extends ServedKind>(kind: Kind, hooks: TypedStrategy<Kind>): Strategy {
+export function strategyOf<Kind extends keyof TypedKinds>(kind: Kind, hooks: TypedStrategy<Kind>): Strategy {
   const { default: setDefaults, prepareUpdate, validate, validateUpdate, warnings, fields, ...rest } = hooks;
   const { prepareCreate: _typed, initialStatus: _status, ...plain } = rest;
   return {
@@ -27,39 +26,43 @@ export function strategyOf<Kind extends ServedKind>(kind: Kind, hooks: TypedStra
     ...(setDefaults && { default: (object) => changed(kind, object, setDefaults) }),
     ...((hooks.prepareCreate ?? hooks.initialStatus) && { prepareCreate: (object) => created(kind, object, hooks) }),
     ...(prepareUpdate && {
-      prepareUpdate: (next, current) => changed(kind, next, (draft) => prepareUpdate(draft, objectOf(kind, current))),
+      prepareUpdate: (next, current) => changed(kind, next, (draft) => prepareUpdate(draft, typed(kind, current))),
     }),
-    ...(validate && { validate: (object) => validate(objectOf(kind, object)) }),
+    ...(validate && { validate: (object) => validate(typed(kind, object)) }),
     ...(validateUpdate && {
-      validateUpdate: (next, current) => validateUpdate(objectOf(kind, next), objectOf(kind, current)),
+      validateUpdate: (next, current) => validateUpdate(typed(kind, next), typed(kind, current)),
     }),
-    ...(warnings && { warnings: (object) => warnings(objectOf(kind, object)) }),
+    ...(warnings && { warnings: (object) => warnings(typed(kind, object)) }),
     ...(fields && { fields: typedFields(kind, fields) }),
   };
 }
 
-function changed<Kind extends ServedKind>(
+function changed<Kind extends keyof TypedKinds>(
   kind: Kind,
   object: KubeObject,
   change: (draft: ObjectOf<Kind>) => void,
 ): KubeObject {
-  const draft = objectOf(kind, structuredClone(object));
+  const draft = typed(kind, structuredClone(object));
   change(draft);
   return draft;
 }
 
-function created<Kind extends ServedKind>(kind: Kind, object: KubeObject, hooks: TypedStrategy<Kind>): KubeObject {
+function created<Kind extends keyof TypedKinds>(
+  kind: Kind,
+  object: KubeObject,
+  hooks: TypedStrategy<Kind>,
+): KubeObject {
   const { initialStatus: status, prepareCreate } = hooks;
   const fresh = status === undefined ? object : { ...object, status };
   return prepareCreate ? changed(kind, fresh, prepareCreate) : fresh;
 }
 
-function typedFields<Kind extends ServedKind>(
+function typedFields<Kind extends keyof TypedKinds>(
   kind: Kind,
   fields: NonNullable<TypedStrategy<Kind>["fields"]>,
 ): NonNullable<Strategy["fields"]> {
   const entries = Object.entries(fields).map(([name, read]) => {
-    return [name, (object: KubeObject) => read(objectOf(kind, object))] as const;
+    return [name, (object: KubeObject) => read(typed(kind, object))] as const;
   });
   return Object.fromEntries(entries);
 }
