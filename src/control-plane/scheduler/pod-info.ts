@@ -35,7 +35,9 @@ export interface PodInfo {
   readonly startedAt: number;
 }
 
+/** A port of the node that a container takes for itself. */
 export interface HostPort {
+  /** `0.0.0.0` for all addresses. */
   readonly ip: string;
   readonly protocol: string;
   readonly port: number;

@@ -59,7 +59,7 @@ export const nodeInfo = (options: NodeOptions = {}, pods: readonly PodInfo[] = [
   return nodeInfoOf(node(options), pods);
 };
 
-export const NO_STORAGE: StorageReader = {
+const NO_STORAGE: StorageReader = {
   claim: () => undefined,
   volume: () => undefined,
   isDelayed: () => undefined,
