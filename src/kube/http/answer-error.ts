@@ -86,8 +86,12 @@ function describeForeign(what: string, status: number, body: Buffer): Error {
   return new KubeUnreachableError("unreachable", message);
 }
 
-/** The beginning of an answer for a message, on one line. */
+/**
+ * The beginning of an answer for a message, on one line. Of JSON its length only: it may be half of a secret, and messages
+ * end up in logs and events.
+ */
 export function excerptOf(body: Buffer): string {
+  if (/^\s*[{[]/.test(body.subarray(0, MAX_EXCERPT).toString("utf8"))) return `${body.length} bytes of JSON`;
   const text = body
     .subarray(0, 4 * MAX_EXCERPT)
     .toString("utf8")

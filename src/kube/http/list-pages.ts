@@ -15,7 +15,7 @@ const MAX_LIST_BYTES = 256 * 1024 * 1024;
 const MAX_PAGES = 10_000;
 
 /**
- * A whole list, page by page. From a server's cache (`resourceVersion` "0") it comes at once, as client-go asks for it.
+ * A whole list, page by page. From a server's cache (`resourceVersion` given) it comes at once, as client-go asks for it.
  * When the pages expire in the middle, all is read again in one piece.
  */
 export async function listPages<T>(
@@ -46,7 +46,8 @@ export async function listPages<T>(
     return page;
   };
 
-  const pageSize = resourceVersion === "0" ? undefined : PAGE_SIZE;
+  // With another revision a limit would mean exactly that one, which the server may have compacted.
+  const pageSize = (resourceVersion ?? "") === "" ? PAGE_SIZE : undefined;
   let page = await readPage(pageSize, undefined);
   for (let pages = 1; page.next !== ""; pages++) {
     if (pages >= MAX_PAGES) throw new KubeUnreachableError("unreachable", `GET ${path}: the list never ends`);

@@ -2,7 +2,7 @@ import type { KubeResource } from "../../api/kube-resource.ts";
 import { isRecord } from "../../api/object.ts";
 import { messageOf } from "../../base/errors.ts";
 import { KubeUnreachableError, type WatchEvent } from "../port.ts";
-import { excerptOf, parseJson, readStatus } from "./answer-error.ts";
+import { parseJson, readStatus } from "./answer-error.ts";
 
 /**
  * An event as the server wrote it. Throws the ApiError that an ERROR event carries, and KubeUnreachableError for what is
@@ -43,6 +43,6 @@ function read<T>(resource: KubeResource<T>, object: unknown): T {
 }
 
 function garbage(resource: KubeResource<unknown>, frame: Buffer): Error {
-  const message = `watching ${resource.plural}: the server sent what is no event: ${excerptOf(frame)}`;
+  const message = `watching ${resource.plural}: the server sent ${frame.length} bytes that are no event`;
   return new KubeUnreachableError("unreachable", message);
 }
