@@ -19,6 +19,8 @@ export interface RefParts {
   /** The API server shows this of a pod: what it names can be read from now on. */
   show(pod: Pod): void;
   forget(uid: string): void;
+  /** Pods of which something is held. */
+  podUids(): readonly string[];
   parts: readonly Part[];
 }
 
@@ -57,6 +59,7 @@ export function composeRefs({ ports, kube, inbox, ttlMs }: RefPartsDeps, { kubel
       objects.unregisterPod(uid);
       tokens.forgetPod(uid);
     },
+    podUids: () => [...objects.podUids(), ...tokens.podUids()],
     parts: [
       { name: "secrets and config maps", run: async (signal) => await objects.run(signal) },
       { name: "services", run: async (signal) => await services.run(signal) },

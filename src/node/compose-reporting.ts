@@ -1,14 +1,17 @@
 import type { Pod } from "../api/gen/types.ts";
 import { isStaticPod, podUid } from "../api/pods.ts";
+import { aborted } from "../base/abort.ts";
 import { SECOND } from "../base/clock.ts";
 import type { Timeline } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
 import type { DesiredPods } from "./desired/desired-pods.ts";
 import { createEventSink } from "./events/event-sink.ts";
+import { manifestHash, mirroredHash } from "./mirror-pods/make-mirror-pod.ts";
 import { createMirrorPods } from "./mirror-pods/mirror-pods.ts";
 import type { KubePorts, NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import type { NodeRegistration } from "./node-status/node-registration.ts";
 import type { PodStatuses } from "./status/pod-statuses.ts";
+import { isAnotherLife } from "./status/another-life.ts";
 import { createStatusSender } from "./status/send-statuses.ts";
 import type { PodState } from "./workers/pod-state.ts";
 
@@ -21,6 +24,8 @@ export interface Reporting {
   /** Nothing of the pod is left on the node. */
   finished(pod: Pod): void;
   forget(uid: string): void;
+  /** Pods of which something is held. */
+  podUids(): readonly string[];
   recordNodeEvent: ReturnType<typeof createEventSink>["recordNode"];
   /** Sends what waits, before the parts are stopped. */
   flush(): Promise<void>;
@@ -45,9 +50,20 @@ export function composeReporting(deps: ReportingDeps, { nodeName, kubelet }: Nod
   const { clock, random } = ports.host;
   const common = { clock, random, log };
 
+  /** UIDs of mirrors whose static pods have ended, and may begin anew under the same name and UID. */
+  const outlived = new Set<string>();
+  const isOutlived = (mirror: Pod): boolean => {
+    const pod = desired.staticPodOf(mirror);
+    const known = pod && statuses.get(podUid(pod));
+    return outlived.has(podUid(mirror)) || (known !== undefined && isAnotherLife(mirror.status ?? {}, known));
+  };
   const shownPodOf = (uid: string): Pod | undefined => {
     const pod = desired.byUid(uid);
-    return pod !== undefined && isStaticPod(pod) ? desired.mirrorPodOf(pod) : pod;
+    if (pod === undefined || !isStaticPod(pod)) return pod;
+    const mirror = desired.mirrorPodOf(pod);
+    // That of an older manifest, or of a former life, is about to be replaced.
+    const isShown = mirror !== undefined && mirroredHash(mirror) === manifestHash(pod) && !isOutlived(mirror);
+    return isShown ? mirror : undefined;
   };
   const sender = createStatusSender({ ...common, client: kube.client, statuses, apiPodOf: shownPodOf, metrics });
   const mirrors = createMirrorPods({ ...common, client: kube.client }, { nodeName });
@@ -62,13 +78,22 @@ export function composeReporting(deps: ReportingDeps, { nodeName, kubelet }: Nod
     for (const { phase, fullName } of states.values()) {
       if (phase === "terminating" || phase === "terminated") ending.add(fullName);
     }
+    const mirrorPods = desired.mirrorPods();
+    for (const uid of outlived) if (!mirrorPods.some((mirror) => podUid(mirror) === uid)) outlived.delete(uid);
     mirrors.update({
       staticPods: desired.pods().filter((pod) => isStaticPod(pod) && states.has(podUid(pod))),
-      mirrorPods: desired.mirrorPods(),
+      mirrorPods,
+      isOutlived,
       nodeUid: registration.node()?.metadata?.uid,
       sourcesReady: desired.allReady(),
       isEnding: (fullName) => ending.has(fullName),
     });
+  };
+
+  /** Where the mirror was not known yet when its pod began anew. */
+  const replaceOutlived = ({ pod }: { pod: Pod }) => {
+    const mirror = isStaticPod(pod) ? desired.mirrorPodOf(pod) : undefined;
+    if (mirror !== undefined && isOutlived(mirror)) updateMirrors();
   };
 
   return {
@@ -77,10 +102,15 @@ export function composeReporting(deps: ReportingDeps, { nodeName, kubelet }: Nod
       states = known;
       updateMirrors();
     },
-    finished: sender.finished,
+    finished(pod) {
+      const mirror = isStaticPod(pod) ? desired.mirrorPodOf(pod) : undefined;
+      if (mirror !== undefined) outlived.add(podUid(mirror));
+      sender.finished(pod);
+    },
     forget(uid) {
       if (desired.byUid(uid) === undefined) sender.forget(uid);
     },
+    podUids: sender.podUids,
     recordNodeEvent: events.recordNode,
     async flush() {
       await Promise.all([sender.flush(FLUSH_TIMEOUT_MS.statuses), events.flush(FLUSH_TIMEOUT_MS.events)]);
@@ -91,8 +121,10 @@ export function composeReporting(deps: ReportingDeps, { nodeName, kubelet }: Nod
       {
         name: "owner of mirror pods",
         async run(signal) {
-          await registration.nodeReady(signal);
-          updateMirrors();
+          const stops = [registration.subscribe(updateMirrors), statuses.subscribe(replaceOutlived)];
+          if (registration.node() !== undefined) updateMirrors();
+          await aborted(signal);
+          for (const stop of stops) stop();
         },
       },
       { name: "events", run: events.run },

@@ -43,6 +43,9 @@ export interface NodeAgentMemory {
   workers: Pick<PodWorkers, "states">;
   statuses: Pick<PodStatuses, "list" | "subscribe">;
   cache: Pick<PodCache, "size">;
+  /** What is held for the API server's sake. */
+  references: { podUids(): readonly string[] } | undefined;
+  deliveries: { podUids(): readonly string[] } | undefined;
 }
 
 /** Builds the node agent bottom-up; reading it is reading the architecture. */
@@ -123,7 +126,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
       loop,
       pleg,
     }),
-    memory: { workers, statuses, cache },
+    memory: { workers, statuses, cache, references: cluster?.refs, deliveries: reporting },
     async run(signal) {
       const working = [
         ...sources.map(({ run }) => ({ name: "pod source", run })),

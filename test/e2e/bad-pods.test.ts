@@ -47,7 +47,9 @@ describe("pods that cannot run", () => {
     const container = { image: "127.0.0.1:1/nodelet/none:1", imagePullPolicy: "IfNotPresent" };
     await node.write("bad.json", shellPod("bad", "x", {}, container));
     expect(await waitingFor(/^(ErrImagePull|ImagePullBackOff)$/)).toMatch(/127\.0\.0\.1:1\/nodelet\/none:1/);
-    expect(await waitingFor("ImagePullBackOff")).toBe('Back-off pulling image "127.0.0.1:1/nodelet/none:1"');
+    expect(await waitingFor("ImagePullBackOff")).toMatch(
+      /^Back-off pulling image "127\.0\.0\.1:1\/nodelet\/none:1": ErrImagePull: .*refused/,
+    );
     expect(await warningOf("Failed")).toMatch(/Failed to pull image "127\.0\.0\.1:1\/nodelet\/none:1".*refused/);
   });
 

@@ -2,6 +2,9 @@ import { createSeededRandom } from "../../src/base/random.ts";
 import { createFakeCri } from "../../src/cri/fake/create-fake-cri.ts";
 import type { FakeOccurrence } from "../../src/cri/fake/fake-state.ts";
 import { createFakeHost } from "../../src/host/fake/create-fake-host.ts";
+import { createApiUser } from "./api/api-user.ts";
+import { type Cluster, createCluster } from "./api/create-cluster.ts";
+import { describeRequest } from "./api/gated-client.ts";
 import type { Check } from "./checks/check.ts";
 import { createChecks } from "./checks/create-checks.ts";
 import { createDice } from "./dice.ts";
@@ -9,14 +12,19 @@ import { createFaults } from "./faults.ts";
 import { createManifests, MANIFEST_DIRECTORY } from "./manifests.ts";
 import { createSimulatedNode, type PublishedStatus } from "./node.ts";
 import { NODE_IMAGES, REGISTRY_IMAGES } from "./pod-script.ts";
+import { isStandaloneSeed } from "./seeds.ts";
 import { createTrace, short } from "./trace.ts";
+import { joinWantedPods } from "./wanted-pods.ts";
 import type { Failure, World, WorldOptions } from "./world.ts";
 
 const LATENCY_MS: Readonly<Record<string, number>> = { runPodSandbox: 140, createContainer: 7, startContainer: 75 };
 const OTHER_LATENCY_MS = 1;
 const MAX_STEPS = 300_000;
 
-export function createWorld(seed: number, onLine?: (line: string) => void): World {
+/** Of the seeds that may have one. */
+const CLUSTER_SHARE = 0.6;
+
+export async function createWorld(seed: number, onLine?: (line: string) => void): Promise<World> {
   const stream = (number: number) => createDice(createSeededRandom(seed * 16 + number));
   const host = createFakeHost({ seed: seed * 16 });
   const { clock, files } = host;
@@ -46,10 +54,33 @@ export function createWorld(seed: number, onLine?: (line: string) => void): Worl
     if (failure === undefined) trace.note(`FAILED: ${invariant}: ${message}`);
     failure ??= { invariant, message };
   };
+  const clusterDice = stream(4);
+  const hasCluster = !isStandaloneSeed(seed) && clusterDice.chance(CLUSTER_SHARE);
+  const cluster: Cluster | undefined = hasCluster
+    ? await createCluster({
+        host,
+        faults,
+        trace,
+        dice: { options: clusterDice, faults: stream(5), user: stream(6) },
+        seed: seed * 16 + 7,
+        onVersion(version) {
+          for (const check of checks) check.stored?.(version);
+        },
+        onCalled(request) {
+          for (const check of checks) check.asked?.(request);
+        },
+        onWritten(request, answer) {
+          if (request.verb !== "get" && request.verb !== "list" && request.plural !== "events")
+            trace.note(`api: ${describeRequest(request)}`);
+          for (const check of checks) check.wrote?.(request, answer);
+        },
+      })
+    : undefined;
   const delays = stream(3);
   const node = createSimulatedNode({
     host,
     cri,
+    cluster,
     faults,
     trace,
     fail,
@@ -81,11 +112,14 @@ export function createWorld(seed: number, onLine?: (line: string) => void): Worl
     cri,
     node,
     manifests,
+    cluster,
+    user: cluster && createApiUser({ cluster, clock, trace, fail }),
+    wanted: joinWantedPods(manifests, cluster?.pods),
     faults,
     trace,
     dice,
     options,
-    interference: { endedContainers: new Set(), pods: new Set() },
+    interference: { endedContainers: new Set(), pods: new Set(), clockJumpedAt: Number.NEGATIVE_INFINITY },
     get failure() {
       return failure;
     },

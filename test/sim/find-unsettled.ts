@@ -1,5 +1,6 @@
 import type { Pod } from "../../src/api/gen/types.ts";
-import { podUid } from "../../src/api/pods.ts";
+import { podFullName, podUid } from "../../src/api/pods.ts";
+import { findUnsettledInApi } from "./api/find-unsettled-in-api.ts";
 import { behaviourOf, containersOf, hasMissingImage, outcomeOf } from "./pod-script.ts";
 import { short } from "./trace.ts";
 import type { World } from "./world.ts";
@@ -7,13 +8,13 @@ import type { World } from "./world.ts";
 const POD_DIRECTORIES = "/var/lib/kubelet/pods";
 const LOG_DIRECTORIES = "/var/log/pods";
 
-/** What is not yet as the manifests say, in the node agent's memory, in the runtime and on disk; empty when all is. */
+/** What is not yet as manifests and API say, in the node agent's memory, in the runtime and on disk; empty when all is. */
 export async function findUnsettled(world: World): Promise<string[]> {
   const { memory } = world.node;
   if (memory === undefined) return ["no node agent is up"];
   const chosen = new Set<string>();
   const problems: string[] = [];
-  for (const [fullName, uids] of world.manifests.groups()) {
+  for (const [fullName, uids] of [...world.manifests.groups(), ...listApiPods(world)]) {
     const working = uids.filter((uid) => memory.workers.states().has(uid));
     const [uid] = working;
     if (uid === undefined || working.length > 1) problems.push(`${working.length} workers for ${fullName}`);
@@ -27,11 +28,17 @@ export async function findUnsettled(world: World): Promise<string[]> {
     }
   }
   problems.push(...findStrangers(world, chosen), ...(await findLeftovers(world, chosen)));
+  if (world.cluster !== undefined) problems.push(...(await findUnsettledInApi(world, world.cluster, chosen)));
   return problems;
 }
 
+/** One of each name, as the API server sees to. */
+function listApiPods({ cluster }: World): Array<[fullName: string, uids: string[]]> {
+  return (cluster?.pods.bound() ?? []).map((pod) => [podFullName(pod), [podUid(pod)]]);
+}
+
 function findStrangers({ node, cri }: World, chosen: ReadonlySet<string>): string[] {
-  const { workers, statuses, cache } = node.memory ?? {};
+  const { workers, statuses, cache, references, deliveries } = node.memory ?? {};
   const strange = (what: string, uids: Iterable<string>) =>
     [...uids].filter((uid) => !chosen.has(uid)).map((uid) => `${what} of pod ${short(uid)}, which is not wanted`);
   const inRuntime = cri.sandboxes().map(({ config }) => config.metadata?.uid ?? "");
@@ -39,6 +46,8 @@ function findStrangers({ node, cri }: World, chosen: ReadonlySet<string>): strin
     ...strange("a worker", workers?.states().keys() ?? []),
     ...strange("a published status", statuses?.list().map(({ pod }) => podUid(pod)) ?? []),
     ...strange("a sandbox", inRuntime),
+    ...strange("references", references?.podUids() ?? []),
+    ...strange("a delivery", deliveries?.podUids() ?? []),
     ...((cache?.size ?? 0) > chosen.size ? [`${cache?.size} pods in the cache instead of ${chosen.size}`] : []),
   ];
 }
@@ -91,8 +100,8 @@ function findInPod(world: World, uid: string): string[] {
 }
 
 /** Of its volumes and mounts: a clean-up that takes them from a running pod is the worst of all. */
-async function findMissingDirectories({ host, manifests }: World, uid: string): Promise<string[]> {
-  const volumes = manifests.pod(uid)?.spec?.volumes ?? [];
+async function findMissingDirectories({ host, wanted }: World, uid: string): Promise<string[]> {
+  const volumes = (wanted.pod(uid)?.spec?.volumes ?? []).filter(({ emptyDir }) => emptyDir !== undefined);
   const paths = [
     `${POD_DIRECTORIES}/${uid}/volumes`,
     ...volumes.map(({ name }) => `${POD_DIRECTORIES}/${uid}/volumes/kubernetes.io~empty-dir/${name}`),

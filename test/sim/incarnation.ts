@@ -2,6 +2,8 @@ import { childController, sleep } from "../../src/base/abort.ts";
 import type { Clock, Timer } from "../../src/base/clock.ts";
 import { type Cri, CriError, type RuntimeService } from "../../src/cri/port.ts";
 import type { Files, Host } from "../../src/host/port.ts";
+import type { KubePorts } from "../../src/node/node-agent-ports.ts";
+import type { Cluster } from "./api/create-cluster.ts";
 import type { Faults } from "./faults.ts";
 
 /** Kill the process at its n-th call of a port, before or after the call's effect. */
@@ -17,6 +19,8 @@ export interface CrashPoint {
 export interface Incarnation {
   readonly host: Host;
   readonly cri: Cri;
+  /** Undefined on a node without an API server. */
+  readonly kube: KubePorts | undefined;
   kill(): void;
   readonly isDead: boolean;
   /** Ends the stream of container events with an error, if there is one. */
@@ -30,6 +34,7 @@ export interface IncarnationDeps {
   host: Host;
   /** Of this process alone. */
   cri: Cri;
+  cluster: Cluster | undefined;
   faults: Faults;
   crashPoint: CrashPoint | undefined;
   onCrashPoint(where: string): void;
@@ -43,6 +48,7 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
   const timers = new Set<Timer>();
   let calls = 0;
   let isDead = false;
+  const death = new AbortController();
   let stream: AbortController | undefined;
 
   const clock: Clock = {
@@ -65,7 +71,7 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
   };
 
   /** Lets a call through; where the process is dead before it or by its end, it never settles. */
-  const pass = async (name: string, call: () => Promise<unknown>): Promise<unknown> => {
+  const pass = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
     if (isDead) return await never();
     const number = ++calls;
     const isCrashing = deps.crashPoint?.call === number;
@@ -124,14 +130,23 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
     });
   });
   const images = gateMethods(deps.cri.images, (rpc, _request, call) => pass(rpc, call));
+  const gate = {
+    pass,
+    get isDead() {
+      return isDead;
+    },
+    died: death.signal,
+  };
   return {
     host: { ...host, clock, files },
+    kube: deps.cluster?.connect({ gate, clock }),
     cri: { runtime: { ...runtime, getContainerEvents: events }, images, close: deps.cri.close },
     kill() {
       isDead = true;
       for (const timer of timers) timer.cancel();
       timers.clear();
       deps.cri.close();
+      death.abort();
     },
     get isDead() {
       return isDead;

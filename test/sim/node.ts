@@ -8,6 +8,7 @@ import type { FakeCri } from "../../src/cri/fake/create-fake-cri.ts";
 import type { FakeHost } from "../../src/host/fake/create-fake-host.ts";
 import { createNodeAgent, type NodeAgent } from "../../src/node/compose.ts";
 import type { PodStatuses } from "../../src/node/status/pod-statuses.ts";
+import type { Cluster } from "./api/create-cluster.ts";
 import { type Faults, isInjected } from "./faults.ts";
 import { type CrashPoint, createIncarnation, type Incarnation } from "./incarnation.ts";
 import { MANIFEST_DIRECTORY, NODE_NAME } from "./manifests.ts";
@@ -33,6 +34,8 @@ export type PublishedStatus = ReturnType<PodStatuses["list"]>[number];
 export interface NodeDeps {
   host: FakeHost;
   cri: FakeCri;
+  /** Undefined on a node that has none. */
+  cluster: Cluster | undefined;
   faults: Faults;
   trace: Trace;
   fail(invariant: string, message: string): void;
@@ -54,13 +57,14 @@ interface Process {
 }
 
 const RETRY_START_MS = 1_000;
-/** More than any orderly stop may take. */
-const STOP_LIMIT_MS = 1_000;
+/** More than any orderly stop may take; towards an API server that does not answer, it says good-bye for 6 s. */
+const STOP_LIMIT_MS = { alone: 1_000, inCluster: 8_000 };
 
 export function createSimulatedNode(deps: NodeDeps): SimulatedNode {
   const { host, cri, trace, faults } = deps;
   const { clock } = host;
-  const config = createConfig();
+  const config = createConfig(deps.cluster);
+  const stopLimitMs = deps.cluster === undefined ? STOP_LIMIT_MS.alone : STOP_LIMIT_MS.inCluster;
   let process: Process | undefined;
   let incarnations = 0;
 
@@ -68,8 +72,8 @@ export function createSimulatedNode(deps: NodeDeps): SimulatedNode {
     const { incarnation, stopping } = own;
     const log = createTraceLog(trace, incarnation);
     const events = createRuntimeEvents({ runtime: incarnation.cri.runtime, clock: incarnation.host.clock, log });
-    const { host, cri } = incarnation;
-    const ports = { host, cri, events, kube: undefined, log, metrics: createMetrics() };
+    const { host, cri, kube } = incarnation;
+    const ports = { host, cri, events, kube, log, metrics: createMetrics() };
     try {
       own.agent = await createNodeAgent(ports, config);
       own.agent.memory.statuses.subscribe((published) => {
@@ -113,6 +117,7 @@ export function createSimulatedNode(deps: NodeDeps): SimulatedNode {
     const incarnation = createIncarnation({
       host,
       cri: cri.connect(),
+      cluster: deps.cluster,
       faults,
       crashPoint,
       onCrashPoint: (where) => crash(where, deps.restartDelayMs()),
@@ -141,13 +146,9 @@ export function createSimulatedNode(deps: NodeDeps): SimulatedNode {
     void own.ended.then(() => {
       hasEnded = true;
     });
-    for (let waited = 0; !hasEnded && waited <= STOP_LIMIT_MS; waited += 100)
-      await clock.advance(waited === 0 ? 0 : 100);
+    for (let waited = 0; !hasEnded && waited <= stopLimitMs; waited += 100) await clock.advance(waited === 0 ? 0 : 100);
     if (!hasEnded && !own.incarnation.isDead) {
-      deps.fail(
-        "a stopped agent ends",
-        `after ${STOP_LIMIT_MS} ms it still has ${listLeft(own.incarnation).join(", ")}`,
-      );
+      deps.fail("a stopped agent ends", `after ${stopLimitMs} ms it still has ${listLeft(own.incarnation).join(", ")}`);
     }
     if (process === own) process = undefined;
     own.incarnation.kill();
@@ -172,9 +173,20 @@ function listLeft({ pendingTimers, pendingCalls }: Incarnation): string[] {
   return [...(pendingTimers > 0 ? [`${pendingTimers} timers`] : []), ...pendingCalls()];
 }
 
-function createConfig(): NodeAgentConfig {
+function createConfig(cluster: Cluster | undefined): NodeAgentConfig {
   const flags = new Map<string, unknown>([["pod-manifest-path", MANIFEST_DIRECTORY]]);
-  const { configuration, featureGates } = composeConfiguration({ dropIns: [], flags });
+  const dropIns = [];
+  if (cluster !== undefined) {
+    flags.set("kubeconfig", "/etc/kubernetes/kubelet.conf");
+    const text = `kind: KubeletConfiguration
+apiVersion: kubelet.config.k8s.io/v1beta1
+configMapAndSecretChangeDetectionStrategy: ${cluster.strategy}
+`;
+    dropIns.push({ path: "/etc/kubernetes/kubelet.conf.d/10-sim.conf", text });
+  }
+  const { configuration, featureGates, errors } = composeConfiguration({ dropIns, flags });
+  const [error] = errors;
+  if (error !== undefined) throw new Error(`the simulator's configuration: ${error.path}: ${error.message}`);
   return createNodeAgentConfig({ configuration, featureGates, flags, hostname: NODE_NAME, workingDirectory: "/" })
     .config;
 }
@@ -190,7 +202,7 @@ function createTraceLog(trace: Trace, incarnation: { readonly isDead: boolean },
     warn: (message, fields) => note("warn", message, fields),
     info: (message, fields) => note("info", message, fields),
     debug: (message, fields, verbosity = 4) => {
-      if (verbosity <= 3) note("debug", message, fields);
+      if (verbosity <= 2) note("debug", message, fields);
     },
     with: (fields) => createTraceLog(trace, incarnation, { ...common, ...fields }),
   };

@@ -9,10 +9,13 @@ export type Behaviour =
   { kind: "runs"; polite: boolean } | { kind: "exits"; afterSeconds: number; code: number } | { kind: "cannot-start" };
 
 const PRESENT = "localhost/demo:1";
+const OTHER = "localhost/demo:2";
 const SLOW = "registry.test/slow:1";
 const MISSING = "registry.test/missing:1";
 
-export const NODE_IMAGES: readonly FakeImage[] = [{ ref: PRESENT }];
+/** On the node, and one as good as the other. */
+export const IMAGES: readonly string[] = [PRESENT, OTHER];
+export const NODE_IMAGES: readonly FakeImage[] = IMAGES.map((ref) => ({ ref }));
 export const REGISTRY_IMAGES: readonly FakeImage[] = [{ ref: SLOW, pullMs: 4_000 }];
 
 export function behaviourOf({ command = [] }: Container): Behaviour {
@@ -29,7 +32,7 @@ export function hasMissingImage({ image }: Container): boolean {
 
 /** Its pod may be kept busy by a pull. */
 export function hasRemoteImage(pod: Pod): boolean {
-  return containersOf(pod).some(({ image }) => image !== PRESENT);
+  return containersOf(pod).some(({ image = "" }) => !IMAGES.includes(image));
 }
 
 export function containersOf({ spec }: Pod): Container[] {

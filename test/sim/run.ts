@@ -1,4 +1,5 @@
 import { MINUTE } from "../../src/base/clock.ts";
+import { NO_API_FAULTS } from "./api/api-faults.ts";
 import { createWorld } from "./create-world.ts";
 import { NO_FAULTS } from "./faults.ts";
 import { findUnsettled } from "./find-unsettled.ts";
@@ -25,9 +26,9 @@ const STAYS_MS = 65_000;
 
 /** Runs the whole node agent through one seed's chaos, lets it recover, and stops it. */
 export async function runSeed(seed: number, onLine?: (line: string) => void): Promise<RunResult> {
-  const world = createWorld(seed, onLine);
+  const world = await createWorld(seed, onLine);
   const { clock, trace } = world;
-  const schedule = makeSchedule(world.dice);
+  const schedule = makeSchedule(world.dice, world.cluster?.dice);
   await world.node.start();
   for (const event of schedule.events) {
     await world.passUntil(event.at);
@@ -39,6 +40,7 @@ export async function runSeed(seed: number, onLine?: (line: string) => void): Pr
   if (world.failure === undefined) await heal(world);
   await settle(world);
   await stop(world);
+  await world.cluster?.stop();
   return {
     seed,
     failure: world.failure,
@@ -51,13 +53,16 @@ export async function runSeed(seed: number, onLine?: (line: string) => void): Pr
 }
 
 async function heal(world: World): Promise<void> {
-  const { cri, manifests, faults, trace } = world;
+  const { cri, cluster, user, manifests, faults, trace } = world;
   trace.note("the chaos is over");
   faults.storm(NO_FAULTS);
   cri.start();
   cri.setNetworkReady(true);
   for (const kind of ["outage", "network"]) faults.mend(kind);
   for (const file of manifests.files()) if (manifests.isSpoilt(file)) manifests.write(file, manifests.written(file));
+  cluster?.faults.storm(NO_API_FAULTS);
+  cluster?.faults.mend();
+  await user?.makeMissing();
   await world.node.start();
 }
 

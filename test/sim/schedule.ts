@@ -1,16 +1,11 @@
 import type { Pod } from "../../src/api/gen/types.ts";
+import { makeApiSchedule } from "./api/api-schedule.ts";
 import type { Dice } from "./dice.ts";
 import { type FaultRates, NO_FAULTS } from "./faults.ts";
 import { MANIFEST_DIRECTORY } from "./manifests.ts";
 import { randomPod } from "./pod-script.ts";
+import type { Event } from "./schedule-event.ts";
 import type { World } from "./world.ts";
-
-/** What the world does to the node, at a time of its clock. */
-export interface Event {
-  at: number;
-  name: string;
-  happen(world: World): Promise<void> | void;
-}
 
 const POD_NAMES = ["ant", "bee", "cat", "dog", "elk"] as const;
 const FILES = ["a.yaml", "b.yaml", "c.json", "d.yaml", "e.yaml"] as const;
@@ -30,7 +25,8 @@ export interface Schedule {
   endsAt: number;
 }
 
-export function makeSchedule(dice: Dice): Schedule {
+/** `apiDice`: of a node with an API server. */
+export function makeSchedule(dice: Dice, apiDice: Dice | undefined): Schedule {
   const endsAt = Math.round(dice.between(MIN_CHAOS_MS, MAX_CHAOS_MS));
   const at = () => Math.round(dice.between(0, endsAt));
   const files = Array.from({ length: dice.whole(1, 4) }, () => manifestEvent(dice, 0, ["write"]));
@@ -39,7 +35,8 @@ export function makeSchedule(dice: Dice): Schedule {
   const storms = isCalm ? [] : Array.from({ length: dice.whole(1, 3) }, () => storm(dice, endsAt)).flat();
   const trouble = isCalm ? [] : Array.from({ length: dice.whole(0, 5) }, () => troubleEvents(dice, at())).flat();
   const restarts = dice.chance(0.3) ? [] : Array.from({ length: dice.whole(1, 4) }, () => restartEvent(dice, at()));
-  const events = [...files, ...changes, ...storms, ...trouble, ...restarts];
+  const api = apiDice === undefined ? [] : makeApiSchedule(apiDice, endsAt);
+  const events = [...api, ...files, ...changes, ...storms, ...trouble, ...restarts];
   return { events: events.toSorted((a, b) => a.at - b.at), endsAt };
 }
 

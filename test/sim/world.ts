@@ -1,10 +1,13 @@
 import type { FakeCri } from "../../src/cri/fake/create-fake-cri.ts";
 import type { FakeHost } from "../../src/host/fake/create-fake-host.ts";
+import type { ApiUser } from "./api/api-user.ts";
+import type { Cluster } from "./api/create-cluster.ts";
 import type { Dice } from "./dice.ts";
 import type { Faults } from "./faults.ts";
 import type { Manifests } from "./manifests.ts";
 import type { SimulatedNode } from "./node.ts";
 import type { Trace } from "./trace.ts";
+import type { WantedPods } from "./wanted-pods.ts";
 
 /** Everything of one run: the machine, the runtime, the operator's manifests, the node agent, and who watches them. */
 export interface World {
@@ -13,6 +16,11 @@ export interface World {
   readonly cri: FakeCri;
   readonly node: SimulatedNode;
   readonly manifests: Manifests;
+  /** The API server and who uses it; undefined on a node that has manifests only. */
+  readonly cluster: Cluster | undefined;
+  readonly user: ApiUser | undefined;
+  /** The pods of manifests and API. */
+  readonly wanted: WantedPods;
   readonly faults: Faults;
   readonly trace: Trace;
   readonly dice: Dice;
@@ -44,4 +52,6 @@ export interface Interference {
   readonly endedContainers: Set<string>;
   /** Pods that may end otherwise than their script says. */
   readonly pods: Set<string>;
+  /** When the wall clock was last set; -Infinity for never. */
+  clockJumpedAt: number;
 }

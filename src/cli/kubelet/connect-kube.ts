@@ -40,7 +40,8 @@ export async function connectKube(
     await bootstrap(cluster.bootstrapKubeconfigPath, { config, cluster, host, log, signal });
   }
   const connection = await readKubeconfig(cluster.kubeconfigPath, files).catch((error: unknown) => {
-    if (codeOf(error) !== "ENOENT") throw error;
+    const isMissing = error instanceof Error && codeOf(error.cause) === "ENOENT";
+    if (!isMissing) throw error;
     const mend = "write one, or name a --bootstrap-kubeconfig to get one with";
     throw new CodedError("kubeconfig-missing", `--kubeconfig: ${messageOf(error)}; ${mend}`, { cause: error });
   });

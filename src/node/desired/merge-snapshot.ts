@@ -61,10 +61,17 @@ export function mergeSnapshot(input: MergeInput): MergeResult {
   return { accepted, holders, updates: updates.filter(({ pods }) => pods.length > 0), refused };
 }
 
+/** Pods do not change, and a source of a hundred offers all of them again with every change of one. */
+const knownClaims = new WeakMap<Pod, readonly string[]>();
+
 /** What a pod holds that no other may. A mirror pod shares its name with its static pod, so it holds none. */
-export function claimsOf(pod: Pod): string[] {
+export function claimsOf(pod: Pod): readonly string[] {
+  const known = knownClaims.get(pod);
+  if (known !== undefined) return known;
   const uid = `UID ${JSON.stringify(podUid(pod))}`;
-  return isMirrorPod(pod) ? [uid] : [`name ${JSON.stringify(podFullName(pod))}`, uid];
+  const claims = isMirrorPod(pod) ? [uid] : [`name ${JSON.stringify(podFullName(pod))}`, uid];
+  knownClaims.set(pod, claims);
+  return claims;
 }
 
 function choosePods(input: MergeInput): { chosen: Pod[]; refused: RefusedPod[] } {
@@ -83,7 +90,8 @@ function choosePods(input: MergeInput): { chosen: Pod[]; refused: RefusedPod[] }
       refused.set(pod, { pod, message });
       continue;
     }
-    for (const claim of claimsOf(pod)) claims.set(claim, input.describe(pod));
+    const holder = input.describe(pod);
+    for (const claim of claimsOf(pod)) claims.set(claim, holder);
     chosen.add(pod);
   }
   return {
@@ -92,7 +100,21 @@ function choosePods(input: MergeInput): { chosen: Pod[]; refused: RefusedPod[] }
   };
 }
 
+/** What an accepted pod was made of: offered again, it is no change. */
+const origins = new WeakMap<Pod, Pod>();
+
 function mergePod(
+  existing: Pod | undefined,
+  offered: Pod,
+  input: Pick<MergeInput, "source" | "now">,
+): { op: PodUpdateOp | undefined; pod: Pod } {
+  if (existing !== undefined && origins.get(existing) === offered) return { op: undefined, pod: existing };
+  const merged = compareAndMerge(existing, offered, input);
+  origins.set(merged.pod, offered);
+  return merged;
+}
+
+function compareAndMerge(
   existing: Pod | undefined,
   offered: Pod,
   { source, now }: Pick<MergeInput, "source" | "now">,

@@ -59,7 +59,7 @@ describe("the pull policy", () => {
     await ensure({ image: "remote" });
     await ensure({ image: "other", imagePullPolicy: "Never" });
     expect(events()).toEqual([
-      'Normal Pulled: Container image "busybox" already present on machine',
+      'Normal Pulled: Container image "busybox" already present on machine and can be accessed by the pod',
       'Normal Pulling: Pulling image "remote"',
       'Normal Pulled: Successfully pulled image "remote" in 0ms (0ms including waiting)',
       'Warning ErrImageNeverPull: Container image "other" is not present with pull policy of Never',
@@ -115,11 +115,17 @@ describe("a pull that fails", () => {
     for (let attempt = 0; attempt < 7; attempt++) {
       const failed = await ensure({ image: "bad" });
       expect(failed).toMatchObject({ reason: "ErrImagePull", message: expect.stringContaining("no such image") });
-      const retryAt = "reason" in failed ? (failed.retryAt ?? 0) : 0;
-      waits.push((retryAt - clock.now()) / 1000);
+      const why = "reason" in failed ? failed.message : "";
+      expect("reason" in failed && failed.retryAt).toBe(clock.now() + 1_000);
+      const failedAt = clock.now();
+      await clock.advance(1_000);
+      const waiting = await ensure({ image: "bad" });
+      const retryAt = "reason" in waiting ? (waiting.retryAt ?? 0) : 0;
+      const message = `Back-off pulling image "bad": ErrImagePull: ${why}`;
+      expect(waiting).toEqual({ reason: "ImagePullBackOff", message, retryAt });
+      waits.push((retryAt - failedAt) / 1000);
       await clock.advance(retryAt - clock.now() - 1);
-      const message = 'Back-off pulling image "bad"';
-      expect(await ensure({ image: "bad" })).toEqual({ reason: "ImagePullBackOff", message, retryAt });
+      expect(await ensure({ image: "bad" })).toEqual(waiting);
       await clock.advance(1);
     }
     expect(waits).toEqual([10, 20, 40, 80, 160, 300, 300]);
@@ -135,6 +141,7 @@ describe("a pull that fails", () => {
     cri.addImage({ ref: "late" });
     expect(await ensure({ image: "late", imagePullPolicy: "Always" })).toHaveProperty("imageRef");
     await cri.images.removeImage(RemoveImageRequest.fromPartial({ image: { image: "late" } }));
+    expect(await ensure({ image: "late" })).toMatchObject({ reason: "ErrImagePull" });
     const again = await ensure({ image: "late" });
     expect("reason" in first && "reason" in again && (again.retryAt ?? 0) - clock.now()).toBe(10_000);
   });

@@ -24,7 +24,7 @@ export interface PresentImage {
 export interface ImageFailure {
   reason: "ErrImagePull" | "ImagePullBackOff" | "ErrImageNeverPull" | "ImageInspectError" | "InvalidImageName";
   message: string;
-  /** When another attempt makes sense, milliseconds since the epoch. */
+  /** When it makes sense to ask again, milliseconds since the epoch. */
   retryAt?: number;
 }
 
@@ -44,12 +44,17 @@ export interface ImageEnsurerOptions {
   parallelPulls: number;
 }
 
+/**
+ * How long a failed pull is shown before its back-off is: the two reasons that users know, each in its turn. A kubelet
+ * comes to show the second because something else has it look at the pod again.
+ */
+const FAILURE_SHOWN_MS = SECOND;
 const BACK_OFF = { initialMs: 10 * SECOND, maxMs: 5 * MINUTE };
 
 export function createImageEnsurer(deps: ImageEnsurerDeps, options: ImageEnsurerOptions): ImageEnsurer {
   const { images, clock, timeline } = deps;
   const backOff = createBackOff(BACK_OFF);
-  const failedAt = new Map<string, number>();
+  const failures = new Map<string, { at: number; message: string }>();
   const pulls = createLimiter(options.parallelPulls);
 
   const pull = async (pod: Pod, container: Container, signal: AbortSignal): Promise<ImageOutcome> => {
@@ -57,20 +62,23 @@ export function createImageEnsurer(deps: ImageEnsurerDeps, options: ImageEnsurer
     const key = `${podReference(pod).uid}/${image}`;
     const say = (type: "Normal" | "Warning", reason: string, message: string) =>
       timeline.record(podReference(pod), { type, reason, message, container: container.name });
-    const until = backOff.waitUntil(key, failedAt.get(key) ?? 0, clock.now());
+    const last = failures.get(key);
+    const until = backOff.waitUntil(key, last?.at ?? 0, clock.now());
     if (until !== undefined) {
-      const message = `Back-off pulling image "${image}"`;
-      say("Normal", "BackOff", message);
+      const words = `Back-off pulling image "${image}"`;
+      say("Normal", "BackOff", words);
+      // The status outlives the event that told why.
+      const message = last === undefined ? words : `${words}: ErrImagePull: ${last.message}`;
       return { reason: "ImagePullBackOff", message, retryAt: until };
     }
     collect(clock.now());
     const fail = (error: unknown): ImageFailure => {
       signal.throwIfAborted();
       const failed = clock.now();
-      const delay = backOff.next(key, failed, failed);
-      failedAt.set(key, failed);
+      backOff.next(key, failed, failed);
+      failures.set(key, { at: failed, message: messageOf(error) });
       say("Warning", "Failed", `Failed to pull image "${image}": ${messageOf(error)}`);
-      return { reason: "ErrImagePull", message: messageOf(error), retryAt: failed + delay };
+      return { reason: "ErrImagePull", message: messageOf(error), retryAt: failed + FAILURE_SHOWN_MS };
     };
     const queuedAt = clock.monotonic();
     const run = async (credentials: readonly RegistryCredentials[]): Promise<PresentImage> => {
@@ -83,7 +91,7 @@ export function createImageEnsurer(deps: ImageEnsurerDeps, options: ImageEnsurer
       const waited = seconds(clock.monotonic() - queuedAt);
       say("Normal", "Pulled", `Successfully pulled image "${image}" in ${took} (${waited} including waiting)`);
       backOff.reset(key);
-      failedAt.delete(key);
+      failures.delete(key);
       return { imageRef, user: pulled?.user ?? { uid: undefined, username: "" } };
     };
     try {
@@ -96,7 +104,7 @@ export function createImageEnsurer(deps: ImageEnsurerDeps, options: ImageEnsurer
   };
 
   const collect = (now: number) => {
-    for (const [key, at] of failedAt) if (now - at > 2 * BACK_OFF.maxMs) failedAt.delete(key);
+    for (const [key, { at }] of failures) if (now - at > 2 * BACK_OFF.maxMs) failures.delete(key);
     backOff.collect(now);
   };
 
@@ -118,7 +126,11 @@ export function createImageEnsurer(deps: ImageEnsurerDeps, options: ImageEnsurer
           return present;
         }
         if (present !== undefined) {
-          say("Normal", "Pulled", `Container image "${image}" already present on machine`);
+          say(
+            "Normal",
+            "Pulled",
+            `Container image "${image}" already present on machine and can be accessed by the pod`,
+          );
           return present;
         }
         if (policy === "Never") {

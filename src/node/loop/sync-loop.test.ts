@@ -43,6 +43,8 @@ interface World {
   refused: Set<string>;
   podsChanged: number;
   relisted: number;
+  onApply?: () => void;
+  onPodsChanged?: () => void;
 }
 
 /** A running loop over workers that only note what they are told; a pod that was created stays known until `end`. */
@@ -60,7 +62,10 @@ function createRig() {
     log: silentLog,
     inbox,
     desired: {
-      apply: () => world.updates.splice(0),
+      apply: () => {
+        world.onApply?.();
+        return world.updates.splice(0);
+      },
       byUid: (uid) => desired.get(uid),
       allReady: () => world.ready,
     },
@@ -83,7 +88,10 @@ function createRig() {
     },
     runtimeError: () => world.error,
     onShown: (pod) => void told.push(`shown ${pod.metadata?.uid}`),
-    onPodsChanged: () => void world.podsChanged++,
+    onPodsChanged: () => {
+      world.podsChanged++;
+      world.onPodsChanged?.();
+    },
     onRelisted: () => void world.relisted++,
   });
   const stopping = new AbortController();
@@ -260,7 +268,7 @@ describe("what a pod refers to", () => {
 
 describe("what PLEG says", () => {
   it.each([
-    ["ContainerStarted", ["sync a"]],
+    ["ContainerStarted", []],
     ["ContainerDied", ["sync a"]],
     ["ContainerChanged", []],
     ["ContainerRemoved", []],
@@ -270,6 +278,17 @@ describe("what PLEG says", () => {
     inbox.offerLifecycleEvent({ uid: "a", type, id: "container" });
     inbox.offerLifecycleEvent({ uid: "stranger", type, id: "container" });
     expect(await hear()).toEqual(expected);
+  });
+
+  it("of a start matters where other containers wait for it", async () => {
+    const { inbox, apply, hear } = createRig();
+    const pod = makePod("a");
+    await apply("ADD", {
+      ...pod,
+      spec: { containers: [], initContainers: [{ name: "sidecar", restartPolicy: "Always" }] },
+    });
+    inbox.offerLifecycleEvent({ uid: "a", type: "ContainerStarted", id: "container" });
+    expect(await hear()).toEqual(["sync a"]);
   });
 });
 
@@ -295,6 +314,20 @@ describe("housekeeping", () => {
     world.ready = true;
     inbox.offerRelisted();
     expect(await hear()).toEqual(["kill orphan orphan deleted", "collect"]);
+  });
+
+  it("begins with the word of the last source, before anybody hears which pods there are", async () => {
+    const { inbox, states, hear, runtimePods, world } = createRig();
+    world.ready = false;
+    runtimePods.set("orphan", makeRuntimePod("orphan"));
+    const known: string[][] = [];
+    world.onPodsChanged = () => void known.push([...states.keys()]);
+    world.onApply = () => {
+      world.ready = true;
+    };
+    inbox.offerSnapshot({ source: "file", pods: [] });
+    expect(await hear()).toEqual(["kill orphan orphan deleted", "collect"]);
+    expect(known).toEqual([["orphan"]]);
   });
 });
 

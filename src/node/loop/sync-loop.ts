@@ -155,6 +155,8 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
     if (event.type === "ContainerRemoved" || event.type === "ContainerChanged") return;
     const pod = desired.byUid(event.uid);
     if (pod === undefined) return;
+    // A start was ours too, and whoever made it has told of it; but what comes after a sidecar waits to hear of it.
+    if (event.type === "ContainerStarted" && (pod.spec?.initContainers ?? []).length === 0) return;
     log.debug("SyncLoop (PLEG): event for pod", { ...event }, 2);
     workers.update({ type: "sync", subject: { kind: "pod", pod } });
   };
@@ -167,10 +169,14 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
 
   const handle = (event: LoopEvent): void => {
     switch (event.type) {
-      case "source":
+      case "source": {
+        const wereReady = desired.allReady();
         for (const update of desired.apply(event.snapshot)) applyUpdate(update);
+        // From now on it is known whom nobody names; the mirror of one that ran goes only after it.
+        if (!wereReady) keepHouse();
         deps.onPodsChanged();
         break;
+      }
       case "referenced": {
         const pod = desired.byUid(event.uid);
         const isSyncing = workers.state(event.uid)?.phase === "syncing";

@@ -43,10 +43,17 @@ export function createMirrorChanges(
       try {
         await client.delete(PODS, { namespace, name }, { gracePeriodSeconds: 0, uid: podUid(mirror), signal });
       } catch (error) {
-        // Another pod of that name is not the one that was meant.
-        if (!isApiError(error, "NotFound") && !isApiError(error, "Conflict")) throw error;
+        if (isApiError(error, "NotFound")) return { kind: "absent" };
+        if (!isApiError(error, "Conflict")) throw error;
+        // As a rule another pod has the name, which is not the one that was meant; but somebody may only be changing it.
+        const found = await client.get(PODS, { namespace, name }, { signal }).catch(unlessNotFound);
+        if (found !== undefined && podUid(found) === podUid(mirror)) throw error;
       }
       return { kind: "absent" };
     },
   };
+}
+
+function unlessNotFound(error: unknown): undefined {
+  if (!isApiError(error, "NotFound")) throw error;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ApiError, forbiddenError } from "../../api/api-error.ts";
+import { ApiError, conflictError, forbiddenError } from "../../api/api-error.ts";
 import type { Pod } from "../../api/gen/types.ts";
 import { CONFIG_MIRROR_ANNOTATION } from "../../api/well-known.ts";
 import { createMirrorRig, NODE, staticPod } from "./__fixtures__/mirror-rig.ts";
@@ -84,6 +84,33 @@ describe("a mirror", () => {
     rig.update();
     await rig.clock.advance(100);
     expect(rig.get("a")).toBeUndefined();
+  });
+
+  it("is replaced when its static pod has ended and begins anew", async () => {
+    const rig = setUp(a1);
+    await rig.clock.advance(100);
+    const first = rig.get("a")?.metadata?.uid ?? "";
+    rig.outlived.add(first);
+    rig.update();
+    await rig.clock.advance(100);
+    expect(rig.requests).toEqual(["create a", "delete a", "create a"]);
+    expect(rig.get("a")?.metadata?.uid).not.toBe(first);
+  });
+
+  it("that changed while it was to be deleted is deleted all the same", async () => {
+    const rig = setUp(a1);
+    await rig.clock.advance(100);
+    const conflict = conflictError({ group: "", resource: "pods" }, "a", "the object has been modified");
+    let isFirst = true;
+    rig.fault = (request) => {
+      if (request !== "delete a" || !isFirst) return undefined;
+      isFirst = false;
+      return conflict;
+    };
+    rig.want();
+    await rig.clock.advance(2_000);
+    expect(rig.get("a")).toBeUndefined();
+    expect(rig.requests).toEqual(["create a", "delete a", "get a", "delete a"]);
   });
 
   it("from before the agent's start stays until the sources are ready", async () => {

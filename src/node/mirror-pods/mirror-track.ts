@@ -37,7 +37,6 @@ export function createMirrorTrack(fullName: string): MirrorTrack {
       view = nextView;
       place = nextPlace;
       const shown = place.mirror === undefined ? undefined : podUid(place.mirror);
-      if (shown !== deletedUid) deletedUid = undefined;
       // What the view shows is never older than what made us create another.
       if (shown !== undefined && shown !== deletedUid) made = undefined;
       const before = situation;
@@ -74,7 +73,7 @@ export function createMirrorTrack(fullName: string): MirrorTrack {
 function describe(view: MirrorView, { staticPod, mirror }: MirrorPlace): string {
   return JSON.stringify([
     staticPod && manifestHash(staticPod),
-    mirror && [podUid(mirror), mirroredHash(mirror), mirror.metadata?.deletionTimestamp],
+    mirror && [podUid(mirror), mirroredHash(mirror), mirror.metadata?.deletionTimestamp, view.isOutlived(mirror)],
     view.nodeUid,
     view.sourcesReady,
   ]);

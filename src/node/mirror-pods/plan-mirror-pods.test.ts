@@ -18,6 +18,7 @@ function plan(view: Partial<MirrorView>): string[] {
     mirrorPods: [],
     nodeUid: "node-uid",
     sourcesReady: true,
+    isOutlived: () => false,
     isEnding: () => false,
     ...view,
   });

@@ -12,6 +12,11 @@ export interface MirrorView {
   readonly nodeUid: string | undefined;
   /** Every source has said what it wants: only now does the absence of a static pod mean anything. */
   readonly sourcesReady: boolean;
+  /**
+   * The static pod that the mirror showed has ended, and one of the same manifest is another: the API server lets no
+   * status begin anew.
+   */
+  isOutlived(mirror: Pod): boolean;
   /** A static pod of that full name is still being stopped: its mirror stays until its grace period is over. */
   isEnding(fullName: string): boolean;
 }
@@ -35,16 +40,17 @@ export function planMirrorPods(view: MirrorView): MirrorAction[] {
     if (staticPod === undefined) {
       return mirror !== undefined && view.sourcesReady ? [{ kind: "delete" as const, fullName, mirror }] : [];
     }
-    return planMirrorOf(staticPod, mirror, { fullName, nodeUid: view.nodeUid });
+    return planMirrorOf(staticPod, mirror, { fullName, view });
   });
 }
 
 function planMirrorOf(
   staticPod: Pod,
   mirror: Pod | undefined,
-  { fullName, nodeUid }: { fullName: string; nodeUid: string | undefined },
+  { fullName, view }: { fullName: string; view: MirrorView },
 ): MirrorAction[] {
-  if (mirror !== undefined && isMirrorOf(mirror, staticPod)) return [];
+  const { nodeUid } = view;
+  if (mirror !== undefined && isMirrorOf(mirror, staticPod) && !view.isOutlived(mirror)) return [];
   const deletion = mirror === undefined ? [] : [{ kind: "delete" as const, fullName, mirror }];
   if (nodeUid === undefined || findForbiddenReference(staticPod) !== undefined) return deletion;
   return [...deletion, { kind: "create" as const, fullName, staticPod, nodeUid }];

@@ -154,4 +154,14 @@ describe("who waits for the node", () => {
     registration.observe(newer);
     expect(registration.node()).toBe(newer);
   });
+
+  it("hears of the first object and of each that takes its place, but not of its versions", () => {
+    const { registration } = setUp();
+    const heard: Array<string | undefined> = [];
+    const unsubscribe = registration.subscribe(({ metadata }) => heard.push(metadata?.uid));
+    for (const uid of ["1", "1", "2", "2"]) registration.observe({ ...INITIAL, metadata: { uid } });
+    unsubscribe();
+    registration.observe({ ...INITIAL, metadata: { uid: "3" } });
+    expect(heard).toEqual(["1", "2"]);
+  });
 });

@@ -23,6 +23,8 @@ export interface NodeRegistration {
   node(): Node | undefined;
   /** Whoever reads or writes the node object tells it here. */
   observe(node: Node): void;
+  /** Called with the first object, and with each that is another of the name: what was made for the old one is void. */
+  subscribe(listener: (node: Node) => void): () => void;
 }
 
 export interface NodeRegistrationDeps {
@@ -60,9 +62,13 @@ export function createNodeRegistration(deps: NodeRegistrationDeps, options: Node
     announce = resolve;
   });
 
+  const listeners = new Set<(node: Node) => void>();
+
   const observe = (node: Node) => {
+    const isAnother = latest?.metadata?.uid !== node.metadata?.uid;
     latest = node;
     announce(node);
+    if (isAnother) for (const listener of [...listeners]) listener(node);
   };
 
   const find = async (signal: AbortSignal) => client.get(NODES, name, { signal, timeoutMs: options.timeoutMs });
@@ -113,5 +119,9 @@ export function createNodeRegistration(deps: NodeRegistrationDeps, options: Node
     nodeReady: async (signal) => untilAborted(known, signal),
     node: () => latest,
     observe,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
   };
 }

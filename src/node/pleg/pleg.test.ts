@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createGate, createPlegRig, podName } from "./__fixtures__/pleg-rig.ts";
+import { HINT_HOLD_MS } from "./hinted-readings.ts";
 import { RELIST_PERIOD_MS, RELIST_PERIOD_WITH_EVENTS_MS, RELIST_THRESHOLD_MS } from "./pleg.ts";
 
 const NEVER = new AbortController().signal;
@@ -154,6 +155,51 @@ describe("a hint", () => {
       await rig.clock.advance(100);
     }
     expect(rig.lists() - before).toBe(10);
+    expect(await lists(RELIST_PERIOD_MS)).toBe(0);
+  });
+
+  it("of a pod that is being changed waits for the reading that follows", async () => {
+    await start({ a: ["main running", "side running"] }, { eventDriven: true });
+    rig.cache.invalidate("a");
+    rig.pods.set("a", ["main exited:0", "side exited:0"]);
+    for (const id of ["main-0", "side-0"]) rig.pleg.hint(id);
+    await rig.clock.advance(HINT_HOLD_MS - 1);
+    expect(rig.reads).toEqual([]);
+    await rig.pleg.refresh(podName("a"));
+    await rig.clock.advance(10 * HINT_HOLD_MS);
+    expect(rig.reads).toEqual(["a"]);
+  });
+
+  it("that comes while the reading after a change is under way makes one more", async () => {
+    await start({ a: ["main running"] }, { eventDriven: true });
+    rig.cache.invalidate("a");
+    const gate = createGate();
+    rig.hooks.read = async () => await gate.passed;
+    const refreshed = rig.pleg.refresh(podName("a"));
+    await rig.clock.settle();
+    rig.pods.set("a", ["main exited:0"]);
+    rig.pleg.hint("main-0");
+    gate.open();
+    await refreshed;
+    await rig.clock.settle();
+    expect(rig.told()).toEqual(["a main-0 ContainerDied"]);
+  });
+
+  it("of a pod whose change takes its time is heeded all the same", async () => {
+    await start({ a: ["main running", "side running"] }, { eventDriven: true });
+    rig.cache.invalidate("a");
+    rig.pods.set("a", ["main exited:0", "side running"]);
+    rig.pleg.hint("main-0");
+    await rig.clock.advance(HINT_HOLD_MS);
+    expect(rig.told()).toEqual(["a main-0 ContainerDied"]);
+  });
+
+  it("of what is known to be gone is too late to matter", async () => {
+    await start({ a: ["main exited:0"] }, { eventDriven: true });
+    await rig.clock.advance(5_000);
+    rig.pods.delete("a");
+    await rig.pleg.refresh(podName("a"));
+    for (const id of ["main-0", "sandbox-0"]) rig.pleg.hint(id);
     expect(await lists(RELIST_PERIOD_MS)).toBe(0);
   });
 

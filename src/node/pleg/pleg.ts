@@ -5,6 +5,8 @@ import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { createTasks } from "../../base/tasks.ts";
 import type { PodRuntimeStatus, RuntimePod } from "../runtime/pod-runtime-status.ts";
+import { createGoneIds } from "./gone-ids.ts";
+import { createHintedReadings } from "./hinted-readings.ts";
 import { diffRuntimePods, type PodLifecycleEvent, snapshotOf } from "./lifecycle-events.ts";
 import { createPlegMetrics } from "./metrics.ts";
 import type { PodCache } from "./pod-cache.ts";
@@ -20,7 +22,10 @@ export interface Pleg {
   run(signal: AbortSignal): Promise<void>;
   /** Reads one pod now. Never rejects: a reading that fails is told to whoever waits on the cache, and tried again by the next relist. */
   refresh(pod: PodName): Promise<void>;
-  /** The runtime says that something happened to this container or sandbox. */
+  /**
+   * The runtime says that something happened to this container or sandbox. While the node agent changes the pod itself,
+   * the reading that follows the change is waited for, but not for long.
+   */
   hint(containerId: string, uid?: string): void;
   /** Events are (not) arriving: how often to relist follows from it. */
   setEventDriven(connected: boolean): void;
@@ -80,10 +85,9 @@ export function createPleg(deps: PlegDeps): Pleg {
   const unread = new Map<string, PodName & { begun: number }>();
   /** What the last lists showed. */
   let listed: ReadonlyMap<string, RuntimePod> = new Map();
-  /** Pods that a hint's reading is at work on; `true`: another hint came meanwhile. */
-  const hinted = new Map<string, boolean>();
   const tasks = createTasks((name, error) => log.error("reading a pod crashed", { name, error: messageOf(error) }));
   const stopping = new AbortController();
+  const gone = createGoneIds();
   let eventDriven = false;
   let startedAt = clock.monotonic();
   let lastRelist: number | undefined;
@@ -100,12 +104,14 @@ export function createPleg(deps: PlegDeps): Pleg {
 
   const remember = (uid: string, pod: RuntimePod | undefined) => {
     const events = diffRuntimePods(records.get(uid), pod);
+    for (const { type, id } of events) if (type === "ContainerRemoved") gone.add(id);
     if (pod === undefined) records.delete(uid);
     else records.set(uid, pod);
     for (const event of events) deps.onEvent(event);
   };
 
   const read = async (pod: PodName, signal: AbortSignal): Promise<void> => {
+    hints.begun(pod.uid);
     const ticket = cache.beginRead(pod.uid);
     try {
       const status = await deps.readPodStatus(pod, signal);
@@ -114,6 +120,7 @@ export function createPleg(deps: PlegDeps): Pleg {
       // A slow reading that began before the failed one is older than what somebody may be waiting for.
       if ((unread.get(pod.uid)?.begun ?? 0) < ticket.begun) unread.delete(pod.uid);
       remember(pod.uid, snapshotOf(status));
+      hints.ended(pod);
     } catch (error) {
       const begun = Math.max(ticket.begun, unread.get(pod.uid)?.begun ?? 0);
       unread.set(pod.uid, { uid: pod.uid, name: pod.name, namespace: pod.namespace, begun });
@@ -124,13 +131,12 @@ export function createPleg(deps: PlegDeps): Pleg {
     }
   };
 
-  const readUntilQuiet = async (pod: PodName): Promise<void> => {
-    do {
-      hinted.set(pod.uid, false);
-      await read(pod, stopping.signal);
-    } while (hinted.get(pod.uid) === true && !stopping.signal.aborted);
-    hinted.delete(pod.uid);
-  };
+  const hints = createHintedReadings<PodName>({
+    clock,
+    tasks,
+    read: async (pod) => await read(pod, stopping.signal),
+    isChanging: (uid) => cache.isOutdated(uid),
+  });
 
   /** Once for an outage, and not with each relist of it. */
   const sayListFailure = (error: string) => {
@@ -192,6 +198,7 @@ export function createPleg(deps: PlegDeps): Pleg {
           await pause(signal);
         }
       } finally {
+        hints.stop();
         await tasks.settled();
       }
     },
@@ -199,10 +206,10 @@ export function createPleg(deps: PlegDeps): Pleg {
       await read(pod, stopping.signal);
     },
     hint(containerId, uid) {
+      if (gone.has(containerId)) return;
       const pod = uid === undefined ? findPod(records, containerId) : records.get(uid);
       if (pod === undefined) askForRelist();
-      else if (hinted.has(pod.uid)) hinted.set(pod.uid, true);
-      else tasks.spawn("hint", async () => await readUntilQuiet(pod));
+      else hints.ask(pod);
     },
     setEventDriven(connected) {
       if (connected === eventDriven) return;

@@ -19,6 +19,8 @@ export interface PodCache {
   fail(ticket: ReadTicket, error: unknown): void;
   /** What is known is out of date from now on. */
   invalidate(uid: string): void;
+  /** It was invalidated and not read since: somebody is changing the pod, as a rule. */
+  isOutdated(uid: string): boolean;
   /** The status, once one that was begun after the last `invalidate` is there. Rejects when its reading fails. */
   fresh(pod: { uid: string; name: string; namespace: string }, signal: AbortSignal): Promise<PodRuntimeStatus>;
   /** The last good status, however old. */
@@ -110,6 +112,10 @@ export function createPodCache(now: () => number): PodCache {
     },
     invalidate(uid) {
       entryOf(uid).staleAt = ++counter;
+    },
+    isOutdated(uid) {
+      const entry = entries.get(uid);
+      return entry !== undefined && entry.staleAt > entry.readAt;
     },
     async fresh(pod, signal) {
       if (!complete) await untilAborted(whenComplete, signal);

@@ -27,7 +27,9 @@ interface World {
   sync(options: SyncOptions): Promise<SyncOutcome>;
   stop(): Promise<void>;
   setUp(): Promise<void>;
+  finishVolumes(): Promise<void>;
   remove(): Promise<void>;
+  tearDown(): Promise<void>;
 }
 
 function createRig() {
@@ -43,14 +45,16 @@ function createRig() {
     sync: async () => ({ failures: new Map() }),
     stop: async () => {},
     setUp: async () => {},
+    finishVolumes: async () => {},
     remove: async () => {},
+    tearDown: async () => {},
   };
   const syncer = createPodSync({
     clock,
     timeline,
     runtime: {
       async sync(_pod, _status, options) {
-        steps.push(`sync ${[...options.volumes.keys()].join()}`.trim());
+        steps.push(`sync ${[...options.volumes.paths.keys()].join()}`.trim());
         return await world.sync(options);
       },
       async stop(pod, _status, { gracePeriodSeconds }) {
@@ -80,9 +84,12 @@ function createRig() {
       async setUp() {
         await world.setUp();
         steps.push("volumes up");
-        return new Map([["data", "/data"]]);
+        return { paths: new Map([["data", "/data"]]), finished: world.finishVolumes() };
       },
-      tearDown: async () => void steps.push("volumes down"),
+      async tearDown() {
+        await world.tearDown();
+        steps.push("volumes down");
+      },
     },
     directories: {
       make: async () => void steps.push("directories"),
@@ -95,6 +102,22 @@ function createRig() {
   const sync = async (pod: Pod) => await syncer.syncPod({ pod, signal });
   const events = () => timeline.read(UID).map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
   return { clock, steps, statuses, world, syncer, sync, events };
+}
+
+/** A promise that the test resolves or rejects. */
+function createGate() {
+  let open = () => {};
+  let fail = (_error: unknown) => {};
+  const passed = new Promise<void>((resolve, reject) => {
+    open = resolve;
+    fail = reject;
+  });
+  return { passed, open: () => open(), fail: (error: unknown) => fail(error) };
+}
+
+/** Until nothing goes on but what waits for the test. */
+async function settle(): Promise<void> {
+  await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
 function describeStatus({ phase, reason, containerStatuses = [] }: PodStatus): string {
@@ -131,6 +154,45 @@ describe("syncPod", () => {
     world.runtime = running();
     await sync(makePod());
     expect(steps).toEqual(["publish Running running", "directories", "volumes up", "sync data"]);
+  });
+
+  it("gives the pod its sandbox while volumes are being made, and tells of one that fails then", async () => {
+    const { steps, world, sync, events } = createRig();
+    const volumes = createGate();
+    world.finishVolumes = async () => await volumes.passed;
+    world.sync = async (options) => {
+      options.beforeChange();
+      await options.volumes.finished;
+      steps.push("containers");
+      return { failures: new Map() };
+    };
+    const ended = sync(makePod());
+    ended.catch(() => undefined);
+    await settle();
+    expect(steps.slice(-2)).toEqual(["sync data", "invalidate"]);
+    volumes.fail(new Error("no room"));
+    await expect(ended).rejects.toThrow("no room");
+    expect(steps.at(-1)).toBe("refresh");
+    expect(steps).not.toContain("containers");
+    expect(events()).toEqual(["Warning FailedMount: no room"]);
+  });
+
+  it("does not end before its volumes have, though the sandbox failed", async () => {
+    const { world, sync } = createRig();
+    const volumes = createGate();
+    world.finishVolumes = async () => await volumes.passed;
+    world.sync = async () => {
+      throw new Error("no sandbox");
+    };
+    let failure: unknown;
+    const ended = sync(makePod()).catch((error: unknown) => {
+      failure = error;
+    });
+    await settle();
+    expect(failure).toBeUndefined();
+    volumes.open();
+    await ended;
+    expect(failure).toMatchObject({ message: "no sandbox" });
   });
 
   it("reads what a failed change has left behind", async () => {
@@ -253,7 +315,7 @@ describe("a pod with a deadline", () => {
 describe("syncTerminatingPod", () => {
   const terminating = { gracePeriodSeconds: 7, evicted: false, signal };
 
-  it("publishes the reason, stops everything, sees for itself that nothing runs, and publishes the end", async () => {
+  it("publishes the reason, stops everything, sees for itself that nothing runs, and leaves the end to be told", async () => {
     const { steps, world, syncer } = createRig();
     world.runtime = running();
     world.stop = async () => {
@@ -261,14 +323,9 @@ describe("syncTerminatingPod", () => {
     };
     const statusOverride = { phase: "Failed" as const, reason: "Evicted", message: "no memory" };
     await syncer.syncTerminatingPod({ ...terminating, subject: { kind: "pod", pod: makePod() }, statusOverride });
-    expect(steps).toEqual([
-      "publish Failed Evicted running",
-      "invalidate",
-      "stop pod 7",
-      "invalidate",
-      "refresh",
-      "publish Failed Evicted terminated",
-    ]);
+    expect(steps).toEqual(["publish Failed Evicted running", "invalidate", "stop pod 7", "invalidate", "refresh"]);
+    await syncer.syncTerminatedPod({ subject: { kind: "pod", pod: makePod() }, deleted: false, signal });
+    expect(steps).toContain("publish Failed Evicted terminated");
   });
 
   it("rejects while something of the pod still runs", async () => {
@@ -325,15 +382,49 @@ describe("syncTerminatedPod", () => {
     const { steps, world, syncer } = createRig();
     world.runtime = makeRuntimeStatus(["main exited:0"]);
     await syncer.syncTerminatedPod({ subject: { kind: "pod", pod: makePod() }, deleted: true, signal });
-    expect(steps.slice(1)).toEqual([
-      "volumes down",
-      "terminate",
+    expect(steps.at(-1)).toBe("remove directories");
+    const isOfVolumes = (step: string) => ["volumes down", "terminate"].includes(step);
+    expect(steps.filter(isOfVolumes)).toEqual(["volumes down", "terminate"]);
+    expect(steps.slice(1, -1).filter((step) => !isOfVolumes(step))).toEqual([
       "invalidate",
       "remove",
       "invalidate",
       "refresh",
-      "remove directories",
     ]);
+  });
+
+  it("makes the status final without waiting for the runtime's removal", async () => {
+    const { steps, world, syncer } = createRig();
+    world.runtime = makeRuntimeStatus(["main exited:0"]);
+    const removal = createGate();
+    world.remove = async () => await removal.passed;
+    const ended = syncer.syncTerminatedPod({ subject: { kind: "pod", pod: makePod() }, deleted: true, signal });
+    await settle();
+    expect(steps.at(-1)).toBe("terminate");
+    removal.open();
+    await ended;
+    expect(steps.at(-1)).toBe("remove directories");
+  });
+
+  it("does not end before the removal has, though the volumes cannot be given back", async () => {
+    const { steps, world, syncer } = createRig();
+    const removal = createGate();
+    world.tearDown = async () => {
+      throw new Error("busy");
+    };
+    world.remove = async () => await removal.passed;
+    let failure: unknown;
+    const work = { subject: { kind: "pod" as const, pod: makePod() }, deleted: true, signal };
+    const ended = syncer.syncTerminatedPod(work).catch((error: unknown) => {
+      failure = error;
+    });
+    await settle();
+    expect(failure).toBeUndefined();
+    removal.open();
+    await ended;
+    expect(failure).toMatchObject({ message: "busy" });
+    expect(steps).not.toContain("terminate");
+    expect(steps).not.toContain("remove directories");
   });
 
   it("keeps the directory while the runtime could not remove the pod", async () => {

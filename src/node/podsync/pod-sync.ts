@@ -3,13 +3,14 @@ import { isHostNetworkPod, isTerminalPhase, podReference } from "../../api/pods.
 import { isAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { parseTime } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
+import { messageOf, throwJoined } from "../../base/errors.ts";
 import type { Timeline } from "../../base/timeline.ts";
 import type { PodRuntime } from "../runtime/pod-runtime.ts";
 import { hasRunningContainer, type PodRuntimeStatus } from "../runtime/pod-runtime-status.ts";
 import type { StartFailure } from "../runtime/start-failure.ts";
 import { computePodStatus } from "../status/compute-pod-status.ts";
 import type { PodStatusInput } from "../status/pod-status-input.ts";
+import type { PodVolumeSetUp } from "../volumes/pod-volumes.ts";
 import type { StatusOverride } from "../workers/pod-state.ts";
 import {
   IncompleteSyncError,
@@ -18,7 +19,6 @@ import {
   referenceOf,
   type SyncResult,
   type SyncWork,
-  type TerminatingWork,
 } from "../workers/pod-syncer.ts";
 import { createStartFailures } from "./start-failures.ts";
 
@@ -43,7 +43,8 @@ export interface PodSyncDeps {
     terminate(pod: Pod): void;
   };
   volumes: {
-    setUp(pod: Pod, signal: AbortSignal): Promise<ReadonlyMap<string, string>>;
+    /** Resolves when nothing is lacking; what `finished` waits for is done beside the sandbox's start. */
+    setUp(pod: Pod, signal: AbortSignal): Promise<PodVolumeSetUp>;
     tearDown(uid: string): Promise<void>;
   };
   directories: {
@@ -100,14 +101,20 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
     throw new RetryError(message, deps.clock.now() + NETWORK_RETRY_MS);
   };
 
-  const setUpVolumes = async (pod: Pod, signal: AbortSignal): Promise<ReadonlyMap<string, string>> => {
-    try {
-      await deps.directories.make(pod);
-      return await deps.volumes.setUp(pod, signal);
-    } catch (error) {
+  const setUpVolumes = async (pod: Pod, signal: AbortSignal): Promise<PodVolumeSetUp> => {
+    const tell = (error: unknown): never => {
       if (isAbort(error)) throw error;
       deps.timeline.record(podReference(pod), { type: "Warning", reason: "FailedMount", message: messageOf(error) });
       throw error;
+    };
+    try {
+      await deps.directories.make(pod);
+      const { paths, finished } = await deps.volumes.setUp(pod, signal);
+      const told = finished.catch(tell);
+      told.catch(() => undefined);
+      return { paths, finished: told };
+    } catch (error) {
+      return tell(error);
     }
   };
 
@@ -122,7 +129,10 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
     try {
       const outcome = await deps.runtime.sync(pod, runtime, { volumes, signal: work.signal, beforeChange });
       failures.set(reference.uid, outcome.failures);
+      await volumes.finished;
     } finally {
+      // Whatever has failed beside it, the next sync must find nothing of this one at work.
+      await Promise.allSettled([volumes.finished]);
       if (changed) {
         deps.cache.invalidate(reference.uid);
         await deps.refresh(reference);
@@ -161,13 +171,12 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
       const reference = referenceOf(subject);
       const pod = subject.kind === "pod" ? subject.pod : undefined;
       const runtime = await deps.cache.fresh(reference, signal);
-      const options = publishOptions(work);
-      if (pod !== undefined) publish(pod, runtime, options);
+      if (pod !== undefined) publish(pod, runtime, { workerPhase: "terminating", override: work.statusOverride });
       const gracePeriodSeconds = work.gracePeriodSeconds;
       await changing(reference, async () => await deps.runtime.stop(pod, runtime, { gracePeriodSeconds, signal }));
       const stopped = await deps.cache.fresh(reference, signal);
+      // How they ended is published by what follows at once: told here as well, the API would be told twice.
       if (hasRunningContainer(stopped)) throw new Error("containers of the pod still run after they were stopped");
-      if (pod !== undefined) publish(pod, stopped, options);
     },
 
     async syncTerminatedPod(work) {
@@ -176,20 +185,27 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
       const runtime = await deps.cache.fresh(reference, signal);
       if (subject.kind === "pod") publish(subject.pod, runtime, { workerPhase: "terminated" });
       failures.forget(reference.uid);
-      await deps.volumes.tearDown(reference.uid);
-      if (subject.kind === "pod") deps.statuses.terminate(subject.pod);
+      const giveBack = async () => {
+        await deps.volumes.tearDown(reference.uid);
+        if (subject.kind === "pod") deps.statuses.terminate(subject.pod);
+      };
+      const remove = async () => {
+        if (!work.deleted) return;
+        await changing(reference, async () => await deps.runtime.remove(runtime, signal));
+      };
+      // Nothing runs any more, so that neither needs the other; both end before the next attempt may begin.
+      const ends = await Promise.allSettled([giveBack(), remove()]);
+      throwJoined(
+        ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : [])),
+        "cleaning up after the pod",
+      );
       if (!work.deleted) return;
-      await changing(reference, async () => await deps.runtime.remove(runtime, signal));
       await deps.directories.remove(reference.uid);
     },
   };
 }
 
 type PublishOptions = Pick<PodStatusInput, "workerPhase" | "override">;
-
-function publishOptions(work: TerminatingWork): PublishOptions {
-  return { workerPhase: "terminating", override: work.statusOverride };
-}
 
 function deadlineOf(pod: Pod, status: PodStatus | undefined): number | undefined {
   const seconds = pod.spec?.activeDeadlineSeconds;

@@ -25,6 +25,8 @@ export interface ObjectRefs {
   /** From now on what the pod names can be read. Again for a pod that changed. */
   registerPod(pod: Pod): void;
   unregisterPod(uid: string): void;
+  /** Pods that are registered. */
+  podUids(): readonly string[];
   /**
    * The listener is called when an object is not any more what some pod was told it is, with all pods that name it. It
    * must not throw. Returns how to stop that. With the strategy Get nothing is ever told.
@@ -112,6 +114,7 @@ export function createObjectRefs(deps: ObjectRefsDeps, options: ObjectRefsOption
       pods.delete(uid);
       if (pod !== undefined) forget(uid, pod);
     },
+    podUids: () => [...pods.keys()],
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

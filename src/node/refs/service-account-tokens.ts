@@ -19,6 +19,8 @@ export interface ServiceAccountTokens {
   get(request: ServiceAccountTokenRequest, signal: AbortSignal): Promise<ServiceAccountToken>;
   /** The pod is gone: so are its tokens. */
   forgetPod(podUid: string): void;
+  /** Pods whose tokens are held. */
+  podUids(): readonly string[];
 }
 
 export interface ServiceAccountTokenRequest {
@@ -130,6 +132,7 @@ export function createServiceAccountTokens(deps: ServiceAccountTokensDeps): Serv
       if (last !== undefined && !isDue(last, clock)) return last.token;
       return await calls.join(key, signal, async (callSignal) => refresh(key, request, callSignal));
     },
+    podUids: () => [...held.values()].map(({ podUid }) => podUid),
     forgetPod(podUid) {
       for (const [key, one] of held) if (one.podUid === podUid) held.delete(key);
       for (const flight of flights) if (flight.podUid === podUid) flight.isForgotten = true;

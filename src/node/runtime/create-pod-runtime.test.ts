@@ -9,9 +9,9 @@ describe("a new pod", () => {
     expect(cri.sandboxes()).toMatchObject([{ state: "ready" }]);
     expect(containers()).toEqual(["main#0 running"]);
     expect(events()).toEqual([
-      'Pulled: Container image "busybox" already present on machine',
-      "Created: Created container main",
-      "Started: Started container main",
+      'Pulled: Container image "busybox" already present on machine and can be accessed by the pod',
+      "Created: Container created",
+      "Started: Container started",
     ]);
     const [link] = await host.files.list("/var/log/containers");
     expect(await host.files.readLink(`/var/log/containers/${link?.name}`)).toBe(
@@ -22,6 +22,18 @@ describe("a new pod", () => {
       "/etc/hosts",
       "/dev/termination-log",
     ]);
+  });
+
+  it("gets its sandbox, and no container, where its volumes fail meanwhile", async () => {
+    const { cri, sync, containers } = createRuntimeRig();
+    const volumesFinished = Promise.reject(new Error("no room"));
+    volumesFinished.catch(() => undefined);
+    await expect(sync(makePod(), { volumesFinished })).rejects.toThrow("no room");
+    expect(cri.sandboxes()).toMatchObject([{ state: "ready" }]);
+    expect(containers()).toEqual([]);
+    await sync(makePod());
+    expect(cri.sandboxes()).toHaveLength(1);
+    expect(containers()).toEqual(["main#0 running"]);
   });
 
   it("needs nothing more", async () => {

@@ -118,6 +118,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
     options.beforeChange();
     backOff.collect(host.clock.now());
     const sandbox = await readySandbox(sandboxes, run);
+    await options.volumes.finished;
     for (const next of actions.containersToStart) {
       options.signal.throwIfAborted();
       const { uid } = podReference(pod);
@@ -182,7 +183,7 @@ async function startOne(
   sandbox: Sandbox,
   next: ContainerToStart,
 ): Promise<StartFailure | undefined> {
-  return await starter.start({ pod, status, sandbox, next, volumes: options.volumes }, options.signal);
+  return await starter.start({ pod, status, sandbox, next, volumes: options.volumes.paths }, options.signal);
 }
 
 function crashLoop(deps: PodRuntimeDeps, pod: Pod, container: Container, until: number): StartFailure {

@@ -91,12 +91,14 @@ export function createPodFiles(deps: PodFilesDeps, options: PodFilesOptions): Po
     async makeMounts({ pod, next, podIps, volumes }) {
       const mounts: ContainerMount[] = computeVolumeMounts(next.container, volumes);
       const ownsHosts = mounts.some(({ containerPath }) => containerPath === HOSTS_FILE);
-      if (podIps.length > 0 && !ownsHosts) {
-        mounts.push({ containerPath: HOSTS_FILE, hostPath: await makeHostsFile(pod, podIps) });
-      }
-      const containerPath = next.container.terminationMessagePath;
-      if (containerPath) {
-        mounts.push({ containerPath, hostPath: await makeTerminationLog(podReference(pod).uid, next.container.name) });
+      const terminationPath = next.container.terminationMessagePath;
+      const [hosts, terminationLog] = await Promise.all([
+        podIps.length > 0 && !ownsHosts ? makeHostsFile(pod, podIps) : undefined,
+        terminationPath ? makeTerminationLog(podReference(pod).uid, next.container.name) : undefined,
+      ]);
+      if (hosts !== undefined) mounts.push({ containerPath: HOSTS_FILE, hostPath: hosts });
+      if (terminationPath && terminationLog !== undefined) {
+        mounts.push({ containerPath: terminationPath, hostPath: terminationLog });
       }
       return mounts;
     },

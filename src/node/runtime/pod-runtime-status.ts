@@ -40,9 +40,9 @@ export interface PodRuntimeStatus {
   uid: string;
   name: string;
   namespace: string;
-  /** Newest first. */
+  /** Newest first, by their attempts. */
   sandboxes: SandboxRuntimeStatus[];
-  /** Newest first; several of one name where a container was restarted. */
+  /** Of each name the newest first, by restart counts; several where a container was restarted. */
   containers: ContainerRuntimeStatus[];
   /** Of the newest ready sandbox, primary address first; empty on the host network. */
   ips: string[];

@@ -20,8 +20,8 @@ export interface PodRuntime {
 }
 
 export interface SyncOptions {
-  /** Host paths of the pod's volumes by name. */
-  volumes: ReadonlyMap<string, string>;
+  /** Host paths of the pod's volumes by name; containers are started when they have `finished`, a sandbox before. */
+  volumes: { paths: ReadonlyMap<string, string>; finished: Promise<void> };
   signal: AbortSignal;
   /** Called before the first call that changes something. */
   beforeChange(): void;

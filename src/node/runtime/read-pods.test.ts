@@ -93,6 +93,25 @@ describe("the status of a pod", () => {
     expect(status.sandboxes.map(({ attempt }) => attempt)).toEqual([2, 1, 0]);
   });
 
+  it("knows the newest by its attempt, also when the machine's clock was set back meanwhile", async () => {
+    const { cri, read, clock, makePod: run } = createFakeNode();
+    const pod = makePod("a");
+    const first = await run(pod, { main: { command: ["false"] } });
+    await clock.advance(10);
+    cri.killSandbox(first.podSandboxId);
+    clock.jumpWallClock(-60_000);
+    await run(pod, { main: { command: STUBBORN, attempt: 1 } }, { attempt: 1 });
+    const status = await read(pod);
+    expect(status.sandboxes.map(({ attempt, state }) => [attempt, state])).toEqual([
+      [1, "ready"],
+      [0, "notready"],
+    ]);
+    expect(status.containers.map(({ restartCount, state }) => [restartCount, state])).toEqual([
+      [1, "running"],
+      [0, "exited"],
+    ]);
+  });
+
   it("counts what disappears between the list and its status as never listed", async () => {
     const { cri, failing, read, makePod: run } = createFakeNode();
     const pod = makePod("a");

@@ -95,8 +95,10 @@ export async function readPodRuntimeStatus(
       return status && (await containerStatus(host, status, podSandboxId));
     }),
   ]);
-  sandboxes.sort((a, b) => newestFirst(a, b) || b.attempt - a.attempt);
-  containers.sort((a, b) => newestFirst(a, b) || b.restartCount - a.restartCount);
+  // Attempts only rise while anything is left. Times do not: the clock may be set back, and who then takes a dead sandbox
+  // for the newest makes one after the other.
+  sandboxes.sort((a, b) => b.attempt - a.attempt || b.createdAt - a.createdAt);
+  containers.sort((a, b) => b.restartCount - a.restartCount || b.createdAt - a.createdAt);
   const ips = sandboxes.find((sandbox) => sandbox.state === "ready")?.ips ?? [];
   return { ...pod, sandboxes, containers, ips, observedAt };
 }
@@ -208,11 +210,6 @@ function containerState(state: cri.ContainerState): ContainerState {
     default:
       return "unknown";
   }
-}
-
-/** Two may have been made within one millisecond; then the later attempt is the newer. */
-function newestFirst(a: { createdAt: number }, b: { createdAt: number }): number {
-  return b.createdAt - a.createdAt;
 }
 
 /** The runtime counts nanoseconds since the epoch; 0 or less means that it has no such time. */

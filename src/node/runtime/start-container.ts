@@ -78,7 +78,7 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
       sandboxConfig: sandbox.config,
     });
     const { containerId } = await runtime.createContainer(request, { signal });
-    say(run, "Normal", "Created", `Created container ${next.container.name}`);
+    say(run, "Normal", "Created", "Container created");
     return { id: containerId };
   };
 
@@ -90,7 +90,7 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
     } finally {
       await linked;
     }
-    say(run, "Normal", "Started", `Started container ${run.next.container.name}`);
+    say(run, "Normal", "Started", "Container started");
     return await postStart(run, id, signal);
   };
 

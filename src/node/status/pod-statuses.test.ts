@@ -48,6 +48,14 @@ describe("publishing", () => {
     expect(statuses.list()).toHaveLength(1);
   });
 
+  test("a generation that was not seen before is news, whatever it changed", () => {
+    const { statuses, heard } = setUp();
+    const pod = makePod({});
+    const ofGeneration = (generation: number): Pod => ({ ...pod, metadata: { ...pod.metadata, generation } });
+    for (const generation of [1, 1, 2]) statuses.set(ofGeneration(generation), { phase: "Running" });
+    expect(heard.map(({ observedGeneration }) => observedGeneration)).toEqual([1, 2]);
+  });
+
   test("lists the pod as it is now, also when its status is no news", () => {
     const { statuses } = setUp();
     statuses.set(makePod({}), { phase: "Running" });

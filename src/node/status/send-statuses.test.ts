@@ -407,6 +407,26 @@ describe("a static pod", () => {
   });
 });
 
+describe("a static pod that comes back under its UID", () => {
+  it.each([0, 3, 8, 100])("is told of again, also %i ms after its end", async (afterMs) => {
+    const pod = staticPod("a");
+    const rig = await setUp([mirrorPod("a", "m1")]);
+    rig.statuses.set(pod, { phase: "Running", message: "last words" });
+    rig.sender.finished(pod);
+    rig.statuses.remove("uid-a");
+    await rig.clock.advance(afterMs);
+    rig.statuses.set(pod, { phase: "Running", message: "anew" });
+    await rig.clock.advance(100);
+    expect(rig.api.get("a")?.status?.message).toBe("anew");
+    rig.api.change(
+      "a",
+      withStatus((status) => ({ ...status, message: "overwritten" })),
+    );
+    await rig.clock.advance(100);
+    expect(rig.api.get("a")?.status?.message).toBe("anew");
+  });
+});
+
 describe("a pod that is forgotten", () => {
   it("is not sent any more, also while it is retried", async () => {
     const rig = await setUp();

@@ -1,5 +1,5 @@
 import type { Pod } from "../../api/gen/types.ts";
-import { podUid } from "../../api/pods.ts";
+import { podReference, podUid } from "../../api/pods.ts";
 import { aborted, childController } from "../../base/abort.ts";
 import { assert } from "../../base/assert.ts";
 import { type Clock, SECOND } from "../../base/clock.ts";
@@ -31,8 +31,13 @@ export interface StatusSender {
    * (at once, by its UID). Of a static pod the status only; its mirror is others' business.
    */
   finished(pod: Pod): void;
-  /** Nothing more is to be sent of the pod. */
+  /**
+   * Nothing more is to be sent of the pod: the API does not have it any more. A pod that `finished` deletes is forgotten
+   * by itself, and would stay in the API if this were called before.
+   */
   forget(uid: string): void;
+  /** Pods of which something is held. */
+  podUids(): readonly string[];
   /** Sends what waits, retries included, in at most `timeoutMs`. While `run` runs, or after it has returned. */
   flush(timeoutMs: number): Promise<void>;
 }
@@ -82,7 +87,8 @@ export function createStatusSender(deps: StatusSenderDeps, options: StatusSender
     const mayContest = contesting.delete(uid);
     const outcome = await limiter.run(async () => await deliverer.deliver(delivery, { mayContest, signal }), signal);
     if (!delivery.isContested) retries.succeed(uid);
-    if (outcome === "over" && deliveries.get(uid) === delivery) deliveries.delete(uid);
+    // Unless it was told of something new in this very moment.
+    if (outcome === "over" && deliveries.get(uid) === delivery && !dirty.has(uid)) deliveries.delete(uid);
     const latencyMs = outcome === "untold" ? undefined : delivery.takeLatencyMs();
     if (latencyMs !== undefined) syncDuration?.observe(latencyMs / SECOND);
   };
@@ -92,7 +98,8 @@ export function createStatusSender(deps: StatusSenderDeps, options: StatusSender
     if (!(error instanceof DeliveryError)) throw error;
     if (!deliveries.has(uid)) return;
     const isFirst = !retries.isFailing(uid);
-    log[isFirst ? "warn" : "debug"](error.message, { uid });
+    const { name, namespace } = podReference(deps.apiPodOf(uid) ?? {});
+    log[isFirst ? "warn" : "debug"](error.message, { pod: name, namespace, uid });
     await retries.wait(uid, { isOutage: error.code === "unreachable" }, signal);
     if (error.code === "contested") contesting.add(uid);
   };
@@ -182,6 +189,7 @@ export function createStatusSender(deps: StatusSenderDeps, options: StatusSender
       contesting.delete(uid);
       retries.forget(uid);
     },
+    podUids: () => [...new Set([...deliveries.keys(), ...dirty, ...contesting])],
     async flush(timeoutMs) {
       const stop = new AbortController();
       const timer = clock.setTimer(timeoutMs, () => stop.abort());

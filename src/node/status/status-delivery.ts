@@ -113,6 +113,8 @@ export function createStatusDelivery({ clock, apiPod }: DeliveryDeps): StatusDel
   return {
     publish(next) {
       published = next;
+      // A static pod may come back under its UID.
+      if (finished !== undefined && isStaticPod(finished)) finished = undefined;
       since ??= clock.monotonic();
       sends = { count: 0, lastAt: 0 };
     },

@@ -55,7 +55,12 @@ const setUp = async (spec: Partial<PodSpec> = {}, list = VOLUMES): Promise<Reado
     uid: "uid-1",
     labels: { app: "web" },
   };
-  return await volumes.setUp({ metadata, spec: { containers: [{ name: "main" }], volumes: list, ...spec } });
+  const { paths, finished } = await volumes.setUp({
+    metadata,
+    spec: { containers: [{ name: "main" }], volumes: list, ...spec },
+  });
+  await finished;
+  return paths;
 };
 const podTree = async () => await listTree(host.files, `${rootDirectory}/pods/uid-1`);
 

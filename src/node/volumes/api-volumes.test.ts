@@ -52,10 +52,38 @@ function start(): PodVolumes {
 
 async function setUp(list: Volume[], { signal, ...spec }: Partial<PodSpec> & { signal?: AbortSignal } = {}) {
   const metadata = { name: "web", namespace: "shop", uid: "uid-1" };
-  return await volumes.setUp({ metadata, spec: { containers: [], volumes: list, ...spec } }, signal);
+  const { paths, finished } = await volumes.setUp(
+    { metadata, spec: { containers: [], volumes: list, ...spec } },
+    signal,
+  );
+  await finished;
+  return paths;
 }
 
 const read = (path: string) => host.files.text(`${POD}/volumes/kubernetes.io~${path}`);
+
+/** Mounts wait from now on. */
+function holdMounts(): { goOn(): void } {
+  let goOn = () => {};
+  const passed = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  host.files.intercept(async ({ operation, phase }) => {
+    if (operation === "mountMemory" && phase === "before") await passed;
+  });
+  return { goOn: () => goOn() };
+}
+
+it("is set up as far as the pod's sandbox needs it when its content is known", async () => {
+  const mount = holdMounts();
+  const metadata = { name: "web", namespace: "shop", uid: "uid-1" };
+  const { paths, finished } = await volumes.setUp({ metadata, spec: { containers: [], volumes: [SECRET] } });
+  expect([...paths]).toEqual([["login", `${POD}/volumes/kubernetes.io~secret/login`]]);
+  expect(writes.filter((write) => write.startsWith("createTree"))).toEqual([]);
+  mount.goOn();
+  await finished;
+  expect(read("secret/login/user")).toBe("admin");
+});
 
 describe("what cannot be had", () => {
   it.each<[string, Volume, string]>([
@@ -96,6 +124,19 @@ describe("what cannot be had", () => {
       message: `MountVolume.SetUp failed for volume "x" : ${message}`,
     });
     expect(read("secret/login/user")).toBe("admin");
+  });
+
+  it("is said when nothing is under way any more", async () => {
+    const mount = holdMounts();
+    let failure: unknown;
+    const failed = setUp([SECRET, { name: "x", secret: { secretName: "y" } }]).catch((error: unknown) => {
+      failure = error;
+    });
+    await host.clock.settle();
+    expect(failure).toBeUndefined();
+    mount.goOn();
+    await failed;
+    expect(failure).toMatchObject({ message: expect.stringContaining('secret "y" not found') });
   });
 
   it("but is optional gives an empty volume, which fills when the object comes", async () => {

@@ -26,10 +26,11 @@ export interface ApiVolumePlan {
 /** Volumes that the node agent fills with what it reads from the API. */
 export interface ApiVolumes {
   /**
-   * Brings the volume up to date and gives its path. One call at a time for a volume. A volume that this process has shown
-   * before, and that cannot be brought up to date now, stays as it was: `onOutdated` is told why.
+   * Brings the volume up to date, and resolves when what it is to show is known. One call at a time for a volume, until it
+   * has finished. A volume that this process has shown before, and that cannot be brought up to date now, stays as it was:
+   * `onOutdated` is told why.
    */
-  setUp(pod: Pod, plan: ApiVolumePlan, where: VolumePlace): Promise<string>;
+  setUp(pod: Pod, plan: ApiVolumePlan, where: VolumePlace): Promise<VolumeSetUp>;
   /** The pod's volumes are about to be removed. */
   forget(podUid: string): void;
 }
@@ -38,6 +39,13 @@ export interface ApiVolumes {
 export interface VolumePlace {
   readonly directories: VolumeDirectories;
   readonly signal: AbortSignal;
+}
+
+/** A volume that lacks nothing. */
+export interface VolumeSetUp {
+  path: string;
+  /** Resolves when the volume may be used. Who has no use for it need not ask what became of it. */
+  finished: Promise<void>;
 }
 
 export interface ApiVolumesDeps {
@@ -96,45 +104,69 @@ export function createApiVolumes(deps: ApiVolumesDeps): ApiVolumes {
     }
   };
 
-  /** Gives what is shown afterwards. */
-  const bringUpToDate = async (pod: Pod, plan: ApiVolumePlan, place: VolumePlace, last: ShownVersion | undefined) => {
-    const path = place.directories.of(plan.kind, plan.volumeName);
-    // A mount takes about as long as a token does: for a new volume they go side by side.
-    const [fetched, made] = await Promise.allSettled([
-      fetchPayload(deps.api, pod, plan, place.signal),
-      last === undefined ? ensureDirectory(pod, plan, place) : undefined,
-    ]);
-    if (fetched.status === "rejected") throw fetched.reason;
-    if (made.status === "rejected") throw made.reason;
-    const digest = digestOf(fetched.value);
-    if (last?.digest === digest && (await isShown(path, last))) return last;
-    if (last !== undefined) await ensureDirectory(pod, plan, place);
+  const publish = async (
+    pod: Pod,
+    plan: ApiVolumePlan,
+    place: VolumePlace,
+    payload: Payload,
+  ): Promise<ShownVersion> => {
     throwIfAborted(place.signal);
     const group = pod.spec?.securityContext?.fsGroup;
     const directoryMode = group === undefined ? DIRECTORY_MODE : GROUP_DIRECTORY_MODE;
-    return { digest, version: await publishPayload(deps, path, { files: fetched.value, directoryMode, group }) };
+    const path = place.directories.of(plan.kind, plan.volumeName);
+    const version = await publishPayload(deps, path, { files: payload, directoryMode, group });
+    return { digest: digestOf(payload), version };
+  };
+
+  const bringUpToDate = async (pod: Pod, plan: ApiVolumePlan, place: VolumePlace, last: ShownVersion) => {
+    const path = place.directories.of(plan.kind, plan.volumeName);
+    const payload = await fetchPayload(deps.api, pod, plan, place.signal);
+    if (last.digest === digestOf(payload) && (await isShown(path, last))) return last;
+    await ensureDirectory(pod, plan, place);
+    return await publish(pod, plan, place, payload);
   };
 
   const isShown = async (path: string, { version }: ShownVersion) => {
     return (await files.readLink(`${path}/${DATA_LINK}`)) === version;
   };
 
+  const remember = (pod: Pod, { volumeName }: ApiVolumePlan, version: ShownVersion) => {
+    const { uid } = podReference(pod);
+    // Looked up again: the pod's volumes are set up side by side.
+    const ofPod = shown.get(uid) ?? new Map<string, ShownVersion>();
+    shown.set(uid, ofPod.set(volumeName, version));
+  };
+
+  /** A mount takes about as long as a token does: they go side by side. */
+  const showFirst = async (pod: Pod, plan: ApiVolumePlan, place: VolumePlace): Promise<VolumeSetUp> => {
+    const made = ensureDirectory(pod, plan, place);
+    made.catch(() => undefined);
+    const payload = await fetchPayload(deps.api, pod, plan, place.signal).catch(async (error: unknown) => {
+      await Promise.allSettled([made]);
+      throw error;
+    });
+    const finish = async () => {
+      await made;
+      remember(pod, plan, await publish(pod, plan, place, payload));
+    };
+    const finished = finish();
+    finished.catch(() => undefined);
+    return { path: place.directories.of(plan.kind, plan.volumeName), finished };
+  };
+
   return {
     async setUp(pod, plan, place) {
-      const { uid } = podReference(pod);
       const path = place.directories.of(plan.kind, plan.volumeName);
-      const last = shown.get(uid)?.get(plan.volumeName);
+      const last = shown.get(podReference(pod).uid)?.get(plan.volumeName);
+      if (last === undefined) return await showFirst(pod, plan, place);
       try {
-        const version = await bringUpToDate(pod, plan, place, last);
-        // Looked up again: the pod's volumes are set up side by side.
-        const ofPod = shown.get(uid) ?? new Map<string, ShownVersion>();
-        shown.set(uid, ofPod.set(plan.volumeName, version));
+        remember(pod, plan, await bringUpToDate(pod, plan, place, last));
       } catch (error) {
         // Neither an object that was deleted nor a server that is away may stop the containers that run on the volume.
-        if (isAbort(error) || last === undefined || !(await isShown(path, last))) throw error;
+        if (isAbort(error) || !(await isShown(path, last))) throw error;
         deps.onOutdated(pod, plan.volumeName, error);
       }
-      return path;
+      return { path, finished: Promise.resolve() };
     },
     forget: (podUid) => void shown.delete(podUid),
   };

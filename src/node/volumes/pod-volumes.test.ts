@@ -13,8 +13,12 @@ function createRig() {
     if (phase === "before" && operation !== "stat") calls.push(`${operation} ${path}`);
   });
   const volumes = createPodVolumes({ files }, { rootDirectory: "/var/lib/kubelet" });
-  const setUp = async (list: Volume[], spec: Partial<NonNullable<Pod["spec"]>> = {}) =>
-    await volumes.setUp({ metadata: { uid: "uid-1" }, spec: { containers: [], volumes: list, ...spec } });
+  const setUp = async (list: Volume[], spec: Partial<NonNullable<Pod["spec"]>> = {}) => {
+    const pod = { metadata: { uid: "uid-1" }, spec: { containers: [], volumes: list, ...spec } };
+    const { paths, finished } = await volumes.setUp(pod);
+    await finished;
+    return paths;
+  };
   return { files, volumes, calls, setUp };
 }
 

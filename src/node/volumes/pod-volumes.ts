@@ -3,7 +3,7 @@ import { podReference } from "../../api/pods.ts";
 import type { Clock } from "../../base/clock.ts";
 import { throwJoined } from "../../base/errors.ts";
 import type { Files } from "../../host/port.ts";
-import { type ApiVolumes, createApiVolumes, planApiVolume, type VolumePlace } from "./api-volumes.ts";
+import { type ApiVolumes, createApiVolumes, planApiVolume, type VolumePlace, type VolumeSetUp } from "./api-volumes.ts";
 import { setUpEmptyDir, setUpHostPath } from "./local-volumes.ts";
 import { isMemoryPlugin, volumeDirectories } from "./volume-directories.ts";
 import { createVolumeDirectoryMaker } from "./volume-directory-maker.ts";
@@ -13,13 +13,25 @@ import type { VolumeSources } from "./volume-sources.ts";
 /** Sets up what a pod's volumes are on the host, and tears it down. Both may be repeated; a pod has one call at a time. */
 export interface PodVolumes {
   /**
-   * The host path of every volume by its name. Called at every sync of the pod, and does little where nothing changed.
-   * Rejects with one error that names every volume that cannot be had. A volume of API objects that containers may be
-   * using, and that cannot be brought up to date, is no failure: it stays as it was, and `onOutdated` is told.
+   * Resolves when nothing is lacking that the volumes are to show, so that the pod may have its sandbox; containers wait
+   * until it has finished. Called at every sync of the pod, and does little where nothing changed. Rejects with one error
+   * that names every volume that cannot be had, when no work is left under way. A volume of API objects that containers
+   * may be using, and that cannot be brought up to date, is no failure: it stays as it was, and `onOutdated` is told.
    */
-  setUp(pod: Pod, signal?: AbortSignal): Promise<ReadonlyMap<string, string>>;
+  setUp(pod: Pod, signal?: AbortSignal): Promise<PodVolumeSetUp>;
   /** Removes what `setUp` made; host paths stay. */
   tearDown(uid: string): Promise<void>;
+}
+
+/** Where the volumes of a pod are, or will be in a moment. */
+export interface PodVolumeSetUp {
+  /** The host path of every volume by its name. */
+  paths: ReadonlyMap<string, string>;
+  /**
+   * Resolves when all of them may be used; rejects as `setUp` does, when no work is left under way. To be waited for
+   * before anything else is done with them.
+   */
+  finished: Promise<void>;
 }
 
 /** Without an API server, volumes whose content comes from it are refused. */
@@ -46,10 +58,12 @@ export function createPodVolumes(deps: PodVolumesDeps, options: { rootDirectory:
       onOutdated: (pod, volumeName, error) => deps.onOutdated?.(pod, volumeError([{ volumeName, error }]).message),
     });
 
-  const setUpVolume = async (pod: Pod, volume: Volume, place: VolumePlace): Promise<string> => {
-    if (volume.hostPath) return await setUpHostPath(files, volume.hostPath);
+  const setUpVolume = async (pod: Pod, volume: Volume, place: VolumePlace): Promise<VolumeSetUp> => {
+    const finished = Promise.resolve();
+    if (volume.hostPath) return { path: await setUpHostPath(files, volume.hostPath), finished };
     if (volume.emptyDir) {
-      return await setUpEmptyDir(directoryMaker, pod, { volumeName: volume.name, source: volume.emptyDir, ...place });
+      const options = { volumeName: volume.name, source: volume.emptyDir, ...place };
+      return { path: await setUpEmptyDir(directoryMaker, pod, options), finished };
     }
     const plan = planApiVolume(volume);
     if (plan === undefined) throw new Error("volumes of this kind are not supported by this version of nodelet");
@@ -62,16 +76,29 @@ export function createPodVolumes(deps: PodVolumesDeps, options: { rootDirectory:
       const place = { directories: volumeDirectories(options.rootDirectory, podReference(pod).uid), signal };
       const volumes = pod.spec?.volumes ?? [];
       // All of them, also when one has failed: none is left under way, and one error names every culprit.
-      const outcomes = await Promise.allSettled(volumes.map(async (volume) => await setUpVolume(pod, volume, place)));
+      const begun = await Promise.allSettled(volumes.map(async (volume) => await setUpVolume(pod, volume, place)));
+      const finish = async () => {
+        const outcomes = await Promise.allSettled(
+          begun.map(async (outcome) => {
+            if (outcome.status === "rejected") throw outcome.reason;
+            await outcome.value.finished;
+          }),
+        );
+        const failures = volumes.flatMap(({ name }, index): VolumeFailure[] => {
+          const outcome = outcomes[index];
+          return outcome?.status === "rejected" ? [{ volumeName: name, error: outcome.reason }] : [];
+        });
+        if (failures.length > 0) throw volumeError(failures);
+      };
+      const finished = finish();
+      finished.catch(() => undefined);
+      if (begun.some(({ status }) => status === "rejected")) await finished;
       const paths = new Map<string, string>();
-      const failures: VolumeFailure[] = [];
       for (const [index, { name }] of volumes.entries()) {
-        const outcome = outcomes[index];
-        if (outcome?.status === "fulfilled") paths.set(name, outcome.value);
-        else failures.push({ volumeName: name, error: outcome?.reason });
+        const outcome = begun[index];
+        if (outcome?.status === "fulfilled") paths.set(name, outcome.value.path);
       }
-      if (failures.length > 0) throw volumeError(failures);
-      return paths;
+      return { paths, finished };
     },
 
     async tearDown(uid) {

@@ -14,9 +14,14 @@ import { createNodeUnderTest, type NodeUnderTest, type NodeUnderTestOptions } fr
 /** The name of the node under test. */
 export const NODE_NAME = "e2e";
 
+/** What a node needs of a cluster, and a test to end it. */
+export interface NodeCluster extends Pick<TestCluster, "url" | "kubeconfig" | "stop"> {
+  addUser(name: string, groups: readonly string[]): Promise<{ kubeconfig: string }>;
+}
+
 /** An API server in this process and, joined to it, the built program on a containerd of its own. */
-export interface ClusterNode {
-  readonly cluster: TestCluster;
+export interface ClusterNode<Cluster extends NodeCluster = TestCluster> {
+  readonly cluster: Cluster;
   /** May do everything. */
   readonly api: ApiClient;
   readonly node: NodeUnderTest;
@@ -30,6 +35,8 @@ export interface ClusterNode {
   gone(name: string, timeoutMs?: number): Promise<void>;
   /** Asks for the pod's end, with its own grace period where none is given. */
   remove(name: string, gracePeriodSeconds?: number): Promise<void>;
+  /** Begins to watch the pod. `ended` gives every version up to its last, when the object goes. */
+  follow(name: string): Promise<{ ended: Promise<Pod[]> }>;
   events(name: string): Promise<Event[]>;
   /** The event about the object of this name that has these fields, once it is there. */
   event(name: string, fields: Partial<Event>): Promise<Event>;
@@ -43,17 +50,32 @@ export interface ClusterNode {
 }
 
 const EVENT_TIMEOUT_MS = 10_000;
+const MAX_LOG_LINES = 40;
 const EXEC_TIMEOUT_SECONDS = 10n;
 const PODS_PATH = "/api/v1/namespaces/default/pods";
 
+/** How the node reaches its cluster. */
+interface JoinOptions extends NodeUnderTestOptions {
+  /** Default: the server's own URL. */
+  serverUrl?: string;
+}
+
 /** Builds both and starts neither: `node.start(flags)` does. */
 export async function createClusterNode(options: NodeUnderTestOptions = {}): Promise<ClusterNode> {
-  const cluster = await startCluster();
+  return await createNodeOf(await startCluster(), options);
+}
+
+/** As `createClusterNode`, for a cluster that runs already; `destroy` stops it too. */
+export async function createNodeOf<Cluster extends NodeCluster>(
+  cluster: Cluster,
+  options: JoinOptions = {},
+): Promise<ClusterNode<Cluster>> {
   const api = createApiClient(credentialsOf(cluster.kubeconfig));
   const node = await createNodeUnderTest(options);
   const { kubeconfig } = await cluster.addUser(`system:node:${NODE_NAME}`, ["system:nodes"]);
   const kubeconfigPath = join(node.directory, "kubeconfig");
-  await writeFile(kubeconfigPath, kubeconfig, { mode: 0o600 });
+  const { serverUrl = cluster.url } = options;
+  await writeFile(kubeconfigPath, kubeconfig.replaceAll(cluster.url, serverUrl), { mode: 0o600 });
 
   const read = async (name: string): Promise<Pod | undefined> => {
     const answer = await api.json("GET", `${PODS_PATH}/${name}`);
@@ -68,8 +90,12 @@ export async function createClusterNode(options: NodeUnderTestOptions = {}): Pro
   };
   const explain = async (name: string): Promise<string> => {
     const pod = await read(name);
-    const lines = (await events(name)).map(({ reason, message, count }) => `${reason}: ${message} (x${count})`);
-    return `${JSON.stringify({ ...pod?.metadata, managedFields: [] })}\n${JSON.stringify(pod?.status)}\n${lines.join("\n")}\n${node.log().slice(-4_000)}`;
+    const uid = pod?.metadata?.uid ?? name;
+    const told = (await events(name)).map(({ reason, message, count }) => `${reason}: ${message} (x${count})`);
+    const log = node.log();
+    const logged = log.split("\n").filter((line) => line.includes(name) || line.includes(uid));
+    const object = [{ ...pod?.metadata, managedFields: [] }, pod?.status].map((part) => JSON.stringify(part));
+    return [...object, ...told, ...logged.slice(-MAX_LOG_LINES), "…", log.slice(-2_000)].join("\n");
   };
   const until = async (name: string, holds: () => Promise<boolean>, timeoutMs: number, what: string): Promise<void> => {
     const deadline = Date.now() + timeoutMs;
@@ -119,6 +145,22 @@ export async function createClusterNode(options: NodeUnderTestOptions = {}): Pro
     async remove(name, gracePeriodSeconds) {
       const options = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
       await api.object("DELETE", `${PODS_PATH}/${name}`, { apiVersion: "v1", kind: "DeleteOptions", ...options });
+    },
+    async follow(name) {
+      const resourceVersion = (await read(name))?.metadata?.resourceVersion ?? "";
+      const stream = await api.watch(PODS_PATH, { fieldSelector: `metadata.name=${name}`, resourceVersion });
+      const readVersions = async (): Promise<Pod[]> => {
+        try {
+          const events = await stream.until(({ type }) => type === "DELETED");
+          return events.map(({ object }) => PODS.read(object));
+        } finally {
+          stream.close();
+        }
+      };
+      const ended = readVersions();
+      // Whoever asks for it hears of a failure; until then it must not end the process.
+      ended.catch(() => undefined);
+      return { ended };
     },
     events,
     async event(name, fields) {

@@ -37,6 +37,8 @@ export function createBackOffCheck(world: World): Check {
   const entries = new Map<string, Entry>();
   const dues = new Map<string, Due>();
   const stopped = new Set<string>();
+  /** When they ended, by a clock that does not jump. */
+  const ends = new Map<string, number>();
   const promptMs = world.options.hasLatency ? PROMPT_WITH_LATENCY_MS : PROMPT_MS;
   const keyOf = ({ podUid, containerName }: FakeOccurrence) => `${podUid}/${containerName}`;
   const startsOver = (entry: Entry, endedAt: number) => endedAt - entry.attemptedAt > RESET_MS;
@@ -59,16 +61,22 @@ export function createBackOffCheck(world: World): Check {
       );
   };
 
+  /** Another image has another back-off, which begins when the agent sees it. */
+  const isChanged = (uid: string) => world.user?.disturbed.has(uid) === true;
+
   const created = (occurrence: FakeOccurrence) => {
+    if (isChanged(occurrence.podUid)) return;
     const key = keyOf(occurrence);
     dues.delete(key);
     const last = findLastEnded(occurrence);
     if (last === undefined) return;
     const now = world.clock.now();
     const entry = entries.get(key);
+    const endedAt = ends.get(last.id) ?? 0;
     const fresh = entry === undefined || startsOver(entry, last.finishedAt);
     const due = fresh ? last.finishedAt : last.finishedAt + entry.delayMs;
-    if (now + TOLERANCE_MS < due && !stopped.has(last.id)) {
+    const isKnown = world.interference.clockJumpedAt < endedAt;
+    if (now + TOLERANCE_MS < due && isKnown && !stopped.has(last.id)) {
       const early = `${Math.round(due - now)} ms before its back-off of ${entry?.delayMs} ms is over`;
       world.fail("back-off is honoured", `${occurrence.podName}/${occurrence.containerName} is restarted ${early}`);
     }
@@ -78,7 +86,7 @@ export function createBackOffCheck(world: World): Check {
 
   const exited = (occurrence: FakeOccurrence) => {
     const pod = world.wanted.pod(occurrence.podUid);
-    if (pod === undefined || stopped.has(occurrence.id) || !isUnhindered(pod)) return;
+    if (pod === undefined || stopped.has(occurrence.id) || !isUnhindered(pod) || isChanged(occurrence.podUid)) return;
     if (!restartsAfterExit(pod, occurrence.containerName, occurrence.exitCode)) return;
     const now = world.clock.monotonic();
     const entry = entries.get(keyOf(occurrence));
@@ -108,6 +116,7 @@ export function createBackOffCheck(world: World): Check {
     const now = world.clock.monotonic();
     const isVoid =
       world.faults.calmSince() >= due.endedAt ||
+      isChanged(due.uid) ||
       world.node.memory?.workers.states().get(due.uid)?.phase !== "syncing" ||
       world.wanted.wantedSince(due.uid) === undefined ||
       world.cri.sandboxes().find(({ id }) => id === due.sandboxId)?.state !== "ready";
@@ -131,7 +140,10 @@ export function createBackOffCheck(world: World): Check {
     },
     occurred(occurrence) {
       if (occurrence.what === "container-created") created(occurrence);
-      if (occurrence.what === "container-exited") exited(occurrence);
+      if (occurrence.what === "container-exited") {
+        ends.set(occurrence.id, world.clock.monotonic());
+        exited(occurrence);
+      }
       if (occurrence.what === "sandbox-removed") forget(occurrence.podUid);
     },
     stepped() {

@@ -1,4 +1,6 @@
 import type { FakeOccurrence } from "../../../src/cri/fake/fake-state.ts";
+import type { PodVersion } from "../api/api-pods.ts";
+import type { ApiRequestSeen } from "../api/gated-client.ts";
 import type { PublishedStatus } from "../node.ts";
 
 /** Watches a run and calls `world.fail` when its invariant does not hold. */
@@ -9,6 +11,12 @@ export interface Check {
   called?(rpc: string, request: unknown): void;
   /** The node agent published a status that is news. */
   published?(published: PublishedStatus): void;
+  /** A pod of the API changed, by whomever. */
+  stored?(version: PodVersion): void;
+  /** The node agent's request has reached the API server, and is about to be done. */
+  asked?(request: ApiRequestSeen): void;
+  /** It was done; the answer is on its way, and may be lost. */
+  wrote?(request: ApiRequestSeen, answer: unknown): void;
   /** A process of the node agent starts. */
   started?(): void;
   /** Everything that needs no more time has happened. */

@@ -1,4 +1,8 @@
 import type { World } from "../world.ts";
+import { createApiDeletionCheck } from "./api-deletion.ts";
+import { createApiReferencesCheck } from "./api-references.ts";
+import { createApiStatusCheck } from "./api-status.ts";
+import { createApiWorkloadCheck } from "./api-workload.ts";
 import { createBackOffCheck } from "./back-off.ts";
 import type { Check } from "./check.ts";
 import { createExclusionCheck } from "./exclusion.ts";
@@ -9,6 +13,18 @@ import { createNeedlessStopCheck } from "./needless-stop.ts";
 import { createOwnershipCheck } from "./ownership.ts";
 import { createTerminationCheck } from "./termination.ts";
 import { createWorkloadCheck } from "./workload.ts";
+
+/** Of a node with an API server, besides all others. */
+function createApiChecks(world: World): Check[] {
+  const { cluster } = world;
+  if (cluster === undefined) return [];
+  return [
+    createApiStatusCheck(world, cluster),
+    createApiDeletionCheck(world, cluster),
+    createApiReferencesCheck(world, cluster),
+    createApiWorkloadCheck(world),
+  ];
+}
 
 export function createChecks(world: World): Check[] {
   return [
@@ -21,5 +37,6 @@ export function createChecks(world: World): Check[] {
     createOwnershipCheck(world),
     createBackOffCheck(world),
     createWorkloadCheck(world),
+    ...createApiChecks(world),
   ];
 }

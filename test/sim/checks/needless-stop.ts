@@ -9,13 +9,14 @@ import { readText } from "./read-text.ts";
 
 /** A container of a pod that is wanted and not done is never stopped; above all not because the node agent restarted. */
 export function createNeedlessStopCheck(world: World): Check {
+  /** When the sandboxes were made, by a clock that does not jump. */
+  const made = new Map<string, number>();
   const check = (container: Readonly<FakeContainer>) => {
     const sandbox = world.cri.sandboxes().find(({ id }) => id === container.sandboxId);
     const uid = sandbox?.config.metadata?.uid ?? "";
     const pod = world.wanted.pod(uid);
     if (sandbox === undefined || sandbox.state !== "ready" || pod === undefined) return;
-    const startOfClock = world.clock.now() - world.clock.monotonic();
-    const madeAt = sandbox.createdAt - startOfClock;
+    const madeAt = made.get(sandbox.id) ?? 0;
     const wantedSince = world.wanted.wantedSince(uid);
     const wasWanted = wantedSince !== undefined && wantedSince <= madeAt && world.wanted.uncertainAt(uid) < madeAt;
     if (!wasWanted || isDone(pod, newestOf(world, sandbox.id))) return;
@@ -23,6 +24,9 @@ export function createNeedlessStopCheck(world: World): Check {
     world.fail("what is wanted and runs is never stopped", name);
   };
   return {
+    occurred({ what, id }) {
+      if (what === "sandbox-ready") made.set(id, world.clock.monotonic());
+    },
     called(rpc, request) {
       if (rpc !== "stopContainer" && rpc !== "stopPodSandbox") return;
       const id = readText(request, rpc === "stopContainer" ? "containerId" : "podSandboxId");

@@ -16,7 +16,11 @@ export function createOwnershipCheck(world: World): Check {
         const uid = sandbox?.config.metadata?.uid ?? "";
         const unwantedSince = world.wanted.unwantedSince(uid);
         if (unwantedSince === undefined || world.wanted.pod(uid) === undefined) continue;
-        const since = Math.max(unwantedSince, container.startedAt - wallClockAtStart, world.faults.calmSince());
+        const since = Math.max(
+          unwantedSince,
+          Math.min(now, container.startedAt - wallClockAtStart),
+          world.faults.calmSince(),
+        );
         if (now - since <= world.wanted.gracePeriodMs(uid).most + BOUND_MS) continue;
         const name = `${sandbox?.config.metadata?.name}/${container.config.metadata?.name} ${short(container.id)}`;
         world.fail("what runs is wanted or stops soon", `${name} has run for ${now - since} ms since all was well`);

@@ -58,6 +58,8 @@ export function createMirrorRig() {
     warnings,
     staticPods: new Map<string, Pod>(),
     ending: new Set<string>(),
+    /** UIDs of mirrors. */
+    outlived: new Set<string>(),
     sourcesReady: true,
     fault: (_request: string): Fault | undefined => undefined,
   };
@@ -143,6 +145,7 @@ export function createMirrorRig() {
       mirrorPods: [...copies.values()].filter((pod) => isMirrorPod(pod) && pod.spec?.nodeName === NODE),
       nodeUid,
       sourcesReady: rig.sourcesReady,
+      isOutlived: (mirror) => rig.outlived.has(podUid(mirror)),
       isEnding: (fullName) => rig.ending.has(fullName),
     });
   const stop = new AbortController();

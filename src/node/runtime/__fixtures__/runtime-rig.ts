@@ -47,6 +47,11 @@ export interface RuntimeRigOptions extends Partial<FakeCriOptions>, PodConfigsDe
   facts?: Partial<NodeFacts>;
 }
 
+interface RigSyncOptions {
+  signal?: AbortSignal;
+  volumesFinished?: Promise<void>;
+}
+
 /** The executor of plans over a fake machine and a fake runtime. */
 export function createRuntimeRig(options: RuntimeRigOptions = {}) {
   const { facts, refs, userNamespaces, runtimeHandlerOf, supportsUserNamespaces, ...criOptions } = options;
@@ -74,12 +79,12 @@ export function createRuntimeRig(options: RuntimeRigOptions = {}) {
   });
 
   /** Syncs the pod as its worker does, on what the runtime holds now; returns failures as `main CrashLoopBackOff`. */
-  const sync = async (pod: Pod, { signal = NEVER }: { signal?: AbortSignal } = {}) => {
+  const sync = async (pod: Pod, { signal = NEVER, volumesFinished = Promise.resolve() }: RigSyncOptions = {}) => {
     let changes = 0;
     await podFiles.makeDirectories(pod);
     const status = await node.read(pod);
     const running: Promise<SyncOutcome> = runtime.sync(pod, status, {
-      volumes: new Map(),
+      volumes: { paths: new Map(), finished: volumesFinished },
       signal,
       beforeChange: () => void changes++,
     });

@@ -1,0 +1,78 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { readCpuMs, readMemory } from "../control-plane/server-process.ts";
+import type { Measure, Target, Unit } from "../measure.ts";
+import { readRuntimeCalls } from "../runtime-calls.ts";
+import { sleepingPod } from "../workload.ts";
+import { type ClusterCase, type ClusterCaseContext, compareNodes } from "./cluster-case.ts";
+import type { NodeProcess, NodeProgram } from "./node-program.ts";
+import { createPodOn, deletePod, showsGone, showsRunning } from "./pods.ts";
+import { clearRuntime, runAlone } from "./turns.ts";
+
+const SETTLE_MS = 20_000;
+const SECOND = 1_000;
+
+interface Weight {
+  /** In percent of a core. */
+  cpuShare: number;
+  calls: number | undefined;
+  empty: Memory;
+  full: Memory;
+}
+
+type Memory = Awaited<ReturnType<typeof readMemory>>;
+
+/** What a node agent costs that has nothing to do: its memory without and with pods, and the CPU it takes with them. */
+export const clusterIdle: ClusterCase = async (context) => {
+  const { programs, sizes } = context;
+  const weights: Weight[] = [];
+  for (const program of programs) {
+    weights.push(await runAlone(program, async (process) => await weigh(context, program, process)));
+    await clearRuntime(context);
+  }
+  const pods = `${sizes.clusterIdlePods} pods`;
+  const of = (name: string, unit: Unit, pick: (weight: Weight) => number, target?: Target): Measure => {
+    const kind = unit === "MiB" ? "cluster-memory" : "cluster-idle";
+    const values = weights.map((weight) => [pick(weight)]);
+    return compareNodes(context, { case: kind, name, unit, values, ...(target && { target }) });
+  };
+  const calls = weights[0]?.calls;
+  return [
+    of(`CPU, ${pods}`, "% of a core", ({ cpuShare }) => cpuShare, { of: "value", median: 2 }),
+    ...(calls === undefined
+      ? []
+      : [of(`runtime calls in ${sizes.clusterIdleSeconds} s`, "calls", (weight) => weight.calls ?? Number.NaN)]),
+    of("resident, no pods", "MiB", ({ empty }) => empty.resident, { of: "value", median: 70 }),
+    of("proportional, no pods", "MiB", ({ empty }) => empty.proportional),
+    of(`resident, ${pods}`, "MiB", ({ full }) => full.resident, { of: "value", median: 100 }),
+    of(`proportional, ${pods}`, "MiB", ({ full }) => full.proportional),
+  ];
+};
+
+async function weigh(context: ClusterCaseContext, program: NodeProgram, process: NodeProcess): Promise<Weight> {
+  const { api, sizes, signal } = context;
+  const { pid } = process;
+  const say = (what: string) => context.progress(`${program.name}, ${what}`);
+  const readCalls = async () => process.metrics && readRuntimeCalls(await process.metrics()).count;
+  const names = Array.from({ length: sizes.clusterIdlePods }, (_, index) => `idle-${index}`);
+  say("no pods");
+  await delay(SETTLE_MS, undefined, { signal });
+  const empty = await readMemory([pid]);
+  say(`starting ${names.length} pods`);
+  const running = api.pods.until({ names, what: "Running", fits: showsRunning, signal });
+  for (const name of names) await createPodOn(api.connection, program.nodeName, sleepingPod(name));
+  await running;
+  await delay(SETTLE_MS, undefined, { signal });
+  say(`${sizes.clusterIdleSeconds} s with ${names.length} pods`);
+  const callsBefore = await readCalls();
+  const [begun, cpuMs] = [performance.now(), await readCpuMs([pid])];
+  await delay(sizes.clusterIdleSeconds * SECOND, undefined, { signal });
+  const cpuShare = (100 * ((await readCpuMs([pid])) - cpuMs)) / (performance.now() - begun);
+  const full = await readMemory([pid]);
+  const callsAfter = await readCalls();
+  say("removing the pods");
+  const gone = api.pods.until({ names, what: "gone", fits: showsGone, signal });
+  for (const name of names) await deletePod(api.connection, name);
+  await gone;
+  const calls = callsBefore === undefined || callsAfter === undefined ? undefined : callsAfter - callsBefore;
+  return { cpuShare, calls, empty, full };
+}

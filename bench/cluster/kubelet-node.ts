@@ -1,0 +1,56 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { findFreePorts } from "../control-plane/server-process.ts";
+import { startNode } from "./node-process.ts";
+import type { NodeProgram } from "./node-program.ts";
+
+interface KubeletOptions {
+  binary: string;
+  directory: string;
+  kubeconfig: string;
+}
+
+/** The Go kubelet, with what it needs to run on whatever machine this is; all that costs time is as it is by default. */
+export async function kubeletNode(
+  context: Parameters<typeof startNode>[0],
+  { binary, directory, kubeconfig }: KubeletOptions,
+): Promise<NodeProgram> {
+  const { world } = context;
+  const path = (name: string) => join(directory, name);
+  for (const made of [directory, path("kubelet")]) await mkdir(made);
+  const [port = 0] = await findFreePorts(1);
+  const configuration = {
+    apiVersion: "kubelet.config.k8s.io/v1beta1",
+    kind: "KubeletConfiguration",
+    containerRuntimeEndpoint: world.containerd.endpoint,
+    address: "127.0.0.1",
+    port,
+    readOnlyPort: 0,
+    healthzPort: 0,
+    authentication: { anonymous: { enabled: false }, webhook: { enabled: false } },
+    authorization: { mode: "AlwaysAllow" },
+    cgroupDriver: "cgroupfs",
+    enforceNodeAllocatable: [],
+    // Whether the machine's disk is nearly full must not decide.
+    evictionHard: { "memory.available": "0%", "nodefs.available": "0%", "imagefs.available": "0%" },
+    imageGCHighThresholdPercent: 100,
+    failSwapOn: false,
+  };
+  await writeFile(path("kubelet.json"), JSON.stringify(configuration));
+  const nodeName = "kubelet";
+  const flags = [
+    `--config=${path("kubelet.json")}`,
+    `--root-dir=${path("kubelet")}`,
+    `--cert-dir=${path("pki")}`,
+    `--kubeconfig=${kubeconfig}`,
+    `--hostname-override=${nodeName}`,
+    // The API server of this project speaks JSON.
+    "--kube-api-content-type=application/json",
+  ];
+  const logFile = path("kubelet.log");
+  return {
+    name: "Go kubelet",
+    nodeName,
+    start: async () => await startNode(context, { nodeName, command: [binary, ...flags], logFile }),
+  };
+}

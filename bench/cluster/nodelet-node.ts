@@ -1,0 +1,49 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fetchText, V8_FLAGS } from "../agent.ts";
+import type { World } from "../world.ts";
+import { startNode } from "./node-process.ts";
+import type { NodeProgram } from "./node-program.ts";
+
+interface NodeletOptions {
+  directory: string;
+  kubeconfig: string;
+}
+
+/** The built program, as `nodelet up` starts it. */
+export async function nodeletNode(
+  context: Parameters<typeof startNode>[0] & { world: World },
+  { directory, kubeconfig }: NodeletOptions,
+): Promise<NodeProgram> {
+  const { world } = context;
+  const path = (name: string) => join(directory, name);
+  for (const made of [directory, path("manifests"), path("pods"), path("kubelet")]) await mkdir(made);
+  const configuration = {
+    apiVersion: "kubelet.config.k8s.io/v1beta1",
+    kind: "KubeletConfiguration",
+    containerRuntimeEndpoint: world.containerd.endpoint,
+    staticPodPath: path("manifests"),
+    podLogsDir: path("pods"),
+    healthzPort: 0,
+    enableServer: false,
+    failSwapOn: false,
+    failCgroupV1: false,
+  };
+  await writeFile(path("kubelet.json"), JSON.stringify(configuration));
+  const [nodeName, socket] = ["nodelet", path("node.sock")];
+  const flags = [
+    `--config=${path("kubelet.json")}`,
+    `--root-dir=${path("kubelet")}`,
+    `--cert-dir=${path("pki")}`,
+    `--kubeconfig=${kubeconfig}`,
+    `--nodelet-socket=${socket}`,
+    `--hostname-override=${nodeName}`,
+  ];
+  const command = [process.execPath, ...V8_FLAGS, world.program, "kubelet", ...flags];
+  const metrics = async () => await fetchText({ socketPath: socket, path: "/metrics" });
+  return {
+    name: "nodelet",
+    nodeName,
+    start: async () => await startNode(context, { nodeName, command, logFile: world.agentLog, metrics }),
+  };
+}

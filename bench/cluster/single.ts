@@ -1,0 +1,128 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { FloorPod } from "../floor.ts";
+import { type Measure, timed } from "../measure.ts";
+import { type RuntimeCalls, readRuntimeCalls } from "../runtime-calls.ts";
+import { summarize } from "../stats.ts";
+import { sleepingPod } from "../workload.ts";
+import { type ClusterCase, type ClusterCaseContext, compareNodes } from "./cluster-case.ts";
+import { createPodOn, deletePod, showsGone, showsRunning } from "./pods.ts";
+import { type Runner, type Turns, takeTurns } from "./turns.ts";
+
+/** Between a start and the stop, so that neither is charged with what the other left to do. */
+const PAUSE_MS = 300;
+
+/** Pods one at a time, created and deleted: the floor's, nodelet's and the kubelet's in turns. */
+export const clusterSingle: ClusterCase = async (context) =>
+  await takeTurns(context, async (turns) => describe(context, await runPods(context, turns)));
+
+interface Pods {
+  floor: BarePod[];
+  /** Of each program, in the order of the programs. */
+  nodes: NodePod[][];
+}
+
+type BarePod = FloorPod & { stopMs: number };
+
+interface NodePod {
+  startMs: number;
+  stopMs: number;
+  /** Undefined where the program does not say. */
+  start: RuntimeCalls | undefined;
+  stop: RuntimeCalls | undefined;
+}
+
+async function runPods(context: ClusterCaseContext, turns: Turns): Promise<Pods> {
+  const { sizes, progress } = context;
+  const pods: Pods = { floor: [], nodes: turns.runners.map(() => []) };
+  for (let index = -1; index < sizes.singlePods; index++) {
+    progress(`pod ${Math.max(index, 0) + 1} of ${sizes.singlePods}`);
+    const floorPod = await turns.floor(async () => await runFloorPod(context, `floor-${index + 1}`));
+    // The first of each warms up.
+    if (index >= 0) pods.floor.push(floorPod);
+    for (const [place, runner] of turns.runners.entries()) {
+      const pod = await turns.of(runner, async () => await runNodePod(context, runner, `single-${index + 1}`));
+      if (index >= 0) pods.nodes[place]?.push(pod);
+    }
+  }
+  return pods;
+}
+
+async function runFloorPod({ floor }: ClusterCaseContext, name: string): Promise<BarePod> {
+  const pod = await floor.start(await floor.prepare(sleepingPod(name)));
+  await delay(PAUSE_MS);
+  return { ...pod, stopMs: await floor.stop(pod) };
+}
+
+async function runNodePod(
+  { api, signal }: ClusterCaseContext,
+  { program, process }: Runner,
+  name: string,
+): Promise<NodePod> {
+  const readCalls = async () => process.metrics && readRuntimeCalls(await process.metrics());
+  const of = { names: [name], signal };
+  const before = await readCalls();
+  const running = api.pods.until({ ...of, what: "Running", fits: showsRunning });
+  const createdAt = await createPodOn(api.connection, program.nodeName, sleepingPod(name));
+  const startMs = ((await running).get(name) ?? 0) - createdAt;
+  await delay(PAUSE_MS);
+  const between = await readCalls();
+  const gone = api.pods.until({ ...of, what: "gone", fits: showsGone });
+  const deletedAt = await deletePod(api.connection, name);
+  const stopMs = ((await gone).get(name) ?? 0) - deletedAt;
+  await delay(PAUSE_MS);
+  const after = await readCalls();
+  return { startMs, stopMs, start: computeAdded(before, between), stop: computeAdded(between, after) };
+}
+
+function computeAdded(before: RuntimeCalls | undefined, after: RuntimeCalls | undefined): RuntimeCalls | undefined {
+  if (before === undefined || after === undefined) return undefined;
+  const durations = [...after.durationsMs].map(
+    ([operation, ms]) => [operation, ms - (before.durationsMs.get(operation) ?? 0)] as const,
+  );
+  return { count: after.count - before.count, durationsMs: new Map(durations) };
+}
+
+const START_CALLS = ["run_podsandbox", "create_container", "start_container"];
+const STOP_CALLS = ["stop_container", "stop_podsandbox", "remove_podsandbox"];
+
+function describe(context: ClusterCaseContext, { floor, nodes }: Pods): Measure[] {
+  const values = (of: (pod: NodePod) => number) => nodes.map((pods) => pods.map(of));
+  const bareStartMs = floor.map(({ sandboxMs, createMs, startMs }) => sandboxMs + createMs + startMs);
+  const bareStopMs = floor.map(({ stopMs }) => stopMs);
+  const start = { case: "cluster-single", name: "create called → Running seen" } as const;
+  const stop = { case: "cluster-delete", name: "delete called → gone seen" } as const;
+  return [
+    compareNodes(context, {
+      ...start,
+      target: { of: "ratio", median: 1.32, p99: 1.53 },
+      values: values(({ startMs }) => startMs),
+      floor: bareStartMs,
+    }),
+    ...describeCalls("cluster-single", START_CALLS, nodes[0] ?? [], bareStartMs),
+    compareNodes(context, {
+      ...stop,
+      target: { of: "ratio", median: 1.65 },
+      values: values(({ stopMs }) => stopMs),
+      floor: bareStopMs,
+    }),
+    ...describeCalls("cluster-delete", STOP_CALLS, nodes[0] ?? [], bareStopMs),
+  ];
+}
+
+/** What of nodelet's time the runtime has. */
+function describeCalls(
+  name: "cluster-single" | "cluster-delete",
+  operations: readonly string[],
+  pods: readonly NodePod[],
+  floor: readonly number[],
+): Measure[] {
+  const side = name === "cluster-single" ? "start" : "stop";
+  const calls = pods.map((pod) => pod[side]).filter((of) => of !== undefined);
+  if (calls.length === 0) return [];
+  const sumOf = ({ durationsMs }: RuntimeCalls) =>
+    operations.reduce((sum, operation) => sum + (durationsMs.get(operation) ?? 0), 0);
+  return [
+    timed({ case: name, name: "of nodelet: the floor's calls" }, calls.map(sumOf), floor),
+    { case: name, name: "runtime calls", unit: "calls", summary: summarize(calls.map(({ count }) => count)) },
+  ];
+}

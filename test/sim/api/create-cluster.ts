@@ -1,0 +1,73 @@
+import type { Clock } from "../../../src/base/clock.ts";
+import type { FakeHost } from "../../../src/host/fake/create-fake-host.ts";
+import type { KubeClient } from "../../../src/kube/port.ts";
+import type { KubePorts } from "../../../src/node/node-agent-ports.ts";
+import type { Dice } from "../dice.ts";
+import type { Faults } from "../faults.ts";
+import { NODE_NAME } from "../manifests.ts";
+import type { Trace } from "../trace.ts";
+import { type ApiFaults, createApiFaults } from "./api-faults.ts";
+import { type ApiPods, followApiPods, type PodVersion } from "./api-pods.ts";
+import { createSimulatedApiServer } from "./create-api-server.ts";
+import { createDirectKubeClient } from "./direct-client.ts";
+import { type ApiRequestSeen, type CallGate, createGatedClient } from "./gated-client.ts";
+
+/** The API server that a node has beside its manifests, and what stands between the two. */
+export interface Cluster {
+  readonly pods: ApiPods;
+  readonly faults: ApiFaults;
+  /** An administrator's, whom no fault meets. */
+  readonly admin: KubeClient;
+  readonly dice: Dice;
+  /** How secrets and config maps are followed. */
+  readonly strategy: "Watch" | "Cache" | "Get";
+  /** The clients of a process that starts. */
+  connect(process: { gate: CallGate; clock: Clock }): KubePorts;
+  stop(): Promise<void>;
+}
+
+export interface ClusterDeps {
+  host: FakeHost;
+  faults: Faults;
+  trace: Trace;
+  dice: { options: Dice; faults: Dice; user: Dice };
+  seed: number;
+  onVersion(version: PodVersion): void;
+  onCalled(request: ApiRequestSeen): void;
+  onWritten(request: ApiRequestSeen, answer: unknown): void;
+}
+
+const NODE_USER = { commonName: `system:node:${NODE_NAME}`, organizations: ["system:nodes"] };
+const ADMIN = { commonName: "admin", organizations: ["system:masters"] };
+const TIMEOUTS_MS = { client: 30_000, heartbeat: 10_000, events: 30_000 };
+
+export async function createCluster(deps: ClusterDeps): Promise<Cluster> {
+  const { host, faults, trace, dice } = deps;
+  const { clock } = host;
+  const latencyMs = dice.options.pick([0, 0, 2, 25]);
+  const strategy = dice.options.pick(["Watch", "Watch", "Cache", "Get"] as const);
+  const server = await createSimulatedApiServer({ clock, seed: deps.seed });
+  const { controlPlane } = server;
+  const api = createApiFaults({ clock, dice: dice.faults, faults, trace, latencyMs });
+  const trouble = { clock, dice: dice.faults, faults, api };
+  const { onCalled, onWritten } = deps;
+  return {
+    pods: followApiPods({ feed: controlPlane.feed, clock }, deps.onVersion),
+    faults: api,
+    admin: createDirectKubeClient(controlPlane, ADMIN, { clock }),
+    dice: dice.user,
+    strategy,
+    connect(process) {
+      const connect = (timeoutMs: number) => {
+        const client = createDirectKubeClient(controlPlane, NODE_USER, { clock: process.clock, timeoutMs });
+        return createGatedClient({ client, gate: process.gate, trouble, timeoutMs, onCalled, onWritten });
+      };
+      return {
+        client: connect(TIMEOUTS_MS.client),
+        heartbeat: connect(TIMEOUTS_MS.heartbeat),
+        events: connect(TIMEOUTS_MS.events),
+      };
+    },
+    stop: server.stop,
+  };
+}

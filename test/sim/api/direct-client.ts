@@ -1,0 +1,129 @@
+import { AbortedError } from "../../../src/base/abort.ts";
+import type { Clock } from "../../../src/base/clock.ts";
+import type { ControlPlane } from "../../../src/control-plane/compose.ts";
+import { nodeClock } from "../../../src/host/node/node-clock.ts";
+import type { WebAnswer, WebRequest } from "../../../src/host/web-server.ts";
+import { readAnswerError } from "../../../src/kube/http/answer-error.ts";
+import type { ApiRequest, Caller } from "../../../src/kube/http/caller.ts";
+import { createDeadline, type Deadline } from "../../../src/kube/http/deadline.ts";
+import { createKubeVerbs } from "../../../src/kube/http/kube-verbs.ts";
+import { type KubeClient, KubeUnreachableError } from "../../../src/kube/port.ts";
+import { createEventQueue } from "./event-queue.ts";
+
+/** As whom a client calls: what its certificate would say. Undefined is the anonymous user. */
+export type DirectUser = WebRequest["peer"];
+
+interface DirectClientOptions {
+  /** Default: the real one. */
+  readonly clock?: Clock;
+  /** Default 10 s. */
+  readonly timeoutMs?: number;
+  readonly userAgent?: string;
+}
+
+/**
+ * A client of a control plane in this process: the whole server is exercised, and HTTP and TLS are not. Everything
+ * happens on promises and the given clock, so that a simulation replays.
+ */
+export function createDirectKubeClient(
+  { handle }: Pick<ControlPlane, "handle">,
+  user: DirectUser,
+  options: DirectClientOptions = {},
+): KubeClient {
+  const { clock = nodeClock, timeoutMs = 10_000, userAgent = "direct/1.0" } = options;
+  const ask = async (request: ApiRequest, deadline: Deadline): Promise<WebAnswer> => {
+    const { signal } = deadline;
+    const web = describeRequest(request, { user, userAgent, signal });
+    return await new Promise((resolve, reject) => {
+      signal.addEventListener("abort", () => reject(new AbortedError()), { once: true });
+      handle(web).then(resolve, reject);
+    });
+  };
+  const caller: Caller = {
+    async call(request, callOptions) {
+      const deadline = createDeadline(clock, {
+        parents: [callOptions.signal],
+        timeoutMs: callOptions.timeoutMs ?? timeoutMs,
+      });
+      try {
+        return readSuccess(request, await ask(request, deadline));
+      } catch (error) {
+        throw explain(request, deadline, error);
+      } finally {
+        deadline.release();
+      }
+    },
+    async stream(request, { endAfterMs, signal }) {
+      const deadline = createDeadline(clock, { parents: [signal], timeoutMs: endAfterMs });
+      try {
+        const answer = await ask(request, deadline);
+        if (answer.status !== 200) readSuccess(request, answer);
+        const events = createEventQueue(answer.body, deadline.signal);
+        return {
+          read: async (onChunk) => {
+            await events.read(onChunk).catch((error: unknown) => {
+              throw explain(request, deadline, error);
+            });
+          },
+          release() {
+            events.close();
+            deadline.release();
+          },
+        };
+      } catch (error) {
+        deadline.release();
+        throw explain(request, deadline, error);
+      }
+    },
+  };
+  return createKubeVerbs({ caller, clock }, { timeoutMs });
+}
+
+function explain({ method, path }: ApiRequest, { isTimedOut, timeoutMs }: Deadline, error: unknown): unknown {
+  if (!isTimedOut) return error;
+  return new KubeUnreachableError("timed-out", `${method} ${path}: no answer within ${timeoutMs} ms`, { cause: error });
+}
+
+interface Sender {
+  readonly user: DirectUser;
+  readonly userAgent: string;
+  readonly signal: AbortSignal;
+}
+
+function describeRequest(
+  { method, path, body, contentType = "application/json" }: ApiRequest,
+  { user, userAgent, signal }: Sender,
+): WebRequest {
+  const [plainPath = "", query = ""] = path.split("?", 2);
+  const headers: Readonly<Record<string, readonly string[]>> = {
+    accept: ["application/json"],
+    "user-agent": [userAgent],
+    ...(body !== undefined && { "content-type": [contentType] }),
+  };
+  return {
+    method,
+    path: plainPath,
+    query: new URLSearchParams(query),
+    header: (name) => headers[name] ?? [],
+    headersBeginning: (prefix) => {
+      return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith(prefix)));
+    },
+    peer: user,
+    remoteAddress: "127.0.0.1",
+    signal,
+    readBody: async () => Buffer.from(body === undefined ? "" : JSON.stringify(body)),
+  };
+}
+
+function readSuccess({ method, path }: ApiRequest, { status, body }: WebAnswer): Buffer {
+  const bytes = bytesOf(body);
+  if (status >= 200 && status < 300) return bytes;
+  throw readAnswerError(`${method} ${path}`, status, bytes);
+}
+
+function bytesOf(body: WebAnswer["body"]): Buffer {
+  if (typeof body === "string") return Buffer.from(body);
+  if (Buffer.isBuffer(body)) return body;
+  if ("stream" in body) throw new Error("the control plane streams what should be one answer");
+  return Buffer.concat(body);
+}
