@@ -117,14 +117,17 @@ describe("followContainerdEvents", () => {
     await ended;
   });
 
-  it("passes an event on after a second whatever the status says", async () => {
-    const { seen, ended, abort } = follow([exitOf("goes-on"), exitOf("unknown")], {
-      ...runtimeWhere({ containers: { "goes-on": 1e9 } }),
+  it("passes an event on whatever the status says: an OOM kill after a second, an exit after half a minute", async () => {
+    const oom = envelope("containerd.events.TaskOOM", TaskOOM.encode({ containerId: "one-of-two" }).finish());
+    const { seen, ended, abort } = follow([exitOf("goes-on"), oom, exitOf("unknown"), exitOf("late")], {
+      ...runtimeWhere({ containers: { "goes-on": 1e9, "one-of-two": 1e9, late: 5_000 } }),
     });
-    await vi.advanceTimersByTimeAsync(2_000);
+    await vi.advanceTimersByTimeAsync(40_000);
     expect(seen).toEqual([
       [0, "unknown"],
-      [expect.closeTo(1_000, -2), "goes-on"],
+      [expect.closeTo(1_000, -3), "one-of-two"],
+      [expect.closeTo(5_000, -3), "late"],
+      [expect.closeTo(30_000, -3), "goes-on"],
     ]);
     abort();
     await ended;

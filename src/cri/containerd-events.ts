@@ -64,9 +64,13 @@ export async function* followContainerdEvents(
     controller.abort();
   };
   const tasks = createTasks((_name, error) => fail(error));
-  const deliver = async (event: RuntimeEvent) => {
-    if (event.kind === "stopped")
-      await statusReads.run(async () => await untilStopped(deps, event.containerId, signal), signal);
+  const isStillRunning = async (id: string) =>
+    await statusReads.run(async () => await readIsRunning(deps.runtime, id, signal), signal);
+  const deliver = async (event: RuntimeEvent, catchUpLimitMs: number) => {
+    if (event.kind === "stopped") {
+      const { containerId } = event;
+      await untilStopped({ clock: deps.clock, isStillRunning }, { containerId, catchUpLimitMs, signal });
+    }
     if (!pending.offer(event)) fail(overflow());
   };
   const read = async () => {
@@ -74,7 +78,7 @@ export async function* followContainerdEvents(
       const event = decodeEnvelope(envelope);
       if (event === undefined) continue;
       if (tasks.running > MAX_PENDING) throw overflow();
-      tasks.spawn("deliver", async () => await deliver(event));
+      tasks.spawn("deliver", async () => await deliver(event, catchUpLimitOf(envelope)));
     }
     controller.abort();
   };
@@ -117,10 +121,16 @@ export function decodeEnvelope(envelope: Envelope): RuntimeEvent | undefined {
 
 type StatusReader = Pick<RuntimeService, "containerStatus" | "podSandboxStatus">;
 
-/** An exit is in the status after 10 to 40 ms as a rule; on a busy machine it took half a second. */
-const CATCH_UP_LIMIT_MS = 1_000;
+/** An exit is in the status after 10 to 40 ms as a rule; on a very busy machine it took more than a second. */
+const EXIT_LIMIT_MS = 30_000;
+/** What the kernel killed may have been one process of several. */
+const OOM_LIMIT_MS = 1_000;
 const FIRST_DELAY_MS = 5;
-const MAX_DELAY_MS = 50;
+const MAX_DELAY_MS = 250;
+
+function catchUpLimitOf({ event }: Envelope): number {
+  return event?.typeUrl.endsWith("TaskOOM") ? OOM_LIMIT_MS : EXIT_LIMIT_MS;
+}
 
 /**
  * The CRI plugin hears of an exit from the same event as we do, and then cleans up before its state says so: a status
@@ -128,21 +138,20 @@ const MAX_DELAY_MS = 50;
  * state does not change (an OOM kill inside it) or cannot be read.
  */
 async function untilStopped(
-  { runtime, clock }: { runtime: StatusReader; clock: Clock },
-  id: string,
-  signal: AbortSignal,
+  { clock, isStillRunning }: { clock: Clock; isStillRunning(id: string): Promise<boolean> },
+  { containerId, catchUpLimitMs, signal }: { containerId: string; catchUpLimitMs: number; signal: AbortSignal },
 ): Promise<void> {
   const startedAt = clock.monotonic();
   for (;;) {
-    if (!(await isStillRunning(runtime, id, signal))) return;
+    if (!(await isStillRunning(containerId))) return;
     const elapsedMs = clock.monotonic() - startedAt;
-    if (elapsedMs >= CATCH_UP_LIMIT_MS) return;
+    if (elapsedMs >= catchUpLimitMs) return;
     // A quarter of the time so far: close behind a quick exit, and few readings for a slow one.
     await sleep(clock, Math.min(Math.max(elapsedMs / 4, FIRST_DELAY_MS), MAX_DELAY_MS), signal);
   }
 }
 
-async function isStillRunning(runtime: StatusReader, id: string, signal: AbortSignal): Promise<boolean> {
+async function readIsRunning(runtime: StatusReader, id: string, signal: AbortSignal): Promise<boolean> {
   try {
     const { status } = await runtime.containerStatus({ containerId: id, verbose: false }, { signal });
     return status?.state === ContainerState.CONTAINER_RUNNING;

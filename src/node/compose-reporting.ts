@@ -10,8 +10,8 @@ import { manifestHash, mirroredHash } from "./mirror-pods/make-mirror-pod.ts";
 import { createMirrorPods } from "./mirror-pods/mirror-pods.ts";
 import type { KubePorts, NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import type { NodeRegistration } from "./node-status/node-registration.ts";
-import type { PodStatuses } from "./status/pod-statuses.ts";
 import { isAnotherLife } from "./status/another-life.ts";
+import type { PodStatuses } from "./status/pod-statuses.ts";
 import { createStatusSender } from "./status/send-statuses.ts";
 import type { PodState } from "./workers/pod-state.ts";
 

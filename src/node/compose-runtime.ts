@@ -7,7 +7,8 @@ import type { RefParts } from "./compose-refs.ts";
 import { createUserNamespaces } from "./identity/user-namespaces.ts";
 import { createImageEnsurer } from "./images/image-ensurer.ts";
 import type { LoopInbox } from "./loop/loop-inbox.ts";
-import type { NodeAgentPorts } from "./node-agent-ports.ts";
+import type { NodeAgentPorts, Part } from "./node-agent-ports.ts";
+import { followRuntimeEvents } from "./pleg/follow-events.ts";
 import { createPleg, type Pleg } from "./pleg/pleg.ts";
 import { createPodCache, type PodCache } from "./pleg/pod-cache.ts";
 import type { NodeFacts } from "./runtime/config/node-facts.ts";
@@ -27,6 +28,7 @@ export interface RuntimeParts {
   runtime: PodRuntime;
   podFiles: PodFiles;
   volumes: PodVolumes;
+  parts: readonly Part[];
 }
 
 /** Upstream's crash-loop back-off: 10 s, doubling to 5 min, over after a run of 10 min. */
@@ -103,5 +105,13 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
     podLogsDirectory,
     containerLogsDirectory,
   });
-  return { health, cache, pleg, runtime, podFiles, volumes };
+  const parts = [
+    { name: "runtime health", run: health.run },
+    { name: "PLEG", run: pleg.run },
+    {
+      name: "runtime events",
+      run: async (signal: AbortSignal) => await followRuntimeEvents(ports.events, pleg, signal),
+    },
+  ];
+  return { health, cache, pleg, runtime, podFiles, volumes, parts };
 }

@@ -17,7 +17,6 @@ import { createSyncLoop } from "./loop/sync-loop.ts";
 import type { NodeAgentPorts } from "./node-agent-ports.ts";
 import { createNodeMetrics } from "./node-metrics.ts";
 import { createNodeView } from "./node-view.ts";
-import { followRuntimeEvents } from "./pleg/follow-events.ts";
 import { plegError } from "./pleg/pleg.ts";
 import type { PodCache } from "./pleg/pod-cache.ts";
 import { createPartRunner } from "./run-parts.ts";
@@ -59,8 +58,8 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   const inbox = createLoopInbox();
 
   const cluster = ports.kube && composeCluster({ ports, kube: ports.kube, inbox }, config);
-  const parts = composeRuntime({ ports, timeline, inbox, facts, refs: cluster?.refs }, config);
-  const { health, pleg, cache, podFiles, volumes } = parts;
+  const runtime = composeRuntime({ ports, timeline, inbox, facts, refs: cluster?.refs }, config);
+  const { health, pleg, cache, podFiles, volumes } = runtime;
   const sourceDeps = { host, log, emit: inbox.offerSnapshot, apiSource: cluster?.createSource };
   const { sources, names } = composeSources(sourceDeps, config);
   const desired = createDesiredPods({ clock, log, timeline }, { sources: names });
@@ -69,7 +68,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   const errors = () => [runtimeError(), health.networkError()].filter((error) => error !== undefined);
   const reporting = cluster?.report({ timeline, desired, statuses, health, errors });
   const onFinished = reporting?.finished;
-  const workers = composePods({ ports, timeline, inbox, facts, parts, statuses, onFinished }, config);
+  const workers = composePods({ ports, timeline, inbox, facts, parts: runtime, statuses, onFinished }, config);
   const loop = createSyncLoop({
     clock,
     log,
@@ -111,7 +110,6 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     runtimePods: pleg.pods,
     discardedEvents: () => inbox.discarded,
   });
-  const events = { run: async (signal: AbortSignal) => await followRuntimeEvents(ports.events, pleg, signal) };
   return {
     view: createNodeView({
       nodeName,
@@ -130,9 +128,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     async run(signal) {
       const working = [
         ...sources.map(({ run }) => ({ name: "pod source", run })),
-        { name: "runtime health", run: health.run },
-        { name: "PLEG", run: pleg.run },
-        { name: "runtime events", run: events.run },
+        ...runtime.parts,
         { name: "sync loop", run: loop.run },
       ];
       const between = [workers.stop, async () => await reporting?.flush()];

@@ -33,5 +33,6 @@ export const REGRESSION_SEEDS: ReadonlyArray<readonly [seed: number, found: stri
   [305, "a Conflict at the deletion of a mirror was taken for its end: it stayed, marked for deletion"],
   [531, "as 305: the mirror of a pod that was gone stayed"],
   [1120, "as 203, while the API server was away and the agent, just started, did not know of the mirror"],
+  [1356, "a pod that was forgotten while its status waited, for being contested, was remembered for ever"],
   [792, "as 203: the API server refused every status of the new life"],
 ];

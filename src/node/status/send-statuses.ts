@@ -101,7 +101,7 @@ export function createStatusSender(deps: StatusSenderDeps, options: StatusSender
     const { name, namespace } = podReference(deps.apiPodOf(uid) ?? {});
     log[isFirst ? "warn" : "debug"](error.message, { pod: name, namespace, uid });
     await retries.wait(uid, { isOutage: error.code === "unreachable" }, signal);
-    if (error.code === "contested") contesting.add(uid);
+    if (error.code === "contested" && deliveries.has(uid)) contesting.add(uid);
   };
 
   /** One at a time for each pod. */

@@ -74,14 +74,16 @@ export function createStatusDelivery({ clock, apiPod }: DeliveryDeps): StatusDel
   let idle: string | undefined;
   let refused: string | undefined;
   let isDropped = false;
-  /** How often the published status was sent, since it was published or stood for long. */
-  let sends = { count: 0, lastAt: 0 };
+  /** How often the published status was sent to that pod of the API, since it was published or stood for long. */
+  let sends = { uid: "", count: 0, lastAt: 0 };
   const stoodMs = () => clock.monotonic() - sends.lastAt;
 
   const newestApiPod = (): Pod | undefined => {
     const copy = apiPod();
     const own = published?.pod ?? finished;
     if (own === undefined || copy === undefined || !isShownBy(own, copy) || podUid(copy) === goneUid) return undefined;
+    // A new mirror has not been told yet, however often the one before it was.
+    if (sends.uid !== podUid(copy)) sends = { uid: podUid(copy), count: 0, lastAt: 0 };
     if (answered === undefined) return copy;
     const isOtherPod = podUid(answered.pod) !== podUid(copy);
     if (isOtherPod) idle = undefined;
@@ -116,7 +118,7 @@ export function createStatusDelivery({ clock, apiPod }: DeliveryDeps): StatusDel
       // A static pod may come back under its UID.
       if (finished !== undefined && isStaticPod(finished)) finished = undefined;
       since ??= clock.monotonic();
-      sends = { count: 0, lastAt: 0 };
+      sends = { ...sends, count: 0, lastAt: 0 };
     },
     finish(pod) {
       finished = pod;
@@ -135,7 +137,7 @@ export function createStatusDelivery({ clock, apiPod }: DeliveryDeps): StatusDel
     },
     acknowledge(step, answer) {
       answered = { pod: answer, at: clock.monotonic() };
-      sends = { count: stoodMs() > CONTEST_MS ? 1 : sends.count + 1, lastAt: clock.monotonic() };
+      sends = { ...sends, count: stoodMs() > CONTEST_MS ? 1 : sends.count + 1, lastAt: clock.monotonic() };
       if (nextPatch(answer)?.text === step.text) idle = step.text;
     },
     reread(answer) {
