@@ -9,7 +9,7 @@ import { createImageEnsurer } from "./images/image-ensurer.ts";
 import type { LoopInbox } from "./loop/loop-inbox.ts";
 import type { NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import { followRuntimeEvents } from "./pleg/follow-events.ts";
-import { createPleg, type Pleg } from "./pleg/pleg.ts";
+import { createPleg, type Pleg, plegError } from "./pleg/pleg.ts";
 import { createPodCache, type PodCache } from "./pleg/pod-cache.ts";
 import type { NodeFacts } from "./runtime/config/node-facts.ts";
 import { createPodConfigs } from "./runtime/create-pod-configs.ts";
@@ -28,6 +28,10 @@ export interface RuntimeParts {
   runtime: PodRuntime;
   podFiles: PodFiles;
   volumes: PodVolumes;
+  /** Why no pod can be worked on now; undefined when all is well. */
+  runtimeError(): string | undefined;
+  /** Why the node is not ready, the same and the network's. */
+  errors(): readonly string[];
   parts: readonly Part[];
 }
 
@@ -113,5 +117,7 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
       run: async (signal: AbortSignal) => await followRuntimeEvents(ports.events, pleg, signal),
     },
   ];
-  return { health, cache, pleg, runtime, podFiles, volumes, parts };
+  const runtimeError = () => health.runtimeError() ?? plegError(pleg.health());
+  const errors = () => [runtimeError(), health.networkError()].filter((error) => error !== undefined);
+  return { health, cache, pleg, runtime, podFiles, volumes, runtimeError, errors, parts };
 }

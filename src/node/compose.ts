@@ -17,7 +17,6 @@ import { createSyncLoop } from "./loop/sync-loop.ts";
 import type { NodeAgentPorts } from "./node-agent-ports.ts";
 import { createNodeMetrics } from "./node-metrics.ts";
 import { createNodeView } from "./node-view.ts";
-import { plegError } from "./pleg/pleg.ts";
 import type { PodCache } from "./pleg/pod-cache.ts";
 import { createPartRunner } from "./run-parts.ts";
 import { removeLogsOfUid } from "./runtime/container-logs.ts";
@@ -59,13 +58,11 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
 
   const cluster = ports.kube && composeCluster({ ports, kube: ports.kube, inbox }, config);
   const runtime = composeRuntime({ ports, timeline, inbox, facts, refs: cluster?.refs }, config);
-  const { health, pleg, cache, podFiles, volumes } = runtime;
+  const { health, pleg, cache, podFiles, volumes, runtimeError, errors } = runtime;
   const sourceDeps = { host, log, emit: inbox.offerSnapshot, apiSource: cluster?.createSource };
   const { sources, names } = composeSources(sourceDeps, config);
   const desired = createDesiredPods({ clock, log, timeline }, { sources: names });
   const statuses = createPodStatuses({ clock });
-  const runtimeError = () => health.runtimeError() ?? plegError(pleg.health());
-  const errors = () => [runtimeError(), health.networkError()].filter((error) => error !== undefined);
   const reporting = cluster?.report({ timeline, desired, statuses, health, errors });
   const onFinished = reporting?.finished;
   const workers = composePods({ ports, timeline, inbox, facts, parts: runtime, statuses, onFinished }, config);
