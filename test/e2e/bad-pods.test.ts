@@ -65,16 +65,16 @@ describe("pods that cannot run", () => {
     const volumes = [{ name: "data", hostPath: { path: "/no/such/directory", type: "Directory" } }];
     await node.write("bad.json", shellPod("bad", "x", { volumes }));
     expect(await warningOf("FailedMount")).toMatch(
-      /volume "data": hostPath type check failed: \/no\/such\/directory does not exist/,
+      /^MountVolume\.SetUp failed for volume "data" : hostPath type check failed: \/no\/such\/directory does not exist/,
     );
   });
 
   it("refuses what this version does not do, by the field's name", async () => {
     const volumes = [{ name: "pages", emptyDir: { medium: "HugePages-2Mi" } }];
-    await node.write("bad.json", shellPod("bad", "x", { volumes, hostUsers: false }));
+    await node.write("bad.json", shellPod("bad", "x", { volumes, resources: {} }));
     const pod = await node.pod("bad", ({ status }) => status?.phase === "Failed");
     expect(pod.status?.reason).toBe("UnsupportedFeature");
-    expect(pod.status?.message).toMatch(/spec\.hostUsers.*spec\.volumes\[0\]\.emptyDir\.medium/);
+    expect(pod.status?.message).toMatch(/spec\.resources.*spec\.volumes\[0\]\.emptyDir\.medium/);
   });
 
   it("warns that a probe is not run, and runs the pod", async () => {
