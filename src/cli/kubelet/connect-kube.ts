@@ -4,7 +4,11 @@ import type { Metrics } from "../../base/metrics.ts";
 import { KUBELET_VERSION } from "../../config/kubelet-version.ts";
 import type { ClusterConfig, NodeAgentConfig } from "../../config/node-agent-config.ts";
 import type { Host } from "../../host/port.ts";
-import { createHttpKubeClient, type HttpKubeClient } from "../../kube/http/create-http-kube-client.ts";
+import {
+  createHttpKubeClient,
+  type HttpKubeClient,
+  type HttpKubeClientOptions,
+} from "../../kube/http/create-http-kube-client.ts";
 import { readKubeconfig } from "../../kube/kubeconfig.ts";
 import { bootstrapClientCertificate } from "../../node/certificates/bootstrap-client-certificate.ts";
 import type { KubePorts } from "../../node/node-agent-ports.ts";
@@ -48,12 +52,16 @@ export async function connectKube(
   const { kubelet } = config;
   const unlimited = { qps: 0, burst: 0 };
   const heartbeatTimeoutMs = Math.min(kubelet.nodeStatusUpdateFrequency, kubelet.nodeLeaseDurationSeconds * 1000);
-  const connect = (options: { qps: number; burst: number; timeoutMs: number }): HttpKubeClient =>
+  const connect = (options: Omit<HttpKubeClientOptions, "userAgent">): HttpKubeClient =>
     createHttpKubeClient({ ...deps, connection }, { userAgent: USER_AGENT, ...options });
   const client = connect({ qps: kubelet.kubeAPIQPS ?? 0, burst: kubelet.kubeAPIBurst, timeoutMs: CALL_TIMEOUT_MS });
-  const heartbeat = connect({ ...unlimited, timeoutMs: heartbeatTimeoutMs });
   // The sink of events counts for itself.
   const events = connect({ ...unlimited, timeoutMs: CALL_TIMEOUT_MS });
+  // As upstream's OnHeartbeatFailure: what a heartbeat finds out, the watches need not find out by themselves.
+  const onUnreachable = () => {
+    for (const other of [client, events]) other.reconnect();
+  };
+  const heartbeat = connect({ ...unlimited, timeoutMs: heartbeatTimeoutMs, onUnreachable });
   return {
     ports: { client, heartbeat, events },
     close: async () =>

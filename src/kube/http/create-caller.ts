@@ -30,6 +30,7 @@ interface CallerOptions {
   readonly server: string;
   readonly userAgent: string;
   readonly timeoutMs: number;
+  readonly onUnreachable?: (() => void) | undefined;
 }
 
 /** Errors are Status objects; a proxy's page is not worth more either. */
@@ -104,7 +105,9 @@ export function createCaller(deps: CallerDeps, options: CallerOptions): Caller {
       return await work(prepared);
     } catch (error) {
       const what = `${request.method} ${options.server}${pathOf(request)}`;
-      throw toPortError({ what, deadline, earlier: prepared.trail.problem }, error);
+      const failure = toPortError({ what, deadline, earlier: prepared.trail.problem }, error);
+      if (failure instanceof KubeUnreachableError && failure.code !== "credentials") options.onUnreachable?.();
+      throw failure;
     }
   };
 

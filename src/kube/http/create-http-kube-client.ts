@@ -15,6 +15,11 @@ import { createTransport, type TransportOptions } from "./transport/create-trans
 /** A client over HTTP/2 or HTTP/1.1, with connections, limits and credentials of its own. */
 export interface HttpKubeClient extends KubeClient {
   /**
+   * Opens connections anew, for whoever has learnt elsewhere that the server is not reached: a watch on a connection that
+   * is half open would only find out by its pings. Watches end in order, and go on from where they were.
+   */
+  reconnect(): void;
+  /**
    * Ends what is under way, which rejects with AbortedError, and resolves when no connection and no process of a plugin
    * is left. Idempotent. Calls that come later reject with AbortedError too.
    */
@@ -38,6 +43,8 @@ export interface HttpKubeClientOptions {
   readonly burst: number;
   /** For a call with its retries where it names no time of its own, and until a watch begins. */
   readonly timeoutMs: number;
+  /** Told of each call that could not reach the server, or was not answered in time. */
+  readonly onUnreachable?: (() => void) | undefined;
   /** For tests, and networks that are unlike others. */
   readonly transport?: Partial<TransportOptions> | undefined;
 }
@@ -67,6 +74,7 @@ export function createHttpKubeClient(deps: HttpKubeClientDeps, options: HttpKube
 
   return {
     ...createKubeVerbs({ caller, clock }, options),
+    reconnect: transport.renew,
     close() {
       closing.abort();
       closed ??= Promise.all([transport.close(), credentials.settled()]).then(() => undefined);

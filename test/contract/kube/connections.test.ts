@@ -127,6 +127,22 @@ describe("a half-open connection", () => {
     await getNode(client);
   });
 
+  it("is left as soon as somebody else tells: the watch ends in order, and calls have a new connection", async () => {
+    const server = await world.serve(serveAll());
+    const proxy = await startMuteProxy(server.port);
+    world.later(() => proxy.close());
+    const client = await world.connect(`https://127.0.0.1:${proxy.port}`);
+    const onUnreachable = () => client.reconnect();
+    const heartbeat = await world.connect(`https://127.0.0.1:${proxy.port}`, { onUnreachable });
+    const watching = startWatch(client, PODS, { resourceVersion: "1" });
+    await watching.next();
+    await getNode(heartbeat);
+    proxy.mute();
+    await expect(getNode(heartbeat, { timeoutMs: 50 })).rejects.toMatchObject({ code: "timed-out" });
+    await watching.ended;
+    expect(await getNode(client)).toEqual(NODE);
+  });
+
   it("is not suspected while pings are answered", async () => {
     const watches: SmallResponse[] = [];
     const server = await world.serve(serveAll(watches));

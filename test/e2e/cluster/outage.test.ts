@@ -149,6 +149,9 @@ describe("a node that is cut off from its API server", () => {
     await expect.poll(renewal, { timeout: 4_000 }).not.toBe(last);
     const ready = (await world.nodeObject()).status?.conditions?.find(({ type }) => type === "Ready");
     expect(ready?.status).toBe("True");
+    // The watch of pods hears of it from the heartbeat: its own pings would take three quarters of a minute.
+    await world.create(shellPod("after-stall", RUN_FOR_EVER));
+    await world.pod("after-stall", isRunning, 15_000);
   });
 
   it("ends in order while it is cut off", async () => {

@@ -22,6 +22,8 @@ export interface Transport {
   send(lane: Lane, request: WireRequest, signal: AbortSignal): Promise<WireAnswer>;
   /** Reads the certificates anew; true when they are others, and no request goes over the old connections any more. */
   rotate(): Promise<boolean>;
+  /** No request goes over the present connections any more; what is under way on them ends as `retired`. */
+  renew(): void;
   /** Breaks what is under way, which rejects with AbortedError. Resolves when the sockets are gone. */
   close(): Promise<void>;
 }
@@ -128,6 +130,9 @@ export function createTransport(deps: TransportDeps, overrides: Partial<Transpor
   return {
     send: async (lane, request, signal) => await lanes[lane].send(request, signal),
     rotate,
+    renew() {
+      for (const lane of Object.values(lanes)) lane.retireAll(0);
+    },
     async close() {
       closing.abort();
       await Promise.all(Object.values(lanes).map(async (lane) => await lane.close()));
