@@ -169,6 +169,18 @@ describe("what others write", () => {
     expect(rig.api.get("a")?.status?.podIP).toBe("10.0.0.1");
   });
 
+  it("keeps nothing of a pod that is forgotten meanwhile", async () => {
+    const rig = await setUp();
+    let messages = 0;
+    rig.api.decode = (status) => ({ ...status, message: `${messages++}` });
+    rig.statuses.set(apiPod("a"), { phase: "Running" });
+    await rig.clock.advance(1_500);
+    expect(rig.sender.podUids()).toEqual(["uid-a"]);
+    rig.sender.forget("uid-a");
+    await rig.clock.advance(60_000);
+    expect(rig.sender.podUids()).toEqual([]);
+  });
+
   it("now and then is written back at once", async () => {
     const rig = await setUp();
     rig.statuses.set(apiPod("a"), { phase: "Running" });
