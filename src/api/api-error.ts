@@ -1,8 +1,11 @@
 import { type FieldError, formatFieldError } from "./field-error.ts";
 import type { Status, StatusCause } from "./gen/types.ts";
 
-/** What `metav1.Status` names as the reason of a failure, with the HTTP code that belongs to it. */
-const CODES = {
+/**
+ * What `metav1.Status` names as the reason of a failure, with the HTTP code that belongs to it. Of several reasons of one
+ * code the last is the one to assume.
+ */
+export const REASON_CODES = {
   BadRequest: 400,
   Unauthorized: 401,
   Forbidden: 403,
@@ -22,7 +25,7 @@ const CODES = {
   Timeout: 504,
 } as const;
 
-export type ApiErrorReason = keyof typeof CODES;
+export type ApiErrorReason = keyof typeof REASON_CODES;
 
 interface ApiErrorDetails {
   group?: string;
@@ -46,7 +49,7 @@ export class ApiError extends Error {
   constructor(reason: ApiErrorReason, message: string, details: ApiErrorDetails = {}) {
     super(message);
     this.reason = reason;
-    this.code = CODES[reason];
+    this.code = REASON_CODES[reason];
     this.details = details;
   }
 

@@ -1,28 +1,7 @@
-import { ApiError, type ApiErrorReason } from "../../api/api-error.ts";
+import { ApiError, type ApiErrorReason, REASON_CODES } from "../../api/api-error.ts";
 import type { StatusCause } from "../../api/gen/types.ts";
 import { isRecord } from "../../api/object.ts";
 import { KubeUnreachableError } from "../port.ts";
-
-/** The reasons by their codes. One whose code has several comes last, for where the answer names none that we know. */
-const REASONS: Readonly<Record<ApiErrorReason, number>> = {
-  BadRequest: 400,
-  Unauthorized: 401,
-  Forbidden: 403,
-  NotFound: 404,
-  MethodNotAllowed: 405,
-  NotAcceptable: 406,
-  AlreadyExists: 409,
-  Conflict: 409,
-  Gone: 410,
-  Expired: 410,
-  RequestEntityTooLarge: 413,
-  UnsupportedMediaType: 415,
-  Invalid: 422,
-  TooManyRequests: 429,
-  InternalError: 500,
-  ServiceUnavailable: 503,
-  Timeout: 504,
-};
 
 /** More of an answer that cannot be read tells no more. */
 const MAX_EXCERPT = 200;
@@ -41,14 +20,14 @@ export function readStatus(value: unknown): ApiError | undefined {
 }
 
 function reasonOf(reason: unknown, code: number): ApiErrorReason {
-  const reasons = Object.keys(REASONS).filter(isReason);
+  const reasons = Object.keys(REASON_CODES).filter(isReason);
   const byName = reasons.find((name) => name === reason);
-  const byCode = reasons.findLast((name) => REASONS[name] === code);
+  const byCode = reasons.findLast((name) => REASON_CODES[name] === code);
   return byName ?? byCode ?? (code >= 400 && code < 500 ? "BadRequest" : "InternalError");
 }
 
 function isReason(name: string): name is ApiErrorReason {
-  return Object.hasOwn(REASONS, name);
+  return Object.hasOwn(REASON_CODES, name);
 }
 
 function readDetails(details: unknown): ApiError["details"] {

@@ -172,7 +172,7 @@ describe("what others write", () => {
   it("keeps nothing of a pod that is forgotten meanwhile", async () => {
     const rig = await setUp();
     let messages = 0;
-    rig.api.decode = (status) => ({ ...status, message: `${messages++}` });
+    rig.api.decode = (status) => (messages++ % 2 === 0 ? { ...status, message: "x" } : { ...status, reason: "y" });
     rig.statuses.set(apiPod("a"), { phase: "Running" });
     await rig.clock.advance(1_500);
     expect(rig.sender.podUids()).toEqual(["uid-a"]);
