@@ -71,7 +71,9 @@ function validateAmounts(
     }
   }
   for (const [name, request] of Object.entries(requests)) {
-    errors.push(...validateRequest(path, name, { request, limit: limits[name] }));
+    // A name may be that of a method of all objects.
+    const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
+    errors.push(...validateRequest(path, name, { request, limit }));
   }
   const names = [...Object.keys(limits), ...Object.keys(requests)];
   if (names.some(isHugePages) && !names.includes("cpu") && !names.includes("memory")) {

@@ -159,6 +159,10 @@ describe("a node", () => {
   ])("may not %s", (text, reason) => {
     expect(createAuthorizer(cluster).authorize(access(text))).toEqual({ allowed: false, reason });
   });
+
+  it("a resource that is named as a method of every object is unknown like any other", () => {
+    expect(createAuthorizer(cluster).authorize(access("get core valueOf x")).allowed).toBe(false);
+  });
 });
 
 describe("what a pod opens to its node", () => {

@@ -40,31 +40,33 @@ function decide(graph: NodeGraph, attributes: AccessAttributes): AccessDecision 
   if (node === "") return deny(`unknown node for user "${attributes.user.username}"`);
   if (!("path" in attributes)) {
     const { group, resource } = attributes;
-    const rule = SUBDIVIDED[group === "" ? resource : `${resource}.${group}`];
+    const rule = SUBDIVIDED.get(group === "" ? resource : `${resource}.${group}`);
     if (rule !== undefined) return rule({ node, access: attributes, graph });
   }
   return rulesAllow(NODE_RULES, attributes) ? ALLOWED : NO_OPINION;
 }
 
 /** The resources to which a node's access depends on the object; by plural and group. */
-const SUBDIVIDED: Readonly<Record<string, (request: NodeRequest) => AccessDecision>> = {
-  secrets: (request) => decideRead(request, "secret"),
-  configmaps: (request) => decideRead(request, "configmap"),
-  persistentvolumeclaims: (request) => {
-    const kind = "persistentvolumeclaim";
-    return request.access.subresource === "status" ? decideStatus(request, kind) : decideGet(request, kind);
-  },
-  persistentvolumes: (request) => decideGet(request, "persistentvolume"),
-  "volumeattachments.storage.k8s.io": (request) => decideGet(request, "volumeattachment"),
-  serviceaccounts: decideServiceAccount,
-  "leases.coordination.k8s.io": decideLease,
-  "csinodes.storage.k8s.io": decideCsiNode,
-  "resourceslices.resource.k8s.io": decideResourceSlice,
-  // No pod here can refer to a claim: the kind is not served.
-  "resourceclaims.resource.k8s.io": ({ node }) => deny(unrelated(node)),
-  nodes: decideNode,
-  pods: decidePod,
-};
+const SUBDIVIDED = new Map<string, (request: NodeRequest) => AccessDecision>(
+  Object.entries({
+    secrets: (request) => decideRead(request, "secret"),
+    configmaps: (request) => decideRead(request, "configmap"),
+    persistentvolumeclaims: (request) => {
+      const kind = "persistentvolumeclaim";
+      return request.access.subresource === "status" ? decideStatus(request, kind) : decideGet(request, kind);
+    },
+    persistentvolumes: (request) => decideGet(request, "persistentvolume"),
+    "volumeattachments.storage.k8s.io": (request) => decideGet(request, "volumeattachment"),
+    serviceaccounts: decideServiceAccount,
+    "leases.coordination.k8s.io": decideLease,
+    "csinodes.storage.k8s.io": decideCsiNode,
+    "resourceslices.resource.k8s.io": decideResourceSlice,
+    // No pod here can refer to a claim: the kind is not served.
+    "resourceclaims.resource.k8s.io": ({ node }) => deny(unrelated(node)),
+    nodes: decideNode,
+    pods: decidePod,
+  }),
+);
 
 const unrelated = (node: string) => `no relationship found between node '${node}' and this object`;
 
