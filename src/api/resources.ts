@@ -31,7 +31,7 @@ export function computePodLimits(pod: Pod): ResourceList {
   const total = computeContainerLimits(pod);
   overridePodLevel(total, pod.spec?.resources?.limits ?? {});
   for (const [name, overhead] of Object.entries(pod.spec?.overhead ?? {})) {
-    const limit = total[name];
+    const limit = amountOf(total, name);
     if (limit !== undefined && compareQuantities(limit, "0") !== 0) total[name] = addQuantities(limit, overhead);
   }
   return total;
@@ -70,16 +70,21 @@ function overridePodLevel(total: ResourceList, podLevel: ResourceList): void {
   }
 }
 
+/** Of a resource; its name is the user's, and may be that of a method of all objects. */
+export function amountOf(amounts: ResourceList, name: string): string | undefined {
+  return Object.hasOwn(amounts, name) ? amounts[name] : undefined;
+}
+
 function sumResources(a: ResourceList, b: ResourceList): ResourceList {
   const sum = { ...a };
-  for (const [name, quantity] of Object.entries(b)) sum[name] = addQuantities(sum[name] ?? "0", quantity);
+  for (const [name, quantity] of Object.entries(b)) sum[name] = addQuantities(amountOf(sum, name) ?? "0", quantity);
   return sum;
 }
 
 function maxResources(a: ResourceList, b: ResourceList): ResourceList {
   const larger = { ...a };
   for (const [name, quantity] of Object.entries(b)) {
-    const known = larger[name];
+    const known = amountOf(larger, name);
     if (known === undefined || compareQuantities(quantity, known) > 0) larger[name] = quantity;
   }
   return larger;

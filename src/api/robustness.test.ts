@@ -44,7 +44,12 @@ const podValue = fc.record({
 /** A map's key is the user's, and may be the name of something that every object has. */
 const NAMED_AS_A_METHOD = {
   metadata: { labels: { constructor: "x" } },
-  spec: { containers: [], resources: { limits: {}, requests: { valueOf: "1" } } },
+  spec: {
+    containers: [],
+    resources: { limits: {}, requests: { valueOf: "1" } },
+    overhead: { toString: "1" },
+    nodeSelector: { hasOwnProperty: "x" },
+  },
   status: {},
 };
 

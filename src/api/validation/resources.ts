@@ -1,7 +1,7 @@
 import type { FieldError } from "../field-error.ts";
 import type { Pod, ResourceRequirements } from "../gen/types.ts";
 import { compareQuantities, parseQuantity } from "../quantity.ts";
-import { computeContainerRequests, isPodLevelResource } from "../resources.ts";
+import { amountOf, computeContainerRequests, isPodLevelResource } from "../resources.ts";
 import { checkQualifiedName } from "./names.ts";
 import { each, forbidden, invalid, invalidEach, notFound, required } from "./problems.ts";
 
@@ -71,9 +71,7 @@ function validateAmounts(
     }
   }
   for (const [name, request] of Object.entries(requests)) {
-    // A name may be that of a method of all objects.
-    const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
-    errors.push(...validateRequest(path, name, { request, limit }));
+    errors.push(...validateRequest(path, name, { request, limit: amountOf(limits, name) }));
   }
   const names = [...Object.keys(limits), ...Object.keys(requests)];
   if (names.some(isHugePages) && !names.includes("cpu") && !names.includes("memory")) {
