@@ -9,6 +9,8 @@ export interface ClusterDirectory {
   /** Returns the file's path. */
   write(name: string, text: string): Promise<string>;
   remove(): Promise<void>;
+  /** It stays, whatever happens: it is by what lies in it that something of the machine can still be removed. */
+  keep(): void;
 }
 
 const PRIVATE_FILE = 0o600;
@@ -30,7 +32,9 @@ export async function createClusterDirectory(): Promise<ClusterDirectory> {
       await writeFile(path, text, { mode: PRIVATE_FILE });
       return path;
     },
+    keep: () => void remaining.delete(directory),
     async remove() {
+      if (!remaining.has(directory)) return;
       await rm(directory, { recursive: true, force: true });
       remaining.delete(directory);
     },

@@ -170,6 +170,7 @@ async function ensureNode(deps: NodeDeps, options: StartClusterOptions): Promise
   }
   const node = await startNode({
     directory: directory.path,
+    keepDirectory: directory.keep,
     writePrivately: async (path, text) => await nodeFiles.writeAtomically(path, text, PRIVATE_FILE),
     issueKubeconfig: async (name) => {
       const user = { name: `system:node:${name}`, groups: ["system:nodes"], lifetimeMs: DAY_MS };

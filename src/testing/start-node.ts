@@ -5,7 +5,6 @@ import { networkInterfaces } from "node:os";
 import { fileURLToPath } from "node:url";
 import { CodedError, messageOf, runAll } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { removeRunState } from "../cluster/containerd/remove-runtime.ts";
 import { type Containerd, startContainerd } from "../cluster/containerd/start-containerd.ts";
 import { judgeMachine } from "../cluster/doctor/judge-machine.ts";
 import { readMachineFacts } from "../cluster/doctor/read-machine-facts.ts";
@@ -13,6 +12,7 @@ import { ensureImages } from "../cluster/images/ensure-images.ts";
 import type { Daemon } from "../cluster/processes/daemon.ts";
 import { startAgent } from "../cluster/supervisor/start-agent.ts";
 import { computeStateLayout } from "../cluster/supervisor/state-layout.ts";
+import { removeNodeRunState } from "../cluster/supervisor/stop-node.ts";
 
 /** A node agent and a containerd of their own, as children of this process. */
 export interface TestNode {
@@ -24,6 +24,8 @@ export interface TestNode {
 export interface TestNodeOptions {
   /** Exists; everything of the node is beneath it. Removed by who made it, after `stop`. */
   directory: string;
+  /** Called where something of the node could not be removed: `nodelet down --pods` on the directory is the way left. */
+  keepDirectory(): void;
   /** The text of the node's kubeconfig, by its name. */
   issueKubeconfig(nodeName: string): Promise<string>;
   writePrivately(path: string, text: string): Promise<void>;
@@ -57,21 +59,22 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
   const entry = findProgram();
   const running: { containerd?: Containerd; agent?: Daemon } = {};
   // A test that calls process.exit, or dies of an error, must not leave pods behind either.
-  const onExit = () =>
-    void spawnSync(process.execPath, [entry, "down", "--pods", "--now", `--state-dir=${layout.directory}`], {
-      timeout: EXIT_TIMEOUT_MS,
-    });
+  const onExit = () => {
+    const args = [entry, "down", "--pods", "--now", `--state-dir=${layout.directory}`];
+    if (spawnSync(process.execPath, args, { timeout: EXIT_TIMEOUT_MS }).status !== 0) options.keepDirectory();
+  };
   process.prependOnceListener("exit", onExit);
   const stop = async () => {
-    await runAll(
-      [
-        async () => await running.agent?.stop(),
-        async () => await running.containerd?.stop(),
-        async () => await removeRunState(layout.runtime),
-        () => void process.removeListener("exit", onExit),
-      ],
-      "stopping the node",
-    );
+    process.removeListener("exit", onExit);
+    const steps = [
+      async () => await running.agent?.stop(),
+      async () => await running.containerd?.stop(),
+      async () => await removeNodeRunState(layout),
+    ];
+    await runAll(steps, "stopping the node").catch((error: unknown) => {
+      options.keepDirectory();
+      throw error;
+    });
   };
   try {
     await options.writePrivately(layout.nodeKubeconfig, await options.issueKubeconfig(NODE_NAME));

@@ -36,12 +36,15 @@ const PRELUDE = `
   };
 `;
 
+const CONTAINER_LOGS = "/var/log/containers";
+const logLinks = async (): Promise<string[]> => await readdir(CONTAINER_LOGS).catch(() => []);
 const bridges = () => Object.keys(networkInterfaces()).filter((name) => name.startsWith("nlt"));
 /** Of others, who use the machine too. */
 const before = bridges();
 
 describe("startCluster with a node", () => {
   it("runs pods as real processes, in two clusters side by side, and leaves nothing", async () => {
+    const linksBefore = await logLinks();
     const { code, stdout, stderr } = await run(`${PRELUDE}
       const startMs = performance.now();
       const clusters = await Promise.all([startCluster({ node: true }), startCluster({ node: "if-possible" })]);
@@ -60,6 +63,7 @@ describe("startCluster with a node", () => {
     expect(messages).toEqual(["done\n", "done\n"]);
     expect(await readdir(temporary)).toEqual([]);
     expect(bridges()).toEqual(before);
+    expect((await logLinks()).filter((name) => !linksBefore.includes(name))).toEqual([]);
   });
 
   it("takes its pods along when the process ends without stopping it", async () => {
