@@ -12,6 +12,7 @@ import { createPodConfigs } from "../src/node/runtime/create-pod-configs.ts";
 import { createPodFiles } from "../src/node/runtime/pod-files.ts";
 import { readNodeFacts } from "../src/node/runtime/read-node-facts.ts";
 import { readManifest } from "../src/node/sources/read-manifest.ts";
+import { createSubPaths } from "../src/node/volumes/subpaths/sub-paths.ts";
 import { NODE_NAME } from "./agent.ts";
 import type { Manifest } from "./workload.ts";
 import type { World } from "./world.ts";
@@ -48,7 +49,11 @@ export async function createFloor(world: World): Promise<Floor> {
   const { runtime, images } = world.cri;
   const directories = { root: join(world.floorDirectory, "kubelet"), logs: join(world.floorDirectory, "pods") };
   await mkdir(directories.root, { recursive: true });
-  const podFiles = createPodFiles(host, { rootDirectory: directories.root, clusterDomain: "" });
+  const subPaths = createSubPaths({ files: host.files, mounts: host.mounts }, { rootDirectory: directories.root });
+  const podFiles = createPodFiles(
+    { files: host.files, subPaths },
+    { rootDirectory: directories.root, clusterDomain: "" },
+  );
 
   return {
     async prepare(manifest) {
@@ -60,8 +65,8 @@ export async function createFloor(world: World): Promise<Floor> {
       await podFiles.makeDirectories(pod);
       await host.files.makeDirectory(podLogDirectory(directories.logs, podReference(pod)), 0o755);
       const next = { container, kind: "main" as const, restartCount: 0, previousEndedAt: undefined };
-      const makeMounts = async () =>
-        await podFiles.makeMounts({ pod, next, podIps: ["192.0.2.1"], volumes: new Map() });
+      const nothing = { volumes: new Map(), environment: [], images: new Map(), supportsRecursiveReadOnly: false };
+      const makeMounts = async () => await podFiles.makeMounts({ pod, next, podIps: ["192.0.2.1"], ...nothing });
       const input = { pod, next, imageRef, imageUser: { uid: undefined, username: "" }, podIps: [], makeMounts };
       const { signal } = new AbortController();
       const made = await configs.container({ ...input, targetContainerId: undefined }, signal);

@@ -20,7 +20,7 @@ export interface Beside {
   summary: Summary;
 }
 
-export type Unit = "ms" | "MiB" | "% of a core" | "calls" | "writes/s";
+export type Unit = "ms" | "MiB" | "% of a core" | "calls" | "writes/s" | "×";
 
 /** What is to be reached: at most these values, or these ratios to the floor's. */
 export type Target = { of: "value"; median?: number; p99?: number } | { of: "ratio"; median?: number; p99?: number };

@@ -12,6 +12,9 @@ const CLUSTER_CASES = [
   "cluster-exit",
   "cluster-idle",
   "cluster-memory",
+  "volumes-single",
+  "volumes-burst",
+  "volumes-watch",
 ] as const;
 const CASE_NAMES = [...NODE_CASES, ...CLUSTER_CASES, ...API_CASES];
 /** Of the node agent; they need root and containerd. */
@@ -49,6 +52,13 @@ export interface Sizes {
   clusterBursts: ReadonlyArray<{ pods: number; rounds: number }>;
   clusterIdlePods: number;
   clusterIdleSeconds: number;
+  /** Pods with volumes, and as many without, started one at a time. */
+  volumePairs: number;
+  /** The same at once. */
+  volumeBurstPods: number;
+  /** Config maps that are mounted, and by how many pods. */
+  volumeConfigMaps: number;
+  volumeConfigMapPods: number;
   /** Starts of the control plane on nothing, and as many on what the one before left. */
   apiStarts: number;
   /** Pods created one at a time. */
@@ -79,6 +89,10 @@ const FULL: Sizes = {
   ],
   clusterIdlePods: 100,
   clusterIdleSeconds: 60,
+  volumePairs: 60,
+  volumeBurstPods: 100,
+  volumeConfigMaps: 1_000,
+  volumeConfigMapPods: 20,
   apiStarts: 10,
   apiCreates: 2_000,
   apiParallelCreates: 4_000,
@@ -102,6 +116,10 @@ const QUICK: Sizes = {
   clusterBursts: [{ pods: 10, rounds: 1 }],
   clusterIdlePods: 10,
   clusterIdleSeconds: 5,
+  volumePairs: 3,
+  volumeBurstPods: 10,
+  volumeConfigMaps: 20,
+  volumeConfigMapPods: 2,
   apiStarts: 2,
   apiCreates: 200,
   apiParallelCreates: 400,
@@ -117,7 +135,7 @@ const PROGRAM = new URL("../dist/nodelet.js", import.meta.url).pathname;
 export const USAGE = `Usage: npm run bench -- [--quick] [--json] [--only <case>]... [--program <file>]
 
 Measures the node agent against bare CRI calls on a containerd of its own, which needs root and containerd: alone, and
-as a node of a cluster (the cases cluster-…), where KUBELET_BIN names a Go kubelet beside that. Measures the control
+as a node of a cluster (the cases cluster-… and volumes-…), where KUBELET_BIN names a Go kubelet beside that. Measures the control
 plane (the cases api-…) against bare disk writes and HTTPS, which needs neither; where KUBEBUILDER_ASSETS names the
 directory of kube-apiserver and etcd, against those too. Needs \`npm run build\`.
 

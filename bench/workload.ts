@@ -15,6 +15,17 @@ export function sleepingPod(name: string): Manifest {
   return podOf(name, { containers: [shell("main", RUN_FOR_EVER)] });
 }
 
+/** The same with volumes, by their names; each is mounted at `/` and its name. */
+export function mountingPod(name: string, volumes: Readonly<Record<string, object>>, spec: object = {}): Manifest {
+  const names = Object.keys(volumes);
+  const volumeMounts = names.map((volume) => ({ name: volume, mountPath: `/${volume}` }));
+  return podOf(name, {
+    containers: [{ ...shell("main", RUN_FOR_EVER), volumeMounts }],
+    volumes: names.map((volume) => ({ name: volume, ...volumes[volume] })),
+    ...spec,
+  });
+}
+
 /** Fails at once, every time. */
 export function crashingPod(name: string): Manifest {
   return podOf(name, { containers: [shell("main", "exit 1")] });

@@ -30,8 +30,8 @@ const common: BuildOptions = {
   metafile: true,
   define: { NODELET_VERSION: JSON.stringify(version) },
   plugins: [apart],
-  // Has a native part, which no bundle can hold.
-  external: ["libsql"],
+  // Their native parts no bundle can hold.
+  external: ["koffi", "libsql"],
 };
 
 // CommonJS packages in the bundle call `require` for Node.js' own modules.
@@ -54,7 +54,11 @@ async function bundle(source: string, name: string, banner: string): Promise<voi
 await bundle("src/cluster/control-plane/run-control-plane.ts", "control-plane", REQUIRE);
 await bundle("src/testing/start-cluster.ts", "testing", REQUIRE);
 await bundle("src/testing/start-node.ts", "testing-node", REQUIRE);
-await bundle("src/cli/entry.ts", "nodelet", `#!/usr/bin/env -S node --max-semi-space-size=2\n${REQUIRE}`);
+await bundle(
+  "src/cli/entry.ts",
+  "nodelet",
+  `#!/usr/bin/env -S UV_THREADPOOL_SIZE=16 node --max-semi-space-size=2\n${REQUIRE}`,
+);
 
 // What it exports mentions no type of another file, so that its declarations stand alone.
 const testing = readFileSync("src/testing/start-cluster.ts", "utf8");

@@ -22,7 +22,7 @@ interface Schema {
   "x-kubernetes-patch-merge-key"?: string;
 }
 
-/** Groups at their only served version; autoscaling's v1 gives no more than Scale. */
+/** Groups at the version that is served whole; another gives no more than `ROOTS` names of it. */
 const SERVED_GROUPS = [
   "admissionregistration.v1",
   "apps.v1",
@@ -45,6 +45,7 @@ const SERVED_GROUPS = [
 const ROOTS = [
   ...SERVED_GROUPS.map((group) => new RegExp(`^io\\.k8s\\.api\\.${group.replaceAll(".", "\\.")}\\.`)),
   /^io\.k8s\.api\.autoscaling\.v1\.Scale/,
+  /^io\.k8s\.api\.certificates\.v1beta1\.ClusterTrustBundle/,
   /^io\.k8s\.apimachinery\.pkg\.apis\.meta\.v1\./,
   /^io\.k8s\.apiextensions-apiserver\.pkg\.apis\.apiextensions\.v1\./,
 ];

@@ -1,11 +1,16 @@
 /**
- * Generates `src/cri/gen/` from `proto/`: plain objects with their wire codecs, and service definitions that
- * `src/cri/port.ts` derives its interfaces from. Needs no network. Run with `npm run gen`; the result is committed.
+ * Generates a `gen/` folder of plain objects with their wire codecs, and of service definitions, for each protocol of
+ * `proto/`. Needs no network. Run with `npm run gen`; the result is committed.
  */
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 
-const OUT = "src/cri/gen";
+/** Where what is made of which files of `proto/`. */
+const PROTOCOLS = [
+  { out: "src/cri/gen", paths: ["proto/cri-v1.proto", "proto/containerd"] },
+  { out: "src/csi/gen", paths: ["proto/csi-v1.proto"] },
+  { out: "src/plugin-registration/gen", paths: ["proto/plugin-registration-v1.proto"] },
+];
 
 /** See https://github.com/stephenh/ts-proto#supported-options. */
 const TS_PROTO_OPTIONS = [
@@ -23,11 +28,12 @@ const TS_PROTO_OPTIONS = [
   "useExactTypes=false",
 ];
 
-const template = {
-  version: "v2",
-  inputs: [{ directory: "proto" }],
-  plugins: [{ local: "node_modules/.bin/protoc-gen-ts_proto", out: OUT, opt: TS_PROTO_OPTIONS, include_imports: true }],
-};
-
-rmSync(OUT, { recursive: true, force: true });
-execFileSync("node_modules/.bin/buf", ["generate", "--template", JSON.stringify(template)], { stdio: "inherit" });
+for (const { out, paths } of PROTOCOLS) {
+  const template = {
+    version: "v2",
+    inputs: [{ directory: "proto", paths }],
+    plugins: [{ local: "node_modules/.bin/protoc-gen-ts_proto", out, opt: TS_PROTO_OPTIONS, include_imports: true }],
+  };
+  rmSync(out, { recursive: true, force: true });
+  execFileSync("node_modules/.bin/buf", ["generate", "--template", JSON.stringify(template)], { stdio: "inherit" });
+}

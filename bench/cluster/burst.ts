@@ -1,15 +1,9 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { createLimiter } from "../../src/base/limiter.ts";
-import { MAX_PARALLEL_STARTS } from "../../src/node/runtime/start-line.ts";
-import { readCpuMs } from "../control-plane/server-process.ts";
-import type { FloorPod } from "../floor.ts";
 import type { Measure, Target } from "../measure.ts";
 import { sleepingPod } from "../workload.ts";
+import { type Round, runFloorRound, runNodeRound } from "./burst-round.ts";
 import { type ClusterCase, type ClusterCaseContext, compareNodes } from "./cluster-case.ts";
-import { createPodOn, deletePod, showsGone, showsRunning } from "./pods.ts";
-import { type Runner, takeTurns } from "./turns.ts";
+import { takeTurns } from "./turns.ts";
 
-const PAUSE_MS = 2_000;
 /** Of the last pod, to the last of the floor. */
 const LAST_TARGETS: Readonly<Record<number, { start: number; stop?: number }>> = {
   30: { start: 1.25 },
@@ -31,15 +25,6 @@ interface Burst {
   rounds: number;
 }
 
-interface Round {
-  /** Of every pod. */
-  startsMs: number[];
-  stopsMs: number[];
-  /** Of the node agent and of the API server, from the first call to the last pod gone. */
-  agentCpuMs: number;
-  serverCpuMs: number;
-}
-
 interface Rounds {
   floor: Round[];
   /** Of each program, in the order of the programs. */
@@ -51,61 +36,17 @@ async function runRounds(context: ClusterCaseContext, { pods, rounds }: Burst): 
     const done: Rounds = { floor: [], nodes: turns.runners.map(() => []) };
     for (let round = 1; round <= rounds; round++) {
       const say = (what: string) => context.progress(`${pods} pods, round ${round} of ${rounds}: ${what}`);
-      const names = Array.from({ length: pods }, (_, index) => `burst-${round}-${index}`);
+      const manifests = Array.from({ length: pods }, (_, index) => sleepingPod(`burst-${round}-${index}`));
       say("bare calls");
-      done.floor.push(await turns.floor(async () => await runFloorRound(context, names)));
+      done.floor.push(await turns.floor(async () => await runFloorRound(context, manifests)));
       for (const [place, runner] of turns.runners.entries()) {
         say(runner.program.name);
-        const result = await turns.of(runner, async () => await runNodeRound(context, runner, names));
+        const result = await turns.of(runner, async () => await runNodeRound(context, runner, manifests));
         done.nodes[place]?.push(result);
       }
     }
     return done;
   });
-}
-
-/** As many starts at a time as nodelet makes; all stops at once. */
-async function runFloorRound({ floor }: ClusterCaseContext, names: readonly string[]): Promise<Round> {
-  const prepared = await Promise.all(names.map(async (pod) => await floor.prepare(sleepingPod(pod))));
-  const limiter = createLimiter(MAX_PARALLEL_STARTS);
-  const startsMs: number[] = [];
-  const begun = performance.now();
-  const pods: FloorPod[] = await Promise.all(
-    prepared.map(async (pod) => {
-      const started = await limiter.run(async () => await floor.start(pod));
-      startsMs.push(performance.now() - begun);
-      return started;
-    }),
-  );
-  await delay(PAUSE_MS);
-  const stopsMs = await Promise.all(pods.map(async (pod) => await floor.stop(pod)));
-  return { startsMs, stopsMs, agentCpuMs: 0, serverCpuMs: 0 };
-}
-
-async function runNodeRound(
-  { api, signal }: ClusterCaseContext,
-  { program, process }: Runner,
-  names: readonly string[],
-): Promise<Round> {
-  // After a long pause the node agent has connections to open anew.
-  await delay(PAUSE_MS);
-  const call = async (seen: Promise<ReadonlyMap<string, number>>, make: (name: string) => Promise<number>) => {
-    const calledAt = await Promise.all(names.map(make));
-    const seenAt = await seen;
-    return names.map((name, index) => (seenAt.get(name) ?? 0) - (calledAt[index] ?? 0));
-  };
-  const cpuMs = [await readCpuMs([process.pid]), await api.readCpuMs()] as const;
-  const running = api.pods.until({ names, what: "Running", fits: showsRunning, signal });
-  const startsMs = await call(
-    running,
-    async (name) => await createPodOn(api.connection, program.nodeName, sleepingPod(name)),
-  );
-  await delay(PAUSE_MS);
-  const gone = api.pods.until({ names, what: "gone", fits: showsGone, signal });
-  const stopsMs = await call(gone, async (name) => await deletePod(api.connection, name));
-  await delay(PAUSE_MS);
-  const agentCpuMs = (await readCpuMs([process.pid])) - cpuMs[0];
-  return { startsMs, stopsMs, agentCpuMs, serverCpuMs: (await api.readCpuMs()) - cpuMs[1] };
 }
 
 function describe(context: ClusterCaseContext, pods: number, { floor, nodes }: Rounds): Measure[] {

@@ -51,6 +51,7 @@ export async function kubeletNode(
   return {
     name: "Go kubelet",
     nodeName,
+    rootDirectory: path("kubelet"),
     start: async () => await startNode(context, { nodeName, command: [binary, ...flags], logFile }),
   };
 }

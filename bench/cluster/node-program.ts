@@ -4,6 +4,8 @@ export interface NodeProgram {
   name: string;
   /** The node's name: two programs are two nodes, so that neither takes the other's pods for its own. */
   nodeName: string;
+  /** kubelet's `--root-dir`. */
+  rootDirectory: string;
   /** As a node that the cluster does not know yet; resolves when a watcher sees that it is ready. */
   start(): Promise<NodeProcess>;
 }

@@ -44,6 +44,7 @@ export async function nodeletNode(
   return {
     name: "nodelet",
     nodeName,
+    rootDirectory: path("kubelet"),
     start: async () => await startNode(context, { nodeName, command, logFile: world.agentLog, metrics }),
   };
 }

@@ -18,6 +18,26 @@ export async function createPodOn(connection: Connection, nodeName: string, mani
   return calledAt;
 }
 
+/** Creates or replaces a config map or a secret where the bench's pods are. */
+export async function putObject(
+  connection: Connection,
+  kind: "ConfigMap" | "Secret",
+  object: { name: string; data: Readonly<Record<string, string>> },
+): Promise<void> {
+  const path = `/api/v1/namespaces/${NAMESPACE}/${kind.toLowerCase()}s`;
+  const body = { apiVersion: "v1", kind, metadata: { name: object.name, namespace: NAMESPACE }, data: object.data };
+  const apply = { method: "PATCH", contentType: "application/apply-patch+yaml" } as const;
+  const query = "?fieldManager=bench&force=true";
+  const call = { ...apply, path: `${path}/${object.name}${query}`, body: JSON.stringify(body) };
+  expectStatus(await connection.request(call), 200, 201);
+}
+
+/** Removes one of those. */
+export async function deleteObject(connection: Connection, kind: "ConfigMap" | "Secret", name: string): Promise<void> {
+  const path = `/api/v1/namespaces/${NAMESPACE}/${kind.toLowerCase()}s/${name}`;
+  expectStatus(await connection.request({ method: "DELETE", path }), 200, 404);
+}
+
 /** Asks for the pod's end as `kubectl delete` does. Returns when the call was made. */
 export async function deletePod(connection: Connection, name: string): Promise<number> {
   const calledAt = performance.now();

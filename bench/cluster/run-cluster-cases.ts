@@ -9,6 +9,9 @@ import { clusterExit } from "./exit.ts";
 import { clusterIdle } from "./idle.ts";
 import { clusterReady } from "./ready.ts";
 import { clusterSingle } from "./single.ts";
+import { volumesBurst } from "./volumes-burst.ts";
+import { volumesSingle } from "./volumes-single.ts";
+import { volumesWatch } from "./volumes-watch.ts";
 
 /** What is measured together; of it is told what is asked for. */
 const CASES: ReadonlyArray<{ names: readonly ClusterCaseName[]; run: ClusterCase }> = [
@@ -17,6 +20,9 @@ const CASES: ReadonlyArray<{ names: readonly ClusterCaseName[]; run: ClusterCase
   { names: ["cluster-burst", "cluster-delete-burst"], run: clusterBurst },
   { names: ["cluster-exit"], run: clusterExit },
   { names: ["cluster-idle", "cluster-memory"], run: clusterIdle },
+  { names: ["volumes-single"], run: volumesSingle },
+  { names: ["volumes-burst"], run: volumesBurst },
+  { names: ["volumes-watch"], run: volumesWatch },
 ];
 
 const LOG_TAIL_CHARACTERS = 4_000;

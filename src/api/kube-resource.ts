@@ -32,6 +32,7 @@ const defineResource = <T>(name: ResourceName): KubeResource<T> => ({
 });
 
 const core = { group: "", version: "v1" };
+const storage = { group: "storage.k8s.io", version: "v1" };
 
 export const PODS = defineResource<types.Pod>({ ...core, plural: "pods", kind: "Pod", namespaced: true });
 export const NODES = defineResource<types.Node>({ ...core, plural: "nodes", kind: "Node", namespaced: false });
@@ -83,4 +84,36 @@ export const CERTIFICATE_SIGNING_REQUESTS = defineResource<types.CertificateSign
   plural: "certificatesigningrequests",
   kind: "CertificateSigningRequest",
   namespaced: false,
+});
+/** What the CSI drivers of a node say of it; named as the node. */
+export const CSI_NODES = defineResource<types.CSINode>({
+  ...storage,
+  plural: "csinodes",
+  kind: "CSINode",
+  namespaced: false,
+});
+/** What a CSI driver asks of Kubernetes; named as the driver. */
+export const CSI_DRIVERS = defineResource<types.CSIDriver>({
+  ...storage,
+  plural: "csidrivers",
+  kind: "CSIDriver",
+  namespaced: false,
+});
+export const VOLUME_ATTACHMENTS = defineResource<types.VolumeAttachment>({
+  ...storage,
+  plural: "volumeattachments",
+  kind: "VolumeAttachment",
+  namespaced: false,
+});
+export const PERSISTENT_VOLUMES = defineResource<types.PersistentVolume>({
+  ...core,
+  plural: "persistentvolumes",
+  kind: "PersistentVolume",
+  namespaced: false,
+});
+export const PERSISTENT_VOLUME_CLAIMS = defineResource<types.PersistentVolumeClaim>({
+  ...core,
+  plural: "persistentvolumeclaims",
+  kind: "PersistentVolumeClaim",
+  namespaced: true,
 });

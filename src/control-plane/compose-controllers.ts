@@ -24,6 +24,10 @@ import type { KindTable } from "./registry/kind-table.ts";
 import type { RegistryDeps } from "./registry/registry-deps.ts";
 import { bindingHandler } from "./rest/subresource-handlers.ts";
 import { createScheduler, type SchedulerDeps } from "./scheduler/scheduler.ts";
+import { createAttachDetach } from "./volumes/attach-detach.ts";
+import { createEphemeralClaims } from "./volumes/ephemeral-claims.ts";
+import { createClaimProtection, createVolumeProtection } from "./volumes/use-protection.ts";
+import { createVolumeBinder } from "./volumes/volume-binder.ts";
 
 interface ControllerParts extends ControllerDeps, Pick<ControlPlaneDeps, "certificates" | "tokens"> {
   registry: RegistryDeps;
@@ -67,6 +71,10 @@ export function composeControllers(parts: ControllerParts, options: ControllerOp
       },
       { rootCa },
     ),
+    createVolumeBinder(parts),
+    createEphemeralClaims(parts),
+    createClaimProtection(parts),
+    createVolumeProtection(parts),
     ...((options.nodeControllers ?? true) ? composeNodeControllers(parts) : []),
   ];
 }
@@ -77,6 +85,7 @@ function composeNodeControllers(parts: ControllerParts): readonly Controller[] {
     createNodeMonitor(parts),
     createTaintEviction(parts),
     createPodGarbageCollector(parts),
+    createAttachDetach(parts),
   ];
 }
 

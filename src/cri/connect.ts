@@ -1,12 +1,12 @@
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
-import { parseEndpoint } from "./endpoint.ts";
+import { type GrpcChannel, openChannel } from "../grpc/channel.ts";
+import { parseEndpoint } from "../grpc/endpoint.ts";
+import { createService } from "../grpc/service.ts";
 import { explainCalls } from "./explained-calls.ts";
 import { ImageServiceDefinition, RuntimeServiceDefinition } from "./gen/cri-v1.ts";
-import { type GrpcChannel, openChannel } from "./grpc-channel.ts";
 import { declareCallSeries, measureCalls } from "./measured-calls.ts";
 import type { Cri } from "./port.ts";
-import { createService } from "./service.ts";
 
 /** Kubelet's `runtimeRequestTimeout`. */
 const DEFAULT_REQUEST_TIMEOUT_MS = 120_000;

@@ -4,15 +4,17 @@ import type { Clock } from "../base/clock.ts";
 import { createLimiter } from "../base/limiter.ts";
 import { createMailbox } from "../base/mailbox.ts";
 import { createTasks } from "../base/tasks.ts";
+import { openChannel } from "../grpc/channel.ts";
+import { parseEndpoint } from "../grpc/endpoint.ts";
+import type { CallOptions } from "../grpc/port.ts";
+import { createService, mapErrors } from "../grpc/service.ts";
 import type { RuntimeEvent } from "./container-events.ts";
-import { parseEndpoint } from "./endpoint.ts";
+import { asCriError } from "./explained-calls.ts";
 import { ContainerCreate, ContainerDelete, TaskExit, TaskOOM, TaskStart } from "./gen/containerd/events.ts";
 import { EventsDefinition } from "./gen/containerd/events-service.ts";
 import type { Envelope } from "./gen/containerd/types.ts";
 import { ContainerState, PodSandboxState } from "./gen/cri-v1.ts";
-import { openChannel } from "./grpc-channel.ts";
-import { type CallOptions, CriError, isCriError, type RuntimeService } from "./port.ts";
-import { createService } from "./service.ts";
+import { CriError, isCriError, type RuntimeService } from "./port.ts";
 
 /** containerd's own event service, which listens on the same socket as its CRI. */
 export interface ContainerdEvents {
@@ -26,12 +28,16 @@ const CRI_NAMESPACE = "k8s.io";
 
 /** Connects with the first subscription. Throws CodedError `invalid-endpoint`; whoever connects closes it. */
 export function connectContainerdEvents(endpointText: string): ContainerdEvents {
+  const endpoint = parseEndpoint(endpointText);
   const channel = openChannel({
-    endpoint: parseEndpoint(endpointText),
+    endpoint,
     requestTimeoutMs: Number.POSITIVE_INFINITY,
     metadata: { "containerd-namespace": CRI_NAMESPACE },
   });
-  const events = createService(EventsDefinition, channel);
+  const events = createService(
+    EventsDefinition,
+    mapErrors(channel, (error) => asCriError(error, endpoint)),
+  );
   return {
     subscribe: (filters, options) => events.subscribe({ filters }, options),
     close: () => channel.close(),

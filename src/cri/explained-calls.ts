@@ -1,8 +1,9 @@
-import type { Endpoint } from "./endpoint.ts";
+import type { Endpoint } from "../grpc/endpoint.ts";
+import { isGrpcError } from "../grpc/port.ts";
+import { createService, mapErrors, type RpcCaller } from "../grpc/service.ts";
+import { probeSocket, type SocketFinding } from "../grpc/socket-probe.ts";
 import { RuntimeServiceDefinition, type VersionResponse } from "./gen/cri-v1.ts";
 import { CriError, type CriErrorCode, isCriError } from "./port.ts";
-import { createService, type RpcCaller } from "./service.ts";
-import { probeSocket, type SocketFinding } from "./socket-probe.ts";
 
 const PROBE_TIMEOUT_MS = 5_000;
 
@@ -12,29 +13,21 @@ const PROBE_TIMEOUT_MS = 5_000;
  * know which. Asking costs a look at the socket or one or two Version calls, and only after a failure.
  */
 export function explainCalls(caller: RpcCaller, endpoint: Endpoint): RpcCaller {
-  const explain = async (error: unknown): Promise<unknown> => {
+  return mapErrors(caller, async (thrown) => {
+    const error = asCriError(thrown, endpoint);
     if (!isCriError(error, "unavailable", "deadline-exceeded", "unimplemented")) return error;
     const found =
       error.code === "unimplemented" ? await explainUnimplemented(caller, error) : await look(endpoint, error);
     if (found === undefined) return error;
     return new CriError(found.code, { rpc: error.rpc, endpoint: endpoint.url, detail: found.detail, cause: error });
-  };
-  return {
-    async unary(rpc, request, options) {
-      try {
-        return await caller.unary(rpc, request, options);
-      } catch (error) {
-        throw await explain(error);
-      }
-    },
-    async *stream(rpc, request, options) {
-      try {
-        yield* caller.stream(rpc, request, options);
-      } catch (error) {
-        throw await explain(error);
-      }
-    },
-  };
+  });
+}
+
+/** The CriError of a failed call; anything else stays what it is. */
+export function asCriError(error: unknown, endpoint: Endpoint): unknown {
+  if (!isGrpcError(error)) return error;
+  const { code, rpc, detail, cause } = error;
+  return new CriError(code, { rpc, endpoint: endpoint.url, detail, cause });
 }
 
 interface Explanation {

@@ -1,6 +1,6 @@
 import { isAbort } from "../base/abort.ts";
 import type { Metrics } from "../base/metrics.ts";
-import type { RpcCaller } from "./service.ts";
+import type { RpcCaller } from "../grpc/service.ts";
 
 /** 5 ms to about 12 minutes, each 2.5 times the last, as upstream's. */
 const DURATION_BUCKETS = Array.from({ length: 14 }, (_, power) => 0.005 * 2.5 ** power);

@@ -1,5 +1,7 @@
 import { CodedError } from "../base/errors.ts";
-import type { ImageServiceDefinition, MessageFns, RuntimeServiceDefinition } from "./gen/cri-v1.ts";
+import type { GrpcErrorCode } from "../grpc/port.ts";
+import type { ServiceOf } from "../grpc/service.ts";
+import type { ImageServiceDefinition, RuntimeServiceDefinition } from "./gen/cri-v1.ts";
 
 /**
  * The container runtime, as the node agent needs it: the two services of CRI v1, every RPC of them. The real adapter
@@ -7,7 +9,8 @@ import type { ImageServiceDefinition, MessageFns, RuntimeServiceDefinition } fro
  *
  * Requests and responses are the plain objects of `gen/cri-v1.ts`, where `X.fromPartial({…})` makes a whole message.
  * Every RPC rejects with a CriError, or with AbortedError when its signal fired; what the runtime did by then is its
- * own affair, so a caller that must know asks for the status.
+ * own affair, so a caller that must know asks for the status. The connection's request timeout, which holds where the
+ * caller names none, is too short for whatever waits by design: StopContainer, ExecSync, PullImage.
  */
 export interface Cri {
   readonly runtime: RuntimeService;
@@ -22,46 +25,6 @@ export type RuntimeService = ServiceOf<typeof RuntimeServiceDefinition>;
 /** Images: `listImages`, `imageStatus`, `pullImage`, … */
 export type ImageService = ServiceOf<typeof ImageServiceDefinition>;
 
-export interface CallOptions {
-  /**
-   * Milliseconds until the call fails with `deadline-exceeded`; `Infinity` for none. Default: the connection's request
-   * timeout, which is too short for whatever waits by design (StopContainer, ExecSync, PullImage); GetContainerEvents,
-   * which never ends by itself, has none.
-   */
-  timeoutMs?: number | undefined;
-  /** Firing it cancels the call; a stream then ends without an error. */
-  signal?: AbortSignal | undefined;
-}
-
-/** The methods of a generated service definition. */
-export type ServiceOf<Definition extends ServiceDefinition> = {
-  [Method in keyof Definition["methods"]]: RpcOf<Definition["methods"][Method]>;
-};
-
-type RpcOf<Method extends MethodDefinition> = Method["responseStream"] extends true
-  ? (
-      request: MessageOf<Method["requestType"]>,
-      options?: CallOptions,
-    ) => AsyncIterable<MessageOf<Method["responseType"]>>
-  : (request: MessageOf<Method["requestType"]>, options?: CallOptions) => Promise<MessageOf<Method["responseType"]>>;
-
-type MessageOf<Codec> = Codec extends MessageFns<infer Message> ? Message : never;
-
-/** What `gen/` says about a service; enough to call it or to serve it without knowing its messages. */
-export interface ServiceDefinition {
-  /** With its package, as it stands in the request path. */
-  readonly fullName: string;
-  readonly methods: Readonly<Record<string, MethodDefinition>>;
-}
-
-export interface MethodDefinition {
-  /** As CRI spells it: `RunPodSandbox`. */
-  readonly name: string;
-  readonly requestType: MessageFns<unknown>;
-  readonly responseType: MessageFns<unknown>;
-  readonly responseStream: boolean;
-}
-
 /**
  * Why an RPC failed. The gRPC status codes in lower case, plus two that we find out ourselves:
  * - `not-a-runtime`: something listens on the socket, and it does not speak gRPC or not CRI;
@@ -71,25 +34,7 @@ export interface MethodDefinition {
  * try again), `deadline-exceeded` (it may have happened or not), `unimplemented` (this runtime lacks the RPC).
  * `unknown` is what runtimes answer for most of their own failures, with the reason in the message only.
  */
-export type CriErrorCode =
-  | "aborted"
-  | "already-exists"
-  | "cancelled"
-  | "data-loss"
-  | "deadline-exceeded"
-  | "failed-precondition"
-  | "internal"
-  | "invalid-argument"
-  | "not-a-runtime"
-  | "not-found"
-  | "out-of-range"
-  | "permission-denied"
-  | "resource-exhausted"
-  | "unauthenticated"
-  | "unavailable"
-  | "unimplemented"
-  | "unknown"
-  | "unsupported-version";
+export type CriErrorCode = GrpcErrorCode | "not-a-runtime" | "unsupported-version";
 
 /** A failed RPC. The message names the RPC and the endpoint; `detail` is the runtime's own words alone. */
 export class CriError extends CodedError<CriErrorCode> {

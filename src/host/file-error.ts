@@ -12,7 +12,10 @@ const MEANINGS = {
   ENOENT: "no such file or directory",
   ENOSPC: "no space left on device",
   ENOTDIR: "not a directory",
+  ENOTEMPTY: "directory not empty",
   EOVERFLOW: "too many directory entries",
+  EROFS: "read-only file system",
+  EXDEV: "leads out of its root",
 } as const;
 
 export type FileErrorCode = keyof typeof MEANINGS;

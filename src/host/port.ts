@@ -1,5 +1,10 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
+import type { FileType } from "./file-type.ts";
+import type { GroupChange } from "./group-permissions.ts";
+import type { Mounts } from "./mounts-port.ts";
+
+export type { FileType };
 
 /**
  * The machine, as the node agent needs it. Only adapters of this port touch files, sockets and the clock; everything
@@ -11,6 +16,7 @@ export interface Host {
   readonly files: Files;
   readonly http: HttpClient;
   readonly machine: Machine;
+  readonly mounts: Mounts;
 }
 
 /** Paths are absolute. A missing file rejects with an error whose `code` is `ENOENT`, as Node.js does, and so on. */
@@ -36,18 +42,17 @@ export interface Files {
   /** Gives an existing directory to a group and sets its mode, set-group-ID bit included. */
   setGroup(path: string, group: number, mode: number): Promise<void>;
   /**
+   * Gives a tree to a group, as upstream does for a pod's fsGroup: the group may read (and, unless `readOnly`, write) each
+   * file and search each directory, which hands the group on by its set-group-ID bit; no right is taken from anybody. Of a
+   * link only the group changes, not what it leads to. What is mounted in the tree is left alone. The root comes last. A
+   * root that is a link is `ELOOP`. After a failure or an abort a part of the tree is changed.
+   */
+  changeGroup(path: string, options: GroupChange, signal?: AbortSignal): Promise<void>;
+  /**
    * Makes a directory with all its files. Rejects with `EEXIST` when anything is at `path`, a link too, and follows no
    * link beneath it. Waits for no disk. A failure or a crash leaves what was made so far, always in the same order.
    */
   createTree(path: string, tree: NewTree): Promise<void>;
-  /**
-   * Mounts an empty file system in memory over an existing directory, at most `sizeBytes` large (undefined: the kernel's
-   * default, half of the memory), its root of mode 1777. It is never swapped out where the kernel can promise that.
-   * Nothing happens where one is mounted already.
-   */
-  mountMemory(path: string, sizeBytes: bigint | undefined): Promise<void>;
-  /** Unmounts what is mounted over the directory, with its content; nothing happens where nothing is, nor for a link. */
-  unmount(path: string): Promise<void>;
   /** Entries by name, sorted by code unit. Rejects with `EOVERFLOW` past 100,000 of them. */
   list(path: string): Promise<DirectoryEntry[]>;
   /** Follows links; undefined when there is nothing. */
@@ -61,6 +66,11 @@ export interface Files {
    * and is left as it is, bind mounts included; what was removed before it was met stays removed.
    */
   remove(path: string): Promise<void>;
+  /**
+   * Removes a directory that holds nothing (`ENOTEMPTY` else); absent is fine. For mount points: whatever went wrong with
+   * an unmount, nobody's data is removed.
+   */
+  removeEmptyDirectory(path: string): Promise<void>;
   /**
    * Calls `onChange` once when the watch is in force, and again after something in the directory changed (several
    * changes may give one call). Resolves when the signal fires, and when the directory itself was removed or moved: then
@@ -92,8 +102,6 @@ export interface DirectoryEntry {
   name: string;
   type: FileType;
 }
-
-export type FileType = "file" | "directory" | "link" | "socket" | "character-device" | "block-device" | "other";
 
 export interface FileStatus {
   type: FileType;
@@ -149,6 +157,8 @@ export interface Machine {
   /** Bytes; 0 without swap. */
   swapCapacityBytes(): Promise<bigint>;
   cpuCount(): number;
+  /** How many accesses of files this process can have under way; one that hangs takes its place for as long. */
+  fileAccessPlaces(): number;
   /** The sizes of huge pages that the kernel knows, smallest first, with the pages set aside of each. */
   hugepages(): Promise<Hugepages[]>;
   /** Of the file system that holds the path. Rejects with `ENOENT` when there is nothing. */

@@ -1,20 +1,23 @@
 import type { Timeline } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
 import { createCertificateRotation } from "./certificates/certificate-rotation.ts";
+import { type CsiParts, composeCsi } from "./compose-csi.ts";
 import { composeNodeObject, composeRegistration, ttlOf } from "./compose-node-object.ts";
 import { composeRefs, type RefParts } from "./compose-refs.ts";
 import { composeReporting, type Reporting } from "./compose-reporting.ts";
+import type { RuntimeParts } from "./compose-runtime.ts";
 import type { DesiredPods } from "./desired/desired-pods.ts";
 import type { LoopInbox } from "./loop/loop-inbox.ts";
 import type { KubePorts, NodeAgentPorts, Part } from "./node-agent-ports.ts";
-import type { RuntimeHealth } from "./runtime/runtime-health.ts";
 import { createApiSource } from "./sources/api-source.ts";
 import type { PodSourceLoop, SnapshotListener } from "./sources/source-snapshot.ts";
 import type { PodStatuses } from "./status/pod-statuses.ts";
 
 /** The node agent's side towards the API server; a standalone node has none of it. */
 export interface ClusterParts {
+  kube: KubePorts;
   refs: RefParts;
+  csi: CsiParts;
   createSource(emit: SnapshotListener): PodSourceLoop;
   report(deps: ReportDeps): ClusterReporting;
 }
@@ -24,9 +27,7 @@ export interface ReportDeps {
   timeline: Timeline;
   desired: DesiredPods;
   statuses: PodStatuses;
-  health: RuntimeHealth;
-  /** Why pods cannot be run now. */
-  errors(): readonly string[];
+  runtime: Pick<RuntimeParts, "health" | "errors" | "volumes">;
 }
 
 /** The reporting of pods and of the node. */
@@ -43,9 +44,12 @@ export function composeCluster(
   const { ports, kube } = deps;
   const { clock, random } = ports.host;
   const registration = composeRegistration(deps, config);
+  const csi = composeCsi({ ports, kube, registration }, config);
   const refs = composeRefs({ ...deps, ttlMs: () => ttlOf(registration.node()) }, config);
   return {
+    kube,
     refs,
+    csi,
     createSource: (emit) =>
       createApiSource(
         {
@@ -58,10 +62,21 @@ export function composeCluster(
         },
         config,
       ),
-    report({ health, errors, ...pods }) {
+    report({ runtime, ...pods }) {
+      const { health, errors } = runtime;
       const reporting = composeReporting({ ports, kube, registration, ...pods }, config);
       const { recordNodeEvent } = reporting;
-      const node = composeNodeObject({ ports, kube, registration, health, errors, recordNodeEvent }, config);
+      const nodeDeps = {
+        ports,
+        kube,
+        registration,
+        health,
+        errors,
+        recordNodeEvent,
+        csi,
+        csiVolumes: runtime.volumes.csi,
+      };
+      const node = composeNodeObject(nodeDeps, config);
       let judgement = "";
       const judged = () => {
         const next = errors().join("\n");
@@ -69,7 +84,8 @@ export function composeCluster(
         judgement = next;
       };
       health.subscribe(judged);
-      const parts = [...refs.parts, ...reporting.parts, ...node.parts, ...composeCertificates(deps, config)];
+      const certificates = composeCertificates(deps, config);
+      const parts = [...refs.parts, ...csi.parts, ...reporting.parts, ...node.parts, ...certificates];
       return { ...reporting, judged, parts };
     },
   };

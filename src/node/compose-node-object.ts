@@ -3,6 +3,7 @@ import { SECOND } from "../base/clock.ts";
 import type { Decision } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
 import * as cri from "../cri/gen/cri-v1.ts";
+import type { CsiParts } from "./compose-csi.ts";
 import type { KubePorts, NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import { createImageInventory } from "./node-status/image-inventory.ts";
 import { computeInitialNode } from "./node-status/initial-node.ts";
@@ -15,6 +16,7 @@ import { computeNodeStatus } from "./node-status/node-status.ts";
 import { createNodeStatusReader } from "./node-status/node-status-reader.ts";
 import { createPodNetwork } from "./runtime/pod-network.ts";
 import type { RuntimeHealth } from "./runtime/runtime-health.ts";
+import type { CsiPlugin } from "./volumes/csi/csi-plugin.ts";
 
 const HEARTBEAT_TIMEOUT_MS = 10 * SECOND;
 const LIST_IMAGES_TIMEOUT_MS = 10 * SECOND;
@@ -34,6 +36,8 @@ export interface NodeObjectDeps {
   /** Why pods cannot be run now. */
   errors(): readonly string[];
   recordNodeEvent(decision: Decision): void;
+  csi: CsiParts;
+  csiVolumes: CsiPlugin | undefined;
 }
 
 /** Made first: others wait for what it learns. */
@@ -57,7 +61,7 @@ export function ttlOf(node: Node | undefined): number | undefined {
 
 /** Registers the node, then keeps its status and lease. */
 export function composeNodeObject(deps: NodeObjectDeps, config: NodeAgentConfig): NodeObject {
-  const { ports, kube, registration, health } = deps;
+  const { ports, kube, registration, health, csi, csiVolumes } = deps;
   const { host, log } = ports;
   const { clock, random, machine } = host;
   const { kubelet, nodeName, rootDirectory } = config;
@@ -74,13 +78,16 @@ export function composeNodeObject(deps: NodeObjectDeps, config: NodeAgentConfig)
     },
     { maxImages: kubelet.nodeStatusMaxImages ?? -1 },
   );
+  const errors = () => [...deps.errors(), ...[csi.error()].filter((error) => error !== undefined)];
+  const volumesInUse = async () => await readVolumesInUse(csiVolumes);
   const reader = createNodeStatusReader(
-    { machine, log, runtime: health.runtime, images: images.images, errors: deps.errors },
+    { machine, log, runtime: health.runtime, images: images.images, errors, volumesInUse },
     { settings: createNodeStatusSettings(config), rootDirectory },
   );
   const network = createPodNetwork({ runtime: ports.cri.runtime, clock, log });
   const observeNode = (node: Node) => {
     registration.observe(node);
+    csi.reportedVolumes.observe(node);
     network.observe(podCidrsOf(node));
   };
   const register = async (signal: AbortSignal): Promise<Node> => {
@@ -98,6 +105,7 @@ export function composeNodeObject(deps: NodeObjectDeps, config: NodeAgentConfig)
       readStatus: reader.read,
       recordNodeEvent: deps.recordNodeEvent,
       observeNode,
+      decorate: csi.decorate,
       registerAgain: (kubelet.registerNode ?? true) ? register : undefined,
     },
     {
@@ -107,6 +115,8 @@ export function composeNodeObject(deps: NodeObjectDeps, config: NodeAgentConfig)
       leaseDurationSeconds: kubelet.nodeLeaseDurationSeconds,
     },
   );
+  csi.subscribe(heartbeat.syncNow);
+  csiVolumes?.subscribe(heartbeat.syncNow);
   const lease = createNodeLease(
     { ...common, client: kube.heartbeat, node: registration },
     { nodeName, leaseDurationSeconds: kubelet.nodeLeaseDurationSeconds },
@@ -126,6 +136,17 @@ export function composeNodeObject(deps: NodeObjectDeps, config: NodeAgentConfig)
       { name: "pod network", run: network.run },
     ],
   };
+}
+
+/** Not told before it is known what an earlier agent left mounted: what is not named may be detached. */
+async function readVolumesInUse(csiVolumes: CsiPlugin | undefined): Promise<readonly string[] | undefined> {
+  try {
+    await csiVolumes?.load();
+    return csiVolumes?.volumesInUse();
+  } catch {
+    // The plugin says so itself, and tries again.
+    return undefined;
+  }
 }
 
 function podCidrsOf({ spec }: Node): readonly string[] {

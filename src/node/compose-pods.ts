@@ -32,7 +32,7 @@ export interface PodPartsDeps {
 export function composePods(deps: PodPartsDeps, config: NodeAgentConfig): PodWorkers {
   const { ports, timeline, inbox, facts, parts, statuses } = deps;
   const { clock, random } = ports.host;
-  const { health, cache, pleg, runtime, podFiles, volumes } = parts;
+  const { health, cache, pleg, runtime, podFiles } = parts;
   const syncer = createPodSync({
     clock,
     timeline,
@@ -40,11 +40,13 @@ export function composePods(deps: PodPartsDeps, config: NodeAgentConfig): PodWor
     cache,
     refresh: async (pod) => await pleg.refresh(pod),
     statuses,
-    volumes,
+    volumes: parts.volumes.volumes,
     directories: { make: podFiles.makeDirectories, remove: podFiles.removeDirectories },
     networkError: health.networkError,
     hostIps: () => facts.hostIps,
     runtimeName: () => health.runtime().name || "containerd",
+    // What the handler of a runtime class can do is not at hand here: its containers are told as those that cannot.
+    supportsRecursiveReadOnly: ({ spec }) => !spec?.runtimeClassName && parts.supportsRecursiveReadOnly(),
   });
   return createPodWorkers(
     {

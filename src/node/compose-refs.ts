@@ -3,6 +3,8 @@ import { isMirrorPod } from "../api/pods.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
 import type { LoopInbox } from "./loop/loop-inbox.ts";
 import type { KubePorts, NodeAgentPorts, Part } from "./node-agent-ports.ts";
+import { type Claims, createClaims } from "./refs/claims.ts";
+import { type ClusterTrustBundles, createClusterTrustBundles } from "./refs/cluster-trust-bundles.ts";
 import { createObjectRefs, type ObjectRefs, type ObjectRefsOptions } from "./refs/object-refs.ts";
 import { createPullSecrets, type PullSecrets } from "./refs/pull-secrets.ts";
 import { createRuntimeClasses, type RuntimeClasses } from "./refs/runtime-classes.ts";
@@ -16,6 +18,8 @@ export interface RefParts {
   tokens: ServiceAccountTokens;
   services: Services;
   runtimeClasses: RuntimeClasses;
+  claims: Claims;
+  trustBundles: ClusterTrustBundles;
   /** The API server shows this of a pod: what it names can be read from now on. */
   show(pod: Pod): void;
   forget(uid: string): void;
@@ -40,10 +44,14 @@ export function composeRefs({ ports, kube, inbox, ttlMs }: RefPartsDeps, { kubel
     strategy: strategyOf(kubelet.configMapAndSecretChangeDetectionStrategy),
     ttlMs,
   });
-  objects.subscribe(({ podUids }) => {
+  const wake = (podUids: readonly string[]) => {
     for (const uid of podUids) inbox.offerReferenced(uid);
-  });
+  };
+  objects.subscribe(({ podUids }) => wake(podUids));
   const tokens = createServiceAccountTokens(deps);
+  tokens.subscribe((podUid) => wake([podUid]));
+  const trustBundles = createClusterTrustBundles(deps);
+  trustBundles.subscribe(wake);
   const services = createServices(deps);
   const runtimeClasses = createRuntimeClasses(deps);
   return {
@@ -52,16 +60,23 @@ export function composeRefs({ ports, kube, inbox, ttlMs }: RefPartsDeps, { kubel
     tokens,
     services,
     runtimeClasses,
+    claims: createClaims(deps),
+    trustBundles,
     show(pod) {
-      if (!isMirrorPod(pod)) objects.registerPod(pod);
+      if (isMirrorPod(pod)) return;
+      objects.registerPod(pod);
+      trustBundles.registerPod(pod);
     },
     forget(uid) {
       objects.unregisterPod(uid);
+      trustBundles.unregisterPod(uid);
       tokens.forgetPod(uid);
     },
     podUids: () => [...objects.podUids(), ...tokens.podUids()],
     parts: [
       { name: "secrets and config maps", run: async (signal) => await objects.run(signal) },
+      { name: "tokens", run: async (signal) => await tokens.run(signal) },
+      { name: "trust bundles", run: async (signal) => await trustBundles.run(signal) },
       { name: "services", run: async (signal) => await services.run(signal) },
       { name: "runtime classes", run: async (signal) => await runtimeClasses.run(signal) },
     ],

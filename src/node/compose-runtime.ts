@@ -1,9 +1,8 @@
-import { podReference } from "../api/pods.ts";
 import { createBackOff } from "../base/back-off.ts";
 import { MINUTE, SECOND } from "../base/clock.ts";
 import type { Timeline } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
-import type { RefParts } from "./compose-refs.ts";
+import { type ClusterVolumeDeps, composeVolumes, type VolumeParts } from "./compose-volumes.ts";
 import { createUserNamespaces } from "./identity/user-namespaces.ts";
 import { createImageEnsurer } from "./images/image-ensurer.ts";
 import type { LoopInbox } from "./loop/loop-inbox.ts";
@@ -18,7 +17,6 @@ import { createPodFiles, type PodFiles } from "./runtime/pod-files.ts";
 import type { PodRuntime } from "./runtime/pod-runtime.ts";
 import { listRuntimePods, readPodRuntimeStatus } from "./runtime/read-pods.ts";
 import { createRuntimeHealth, type RuntimeHealth } from "./runtime/runtime-health.ts";
-import { createPodVolumes, type PodVolumes } from "./volumes/pod-volumes.ts";
 
 /** The runtime: its health, what it holds, and how pods are run on it. */
 export interface RuntimeParts {
@@ -27,7 +25,9 @@ export interface RuntimeParts {
   pleg: Pleg;
   runtime: PodRuntime;
   podFiles: PodFiles;
-  volumes: PodVolumes;
+  volumes: VolumeParts;
+  /** Whether the runtime's default handler can make read-only what is mounted beneath a mount. */
+  supportsRecursiveReadOnly(): boolean;
   /** Why no pod can be worked on now; undefined when all is well. */
   runtimeError(): string | undefined;
   /** Why the node is not ready, the same and the network's. */
@@ -44,15 +44,15 @@ export interface RuntimePartsDeps {
   timeline: Timeline;
   inbox: LoopInbox;
   facts: NodeFacts;
-  /** What pods of a cluster refer to. */
-  refs: RefParts | undefined;
+  cluster: ClusterVolumeDeps | undefined;
 }
 
 /** Builds everything that talks to the runtime; what it notices goes to the inbox. */
 export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig): RuntimeParts {
-  const { ports, timeline, inbox, facts, refs } = deps;
+  const { ports, timeline, inbox, facts, cluster } = deps;
+  const refs = cluster?.refs;
   const { host, cri, log, metrics } = ports;
-  const { clock, random, files } = host;
+  const { clock, files } = host;
   const { kubelet, rootDirectory, podLogsDirectory, containerLogsDirectory } = config;
 
   const health = createRuntimeHealth({ runtime: cri.runtime, clock, log });
@@ -72,24 +72,17 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
     { images: cri.images, clock, timeline, pullSecrets: refs?.pullSecrets.of },
     { parallelPulls },
   );
-  const volumes = createPodVolumes(
-    {
-      files,
-      clock,
-      api: refs && { ...refs.objects, token: refs.tokens.get, podFacts: () => facts },
-      onOutdated: (pod, message) =>
-        timeline.record(podReference(pod), { type: "Warning", reason: "FailedMount", message }),
-    },
-    { rootDirectory },
-  );
+  const volumes = composeVolumes({ ports, timeline, facts, cluster }, config);
   const userNamespaces = createUserNamespaces(
     { files },
     { rootDirectory, maxPods: kubelet.maxPods, idsPerPod: kubelet.userNamespaces?.idsPerPod },
   );
   const podFiles = createPodFiles(
-    { files, random, userNamespaces },
-    { rootDirectory, clusterDomain: facts.clusterDomain },
+    { files, subPaths: volumes.subPaths, userNamespaces },
+    { rootDirectory, clusterDomain: facts.clusterDomain, seLinuxEnabled: facts.seLinuxEnabled },
   );
+  const featuresOf = (handler: string) => health.runtime().handlers.find(({ name }) => name === handler)?.features;
+  const supportsRecursiveReadOnly = (handler = "") => featuresOf(handler)?.recursiveReadOnlyMounts === true;
   const runtime = createPodRuntime({
     cri,
     host,
@@ -100,8 +93,9 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
       userNamespaces,
     }),
     runtimeHandlerOf: refs?.runtimeClasses.handlerOf,
-    supportsUserNamespaces: (handler) =>
-      health.runtime().handlers.find(({ name }) => name === handler)?.features?.userNamespaces === true,
+    supportsUserNamespaces: (handler) => featuresOf(handler)?.userNamespaces === true,
+    supportsRecursiveReadOnly,
+    runtimeVersion: health.runtime,
     backOff: createBackOff(RESTART_BACK_OFF),
     ensureImage: images.ensureImage,
     podFiles,
@@ -116,8 +110,9 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
       name: "runtime events",
       run: async (signal: AbortSignal) => await followRuntimeEvents(ports.events, pleg, signal),
     },
+    ...volumes.parts,
   ];
   const runtimeError = () => health.runtimeError() ?? plegError(pleg.health());
   const errors = () => [runtimeError(), health.networkError()].filter((error) => error !== undefined);
-  return { health, cache, pleg, runtime, podFiles, volumes, runtimeError, errors, parts };
+  return { health, cache, pleg, runtime, podFiles, volumes, supportsRecursiveReadOnly, runtimeError, errors, parts };
 }

@@ -23,6 +23,7 @@ import { removeLogsOfUid } from "./runtime/container-logs.ts";
 import { readNodeFacts } from "./runtime/read-node-facts.ts";
 import type { NodeView } from "./server/handlers.ts";
 import { createPodStatuses, type PodStatuses } from "./status/pod-statuses.ts";
+import { findRefusedVolume } from "./volumes/network/refused-volumes.ts";
 import type { PodWorkers } from "./workers/pod-workers.ts";
 
 export interface NodeAgent {
@@ -50,20 +51,20 @@ export interface NodeAgentMemory {
 export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentConfig): Promise<NodeAgent> {
   const { host, log, metrics } = ports;
   const { clock } = host;
-  const { nodeName } = config;
+  const { allowedUnsafeSysctls = [] } = config.kubelet;
   const runner = createPartRunner();
   const timeline = createTimeline(clock);
   const facts = await readNodeFacts(host, config);
   const inbox = createLoopInbox();
 
   const cluster = ports.kube && composeCluster({ ports, kube: ports.kube, inbox }, config);
-  const runtime = composeRuntime({ ports, timeline, inbox, facts, refs: cluster?.refs }, config);
-  const { health, pleg, cache, podFiles, volumes, runtimeError, errors } = runtime;
+  const runtime = composeRuntime({ ports, timeline, inbox, facts, cluster }, config);
+  const { health, pleg, cache, podFiles, runtimeError, errors } = runtime;
   const sourceDeps = { host, log, emit: inbox.offerSnapshot, apiSource: cluster?.createSource };
   const { sources, names } = composeSources(sourceDeps, config);
   const desired = createDesiredPods({ clock, log, timeline }, { sources: names });
   const statuses = createPodStatuses({ clock });
-  const reporting = cluster?.report({ timeline, desired, statuses, health, errors });
+  const reporting = cluster?.report({ timeline, desired, statuses, runtime });
   const onFinished = reporting?.finished;
   const workers = composePods({ ports, timeline, inbox, facts, parts: runtime, statuses, onFinished }, config);
   const loop = createSyncLoop({
@@ -73,7 +74,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     desired,
     workers,
     runtimePods: pleg.pods,
-    admit: createNodeAdmission({ timeline }, { allowedUnsafeSysctls: config.kubelet.allowedUnsafeSysctls ?? [] }),
+    admit: createNodeAdmission({ timeline, findRefusedVolume }, { allowedUnsafeSysctls }),
     reject: (pod, rejection) => reject({ clock, timeline, statuses }, pod, rejection),
     forget(uid) {
       statuses.remove(uid);
@@ -86,7 +87,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
       log,
       tasks: runner.tasks,
       directories: podFiles,
-      tearDownVolumes: volumes.tearDown,
+      tearDownVolumes: runtime.volumes.volumes.tearDown,
       removeLogs: async (uid) => await removeLogsOfUid(host.files, config.podLogsDirectory, uid),
     }),
     runtimeError,
@@ -98,7 +99,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     onRelisted: () => reporting?.judged(),
   });
   const renderMetrics = createNodeMetrics({
-    nodeName,
+    nodeName: config.nodeName,
     clock,
     metrics,
     statuses,
@@ -109,7 +110,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   });
   return {
     view: createNodeView({
-      nodeName,
+      nodeName: config.nodeName,
       clock,
       renderMetrics,
       timeline,

@@ -1,12 +1,13 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { mkdtemp, open, rm, symlink } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "vitest";
 import { createFakeHost } from "../../src/host/fake/create-fake-host.ts";
+import type { Mounts } from "../../src/host/mounts-port.ts";
 import { createNodeHost } from "../../src/host/node/create-host.ts";
 import type { Host } from "../../src/host/port.ts";
 
@@ -22,6 +23,10 @@ export interface HostHarness {
   rename(from: string, to: string): Promise<void>;
   /** Mounts over the directory; false where that is not possible. */
   mount(path: string): Promise<boolean>;
+  /** Makes a socket that somebody listens on. */
+  makeSocket(path: string): Promise<void>;
+  /** What is mounted there is in use until the function that it gives is called. */
+  hold(path: string): Promise<() => Promise<void>>;
   /** Serves these answers by path; gives the URL that they hang on. */
   serve(answers: Readonly<Record<string, Answer>>): Promise<string>;
   /** Lets time pass until the condition holds. */
@@ -36,11 +41,13 @@ interface Answer {
   delayMs?: number;
 }
 
-export async function createRealHostHarness(): Promise<HostHarness> {
+/** `mounts`: other than those of the real host. */
+export async function createRealHostHarness(mounts?: Mounts): Promise<HostHarness> {
   const directory = await mkdtemp(join(tmpdir(), "nodelet-host-"));
   const closers: Array<() => Promise<unknown>> = [async () => rm(directory, { recursive: true, force: true })];
+  const host = createNodeHost();
   return {
-    host: createNodeHost(),
+    host: { ...host, mounts: mounts ?? host.mounts },
     directory,
     makeFifo: async (path) => void (await run("mkfifo", [path])),
     makeSymlink: symlink,
@@ -57,6 +64,15 @@ export async function createRealHostHarness(): Promise<HostHarness> {
       }
       closers.unshift(async () => run("umount", [path]));
       return true;
+    },
+    async makeSocket(path) {
+      const server = createSocketServer();
+      await new Promise<void>((resolve) => server.listen(path, resolve));
+      closers.unshift(async () => await new Promise((resolve) => server.close(resolve)));
+    },
+    async hold(path) {
+      const handle = await open(path);
+      return async () => await handle.close();
     },
     async serve(answers) {
       const server = createServer((request, response) => {
@@ -94,6 +110,11 @@ export async function createFakeHostHarness(): Promise<HostHarness> {
       host.files.mount(path);
       host.files.put(`${path}/precious`, "");
       return true;
+    },
+    makeSocket: async (path) => host.files.putSpecial(path, "socket"),
+    async hold(path) {
+      const release = host.mounts.hold(path);
+      return async () => release();
     },
     async serve(answers) {
       const url = "http://fake.test";

@@ -12,7 +12,7 @@ import { createFaults } from "./faults.ts";
 import { createManifests, MANIFEST_DIRECTORY } from "./manifests.ts";
 import { createSimulatedNode, type PublishedStatus } from "./node.ts";
 import { NODE_IMAGES, REGISTRY_IMAGES } from "./pod-script.ts";
-import { isStandaloneSeed } from "./seeds.ts";
+import { isSeedWithoutStorage, isStandaloneSeed } from "./seeds.ts";
 import { createTrace, short } from "./trace.ts";
 import { joinWantedPods } from "./wanted-pods.ts";
 import type { Failure, World, WorldOptions } from "./world.ts";
@@ -23,6 +23,8 @@ const MAX_STEPS = 300_000;
 
 /** Of the seeds that may have one. */
 const CLUSTER_SHARE = 0.6;
+/** Of those that have one. */
+const STORAGE_SHARE = 0.7;
 
 export async function createWorld(seed: number, onLine?: (line: string) => void): Promise<World> {
   const stream = (number: number) => createDice(createSeededRandom(seed * 16 + number));
@@ -56,6 +58,8 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
   };
   const clusterDice = stream(4);
   const hasCluster = !isStandaloneSeed(seed) && clusterDice.chance(CLUSTER_SHARE);
+  const storageDice = stream(8);
+  const hasStorage = !isSeedWithoutStorage(seed) && storageDice.chance(STORAGE_SHARE);
   const cluster: Cluster | undefined = hasCluster
     ? await createCluster({
         host,
@@ -63,6 +67,24 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
         trace,
         dice: { options: clusterDice, faults: stream(5), user: stream(6) },
         seed: seed * 16 + 7,
+        storage: hasStorage
+          ? {
+              dice: { plan: storageDice, faults: stream(9), user: stream(10) },
+              fail,
+              onCalled(call) {
+                for (const check of checks) check.driverAsked?.(call);
+              },
+              onAnswered(call) {
+                for (const check of checks) check.driverAnswered?.(call);
+              },
+              onDetach(volumeName) {
+                for (const check of checks) check.detached?.(volumeName);
+              },
+              onNode(object, previous) {
+                for (const check of checks) check.nodeStored?.(object, previous);
+              },
+            }
+          : undefined,
         onVersion(version) {
           for (const check of checks) check.stored?.(version);
         },
@@ -96,6 +118,9 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
     },
     onCall(rpc, request) {
       for (const check of checks) check.called?.(rpc, request);
+    },
+    onLogged(line) {
+      for (const check of checks) check.logged?.(line);
     },
     onPublished(published) {
       const { pod, status } = published;

@@ -34,6 +34,8 @@ export interface Faults {
   readonly hooks: FakeFaults;
   /** The error that an access to a file fails with; undefined for none. */
   fileFault(operation: string, path: string): Error | undefined;
+  /** How long the mount takes, milliseconds: as one of another machine, which answers when it likes. */
+  mountDelay(operation: string, path: string): number;
   /** How late the event comes, milliseconds. */
   eventDelay(): number;
   /** Counts something that was done to the node agent, and ends the calm. */
@@ -116,6 +118,12 @@ export function createFaults({ clock, dice, trace }: { clock: Clock; dice: Dice;
       count("file error");
       trace.note(`fault: ${operation} ${path} fails`);
       return fileError(dice.pick(["EACCES", "ENOSPC"]), `${operation} ${MESSAGE}`, path);
+    },
+    mountDelay(operation, path) {
+      if (rates.rpcHang === 0 || !dice.chance(rates.rpcHang * 2)) return 0;
+      count("mount late");
+      trace.note(`fault: ${operation} ${path} takes long`);
+      return dice.between(100, 60_000);
     },
     eventDelay() {
       if (rates.eventLate === 0 || !dice.chance(rates.eventLate)) return 0;

@@ -57,7 +57,15 @@ async function findLeftovers({ host }: World, chosen: ReadonlySet<string>): Prom
     (await host.files.stat(path)) === undefined ? [] : (await host.files.list(path)).map(({ name }) => name);
   const pods = (await list(POD_DIRECTORIES)).filter((uid) => !chosen.has(uid));
   const logs = (await list(LOG_DIRECTORIES)).filter((name) => !chosen.has(name.split("_").at(-1) ?? ""));
-  return [...pods.map((uid) => `directory of pod ${short(uid)}`), ...logs.map((name) => `log directory ${name}`)];
+  const mounts = host.mounts
+    .mounted()
+    .map(({ path }) => path)
+    .filter((path) => path.startsWith(`${POD_DIRECTORIES}/`) && !chosen.has(path.split("/")[5] ?? ""));
+  return [
+    ...pods.map((uid) => `directory of pod ${short(uid)}`),
+    ...logs.map((name) => `log directory ${name}`),
+    ...mounts.map((path) => `mount ${path}`),
+  ];
 }
 
 /** Of each name the newest container and one before it are kept, and with them the sandboxes that they were in. */

@@ -1,8 +1,10 @@
+import { isRecord } from "../../src/api/object.ts";
 import { childController, sleep } from "../../src/base/abort.ts";
 import type { Clock, Timer } from "../../src/base/clock.ts";
 import { type Cri, CriError, type RuntimeService } from "../../src/cri/port.ts";
+import type { Mounts } from "../../src/host/mounts-port.ts";
 import type { Files, Host } from "../../src/host/port.ts";
-import type { KubePorts } from "../../src/node/node-agent-ports.ts";
+import type { KubePorts, PluginPorts } from "../../src/node/node-agent-ports.ts";
 import type { Cluster } from "./api/create-cluster.ts";
 import type { Faults } from "./faults.ts";
 
@@ -21,6 +23,7 @@ export interface Incarnation {
   readonly cri: Cri;
   /** Undefined on a node without an API server. */
   readonly kube: KubePorts | undefined;
+  readonly plugins: PluginPorts;
   kill(): void;
   readonly isDead: boolean;
   /** Ends the stream of container events with an error, if there is one. */
@@ -89,15 +92,25 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
     }
   };
 
+  const disturbed = async (operation: string, path: string, call: () => Promise<unknown>) => {
+    const fault = operation === "watch" ? undefined : faults.fileFault(operation, path);
+    if (fault === undefined) return await call();
+    // Half of the failures have happened nevertheless, as those of a write that cannot be flushed.
+    if (fault.message.startsWith("ENOSPC")) await call();
+    throw fault;
+  };
   const files = gateMethods<Files>(host.files, (operation, [path], call) =>
-    pass(`${operation} ${String(path)}`, async () => {
-      const fault = operation === "watch" ? undefined : faults.fileFault(operation, String(path));
-      if (fault === undefined) return await call();
-      // Half of the failures have happened nevertheless, as those of a write that cannot be flushed.
-      if (fault.message.startsWith("ENOSPC")) await call();
-      throw fault;
-    }),
+    pass(`${operation} ${String(path)}`, async () => await disturbed(operation, String(path), call)),
   );
+  const mounts = gateMethods<Mounts>(host.mounts, (operation, parameters, call) => {
+    const path = mountTargetOf(parameters);
+    return pass(`${operation} ${path}`, async () => {
+      const delayMs = faults.mountDelay(operation, path);
+      if (delayMs > 0) await faults.during(async () => await sleep(host.clock, delayMs));
+      // Killed meanwhile: a system call that is under way ends nevertheless.
+      return await disturbed(operation, path, call);
+    });
+  });
 
   async function* events(...[request, options]: Parameters<RuntimeService["getContainerEvents"]>) {
     const ended = new AbortController();
@@ -138,8 +151,9 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
     died: death.signal,
   };
   return {
-    host: { ...host, clock, files },
+    host: { ...host, clock, files, mounts },
     kube: deps.cluster?.connect({ gate, clock }),
+    plugins: deps.cluster?.storage?.driver.connect(gate) ?? NO_PLUGINS,
     cri: { runtime: { ...runtime, getContainerEvents: events }, images, close: deps.cri.close },
     kill() {
       isDead = true;
@@ -157,6 +171,17 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
       return timers.size;
     },
   };
+}
+
+const noPlugin = (): never => {
+  throw new Error("there are no plugins on this machine");
+};
+const NO_PLUGINS: PluginPorts = { connectRegistration: noPlugin, connectCsi: noPlugin };
+
+/** Paths are told apart from requests, which name theirs. */
+function mountTargetOf([first, second]: readonly unknown[]): string {
+  if (isRecord(first)) return String(first["target"]);
+  return String(typeof second === "string" ? second : first);
 }
 
 async function never(): Promise<never> {

@@ -43,6 +43,8 @@ export interface NodeDeps {
   /** About to be killed: its memory can still be looked at. */
   onKilled(): void;
   onCall(rpc: string, request: unknown): void;
+  /** Every line of the log, whole and of every level. */
+  onLogged(line: string): void;
   onPublished(published: PublishedStatus): void;
   /** How long until a process that a crash point killed comes back. */
   restartDelayMs(): number;
@@ -70,10 +72,10 @@ export function createSimulatedNode(deps: NodeDeps): SimulatedNode {
 
   const boot = async (own: Process, number: number): Promise<void> => {
     const { incarnation, stopping } = own;
-    const log = createTraceLog(trace, incarnation);
+    const log = createTraceLog({ trace, incarnation, onLine: deps.onLogged });
     const events = createRuntimeEvents({ runtime: incarnation.cri.runtime, clock: incarnation.host.clock, log });
-    const { host, cri, kube } = incarnation;
-    const ports = { host, cri, events, kube, log, metrics: createMetrics() };
+    const { host, cri, kube, plugins } = incarnation;
+    const ports = { host, cri, events, kube, plugins, log, metrics: createMetrics() };
     try {
       own.agent = await createNodeAgent(ports, config);
       own.agent.memory.statuses.subscribe((published) => {
@@ -191,19 +193,30 @@ configMapAndSecretChangeDetectionStrategy: ${cluster.strategy}
     .config;
 }
 
+interface TraceLogDeps {
+  trace: Trace;
+  incarnation: { readonly isDead: boolean };
+  onLine(line: string): void;
+}
+
 /** Warnings and errors join the trace; a dead process says nothing. */
-function createTraceLog(trace: Trace, incarnation: { readonly isDead: boolean }, common: LogFields = {}): Log {
-  const note = (level: string, message: string, fields: LogFields = {}) => {
-    if (!incarnation.isDead)
-      trace.note(`${level}: ${message} ${JSON.stringify({ ...common, ...fields })}`.slice(0, 300));
+function createTraceLog(deps: TraceLogDeps, common: LogFields = {}): Log {
+  const note = (level: string, message: string, { fields = {}, isShown = true }: NoteOptions) => {
+    if (deps.incarnation.isDead) return;
+    const line = `${level}: ${message} ${JSON.stringify({ ...common, ...fields })}`;
+    deps.onLine(line);
+    if (isShown) deps.trace.note(line.slice(0, 300));
   };
   return {
-    error: (message, fields) => note("error", message, fields),
-    warn: (message, fields) => note("warn", message, fields),
-    info: (message, fields) => note("info", message, fields),
-    debug: (message, fields, verbosity = 4) => {
-      if (verbosity <= 2) note("debug", message, fields);
-    },
-    with: (fields) => createTraceLog(trace, incarnation, { ...common, ...fields }),
+    error: (message, fields) => note("error", message, { fields }),
+    warn: (message, fields) => note("warn", message, { fields }),
+    info: (message, fields) => note("info", message, { fields }),
+    debug: (message, fields, verbosity = 4) => note("debug", message, { fields, isShown: verbosity <= 2 }),
+    with: (fields) => createTraceLog(deps, { ...common, ...fields }),
   };
+}
+
+interface NoteOptions {
+  fields: LogFields | undefined;
+  isShown?: boolean;
 }

@@ -1,4 +1,4 @@
-import type { Container, Pod } from "../../src/api/gen/types.ts";
+import type { Container, Pod, PodSpec } from "../../src/api/gen/types.ts";
 import { isRestartableInitContainer } from "../../src/api/pods.ts";
 import type { FakeImage } from "../../src/cri/fake/fake-images.ts";
 import type { Dice } from "./dice.ts";
@@ -122,7 +122,16 @@ export function randomPod(dice: Dice, name: string, variant: number): Pod {
       hostNetwork: dice.chance(0.15),
       ...(inits.length > 0 && { initContainers: inits }),
       containers: mains,
-      ...(dice.chance(0.3) && { volumes: [{ name: "scratch", emptyDir: {} }] }),
+      ...(dice.chance(0.3) && giveScratch([...mains, ...inits], variant)),
     },
   };
+}
+
+/** A volume of the pod's own on the disk or in memory, that containers mount as a whole or a part of. */
+function giveScratch(containers: readonly Container[], variant: number): Pick<PodSpec, "volumes"> {
+  for (const [index, container] of containers.entries()) {
+    const part = (variant + index) % 3 === 0 ? { subPath: `${container.name}/work` } : {};
+    container.volumeMounts = [{ name: "scratch", mountPath: "/scratch", ...part }];
+  }
+  return { volumes: [{ name: "scratch", emptyDir: variant % 2 === 0 ? {} : { medium: "Memory" } }] };
 }

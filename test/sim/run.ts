@@ -28,7 +28,11 @@ const STAYS_MS = 65_000;
 export async function runSeed(seed: number, onLine?: (line: string) => void): Promise<RunResult> {
   const world = await createWorld(seed, onLine);
   const { clock, trace } = world;
-  const schedule = makeSchedule(world.dice, world.cluster?.dice);
+  const schedule = makeSchedule({
+    own: world.dice,
+    api: world.cluster?.dice,
+    storage: world.cluster?.storage?.dice,
+  });
   await world.node.start();
   for (const event of schedule.events) {
     await world.passUntil(event.at);
@@ -62,6 +66,7 @@ async function heal(world: World): Promise<void> {
   for (const file of manifests.files()) if (manifests.isSpoilt(file)) manifests.write(file, manifests.written(file));
   cluster?.faults.storm(NO_API_FAULTS);
   cluster?.faults.mend();
+  await cluster?.storage?.heal();
   await user?.makeMissing();
   await world.node.start();
 }

@@ -5,6 +5,7 @@ import { type FaultRates, NO_FAULTS } from "./faults.ts";
 import { MANIFEST_DIRECTORY } from "./manifests.ts";
 import { randomPod } from "./pod-script.ts";
 import type { Event } from "./schedule-event.ts";
+import { makeStorageSchedule } from "./storage/storage-schedule.ts";
 import type { World } from "./world.ts";
 
 const POD_NAMES = ["ant", "bee", "cat", "dog", "elk"] as const;
@@ -25,8 +26,14 @@ export interface Schedule {
   endsAt: number;
 }
 
-/** `apiDice`: of a node with an API server. */
-export function makeSchedule(dice: Dice, apiDice: Dice | undefined): Schedule {
+/** Each of the dice is of a node that has the thing: an API server, a storage driver. */
+export interface ScheduleDice {
+  own: Dice;
+  api: Dice | undefined;
+  storage: Dice | undefined;
+}
+
+export function makeSchedule({ own: dice, api: apiDice, storage: storageDice }: ScheduleDice): Schedule {
   const endsAt = Math.round(dice.between(MIN_CHAOS_MS, MAX_CHAOS_MS));
   const at = () => Math.round(dice.between(0, endsAt));
   const files = Array.from({ length: dice.whole(1, 4) }, () => manifestEvent(dice, 0, ["write"]));
@@ -36,7 +43,8 @@ export function makeSchedule(dice: Dice, apiDice: Dice | undefined): Schedule {
   const trouble = isCalm ? [] : Array.from({ length: dice.whole(0, 5) }, () => troubleEvents(dice, at())).flat();
   const restarts = dice.chance(0.3) ? [] : Array.from({ length: dice.whole(1, 4) }, () => restartEvent(dice, at()));
   const api = apiDice === undefined ? [] : makeApiSchedule(apiDice, endsAt);
-  const events = [...api, ...files, ...changes, ...storms, ...trouble, ...restarts];
+  const storage = storageDice === undefined ? [] : makeStorageSchedule(storageDice, endsAt);
+  const events = [...api, ...storage, ...files, ...changes, ...storms, ...trouble, ...restarts];
   return { events: events.toSorted((a, b) => a.at - b.at), endsAt };
 }
 
@@ -197,6 +205,8 @@ function reboot(world: World): void {
   for (const { config } of world.cri.sandboxes()) world.interference.pods.add(config.metadata?.uid ?? "");
   world.node.crash("by a reboot", world.dice.between(100, 5_000));
   world.cri.reboot();
+  for (const { path } of world.host.mounts.mounted().toReversed()) if (path !== "/") world.host.mounts.drop(path);
+  world.cluster?.storage?.reboot();
 }
 
 /** The watch of the manifests says nothing for a while, as an inotify queue that overflows. */

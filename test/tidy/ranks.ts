@@ -22,11 +22,17 @@ export const LAYERS: readonly Layer[] = [
   // The configuration speaks the API's vocabulary: quantities, taints, durations.
   { path: "src/config", rank: 1, alsoImports: ["src/api"] },
 
+  // The wire under all that is local: the runtime, storage drivers, plugins.
+  { path: "src/grpc", rank: 1, touchesWorld: true },
+
   { path: "src/cri", rank: 2, touchesWorld: true },
+  // The fake driver mounts what it publishes on the fake machine.
+  { path: "src/csi", rank: 2, touchesWorld: true, alsoImports: ["src/host"] },
   { path: "src/host", rank: 2, touchesWorld: true },
   { path: "src/journal", rank: 2, touchesWorld: true },
   { path: "src/kube", rank: 2, touchesWorld: true },
   { path: "src/pki", rank: 2, touchesWorld: true },
+  { path: "src/plugin-registration", rank: 2, touchesWorld: true },
 
   { path: "src/node/admission", rank: 3 },
   { path: "src/node/certificates", rank: 3 },
@@ -35,6 +41,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/node/images", rank: 3 },
   { path: "src/node/mirror-pods", rank: 3 },
   { path: "src/node/node-status", rank: 3 },
+  { path: "src/node/plugins", rank: 3 },
   { path: "src/node/probes", rank: 3 },
   { path: "src/node/refs", rank: 3 },
   { path: "src/node/resources", rank: 3 },
@@ -42,6 +49,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/node/sources", rank: 3 },
   { path: "src/node/volumes", rank: 3 },
 
+  { path: "src/node/csi", rank: 4 },
   { path: "src/node/desired", rank: 4 },
   { path: "src/node/runtime", rank: 4 },
 
@@ -72,6 +80,12 @@ export const LAYERS: readonly Layer[] = [
   // A controller, with a queue of its own.
   { path: "src/control-plane/scheduler", rank: 4, alsoImports: ["src/control-plane/controllers"] },
   { path: "src/control-plane/store", rank: 4 },
+  // Controllers, too; they match claims with volumes and record events as the scheduler does.
+  {
+    path: "src/control-plane/volumes",
+    rank: 4,
+    alsoImports: ["src/control-plane/controllers", "src/control-plane/scheduler"],
+  },
   { path: "src/control-plane/registry", rank: 5 },
   { path: "src/control-plane/rest", rank: 6 },
   { path: "src/control-plane/*", rank: 7 },
@@ -84,7 +98,14 @@ export const LAYERS: readonly Layer[] = [
 ];
 
 /** Stand-ins for the outside world: any test may import them, and nothing but tests and other fakes. */
-export const FAKES: readonly string[] = ["src/cri/fake", "src/host/fake", "src/kube/fake"];
+export const FAKES: readonly string[] = [
+  "src/cri/fake",
+  "src/csi/fake",
+  "src/grpc/fake",
+  "src/host/fake",
+  "src/kube/fake",
+  "src/plugin-registration/fake",
+];
 
 /** Files that are started and not imported: what they export is used by whoever starts them. */
 export const ENTRY_POINTS: readonly string[] = ["src/cli/main.ts", "bench/main.ts", "test/sim/main.ts"];

@@ -140,6 +140,8 @@ export const PROTOBUF_FIELDS: Readonly<Record<string, string>> = {
   "certificates.v1.PodCertificateRequest": "metadata=1:meta.v1.ObjectMeta spec=2:certificates.v1.PodCertificateRequestSpec status=3:certificates.v1.PodCertificateRequestStatus",
   "certificates.v1.PodCertificateRequestSpec": "signerName=1:string podName=2:string podUID=3:string serviceAccountName=4:string serviceAccountUID=5:string nodeName=6:string nodeUID=7:string maxExpirationSeconds=8:int32* stubPKCS10Request=12:bytes unverifiedUserAnnotations=11:{}string",
   "certificates.v1.PodCertificateRequestStatus": "conditions=1:[]meta.v1.Condition certificateChain=2:string notBefore=4:Time* beginRefreshAt=5:Time* notAfter=6:Time*",
+  "certificates.v1beta1.ClusterTrustBundle": "metadata=1:meta.v1.ObjectMeta spec=2:certificates.v1beta1.ClusterTrustBundleSpec",
+  "certificates.v1beta1.ClusterTrustBundleSpec": "signerName=1:string trustBundle=2:string",
   "coordination.v1.Lease": "metadata=1:meta.v1.ObjectMeta spec=2:coordination.v1.LeaseSpec",
   "coordination.v1.LeaseSpec": "holderIdentity=1:string* leaseDurationSeconds=2:int32* acquireTime=3:MicroTime* renewTime=4:MicroTime* leaseTransitions=5:int32* strategy=6:string* preferredHolder=7:string*",
   "core.v1.AWSElasticBlockStoreVolumeSource": "volumeID=1:string fsType=2:string partition=3:int32 readOnly=4:boolean",

@@ -225,12 +225,31 @@ export interface ClusterRoleList {
   metadata?: ListMeta;
 }
 
+export interface ClusterTrustBundle {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: ClusterTrustBundleSpec;
+}
+
+export interface ClusterTrustBundleList {
+  apiVersion?: string;
+  items: ClusterTrustBundle[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
 export interface ClusterTrustBundleProjection {
   labelSelector?: LabelSelector;
   name?: string;
   optional?: boolean;
   path: string;
   signerName?: string;
+}
+
+export interface ClusterTrustBundleSpec {
+  signerName?: string;
+  trustBundle: string;
 }
 
 export interface ComponentCondition {

@@ -8,9 +8,11 @@ import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
 import { connectCri } from "../../cri/connect.ts";
 import { connectContainerdEvents } from "../../cri/containerd-events.ts";
 import { createRuntimeEvents } from "../../cri/create-runtime-events.ts";
+import { connectCsi } from "../../csi/connect.ts";
 import { createNodeHost } from "../../host/node/create-host.ts";
 import { listenHttp } from "../../host/node/listen-http.ts";
 import { createNodeAgent } from "../../node/compose.ts";
+import { connectPluginRegistration } from "../../plugin-registration/connect.ts";
 import { connectKube, type KubeLink } from "./connect-kube.ts";
 import { serveNode } from "./serve-node.ts";
 import { watchProcess } from "./watch-process.ts";
@@ -47,7 +49,11 @@ export async function startKubelet(config: NodeAgentConfig, log: Log): Promise<n
   try {
     const { signal } = watch;
     kube = config.cluster && (await connectKube(config, config.cluster, { host, log, metrics, signal }));
-    const agent = await createNodeAgent({ host, cri, events, kube: kube?.ports, log, metrics }, config);
+    const plugins = {
+      connectRegistration: connectPluginRegistration,
+      connectCsi: (driver: { endpoint: string; driverName: string }) => connectCsi({ ...driver, metrics }),
+    };
+    const agent = await createNodeAgent({ host, cri, events, plugins, kube: kube?.ports, log, metrics }, config);
     const servers = await serveNode(agent.view, config, { listen: listenHttp, log });
     try {
       await agent.run(watch.signal);

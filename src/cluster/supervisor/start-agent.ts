@@ -25,6 +25,8 @@ export interface AgentOptions {
 
 const READY_TIMEOUT_MS = 60_000;
 const STOP_GRACE_PERIOD_MS = 10_000;
+/** Four, as Node.js has by default, could all be waiting for volumes of servers that are away. */
+const FILE_ACCESS_PLACES = "16";
 
 /** Starts the node agent and resolves when it answers. Rejects with `exited` or `start-timed-out` and the log's end. */
 export async function startAgent(layout: StateLayout, options: AgentOptions): Promise<Daemon> {
@@ -40,7 +42,7 @@ export async function startAgent(layout: StateLayout, options: AgentOptions): Pr
     ...agentIdentity(layout),
     command,
     args,
-    environment,
+    environment: { UV_THREADPOOL_SIZE: FILE_ACCESS_PLACES, ...environment },
     logFile: layout.agentLog,
     log: options.log,
   });

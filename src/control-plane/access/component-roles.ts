@@ -50,6 +50,11 @@ export const COMPONENT_ROLES: readonly DefaultRole[] = [
     subjects: ["Group/system:serviceaccounts"],
   },
   {
+    name: "system:cluster-trust-bundle-discovery",
+    rules: [rule(READ, CERTIFICATES, "clustertrustbundles")],
+    subjects: ["Group/system:serviceaccounts"],
+  },
+  {
     name: "system:heapster",
     rules: [rule(READ, "", "events namespaces nodes pods"), rule(READ, "extensions", "deployments")],
   },

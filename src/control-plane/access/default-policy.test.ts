@@ -69,10 +69,15 @@ describe("by the default policy", () => {
       ],
     ],
     [
-      "a service account reads the keys of tokens",
+      "a service account reads the keys of tokens and what the cluster trusts",
       { username: "system:serviceaccount:a:b", groups: ["system:serviceaccounts", ...authenticated] },
-      ["get /.well-known/openid-configuration", "get /openid/v1/jwks"],
-      ["get core secrets a/x"],
+      [
+        "get /.well-known/openid-configuration",
+        "get /openid/v1/jwks",
+        "get certificates.k8s.io clustertrustbundles /x",
+        "watch certificates.k8s.io clustertrustbundles",
+      ],
+      ["get core secrets a/x", "create certificates.k8s.io clustertrustbundles"],
     ],
     [
       "a node that bootstraps asks for its certificate",

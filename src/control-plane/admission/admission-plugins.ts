@@ -7,6 +7,8 @@ import {
   createCertificateSubjectRestriction,
   type ParseCertificateRequest,
 } from "./certificates.ts";
+import { createClaimResize } from "./claim-resize.ts";
+import { createClusterTrustBundleAttest } from "./cluster-trust-bundle-attest.ts";
 import { createDefaultStorageClass } from "./default-storage-class.ts";
 import { createDefaultTolerationSeconds, type TolerationSecondsOptions } from "./default-toleration-seconds.ts";
 import { createLimitRanger } from "./limit-ranger.ts";
@@ -16,6 +18,7 @@ import { createPodSecurity } from "./pod-security.ts";
 import { createPriority, type PriorityOptions } from "./priority.ts";
 import { createRuntimeClass } from "./runtime-class.ts";
 import { createServiceAccount } from "./service-account.ts";
+import { createStorageObjectInUseProtection } from "./storage-object-in-use.ts";
 import { createTaintNodesByCondition } from "./taint-nodes-by-condition.ts";
 import { createUnattendedKinds } from "./unattended-kinds.ts";
 
@@ -51,9 +54,12 @@ export function createAdmissionPlugins(deps: AdmissionDeps, options: AdmissionOp
     createPriority(reader, options),
     createDefaultTolerationSeconds(options),
     createDefaultStorageClass(reader),
+    createStorageObjectInUseProtection(),
+    createClaimResize(reader),
     createRuntimeClass(reader),
     createCertificateApproval(authorize),
     createCertificateSigning(authorize),
+    createClusterTrustBundleAttest(authorize),
     createCertificateSubjectRestriction(parseCertificateRequest),
     createUnattendedKinds(),
   ];

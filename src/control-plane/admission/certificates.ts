@@ -2,6 +2,7 @@ import { type KubeObject, typed } from "../../api/object.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { AdmissionPlugin, AdmissionRequest, Authorize } from "../ports/request.ts";
 import { refusal, writtenObject } from "./refusal.ts";
+import { isAllowedForSigner } from "./signer-access.ts";
 
 const REQUESTS = "certificatesigningrequests.certificates.k8s.io";
 const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client";
@@ -55,12 +56,8 @@ function requireSigner(
   request: AdmissionRequest,
   [verb, signer]: readonly ["approve" | "sign", string],
 ): void {
-  const domain = signer.split("/")[0] ?? "";
-  const isAllowed = [signer, `${domain}/*`].some((name) => {
-    const target = { group: "certificates.k8s.io", version: "*", resource: "signers", subresource: "", namespace: "" };
-    return authorize({ user: request.user, verb, ...target, name }).allowed;
-  });
-  if (!isAllowed) throw refusal(request, `user not permitted to ${verb} requests with signerName "${signer}"`);
+  if (isAllowedForSigner(authorize, { user: request.user, verb, signer })) return;
+  throw refusal(request, `user not permitted to ${verb} requests with signerName "${signer}"`);
 }
 
 /** Nobody becomes all-powerful through the signer of ordinary clients (`certificates/subjectrestriction`). */

@@ -35,9 +35,12 @@ test("the plugins run in upstream's order", () => {
     "Priority",
     "DefaultTolerationSeconds",
     "DefaultStorageClass",
+    "StorageObjectInUseProtection",
+    "PersistentVolumeClaimResize",
     "RuntimeClass",
     "CertificateApproval",
     "CertificateSigning",
+    "ClusterTrustBundleAttest",
     "CertificateSubjectRestriction",
     "UnattendedKinds",
   ]);

@@ -1,4 +1,16 @@
-import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, PodSpec, Taint } from "../../api/gen/types.ts";
+import type {
+  CSIDriver,
+  CSINode,
+  CSIStorageCapacity,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  PodSpec,
+  StorageClass,
+  Taint,
+  VolumeAttachment,
+} from "../../api/gen/types.ts";
 import { computeQosClass, type QosClass } from "../../api/qos.ts";
 import type { Labels, NamespaceLabels, PodInfo } from "./pod-info.ts";
 import { podInfoOf } from "./pod-info.ts";
@@ -28,8 +40,15 @@ export interface Cluster {
 export interface StorageReader {
   claim(namespace: string, name: string): PersistentVolumeClaim | undefined;
   volume(name: string): PersistentVolume | undefined;
-  /** Waits until it is known where the claim is wanted; undefined for a class that is not there. */
-  isDelayed(storageClass: string): boolean | undefined;
+  volumes(): readonly PersistentVolume[];
+  storageClass(name: string): StorageClass | undefined;
+  csiDriver(name: string): CSIDriver | undefined;
+  /** By the node's name. */
+  csiNode(name: string): CSINode | undefined;
+  /** Of all nodes. */
+  attachments(): readonly VolumeAttachment[];
+  /** What drivers have left, of all namespaces. */
+  capacities(): readonly CSIStorageCapacity[];
 }
 
 /** A pod that looks for a node. */

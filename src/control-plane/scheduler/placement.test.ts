@@ -262,7 +262,7 @@ describe("who makes room", () => {
         const node = nodeInfo({ allocatable: { cpu: "8" } }, infos);
         const wanting = { priority: 10, requests: { cpu: String(cpu) } };
         const placement = place(wanting, { nodes: [node] });
-        if (placement.kind === "bind" || placement.preemption === undefined) return;
+        if (placement.kind !== "wait" || placement.preemption === undefined) return;
         const { victims } = placement.preemption;
         const fitsWithout = (gone: readonly PodInfo[]) => {
           const rest = nodeInfo(

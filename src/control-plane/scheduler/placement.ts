@@ -1,10 +1,12 @@
-import type { Cluster, PendingPod } from "./cluster.ts";
+import { computeNamedNodes } from "../../api/selectors/node-selector.ts";
+import { assert } from "../../base/assert.ts";
+import type { Cluster, NodeInfo, PendingPod } from "./cluster.ts";
 import { formatUnfit } from "./diagnosis.ts";
 import type { FilteredOut } from "./filters/all-filters.ts";
 import type { ClusterChange } from "./filters/filter.ts";
 import { checkClaims } from "./filters/volumes.ts";
 import { createFitCheck } from "./fit.ts";
-import { computeNamedNodes } from "./node-selector.ts";
+import { createVolumePlanner, hasWork, type VolumePlan } from "./plan-volumes.ts";
 import type { PodInfo } from "./pod-info.ts";
 import { type Budget, type Preemption, planPreemption } from "./preemption.ts";
 import { chooseNode } from "./score.ts";
@@ -12,6 +14,8 @@ import { chooseNode } from "./score.ts";
 /** What becomes of a pod that looks for a node. */
 export type Placement =
   | { readonly kind: "bind"; readonly nodeName: string }
+  /** It goes there as soon as its claims have their volumes. */
+  | { readonly kind: "prepare"; readonly nodeName: string; readonly volumes: VolumePlan }
   | {
       readonly kind: "wait";
       readonly message: string;
@@ -49,10 +53,18 @@ export function planPlacement(question: PlacementQuestion): Placement {
   // Others made room there: it is not wasted by going elsewhere.
   const promised = fitting.find(({ name }) => name === pod.info.nominatedNode);
   const node = promised ?? chooseNode(pod, fitting, cluster);
-  if (node !== undefined) return { kind: "bind", nodeName: node.name };
+  if (node !== undefined) return placeOn(node, question);
   const reasons = [...rejections.values()].map((rejection) => rejection.reasons);
   const helpedBy = [...rejections.values()].flatMap((rejection) => rejection.helpedBy);
   return unfit(question, { reasons }, { helpedBy, rejections });
+}
+
+function placeOn(node: NodeInfo, { pod, cluster }: PlacementQuestion): Placement {
+  const { name: nodeName } = node;
+  if (pod.info.claims.length === 0) return { kind: "bind", nodeName };
+  const volumes = createVolumePlanner(pod, cluster)(node);
+  assert(typeof volumes !== "string", `a node without volumes for ${pod.info.key} passed the filters`);
+  return hasWork(volumes) ? { kind: "prepare", nodeName, volumes } : { kind: "bind", nodeName };
 }
 
 /** What no node can help. */

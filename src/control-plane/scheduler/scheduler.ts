@@ -13,6 +13,7 @@ import { createClusterView } from "./cluster-view.ts";
 import type { ClusterChange } from "./filters/filter.ts";
 import { type Placement, planPlacement } from "./placement.ts";
 import { createPreemptor } from "./preempt-pods.ts";
+import { prepareVolumes } from "./prepare-volumes.ts";
 import { readBudgets } from "./read-budgets.ts";
 import { createEventRecorder } from "./record-events.ts";
 import { reportUnschedulable } from "./report-unschedulable.ts";
@@ -28,8 +29,15 @@ const FOLLOWED: ReadonlyArray<readonly [string, ClusterChange]> = [
   ["persistentvolumeclaims", "storage"],
   ["persistentvolumes", "storage"],
   ["storageclasses.storage.k8s.io", "storage"],
+  ["csidrivers.storage.k8s.io", "storage"],
+  ["csinodes.storage.k8s.io", "storage"],
+  ["csistoragecapacities.storage.k8s.io", "storage"],
+  ["volumeattachments.storage.k8s.io", "storage"],
   ["namespaces", "namespace"],
 ];
+
+/** What ends the wait for a pod's volumes: they are bound, or the node is no place for it any more. */
+const WAITS_FOR_VOLUMES: ReadonlySet<ClusterChange> = new Set(["storage", "node"]);
 
 export interface SchedulerDeps extends ControllerDeps {
   /**
@@ -95,6 +103,12 @@ export function createScheduler(deps: SchedulerDeps): Controller {
       write(key, () => bind(key, object, placement.nodeName));
       return;
     }
+    if (placement.kind === "prepare") {
+      view.nominate(pod.info, placement.nodeName);
+      queue.park(key, WAITS_FOR_VOLUMES);
+      write(key, () => prepare(key, object, placement));
+      return;
+    }
     view.nominate(pod.info, placement.nominatedNode);
     queue.park(key, placement.helpedBy);
     write(key, () => wait(key, object, placement));
@@ -127,6 +141,15 @@ export function createScheduler(deps: SchedulerDeps): Controller {
     queue.finish(key);
     const message = `Successfully assigned ${key} to ${nodeName}`;
     events.record({ about: object, type: "Normal", reason: "Scheduled", message });
+  };
+  const prepare = async (key: string, object: KubeObject, placement: Placement & { kind: "prepare" }) => {
+    try {
+      await prepareVolumes(deps, object, placement);
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      log.debug("a pod's volumes could not be prepared", { pod: key, error: messageOf(error) });
+      queue.delay(key);
+    }
   };
   const wait = async (key: string, object: KubeObject, placement: Placement & { kind: "wait" }) => {
     const { message, nominatedNode, preemption } = placement;

@@ -1,5 +1,5 @@
+import { matchesTerm } from "../../api/selectors/node-selector.ts";
 import type { Cluster, NodeInfo, PendingPod } from "./cluster.ts";
-import { matchesTerm } from "./node-selector.ts";
 import { type AffinityTerm, isMeant, type PodInfo, termsOf } from "./pod-info.ts";
 import { tolerates } from "./tolerations.ts";
 

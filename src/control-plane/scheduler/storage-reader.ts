@@ -2,20 +2,34 @@ import { typed } from "../../api/object.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import type { StorageReader } from "./cluster.ts";
 
-/** Claims, volumes and classes as they are written. */
+const GROUP = "storage.k8s.io";
+
+/** Claims, volumes, and what is known of their classes and drivers, as they are written. */
 export function createStorageReader(reader: ResourceReader): StorageReader {
+  const find = (resource: string, name: string) => reader.get({ resource, namespace: "", name });
   return {
     claim(namespace, name) {
       const found = reader.get({ resource: "persistentvolumeclaims", namespace, name });
       return found && typed("PersistentVolumeClaim", found);
     },
     volume(name) {
-      const found = reader.get({ resource: "persistentvolumes", namespace: "", name });
+      const found = find("persistentvolumes", name);
       return found && typed("PersistentVolume", found);
     },
-    isDelayed(storageClass) {
-      const found = reader.get({ resource: "storageclasses.storage.k8s.io", namespace: "", name: storageClass });
-      return found && found["volumeBindingMode"] === "WaitForFirstConsumer";
+    volumes: () => reader.list("persistentvolumes").map((object) => typed("PersistentVolume", object)),
+    storageClass(name) {
+      const found = find(`storageclasses.${GROUP}`, name);
+      return found && typed("StorageClass", found);
     },
+    csiDriver(name) {
+      const found = find(`csidrivers.${GROUP}`, name);
+      return found && typed("CSIDriver", found);
+    },
+    csiNode(name) {
+      const found = find(`csinodes.${GROUP}`, name);
+      return found && typed("CSINode", found);
+    },
+    attachments: () => reader.list(`volumeattachments.${GROUP}`).map((object) => typed("VolumeAttachment", object)),
+    capacities: () => reader.list(`csistoragecapacities.${GROUP}`).map((object) => typed("CSIStorageCapacity", object)),
   };
 }

@@ -1,4 +1,5 @@
 import type { Taint, Toleration } from "../../api/gen/types.ts";
+import { parseInteger } from "../../api/selectors/integer.ts";
 
 /** Whether a pod with this toleration may be on a node with this taint (`core/v1/toleration.go`). */
 export function tolerates(toleration: Toleration, taint: Taint): boolean {
@@ -35,12 +36,4 @@ function isOrdered(operator: "Gt" | "Lt", taint: string, toleration: string): bo
   const [left, right] = [parseInteger(taint), parseInteger(toleration)];
   if (left === undefined || right === undefined) return false;
   return operator === "Gt" ? left > right : left < right;
-}
-
-/** Longer ones hold no 64-bit integer, and are nobody's label or taint. */
-const INTEGER = /^[+-]?\d{1,19}$/;
-
-/** Of a label's or taint's value; undefined for what is no integer. */
-export function parseInteger(text: string): bigint | undefined {
-  return INTEGER.test(text) ? BigInt(text.replace(/^\+/, "")) : undefined;
 }

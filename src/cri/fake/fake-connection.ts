@@ -2,9 +2,10 @@ import { setMaxListeners } from "node:events";
 import { AbortedError, childController, isAbort, sleep, throwIfAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { CodedError, messageOf } from "../../base/errors.ts";
+import type { CallOptions } from "../../grpc/port.ts";
+import { createService, type Rpc, type RpcCaller } from "../../grpc/service.ts";
 import { type ContainerEventResponse, ImageServiceDefinition, RuntimeServiceDefinition } from "../gen/cri-v1.ts";
-import { type CallOptions, type Cri, CriError, type CriErrorCode } from "../port.ts";
-import { createService, type Rpc, type RpcCaller } from "../service.ts";
+import { type Cri, CriError, type CriErrorCode } from "../port.ts";
 import type { FakeCall, FakeFaults } from "./fake-faults.ts";
 
 /** The runtime's process as a connection sees it. */

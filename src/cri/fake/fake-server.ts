@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
+import type { Rpc } from "../../grpc/service.ts";
 import { CgroupDriver, ImageServiceDefinition } from "../gen/cri-v1.ts";
 import type { RuntimeService } from "../port.ts";
-import type { Rpc } from "../service.ts";
 import type { Handlers } from "./fake-answers.ts";
 import type { FakeServer } from "./fake-connection.ts";
 import { createContainerHandlers } from "./fake-containers.ts";

@@ -4,6 +4,8 @@ import { createFakeClock, type FakeClock } from "./fake-clock.ts";
 import { createFakeFiles, type FakeFiles } from "./fake-files.ts";
 import { createFakeHttp, type FakeHttp } from "./fake-http.ts";
 import { createFakeMachine, type FakeMachine } from "./fake-machine.ts";
+import { createFakeMounts, type FakeMounts } from "./fake-mounts.ts";
+import { createMemoryTree } from "./memory-tree.ts";
 
 /**
  * A machine in memory that outlives the node agents started on it: a test that crashes one and starts the next hands
@@ -14,16 +16,21 @@ export interface FakeHost extends Host {
   readonly files: FakeFiles;
   readonly http: FakeHttp;
   readonly machine: FakeMachine;
+  readonly mounts: FakeMounts;
 }
 
 /** `clock`: default a new one. `seed` of the randomness: default 1. */
 export function createFakeHost(options: { clock?: FakeClock; seed?: number } = {}): FakeHost {
   const clock = options.clock ?? createFakeClock();
+  const tree = createMemoryTree(() => clock.now());
+  const machine = createFakeMachine();
+  const hugepageSizes = () => machine.facts.hugepages.map(({ pageSizeBytes }) => pageSizeBytes);
   return {
     clock,
     random: createSeededRandom(options.seed ?? 1),
-    files: createFakeFiles(clock),
+    files: createFakeFiles(tree),
     http: createFakeHttp(clock),
-    machine: createFakeMachine(),
+    machine,
+    mounts: createFakeMounts({ clock, tree, hugepageSizes }),
   };
 }

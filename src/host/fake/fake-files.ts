@@ -1,7 +1,9 @@
-import type { Clock } from "../../base/clock.ts";
+import { throwIfAborted } from "../../base/abort.ts";
 import { fileError } from "../file-error.ts";
 import type { Files, FileType, NewTree } from "../port.ts";
-import { childrenOf, createMemoryTree, type MemoryNode, type MemoryTree, statusOf, typeOf } from "./memory-tree.ts";
+import { changeGroup } from "./change-group-in-memory.ts";
+import { childrenOf, type MemoryNode } from "./memory-node.ts";
+import { type MemoryTree, refuseReadOnly, statusOf, typeOf } from "./memory-tree.ts";
 import { createWatchers } from "./watchers.ts";
 
 /**
@@ -21,7 +23,7 @@ export interface FakeFiles extends Files {
   move(from: string, to: string): void;
   /** Removes a file or a tree. */
   delete(path: string): void;
-  /** Makes the directory (if it is absent) a mount point. */
+  /** Makes the directory (if it is absent) a mount point, with what it holds. */
   mount(path: string): void;
 }
 
@@ -40,7 +42,7 @@ export interface FileAccess {
 
 export type FileOperation = keyof Files | "notify";
 
-export function createFakeFiles(clock: Pick<Clock, "now">): FakeFiles {
+export function createFakeFiles(tree: MemoryTree): FakeFiles {
   const hooks = new Set<FileHook>();
   const callHooks = async (access: FileAccess) => {
     for (const hook of hooks) await hook(access);
@@ -48,7 +50,7 @@ export function createFakeFiles(clock: Pick<Clock, "now">): FakeFiles {
   const watchers = createWatchers(async (path) => {
     await callHooks({ operation: "notify", path, phase: "before" });
   });
-  const tree = createMemoryTree(() => clock.now(), watchers.changed);
+  tree.subscribe(watchers.changed);
 
   const access = async <T>(operation: keyof Files, path: string, effect: () => T): Promise<T> => {
     await callHooks({ operation, path, phase: "before" });
@@ -96,28 +98,20 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
       }),
     setGroup: async (path, group, mode) =>
       access("setGroup", path, () => {
-        Object.assign(findDirectory(tree, "chmod", path), { group, mode });
+        const node = findDirectory(tree, "chmod", path);
+        refuseReadOnly(tree.walk(path, { operation: "chmod", followLast: true }));
+        Object.assign(node, { group, mode });
       }),
+    changeGroup: async (path, options, signal) => {
+      throwIfAborted(signal);
+      await access("changeGroup", path, () => changeGroup(tree, path, options));
+    },
     createTree: async (path, newTree) => {
       await access("createTree", path, () => makeTreeDirectory(tree, path, newTree));
       for (const name of newTree.files.keys()) {
         await access("createTree", `${path}/${name}`, () => makeTreeFile(tree, { path, name }, newTree));
       }
     },
-    mountMemory: async (path) =>
-      access("mountMemory", path, () => {
-        const node = findDirectory(tree, "mount", path);
-        if (node.content.kind !== "directory" || node.content.isMount) return;
-        node.content.isMount = true;
-        node.mode = 0o1777;
-      }),
-    unmount: async (path) =>
-      access("unmount", path, () => {
-        const node = tree.find(path, { operation: "umount", followLast: false });
-        if (node?.content.kind !== "directory" || !node.content.isMount) return;
-        node.content.isMount = false;
-        node.content.children.clear();
-      }),
     stat: async (path) =>
       access("stat", path, () => {
         const node = tree.find(path, { operation: "stat", followLast: true });
@@ -139,6 +133,7 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
       }),
     link: async (target, path) => access("link", path, () => replaceLink(tree, target, path)),
     remove: async (path) => access("remove", path, () => removeTree(tree, path)),
+    removeEmptyDirectory: async (path) => access("removeEmptyDirectory", path, () => removeEmpty(tree, path)),
   };
 }
 
@@ -175,8 +170,9 @@ function createOperator(tree: MemoryTree): Omit<FakeFiles, keyof Files | "interc
     },
     delete: (path) => tree.detach(tree.walk(path, { operation: "unlink", followLast: false })),
     mount(path) {
-      const { content } = tree.makeDirectories(path);
-      if (content.kind === "directory") content.isMount = true;
+      const node = tree.makeDirectories(path);
+      const { mount } = tree.walk(path, { operation: "mount", followLast: true });
+      tree.layers.mount({ mount, node }, node, mount.facts);
     },
   };
 }
@@ -210,7 +206,7 @@ function replaceFile(tree: MemoryTree, path: string, data: Buffer, mode: number)
 function makeTreeDirectory(tree: MemoryTree, path: string, { directoryMode, group = 0 }: NewTree): void {
   const place = tree.walk(path, { operation: "mkdir", followLast: false });
   if (place.node !== undefined) throw fileError("EEXIST", "mkdir", path);
-  const node = tree.create({ kind: "directory", children: new Map(), isMount: false }, directoryMode);
+  const node = tree.create({ kind: "directory", children: new Map() }, directoryMode);
   tree.attach(place, Object.assign(node, { group }));
 }
 
@@ -238,6 +234,7 @@ function touchFile(tree: MemoryTree, path: string, mode: number): void {
   if (place.node.content.kind === "link") throw fileError("ELOOP", "open", path);
   if (place.node.content.kind === "directory") throw fileError("EISDIR", "open", path);
   if (place.node.content.kind === "special") throw fileError("EINVAL", "open", path);
+  refuseReadOnly(place);
   place.node.mode = mode;
 }
 
@@ -248,12 +245,22 @@ function replaceLink(tree: MemoryTree, target: string, path: string): void {
   tree.attach(place, tree.create({ kind: "link", target }, 0o777));
 }
 
+function removeEmpty(tree: MemoryTree, path: string): void {
+  const node = tree.find(path, { operation: "rmdir", followLast: false });
+  if (node === undefined) return;
+  const children = childrenOf(node);
+  if (children === undefined) throw fileError("ENOTDIR", "rmdir", path);
+  if (tree.walk(path, { operation: "rmdir", followLast: false }).isMountPoint) throw fileError("EBUSY", "rmdir", path);
+  if (children.size > 0) throw fileError("ENOTEMPTY", "rmdir", path);
+  removeTree(tree, path);
+}
+
 function removeTree(tree: MemoryTree, path: string): void {
   if (tree.find(path, { operation: "unlink", followLast: false }) === undefined) return;
   const place = tree.walk(path, { operation: "unlink", followLast: false });
   const { node } = place;
   if (node?.content.kind === "directory") {
-    if (node.content.isMount) throw fileError("EBUSY", "rmdir", path);
+    if (place.isMountPoint) throw fileError("EBUSY", "rmdir", path);
     for (const name of [...node.content.children.keys()].sort()) removeTree(tree, `${path}/${name}`);
   }
   tree.detach(place);

@@ -53,6 +53,7 @@ export function createFakeMachine(): FakeMachine {
     memoryCapacityBytes: async () => machine.facts.memoryCapacityBytes,
     swapCapacityBytes: async () => machine.facts.swapCapacityBytes,
     cpuCount: () => machine.facts.cpuCount,
+    fileAccessPlaces: () => 16,
     hugepages: async () => [...machine.facts.hugepages],
     async fileSystemCapacity(path) {
       if (machine.facts.fileSystem === undefined) throw fileError("ENOENT", "statfs", path);

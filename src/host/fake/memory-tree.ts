@@ -2,6 +2,8 @@ import { posix } from "node:path";
 import { assert } from "../../base/assert.ts";
 import { fileError } from "../file-error.ts";
 import type { FileStatus, FileType } from "../port.ts";
+import { childrenOf, type MemoryNode, type NodeContent } from "./memory-node.ts";
+import { createMountLayers, type MemoryMount, type MountLayers } from "./mount-layers.ts";
 
 /** A file tree in memory: names, links and what they lead to, with the errors that Linux gives. Not asynchronous. */
 export interface MemoryTree {
@@ -17,6 +19,13 @@ export interface MemoryTree {
   /** Says that the node's content or mode changed now. */
   touch(node: MemoryNode): void;
   makeDirectories(path: string): MemoryNode;
+  /** The listener is told of each directory in which a name or a file changes. */
+  subscribe(listener: (directory: MemoryNode) => void): void;
+  readonly layers: MountLayers;
+  /** Names from the root of the mount down to the node; undefined when it is not beneath it any more. */
+  namesIn(mount: MemoryMount, node: MemoryNode): string[] | undefined;
+  /** Where the mount is seen; undefined when the directory that it was mounted over is gone. */
+  pathOf(mount: MemoryMount): string | undefined;
 }
 
 export interface WalkOptions {
@@ -29,52 +38,49 @@ export interface Place {
   /** The directory that holds the node; the root holds itself. */
   parent: MemoryNode;
   name: string;
+  /** What is seen there: where something is mounted, the root of that. */
   node: MemoryNode | undefined;
+  /** That the node is on, or would be. */
+  mount: MemoryMount;
+  /** Something is mounted over the place itself. */
+  isMountPoint: boolean;
+  /** For messages only. */
+  path: string;
 }
-
-/** A file, directory, link or special file in memory. */
-export interface MemoryNode {
-  readonly inode: number;
-  content: NodeContent;
-  mode: number;
-  user: number;
-  group: number;
-  modifiedAt: number;
-  revision: number;
-}
-
-export type NodeContent =
-  | { kind: "file"; data: Buffer }
-  | { kind: "directory"; children: Map<string, MemoryNode>; isMount: boolean }
-  | { kind: "link"; target: string }
-  | { kind: "special"; type: Exclude<FileType, "file" | "directory" | "link"> };
 
 /** Linux gives up here too. */
 const MAX_LINKS = 40;
 
-/** `onChange` is told of each directory in which a name or a file changed. */
-export function createMemoryTree(now: () => number, onChange: (directory: MemoryNode) => void): MemoryTree {
+export function createMemoryTree(now: () => number): MemoryTree {
   let inodes = 0;
-  const parents = new Map<MemoryNode, MemoryNode>();
+  const listeners: Array<(directory: MemoryNode) => void> = [];
+  const onChange = (directory: MemoryNode) => {
+    for (const listener of listeners) listener(directory);
+  };
+  const parents = new Map<MemoryNode, { directory: MemoryNode; name: string }>();
 
   const create = (content: NodeContent, mode: number): MemoryNode => {
     return { inode: ++inodes, content, mode, user: 0, group: 0, modifiedAt: now(), revision: 0 };
   };
-  const root = create({ kind: "directory", children: new Map(), isMount: true }, 0o755);
+  const root = create({ kind: "directory", children: new Map() }, 0o755);
 
-  const walk = (path: string, options: WalkOptions) => walkFrom(root, path, options);
+  const layers = createMountLayers(root);
+
+  const walk = (path: string, options: WalkOptions) => walkFrom(layers, path, options);
 
   const touch = (node: MemoryNode) => {
     node.revision++;
     node.modifiedAt = now();
     const parent = parents.get(node);
-    if (parent !== undefined) onChange(parent);
+    if (parent !== undefined) onChange(parent.directory);
   };
 
-  const attach = ({ parent, name, node: replaced }: Place, node: MemoryNode) => {
+  const attach = (place: Place, node: MemoryNode) => {
+    refuseMountPoint(place);
+    const { parent, name, node: replaced } = place;
     if (replaced !== undefined) parents.delete(replaced);
     childrenOf(parent)?.set(name, node);
-    parents.set(node, parent);
+    parents.set(node, { directory: parent, name });
     // A rename moves the time of change as well, so that a file that replaces another never looks like it.
     node.revision++;
     parent.revision++;
@@ -82,8 +88,31 @@ export function createMemoryTree(now: () => number, onChange: (directory: Memory
     onChange(parent);
   };
 
+  /** Names from the root of the mount down to the node; undefined when it is not beneath it any more. */
+  const namesIn = (mount: MemoryMount, node: MemoryNode): string[] | undefined => {
+    const names: string[] = [];
+    for (let current = node; current !== mount.root; ) {
+      const place = parents.get(current);
+      if (place === undefined) return undefined;
+      names.unshift(place.name);
+      current = place.directory;
+    }
+    return names;
+  };
+
+  const pathOf = (mount: MemoryMount): string | undefined => {
+    if (mount.parent === undefined) return "/";
+    const above = pathOf(mount.parent);
+    const names = namesIn(mount.parent, mount.covered);
+    return above === undefined || names === undefined ? undefined : posix.join(above, ...names);
+  };
+
   return {
     walk,
+    layers,
+    namesIn,
+    pathOf,
+    subscribe: (listener) => void listeners.push(listener),
     find(path, options) {
       try {
         return walk(path, options).node;
@@ -94,8 +123,10 @@ export function createMemoryTree(now: () => number, onChange: (directory: Memory
     create,
     attach,
     touch,
-    detach({ parent, name, node }) {
+    detach(place) {
+      const { parent, name, node } = place;
       if (node === undefined) return;
+      refuseMountPoint(place);
       childrenOf(parent)?.delete(name);
       parents.delete(node);
       parent.revision++;
@@ -107,7 +138,7 @@ export function createMemoryTree(now: () => number, onChange: (directory: Memory
       for (const ancestor of [...ancestorsOf(path), path]) {
         const place = walk(ancestor, { operation: "mkdir", followLast: true });
         if (place.node === undefined) {
-          attach(place, create({ kind: "directory", children: new Map(), isMount: false }, 0o755));
+          attach(place, create({ kind: "directory", children: new Map() }, 0o755));
         } else if (place.node.content.kind !== "directory") {
           throw fileError(ancestor === path ? "EEXIST" : "ENOTDIR", "mkdir", path);
         }
@@ -120,30 +151,41 @@ export function createMemoryTree(now: () => number, onChange: (directory: Memory
 }
 
 /** A link sends the walk back to the root with what the link stands for. */
-function walkFrom(root: MemoryNode, path: string, options: WalkOptions, links = 0): Place {
+function walkFrom(layers: MountLayers, path: string, options: WalkOptions, links = 0): Place {
   assert(posix.isAbsolute(path), "paths are absolute");
   if (links > MAX_LINKS) throw fileError("ELOOP", options.operation, path);
   const names = posix.normalize(path).split("/").filter(Boolean);
-  let parent = root;
+  const root = layers.top({ mount: layers.root, node: layers.root.root });
+  let at = root;
   for (const [index, name] of names.entries()) {
-    const node = childrenOf(parent)?.get(name);
+    const child = childrenOf(at.node)?.get(name);
     const isLast = index === names.length - 1;
-    if (node?.content.kind === "link" && (!isLast || options.followLast)) {
+    if (child?.content.kind === "link" && (!isLast || options.followLast)) {
       const directory = `/${names.slice(0, index).join("/")}`;
-      const target = posix.resolve(directory, node.content.target);
-      return walkFrom(root, posix.join(target, ...names.slice(index + 1)), options, links + 1);
+      const target = posix.resolve(directory, child.content.target);
+      return walkFrom(layers, posix.join(target, ...names.slice(index + 1)), options, links + 1);
     }
-    if (isLast) return { parent, name, node };
-    if (node === undefined) throw fileError("ENOENT", options.operation, path);
-    if (node.content.kind !== "directory") throw fileError("ENOTDIR", options.operation, path);
-    parent = node;
+    const seen = child && layers.top({ mount: at.mount, node: child });
+    if (isLast) {
+      const { mount, node } = seen ?? { mount: at.mount, node: undefined };
+      return { parent: at.node, name, node, mount, isMountPoint: mount !== at.mount, path };
+    }
+    if (seen === undefined) throw fileError("ENOENT", options.operation, path);
+    if (seen.node.content.kind !== "directory") throw fileError("ENOTDIR", options.operation, path);
+    at = seen;
   }
-  return { parent: root, name: "", node: root };
+  return { parent: root.node, name: "", ...root, isMountPoint: true, path };
 }
 
-/** Undefined for what is no directory. */
-export function childrenOf(node: MemoryNode): Map<string, MemoryNode> | undefined {
-  return node.content.kind === "directory" ? node.content.children : undefined;
+/** Nothing takes the place of a mount, and what was mounted read-only stays as it is. */
+function refuseMountPoint(place: Place): void {
+  if (place.isMountPoint) throw fileError("EBUSY", "rename", place.path);
+  refuseReadOnly(place);
+}
+
+/** Throws `EROFS` for what is seen through a read-only mount. */
+export function refuseReadOnly({ mount, path }: Pick<Place, "mount" | "path">): void {
+  if (mount.facts.options.includes("ro")) throw fileError("EROFS", "open", path);
 }
 
 /** As the port names the types. */

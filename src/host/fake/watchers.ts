@@ -1,4 +1,4 @@
-import type { MemoryNode } from "./memory-tree.ts";
+import type { MemoryNode } from "./memory-node.ts";
 
 /** Who watches which directory of a memory tree. */
 export interface Watchers {

@@ -3,6 +3,7 @@ import { nodeClock } from "./node-clock.ts";
 import { nodeFiles } from "./node-files.ts";
 import { nodeHttp } from "./node-http.ts";
 import { createNodeMachine } from "./node-machine.ts";
+import { createNodeMounts } from "./node-mounts.ts";
 
 /** The machine that this process runs on. Linux only: it relies on procfs and inotify. */
 export function createNodeHost(): Host {
@@ -12,5 +13,6 @@ export function createNodeHost(): Host {
     files: nodeFiles,
     http: nodeHttp,
     machine: createNodeMachine(nodeFiles),
+    mounts: createNodeMounts(),
   };
 }

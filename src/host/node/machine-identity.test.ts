@@ -1,12 +1,11 @@
 import { expect, it } from "vitest";
-import { createFakeClock } from "../fake/fake-clock.ts";
-import { createFakeFiles } from "../fake/fake-files.ts";
+import { createFakeHost } from "../fake/create-fake-host.ts";
 import { readMachineIdentity } from "./machine-identity.ts";
 
 const OWN = process.arch === "x64" ? "amd64" : expect.any(String);
 
 async function identityOf(contents: Readonly<Record<string, string>>) {
-  const files = createFakeFiles(createFakeClock());
+  const { files } = createFakeHost();
   for (const [path, content] of Object.entries(contents)) {
     await files.makeDirectory(path.slice(0, path.lastIndexOf("/")), 0o755);
     await files.writeAtomically(path, content, 0o644);

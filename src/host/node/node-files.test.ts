@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { readdirSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,6 +44,36 @@ describe("files of a Linux machine", () => {
     for (const { name } of await nodeFiles.list(directory))
       if (name !== "deep") await nodeFiles.remove(`${directory}/${name}`);
     expect((await nodeFiles.list(directory)).map(({ name }) => name)).toEqual(["deep"]);
+  });
+
+  it("removes and changes files whose names are no UTF-8", async () => {
+    await nodeFiles.makeDirectory(`${directory}/tree`, 0o700);
+    const names = [Buffer.from([0xff, 0xfe]), Buffer.from([0x61, 0xc3])];
+    const paths = names.map((name) => Buffer.concat([Buffer.from(`${directory}/tree/`), name]));
+    for (const path of paths) await writeFile(path, "", { mode: 0o600 });
+    await nodeFiles.changeGroup(`${directory}/tree`, { group: 2_000, readOnly: false, onlyIfRootDiffers: false });
+    for (const path of paths) expect(await stat(path)).toMatchObject({ gid: 2_000, mode: 0o100660 });
+    await nodeFiles.remove(`${directory}/tree`);
+    expect(await nodeFiles.list(directory)).toEqual([]);
+  });
+
+  it("gives a large and deep tree to a group with few descriptors, while timers go on", async () => {
+    await nodeFiles.makeDirectory(`${directory}/tree/${"deep/".repeat(150)}`, 0o700);
+    await mkdir(`${directory}/tree/wide`);
+    for (let index = 0; index < 3_000; index++) await writeFile(`${directory}/tree/wide/${index}`, "", { mode: 0o600 });
+    const before = (await readdir("/proc/self/fd")).length;
+    let [ticks, most] = [0, 0];
+    const timer = setInterval(() => {
+      ticks++;
+      most = Math.max(most, readdirSync("/proc/self/fd").length);
+    }, 2);
+    await nodeFiles.changeGroup(`${directory}/tree`, { group: 2_000, readOnly: true, onlyIfRootDiffers: false });
+    clearInterval(timer);
+    expect(ticks).toBeGreaterThan(5);
+    expect(most - before).toBeLessThan(100);
+    expect((await readdir("/proc/self/fd")).length).toBe(before);
+    expect((await stat(`${directory}/tree/wide/2999`)).gid).toBe(2_000);
+    expect(await stat(`${directory}/tree/${"deep/".repeat(150)}`)).toMatchObject({ gid: 2_000, mode: 0o42750 });
   });
 
   it("refuses to remove the root", async () => {

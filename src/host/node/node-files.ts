@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { constants, type Dirent, type Stats } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import {
   chmod,
   chown,
@@ -10,6 +10,7 @@ import {
   opendir,
   readlink,
   rename,
+  rmdir,
   stat,
   symlink,
   unlink,
@@ -17,9 +18,10 @@ import {
 import { basename, dirname, join } from "node:path";
 import { codeOf } from "../../base/errors.ts";
 import { fileError } from "../file-error.ts";
-import type { DirectoryEntry, FileStatus, Files, FileType } from "../port.ts";
+import type { DirectoryEntry, FileStatus, Files } from "../port.ts";
+import { changeGroup } from "./change-group.ts";
 import { createTree } from "./create-tree.ts";
-import { mountMemory, unmount } from "./memory-mounts.ts";
+import { typeOf } from "./file-type.ts";
 import { removeTree } from "./remove-tree.ts";
 import { watchDirectory } from "./watch-directory.ts";
 
@@ -49,14 +51,14 @@ export const nodeFiles: Files = {
     await chown(path, -1, group);
     await chmod(path, mode);
   },
+  changeGroup,
   createTree,
-  mountMemory,
-  unmount,
   list,
   stat: readStatus,
   link: replaceLink,
   readLink,
   remove: removeTree,
+  removeEmptyDirectory,
   watch: watchDirectory,
 };
 
@@ -225,20 +227,14 @@ async function readLink(path: string): Promise<string | undefined> {
   }
 }
 
-function isAbsent(error: unknown): boolean {
-  return codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR";
+async function removeEmptyDirectory(path: string): Promise<void> {
+  try {
+    await rmdir(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
 }
 
-type TypeQuestions = Pick<
-  Dirent,
-  "isFile" | "isDirectory" | "isSymbolicLink" | "isSocket" | "isCharacterDevice" | "isBlockDevice"
->;
-
-function typeOf(entry: TypeQuestions): FileType {
-  if (entry.isFile()) return "file";
-  if (entry.isDirectory()) return "directory";
-  if (entry.isSymbolicLink()) return "link";
-  if (entry.isSocket()) return "socket";
-  if (entry.isCharacterDevice()) return "character-device";
-  return entry.isBlockDevice() ? "block-device" : "other";
+function isAbsent(error: unknown): boolean {
+  return codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR";
 }

@@ -6,6 +6,8 @@ import { readMachineIdentity } from "./machine-identity.ts";
 
 const MAX_ROUTES_BYTES = 4 * 1024 * 1024;
 const MAX_FACT_BYTES = 64 * 1024;
+/** Node.js', unless its environment says otherwise when it starts. */
+const DEFAULT_THREAD_POOL_SIZE = 4;
 const HUGEPAGES_DIRECTORY = "/sys/kernel/mm/hugepages";
 
 /** The real machine, from procfs, sysfs and what Node.js knows. */
@@ -33,6 +35,7 @@ export function createNodeMachine(files: Pick<Files, "read" | "list">): Machine 
       return BigInt(/^SwapTotal:\s*(\d+) kB$/m.exec(memory)?.[1] ?? "0") * 1024n;
     },
     cpuCount: () => cpus().length,
+    fileAccessPlaces: () => Number(process.env["UV_THREADPOOL_SIZE"]) || DEFAULT_THREAD_POOL_SIZE,
     hugepages: async () => readHugepages(files),
     async fileSystemCapacity(path) {
       const { blocks, bsize, files: inodes } = await statfs(path, { bigint: true });

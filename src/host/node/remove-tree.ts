@@ -26,7 +26,7 @@ export async function removeTree(path: string): Promise<void> {
     throw error;
   }
   try {
-    await removeEntry({ parent, mountId: await readMountId(parent), name, path, depth: 0 });
+    await removeEntry({ parent, mountId: await readMountId(parent), name: Buffer.from(name), path, depth: 0 });
   } finally {
     await parent.close();
   }
@@ -36,14 +36,15 @@ interface Entry {
   parent: FileHandle;
   /** Of the mount that `parent` is on. */
   mountId: string;
-  name: string;
+  /** Byte by byte: a container may use names that are no UTF-8. */
+  name: Buffer;
   /** For messages only. */
   path: string;
   depth: number;
 }
 
 async function removeEntry(entry: Entry): Promise<void> {
-  const through = `${pathOf(entry.parent)}/${entry.name}`;
+  const through = Buffer.concat([Buffer.from(`${pathOf(entry.parent)}/`), entry.name]);
   try {
     await unlink(through);
     return;
@@ -61,19 +62,19 @@ async function removeEntry(entry: Entry): Promise<void> {
   }
 }
 
-async function emptyDirectory(entry: Entry, through: string): Promise<void> {
+async function emptyDirectory(entry: Entry, through: Buffer): Promise<void> {
   const directory = await open(through, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
     throw nameIn(error, "open", entry.path);
   });
   try {
     // The device number would not tell: a bind mount shows another directory of the same file system.
     if ((await readMountId(directory)) !== entry.mountId) throw fileError("EBUSY", "rmdir", entry.path);
-    for (const name of await readdir(pathOf(directory))) {
+    for (const name of await readdir(pathOf(directory), { encoding: "buffer" })) {
       await removeEntry({
         parent: directory,
         mountId: entry.mountId,
         name,
-        path: `${entry.path}/${name}`,
+        path: `${entry.path}/${name.toString()}`,
         depth: entry.depth + 1,
       });
     }

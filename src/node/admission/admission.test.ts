@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Container, Pod, Volume } from "../../api/gen/types.ts";
+import type { Container, Pod, Volume, VolumeMount } from "../../api/gen/types.ts";
 import { createTimeline } from "../../base/timeline.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
 import { createAdmission } from "./admission.ts";
@@ -24,31 +24,14 @@ describe("what this version cannot do is refused by the name of its field", () =
   it.each<[string, Pod]>([
     ["spec.resourceClaims", makePod({ resourceClaims: [{ name: "gpu" }] })],
     ["spec.resources (pod-level resources)", makePod({ resources: { limits: { cpu: "1" } } })],
-    ["spec.volumes[0].persistentVolumeClaim", withVolume({ persistentVolumeClaim: { claimName: "x" } })],
-    ["spec.volumes[0].csi", withVolume({ csi: { driver: "x" } })],
-    ["spec.volumes[0].ephemeral", withVolume({ ephemeral: {} })],
-    ["spec.volumes[0].nfs", withVolume({ nfs: { server: "x", path: "/" } })],
     ["spec.volumes[0].iscsi", withVolume({ iscsi: { targetPortal: "x", iqn: "y", lun: 0 } })],
     ["spec.volumes[0].fc", withVolume({ fc: {} })],
-    ["spec.volumes[0].image", withVolume({ image: { reference: "x" } })],
-    ["spec.volumes[0].emptyDir.medium", withVolume({ emptyDir: { medium: "HugePages" } })],
+    ["spec.volumes[0].emptyDir.medium", withVolume({ emptyDir: { medium: "Tape" } })],
+    ["spec.volumes[0].emptyDir.medium", withVolume({ emptyDir: { medium: "HugePagesX" } })],
     [inMain("env{A}.valueFrom.fileKeyRef"), withEnv("fileKeyRef", { volumeName: "v", path: "p", key: "k" })],
     [inMain("restartPolicyRules"), withContainer({ restartPolicyRules: [{ action: "Restart" }] })],
-    [
-      inMain("volumeMounts[0].subPath"),
-      withContainer({ volumeMounts: [{ name: "d", mountPath: "/d", subPath: "x" }] }),
-    ],
-    [
-      inMain("volumeMounts[0].subPathExpr"),
-      withContainer({ volumeMounts: [{ name: "d", mountPath: "/d", subPathExpr: "$(X)" }] }),
-    ],
-    [
-      inMain("volumeMounts[0].recursiveReadOnly"),
-      withContainer({ volumeMounts: [{ name: "d", mountPath: "/d", recursiveReadOnly: "Enabled" }] }),
-    ],
-    [inMain("volumeDevices"), withContainer({ volumeDevices: [{ name: "d", devicePath: "/dev/x" }] })],
     [inMain("resources.claims"), withContainer({ resources: { claims: [{ name: "gpu" }] } })],
-    ["spec.initContainers{init}.volumeDevices", withInit({ volumeDevices: [{ name: "d", devicePath: "/dev/x" }] })],
+    ["spec.initContainers{init}.resources.claims", withInit({ resources: { claims: [{ name: "gpu" }] } })],
   ])("%s", (field, pod) => {
     const message = `Pod uses what this version of nodelet does not support yet: ${field}`;
     expect(rejectUnsupported(pod)).toEqual({ reason: "UnsupportedFeature", message });
@@ -74,6 +57,17 @@ describe("what this version cannot do is refused by the name of its field", () =
     ["what is optional", withEnv("fileKeyRef", { volumeName: "v", path: "p", key: "k", optional: true })],
     ["keys of secrets and config maps", withEnv("secretKeyRef", { name: "s", key: "k" })],
     ["all of a config map", withContainer({ envFrom: [{ configMapRef: { name: "s" } }] })],
+    ["huge pages", withVolume({ emptyDir: { medium: "HugePages" } })],
+    ["huge pages of a size", withVolume({ emptyDir: { medium: "HugePages-2Mi" } })],
+    ["a claim", withVolume({ persistentVolumeClaim: { claimName: "x" } })],
+    ["a claim of its own", withVolume({ ephemeral: {} })],
+    ["a storage driver's volume", withVolume({ csi: { driver: "x" } })],
+    ["a server's export", withVolume({ nfs: { server: "x", path: "/" } })],
+    ["an image as a volume", withVolume({ image: { reference: "x" } })],
+    ["a part of a volume", withMount({ subPath: "x" })],
+    ["a part named by a variable", withMount({ subPathExpr: "$(X)" })],
+    ["all of a mount read-only", withMount({ readOnly: true, recursiveReadOnly: "Enabled" })],
+    ["a block device", withContainer({ volumeDevices: [{ name: "d", devicePath: "/dev/x" }] })],
     ["a config map as a volume", withVolume({ configMap: { name: "x" } })],
     ["a secret as a volume", withVolume({ secret: { secretName: "x" } })],
     ["fields as a volume", withVolume({ downwardAPI: {} })],
@@ -91,6 +85,10 @@ describe("what this version cannot do is refused by the name of its field", () =
 
 function withEnv(source: string, value: object): Pod {
   return withContainer({ env: [{ name: "A", valueFrom: { [source]: value } }] });
+}
+
+function withMount(mount: Partial<VolumeMount>): Pod {
+  return withContainer({ volumeMounts: [{ name: "d", mountPath: "/d", ...mount }] });
 }
 
 function withInit(container: Partial<Container>): Pod {
@@ -174,12 +172,44 @@ it("limits that nothing holds a pod to are named, memory volumes excepted, which
   const admit = createNodeAdmission({ timeline }, { allowedUnsafeSysctls: [] });
   const onDisk = { name: "disk", emptyDir: { sizeLimit: "1Gi" } };
   const inMemory = { name: "memory", emptyDir: { sizeLimit: "1Gi", medium: "Memory" } };
+  const inPages = { name: "pages", emptyDir: { sizeLimit: "1Gi", medium: "HugePages-2Mi" } };
   const limits = { "ephemeral-storage": "1Gi" };
   const containers = [{ name: "main", resources: { limits } }];
-  expect(admit(makePod({ volumes: [inMemory, onDisk], containers }))).toBeUndefined();
+  expect(admit(makePod({ volumes: [inMemory, onDisk, inPages], containers }))).toBeUndefined();
   const [{ reason, message } = { reason: "", message: "" }] = timeline.read("uid-1");
   expect(reason).toBe("LimitNotEnforced");
   expect(message).toMatch(
     /: spec\.volumes\[1\]\.emptyDir\.sizeLimit, .*\{main\}\.resources\.limits\.ephemeral-storage$/,
   );
+});
+
+describe("volumes", () => {
+  const findRefusedVolume = ({ name, gitRepo, flocker }: Volume) =>
+    gitRepo || flocker ? `volume "${name}": no longer there` : undefined;
+  const admitWith = (volumeLimit?: (pod: Pod) => string | undefined) =>
+    createNodeAdmission(
+      { timeline: createTimeline(createFakeClock()), findRefusedVolume, volumeLimit },
+      { allowedUnsafeSysctls: [] },
+    );
+  const gitRepo = { repository: "https://example.com" };
+
+  it("of kinds that are never brought are refused all at once, with the reason of each", () => {
+    const volumes = [
+      { name: "a", gitRepo },
+      { name: "b", emptyDir: {} },
+      { name: "c", flocker: {} },
+    ];
+    const message = 'volume "a": no longer there; volume "c": no longer there';
+    expect(admitWith()(makePod({ volumes }))).toEqual({ reason: "UnsupportedFeature", message });
+    expect(admitWith()(withVolume({ emptyDir: {} }))).toBeUndefined();
+  });
+
+  it("over a driver's limit are refused as upstream does, after all that is wrong with the pod itself", () => {
+    const full = (pod: Pod) => (pod.spec?.volumes ? "node(s) exceed max volume count" : undefined);
+    const reason = "VolumeAttachmentLimitExceeded";
+    const admit = admitWith(full);
+    expect(admit(withVolume({ csi: { driver: "x" } }))).toEqual({ reason, message: "node(s) exceed max volume count" });
+    expect(admit(withVolume({ gitRepo }))?.reason).toBe("UnsupportedFeature");
+    expect(admit(makePod())).toBeUndefined();
+  });
 });

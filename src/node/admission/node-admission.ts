@@ -3,13 +3,25 @@ import type { Timeline } from "../../base/timeline.ts";
 import { type AdmitHandler, createAdmission } from "./admission.ts";
 import { createSysctlHandler } from "./sysctls.ts";
 import { findUnenforced, findUnwatched, rejectUnsupported } from "./unsupported.ts";
+import { createVolumeHandlers, type VolumeAdmission } from "./volumes.ts";
+
+export interface NodeAdmissionDeps extends VolumeAdmission {
+  timeline: Timeline;
+}
 
 /** This node's rules, in order. A pod that is let in with something missing gets a warning that names it. */
 export function createNodeAdmission(
-  deps: { timeline: Timeline },
+  deps: NodeAdmissionDeps,
   options: { allowedUnsafeSysctls: readonly string[] },
 ): AdmitHandler {
-  const admit = createAdmission([rejectUnsupported, createSysctlHandler(options.allowedUnsafeSysctls)]);
+  // What is refused for good is told before what a later version may be able to do, and before what is full just now.
+  const { refused, limited } = createVolumeHandlers(deps);
+  const admit = createAdmission([
+    refused,
+    rejectUnsupported,
+    createSysctlHandler(options.allowedUnsafeSysctls),
+    limited,
+  ]);
   return (pod) => {
     const rejection = admit(pod);
     if (rejection !== undefined) return rejection;

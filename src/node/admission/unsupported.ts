@@ -26,7 +26,7 @@ export function findUnwatched(pod: Pod): string[] {
 /** Limits that only eviction could enforce: the pod runs, and nothing holds it to them in this version. */
 export function findUnenforced(pod: Pod): string[] {
   const volumes = (pod.spec?.volumes ?? []).flatMap(({ emptyDir }, index) =>
-    emptyDir?.sizeLimit !== undefined && emptyDir.medium !== "Memory"
+    emptyDir?.sizeLimit !== undefined && !isMemory(emptyDir.medium)
       ? [`spec.volumes[${index}].emptyDir.sizeLimit`]
       : [],
   );
@@ -53,18 +53,33 @@ function unsupportedInSpec({ spec }: Pod): string[] {
   ];
 }
 
-const SUPPORTED_VOLUMES = ["hostPath", "configMap", "secret", "downwardAPI", "projected"] as const;
+const SUPPORTED_VOLUMES = [
+  "hostPath",
+  "configMap",
+  "secret",
+  "downwardAPI",
+  "projected",
+  "persistentVolumeClaim",
+  "ephemeral",
+  "csi",
+  "nfs",
+  "image",
+] as const satisfies ReadonlyArray<keyof Volume>;
 
 function unsupportedVolume(volume: Volume, index: number): string[] {
   const path = `spec.volumes[${index}]`;
   if (SUPPORTED_VOLUMES.some((kind) => volume[kind] !== undefined)) return [];
-  if (volume.emptyDir) return isUsualMedium(volume.emptyDir.medium) ? [] : [`${path}.emptyDir.medium`];
+  if (volume.emptyDir) {
+    const { medium = "" } = volume.emptyDir;
+    return medium === "" || isMemory(medium) ? [] : [`${path}.emptyDir.medium`];
+  }
   const kind = Object.keys(volume).find((key) => key !== "name");
   return [`${path}.${kind ?? "emptyDir"}`];
 }
 
-function isUsualMedium(medium = ""): boolean {
-  return medium === "" || medium === "Memory";
+/** A file system in memory or of huge pages, `HugePages` or `HugePages-2Mi`: the kernel holds it to its size. */
+function isMemory(medium = ""): boolean {
+  return medium === "Memory" || medium === "HugePages" || medium.startsWith("HugePages-");
 }
 
 function unsupportedInContainer(container: Container): string[] {
@@ -73,16 +88,8 @@ function unsupportedInContainer(container: Container): string[] {
     const isNeeded = valueFrom?.fileKeyRef !== undefined && valueFrom.fileKeyRef.optional !== true;
     return isNeeded ? [`env{${name}}.valueFrom.fileKeyRef`] : [];
   });
-  const mounts = (container.volumeMounts ?? []).flatMap((mount, index) => {
-    if (mount.subPath) return [`volumeMounts[${index}].subPath`];
-    // Where it is only wished for, a runtime that cannot do it makes the mount itself read-only.
-    if (mount.recursiveReadOnly === "Enabled") return [`volumeMounts[${index}].recursiveReadOnly`];
-    return mount.subPathExpr ? [`volumeMounts[${index}].subPathExpr`] : [];
-  });
   return [
     ...env,
-    ...mounts,
-    ...(container.volumeDevices?.length ? ["volumeDevices"] : []),
     ...(container.resources?.claims?.length ? ["resources.claims"] : []),
     ...(container.restartPolicyRules?.length ? ["restartPolicyRules"] : []),
   ];

@@ -34,6 +34,8 @@ export interface NodeHeartbeatDeps {
   recordNodeEvent(decision: Decision): void;
   /** Told of every version of the node object that was read or written, its pod ranges and volumes in use included. */
   observeNode?(node: Node): void;
+  /** What others on the node add to the object before it is written. */
+  decorate?(node: Node): Node;
   /** Makes the node object again after somebody deleted it; undefined where the node does not register itself. */
   registerAgain?: ((signal: AbortSignal) => Promise<Node>) | undefined;
 }
@@ -96,14 +98,15 @@ export function createNodeHeartbeat(deps: NodeHeartbeatDeps, options: NodeHeartb
     const current = await readNode(attempt, signal);
     const reading = { timeoutMs, signal, what: "reading the node's status" };
     const input = await withDeadline(clock, reading, async (inner) => deps.readStatus(inner));
-    const desired = computeDesiredNode(current, input, clock.now());
-    tellProblem(desired.problem);
-    const isChanged = isNodeChanged(current, desired.node);
-    const body = computeNodePatch(current, desired.node);
+    const { node, problem: addressProblem } = computeDesiredNode(current, input, clock.now());
+    const desired = deps.decorate?.(node) ?? node;
+    tellProblem(addressProblem);
+    const isChanged = isNodeChanged(current, desired);
+    const body = computeNodePatch(current, desired);
     const isDue = isChanged || clock.monotonic() >= reportDueAt;
     if (!isDue || body === undefined) {
       observe(current);
-      if (written === undefined) tellEvents(current, desired.node);
+      if (written === undefined) tellEvents(current, desired);
       written = current;
       return;
     }
@@ -113,7 +116,7 @@ export function createNodeHeartbeat(deps: NodeHeartbeatDeps, options: NodeHeartb
     // not have them report together from then on.
     const delayMs = isChanged ? options.reportFrequencyMs * (random.next() - 0.5) : 0;
     reportDueAt = clock.monotonic() + options.reportFrequencyMs + delayMs;
-    tellEvents(current, desired.node);
+    tellEvents(current, desired);
     written = updated;
     observe(updated);
   };

@@ -36,7 +36,7 @@ it("gathers what the machine is, what the configuration says and what is true no
 
 it("asks who measures pressure and who knows the volumes, where somebody does", async () => {
   const pressure = { memory: true, disk: false, pid: true };
-  const { reader } = setUp({ pressure: () => pressure, volumesInUse: () => ["v"] });
+  const { reader } = setUp({ pressure: () => pressure, volumesInUse: async () => ["v"] });
   expect(await reader.read()).toMatchObject({ pressure, volumesInUse: ["v"] });
 });
 

@@ -20,7 +20,7 @@ export interface NodeStatusReaderDeps {
   /** Default: none. */
   pressure?(): NodePressure;
   /** Default: not known. */
-  volumesInUse?(): readonly string[] | undefined;
+  volumesInUse?(): Promise<readonly string[] | undefined>;
 }
 
 export interface NodeStatusReaderOptions {
@@ -47,7 +47,7 @@ export function createNodeStatusReader(deps: NodeStatusReaderDeps, options: Node
         images: deps.images(),
         errors: deps.errors(),
         pressure: deps.pressure?.() ?? NO_PRESSURE,
-        volumesInUse: deps.volumesInUse?.(),
+        volumesInUse: await deps.volumesInUse?.(),
       };
     },
   };

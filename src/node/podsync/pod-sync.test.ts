@@ -8,6 +8,7 @@ import type { SyncOptions, SyncOutcome } from "../runtime/pod-runtime.ts";
 import { emptyPodRuntimeStatus, type PodRuntimeStatus } from "../runtime/pod-runtime-status.ts";
 import type { StartFailure } from "../runtime/start-failure.ts";
 import { createPodStatuses } from "../status/pod-statuses.ts";
+import { VolumeOperationError, volumeError } from "../volumes/volume-error.ts";
 import { IncompleteSyncError, RetryError } from "../workers/pod-syncer.ts";
 import { createPodSync } from "./pod-sync.ts";
 
@@ -54,7 +55,7 @@ function createRig() {
     timeline,
     runtime: {
       async sync(_pod, _status, options) {
-        steps.push(`sync ${[...options.volumes.paths.keys()].join()}`.trim());
+        steps.push(`sync ${[...options.volumes.volumes.keys()].join()}`.trim());
         return await world.sync(options);
       },
       async stop(pod, _status, { gracePeriodSeconds }) {
@@ -84,7 +85,8 @@ function createRig() {
       async setUp() {
         await world.setUp();
         steps.push("volumes up");
-        return { paths: new Map([["data", "/data"]]), finished: world.finishVolumes() };
+        const data = { kind: "files", hostPath: "/data", readOnly: false, relabel: false } as const;
+        return { volumes: new Map([["data", data]]), finished: world.finishVolumes() };
       },
       async tearDown() {
         await world.tearDown();
@@ -250,6 +252,25 @@ describe("syncPod", () => {
     await expect(sync(makePod())).rejects.toThrow("no such directory");
     expect(steps).not.toContain("sync data");
     expect(events()).toEqual(['Warning FailedMount: volume "data": no such directory']);
+  });
+
+  it("tells of each volume that cannot be had in an event of its own, and looks again when one may be there", async () => {
+    const { clock, world, sync, events } = createRig();
+    const attach = new VolumeOperationError("AttachVolume.Attach failed", {
+      reason: "FailedAttachVolume",
+      retryAfterMs: 500,
+    });
+    world.setUp = async () => {
+      throw volumeError([
+        { volumeName: "a", error: attach },
+        { volumeName: "b", error: new Error("no room") },
+      ]);
+    };
+    await expect(sync(makePod())).rejects.toMatchObject({ name: "RetryError", retryAt: clock.now() + 500 });
+    expect(events()).toEqual([
+      "Warning FailedAttachVolume: AttachVolume.Attach failed",
+      'Warning FailedMount: MountVolume.SetUp failed for volume "b" : no room',
+    ]);
   });
 });
 

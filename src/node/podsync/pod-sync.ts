@@ -1,16 +1,15 @@
 import type { Pod, PodStatus } from "../../api/gen/types.ts";
 import { isHostNetworkPod, isTerminalPhase, podReference } from "../../api/pods.ts";
-import { isAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { parseTime } from "../../base/clock.ts";
-import { messageOf, throwJoined } from "../../base/errors.ts";
+import { throwJoined } from "../../base/errors.ts";
 import type { Timeline } from "../../base/timeline.ts";
 import type { PodRuntime } from "../runtime/pod-runtime.ts";
 import { hasRunningContainer, type PodRuntimeStatus } from "../runtime/pod-runtime-status.ts";
 import type { StartFailure } from "../runtime/start-failure.ts";
 import { computePodStatus } from "../status/compute-pod-status.ts";
 import type { PodStatusInput } from "../status/pod-status-input.ts";
-import type { PodVolumeSetUp } from "../volumes/pod-volumes.ts";
+import { VolumeError } from "../volumes/volume-error.ts";
 import type { StatusOverride } from "../workers/pod-state.ts";
 import {
   IncompleteSyncError,
@@ -21,6 +20,7 @@ import {
   type SyncWork,
 } from "../workers/pod-syncer.ts";
 import { createStartFailures } from "./start-failures.ts";
+import { createVolumeStep, type VolumeStepDeps } from "./volume-step.ts";
 
 type PodName = { uid: string; name: string; namespace: string };
 
@@ -42,18 +42,13 @@ export interface PodSyncDeps {
     /** Nothing of the pod runs or is mounted any more: its status is final. */
     terminate(pod: Pod): void;
   };
-  volumes: {
-    /** Resolves when nothing is lacking; what `finished` waits for is done beside the sandbox's start. */
-    setUp(pod: Pod, signal: AbortSignal): Promise<PodVolumeSetUp>;
-    tearDown(uid: string): Promise<void>;
-  };
-  directories: {
-    make(pod: Pod): Promise<void>;
-    remove(uid: string): Promise<void>;
-  };
+  volumes: VolumeStepDeps["volumes"] & { tearDown(uid: string): Promise<void> };
+  directories: VolumeStepDeps["directories"] & { remove(uid: string): Promise<void> };
   networkError(): string | undefined;
   hostIps(): readonly string[];
   runtimeName(): string;
+  /** Of the pod's runtime handler. Default: it does not. */
+  supportsRecursiveReadOnly?(pod: Pod): boolean;
 }
 
 /** Upstream looks again after 1 s while the network is not ready (pkg/kubelet/pod_workers.go). */
@@ -65,6 +60,7 @@ const NETWORK_RETRY_MS = 1_000;
  */
 export function createPodSync(deps: PodSyncDeps): PodSyncer {
   const failures = createStartFailures();
+  const setUpVolumes = createVolumeStep(deps);
 
   const publish = (pod: Pod, runtime: PodRuntimeStatus, more: PublishOptions): PodStatus => {
     const { uid } = podReference(pod);
@@ -76,6 +72,7 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
       hostIps: deps.hostIps(),
       now: deps.clock.now(),
       runtimeName: deps.runtimeName(),
+      supportsRecursiveReadOnly: deps.supportsRecursiveReadOnly?.(pod),
       ...more,
     });
     deps.statuses.set(pod, status);
@@ -99,23 +96,6 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
     const message = `network is not ready: ${error}`;
     deps.timeline.record(podReference(pod), { type: "Warning", reason: "NetworkNotReady", message });
     throw new RetryError(message, deps.clock.now() + NETWORK_RETRY_MS);
-  };
-
-  const setUpVolumes = async (pod: Pod, signal: AbortSignal): Promise<PodVolumeSetUp> => {
-    const tell = (error: unknown): never => {
-      if (isAbort(error)) throw error;
-      deps.timeline.record(podReference(pod), { type: "Warning", reason: "FailedMount", message: messageOf(error) });
-      throw error;
-    };
-    try {
-      await deps.directories.make(pod);
-      const { paths, finished } = await deps.volumes.setUp(pod, signal);
-      const told = finished.catch(tell);
-      told.catch(() => undefined);
-      return { paths, finished: told };
-    } catch (error) {
-      return tell(error);
-    }
   };
 
   const applyManifest = async (pod: Pod, runtime: PodRuntimeStatus, work: SyncWork): Promise<void> => {
@@ -155,7 +135,14 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
         return { terminal: true };
       }
       gateNetwork(pod);
-      await applyManifest(pod, before, work);
+      try {
+        await applyManifest(pod, before, work);
+      } catch (error) {
+        const rejection = error instanceof VolumeError ? error.rejection : undefined;
+        if (rejection === undefined || before.containers.length > 0) throw error;
+        publish(pod, before, { workerPhase: "syncing", override: { phase: "Failed", ...rejection } });
+        return { terminal: true };
+      }
       const after = publish(pod, await deps.cache.fresh(reference, signal), { workerPhase: "syncing" });
       if (isTerminalPhase(after.phase)) return { terminal: true };
       return nextLook(pod, after, failures.of(reference.uid));

@@ -243,3 +243,53 @@ describe("the number of tokens", () => {
     expect(await get(podOf(0))).toBe(4_098);
   });
 });
+
+describe("the time for the next token", () => {
+  let due: string[];
+  let stop: () => Promise<void>;
+
+  beforeEach(() => {
+    due = [];
+    const controller = new AbortController();
+    tokens.subscribe((podUid) => void due.push(podUid));
+    const running = tokens.run(controller.signal);
+    stop = async () => {
+      controller.abort();
+      await running;
+      expect(clock.pendingTimers).toBe(0);
+    };
+  });
+
+  it("is told to the pod by itself, once, whatever else wakes it", async () => {
+    await get();
+    await clock.advance(0.8 * HOUR - 5_001);
+    expect(due).toEqual([]);
+    await clock.advance(1);
+    expect(due).toEqual(["uid-web"]);
+    expect(await get()).toBe(2);
+    await clock.advance(0.8 * HOUR - 5_000);
+    expect(due).toEqual(["uid-web", "uid-web"]);
+    await stop();
+  });
+
+  it("is told again every minute while the server gives none", async () => {
+    await get();
+    await clock.advance(0.8 * HOUR);
+    failure = new KubeUnreachableError("unreachable", "connect ECONNREFUSED");
+    for (let attempt = 0; attempt < 3; attempt++) {
+      expect(await get()).toBe(1);
+      due = [];
+      await clock.advance(60_000);
+      expect(due).toEqual(["uid-web"]);
+    }
+    await stop();
+  });
+
+  it("does not come for a pod that is gone", async () => {
+    await get();
+    tokens.forgetPod("uid-web");
+    await clock.advance(HOUR);
+    expect(due).toEqual([]);
+    await stop();
+  });
+});

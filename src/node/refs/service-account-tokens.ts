@@ -8,6 +8,7 @@ import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import { describeKubeFailure } from "../../kube/outage-log.ts";
 import type { KubeClient } from "../../kube/port.ts";
+import { createAlarms } from "./alarms.ts";
 import { createSharedCalls } from "./shared-calls.ts";
 
 /** Tokens by which containers prove to be of a service account, each bound to its pod. */
@@ -21,6 +22,13 @@ export interface ServiceAccountTokens {
   forgetPod(podUid: string): void;
   /** Pods whose tokens are held. */
   podUids(): readonly string[];
+  /**
+   * The listener is called with the pod when it is time for its next token, which somebody has to ask for. It must not
+   * throw. Returns how to stop that.
+   */
+  subscribe(listener: (podUid: string) => void): () => void;
+  /** Looks at the clock until the signal fires. */
+  run(signal: AbortSignal): Promise<void>;
 }
 
 export interface ServiceAccountTokenRequest {
@@ -64,6 +72,8 @@ const REQUEST_TIMEOUT_MS = 10 * SECOND;
 /** Who has a valid token is not kept waiting for long, nor each time, by a server that is away. */
 const REFRESH_TIMEOUT_MS = 3 * SECOND;
 const REFRESH_RETRY_MS = 10 * SECOND;
+/** A pod whose token could not be refreshed is woken again, if nothing else has done so. */
+const WAKE_AGAIN_MS = MINUTE;
 
 interface HeldToken {
   readonly token: ServiceAccountToken;
@@ -81,20 +91,33 @@ export function createServiceAccountTokens(deps: ServiceAccountTokensDeps): Serv
   const held = new Map<string, HeldToken>();
   const calls = createSharedCalls<ServiceAccountToken>();
   const flights = new Set<{ readonly podUid: string; isForgotten: boolean }>();
+  const alarms = createAlarms(clock);
+  const listeners = new Set<(podUid: string) => void>();
   let sweptAt = clock.monotonic();
+
+  const drop = (key: string) => {
+    held.delete(key);
+    alarms.clear(key);
+  };
+
+  const tell = (key: string) => {
+    const podUid = held.get(key)?.podUid;
+    if (podUid !== undefined) for (const listener of listeners) listener(podUid);
+  };
 
   /** What expired goes, but for the token that is just asked for: who asks is told that it did. */
   const sweep = (askedFor: string) => {
     if (clock.monotonic() - sweptAt < SWEEP_PERIOD_MS) return;
     sweptAt = clock.monotonic();
-    for (const [key, one] of held) if (key !== askedFor && isExpired(one, clock)) held.delete(key);
+    for (const [key, one] of held) if (key !== askedFor && isExpired(one, clock)) drop(key);
   };
 
   const keep = (key: string, token: HeldToken) => {
     held.delete(key);
     held.set(key, token);
+    alarms.set(key, token.token.refreshAfterMs);
     const [oldest] = held.keys();
-    if (held.size > MAX_TOKENS && oldest !== undefined) held.delete(oldest);
+    if (held.size > MAX_TOKENS && oldest !== undefined) drop(oldest);
   };
 
   const refresh = async (key: string, request: ServiceAccountTokenRequest, signal: AbortSignal) => {
@@ -111,6 +134,7 @@ export function createServiceAccountTokens(deps: ServiceAccountTokensDeps): Serv
       if (isAbort(error)) throw error;
       if (last === undefined || isExpired(last, clock)) throw toTokenError(error, request, last !== undefined);
       last.retryAt = clock.monotonic() + REFRESH_RETRY_MS;
+      if (held.get(key) === last) alarms.set(key, WAKE_AGAIN_MS);
       const { namespace, serviceAccount, pod } = request;
       const fields = {
         serviceAccount: `${namespace}/${serviceAccount}`,
@@ -134,9 +158,14 @@ export function createServiceAccountTokens(deps: ServiceAccountTokensDeps): Serv
     },
     podUids: () => [...held.values()].map(({ podUid }) => podUid),
     forgetPod(podUid) {
-      for (const [key, one] of held) if (one.podUid === podUid) held.delete(key);
+      for (const [key, one] of held) if (one.podUid === podUid) drop(key);
       for (const flight of flights) if (flight.podUid === podUid) flight.isForgotten = true;
     },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    run: async (signal) => alarms.run(signal, tell),
   };
 }
 

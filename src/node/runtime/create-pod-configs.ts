@@ -1,7 +1,7 @@
 import type { Pod } from "../../api/gen/types.ts";
 import { podUid } from "../../api/pods.ts";
 import type { ContainerConfig, PodSandboxConfig } from "../../cri/gen/cri-v1.ts";
-import { buildContainerConfig, type ContainerMount, findContainerConfigError } from "./config/container-config.ts";
+import { buildContainerConfig, findContainerConfigError } from "./config/container-config.ts";
 import { buildEnvironment, type EnvironmentVariable } from "./config/environment.ts";
 import { type EnvironmentRefs, resolveEnvironmentRefs } from "./config/environment-refs.ts";
 import type { UserNamespaceMapping } from "./config/namespaces.ts";
@@ -9,6 +9,7 @@ import type { NodeFacts } from "./config/node-facts.ts";
 import { buildPodSandboxConfig } from "./config/pod-sandbox-config.ts";
 import type { ReferredObjects } from "./config/referred-values.ts";
 import type { ImageUser } from "./config/security-context.ts";
+import type { MadeMounts } from "./make-volume-mounts.ts";
 import type { ContainerToStart } from "./pod-actions.ts";
 import type { StartFailure } from "./start-failure.ts";
 
@@ -46,7 +47,7 @@ export interface ContainerInput {
   podIps: readonly string[];
   targetContainerId: string | undefined;
   /** Makes what is mounted on the host. Called last: a container that cannot be made, tried often, must leave nothing. */
-  makeMounts(): Promise<readonly ContainerMount[]>;
+  makeMounts(environment: readonly EnvironmentVariable[]): Promise<MadeMounts>;
 }
 
 export interface PodConfigsDeps {
@@ -80,8 +81,10 @@ export function createPodConfigs(node: NodeFacts, deps: PodConfigsDeps = {}): Po
       const wanted = { pod, container, restartCount, imageRef, imageUser, node, targetContainerId, userNamespace };
       const error = findContainerConfigError(wanted);
       if (error !== undefined) return configError(error);
-      const mounts = await input.makeMounts();
-      const result = buildContainerConfig({ ...wanted, mounts, environment: environment.variables });
+      const made = await input.makeMounts(environment.variables);
+      if (!made.ok) return configError(made.error);
+      const { mounts, devices } = made;
+      const result = buildContainerConfig({ ...wanted, mounts, devices, environment: environment.variables });
       return result.ok ? { config: result.config, warnings: environment.warnings } : configError(result.error);
     },
   };

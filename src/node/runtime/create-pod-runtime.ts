@@ -18,13 +18,13 @@ import type { PodFiles } from "./pod-files.ts";
 import type { PodRuntime, SyncOptions } from "./pod-runtime.ts";
 import type { PodRuntimeStatus } from "./pod-runtime-status.ts";
 import { removeContainer, removePod, removeSandbox } from "./remove-pod.ts";
-import { type ContainerStarter, createContainerStarter } from "./start-container.ts";
+import { type ContainerStarter, createContainerStarter, type RuntimeVolumeDeps } from "./start-container.ts";
 import type { StartFailure } from "./start-failure.ts";
 import { createStartLine } from "./start-line.ts";
 import { createSandboxStarter, type RuntimeHandlerDeps, type SandboxStarter } from "./start-sandbox.ts";
 import { stopContainer, stopPod } from "./stop-pod.ts";
 
-export interface PodRuntimeDeps extends RuntimeHandlerDeps {
+export interface PodRuntimeDeps extends RuntimeHandlerDeps, RuntimeVolumeDeps {
   cri: Cri;
   host: Host;
   timeline: Timeline;
@@ -183,7 +183,7 @@ async function startOne(
   sandbox: Sandbox,
   next: ContainerToStart,
 ): Promise<StartFailure | undefined> {
-  return await starter.start({ pod, status, sandbox, next, volumes: options.volumes.paths }, options.signal);
+  return await starter.start({ pod, status, sandbox, next, volumes: options.volumes.volumes }, options.signal);
 }
 
 function crashLoop(deps: PodRuntimeDeps, pod: Pod, container: Container, until: number): StartFailure {

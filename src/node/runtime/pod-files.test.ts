@@ -1,25 +1,42 @@
-import { expect, it } from "vitest";
-import type { Pod } from "../../api/gen/types.ts";
+import { describe, expect, it } from "vitest";
+import type { Pod, PodSpec } from "../../api/gen/types.ts";
 import { createFakeHost } from "../../host/fake/create-fake-host.ts";
+import { createSubPaths } from "../volumes/subpaths/sub-paths.ts";
 import { createPodFiles } from "./pod-files.ts";
 
 const POD_DIRECTORY = "/var/lib/kubelet/pods/uid-1";
 
-function createRig(spec: Partial<NonNullable<Pod["spec"]>> = {}) {
-  const { files, random } = createFakeHost();
+interface MountOptions {
+  podIps?: readonly string[];
+  restartCount?: number;
+}
+
+function createRig(spec: Partial<PodSpec> = {}, { seLinuxEnabled }: { seLinuxEnabled?: boolean } = {}) {
+  const host = createFakeHost();
+  const { files } = host;
+  const rootDirectory = "/var/lib/kubelet";
+  const subPaths = createSubPaths(host, { rootDirectory });
   const podFiles = createPodFiles(
-    { files, random },
-    { rootDirectory: "/var/lib/kubelet", clusterDomain: "cluster.local" },
+    { files, subPaths },
+    { rootDirectory, clusterDomain: "cluster.local", seLinuxEnabled },
   );
   const pod: Pod = { metadata: { uid: "uid-1", name: "web", namespace: "default" }, spec: { containers: [], ...spec } };
-  const mount = async (container: object, podIps: readonly string[] = ["10.0.0.7"]) =>
+  const make = async (container: object, { podIps = ["10.0.0.7"], restartCount = 0 }: MountOptions = {}) =>
     await podFiles.makeMounts({
       pod,
-      next: { container: { name: "main", ...container }, kind: "main", restartCount: 0, previousEndedAt: undefined },
+      next: { container: { name: "main", ...container }, kind: "main", restartCount, previousEndedAt: undefined },
       podIps,
-      volumes: new Map([["data", "/host/data"]]),
+      volumes: new Map([["data", { kind: "files", hostPath: "/host/data", readOnly: false, relabel: true }]]),
+      environment: [{ name: "DIR", value: "logs" }],
+      images: new Map(),
+      supportsRecursiveReadOnly: false,
     });
-  return { files, podFiles, pod, mount };
+  const mount = async (container: object, options: MountOptions = {}) => {
+    const made = await make(container, options);
+    if (!made.ok) throw new Error(made.error);
+    return made.mounts;
+  };
+  return { files, podFiles, pod, make, mount };
 }
 
 it("makes the pod's directories, and removes them with all that is in them", async () => {
@@ -36,12 +53,14 @@ it("makes the pod's directories, and removes them with all that is in them", asy
 });
 
 it("says that a pod's IDs are free only when its directory is gone", async () => {
-  const { files, random } = createFakeHost();
+  const host = createFakeHost();
+  const { files } = host;
   files.put(`${POD_DIRECTORY}/userns`, "{}");
   const seen: unknown[] = [];
   const release = async (uid: string) => void seen.push(uid, await files.stat(POD_DIRECTORY));
   const options = { rootDirectory: "/var/lib/kubelet", clusterDomain: "" };
-  await createPodFiles({ files, random, userNamespaces: { release } }, options).removeDirectories("uid-1");
+  const subPaths = createSubPaths(host, options);
+  await createPodFiles({ files, subPaths, userNamespaces: { release } }, options).removeDirectories("uid-1");
   expect(seen).toEqual(["uid-1", undefined]);
 });
 
@@ -61,15 +80,66 @@ it("mounts volumes, the hosts file and a termination log that everybody may writ
   expect(await files.stat(mounts[2]?.hostPath ?? "")).toMatchObject({ mode: 0o666, sizeBytes: 0 });
 });
 
-it("gives each start a termination log of its own", async () => {
-  const { podFiles, pod, mount } = createRig();
+describe("a termination log", () => {
+  const LOG = { terminationMessagePath: "/dev/termination-log" };
+  const DIRECTORY = `${POD_DIRECTORY}/containers/main`;
+
+  it("is each start's own, and empty, also when a start is tried again", async () => {
+    const { files, podFiles, pod, mount } = createRig();
+    await podFiles.makeDirectories(pod);
+    const paths = new Set<string>();
+    for (const restartCount of [0, 1, 1, 2]) {
+      const path = (await mount(LOG, { restartCount })).at(-1)?.hostPath ?? "";
+      expect(files.text(path)).toBe("");
+      files.put(path, `words of ${restartCount}`);
+      paths.add(path);
+    }
+    expect(paths.size).toBe(3);
+  });
+
+  it("goes when its container is two behind, and nothing else does", async () => {
+    const { files, mount } = createRig();
+    files.put(`${DIRECTORY}/9a245528`, "of a Go kubelet");
+    for (let restartCount = 0; restartCount < 300; restartCount++) await mount(LOG, { restartCount });
+    expect((await files.list(DIRECTORY)).map(({ name }) => name)).toEqual(["0000012a", "0000012b", "9a245528"]);
+    await mount(LOG, { restartCount: 0 });
+    expect(await files.list(DIRECTORY)).toHaveLength(4);
+    files.intercept(({ operation }) => {
+      if (operation === "remove") throw new Error("read-only file system");
+    });
+    expect((await mount(LOG, { restartCount: 400 })).at(-1)?.hostPath).toBe(`${DIRECTORY}/00000190`);
+  });
+});
+
+it("gives a pod on the host's network the node's /etc/hosts, also before the node knows its own address", async () => {
+  const { files, podFiles, pod, mount } = createRig({ hostNetwork: true });
   await podFiles.makeDirectories(pod);
-  const paths = new Set<string>();
-  for (let start = 0; start < 5; start++) {
-    const mounts = await mount({ terminationMessagePath: "/dev/termination-log" });
-    paths.add(mounts.find(({ containerPath }) => containerPath === "/dev/termination-log")?.hostPath ?? "");
-  }
-  expect(paths.size).toBe(5);
+  files.put("/etc/hosts", "127.0.0.1 localhost of the node\n");
+  expect(await mount({}, { podIps: [] })).toMatchObject([{ containerPath: "/etc/hosts" }]);
+  expect(files.text(`${POD_DIRECTORY}/etc-hosts`)).toContain("of the node");
+});
+
+it.each([undefined, false, true])("has files labelled where SELinux is enabled (%s)", async (seLinuxEnabled) => {
+  const { podFiles, pod, mount } = createRig({}, seLinuxEnabled === undefined ? {} : { seLinuxEnabled });
+  await podFiles.makeDirectories(pod);
+  const volumeMounts = [{ name: "data", mountPath: "/data" }];
+  const mounts = await mount({ volumeMounts, terminationMessagePath: "/dev/termination-log" });
+  expect(mounts.map(({ selinuxRelabel }) => selinuxRelabel)).toEqual(mounts.map(() => seLinuxEnabled === true));
+});
+
+it("makes no file for a container whose volumes cannot be mounted", async () => {
+  const { files, podFiles, pod, make } = createRig();
+  await podFiles.makeDirectories(pod);
+  const container = { terminationMessagePath: "/dev/termination-log" };
+  const fails = async (more: object) => await make({ ...container, ...more });
+  const error = 'cannot find volume "gone" to mount into container "main"';
+  expect(await fails({ volumeMounts: [{ name: "gone", mountPath: "/x" }] })).toEqual({ ok: false, error });
+  expect(await fails({ volumeMounts: [{ name: "data", mountPath: "/x", subPathExpr: "$(NO)" }] })).toEqual({
+    ok: false,
+    error: "missing value for NO",
+  });
+  expect(await fails({ volumeDevices: [{ name: "data", devicePath: "/dev/x" }] })).toMatchObject({ ok: false });
+  expect((await files.list(POD_DIRECTORY)).map(({ name }) => name)).toEqual(["plugins", "volumes"]);
 });
 
 it("leaves /etc/hosts to a volume that is mounted there, and to a pod that has no address", async () => {
@@ -77,5 +147,5 @@ it("leaves /etc/hosts to a volume that is mounted there, and to a pod that has n
   await podFiles.makeDirectories(pod);
   const own = await mount({ volumeMounts: [{ name: "data", mountPath: "/etc/hosts" }] });
   expect(own).toMatchObject([{ containerPath: "/etc/hosts", hostPath: "/host/data" }]);
-  expect(await mount({}, [])).toEqual([]);
+  expect(await mount({}, { podIps: [] })).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import type { Pod } from "../../api/gen/types.ts";
+import type { PodVolumeSetUp } from "../volumes/pod-volumes.ts";
 import type { PodRuntimeStatus } from "./pod-runtime-status.ts";
 import type { StartFailure } from "./start-failure.ts";
 
@@ -20,8 +21,8 @@ export interface PodRuntime {
 }
 
 export interface SyncOptions {
-  /** Host paths of the pod's volumes by name; containers are started when they have `finished`, a sandbox before. */
-  volumes: { paths: ReadonlyMap<string, string>; finished: Promise<void> };
+  /** The pod's volumes by name; containers are started when they have `finished`, a sandbox before. */
+  volumes: PodVolumeSetUp;
   signal: AbortSignal;
   /** Called before the first call that changes something. */
   beforeChange(): void;

@@ -39,6 +39,7 @@ export async function readNodeFacts(host: Host, config: NodeAgentConfig): Promis
       behavior: "NoSwap",
       capacityBytes: 0n,
     },
+    seLinuxEnabled: (await host.files.stat("/sys/fs/selinux/enforce")) !== undefined,
     hugepageSizes: await readHugepageSizes(host.files),
   };
 }

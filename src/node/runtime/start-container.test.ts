@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { notFoundError } from "../../api/api-error.ts";
-import type { Secret } from "../../api/gen/types.ts";
-import { createRuntimeRig, makePod } from "./__fixtures__/runtime-rig.ts";
+import type { Secret, VolumeMount } from "../../api/gen/types.ts";
+import type { ReadyVolume } from "../volumes/volume-plugin.ts";
+import { createRuntimeRig, makePod, type RuntimeRigOptions } from "./__fixtures__/runtime-rig.ts";
 import type { EnvironmentRefs } from "./config/environment-refs.ts";
 
 type Rig = ReturnType<typeof createRuntimeRig>;
@@ -32,8 +33,8 @@ describe("a container that does not start says why", () => {
 
   it("also when its files cannot be made", async () => {
     const rig = createRuntimeRig();
-    rig.host.files.intercept(({ operation }) => {
-      if (operation === "touch") throw new Error("no space left on device");
+    rig.host.files.intercept(({ operation, path }) => {
+      if (operation === "replace" && path.includes("/containers/main/")) throw new Error("no space left on device");
     });
     const { failures } = await rig.sync(makePod());
     expect(failures.get("main")).toMatchObject({ reason: "CreateContainerError", message: "no space left on device" });
@@ -199,5 +200,146 @@ describe("an ephemeral container", () => {
     const message = "unable to find target container gone";
     expect(failures.get("debug")).toEqual({ reason: "CreateContainerConfigError", message });
     expect(rig.containers()).toEqual(["main#0 running"]);
+  });
+});
+
+describe("a container with volumes", () => {
+  const DATA = "/host/data";
+  const data = (more: Partial<Extract<ReadyVolume, { kind: "files" }>> = {}): [string, ReadyVolume] => [
+    "data",
+    { kind: "files", hostPath: DATA, readOnly: false, relabel: false, ...more },
+  ];
+  const model: [string, ReadyVolume] = ["model", { kind: "image", image: "model:1", pullPolicy: "IfNotPresent" }];
+  const disk: [string, ReadyVolume] = ["disk", { kind: "device", hostPath: "/dev/loop7", readOnly: false }];
+  const registry = [{ ref: "busybox" }, { ref: "model:1" }];
+  const mounting = (mount: Partial<VolumeMount>, name = "data") => ({
+    volumeMounts: [{ name, mountPath: "/x", ...mount }],
+  });
+  const mountsOf = (rig: Rig, name = "main") =>
+    rig.cri
+      .containers()
+      .findLast(({ config }) => config.metadata?.name === name)
+      ?.config.mounts.filter(({ containerPath }) => containerPath === "/x");
+
+  it("gets a part of one that its environment names, which is made as its volume is", async () => {
+    const rig = createRuntimeRig();
+    await rig.host.files.makeDirectory(DATA, 0o2775);
+    const env = [{ name: "POD", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }];
+    const pod = makePod({ main: [{ env, ...mounting({ subPathExpr: "logs/$(POD)" }) }] });
+    expect((await rig.sync(pod, { volumes: new Map([data()]) })).told).toEqual([]);
+    const hostPath = "/var/lib/kubelet/pods/uid-1/volume-subpaths/data/main/0";
+    expect(mountsOf(rig)).toMatchObject([{ hostPath, readonly: false }]);
+    expect(await rig.host.files.stat(`${DATA}/logs/web`)).toMatchObject({ type: "directory", mode: 0o2775 });
+    expect(rig.host.mounts.mounted().map(({ path }) => path)).toContain(hostPath);
+  });
+
+  it("does not start with a part that leads out of its volume, which leaves the others alone and names no host path", async () => {
+    const rig = createRuntimeRig();
+    await rig.host.files.makeDirectory(DATA, 0o755);
+    await rig.host.files.link("/etc", `${DATA}/sub`);
+    const pod = makePod({ main: [mounting({ subPath: "sub" }), { name: "other", ...mounting({}) }] });
+    const { failures } = await rig.sync(pod, { volumes: new Map([data()]) });
+    const message = 'failed to prepare subPath for volumeMount "data" of container "main"';
+    expect(failures.get("main")).toEqual({ reason: "CreateContainerConfigError", message });
+    expect(rig.events()).toContain(`Failed: Error: ${message}`);
+    expect(rig.containers()).toEqual(["other#0 running"]);
+    expect(await rig.host.files.stat("/var/lib/kubelet/pods/uid-1/containers/main")).toBeUndefined();
+  });
+
+  it("finds what is there now when it is started again", async () => {
+    const rig = createRuntimeRig();
+    rig.host.files.put(`${DATA}/old/key`, "old");
+    rig.host.files.put(`${DATA}/new/key`, "new");
+    await rig.host.files.link("old", `${DATA}/current`);
+    const pod = makePod({ main: [{ command: ["true"], ...mounting({ subPath: "current/key" }) }] });
+    const seen: Array<string | undefined> = [];
+    for (const version of ["old", "new"]) {
+      await rig.host.files.link(version, `${DATA}/current`);
+      await rig.sync(pod, { volumes: new Map([data()]) });
+      await rig.clock.advance(400_000);
+      seen.push(rig.host.files.text(mountsOf(rig)?.[0]?.hostPath ?? ""));
+    }
+    expect(seen).toEqual(["old", "new"]);
+    expect(rig.cri.containers()).toHaveLength(2);
+  });
+
+  it("gets block devices", async () => {
+    const rig = createRuntimeRig();
+    const pod = makePod({ main: [{ volumeDevices: [{ name: "disk", devicePath: "/dev/xvda" }] }] });
+    await rig.sync(pod, { volumes: new Map([disk]) });
+    expect(rig.cri.containers()[0]?.config.devices).toEqual([
+      { containerPath: "/dev/xvda", hostPath: "/dev/loop7", permissions: "mrw" },
+    ]);
+  });
+
+  it("gets the files of an image, which is pulled before it is made", async () => {
+    const rig = createRuntimeRig({ registry });
+    const pod = makePod({ main: [mounting({ subPath: "weights" }, "model")] });
+    pod.metadata = { ...pod.metadata, annotations: { team: "ml" } };
+    expect((await rig.sync(pod, { volumes: new Map([model]) })).told).toEqual([]);
+    const [mount] = mountsOf(rig) ?? [];
+    expect(mount).toMatchObject({ hostPath: "", readonly: true, imageSubPath: "weights" });
+    expect(mount?.image).toMatchObject({ userSpecifiedImage: "model:1", annotations: { team: "ml" } });
+    expect(mount?.image?.image).not.toBe("");
+    const told = rig.events().map((event) => /^(\S+):.*"(model:1|busybox)"/.exec(event)?.slice(1).join(" "));
+    expect(told.filter(Boolean)).toEqual(["Pulling model:1", "Pulled model:1", "Pulled busybox"]);
+  });
+
+  it.each([
+    ["ErrImagePull", { ...model[1], image: "missing" }, "ErrImagePull"],
+    ["ErrImageNeverPull", { ...model[1], pullPolicy: "Never" }, "ErrImageNeverPull"],
+    [
+      "InvalidImageName",
+      { ...model[1], image: "not an image" },
+      'Failed to apply default image tag "not an image": couldn\'t parse image name: invalid reference format',
+    ],
+  ])("waits with %s where the image of a volume cannot be had", async (reason, volume, words) => {
+    const rig = createRuntimeRig({ registry });
+    const pod = makePod({ main: [mounting({}, "model"), { name: "other" }] });
+    const { told } = await rig.sync(pod, { volumes: new Map([["model", volume]]) });
+    expect(told).toEqual([`main ${reason}`]);
+    expect(rig.containers()).toEqual(["other#0 running"]);
+    expect(rig.events()).toContain(`Failed: Error: ${words}`);
+  });
+
+  it.each([
+    ["1.7.27", {}, "image volumes, which need containerd 2.1 or later"],
+    ["v2.1.4", { subPath: "weights" }, "sub paths of image volumes, which need containerd 2.2 or later"],
+    ["v2.1.4", { subPathExpr: "$(A)" }, "sub paths of image volumes, which need containerd 2.2 or later"],
+  ])("is not made by containerd %s, which would mount something else (%o)", async (version, mount, words) => {
+    const rig = createRuntimeRig({ registry, runtimeVersion: () => ({ name: "containerd", version }) });
+    const pod = makePod({ main: [mounting(mount, "model")] });
+    const { failures } = await rig.sync(pod, { volumes: new Map([model]) });
+    const message = `cannot mount volume "model" into container "main": containerd ${version} does not support ${words}`;
+    expect(failures.get("main")).toEqual({ reason: "CreateContainerConfigError", message });
+    expect(rig.events().filter((event) => event.startsWith("Pull"))).toEqual([]);
+  });
+
+  it.each<[string, RuntimeRigOptions, boolean | string]>([
+    ["Enabled", { supportsRecursiveReadOnly: () => true }, true],
+    ["IfPossible", { supportsRecursiveReadOnly: () => true }, true],
+    ["IfPossible", { supportsRecursiveReadOnly: () => false }, false],
+    ["IfPossible", {}, false],
+    [
+      "IfPossible",
+      { supportsRecursiveReadOnly: (handler) => handler === "kata", runtimeHandlerOf: async () => "kata" },
+      true,
+    ],
+    [
+      "Enabled",
+      { supportsRecursiveReadOnly: (handler) => handler === "", runtimeHandlerOf: async () => "kata" },
+      "it is not supported by the runtime",
+    ],
+  ])("is read-only all the way down as the runtime handler can: %s %o %s", async (mode, options, expected) => {
+    const rig = createRuntimeRig(options);
+    const pod = makePod({ main: [mounting({ readOnly: true, recursiveReadOnly: mode })] });
+    const { failures } = await rig.sync(pod, { volumes: new Map([data()]) });
+    if (typeof expected === "boolean") {
+      expect(mountsOf(rig)).toMatchObject([{ readonly: true, recursiveReadOnly: expected }]);
+    } else {
+      const asked = 'volume "data" requested recursive read-only mode';
+      const message = `failed to resolve recursive read-only mode: ${asked}, but ${expected}`;
+      expect(failures.get("main")).toEqual({ reason: "CreateContainerConfigError", message });
+    }
   });
 });

@@ -6,15 +6,19 @@ import * as cri from "../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../cri/port.ts";
 import type { Host } from "../../host/port.ts";
 import type { PresentImage } from "../images/image-ensurer.ts";
+import type { RuntimeVersion } from "../volumes/image/image-mount-support.ts";
+import type { ReadyVolume } from "../volumes/volume-plugin.ts";
+import type { EnvironmentVariable } from "./config/environment.ts";
 import { containerLogName, legacyLogLink, podLogDirectory, readRestartCountFromLogs } from "./container-logs.ts";
 import type { PodConfigs } from "./create-pod-configs.ts";
+import { ensureVolumeImages } from "./ensure-volume-images.ts";
 import { runLifecycleHook } from "./lifecycle-hooks.ts";
 import type { RuntimeMetrics } from "./metrics.ts";
 import type { ContainerToStart } from "./pod-actions.ts";
 import type { PodFiles } from "./pod-files.ts";
 import { findContainer, type PodRuntimeStatus } from "./pod-runtime-status.ts";
 import type { StartFailure } from "./start-failure.ts";
-import type { StartedSandbox } from "./start-sandbox.ts";
+import type { RuntimeHandlerDeps, StartedSandbox } from "./start-sandbox.ts";
 import { stopContainer } from "./stop-pod.ts";
 
 export interface ContainerStarter {
@@ -28,11 +32,22 @@ export interface ContainerRun {
   next: ContainerToStart;
   /** What the runtime held of the pod before. */
   status: PodRuntimeStatus;
-  /** Host paths of the pod's volumes by name. */
-  volumes: ReadonlyMap<string, string>;
+  /** The pod's volumes by name, as they may be used now. */
+  volumes: ReadonlyMap<string, ReadyVolume>;
 }
 
-export interface ContainerStarterDeps {
+/** What the runtime is known to be able to do with volumes. */
+export interface RuntimeVolumeDeps {
+  /** The runtime as it answers Version. Default: one that is not known, and taken to mount images. */
+  runtimeVersion?: (() => RuntimeVersion) | undefined;
+  /**
+   * Whether the runtime says that this handler ("" is its default) can make read-only what is mounted beneath a mount.
+   * Default: none does.
+   */
+  supportsRecursiveReadOnly?: ((handler: string) => boolean) | undefined;
+}
+
+export interface ContainerStarterDeps extends RuntimeVolumeDeps, Pick<RuntimeHandlerDeps, "runtimeHandlerOf"> {
   runtime: Cri["runtime"];
   host: Host;
   timeline: Timeline;
@@ -54,18 +69,22 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
   /** The first step that fails says how; the later ones are not tried. */
   const create = async (run: ContainerRun, signal: AbortSignal): Promise<{ id: string } | StartFailure> => {
     const { pod, next, sandbox, volumes } = run;
+    const images = await ensureVolumeImages(deps, run, signal);
+    if ("reason" in images) return images;
     const image = await deps.ensureImage(pod, next.container, signal);
     if ("reason" in image) return image;
     const podIps = isHostNetworkPod(pod) ? deps.hostIps() : sandbox.ips;
     const target = findTarget(run);
     if ("reason" in target) return target;
-    const makeMounts = async () => {
-      const [mounts] = await Promise.all([
-        deps.podFiles.makeMounts({ pod, next, podIps, volumes }),
+    const supportsRecursiveReadOnly = await findRecursiveReadOnly(deps, run, signal);
+    const makeMounts = async (environment: readonly EnvironmentVariable[]) => {
+      const input = { pod, next, podIps, volumes, environment, images: images.found, supportsRecursiveReadOnly };
+      const [made] = await Promise.all([
+        deps.podFiles.makeMounts(input),
         // As upstream does: containerd would make it, other runtimes expect to find it.
         host.files.makeDirectory(containerLogDirectory(deps, run), 0o755),
       ]);
-      return mounts;
+      return made;
     };
     const { imageRef, user: imageUser } = image;
     const input = { pod, next, imageRef, imageUser, podIps, targetContainerId: target.id, makeMounts };
@@ -164,6 +183,22 @@ function findTarget({ pod, next, status }: ContainerRun): { id: string | undefin
   const id = findContainer(status, name)?.id;
   if (id !== undefined) return { id };
   return { reason: "CreateContainerConfigError", message: `unable to find target container ${name}` };
+}
+
+/** Asked of the handler only where a mount wants it: a lookup that fails means that nothing is known of it. */
+async function findRecursiveReadOnly(
+  { runtimeHandlerOf, supportsRecursiveReadOnly }: ContainerStarterDeps,
+  { pod, next }: ContainerRun,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const isWanted = next.container.volumeMounts?.some(({ recursiveReadOnly: mode = "Disabled" }) => mode !== "Disabled");
+  if (!isWanted || supportsRecursiveReadOnly === undefined) return false;
+  try {
+    return supportsRecursiveReadOnly((await runtimeHandlerOf?.(pod, signal)) ?? "");
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
 }
 
 /** The plan counts from what the runtime remembers; logs remember longer, and must not be overwritten. */

@@ -2,6 +2,7 @@ import type { Container, ContainerState, ContainerStatus, Pod, PodStatus } from 
 import { type ContainerKind, isRestartableInitContainer } from "../../api/pods.ts";
 import { isStartDue } from "../runtime/plan/restart-policy.ts";
 import type { ContainerRuntimeStatus } from "../runtime/pod-runtime-status.ts";
+import { computeVolumeMountStatuses } from "../volumes/recursive-read-only.ts";
 import {
   LOST_WHEN_TERMINATED,
   LOST_WHILE_RUNNING,
@@ -52,7 +53,14 @@ export function computeContainerStatuses(input: PodStatusInput, published: PodSt
 function computeContainerStatus(input: PodStatusInput, subject: Subject): ContainerStatus {
   const { newest } = subject;
   const seen = newest === undefined ? statusWithoutTrace(input, subject) : statusFromRuntime(input, subject, newest);
-  return withReadiness(input, subject, withWaitingReason(input, subject, seen));
+  return withReadiness(input, subject, withWaitingReason(input, subject, withVolumeMounts(input, subject, seen)));
+}
+
+/** As they were first told: a runtime that was replaced meanwhile does not change what a container got. */
+function withVolumeMounts(input: PodStatusInput, { container, published }: Subject, status: ContainerStatus) {
+  const supports = input.supportsRecursiveReadOnly === true;
+  const volumeMounts = published?.volumeMounts ?? computeVolumeMountStatuses(container, supports);
+  return { ...status, ...(volumeMounts !== undefined && { volumeMounts }) };
 }
 
 function statusFromRuntime(

@@ -17,6 +17,8 @@ export interface PodStatusInput {
   runtimeName: string;
   /** How far the pod's worker is. From `terminating` on nothing restarts; `terminated`: nothing of the pod runs any more. */
   workerPhase: "syncing" | "terminating" | "terminated";
+  /** The pod's runtime handler can make read-only what is mounted beneath a mount. Default false. */
+  supportsRecursiveReadOnly?: boolean | undefined;
   /** What the probes say of a running container, by its id in the runtime. Default: it has started and is ready. */
   readiness?: ((containerId: string) => ContainerReadiness) | undefined;
   /** For a pod that was rejected, evicted or ran past its deadline. A phase that is already terminal stays. */

@@ -1,25 +1,27 @@
 import { describe, expect, it } from "vitest";
-import type { Pod, Volume } from "../../api/gen/types.ts";
+import type { PodSpec, Volume } from "../../api/gen/types.ts";
 import { createFakeHost } from "../../host/fake/create-fake-host.ts";
-import { createPodVolumes } from "./pod-volumes.ts";
+import { createVolumeRig, podWith, setUpPaths } from "./__fixtures__/volume-rig.ts";
 
 const POD = "/var/lib/kubelet/pods/uid-1";
 const EMPTY_DIRS = `${POD}/volumes/kubernetes.io~empty-dir`;
 
+type Access = { operation: string; path: string; phase: string };
+
 function createRig() {
-  const { files } = createFakeHost();
+  const host = createFakeHost();
+  const { files, mounts } = host;
   const calls: string[] = [];
-  files.intercept(({ operation, path, phase }) => {
+  const note = ({ operation, path, phase }: Access) => {
     if (phase === "before" && operation !== "stat") calls.push(`${operation} ${path}`);
-  });
-  const volumes = createPodVolumes({ files }, { rootDirectory: "/var/lib/kubelet" });
-  const setUp = async (list: Volume[], spec: Partial<NonNullable<Pod["spec"]>> = {}) => {
-    const pod = { metadata: { uid: "uid-1" }, spec: { containers: [], volumes: list, ...spec } };
-    const { paths, finished } = await volumes.setUp(pod);
-    await finished;
-    return paths;
   };
-  return { files, volumes, calls, setUp };
+  files.intercept(note);
+  mounts.intercept(note);
+  const volumes = createVolumeRig({ host }, "/var/lib/kubelet");
+  const setUp = async (list: Volume[], spec: Partial<PodSpec> = {}) => {
+    return await setUpPaths(volumes, podWith(list, spec));
+  };
+  return { files, mounts, volumes, calls, setUp };
 }
 
 describe("an emptyDir", () => {
@@ -39,18 +41,14 @@ describe("an emptyDir", () => {
     expect(calls).toContain(`mountMemory ${EMPTY_DIRS}/shm`);
     calls.length = 0;
     await volumes.tearDown("uid-1");
-    expect(calls.filter((call) => !call.startsWith("list"))).toEqual([
+    expect(calls.filter((call) => /^(unmount|remove)/.test(call))).toEqual([
       `unmount ${EMPTY_DIRS}/shm`,
+      `remove ${EMPTY_DIRS}/shm`,
       `remove ${POD}/plugins/kubernetes.io~empty-dir`,
+      `remove ${POD}/volumeDevices`,
       `remove ${POD}/volumes`,
     ]);
     expect(await files.stat("/var/lib/kubelet/pods/uid-1/volumes")).toBeUndefined();
-  });
-
-  it("on huge pages is refused", async () => {
-    await expect(createRig().setUp([{ name: "big", emptyDir: { medium: "HugePages" } }])).rejects.toThrow(
-      'MountVolume.SetUp failed for volume "big" : emptyDir.medium "HugePages" is not supported yet',
-    );
   });
 
   it("is given to the pod's group once", async () => {
@@ -84,26 +82,27 @@ it("names every volume that failed, in the pod's order, and only when all have e
     { name: "third", nfs: { server: "s", path: "/" } },
   ];
   await expect(setUp(volumes)).rejects.toThrow(
-    'MountVolume.SetUp failed for volume "first" : hostPath type check failed: /none does not exist; ' +
+    `MountVolume.SetUp failed for volume "first" : hostPath /none doesn't exist; ` +
       'MountVolume.SetUp failed for volume "third" : volumes of this kind are not supported by this version of nodelet',
   );
   expect(await files.stat(`${EMPTY_DIRS}/second`)).toMatchObject({ type: "directory" });
 });
 
 it("a tear-down unmounts all that it can, and removes nothing of what is still mounted", async () => {
-  const { files, volumes, setUp } = createRig();
+  const { files, mounts, volumes, setUp } = createRig();
   const memory = { emptyDir: { medium: "Memory" } };
   await setUp([
     { name: "a", ...memory },
     { name: "b", ...memory },
   ]);
   files.put(`${EMPTY_DIRS}/a/file`, "kept");
-  const repair = files.intercept(({ operation, path }) => {
+  const repair = mounts.intercept(({ operation, path }) => {
     if (operation === "unmount" && path.endsWith("/a")) throw new Error("target is busy");
   });
   await expect(volumes.tearDown("uid-1")).rejects.toThrow("target is busy");
   expect(files.text(`${EMPTY_DIRS}/a/file`)).toBe("kept");
-  expect(await files.stat(`${EMPTY_DIRS}/b`)).toMatchObject({ type: "directory" });
+  expect(mounts.mounted().map(({ path }) => path)).toContain(`${EMPTY_DIRS}/a`);
+  expect(await files.stat(`${EMPTY_DIRS}/b`)).toBeUndefined();
   repair();
   await volumes.tearDown("uid-1");
   expect(await files.stat(`${POD}/volumes`)).toBeUndefined();
@@ -126,54 +125,6 @@ it("a second tear-down finds nothing to do", async () => {
   const { volumes } = createRig();
   await volumes.tearDown("uid-1");
   await volumes.tearDown("uid-1");
-});
-
-describe("a hostPath", () => {
-  const make: Record<string, (files: ReturnType<typeof createRig>["files"]) => void> = {
-    nothing: () => {},
-    directory: (files) => files.put("/host/path/child", ""),
-    file: (files) => files.put("/host/path", ""),
-    socket: (files) => files.putSpecial("/host/path", "socket"),
-    "character-device": (files) => files.putSpecial("/host/path", "character-device"),
-    "block-device": (files) => files.putSpecial("/host/path", "block-device"),
-  };
-  const accepted: Record<string, string[]> = {
-    "": Object.keys(make),
-    Directory: ["directory"],
-    DirectoryOrCreate: ["nothing", "directory"],
-    File: ["file"],
-    FileOrCreate: ["nothing", "file"],
-    Socket: ["socket"],
-    CharDevice: ["character-device"],
-    BlockDevice: ["block-device"],
-  };
-  const cases = Object.keys(accepted).flatMap((type) =>
-    Object.keys(make).map((there) => ({ type, there, fits: accepted[type]?.includes(there) === true })),
-  );
-  it.each(cases)("of type '$type' where there is $there: $fits", async ({ type, there, fits }) => {
-    const { files, setUp } = createRig();
-    files.put("/host/other", "");
-    make[there]?.(files);
-    const volumes = setUp([{ name: "data", hostPath: { path: "/host/path", type } }]);
-    if (!fits) return await expect(volumes).rejects.toThrow('volume "data" : hostPath type check failed: /host/path');
-    expect((await volumes).get("data")).toBe("/host/path");
-  });
-
-  it.each([
-    ["DirectoryOrCreate", "directory"],
-    ["FileOrCreate", "file"],
-  ])("%s makes what is missing, and a tear-down leaves it alone", async (type, made) => {
-    const { files, volumes, setUp } = createRig();
-    files.put("/host/other", "");
-    await setUp([{ name: "data", hostPath: { path: "/host/path", type } }]);
-    await volumes.tearDown("uid-1");
-    expect(await files.stat("/host/path")).toMatchObject({ type: made });
-  });
-
-  it("of an unknown type is refused", async () => {
-    const volume = { name: "data", hostPath: { path: "/x", type: "Fifo" } };
-    await expect(createRig().setUp([volume])).rejects.toThrow('unknown hostPath type "Fifo"');
-  });
 });
 
 it("another kind of volume is refused", async () => {

@@ -1,10 +1,16 @@
 import { describe, expect, it } from "vitest";
+import type { Container, Pod, Volume } from "../../../src/api/gen/types.ts";
 import { podContainers, podUid } from "../../../src/api/pods.ts";
+import { createFakeHost } from "../../../src/host/fake/create-fake-host.ts";
 import { buildContainerConfig, type ContainerMount } from "../../../src/node/runtime/config/container-config.ts";
 import { isSameContainer } from "../../../src/node/runtime/config/container-hash.ts";
-import { buildEnvironment } from "../../../src/node/runtime/config/environment.ts";
+import { buildEnvironment, type EnvironmentVariable } from "../../../src/node/runtime/config/environment.ts";
 import { buildPodSandboxConfig } from "../../../src/node/runtime/config/pod-sandbox-config.ts";
-import { buildSystemMounts, podHostsPath, terminationLogPath } from "../../../src/node/runtime/config/system-mounts.ts";
+import { terminationLogName } from "../../../src/node/runtime/config/system-mounts.ts";
+import { createPodFiles } from "../../../src/node/runtime/pod-files.ts";
+import type { FilesVolume } from "../../../src/node/volumes/container-mounts.ts";
+import { createSubPaths } from "../../../src/node/volumes/subpaths/sub-paths.ts";
+import { volumeDirectories } from "../../../src/node/volumes/volume-directories.ts";
 import {
   RECORDED_NODE,
   type RecordedContainer,
@@ -19,8 +25,9 @@ import { toWireJson } from "./wire-json.ts";
  * - the container hash: we record that of kubelet 1.31 and later; that ours accepts the recorded one is asserted instead;
  * - the paths that kubelets mask since then (listed below);
  * - the services' variables come in the order of a Go map: compared as a set;
+ * - the name of a termination log is random there; ours tells which start it is of;
  * - given as input, since other parts decide them: cgroup parents, image ids, the container that an ephemeral one
- *   targets, the volumes' mounts, the random name of a termination log.
+ *   targets, where the volumes are.
  */
 const LATER_MASKED_PATHS = ["/proc/interrupts", "/sys/devices/virtual/powercap"];
 const HASH = "io.kubernetes.container.hash";
@@ -46,11 +53,11 @@ describe.each(RECORDINGS)("$name", (recording) => {
     index,
     name: recorded.config.metadata.name,
   }));
-  it.each(requests)("CreateContainer $index ($name)", ({ recorded }) => {
+  it.each(requests)("CreateContainer $index ($name)", async ({ recorded }) => {
     const container = containerOf(recording, recorded);
     const recordedHash = recorded.config.annotations[HASH] ?? "";
     expect(isSameContainer(container, recordedHash), `hash ${recordedHash}`).toBe(true);
-    expect(buildWireConfig(recording, recorded)).toEqual(expectedConfig(recorded));
+    expect(await buildWireConfig(recording, recorded)).toEqual(expectedConfig(recorded));
   });
 });
 
@@ -58,26 +65,34 @@ function expectedConfig({ config, services }: RecordedContainer): unknown {
   const expected = structuredClone(config);
   expected.annotations[HASH] = expect.any(String);
   expected.linux.security_context.masked_paths.push(...LATER_MASKED_PATHS);
+  const terminationLog = expected.mounts.at(-1);
+  if (terminationLog !== undefined) {
+    terminationLog.host_path = terminationLog.host_path.replace(
+      /[^/]+$/,
+      terminationLogName(config.metadata.attempt ?? 0),
+    );
+  }
   const ofServices = readServiceVariables(services).map(({ name, value }) => [name, value]);
   return { ...expected, envs: { ...Object(config["envs"]), ...Object.fromEntries(ofServices) } };
 }
 
-function buildWireConfig(recording: Recording, recorded: RecordedContainer): unknown {
+async function buildWireConfig(recording: Recording, recorded: RecordedContainer): Promise<unknown> {
   const { pod, podIPs } = recording;
   const { config } = recorded;
   const container = containerOf(recording, recorded);
+  const restartCount = config.metadata.attempt ?? 0;
   const serviceVariables = readServiceVariables(recorded.services);
   const environment = buildEnvironment({ pod, container, podIps: podIPs, node: RECORDED_NODE, serviceVariables });
   if (!environment.ok) throw new Error(environment.error);
   const built = buildContainerConfig({
     pod,
     container,
-    restartCount: config.metadata.attempt ?? 0,
+    restartCount,
     imageRef: config.image.image,
     imageUser: {},
     node: RECORDED_NODE,
     environment: environment.variables,
-    mounts: [...volumeMounts(recorded), ...systemMounts(recording, recorded)],
+    mounts: await makeMounts(recording, { container, environment: environment.variables, restartCount }),
     targetContainerId: config.linux.security_context.namespace_options.target_id,
   });
   if (!built.ok) throw new Error(built.error);
@@ -87,22 +102,52 @@ function buildWireConfig(recording: Recording, recorded: RecordedContainer): unk
   return { ...wire, envs: Object.fromEntries(envs) };
 }
 
-function volumeMounts({ config }: RecordedContainer): ContainerMount[] {
-  return config.mounts.slice(0, -2).map(({ container_path, host_path, readonly = false }) => ({
-    containerPath: container_path,
-    hostPath: host_path,
-    readonly,
-  }));
+/** On a machine that has the pod's volumes where a kubelet has them. */
+async function makeMounts(
+  { pod, podIPs }: Recording,
+  { environment, ...next }: { container: Container; environment: EnvironmentVariable[]; restartCount: number },
+): Promise<readonly ContainerMount[]> {
+  const host = createFakeHost();
+  const { rootDirectory, clusterDomain } = RECORDED_NODE;
+  const subPaths = createSubPaths(host, { rootDirectory });
+  const podFiles = createPodFiles({ files: host.files, subPaths }, { rootDirectory, clusterDomain });
+  const volumes = recordedVolumes(pod);
+  host.files.put("/etc/hosts", "127.0.0.1 localhost\n");
+  await podFiles.makeDirectories(pod);
+  for (const { hostPath } of volumes.values()) await host.files.makeDirectory(hostPath, 0o755);
+  const made = await podFiles.makeMounts({
+    pod,
+    next: { ...next, kind: "main", previousEndedAt: undefined },
+    podIps: podIPs,
+    volumes,
+    environment,
+    images: new Map(),
+    supportsRecursiveReadOnly: false,
+  });
+  if (!made.ok) throw new Error(made.error);
+  expect(made.devices).toEqual([]);
+  return made.mounts;
 }
 
-function systemMounts(recording: Recording, recorded: RecordedContainer): ContainerMount[] {
-  const uid = podUid(recording.pod);
-  const instance = recorded.config.mounts.at(-1)?.host_path.split("/").at(-1) ?? "";
-  const { rootDirectory } = RECORDED_NODE;
-  return buildSystemMounts(containerOf(recording, recorded), {
-    hosts: podHostsPath(rootDirectory, uid),
-    terminationLog: terminationLogPath(rootDirectory, uid, { name: recorded.config.metadata.name, instance }),
-  });
+/** The kinds of volumes that were recorded, by their fields: their plugin, and whether containers may write them. */
+const RECORDED_PLUGINS = {
+  emptyDir: { plugin: "kubernetes.io/empty-dir", readOnly: false },
+  configMap: { plugin: "kubernetes.io/configmap", readOnly: true },
+  secret: { plugin: "kubernetes.io/secret", readOnly: true },
+  downwardAPI: { plugin: "kubernetes.io/downward-api", readOnly: true },
+  projected: { plugin: "kubernetes.io/projected", readOnly: true },
+};
+
+function recordedVolumes(pod: Pod): Map<string, FilesVolume> {
+  const directories = volumeDirectories(RECORDED_NODE.rootDirectory, podUid(pod));
+  const ready = (volume: Volume): FilesVolume => {
+    const common = { kind: "files", relabel: true } as const;
+    if (volume.hostPath) return { ...common, hostPath: volume.hostPath.path, readOnly: false };
+    const kind = Object.entries(RECORDED_PLUGINS).find(([field]) => field in volume)?.[1];
+    if (kind === undefined) throw new Error(`no volume of this kind was recorded: ${Object.keys(volume).join()}`);
+    return { ...common, hostPath: directories.of(kind.plugin, volume.name), readOnly: kind.readOnly };
+  };
+  return new Map((pod.spec?.volumes ?? []).map((volume) => [volume.name, ready(volume)]));
 }
 
 function containerOf({ pod }: Recording, { config }: RecordedContainer) {

@@ -3,9 +3,16 @@ import { describe, expect, it } from "vitest";
 import { notFoundError } from "../../../src/api/api-error.ts";
 import type { ConfigMap, Container, Pod, Secret, Service } from "../../../src/api/gen/types.ts";
 import type { IDMapping } from "../../../src/cri/gen/cri-v1.ts";
+import { createFakeHost } from "../../../src/host/fake/create-fake-host.ts";
+import type { EnvironmentVariable } from "../../../src/node/runtime/config/environment.ts";
 import type { EnvironmentRefs } from "../../../src/node/runtime/config/environment-refs.ts";
 import type { NodeFacts } from "../../../src/node/runtime/config/node-facts.ts";
 import { createPodConfigs } from "../../../src/node/runtime/create-pod-configs.ts";
+import { ensureVolumeImages } from "../../../src/node/runtime/ensure-volume-images.ts";
+import type { ContainerToStart } from "../../../src/node/runtime/pod-actions.ts";
+import { createPodFiles } from "../../../src/node/runtime/pod-files.ts";
+import { createSubPaths } from "../../../src/node/volumes/subpaths/sub-paths.ts";
+import type { ReadyVolume } from "../../../src/node/volumes/volume-plugin.ts";
 import { RECORDED_NODE } from "./recording.ts";
 import { toWireJson } from "./wire-json.ts";
 
@@ -18,6 +25,8 @@ interface LaterPod {
   secrets?: Record<string, Secret>;
   configMaps?: Record<string, ConfigMap>;
   services?: Service[];
+  /** By name; default: none, and one mount of no volume. */
+  volumes?: Record<string, ReadyVolume>;
   /** Read by a person, not recorded: see the README. */
   sandbox: unknown;
   containers: unknown[];
@@ -37,7 +46,13 @@ const LATER_PODS = readdirSync(DIRECTORY).map((file): LaterPod => {
 });
 
 it("the pods are there", () => {
-  expect(LATER_PODS.map(({ name }) => name)).toEqual(["environment", "network", "security", "user-namespace"]);
+  expect(LATER_PODS.map(({ name }) => name)).toEqual([
+    "environment",
+    "network",
+    "security",
+    "user-namespace",
+    "volumes",
+  ]);
 });
 
 describe.each(LATER_PODS)("$name", (later) => {
@@ -62,7 +77,7 @@ describe.each(LATER_PODS)("$name", (later) => {
 
   async function buildContainer({ pod, podIPs: podIps }: LaterPod, container: Container): Promise<unknown> {
     const next = { container, kind: "main" as const, restartCount: 0, previousEndedAt: undefined };
-    const makeMounts = async () => [{ containerPath: "/data", hostPath: "/host/data" }];
+    const makeMounts = await prepareMounts(later, next);
     const imageRef = "sha256:1";
     const input = { pod, next, imageRef, imageUser: { uid: 7n }, podIps, targetContainerId: undefined, makeMounts };
     const made = await configs.container(input, new AbortController().signal);
@@ -71,6 +86,32 @@ describe.each(LATER_PODS)("$name", (later) => {
     return { ...toWireJson({ ...made.config, envs: [] }), envs: Object.fromEntries(envs) };
   }
 });
+
+/** On a machine that has the volumes, and a runtime that can do all that is asked of it. */
+async function prepareMounts({ pod, podIPs: podIps, volumes }: LaterPod, next: ContainerToStart) {
+  const mount = { containerPath: "/data", hostPath: "/host/data" };
+  if (volumes === undefined) return async () => ({ ok: true as const, mounts: [mount], devices: [] });
+  const host = createFakeHost();
+  const { rootDirectory, clusterDomain } = LATER_NODE;
+  const subPaths = createSubPaths(host, { rootDirectory });
+  const podFiles = createPodFiles(
+    { files: host.files, subPaths },
+    { rootDirectory, clusterDomain, seLinuxEnabled: true },
+  );
+  await podFiles.makeDirectories(pod);
+  for (const volume of Object.values(volumes)) {
+    if (volume.kind === "files") await host.files.makeDirectory(volume.hostPath, 0o755);
+  }
+  const run = { pod, next, podIps, volumes: new Map(Object.entries(volumes)) };
+  const ensureImage = async (_pod: Pod, { image = "" }: Container) => ({
+    imageRef: `id of ${image}`,
+    user: { uid: undefined, username: "" },
+  });
+  const images = await ensureVolumeImages({ ensureImage }, run, new AbortController().signal);
+  if ("reason" in images) throw new Error(images.message);
+  return async (environment: readonly EnvironmentVariable[]) =>
+    await podFiles.makeMounts({ ...run, environment, images: images.found, supportsRecursiveReadOnly: true });
+}
 
 function mappingsOf({ userNamespace }: LaterPod): IDMapping[] {
   return userNamespace === undefined ? [] : [userNamespace];

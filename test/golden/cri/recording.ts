@@ -40,6 +40,7 @@ export const RECORDED_NODE: NodeFacts = {
   cgroupVersion: 1,
   singleProcessOomKill: true,
   swap: { controllerAvailable: true, behavior: "NoSwap", capacityBytes: 0n },
+  seLinuxEnabled: false,
   hugepageSizes: ["2MB", "1GB"],
 };
 

@@ -39,7 +39,10 @@ export function randomApiPod(dice: Dice, name: string): Pod {
   const dress = (container: Container): Container => ({
     ...container,
     env: [{ name: "NODE", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }, ...env],
-    volumeMounts: volumes.map((volume) => ({ name: volume.name, mountPath: `/mnt/${volume.name}` })),
+    volumeMounts: [
+      ...(container.volumeMounts ?? []),
+      ...volumes.map((volume) => ({ name: volume.name, mountPath: `/mnt/${volume.name}` })),
+    ],
   });
   const { spec } = pod;
   return {

@@ -93,7 +93,8 @@ export function createApiUser({ cluster, clock, trace, fail }: UserDeps): ApiUse
   };
 
   const create = async (name: string) => {
-    const pod = randomApiPod(dice, name);
+    const bare = randomApiPod(dice, name);
+    const pod = cluster.storage?.dress(bare) ?? bare;
     await attempt(`creates pod ${name}`, async () => await admin.create(PODS, pod));
   };
 

@@ -5,6 +5,7 @@ import type { KubePorts } from "../../../src/node/node-agent-ports.ts";
 import type { Dice } from "../dice.ts";
 import type { Faults } from "../faults.ts";
 import { NODE_NAME } from "../manifests.ts";
+import { createStorage, type Storage, type StorageDeps } from "../storage/create-storage.ts";
 import type { Trace } from "../trace.ts";
 import { type ApiFaults, createApiFaults } from "./api-faults.ts";
 import { type ApiPods, followApiPods, type PodVersion } from "./api-pods.ts";
@@ -19,6 +20,8 @@ export interface Cluster {
   /** An administrator's, whom no fault meets. */
   readonly admin: KubeClient;
   readonly dice: Dice;
+  /** Undefined where there is none but what pods have of themselves. */
+  readonly storage: Storage | undefined;
   /** How secrets and config maps are followed. */
   readonly strategy: "Watch" | "Cache" | "Get";
   /** The clients of a process that starts. */
@@ -32,6 +35,8 @@ export interface ClusterDeps {
   trace: Trace;
   dice: { options: Dice; faults: Dice; user: Dice };
   seed: number;
+  /** Undefined for a cluster without storage drivers. */
+  storage: Omit<StorageDeps, "host" | "admin" | "feed" | "faults" | "trace"> | undefined;
   onVersion(version: PodVersion): void;
   onCalled(request: ApiRequestSeen): void;
   onWritten(request: ApiRequestSeen, answer: unknown): void;
@@ -51,11 +56,14 @@ export async function createCluster(deps: ClusterDeps): Promise<Cluster> {
   const api = createApiFaults({ clock, dice: dice.faults, faults, trace, latencyMs });
   const trouble = { clock, dice: dice.faults, faults, api };
   const { onCalled, onWritten } = deps;
+  const admin = createDirectKubeClient(controlPlane, ADMIN, { clock });
+  const { feed } = controlPlane;
   return {
-    pods: followApiPods({ feed: controlPlane.feed, clock }, deps.onVersion),
+    pods: followApiPods({ feed, clock }, deps.onVersion),
     faults: api,
-    admin: createDirectKubeClient(controlPlane, ADMIN, { clock }),
+    admin,
     dice: dice.user,
+    storage: deps.storage && (await createStorage({ ...deps.storage, host, admin, feed, faults, trace })),
     strategy,
     connect(process) {
       const connect = (timeoutMs: number) => {

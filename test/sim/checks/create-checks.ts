@@ -12,6 +12,7 @@ import { createMonotonicStatusCheck } from "./monotonic-status.ts";
 import { createNeedlessStopCheck } from "./needless-stop.ts";
 import { createOwnershipCheck } from "./ownership.ts";
 import { createTerminationCheck } from "./termination.ts";
+import { createVolumesCheck } from "./volumes.ts";
 import { createWorkloadCheck } from "./workload.ts";
 
 /** Of a node with an API server, besides all others. */
@@ -37,6 +38,7 @@ export function createChecks(world: World): Check[] {
     createOwnershipCheck(world),
     createBackOffCheck(world),
     createWorkloadCheck(world),
+    createVolumesCheck(world),
     ...createApiChecks(world),
   ];
 }

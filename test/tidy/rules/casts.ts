@@ -2,8 +2,8 @@ import ts from "typescript";
 import { isBelow } from "../ranks.ts";
 import { nodeRule, type Rule } from "../source.ts";
 
-/** Where `unknown` becomes typed. */
-const DECODERS = ["src/api", "src/cri"];
+/** Where `unknown` becomes typed: what the API, the runtime, storage drivers and plugins say is decoded there. */
+const DECODERS = ["src/api", "src/cri", "src/csi", "src/grpc", "src/plugin-registration"];
 
 /** Casts only where the outside world is decoded: anywhere else the types are trusted, so they must be true. */
 export const casts: Rule = nodeRule("casts", (node, source) => {

@@ -1,7 +1,9 @@
 import type { CertificateSigningRequest, RoleBinding, Subject } from "../../../api/gen/types.ts";
+import { isRecord, type KubeObject } from "../../../api/object.ts";
 import { formatHumanDuration } from "../../../base/human-duration.ts";
+import type { Column } from "../../ports/resource-kind.ts";
 import { orNone } from "./cell-text.ts";
-import { AGE, type ColumnRow, columnsOf, NAME } from "./column.ts";
+import { AGE, type ColumnRow, columnsOf, fullColumn, NAME } from "./column.ts";
 
 export const SERVICE_ACCOUNT_COLUMNS = columnsOf("ServiceAccount", [
   NAME,
@@ -54,6 +56,20 @@ export const CERTIFICATE_SIGNING_REQUEST_COLUMNS = columnsOf("CertificateSigning
   },
   { name: "Condition", description: "What has become of it.", cell: requestCondition },
 ]);
+
+/** No age: upstream shows none. */
+export const CLUSTER_TRUST_BUNDLE_COLUMNS: readonly Column[] = [
+  fullColumn(NAME, (object) => object),
+  fullColumn(
+    { name: "SignerName", description: "Whose certificates it verifies.", cell: bundleSigner },
+    (object) => object,
+  ),
+];
+
+function bundleSigner({ spec }: KubeObject): string {
+  const { signerName } = isRecord(spec) ? spec : {};
+  return orNone(typeof signerName === "string" ? signerName : undefined);
+}
 
 function requestCondition({ status }: CertificateSigningRequest): string {
   const has = (type: string) => status?.conditions?.some((condition) => condition.type === type) ?? false;

@@ -335,6 +335,12 @@ const SHOWN: ReadonlyArray<[string, Record<string, unknown>, Record<string, unkn
     { SignerName: "<none>", RequestedDuration: "<none>", Condition: "Denied,Failed" },
   ],
   [
+    "clustertrustbundles.certificates.k8s.io",
+    { spec: { signerName: "s/t", trustBundle: "" } },
+    { Name: "a", SignerName: "s/t" },
+  ],
+  ["clustertrustbundles.certificates.k8s.io", { spec: { trustBundle: "" } }, { SignerName: "<none>" }],
+  [
     "priorityclasses.scheduling.k8s.io",
     { value: 7, preemptionPolicy: "Never" },
     { Value: 7, "Global-Default": false, PreemptionPolicy: "Never" },

@@ -54,6 +54,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   "jobs.batch": workload.JOB_COLUMNS,
 
   "certificatesigningrequests.certificates.k8s.io": access.CERTIFICATE_SIGNING_REQUEST_COLUMNS,
+  "clustertrustbundles.certificates.k8s.io": access.CLUSTER_TRUST_BUNDLE_COLUMNS,
 
   "leases.coordination.k8s.io": cluster.LEASE_COLUMNS,
 

@@ -3,11 +3,20 @@ import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from "../../../
 import { type KubeObject, typed, untyped } from "../../../api/object.ts";
 import { compareQuantities } from "../../../api/quantity.ts";
 import { checkDnsSubdomain } from "../../../api/validation/names.ts";
-import { forbidden, invalidEach, optionalOneOf, required, unsupported } from "../../../api/validation/problems.ts";
+import {
+  forbidden,
+  invalid,
+  invalidEach,
+  optionalOneOf,
+  required,
+  unsupported,
+} from "../../../api/validation/problems.ts";
 import { defineKind } from "../define-kind.ts";
+import { validateLabelSelector } from "../groups/label-selector.ts";
 import { immutable } from "./immutable.ts";
 import { ACCESS_MODES, VOLUME_MODES, validatePositive } from "./persistent-storage.ts";
-import { findChanges, formatChanges } from "./semantic-changes.ts";
+import { validateAmount } from "./resource-amounts.ts";
+import { findChanges, formatChanges, isSame } from "./semantic-changes.ts";
 import { statusSubresource } from "./subresource.ts";
 
 /** Claims of persistent volumes. */
@@ -23,7 +32,7 @@ export const PERSISTENT_VOLUME_CLAIMS = defineKind({
     returnsDeleted: true,
     fields: { name: ({ metadata }) => metadata.name ?? "" },
   },
-  subresources: [statusSubresource("PersistentVolumeClaim", () => [])],
+  subresources: [statusSubresource("PersistentVolumeClaim", validateStatus)],
 });
 
 const specOf = (claim: PersistentVolumeClaim): PersistentVolumeClaimSpec => claim.spec ?? {};
@@ -61,10 +70,11 @@ function validateClaim(object: KubeObject): FieldError[] {
   const spec = specOf(typed("PersistentVolumeClaim", object));
   const { storageClassName = "", volumeMode, resources } = spec;
   const storage = resources?.requests?.["storage"];
-  const path = "spec.resources.requests[storage]";
+  const path = "spec.resources[storage]";
   return [
     ...validateAccess(spec),
-    ...(storage === undefined ? [required("spec.resources[storage]")] : validatePositive(path, storage)),
+    ...validateLabelSelector("spec.selector", spec.selector),
+    ...(storage === undefined ? [required(path)] : validatePositive(path, storage)),
     ...(storageClassName === ""
       ? []
       : invalidEach("spec.storageClassName", storageClassName, checkDnsSubdomain(storageClassName))),
@@ -85,13 +95,19 @@ function validateAccess({ accessModes = [] }: PersistentVolumeClaimSpec): FieldE
 }
 
 function validateSource({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec): FieldError[] {
-  return Object.entries({ dataSource, dataSourceRef }).flatMap(([field, source]) => {
+  const errors = Object.entries({ dataSource, dataSourceRef }).flatMap(([field, source]) => {
     if (source === undefined) return [];
+    const { apiGroup = "", kind, name } = source;
+    const isClaim = apiGroup !== "" || kind === "PersistentVolumeClaim";
+    const detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
     return [
-      ...(source.name === "" ? [required(`spec.${field}.name`)] : []),
-      ...(source.kind === "" ? [required(`spec.${field}.kind`)] : []),
+      ...(name === "" ? [required(`spec.${field}.name`)] : []),
+      ...(kind === "" ? [required(`spec.${field}.kind`)] : []),
+      ...(isClaim ? [] : [invalid(`spec.${field}`, kind, detail)]),
     ];
   });
+  const isSplit = dataSource !== undefined && dataSourceRef !== undefined && !isSame(dataSource, dataSourceRef);
+  return isSplit ? [...errors, invalid("spec", "spec.dataSource", "must match dataSourceRef")] : errors;
 }
 
 /**
@@ -107,7 +123,8 @@ function validateUpdate(next: KubeObject, current: KubeObject): FieldError[] {
   return [
     ...(changes.length > 0 ? [forbidden("spec", `${detail}\n${formatChanges(changes)}`)] : []),
     ...validateSize(claim, old),
-    ...immutable("spec.volumeMode", specOf(claim).volumeMode, specOf(old).volumeMode),
+    // The path is upstream's.
+    ...immutable("volumeMode", specOf(claim).volumeMode, specOf(old).volumeMode),
   ];
 }
 
@@ -128,4 +145,30 @@ function validateSize(claim: PersistentVolumeClaim, old: PersistentVolumeClaim):
   const actual = old.status?.capacity?.["storage"];
   if (actual !== undefined && compareQuantities(size, actual) > 0) return [];
   return [forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")];
+}
+
+/** How far a resize has come. */
+const RESIZE_STATUSES = [
+  "ControllerResizeInProgress",
+  "ControllerResizeInfeasible",
+  "NodeResizePending",
+  "NodeResizeInProgress",
+  "NodeResizeInfeasible",
+];
+
+function validateStatus(next: KubeObject): FieldError[] {
+  const {
+    capacity = {},
+    allocatedResources = {},
+    allocatedResourceStatuses = {},
+  } = typed("PersistentVolumeClaim", next).status ?? {};
+  const amounts = (path: string, list: Record<string, string>) =>
+    Object.entries(list).flatMap(([name, amount]) => validateAmount(`${path}[${name}]`, name, amount));
+  return [
+    ...amounts("status.capacity", capacity),
+    ...amounts("status.allocatedResources", allocatedResources),
+    ...Object.entries(allocatedResourceStatuses).flatMap(([name, status]) => {
+      return optionalOneOf(`status.allocatedResourceStatuses[${name}]`, status, RESIZE_STATUSES);
+    }),
+  ];
 }

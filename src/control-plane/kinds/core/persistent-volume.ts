@@ -2,20 +2,14 @@ import type { FieldError } from "../../../api/field-error.ts";
 import type { PersistentVolumeSpec } from "../../../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../../../api/object.ts";
 import { checkDnsSubdomain } from "../../../api/validation/names.ts";
-import {
-  each,
-  forbidden,
-  invalid,
-  invalidEach,
-  optionalOneOf,
-  required,
-  unsupported,
-} from "../../../api/validation/problems.ts";
+import { forbidden, invalidEach, optionalOneOf, required, unsupported } from "../../../api/validation/problems.ts";
 import { defineKind } from "../define-kind.ts";
 import { immutable } from "./immutable.ts";
 import { ACCESS_MODES, VOLUME_MODES, validatePositive } from "./persistent-storage.ts";
-import { findChanges, formatChanges, isSame } from "./semantic-changes.ts";
+import { sourcesOf, validateSource } from "./persistent-volume-source.ts";
+import { findChanges, formatChanges } from "./semantic-changes.ts";
 import { statusSubresource } from "./subresource.ts";
+import { validateVolumeNodeAffinity } from "./volume-node-affinity.ts";
 
 /** Persistent volumes. */
 export const PERSISTENT_VOLUMES = defineKind({
@@ -51,22 +45,6 @@ function defaultVolume(object: KubeObject): KubeObject {
   });
 }
 
-/** All that is not a source of the volume. */
-const OTHER_FIELDS = new Set([
-  "accessModes",
-  "capacity",
-  "claimRef",
-  "mountOptions",
-  "nodeAffinity",
-  "persistentVolumeReclaimPolicy",
-  "storageClassName",
-  "volumeAttributesClassName",
-  "volumeMode",
-]);
-
-const sourcesOf = (spec: PersistentVolumeSpec): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(spec).filter(([field]) => !OTHER_FIELDS.has(field)));
-
 function validateVolume(object: KubeObject): FieldError[] {
   const spec = specOf(object);
   const { persistentVolumeReclaimPolicy: policy, storageClassName = "", volumeMode } = spec;
@@ -74,11 +52,13 @@ function validateVolume(object: KubeObject): FieldError[] {
     ...validateAccess(spec),
     ...validateCapacity(spec),
     ...optionalOneOf("spec.persistentVolumeReclaimPolicy", policy, ["Delete", "Recycle", "Retain"]),
+    ...validateVolumeNodeAffinity("spec.nodeAffinity", spec.nodeAffinity),
     ...validateSource(spec),
     ...(storageClassName === ""
       ? []
       : invalidEach("spec.storageClassName", storageClassName, checkDnsSubdomain(storageClassName))),
     ...optionalOneOf("spec.volumeMode", volumeMode, VOLUME_MODES),
+    ...validateAttributesClass(spec),
   ];
 }
 
@@ -101,41 +81,34 @@ function validateCapacity({ capacity = {} }: PersistentVolumeSpec): FieldError[]
   return [...errors, ...Object.entries(capacity).flatMap(([name, size]) => validatePositive(`${path}[${name}]`, size))];
 }
 
-function validateSource(spec: PersistentVolumeSpec): FieldError[] {
-  const [source, ...more] = Object.keys(sourcesOf(spec));
-  if (source === undefined) return [required("spec", "must specify a volume type")];
-  const errors = more.map((name) => forbidden(`spec.${name}`, "may not specify more than 1 volume type"));
-  if (spec.local && !spec.nodeAffinity?.required) {
-    errors.push(required("spec.nodeAffinity", "Local volume requires node affinity"));
-  }
-  if (spec.hostPath?.path === "") errors.push(required("spec.hostPath.path"));
-  if (spec.hostPath?.path.split("/").includes("..")) {
-    errors.push(invalid("spec.hostPath.path", spec.hostPath.path, "must not contain '..'"));
-  }
-  if (spec.hostPath?.path === "/" && spec.persistentVolumeReclaimPolicy === "Recycle") {
-    const detail = "may not be 'recycle' for a hostPath mount of '/'";
-    errors.push(forbidden("spec.persistentVolumeReclaimPolicy", detail));
-  }
-  if (spec.csi) {
-    errors.push(
-      ...each("spec.csi", [spec.csi], ({ driver, volumeHandle }) => [
-        ...(driver === "" ? [required("spec.csi.driver")] : []),
-        ...(volumeHandle === "" ? [required("spec.csi.volumeHandle")] : []),
-      ]),
-    );
-  }
-  return errors;
+/** Attributes are changed by the driver of a CSI volume. */
+function validateAttributesClass({ volumeAttributesClassName: name, csi }: PersistentVolumeSpec): FieldError[] {
+  if (name === undefined) return [];
+  const path = "spec.volumeAttributesClassName";
+  return [
+    ...(name === ""
+      ? [required(path, "an empty string is disallowed")]
+      : invalidEach(path, name, checkDnsSubdomain(name))),
+    ...(csi === undefined ? [required("spec.csi", "has to be specified when using volumeAttributesClassName")] : []),
+  ];
 }
 
 /** Where the data lies does not change; whose it is, and what becomes of it, does. */
 function validateUpdate(next: KubeObject, current: KubeObject): FieldError[] {
   const [spec, old] = [specOf(next), specOf(current)];
-  const changes = findChanges(sourcesOf(old), sourcesOf(spec), "spec");
+  const changes = findChanges(sourcesOf(old), sourcesOf(withoutNewSecret(spec, old)), "spec");
   const detail = `spec.persistentvolumesource is immutable after creation\n${formatChanges(changes)}`;
-  const isPlaced = old.nodeAffinity !== undefined && !isSame(old.nodeAffinity, spec.nodeAffinity);
+  // The paths of what is immutable are upstream's, which leaves out the spec.
   return [
     ...(changes.length > 0 ? [forbidden("spec.persistentvolumesource", detail)] : []),
-    ...immutable("spec.volumeMode", spec.volumeMode, old.volumeMode),
-    ...(isPlaced ? [invalid("spec.nodeAffinity", spec.nodeAffinity, "field is immutable")] : []),
+    ...immutable("volumeMode", spec.volumeMode, old.volumeMode),
+    ...(old.nodeAffinity === undefined ? [] : immutable("nodeAffinity", spec.nodeAffinity, old.nodeAffinity)),
   ];
+}
+
+/** A volume that could not be resized may be told the secret that it takes. */
+function withoutNewSecret(spec: PersistentVolumeSpec, old: PersistentVolumeSpec): PersistentVolumeSpec {
+  if (spec.csi === undefined || old.csi === undefined || old.csi.controllerExpandSecretRef !== undefined) return spec;
+  const { controllerExpandSecretRef: _new, ...csi } = spec.csi;
+  return { ...spec, csi };
 }

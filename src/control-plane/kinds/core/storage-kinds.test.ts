@@ -68,6 +68,71 @@ describe("a persistent volume", () => {
       { ...GOOD, hostPath: { path: "/" }, persistentVolumeReclaimPolicy: "Recycle" },
       ["spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath mount of '/'"],
     ],
+    [
+      "lies beneath its path",
+      { ...GOOD, hostPath: { path: "/data/../etc", type: "Folder" } },
+      [
+        "spec.hostPath.path: Invalid value: \"/data/../etc\": must not contain '..'",
+        'spec.hostPath.type: Unsupported value: "Folder": supported values: "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"',
+      ],
+    ],
+    [
+      "of a server names it and an absolute path",
+      { ...sourceless, nfs: { server: "", path: "data" } },
+      ["spec.nfs.server: Required value", 'spec.nfs.path: Invalid value: "data": must be an absolute path'],
+    ],
+    [
+      "of a driver names it, and secrets as a whole",
+      { ...sourceless, csi: { driver: "no_driver", volumeHandle: "", nodePublishSecretRef: { name: "s" } } },
+      [
+        expect.stringContaining('spec.csi.driver: Invalid value: "no_driver": a lowercase RFC 1123 subdomain'),
+        "spec.csi.volumeHandle: Required value",
+        "spec.csi.nodePublishSecretRef.namespace: Required value",
+      ],
+    ],
+    [
+      "has attributes only of a driver",
+      { ...GOOD, volumeAttributesClassName: "gold" },
+      ["spec.csi: Required value: has to be specified when using volumeAttributesClassName"],
+    ],
+    [
+      "says where it can be reached, if it does",
+      { ...GOOD, nodeAffinity: {} },
+      ["spec.nodeAffinity.required: Required value: must specify required node constraints"],
+    ],
+    [
+      "can be reached from somewhere",
+      { ...GOOD, nodeAffinity: { required: { nodeSelectorTerms: [] } } },
+      ["spec.nodeAffinity.required.nodeSelectorTerms: Required value: must have at least one node selector term"],
+    ],
+    [
+      "can be reached by conditions that make sense",
+      {
+        ...GOOD,
+        nodeAffinity: {
+          required: {
+            nodeSelectorTerms: [
+              {
+                matchExpressions: [
+                  { key: "a", operator: "In" },
+                  { key: "a", operator: "Exists", values: ["x"] },
+                  { key: "a", operator: "Gt", values: ["1", "2"] },
+                  { key: "a", operator: "Is" },
+                ],
+                matchFields: [{ key: "metadata.uid", operator: "In", values: ["x"] }],
+              },
+            ],
+          },
+        },
+      },
+      [
+        "[0].matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+        "[0].matchExpressions[1].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+        "[0].matchExpressions[2].values: Required value: must be specified single value when `operator` is 'Lt' or 'Gt'",
+        '[0].matchExpressions[3].operator: Invalid value: "Is": not a valid selector operator',
+        '[0].matchFields[0].key: Invalid value: "metadata.uid": not a valid field selector key',
+      ].map((problem) => `spec.nodeAffinity.required.nodeSelectorTerms${problem}`),
+    ],
   ])("%s", (_name, spec, errors) => {
     expect(show(PERSISTENT_VOLUMES.strategy.validate?.(volume(spec)))).toEqual(errors);
   });
@@ -85,13 +150,37 @@ describe("a persistent volume", () => {
         'spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation\n- spec.hostPath.path: "/data"\n+ spec.hostPath.path: "/other"',
       ],
     ],
-    [
-      "stays a directory",
-      { ...GOOD, volumeMode: "Block" },
-      ['spec.volumeMode: Invalid value: "Block": field is immutable'],
-    ],
+    ["stays a directory", { ...GOOD, volumeMode: "Block" }, ['volumeMode: Invalid value: "Block": field is immutable']],
   ])("%s", (_name, spec, errors) => {
     expect(show(PERSISTENT_VOLUMES.strategy.validateUpdate?.(volume(spec), volume(GOOD)))).toEqual(errors);
+  });
+});
+
+describe("a persistent volume of a driver, changed", () => {
+  const csi = { driver: "d.example.com", volumeHandle: "h" };
+  const change = (before: object, after: object) => {
+    const made = (parts: object) =>
+      untyped({ apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "v" }, spec: { ...parts } });
+    return show(PERSISTENT_VOLUMES.strategy.validateUpdate?.(made(after), made(before)));
+  };
+  const reach = (zone: string) => ({
+    required: { nodeSelectorTerms: [{ matchExpressions: [{ key: "zone", operator: "In", values: [zone] }] }] },
+  });
+
+  it("may be told once with which secret it grows", () => {
+    const controllerExpandSecretRef = { name: "s", namespace: "n" };
+    const other = { name: "t", namespace: "n" };
+    expect(change({ csi }, { csi: { ...csi, controllerExpandSecretRef } })).toEqual([]);
+    expect(
+      change({ csi: { ...csi, controllerExpandSecretRef } }, { csi: { ...csi, controllerExpandSecretRef: other } }),
+    ).toEqual([expect.stringContaining("spec.persistentvolumesource is immutable after creation")]);
+  });
+
+  it("may be told once where it can be reached", () => {
+    expect(change({ csi }, { csi, nodeAffinity: reach("a") })).toEqual([]);
+    expect(change({ csi, nodeAffinity: reach("a") }, { csi, nodeAffinity: reach("b") })).toEqual([
+      expect.stringMatching(/^nodeAffinity: Invalid value: .*: field is immutable$/),
+    ]);
   });
 });
 
@@ -133,11 +222,7 @@ describe("a persistent volume claim", () => {
       ],
     ],
     ["asks for space", { accessModes: ["ReadWriteOnce"] }, ["spec.resources[storage]: Required value"]],
-    [
-      "asks for some space",
-      sized("0"),
-      ['spec.resources.requests[storage]: Invalid value: "0": must be greater than zero'],
-    ],
+    ["asks for some space", sized("0"), ['spec.resources[storage]: Invalid value: "0": must be greater than zero']],
   ])("%s", (_name, spec, errors) => {
     expect(show(PERSISTENT_VOLUME_CLAIMS.strategy.validate?.(claim(spec)))).toEqual(errors);
   });
@@ -182,5 +267,18 @@ describe("a persistent volume claim", () => {
     expect(
       show(PERSISTENT_VOLUME_CLAIMS.strategy.validateUpdate?.(claim(after, status), claim(before, status))),
     ).toEqual(errors);
+  });
+
+  it("has amounts and progress that make sense in its status", () => {
+    const status = {
+      capacity: { storage: "-1" },
+      allocatedResources: { storage: "2Gi" },
+      allocatedResourceStatuses: { storage: "Soon" },
+    };
+    const [subresource] = PERSISTENT_VOLUME_CLAIMS.subresources;
+    expect(show(subresource?.validateUpdate?.(claim(GOOD, status), claim(GOOD)))).toEqual([
+      'status.capacity[storage]: Invalid value: "-1": must be greater than or equal to 0',
+      'status.allocatedResourceStatuses[storage]: Unsupported value: "Soon": supported values: "ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible", "NodeResizePending"',
+    ]);
   });
 });

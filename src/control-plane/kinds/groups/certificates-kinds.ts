@@ -1,14 +1,15 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { CertificateSigningRequest, CertificateSigningRequestSpec } from "../../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../../api/object.ts";
-import { checkDnsSubdomain } from "../../../api/validation/names.ts";
-import { each, forbidden, invalid, invalidEach, required, unsupported } from "../../../api/validation/problems.ts";
+import { each, forbidden, invalid, required, unsupported } from "../../../api/validation/problems.ts";
 import type { ResourceKind, Subresource } from "../../ports/resource-kind.ts";
 import { defineKind } from "../define-kind.ts";
 import { validateConditions, validateDecisions } from "./certificate-conditions.ts";
 import { whyNoCertificates, whyNoRequest } from "./certificate-pem.ts";
+import { CLUSTER_TRUST_BUNDLE } from "./cluster-trust-bundle.ts";
 import { findDuplicates } from "./duplicates.ts";
 import { checkPathSegment } from "./path-segment.ts";
+import { validateSignerName } from "./signer-name.ts";
 import { strategyOf } from "./typed-strategy.ts";
 
 const GROUP = "certificates.k8s.io";
@@ -90,6 +91,7 @@ export const CERTIFICATES_KINDS: readonly ResourceKind[] = [
       validate: ({ spec }) => validateSpec(spec),
     }),
   }),
+  CLUSTER_TRUST_BUNDLE,
 ];
 
 function validateSpec(spec: CertificateSigningRequestSpec): FieldError[] {
@@ -110,21 +112,10 @@ function validateSpec(spec: CertificateSigningRequestSpec): FieldError[] {
   return errors;
 }
 
+/** The signer of old signed whatever it liked. */
 function validateSigner(path: string, name: string): FieldError[] {
-  if (name === "") return [required(path)];
-  if (name === LEGACY_SIGNER) {
-    return [invalid(path, name, "the legacy signerName is not allowed via this API version")];
-  }
-  const [domain = "", signer = "", ...more] = name.split("/");
-  if (signer === "" || more.length > 0) {
-    return [invalid(path, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")];
-  }
-  const errors = [
-    ...invalidEach(path, domain, checkDnsSubdomain(domain)),
-    ...invalidEach(path, signer, checkDnsSubdomain(signer)),
-  ];
-  if (errors.length > 0 || domain.includes(".")) return errors;
-  return [invalid(path, domain, "should be a domain with at least two segments separated by dots")];
+  if (name !== LEGACY_SIGNER) return validateSignerName(path, name);
+  return [invalid(path, name, "the legacy signerName is not allowed via this API version")];
 }
 
 function validatePart(next: KubeObject, current: KubeObject, part: "approval" | "status"): FieldError[] {

@@ -59,12 +59,21 @@ export const nodeInfo = (options: NodeOptions = {}, pods: readonly PodInfo[] = [
   return nodeInfoOf(node(options), pods);
 };
 
-const NO_STORAGE: StorageReader = {
-  claim: () => undefined,
-  volume: () => undefined,
-  isDelayed: () => undefined,
-};
+/** A cluster without storage, but for the parts. */
+export function storage(parts: Partial<StorageReader> = {}): StorageReader {
+  return {
+    claim: () => undefined,
+    volume: () => undefined,
+    volumes: () => [],
+    storageClass: () => undefined,
+    csiDriver: () => undefined,
+    csiNode: () => undefined,
+    attachments: () => [],
+    capacities: () => [],
+    ...parts,
+  };
+}
 
 export function cluster(nodes: readonly NodeInfo[], parts: Partial<Cluster> = {}): Cluster {
-  return { nodes, storage: NO_STORAGE, namespaceLabels: (name) => ({ "kubernetes.io/metadata.name": name }), ...parts };
+  return { nodes, storage: storage(), namespaceLabels: (name) => ({ "kubernetes.io/metadata.name": name }), ...parts };
 }

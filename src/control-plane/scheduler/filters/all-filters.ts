@@ -4,6 +4,7 @@ import { filterPodAffinity } from "./inter-pod-affinity.ts";
 import { filterPorts, filterResources } from "./node-capacity.ts";
 import { filterNodeAffinity, filterTaints, filterUnschedulable } from "./node-state.ts";
 import { filterSpread } from "./topology-spread.ts";
+import { filterVolumeLimits } from "./volume-limits.ts";
 import { filterExclusiveClaims, filterVolumes } from "./volumes.ts";
 
 interface FilterRow {
@@ -22,6 +23,7 @@ const FILTERS: readonly FilterRow[] = [
   { plugin: "NodePorts", create: filterPorts, helpedBy: ["node", "pod-gone"] },
   { plugin: "NodeResourcesFit", create: filterResources, helpedBy: ["node", "pod-gone"] },
   { plugin: "VolumeRestrictions", create: filterExclusiveClaims, helpedBy: ["pod-gone", "storage"] },
+  { plugin: "NodeVolumeLimits", create: filterVolumeLimits, helpedBy: ["pod-gone", "storage"] },
   { plugin: "VolumeBinding", create: filterVolumes, helpedBy: ["node", "storage"] },
   { plugin: "PodTopologySpread", create: filterSpread, helpedBy: ["node", "pod-gone", "pod-changed"] },
   { plugin: "InterPodAffinity", create: filterPodAffinity, helpedBy: ["node", "pod-gone", "pod-changed", "namespace"] },

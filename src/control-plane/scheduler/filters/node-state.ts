@@ -1,6 +1,6 @@
 import type { Taint } from "../../../api/gen/types.ts";
+import { computeNamedNodes, matchesNodeAffinity } from "../../../api/selectors/node-selector.ts";
 import type { PendingPod } from "../cluster.ts";
-import { computeNamedNodes, matchesNodeAffinity } from "../node-selector.ts";
 import { findUntolerated, tolerates } from "../tolerations.ts";
 import type { NodeFilter, Rejection } from "./filter.ts";
 

@@ -1,7 +1,7 @@
 import type { TopologySpreadConstraint } from "../../../api/gen/types.ts";
 import type { LabelSelector } from "../../../api/selectors/label-selector.ts";
+import { matchesNodeAffinity } from "../../../api/selectors/node-selector.ts";
 import type { Cluster, NodeInfo, PendingPod } from "../cluster.ts";
-import { matchesNodeAffinity } from "../node-selector.ts";
 import { type PodInfo, selectorOf } from "../pod-info.ts";
 import { findUntolerated } from "../tolerations.ts";
 import type { NodeFilter, Rejection } from "./filter.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../../api/gen/types.ts";
-import { cluster, nodeInfo, type PodOptions, pending, placed } from "../__fixtures__/objects.ts";
+import { cluster, nodeInfo, type PodOptions, pending, placed, storage as storageOf } from "../__fixtures__/objects.ts";
 import type { StorageReader } from "../cluster.ts";
 import { checkClaims, filterExclusiveClaims, filterVolumes } from "./volumes.ts";
 
@@ -9,11 +9,14 @@ const EPHEMERAL: PodOptions = { volumes: [{ name: "tmp", ephemeral: {} }] };
 const BOUND: PersistentVolumeClaim = { spec: { volumeName: "v1" }, status: { phase: "Bound" } };
 
 function storage(claims: Record<string, PersistentVolumeClaim>, volume?: PersistentVolume): StorageReader {
-  return {
+  return storageOf({
     claim: (_namespace, name) => claims[name],
     volume: () => volume,
-    isDelayed: (name) => (name === "" ? undefined : name === "delayed"),
-  };
+    storageClass: (name) => {
+      const volumeBindingMode = name === "delayed" ? "WaitForFirstConsumer" : "Immediate";
+      return name === "" ? undefined : { provisioner: "kubernetes.io/no-provisioner", volumeBindingMode };
+    },
+  });
 }
 
 describe("claims", () => {

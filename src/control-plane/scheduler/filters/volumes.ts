@@ -1,13 +1,18 @@
 import type { PersistentVolumeClaim } from "../../../api/gen/types.ts";
-import type { Cluster, PendingPod } from "../cluster.ts";
-import { matchesAnyTerm } from "../node-selector.ts";
+import type { Cluster, PendingPod, StorageReader } from "../cluster.ts";
+import { createVolumePlanner, isBound, type VolumeHindrance } from "../plan-volumes.ts";
+import { isDelayedClass, storageClassOf } from "../volume-match.ts";
 import type { NodeFilter, Rejection } from "./filter.ts";
 
 const final = (reason: string): Rejection => ({ reasons: [reason], isFinal: true });
 
-const ELSEWHERE: Rejection = final("node(s) didn't match PersistentVolume's node affinity");
-const NO_VOLUME: Rejection = final("node(s) didn't find available persistent volumes to bind");
-const LOST_VOLUME: Rejection = final("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)");
+/** In upstream's words. */
+const HINDRANCES: Readonly<Record<VolumeHindrance, Rejection>> = {
+  lost: final("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"),
+  elsewhere: final("node(s) didn't match PersistentVolume's node affinity"),
+  "none-available": final("node(s) didn't find available persistent volumes to bind"),
+  "no-space": final("node(s) did not have enough free storage"),
+};
 const USED_BY_ONE: Rejection = {
   reasons: ["node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"],
   isFinal: false,
@@ -37,31 +42,23 @@ export function checkClaims({ info, ephemeralClaims }: PendingPod, { storage }: 
   const unbound = info.claims
     .flatMap((name) => storage.claim(info.namespace, name) ?? [])
     .filter((claim) => !isBound(claim));
-  const isImmediate = ({ spec }: PersistentVolumeClaim) => storage.isDelayed(spec?.storageClassName ?? "") !== true;
-  return unbound.some(isImmediate) ? "pod has unbound immediate PersistentVolumeClaims" : undefined;
+  return unbound.some((claim) => isImmediate(claim, storage))
+    ? "pod has unbound immediate PersistentVolumeClaims"
+    : undefined;
 }
 
-/** Whoever binds claims to volumes says so in one of two ways. */
-function isBound({ metadata, spec, status }: PersistentVolumeClaim): boolean {
-  if (!spec?.volumeName) return false;
-  return status?.phase === "Bound" || metadata?.annotations?.["pv.kubernetes.io/bind-completed"] !== undefined;
+/** A claim of its author's choice of volume is bound without waiting for the pod, whatever its class. */
+function isImmediate(claim: PersistentVolumeClaim, storage: StorageReader): boolean {
+  return Boolean(claim.spec?.volumeName) || !isDelayedClass(storage.storageClass(storageClassOf(claim)));
 }
 
-/**
- * Where the volumes of bound claims can be reached. A claim that waits for its pod to be placed needs a provisioner or
- * a controller that matches volumes, and the control plane has neither: it finds no volume on any node.
- */
-export function filterVolumes({ info }: PendingPod, { storage }: Cluster): NodeFilter | undefined {
-  if (info.claims.length === 0) return undefined;
-  const claims = info.claims.flatMap((name) => storage.claim(info.namespace, name) ?? []);
-  const bound = claims.filter(isBound).map(({ spec }) => storage.volume(spec?.volumeName ?? ""));
+/** Where the pod's volumes can be reached, and there are volumes for the claims that wait for it (`plugins/volumebinding`). */
+export function filterVolumes(pod: PendingPod, cluster: Cluster): NodeFilter | undefined {
+  if (pod.info.claims.length === 0) return undefined;
+  const plan = createVolumePlanner(pod, cluster);
   return (node) => {
-    for (const volume of bound) {
-      if (volume === undefined) return LOST_VOLUME;
-      const required = volume.spec?.nodeAffinity?.required;
-      if (required !== undefined && !matchesAnyTerm(required.nodeSelectorTerms, node)) return ELSEWHERE;
-    }
-    return claims.every(isBound) ? undefined : NO_VOLUME;
+    const planned = plan(node);
+    return typeof planned === "string" ? HINDRANCES[planned] : undefined;
   };
 }
 

@@ -4,12 +4,15 @@ import { createBackOff } from "../../../base/back-off.ts";
 import { createMetrics } from "../../../base/metrics.ts";
 import type { FakeCriOptions } from "../../../cri/fake/create-fake-cri.ts";
 import { createImageEnsurer } from "../../images/image-ensurer.ts";
+import { createSubPaths } from "../../volumes/subpaths/sub-paths.ts";
+import type { ReadyVolume } from "../../volumes/volume-plugin.ts";
 import { TEST_NODE } from "../config/__fixtures__/node.ts";
 import type { NodeFacts } from "../config/node-facts.ts";
 import { createPodConfigs, type PodConfigsDeps } from "../create-pod-configs.ts";
 import { createPodRuntime } from "../create-pod-runtime.ts";
 import { createPodFiles } from "../pod-files.ts";
 import type { SyncOutcome } from "../pod-runtime.ts";
+import type { RuntimeVolumeDeps } from "../start-container.ts";
 import type { RuntimeHandlerDeps } from "../start-sandbox.ts";
 import { createFakeNode, NEVER, POLITE } from "./fake-node.ts";
 
@@ -43,25 +46,29 @@ export function makePod({ main = [{}], init = [], spec = {} }: PodShape = {}): P
 }
 
 /** What the rig is made of, where a test does not leave it to the defaults. */
-export interface RuntimeRigOptions extends Partial<FakeCriOptions>, PodConfigsDeps, RuntimeHandlerDeps {
+export interface RuntimeRigOptions
+  extends Partial<FakeCriOptions>,
+    PodConfigsDeps,
+    RuntimeHandlerDeps,
+    RuntimeVolumeDeps {
   facts?: Partial<NodeFacts>;
 }
 
 interface RigSyncOptions {
   signal?: AbortSignal;
+  volumes?: ReadonlyMap<string, ReadyVolume>;
   volumesFinished?: Promise<void>;
 }
 
 /** The executor of plans over a fake machine and a fake runtime. */
 export function createRuntimeRig(options: RuntimeRigOptions = {}) {
-  const { facts, refs, userNamespaces, runtimeHandlerOf, supportsUserNamespaces, ...criOptions } = options;
+  const { facts, refs, userNamespaces, runtimeHandlerOf, supportsUserNamespaces, ...more } = options;
+  const { runtimeVersion, supportsRecursiveReadOnly, ...criOptions } = more;
   const node = createFakeNode(criOptions);
   const { host, clock, cri, timeline } = node;
   const rootDirectory = "/var/lib/kubelet";
-  const podFiles = createPodFiles(
-    { files: host.files, random: host.random },
-    { rootDirectory, clusterDomain: "cluster.local" },
-  );
+  const subPaths = createSubPaths(host, { rootDirectory });
+  const podFiles = createPodFiles({ files: host.files, subPaths }, { rootDirectory, clusterDomain: "cluster.local" });
   const runtime = createPodRuntime({
     cri,
     host,
@@ -76,15 +83,17 @@ export function createRuntimeRig(options: RuntimeRigOptions = {}) {
     containerLogsDirectory: "/var/log/containers",
     runtimeHandlerOf,
     supportsUserNamespaces,
+    ...{ runtimeVersion, supportsRecursiveReadOnly },
   });
 
   /** Syncs the pod as its worker does, on what the runtime holds now; returns failures as `main CrashLoopBackOff`. */
-  const sync = async (pod: Pod, { signal = NEVER, volumesFinished = Promise.resolve() }: RigSyncOptions = {}) => {
+  const sync = async (pod: Pod, options: RigSyncOptions = {}) => {
+    const { signal = NEVER, volumes = new Map<string, ReadyVolume>(), volumesFinished = Promise.resolve() } = options;
     let changes = 0;
     await podFiles.makeDirectories(pod);
     const status = await node.read(pod);
     const running: Promise<SyncOutcome> = runtime.sync(pod, status, {
-      volumes: { paths: new Map(), finished: volumesFinished },
+      volumes: { volumes, finished: volumesFinished },
       signal,
       beforeChange: () => void changes++,
     });
@@ -106,5 +115,5 @@ export function createRuntimeRig(options: RuntimeRigOptions = {}) {
     const { uid, name, namespace } = podReference(pod);
     return `/var/log/pods/${namespace}_${name}_${uid}`;
   };
-  return { ...node, runtime, sync, containers, logDirectory };
+  return { ...node, runtime, sync, containers, logDirectory, subPaths };
 }

@@ -12,4 +12,6 @@ export interface NodeFacts extends NodeDns, NodeResources {
   podLogsDirectory: string;
   /** Whether a container that names no seccomp profile gets the runtime's default one rather than none. */
   seccompDefault: boolean;
+  /** The kernel labels files, so that those of volumes need the labels of their containers. */
+  seLinuxEnabled: boolean;
 }

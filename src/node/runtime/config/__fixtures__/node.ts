@@ -17,5 +17,6 @@ export const TEST_NODE: NodeFacts = {
   cgroupVersion: 2,
   singleProcessOomKill: false,
   swap: { controllerAvailable: true, behavior: "NoSwap", capacityBytes: 0n },
+  seLinuxEnabled: false,
   hugepageSizes: [],
 };

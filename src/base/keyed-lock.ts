@@ -1,0 +1,23 @@
+import { createLimiter, type Limiter } from "./limiter.ts";
+
+/** Tasks with one key run one after another, in the order in which they came; others do not notice. */
+export interface KeyedLock {
+  /** Rejects with AbortedError where the signal fires before the task's turn; a running task is its own affair. */
+  run<T>(key: string, task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+}
+
+export function createKeyedLock(): KeyedLock {
+  const lines = new Map<string, { readonly limiter: Limiter; tasks: number }>();
+  return {
+    async run(key, task, signal) {
+      const line = lines.get(key) ?? { limiter: createLimiter(1), tasks: 0 };
+      lines.set(key, line);
+      line.tasks++;
+      try {
+        return await line.limiter.run(task, signal);
+      } finally {
+        if (--line.tasks === 0) lines.delete(key);
+      }
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import type { AdmissionPlugin } from "../ports/request.ts";
+import { writtenObject } from "./refusal.ts";
+
+const FINALIZERS: ReadonlyArray<readonly [resource: string, finalizer: string]> = [
+  ["persistentvolumes", "kubernetes.io/pv-protection"],
+  ["persistentvolumeclaims", "kubernetes.io/pvc-protection"],
+];
+
+/**
+ * Claims and volumes do not go while they are used: each is made with a finalizer that a controller takes away
+ * (`plugin/pkg/admission/storage/storageobjectinuseprotection`).
+ */
+export function createStorageObjectInUseProtection(): AdmissionPlugin {
+  return {
+    name: "StorageObjectInUseProtection",
+    mutate(request) {
+      for (const [resource, finalizer] of FINALIZERS) {
+        const object = writtenObject(request, resource, ["CREATE"]);
+        const { finalizers = [] } = object?.metadata ?? {};
+        if (object === undefined || finalizers.includes(finalizer)) continue;
+        return { ...object, metadata: { ...object.metadata, finalizers: [...finalizers, finalizer] } };
+      }
+      return undefined;
+    },
+  };
+}

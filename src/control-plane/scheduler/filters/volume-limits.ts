@@ -1,0 +1,81 @@
+import type { PersistentVolumeClaim } from "../../../api/gen/types.ts";
+import type { Cluster, NodeInfo, PendingPod, StorageReader } from "../cluster.ts";
+import type { PodInfo } from "../pod-info.ts";
+import { storageClassOf } from "../volume-match.ts";
+import type { NodeFilter, Rejection } from "./filter.ts";
+
+const TOO_MANY: Rejection = { reasons: ["node(s) exceed max volume count"], isFinal: false };
+
+/** A volume by a name that all its users know it by, to its driver. */
+type Volumes = ReadonlyMap<string, string>;
+
+/**
+ * How many volumes of a CSI driver a node takes, as its CSINode says (`plugins/nodevolumelimits/csi.go`): those of its
+ * pods, and those that are still attached without one. A volume that is there already is no further one.
+ */
+export function filterVolumeLimits({ info }: PendingPod, { storage }: Cluster): NodeFilter | undefined {
+  const wanted = volumesOf(info, storage);
+  if (wanted.size === 0) return undefined;
+  const attached = readAttached(storage);
+  return (node) => {
+    const limits = limitsOf(node, storage);
+    if (limits.size === 0) return undefined;
+    const present = new Map(attached.get(node.name));
+    for (const pod of node.pods) for (const [volume, driver] of volumesOf(pod, storage)) present.set(volume, driver);
+    const counts = countByDriver(new Map([...present, ...wanted]));
+    const added = new Set([...wanted].filter(([volume]) => !present.has(volume)).map(([, driver]) => driver));
+    const isFull = [...added].some((driver) => (counts.get(driver) ?? 0) > (limits.get(driver) ?? Infinity));
+    return isFull ? TOO_MANY : undefined;
+  };
+}
+
+function limitsOf(node: NodeInfo, storage: StorageReader): ReadonlyMap<string, number> {
+  const drivers = storage.csiNode(node.name)?.spec.drivers ?? [];
+  return new Map(
+    drivers.flatMap(({ name, allocatable }): Array<[string, number]> => {
+      return allocatable?.count === undefined ? [] : [[name, allocatable.count]];
+    }),
+  );
+}
+
+function countByDriver(volumes: Volumes): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const driver of volumes.values()) counts.set(driver, (counts.get(driver) ?? 0) + 1);
+  return counts;
+}
+
+/** Of CSI drivers only; other volumes have no limit that anybody tells. */
+function volumesOf({ namespace, claims }: PodInfo, storage: StorageReader): Volumes {
+  const volumes = new Map<string, string>();
+  for (const name of claims) {
+    const claim = storage.claim(namespace, name);
+    const found = claim && volumeOfClaim(claim, storage);
+    if (found !== undefined) volumes.set(found.volume, found.driver);
+  }
+  return volumes;
+}
+
+/** A claim that has no volume yet will have one of its class's driver. */
+function volumeOfClaim(claim: PersistentVolumeClaim, storage: StorageReader) {
+  const { namespace = "", name = "" } = claim.metadata ?? {};
+  const volume = storage.volume(claim.spec?.volumeName ?? "");
+  if (volume !== undefined) {
+    const { driver = "", volumeHandle = "" } = volume.spec?.csi ?? {};
+    return driver === "" ? undefined : { driver, volume: uniqueName(driver, volumeHandle) };
+  }
+  const driver = storage.storageClass(storageClassOf(claim))?.provisioner;
+  return driver === undefined ? undefined : { driver, volume: `claim ${namespace}/${name}` };
+}
+
+function readAttached(storage: StorageReader): ReadonlyMap<string, Volumes> {
+  const byNode = new Map<string, Map<string, string>>();
+  for (const { spec } of storage.attachments()) {
+    const { csi } = storage.volume(spec.source.persistentVolumeName ?? "")?.spec ?? {};
+    if (csi === undefined) continue;
+    const volumes = byNode.get(spec.nodeName) ?? new Map<string, string>();
+    byNode.set(spec.nodeName, volumes.set(uniqueName(spec.attacher, csi.volumeHandle), spec.attacher));
+  }
+  return byNode;
+}
+
+const uniqueName = (driver: string, volumeHandle: string) => `${driver}/${volumeHandle}`;

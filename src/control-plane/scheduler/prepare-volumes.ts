@@ -1,0 +1,38 @@
+import { isApiError } from "../../api/api-error.ts";
+import { type KubeObject, typed, untyped } from "../../api/object.ts";
+import { throwJoined } from "../../base/errors.ts";
+import type { ControllerDeps } from "../controllers/controller.ts";
+import type { VolumePlan } from "./plan-volumes.ts";
+import { SELECTED_NODE, withClaimRef } from "./volume-claim-ref.ts";
+
+/**
+ * Gives volumes to the claims of a pod that is to go to the node, and tells provisioners for which node to make the rest;
+ * then says in the pod's status where it is expected, so that its place is kept until the claims are bound. All writes
+ * are begun before the first of them ends: whoever decides next sees them. Rejects with an ApiError when somebody else
+ * was faster; what was written stays, and the next attempt goes on from there.
+ */
+export async function prepareVolumes(
+  { writer }: Pick<ControllerDeps, "writer">,
+  object: KubeObject,
+  { nodeName, volumes }: { nodeName: string; volumes: VolumePlan },
+): Promise<void> {
+  const reserved = volumes.bindings.flatMap(({ volume, claim }) => withClaimRef(volume, claim) ?? []);
+  const asked = volumes.provisions.filter(({ metadata }) => metadata?.annotations?.[SELECTED_NODE] !== nodeName);
+  const pod = typed("Pod", object);
+  const isExpected = pod.status?.nominatedNodeName === nodeName;
+  const results = await Promise.allSettled([
+    ...reserved.map((volume) => writer.update("persistentvolumes", untyped(volume))),
+    ...asked.map((claim) => {
+      const annotations = { ...claim.metadata?.annotations, [SELECTED_NODE]: nodeName };
+      const metadata = { ...claim.metadata, annotations };
+      return writer.update("persistentvolumeclaims", untyped({ ...claim, metadata }));
+    }),
+    ...(isExpected
+      ? []
+      : [writer.update("pods", untyped({ ...pod, status: { ...pod.status, nominatedNodeName: nodeName } }), "status")]),
+  ]);
+  const errors = results.flatMap((result): unknown[] => (result.status === "rejected" ? [result.reason] : []));
+  // Of answers of the API one says enough; anything else is a bug.
+  const bugs = errors.filter((error) => !isApiError(error));
+  throwJoined(bugs.length > 0 ? bugs : errors.slice(0, 1), "preparing a pod's volumes");
+}

@@ -1,0 +1,233 @@
+import { type KubeObject, typed, untyped } from "../../api/object.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../controllers/controller.ts";
+import { createWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
+import type { ResourceEvent } from "../ports/resources.ts";
+import { createEventRecorder, type EventRecorder } from "../scheduler/record-events.ts";
+import { reportAttachment, reportMultiAttach } from "./attach-events.ts";
+import {
+  ATTACHMENTS,
+  attachedVolumeOf,
+  attachmentName,
+  attachmentNodeOf,
+  CSI_DRIVERS,
+  csiVolumeOf,
+  isAttachmentName,
+  type StoredAttachment,
+} from "./attachment.ts";
+import { CLAIMS, readVolume, VOLUMES } from "./binder-deps.ts";
+import { createObjectIndex, keyOf, type ObjectIndex, placeOf } from "./object-index.ts";
+import { isHeld, type NodeAttachment, planAttachments } from "./plan-attachments.ts";
+import { claimKeysOf, nodeNamesOf } from "./pod-claims.ts";
+import { findWanted, type WantedAttachment } from "./wanted-attachments.ts";
+
+const COMPONENT = "attachdetach-controller";
+/** On a node: it waits for us to attach volumes. One without it attaches them itself. */
+const MANAGED = "volumes.kubernetes.io/controller-managed-attach-detach";
+
+interface Attacher extends ControllerDeps {
+  events: EventRecorder;
+  podsOnNode: ObjectIndex;
+  attachmentsOnNode: ObjectIndex;
+  /** By attachment: since when, by our own clock, nobody wants it. */
+  unwantedSince: Map<string, number>;
+  /** By node: volumes of which its pods know that another node has them. */
+  heldElsewhere: Map<string, ReadonlySet<string>>;
+}
+
+/**
+ * Has CSI volumes attached to the nodes where pods use them and detached where none does any more, by the
+ * VolumeAttachments that drivers' attachers act on (`pkg/controller/volume/attachdetach`). What is attached is told in
+ * the node's status, and not told any more before it is taken away: the node mounts nothing that it does not find there.
+ */
+export function createAttachDetach(deps: ControllerDeps): Controller {
+  const { feed } = deps;
+  const events = createEventRecorder(deps, COMPONENT);
+  const podsOfClaim = createObjectIndex(claimKeysOf);
+  const attacher: Attacher = {
+    ...deps,
+    events,
+    podsOnNode: createObjectIndex(nodeNamesOf),
+    attachmentsOnNode: createObjectIndex(attachmentNodeOf),
+    unwantedSince: new Map(),
+    heldElsewhere: new Map(),
+  };
+  const queue: WorkQueue = createWorkQueue(deps, {
+    name: "attach-detach",
+    reconcile: (nodeName) => reconcile(attacher, nodeName),
+  });
+  const addNodesOfClaim = (key: string) => {
+    for (const pod of readPods(attacher, podsOfClaim.keysOf(key))) addNodeOfPod(pod);
+  };
+  const addNodeOfPod = (pod: KubeObject) => {
+    for (const nodeName of nodeNamesOf(pod)) queue.add(nodeName);
+  };
+  const follow = () => [
+    feed.follow("nodes", ({ object }) => queue.add(object.metadata.name ?? "")),
+    feed.follow("pods", (event) => {
+      podsOfClaim.apply(event);
+      attacher.podsOnNode.apply(event);
+      if (claimKeysOf(event.object).length > 0) addNodeOfPod(event.object);
+    }),
+    feed.follow(CLAIMS, ({ object }) => addNodesOfClaim(keyOf(object.metadata))),
+    feed.follow(VOLUMES, ({ object }) => {
+      const { claimRef } = typed("PersistentVolume", object).spec ?? {};
+      if (claimRef !== undefined) addNodesOfClaim(keyOf(claimRef));
+    }),
+    feed.follow(CSI_DRIVERS, () => {
+      for (const { metadata } of deps.reader.list("nodes")) queue.add(metadata.name ?? "");
+    }),
+    feed.follow(ATTACHMENTS, (event) => {
+      attacher.attachmentsOnNode.apply(event);
+      for (const nodeName of followAttachment(attacher, event)) queue.add(nodeName);
+    }),
+  ];
+  return {
+    async run(signal) {
+      try {
+        await runFollowing(queue, follow, signal);
+      } finally {
+        await events.settled();
+      }
+    },
+  };
+}
+
+/** Returns the nodes that it concerns: when one goes, that may be whoever waited for the volume. */
+function followAttachment(attacher: Attacher, event: ResourceEvent): readonly string[] {
+  const { reader, unwantedSince, events } = attacher;
+  const attachment = typed("VolumeAttachment", event.object);
+  const { nodeName } = attachment.spec;
+  if (event.type !== "DELETED") {
+    reportAttachment(events, event, usersOn(attacher, nodeName, attachedVolumeOf(attachment)));
+    return [nodeName];
+  }
+  unwantedSince.delete(attachment.metadata.name ?? "");
+  return reader
+    .list("nodes")
+    .map(({ metadata }) => metadata.name ?? "")
+    .concat(nodeName);
+}
+
+async function reconcile(attacher: Attacher, nodeName: string): Promise<number | undefined> {
+  const { writer } = attacher;
+  const node = readNode(attacher, nodeName);
+  if (node !== undefined && node.metadata.annotations?.[MANAGED] === undefined) return undefined;
+  const wanted = wantedOn(attacher, nodeName);
+  const attachments = attachmentsOn(attacher, nodeName);
+  noteUnwanted(attacher, nodeName, { wanted, attachments });
+  const plan = planAttachments({
+    nodeName,
+    node,
+    wanted,
+    attachments,
+    unwantedMs: (name) => unwantedMs(attacher, name),
+  });
+  if (node !== undefined && plan.volumesAttached !== undefined) {
+    // A node that has begun to use one of them meanwhile has another version: then all is decided anew.
+    const status = { ...node.status, volumesAttached: [...plan.volumesAttached] };
+    if (!(await unlessOvertaken(writer.update("nodes", untyped({ ...node, status }), "status")))) return undefined;
+  }
+  for (const attachment of plan.detach) await detach(attacher, nodeName, attachment);
+  await attachAll(attacher, nodeName, plan.attach);
+  return plan.lookAgainMs;
+}
+
+const readNode = ({ reader }: Attacher, name: string) => {
+  const found = reader.get({ resource: "nodes", namespace: "", name });
+  return found && typed("Node", found);
+};
+
+const unwantedMs = ({ unwantedSince, clock }: Attacher, name: string) => {
+  const now = clock.monotonic();
+  return now - (unwantedSince.get(name) ?? now);
+};
+
+function noteUnwanted(
+  { unwantedSince, clock }: Attacher,
+  nodeName: string,
+  { wanted, attachments }: { wanted: readonly WantedAttachment[]; attachments: readonly NodeAttachment[] },
+): void {
+  const names = new Set(wanted.map((volume) => attachmentName(volume, nodeName)));
+  for (const { attachment } of attachments) {
+    const { name = "" } = attachment.metadata;
+    if (names.has(name)) unwantedSince.delete(name);
+    else unwantedSince.set(name, unwantedSince.get(name) ?? clock.monotonic());
+  }
+}
+
+const wantedOn = (attacher: Attacher, nodeName: string) => {
+  return findWanted(attacher.reader, readPods(attacher, attacher.podsOnNode.keysOf(nodeName)));
+};
+
+const usersOn = (attacher: Attacher, nodeName: string, volumeName: string): readonly KubeObject[] => {
+  return wantedOn(attacher, nodeName).find((volume) => volume.volumeName === volumeName)?.pods ?? [];
+};
+
+function readPods({ reader }: Attacher, keys: readonly string[]): readonly KubeObject[] {
+  return keys.flatMap((key) => reader.get({ resource: "pods", ...placeOf(key) }) ?? []);
+}
+
+/** Those that are ours to look after, by their names: others are somebody's who attaches by hand. */
+function attachmentsOn({ reader, attachmentsOnNode }: Attacher, nodeName: string): readonly NodeAttachment[] {
+  return attachmentsOnNode.keysOf(nodeName).flatMap((key): NodeAttachment[] => {
+    const { name } = placeOf(key);
+    const found = reader.get({ resource: ATTACHMENTS, namespace: "", name });
+    if (found === undefined) return [];
+    const attachment = typed("VolumeAttachment", found);
+    const persistent = readVolume({ reader }, attachedVolumeOf(attachment));
+    const volume = persistent && csiVolumeOf(persistent);
+    const isOurs = volume === undefined ? isAttachmentName(name) : attachmentName(volume, nodeName) === name;
+    return isOurs && attachment.spec.source.inlineVolumeSpec === undefined ? [{ attachment, volume }] : [];
+  });
+}
+
+/** Looks at the node once more: it may have begun to use the volume while its status was written. */
+async function detach(attacher: Attacher, nodeName: string, attachment: StoredAttachment): Promise<void> {
+  const { writer, log } = attacher;
+  const { name = "", uid } = attachment.metadata;
+  const node = readNode(attacher, nodeName);
+  if (isHeld({ node, nodeName, unwantedMs: (held) => unwantedMs(attacher, held) }, attachment)) return;
+  log.info("a volume is detached", { node: nodeName, volume: attachedVolumeOf(attachment), attachment: name });
+  const preconditions = { ...(uid !== undefined && { uid }) };
+  await unlessOvertaken(writer.remove({ resource: ATTACHMENTS, namespace: "", name }, { preconditions }));
+}
+
+/** All but those that another node has and would have to share; of these their pods hear, once. */
+async function attachAll(attacher: Attacher, nodeName: string, volumes: readonly WantedAttachment[]): Promise<void> {
+  const told = attacher.heldElsewhere.get(nodeName);
+  const held = new Set<string>();
+  for (const volume of volumes) {
+    const { volumeName, isExclusive, pods: waiting } = volume;
+    // Nothing is awaited between this look and the write.
+    const others = isExclusive ? nodesWith(attacher, volumeName).filter((name) => name !== nodeName) : [];
+    if (others.length === 0) {
+      await attach(attacher, nodeName, volume);
+      continue;
+    }
+    held.add(volumeName);
+    const users = others.flatMap((other) => usersOn(attacher, other, volumeName));
+    if (!told?.has(volumeName)) reportMultiAttach(attacher.events, volumeName, { waiting, users });
+  }
+  if (held.size > 0) attacher.heldElsewhere.set(nodeName, held);
+  else attacher.heldElsewhere.delete(nodeName);
+}
+
+async function attach({ writer, log }: Attacher, nodeName: string, volume: WantedAttachment): Promise<void> {
+  const { driver, volumeName } = volume;
+  const attachment = {
+    apiVersion: "storage.k8s.io/v1",
+    kind: "VolumeAttachment",
+    metadata: { name: attachmentName(volume, nodeName) },
+    spec: { attacher: driver, nodeName, source: { persistentVolumeName: volumeName } },
+  };
+  const isNew = await unlessOvertaken(writer.create(ATTACHMENTS, attachment));
+  if (isNew) log.info("a volume is attached", { node: nodeName, volume: volumeName });
+}
+
+/** As it is written: of two nodes that want a volume at once the second has to see the first's attachment. */
+function nodesWith({ reader }: Attacher, volumeName: string): string[] {
+  return reader.list(ATTACHMENTS).flatMap((object) => {
+    const attachment = typed("VolumeAttachment", object);
+    return attachedVolumeOf(attachment) === volumeName ? [attachment.spec.nodeName] : [];
+  });
+}

@@ -1,0 +1,16 @@
+import type { ResourceReader } from "../ports/resources.ts";
+
+const IS_DEFAULT = ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
+
+/** The class that claims get which name none; the newest of several, as admission has it (`GetDefaultClass`). */
+export function findDefaultClass(reader: Pick<ResourceReader, "list">): string | undefined {
+  const defaults = reader
+    .list("storageclasses.storage.k8s.io")
+    .filter(({ metadata }) => IS_DEFAULT.some((name) => metadata.annotations?.[name] === "true"))
+    .map(({ metadata: { name = "", creationTimestamp = "" } }) => ({ name, creationTimestamp }));
+  const [newest] = defaults.toSorted((a, b) => {
+    if (a.creationTimestamp !== b.creationTimestamp) return a.creationTimestamp < b.creationTimestamp ? 1 : -1;
+    return a.name < b.name ? -1 : 1;
+  });
+  return newest?.name;
+}

@@ -1,0 +1,44 @@
+import type { KubeObject } from "../../api/object.ts";
+import type { ResourceEvent } from "../ports/resources.ts";
+
+/** Which objects have something in common, kept by the feed. Objects are known as `namespace/name`. */
+export interface ObjectIndex {
+  apply(event: ResourceEvent): void;
+  /** The keys of those with this value. */
+  keysOf(value: string): readonly string[];
+}
+
+/** Of no objects yet; the function says by which values each is looked up. */
+export function createObjectIndex(valuesOf: (object: KubeObject) => readonly string[]): ObjectIndex {
+  const valuesByKey = new Map<string, ReadonlySet<string>>();
+  const keysByValue = new Map<string, Set<string>>();
+  const forget = (key: string) => {
+    for (const value of valuesByKey.get(key) ?? []) {
+      const keys = keysByValue.get(value);
+      keys?.delete(key);
+      if (keys?.size === 0) keysByValue.delete(value);
+    }
+    valuesByKey.delete(key);
+  };
+  return {
+    apply({ type, object }) {
+      const key = keyOf(object.metadata);
+      forget(key);
+      const values = new Set(type === "DELETED" ? [] : valuesOf(object));
+      if (values.size > 0) valuesByKey.set(key, values);
+      for (const value of values) keysByValue.set(value, (keysByValue.get(value) ?? new Set()).add(key));
+    },
+    keysOf: (value) => [...(keysByValue.get(value) ?? [])],
+  };
+}
+
+/** `namespace/name`; `/name` for what has no namespace. */
+export function keyOf({ namespace = "", name = "" }: { namespace?: string; name?: string }): string {
+  return `${namespace}/${name}`;
+}
+
+/** The way back from `keyOf`. */
+export function placeOf(key: string): { namespace: string; name: string } {
+  const [namespace = "", name = ""] = key.split("/");
+  return { namespace, name };
+}

@@ -1,0 +1,106 @@
+import { isDeepStrictEqual } from "node:util";
+import type { AttachedVolume, Node } from "../../api/gen/types.ts";
+import { MINUTE } from "../../base/clock.ts";
+import {
+  attachmentName,
+  type CsiVolume,
+  isAttached,
+  parseUniqueName,
+  type StoredAttachment,
+  uniqueVolumeName,
+} from "./attachment.ts";
+import type { WantedAttachment } from "./wanted-attachments.ts";
+
+/** How long a node that does not answer may keep a volume that nobody wants there (`--attach-detach-max-wait-for-unmount`). */
+const MAX_UNMOUNT_WAIT_MS = 6 * MINUTE;
+const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
+
+/** An attachment to the node, and the volume that it is of; undefined when that is gone. */
+export interface NodeAttachment {
+  readonly attachment: StoredAttachment;
+  readonly volume: CsiVolume | undefined;
+}
+
+export interface AttachmentQuestion {
+  readonly nodeName: string;
+  /** Undefined for a node that is not there any more. */
+  readonly node: Node | undefined;
+  readonly wanted: readonly WantedAttachment[];
+  readonly attachments: readonly NodeAttachment[];
+  /** For how long nobody has wanted the attachment of this name. */
+  unwantedMs(name: string): number;
+}
+
+export interface AttachmentPlan {
+  /** What the node's status should say; undefined when it says so, or there is no node. */
+  readonly volumesAttached: readonly AttachedVolume[] | undefined;
+  /** To be deleted once the node's status does not list them any more. */
+  readonly detach: readonly StoredAttachment[];
+  readonly attach: readonly WantedAttachment[];
+  /** When waiting may be over. */
+  readonly lookAgainMs: number | undefined;
+}
+
+/**
+ * What to attach to a node and what to detach (`pkg/controller/volume/attachdetach/reconciler`). A volume that the node
+ * says it uses is not taken from it, unless the node is gone, or out of service, or has not answered for a while.
+ */
+export function planAttachments(question: AttachmentQuestion): AttachmentPlan {
+  const { node, nodeName, wanted, attachments } = question;
+  const wantedNames = new Set(wanted.map((volume) => attachmentName(volume, nodeName)));
+  const unwanted = attachments.filter(({ attachment: { metadata } }) => {
+    return metadata.deletionTimestamp === undefined && !wantedNames.has(metadata.name ?? "");
+  });
+  const held = unwanted.filter(({ attachment }) => isHeld(question, attachment));
+  const detach = unwanted.filter((each) => !held.includes(each)).map(({ attachment }) => attachment);
+  const waits = held.map(({ attachment }) => {
+    return MAX_UNMOUNT_WAIT_MS - question.unwantedMs(attachment.metadata.name ?? "");
+  });
+  const present = new Set(attachments.map(({ attachment }) => attachment.metadata.name));
+  return {
+    volumesAttached: node && planStatus(node, attachments, detach),
+    detach,
+    attach: node ? wanted.filter((volume) => !present.has(attachmentName(volume, nodeName))) : [],
+    lookAgainMs: waits.length === 0 || isHealthy(node) ? undefined : Math.max(0, Math.min(...waits)),
+  };
+}
+
+/** The node may still have it mounted. */
+export function isHeld(
+  { node, nodeName, unwantedMs }: Pick<AttachmentQuestion, "node" | "nodeName" | "unwantedMs">,
+  { metadata }: StoredAttachment,
+): boolean {
+  const { name = "" } = metadata;
+  if (node === undefined || isOutOfService(node) || !isInUse(node, nodeName, name)) return false;
+  return isHealthy(node) || unwantedMs(name) < MAX_UNMOUNT_WAIT_MS;
+}
+
+/** By the attachment's name: so it is known also when the volume's object is gone. */
+function isInUse({ status }: Node, nodeName: string, name: string): boolean {
+  return (status?.volumesInUse ?? []).some((inUse) => {
+    const volume = parseUniqueName(inUse);
+    return volume !== undefined && attachmentName(volume, nodeName) === name;
+  });
+}
+
+function isHealthy(node: Node | undefined): boolean {
+  return node?.status?.conditions?.find(({ type }) => type === "Ready")?.status === "True";
+}
+
+/** Who operates the node says that it is switched off: nothing is mounted there any more. */
+function isOutOfService({ spec }: Node): boolean {
+  return (spec?.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE);
+}
+
+function planStatus(
+  { status }: Node,
+  attachments: readonly NodeAttachment[],
+  detach: readonly StoredAttachment[],
+): readonly AttachedVolume[] | undefined {
+  const names = attachments.flatMap(({ attachment, volume }) => {
+    const isListed = volume !== undefined && isAttached(attachment) && !detach.includes(attachment);
+    return isListed ? [uniqueVolumeName(volume)] : [];
+  });
+  const listed = names.sort().map((name) => ({ name, devicePath: "" }));
+  return isDeepStrictEqual(listed, status?.volumesAttached ?? []) ? undefined : listed;
+}

@@ -1,0 +1,56 @@
+import type { ObjectMeta, PersistentVolumeClaim, Pod, Volume } from "../../api/gen/types.ts";
+import { type KubeObject, typed } from "../../api/object.ts";
+import { keyOf } from "./object-index.ts";
+
+/** A claim of a pod, by the volume that is made of it. */
+export interface PodClaim {
+  readonly volume: Volume;
+  readonly claim: string;
+  /** It is made for the pod, which must own it then. */
+  readonly isEphemeral: boolean;
+}
+
+/** The claims that the pod's volumes name or stand for. */
+export function podClaimsOf({ metadata, spec }: Pod): readonly PodClaim[] {
+  return (spec?.volumes ?? []).flatMap((volume): PodClaim[] => {
+    const { persistentVolumeClaim, ephemeral, name } = volume;
+    if (persistentVolumeClaim !== undefined) {
+      return [{ volume, claim: persistentVolumeClaim.claimName, isEphemeral: false }];
+    }
+    return ephemeral === undefined ? [] : [{ volume, claim: `${metadata?.name ?? ""}-${name}`, isEphemeral: true }];
+  });
+}
+
+/** Keys of the pod's claims, for an index. */
+export function claimKeysOf(object: KubeObject): readonly string[] {
+  const { namespace = "" } = object.metadata;
+  return podClaimsOf(typed("Pod", object)).map(({ claim }) => keyOf({ namespace, name: claim }));
+}
+
+/** Where the pod is, for an index; nothing for one without a node. */
+export function nodeNamesOf(object: KubeObject): readonly string[] {
+  const { nodeName = "" } = typed("Pod", object).spec ?? {};
+  return nodeName === "" ? [] : [nodeName];
+}
+
+/** Why the claim of an ephemeral volume is not the pod's; undefined when it is (`VolumeIsForPod`). */
+export function whyForeign(
+  { metadata: pod = {} }: Pod,
+  { metadata: claim = {} }: PersistentVolumeClaim,
+): string | undefined {
+  if (isControlledBy(claim, pod.uid)) return undefined;
+  return `PVC ${keyOf(claim)} was not created for pod ${keyOf(pod)} (pod is not owner)`;
+}
+
+function isControlledBy({ ownerReferences = [] }: ObjectMeta, uid: string | undefined): boolean {
+  return uid !== undefined && ownerReferences.some((owner) => owner.controller === true && owner.uid === uid);
+}
+
+/** Its containers have ended, or it is deleted and none of them runs: it needs no volume any more (`IsPodTerminated`). */
+export function isPodTerminated({ metadata, status }: Pod): boolean {
+  if (status?.phase === "Succeeded" || status?.phase === "Failed") return true;
+  if (metadata?.deletionTimestamp === undefined) return false;
+  return (status?.containerStatuses ?? []).every(({ state }) => {
+    return state?.terminated !== undefined || state?.waiting !== undefined;
+  });
+}

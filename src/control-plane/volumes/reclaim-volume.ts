@@ -1,0 +1,74 @@
+import { typed } from "../../api/object.ts";
+import { type BinderDeps, enterPhase, readClaim, type StoredVolume } from "./binder-deps.ts";
+import { keyOf, placeOf } from "./object-index.ts";
+import { isPodTerminated } from "./pod-claims.ts";
+
+/** On a volume: who made it, and is the one to delete what it stands for. */
+export const PROVISIONED_BY = "pv.kubernetes.io/provisioned-by";
+/** On a volume: the CSI driver that has taken over what its in-tree plugin did. */
+const MIGRATED_TO = "pv.kubernetes.io/migrated-to";
+const IN_TREE_PREFIX = "kubernetes.io/";
+
+/**
+ * Does with a released volume what its reclaim policy says (`reclaimVolume`). Deleting or recycling needs a plugin, and
+ * the control plane has none: drivers that brought the volume do it themselves, and of all others is said that it failed.
+ */
+export async function reclaim(deps: BinderDeps, volume: StoredVolume): Promise<void> {
+  if (volume.metadata.annotations?.[MIGRATED_TO]) return;
+  switch (volume.spec?.persistentVolumeReclaimPolicy) {
+    case "Retain":
+      return;
+    case "Delete":
+      await fail(deps, volume, { reason: "VolumeFailedDelete", message: whyNotDeleted(volume) });
+      return;
+    case "Recycle":
+      await recycle(deps, volume);
+      return;
+    default:
+      await fail(deps, volume, {
+        reason: "VolumeUnknownReclaimPolicy",
+        message: "Volume has unrecognized PersistentVolumeReclaimPolicy",
+      });
+  }
+}
+
+async function fail(
+  deps: BinderDeps,
+  volume: StoredVolume,
+  { reason, message }: { reason: string; message: string | undefined },
+): Promise<void> {
+  if (message === undefined) return;
+  await enterPhase(deps, volume, { phase: "Failed", event: { type: "Warning", reason, message } });
+}
+
+/** Undefined for a volume that somebody outside deletes. */
+function whyNotDeleted({ metadata, spec }: StoredVolume): string | undefined {
+  const provisioner = metadata.annotations?.[PROVISIONED_BY] ?? "";
+  if (provisioner.startsWith(IN_TREE_PREFIX)) return `no volume plugin matched name: ${provisioner}`;
+  if (provisioner !== "" || spec?.csi !== undefined) return undefined;
+  const { name = "" } = metadata;
+  return `error getting deleter volume plugin for volume "${name}": no deletable volume plugin matched`;
+}
+
+/** Not while pods of the claim that is gone still use it; when another claim has its name, they are that one's. */
+async function recycle(deps: BinderDeps, volume: StoredVolume): Promise<void> {
+  const claimKey = keyOf(volume.spec?.claimRef ?? {});
+  const users = readClaim(deps, claimKey) === undefined ? findUsers(deps, claimKey) : [];
+  if (users.length === 0) {
+    await fail(deps, volume, {
+      reason: "VolumeFailedRecycle",
+      message: "No recycler plugin found for the volume!",
+    });
+    return;
+  }
+  const message = `Volume is used by pods: ${users.join(",")}`;
+  deps.events.record({ about: volume, type: "Normal", reason: "VolumeFailedRecycle", message });
+}
+
+function findUsers({ reader, podsOf }: BinderDeps, claimKey: string): string[] {
+  const users = podsOf(claimKey).filter((key) => {
+    const pod = reader.get({ resource: "pods", ...placeOf(key) });
+    return pod !== undefined && !isPodTerminated(typed("Pod", pod));
+  });
+  return users.sort();
+}

@@ -1,0 +1,96 @@
+import type { PersistentVolumeClaim } from "../../api/gen/types.ts";
+import { type KubeObject, typed } from "../../api/object.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../controllers/controller.ts";
+import { createWorkQueue } from "../controllers/work-queue.ts";
+import { keyOf, placeOf } from "./object-index.ts";
+import { claimKeysOf, podClaimsOf, whyForeign } from "./pod-claims.ts";
+
+const CLAIMS = "persistentvolumeclaims";
+const VOLUMES = "persistentvolumes";
+const CLAIM_FINALIZER = "kubernetes.io/pvc-protection";
+const VOLUME_FINALIZER = "kubernetes.io/pv-protection";
+
+/**
+ * A claim that is deleted stays until no pod that has a node uses it, ended ones included: their node may still be
+ * unmounting (`pkg/controller/volume/pvcprotection`). Asks all pods as they are written: what the feed has told may be
+ * older than a pod that has just got its node.
+ */
+export function createClaimProtection(deps: ControllerDeps): Controller {
+  const isUsed = (claim: KubeObject) => {
+    return deps.reader
+      .list("pods", claim.metadata.namespace ?? "")
+      .some((pod) => usesClaim(pod, typed("PersistentVolumeClaim", claim)));
+  };
+  const queue = createWorkQueue(deps, {
+    name: "pvc-protection",
+    async reconcile(key) {
+      const claim = deps.reader.get({ resource: CLAIMS, ...placeOf(key) });
+      if (claim !== undefined) await protect(deps, claim, { resource: CLAIMS, finalizer: CLAIM_FINALIZER, isUsed });
+      return undefined;
+    },
+  });
+  const follow = () => [
+    deps.feed.follow("pods", ({ object }) => {
+      for (const key of claimKeysOf(object)) queue.add(key);
+    }),
+    deps.feed.follow(CLAIMS, ({ type, object }) => {
+      if (type !== "DELETED") queue.add(keyOf(object.metadata));
+    }),
+  ];
+  return { run: (signal) => runFollowing(queue, follow, signal) };
+}
+
+/** A pod without a node cannot start any more with a claim that is on its way out: it does not keep it. */
+function usesClaim(object: KubeObject, claim: PersistentVolumeClaim): boolean {
+  const pod = typed("Pod", object);
+  if ((pod.spec?.nodeName ?? "") === "") return false;
+  return podClaimsOf(pod).some(({ claim: name, isEphemeral }) => {
+    if (name !== claim.metadata?.name) return false;
+    return !isEphemeral || (!isShutDown(object) && whyForeign(pod, claim) === undefined);
+  });
+}
+
+/** The node has let go of it, or whoever deleted it did not want to wait: only finalizers keep it. */
+function isShutDown({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
+}
+
+/** A volume that is deleted stays until no claim is bound to it (`pkg/controller/volume/pvprotection`). */
+export function createVolumeProtection(deps: ControllerDeps): Controller {
+  const isUsed = (volume: KubeObject) => typed("PersistentVolume", volume).status?.phase === "Bound";
+  const queue = createWorkQueue(deps, {
+    name: "pv-protection",
+    async reconcile(key) {
+      const volume = deps.reader.get({ resource: VOLUMES, ...placeOf(key) });
+      if (volume !== undefined) await protect(deps, volume, { resource: VOLUMES, finalizer: VOLUME_FINALIZER, isUsed });
+      return undefined;
+    },
+  });
+  const follow = () => [
+    deps.feed.follow(VOLUMES, ({ type, object }) => {
+      if (type !== "DELETED") queue.add(keyOf(object.metadata));
+    }),
+  ];
+  return { run: (signal) => runFollowing(queue, follow, signal) };
+}
+
+interface Protection {
+  readonly resource: string;
+  readonly finalizer: string;
+  isUsed(object: KubeObject): boolean;
+}
+
+/** Has what lives protected, also what was made before protection was, and lets go of what is deleted and unused. */
+async function protect(
+  { writer, log }: ControllerDeps,
+  object: KubeObject,
+  { resource, finalizer, isUsed }: Protection,
+): Promise<void> {
+  const { finalizers = [], deletionTimestamp } = object.metadata;
+  const isProtected = finalizers.includes(finalizer);
+  const isGoing = deletionTimestamp !== undefined;
+  if (isGoing !== isProtected || (isGoing && isUsed(object))) return;
+  const next = isGoing ? finalizers.filter((name) => name !== finalizer) : [...finalizers, finalizer];
+  log.debug("the protection of storage in use changes", { resource, object: keyOf(object.metadata), isGoing });
+  await unlessOvertaken(writer.update(resource, { ...object, metadata: { ...object.metadata, finalizers: next } }));
+}

@@ -1,0 +1,114 @@
+import { type KubeObject, typed } from "../../api/object.ts";
+import { type Controller, type ControllerDeps, runFollowing } from "../controllers/controller.ts";
+import { createWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
+import type { ResourceEvent } from "../ports/resources.ts";
+import { createEventRecorder } from "../scheduler/record-events.ts";
+import { BIND_COMPLETED } from "../scheduler/volume-claim-ref.ts";
+import { storageClassOf } from "../scheduler/volume-match.ts";
+import { type BinderDeps, CLAIMS, STORAGE_CLASSES, VOLUMES } from "./binder-deps.ts";
+import { createObjectIndex, keyOf } from "./object-index.ts";
+import { claimKeysOf } from "./pod-claims.ts";
+import { syncClaim } from "./sync-claim.ts";
+import { syncVolume } from "./sync-volume.ts";
+
+const COMPONENT = "persistentvolume-controller";
+const VOLUME_PREFIX = "volume ";
+
+/**
+ * Binds claims to the volumes that there are, and looks after both as long as they live
+ * (`pkg/controller/volume/persistentvolume`). It makes no volumes: for classes with a provisioner it asks that one, and
+ * for classes that wait for a pod the scheduler chooses. One thing at a time, so that no two claims look at one volume.
+ */
+export function createVolumeBinder(deps: ControllerDeps): Controller {
+  const events = createEventRecorder(deps, COMPONENT);
+  const pods = createObjectIndex(claimKeysOf);
+  /** By what a change of a volume may mean something to them. */
+  const unboundOfClass = createObjectIndex(unboundClassOf);
+  const claimsOfVolume = createObjectIndex(volumeNamesOf);
+  const volumesOfClaim = createObjectIndex(claimKeyOf);
+  const binder: BinderDeps = { ...deps, events, podsOf: pods.keysOf };
+  const queue: WorkQueue = createWorkQueue(deps, {
+    name: "persistent-volume-binder",
+    workers: 1,
+    async reconcile(key) {
+      if (!key.startsWith(VOLUME_PREFIX)) await syncClaim(binder, key);
+      else {
+        const claim = await syncVolume(binder, key.slice(VOLUME_PREFIX.length));
+        if (claim !== undefined) queue.add(claim);
+      }
+      return undefined;
+    },
+  });
+  const addAll = (keys: readonly string[]) => {
+    for (const key of keys) queue.add(key);
+  };
+  const addVolume = (name: string) => queue.add(`${VOLUME_PREFIX}${name}`);
+  const addVolumesOf = (claimKey: string) => {
+    for (const key of volumesOfClaim.keysOf(claimKey)) addVolume(key.slice(1));
+  };
+
+  const followClaim = (event: ResourceEvent) => {
+    unboundOfClass.apply(event);
+    claimsOfVolume.apply(event);
+    const key = keyOf(event.object.metadata);
+    if (event.type !== "DELETED") queue.add(key);
+    addVolumesOf(key);
+  };
+  const followVolume = (event: ResourceEvent) => {
+    const before = event.previous === undefined ? [] : claimKeyOf(event.previous);
+    volumesOfClaim.apply(event);
+    const { name = "" } = event.object.metadata;
+    const now = claimKeyOf(event.object);
+    if (event.type !== "DELETED") addVolume(name);
+    addAll([...before, ...now, ...claimsOfVolume.keysOf(name)]);
+    if (event.type !== "DELETED" && now.length === 0) {
+      addAll(unboundOfClass.keysOf(classKey(storageClassOf(typed("PersistentVolume", event.object)))));
+    }
+  };
+  const followPod = (event: ResourceEvent) => {
+    pods.apply(event);
+    for (const key of claimKeysOf(event.object)) {
+      // Who waits for a pod says so; who waits for its pods to go may go on.
+      if (event.type === "ADDED") queue.add(key);
+      addVolumesOf(key);
+    }
+  };
+  const follow = () => [
+    deps.feed.follow("pods", followPod),
+    deps.feed.follow(CLAIMS, followClaim),
+    deps.feed.follow(VOLUMES, followVolume),
+    deps.feed.follow(STORAGE_CLASSES, ({ object }) => {
+      addAll(unboundOfClass.keysOf(classKey(object.metadata.name ?? "")));
+      // Perhaps it is the default now.
+      addAll(unboundOfClass.keysOf(classKey("")));
+    }),
+  ];
+  return {
+    async run(signal) {
+      try {
+        await runFollowing(queue, follow, signal);
+      } finally {
+        await events.settled();
+      }
+    },
+  };
+}
+
+const classKey = (name: string) => `class ${name}`;
+
+/** Of a claim that is not bound yet. */
+function unboundClassOf(object: KubeObject): readonly string[] {
+  const claim = typed("PersistentVolumeClaim", object);
+  const isBound = claim.metadata.annotations?.[BIND_COMPLETED] !== undefined;
+  return isBound ? [] : [classKey(storageClassOf(claim))];
+}
+
+function volumeNamesOf(object: KubeObject): readonly string[] {
+  const { volumeName = "" } = typed("PersistentVolumeClaim", object).spec ?? {};
+  return volumeName === "" ? [] : [volumeName];
+}
+
+function claimKeyOf(object: KubeObject): readonly string[] {
+  const { claimRef } = typed("PersistentVolume", object).spec ?? {};
+  return claimRef === undefined ? [] : [keyOf(claimRef)];
+}

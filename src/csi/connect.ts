@@ -1,0 +1,31 @@
+import type { Metrics } from "../base/metrics.ts";
+import { openChannel } from "../grpc/channel.ts";
+import { parseEndpoint } from "../grpc/endpoint.ts";
+import { createCsiNode } from "./create-csi-node.ts";
+import type { CsiNode } from "./port.ts";
+
+/** Upstream's `csiTimeout` (`pkg/volume/csi/csi_plugin.go`). */
+const DEFAULT_REQUEST_TIMEOUT_MS = 120_000;
+
+/** See `connectCsi`. */
+export interface ConnectCsiOptions {
+  /** Of the driver's socket: an absolute path, as plugins name it when they register, or `unix:///path`. */
+  endpoint: string;
+  /** As it registered; for messages and metrics. */
+  driverName: string;
+  /** For calls whose caller names no time-out. Default two minutes, as upstream's. */
+  requestTimeoutMs?: number | undefined;
+  /** Where calls are timed, under upstream's name. */
+  metrics?: Metrics | undefined;
+}
+
+/**
+ * The driver behind a socket. Connects with the first call and again when the connection broke, so this neither waits nor
+ * fails for a driver that is not there (its calls do, as `unavailable`); it throws CodedError `invalid-endpoint` for an
+ * endpoint that cannot be one.
+ */
+export function connectCsi(options: ConnectCsiOptions): CsiNode {
+  const { driverName, metrics, requestTimeoutMs = DEFAULT_REQUEST_TIMEOUT_MS } = options;
+  const channel = openChannel({ endpoint: parseEndpoint(options.endpoint), requestTimeoutMs });
+  return createCsiNode(channel, { driverName, metrics });
+}

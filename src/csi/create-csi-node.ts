@@ -1,0 +1,58 @@
+import type { Metrics } from "../base/metrics.ts";
+import { isGrpcError } from "../grpc/port.ts";
+import { createService, mapErrors, type RpcCaller } from "../grpc/service.ts";
+import { IdentityDefinition, NodeDefinition } from "./gen/csi-v1.ts";
+import { measureCalls, seriesOf } from "./measured-calls.ts";
+import {
+  readCapabilities,
+  readNewSize,
+  readNodeInfo,
+  readStats,
+  writeExpandRequest,
+  writePublishRequest,
+  writeStageRequest,
+} from "./messages.ts";
+import { CsiError, type CsiNode } from "./port.ts";
+import { redactSecrets } from "./redact.ts";
+
+/** The driver at the other end of a connection, a socket or one in memory; closing it closes the connection. */
+export function createCsiNode(
+  connection: RpcCaller & { close(): void },
+  { driverName, metrics }: { driverName: string; metrics?: Metrics | undefined },
+): CsiNode {
+  const explained = mapErrors(connection, (error, request) => asCsiError(error, { driver: driverName, request }));
+  const caller = metrics ? measureCalls(explained, { driverName, series: seriesOf(metrics) }) : explained;
+  const identity = createService(IdentityDefinition, caller);
+  const node = createService(NodeDefinition, caller);
+  return {
+    async pluginInfo(call) {
+      const { name, vendorVersion } = await identity.getPluginInfo({}, call);
+      return { name, version: vendorVersion };
+    },
+    info: async (call) => readNodeInfo(await node.nodeGetInfo({}, call)),
+    capabilities: async (call) => readCapabilities(await node.nodeGetCapabilities({}, call)),
+    async stage(request, call) {
+      await node.nodeStageVolume(writeStageRequest(request), call);
+    },
+    async unstage({ volumeId, stagingPath }, call) {
+      await node.nodeUnstageVolume({ volumeId, stagingTargetPath: stagingPath }, call);
+    },
+    async publish(request, call) {
+      await node.nodePublishVolume(writePublishRequest(request), call);
+    },
+    async unpublish({ volumeId, targetPath }, call) {
+      await node.nodeUnpublishVolume({ volumeId, targetPath }, call);
+    },
+    expand: async (request, call) => readNewSize(await node.nodeExpandVolume(writeExpandRequest(request), call)),
+    async stats({ volumeId, volumePath, stagingPath = "" }, call) {
+      return readStats(await node.nodeGetVolumeStats({ volumeId, volumePath, stagingTargetPath: stagingPath }, call));
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** Anything but a failed call, an abort for example, stays what it is. */
+function asCsiError(error: unknown, { driver, request }: { driver: string; request: unknown }): unknown {
+  if (!isGrpcError(error)) return error;
+  return new CsiError(error.code, { rpc: error.rpc, driver, detail: redactSecrets(error.detail, request) });
+}

@@ -1,0 +1,114 @@
+import {
+  type NodeExpandVolumeRequest,
+  type NodeExpandVolumeResponse,
+  type NodeGetCapabilitiesResponse,
+  type NodeGetInfoResponse,
+  type NodeGetVolumeStatsResponse,
+  type NodePublishVolumeRequest,
+  NodeServiceCapability_RPC_Type,
+  type NodeStageVolumeRequest,
+  type VolumeCapability,
+  VolumeCapability_AccessMode_Mode,
+  VolumeUsage_Unit,
+} from "./gen/csi-v1.ts";
+import type {
+  CsiExpandRequest,
+  CsiNodeCapability,
+  CsiNodeInfo,
+  CsiPublishRequest,
+  CsiStageRequest,
+  CsiVolumeStats,
+  CsiVolumeUse,
+} from "./port.ts";
+
+/** The message of a request to stage. */
+export function writeStageRequest(request: CsiStageRequest): NodeStageVolumeRequest {
+  return {
+    volumeId: request.volumeId,
+    publishContext: { ...request.publishContext },
+    stagingTargetPath: request.stagingPath,
+    volumeCapability: writeUse(request.use),
+    secrets: { ...request.secrets },
+    volumeContext: { ...request.volumeContext },
+  };
+}
+
+/** The message of a request to publish. */
+export function writePublishRequest(request: CsiPublishRequest): NodePublishVolumeRequest {
+  return {
+    volumeId: request.volumeId,
+    publishContext: { ...request.publishContext },
+    stagingTargetPath: request.stagingPath ?? "",
+    targetPath: request.targetPath,
+    volumeCapability: writeUse(request.use),
+    readonly: request.readOnly,
+    secrets: { ...request.secrets },
+    volumeContext: { ...request.volumeContext },
+  };
+}
+
+/** The message of a request to expand: at least `requiredBytes`, without an upper limit. */
+export function writeExpandRequest(request: CsiExpandRequest): NodeExpandVolumeRequest {
+  return {
+    volumeId: request.volumeId,
+    volumePath: request.volumePath,
+    capacityRange: { requiredBytes: request.requiredBytes, limitBytes: 0n },
+    stagingTargetPath: request.stagingPath ?? "",
+    volumeCapability: writeUse(request.use),
+    secrets: { ...request.secrets },
+  };
+}
+
+function writeUse({ access, accessMode }: CsiVolumeUse): VolumeCapability {
+  const isMount = access.kind === "mount";
+  return {
+    block: isMount ? undefined : {},
+    mount: isMount
+      ? { fsType: access.fsType, mountFlags: [...access.mountFlags], volumeMountGroup: access.mountGroup ?? "" }
+      : undefined,
+    accessMode: { mode: VolumeCapability_AccessMode_Mode[accessMode] },
+  };
+}
+
+/** What a driver says of the node. Upstream takes a limit that is not positive for none. */
+export function readNodeInfo(response: NodeGetInfoResponse): CsiNodeInfo {
+  const { nodeId, maxVolumesPerNode, accessibleTopology } = response;
+  return {
+    nodeId,
+    maxVolumes: maxVolumesPerNode > 0n ? maxVolumesPerNode : undefined,
+    topology: { ...accessibleTopology?.segments },
+  };
+}
+
+const CAPABILITY_NAMES = new Map<number, CsiNodeCapability>([
+  [NodeServiceCapability_RPC_Type.STAGE_UNSTAGE_VOLUME, "STAGE_UNSTAGE_VOLUME"],
+  [NodeServiceCapability_RPC_Type.GET_VOLUME_STATS, "GET_VOLUME_STATS"],
+  [NodeServiceCapability_RPC_Type.EXPAND_VOLUME, "EXPAND_VOLUME"],
+  [NodeServiceCapability_RPC_Type.VOLUME_CONDITION, "VOLUME_CONDITION"],
+  [NodeServiceCapability_RPC_Type.SINGLE_NODE_MULTI_WRITER, "SINGLE_NODE_MULTI_WRITER"],
+  [NodeServiceCapability_RPC_Type.VOLUME_MOUNT_GROUP, "VOLUME_MOUNT_GROUP"],
+]);
+
+/** The capabilities that we know; a newer driver may have more. */
+export function readCapabilities({ capabilities }: NodeGetCapabilitiesResponse): ReadonlySet<CsiNodeCapability> {
+  const names = capabilities.map(({ rpc }) => (rpc === undefined ? undefined : CAPABILITY_NAMES.get(rpc.type)));
+  return new Set(names.filter((name) => name !== undefined));
+}
+
+/** The size after an expansion; undefined where the driver leaves it out, which reads as zero. */
+export function readNewSize({ capacityBytes }: NodeExpandVolumeResponse): bigint | undefined {
+  return capacityBytes > 0n ? capacityBytes : undefined;
+}
+
+/** How full a volume is, and how it is. */
+export function readStats({ usage, volumeCondition }: NodeGetVolumeStatsResponse): CsiVolumeStats {
+  return {
+    usage: usage.map(({ available, total, used, unit }) => ({ unit: readUnit(unit), available, total, used })),
+    condition: volumeCondition && { abnormal: volumeCondition.abnormal, message: volumeCondition.message },
+  };
+}
+
+function readUnit(unit: VolumeUsage_Unit): CsiVolumeStats["usage"][number]["unit"] {
+  if (unit === VolumeUsage_Unit.BYTES) return "BYTES";
+  return unit === VolumeUsage_Unit.INODES ? "INODES" : "UNKNOWN";
+}

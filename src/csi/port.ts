@@ -1,0 +1,170 @@
+import { CodedError } from "../base/errors.ts";
+import type { CallOptions, GrpcErrorCode } from "../grpc/port.ts";
+import { nameOfCode } from "../grpc/status.ts";
+
+/**
+ * One CSI driver's node service, as the node agent needs it (CSI 1.0 and later). The real adapter (`connectCsi`) and the
+ * fake (`createFakeCsi`) pass one contract suite. Paths are absolute host paths; capacities are bytes. Every call rejects
+ * with a `CsiError`, or with AbortedError when its signal fired; each may be repeated after any failure.
+ */
+export interface CsiNode {
+  /** Name and version of the driver, as it says itself. */
+  pluginInfo(options?: CallOptions): Promise<{ name: string; version: string }>;
+  /** This node in the driver's eyes. */
+  info(options?: CallOptions): Promise<CsiNodeInfo>;
+  capabilities(options?: CallOptions): Promise<ReadonlySet<CsiNodeCapability>>;
+  stage(request: CsiStageRequest, options?: CallOptions): Promise<void>;
+  unstage(request: { volumeId: string; stagingPath: string }, options?: CallOptions): Promise<void>;
+  publish(request: CsiPublishRequest, options?: CallOptions): Promise<void>;
+  unpublish(request: { volumeId: string; targetPath: string }, options?: CallOptions): Promise<void>;
+  /** Resolves with the new size; undefined where the driver does not tell. */
+  expand(request: CsiExpandRequest, options?: CallOptions): Promise<bigint | undefined>;
+  stats(
+    request: { volumeId: string; volumePath: string; stagingPath?: string | undefined },
+    options?: CallOptions,
+  ): Promise<CsiVolumeStats>;
+  /** Cancels what is in flight and lets the socket go. */
+  close(): void;
+}
+
+/** Of NodeServiceCapability; those that we do not know are left out. */
+export type CsiNodeCapability =
+  | "STAGE_UNSTAGE_VOLUME"
+  | "GET_VOLUME_STATS"
+  | "EXPAND_VOLUME"
+  | "VOLUME_CONDITION"
+  | "SINGLE_NODE_MULTI_WRITER"
+  | "VOLUME_MOUNT_GROUP";
+
+export interface CsiNodeInfo {
+  readonly nodeId: string;
+  /** Undefined: the driver sets no limit. */
+  readonly maxVolumes: bigint | undefined;
+  /** Topology segments, label by label; empty without topology. */
+  readonly topology: Readonly<Record<string, string>>;
+}
+
+/** How a volume is to be used. */
+export interface CsiVolumeUse {
+  readonly accessMode:
+    | "SINGLE_NODE_WRITER"
+    | "SINGLE_NODE_READER_ONLY"
+    | "MULTI_NODE_READER_ONLY"
+    | "MULTI_NODE_SINGLE_WRITER"
+    | "MULTI_NODE_MULTI_WRITER"
+    | "SINGLE_NODE_SINGLE_WRITER"
+    | "SINGLE_NODE_MULTI_WRITER";
+  /** `mountGroup`: the pod's fsGroup, for drivers with VOLUME_MOUNT_GROUP. */
+  readonly access:
+    | { readonly kind: "block" }
+    | {
+        readonly kind: "mount";
+        readonly fsType: string;
+        readonly mountFlags: readonly string[];
+        readonly mountGroup?: string | undefined;
+      };
+}
+
+type StringMap = Readonly<Record<string, string>>;
+
+/** Secrets never appear in an error or a log. */
+export interface CsiStageRequest {
+  readonly volumeId: string;
+  readonly publishContext: StringMap;
+  readonly stagingPath: string;
+  readonly use: CsiVolumeUse;
+  readonly secrets: StringMap;
+  readonly volumeContext: StringMap;
+}
+
+export interface CsiPublishRequest {
+  readonly volumeId: string;
+  readonly publishContext: StringMap;
+  /** Undefined for drivers without STAGE_UNSTAGE_VOLUME. */
+  readonly stagingPath: string | undefined;
+  readonly targetPath: string;
+  readonly use: CsiVolumeUse;
+  readonly readOnly: boolean;
+  readonly secrets: StringMap;
+  readonly volumeContext: StringMap;
+}
+
+/** `volumePath`: where the volume is published, or staged. The driver may give more than `requiredBytes`. */
+export interface CsiExpandRequest {
+  readonly volumeId: string;
+  readonly volumePath: string;
+  readonly stagingPath: string | undefined;
+  readonly requiredBytes: bigint;
+  readonly use: CsiVolumeUse;
+  readonly secrets: StringMap;
+}
+
+export interface CsiVolumeStats {
+  readonly usage: ReadonlyArray<{
+    readonly unit: "BYTES" | "INODES" | "UNKNOWN";
+    readonly available: bigint;
+    readonly total: bigint;
+    readonly used: bigint;
+  }>;
+  /** Undefined where the driver tells nothing of the volume's health. */
+  readonly condition: { readonly abnormal: boolean; readonly message: string } | undefined;
+}
+
+/**
+ * A failed call. `detail` is the driver's own words, without the secrets of the request, should it have repeated them.
+ * The message names the RPC and the driver and ends as upstream's errors do, which is what users search for. There is no
+ * cause: whatever is below might repeat secrets too.
+ */
+export class CsiError extends CodedError<GrpcErrorCode> {
+  override readonly name = "CsiError";
+  /** `NodePublishVolume` */
+  readonly rpc: string;
+  readonly detail: string;
+
+  constructor(code: GrpcErrorCode, call: { rpc: string; driver: string; detail: string }) {
+    const { rpc, driver, detail } = call;
+    super(code, `${rpc} of CSI driver ${driver}: rpc error: code = ${nameOfCode(code)} desc = ${detail}`);
+    this.rpc = rpc;
+    this.detail = detail;
+  }
+}
+
+/** True for a CsiError with one of these codes (with any, if none is given). */
+export function isCsiError(thrown: unknown, ...codes: GrpcErrorCode[]): thrown is CsiError {
+  return thrown instanceof CsiError && (codes.length === 0 || codes.includes(thrown.code));
+}
+
+/**
+ * After these the driver may have done what it was asked for, or may still be doing it (upstream's `isFinalError` in
+ * `pkg/volume/csi/csi_client.go`): it did not answer in time or at all, was busy, or has such a call in progress.
+ */
+const UNCERTAIN_CODES: readonly GrpcErrorCode[] = [
+  "cancelled",
+  "deadline-exceeded",
+  "unavailable",
+  "resource-exhausted",
+  "aborted",
+];
+
+/**
+ * True if the call certainly came to nothing and nothing of it is in progress. After any other failure, an abort
+ * included, a volume counts as staged or published until the driver has undone that.
+ */
+export function isFinalCsiError(error: unknown): boolean {
+  return isCsiError(error) && !UNCERTAIN_CODES.includes(error.code);
+}
+
+/** A driver that is registered on this node. */
+export interface CsiDriver {
+  readonly name: string;
+  readonly node: CsiNode;
+  /** What it said when it was registered. */
+  readonly nodeInfo: CsiNodeInfo;
+  readonly capabilities: ReadonlySet<CsiNodeCapability>;
+}
+
+/** The registered drivers, for who mounts volumes. */
+export interface CsiDrivers {
+  /** The newest registration under this name. */
+  get(name: string): CsiDriver | undefined;
+}

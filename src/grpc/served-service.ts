@@ -1,0 +1,62 @@
+import { isAbort } from "../base/abort.ts";
+import { CodedError, messageOf } from "../base/errors.ts";
+import type { GrpcErrorCode } from "./port.ts";
+import type { MethodDefinition, RequestOf, ResponseOf, ServiceDefinition } from "./service.ts";
+import { codeOfText } from "./status.ts";
+
+/**
+ * What a service does, method by method; those left out answer `unimplemented`. A handler that throws a CodedError with a
+ * GrpcErrorCode answers that; any other error is `unknown`, as in Go's servers.
+ */
+export type HandlersOf<Definition extends ServiceDefinition> = {
+  readonly [Method in keyof Definition["methods"]]?: HandlerOf<Definition["methods"][Method]>;
+};
+
+type HandlerOf<Method extends MethodDefinition> = Method["responseStream"] extends true
+  ? (request: RequestOf<Method>, context: HandlerContext) => AsyncIterable<ResponseOf<Method>>
+  : (request: RequestOf<Method>, context: HandlerContext) => Promise<ResponseOf<Method>> | ResponseOf<Method>;
+
+/** Of one call that is being served. */
+export interface HandlerContext {
+  /** Fires when the caller has gone or the server closes; the handler then ends soon. */
+  readonly signal: AbortSignal;
+}
+
+/** A service that can be served, over a socket (`serveGrpc`) or in memory. */
+export interface ServedService {
+  /** With its package. */
+  readonly fullName: string;
+  /** Those that have a handler, by their keys in the definition. */
+  readonly methods: ReadonlyMap<string, ServedMethod>;
+}
+
+/** A method with what it does; the handler of one that streams returns an async iterable. */
+export interface ServedMethod {
+  readonly method: MethodDefinition;
+  readonly handler: Handler;
+}
+
+/** A handler whose messages are those of its method. */
+export type Handler = (request: unknown, context: HandlerContext) => unknown;
+
+/** Ties handlers to the service that they implement. */
+export function implement<Definition extends ServiceDefinition>(
+  definition: Definition,
+  handlers: HandlersOf<Definition>,
+): ServedService {
+  const methods = Object.entries(definition.methods).flatMap(([key, method]) => {
+    // The codec of the same method decodes the request, so it is what the handler takes.
+    const handler = handlers[key] as Handler | undefined;
+    return handler === undefined ? [] : [[key, { method, handler }] as const];
+  });
+  return { fullName: definition.fullName, methods: new Map(methods) };
+}
+
+/** How a handler's failure is answered. */
+export function answerFailure(thrown: unknown): { code: GrpcErrorCode; detail: string } {
+  if (isAbort(thrown)) return { code: "cancelled", detail: "the call was given up" };
+  const code = thrown instanceof CodedError ? codeOfText(String(thrown.code)) : undefined;
+  if (code === undefined) return { code: "unknown", detail: messageOf(thrown) };
+  const hasDetail = thrown instanceof Error && "detail" in thrown && typeof thrown.detail === "string";
+  return { code, detail: hasDetail ? String(thrown.detail) : messageOf(thrown) };
+}

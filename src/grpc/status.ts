@@ -1,0 +1,61 @@
+import { type ServiceError, status } from "@grpc/grpc-js";
+import type { GrpcErrorCode } from "./port.ts";
+
+/** Our code, gRPC's number and the name that Go's clients print. */
+const STATUSES = [
+  ["cancelled", status.CANCELLED, "Canceled"],
+  ["unknown", status.UNKNOWN, "Unknown"],
+  ["invalid-argument", status.INVALID_ARGUMENT, "InvalidArgument"],
+  ["deadline-exceeded", status.DEADLINE_EXCEEDED, "DeadlineExceeded"],
+  ["not-found", status.NOT_FOUND, "NotFound"],
+  ["already-exists", status.ALREADY_EXISTS, "AlreadyExists"],
+  ["permission-denied", status.PERMISSION_DENIED, "PermissionDenied"],
+  ["resource-exhausted", status.RESOURCE_EXHAUSTED, "ResourceExhausted"],
+  ["failed-precondition", status.FAILED_PRECONDITION, "FailedPrecondition"],
+  ["aborted", status.ABORTED, "Aborted"],
+  ["out-of-range", status.OUT_OF_RANGE, "OutOfRange"],
+  ["unimplemented", status.UNIMPLEMENTED, "Unimplemented"],
+  ["internal", status.INTERNAL, "Internal"],
+  ["unavailable", status.UNAVAILABLE, "Unavailable"],
+  ["data-loss", status.DATA_LOSS, "DataLoss"],
+  ["unauthenticated", status.UNAUTHENTICATED, "Unauthenticated"],
+] as const satisfies ReadonlyArray<readonly [GrpcErrorCode, status, string]>;
+
+const CODES = new Map<number, GrpcErrorCode>(STATUSES.map(([code, number]) => [number, code]));
+const NUMBERS = new Map<GrpcErrorCode, status>(STATUSES.map(([code, number]) => [code, number]));
+const NAMES = new Map<GrpcErrorCode, string>(STATUSES.map(([code, , name]) => [code, name]));
+
+/** How a call over gRPC ended: our code for its status and the words that came with it. */
+export interface GrpcFailure {
+  code: GrpcErrorCode;
+  detail: string;
+}
+
+/** In which grpc-js wraps the system's own words for a connection that could not be made. */
+const NO_CONNECTION = /^No connection established\. Last error: (?:Error: )?(.+?)\.? Resolution note: .*$/s;
+
+/** Reads what grpc-js rejects with; whatever has no gRPC status is `internal`, since grpc-js should not throw it. */
+export function readGrpcFailure(thrown: unknown): GrpcFailure {
+  if (!isServiceError(thrown)) return { code: "internal", detail: String(thrown) };
+  const detail = thrown.details || thrown.message;
+  return { code: CODES.get(thrown.code) ?? "unknown", detail: NO_CONNECTION.exec(detail)?.[1] ?? detail };
+}
+
+function isServiceError(thrown: unknown): thrown is ServiceError {
+  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "number" && "details" in thrown;
+}
+
+/** gRPC's number for one of our codes. */
+export function statusOf(code: GrpcErrorCode): status {
+  return NUMBERS.get(code) ?? status.UNKNOWN;
+}
+
+/** The text, if it is one of our codes. */
+export function codeOfText(text: string): GrpcErrorCode | undefined {
+  return STATUSES.find(([code]) => code === text)?.[0];
+}
+
+/** `NotFound`: the code as Go's clients print it, which is what metrics are labelled with and users search for. */
+export function nameOfCode(code: GrpcErrorCode): string {
+  return NAMES.get(code) ?? "Unknown";
+}

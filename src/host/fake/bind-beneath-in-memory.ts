@@ -1,0 +1,113 @@
+import { posix } from "node:path";
+import { CodedError } from "../../base/errors.ts";
+import { fileError } from "../file-error.ts";
+import type { BindBeneath } from "../mounts-port.ts";
+import type { FileType } from "../port.ts";
+import { childrenOf, type MemoryNode } from "./memory-node.ts";
+import { type MemoryTree, type Place, typeOf } from "./memory-tree.ts";
+import { bindPlace, findMountTarget, findPlace, kindOf, unmountAll } from "./mount-in-memory.ts";
+
+/** Linux gives up here too. */
+const MAX_LINKS = 40;
+
+/** As the port's `bindBeneath`. Nothing happens at the same time here, so that paths may be walked by name. */
+export function bindBeneath(tree: MemoryTree, request: BindBeneath): { type: FileType } {
+  const { root, target, directoryMode } = request;
+  if (request.path.startsWith("/") || request.path.split("/").includes("..")) {
+    throw beneathError("EINVAL", request, "it must be relative");
+  }
+  const real = realPathOf(tree, root);
+  const from = walkBeneath(tree, real, request);
+  if (from === undefined) {
+    if (directoryMode === undefined) throw fileError("ENOENT", "open", posix.join(root, request.path));
+    makeBeneath(tree, real, { ...request, directoryMode });
+    return bindBeneath(tree, request);
+  }
+  unmountAll(tree, target);
+  makeTarget(tree, target, kindOf(from.node));
+  bindPlace(tree, from, { over: findMountTarget(tree, target, kindOf(from.node)), readOnly: false });
+  return { type: typeOf(from.node) };
+}
+
+/** A directory or an empty file. */
+function makeTarget(tree: MemoryTree, path: string, kind: "directory" | "file"): void {
+  const place = tree.walk(path, { operation: "mount", followLast: false });
+  if (place.node?.content.kind === "link") throw fileError("ELOOP", "mount", path);
+  if (place.node !== undefined) {
+    if (kindOf(place.node) === kind) return;
+    if (childrenOf(place.node)?.size) throw fileError("ENOTEMPTY", "rmdir", path);
+    tree.detach(place);
+  }
+  const isDirectory = kind === "directory";
+  const content = isDirectory
+    ? { kind: "directory" as const, children: new Map<string, MemoryNode>() }
+    : { kind: "file" as const, data: Buffer.alloc(0) };
+  tree.attach({ ...place, node: undefined }, tree.create(content, isDirectory ? 0o750 : 0o640));
+}
+
+/** Follows links one by one, each only as long as it stays beneath the root; undefined where something is missing. */
+function walkBeneath(tree: MemoryTree, root: string, request: BindBeneath): (Place & { node: MemoryNode }) | undefined {
+  const path = resolveBeneath(tree, root, request);
+  const place = findPlace(tree, path.at, false);
+  return path.missing.length > 0 ? undefined : place;
+}
+
+/** The path of the last thing that exists, and the names that are missing below it. */
+function resolveBeneath(tree: MemoryTree, root: string, request: BindBeneath): { at: string; missing: string[] } {
+  const names = request.path.split("/").filter(isName);
+  let at = root;
+  let links = 0;
+  for (let name = names.shift(); name !== undefined; name = names.shift()) {
+    if (name === "..") {
+      if (at === root) throw beneathError("EXDEV", request, "it leads out of the root");
+      at = posix.dirname(at);
+      continue;
+    }
+    if (childrenOf(findPlace(tree, at, false).node) === undefined) {
+      throw beneathError("ENOTDIR", request, `'${at}' is no directory`);
+    }
+    const { node } = tree.walk(posix.join(at, name), { operation: "open", followLast: false });
+    if (node === undefined) return { at, missing: [name, ...names] };
+    if (node.content.kind !== "link") {
+      at = posix.join(at, name);
+      continue;
+    }
+    if (++links > MAX_LINKS) throw beneathError("ELOOP", request, "too many links");
+    const { target } = node.content;
+    if (posix.isAbsolute(target)) {
+      if (target !== root && !target.startsWith(`${root}/`)) {
+        throw beneathError("EXDEV", request, "a link leads out of the root");
+      }
+      at = root;
+      names.unshift(...target.slice(root.length).split("/").filter(isName));
+    } else names.unshift(...target.split("/").filter(isName));
+  }
+  return { at, missing: [] };
+}
+
+function makeBeneath(tree: MemoryTree, root: string, request: BindBeneath & { directoryMode: number }): void {
+  const { at, missing } = resolveBeneath(tree, root, request);
+  let path = at;
+  for (const name of missing) {
+    if (name === "..") throw fileError("ENOENT", "open", path);
+    path = posix.join(path, name);
+    tree.makeDirectories(path).mode = request.directoryMode;
+  }
+}
+
+const isName = (name: string) => name !== "" && name !== ".";
+
+function beneathError(code: "EINVAL" | "EXDEV" | "ELOOP" | "ENOTDIR", { root, path }: BindBeneath, why: string): Error {
+  return new CodedError(code, `${code}: cannot open '${path}' beneath '${root}': ${why}`);
+}
+
+/** Without links. */
+function realPathOf(tree: MemoryTree, path: string): string {
+  let real = "/";
+  for (const name of posix.normalize(path).split("/").filter(Boolean)) {
+    const { node } = tree.walk(posix.join(real, name), { operation: "open", followLast: false });
+    if (node?.content.kind !== "link") real = posix.join(real, name);
+    else real = realPathOf(tree, posix.resolve(real, node.content.target));
+  }
+  return real;
+}

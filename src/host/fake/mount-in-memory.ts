@@ -1,0 +1,116 @@
+import { posix } from "node:path";
+import { fileError } from "../file-error.ts";
+import type { MountEntry } from "../mounts-port.ts";
+import type { MemoryNode } from "./memory-node.ts";
+import type { MemoryTree, Place } from "./memory-tree.ts";
+import { entryOf, type MemoryMount, type MountFacts, type Position } from "./mount-layers.ts";
+
+/** Mounts a new, empty file system unless one of that type is mounted there already. */
+export function mountMemory(tree: MemoryTree, path: string, facts: Omit<MountFacts, "device">): void {
+  const place = findMountTarget(tree, path, "directory");
+  if (place.isMountPoint && place.mount.facts.type === facts.type) return;
+  mountRoot(tree, place, { root: createRoot(tree, 0o1777), ...facts });
+}
+
+/** Mounts a file system, which is the same one wherever its root is mounted. */
+export function mountRoot(
+  tree: MemoryTree,
+  over: Position,
+  { root, ...facts }: Omit<MountFacts, "device"> & { root: MemoryNode },
+): void {
+  tree.layers.mount(over, root, { ...facts, device: `0:${root.inode}` });
+}
+
+/** A directory that is no part of the tree yet. */
+export function createRoot(tree: MemoryTree, mode: number): MemoryNode {
+  return tree.create({ kind: "directory", children: new Map() }, mode);
+}
+
+/** Shows the source at the target with all that is mounted below it. */
+export function bind(tree: MemoryTree, source: string, target: string, readOnly: boolean): void {
+  const from = findPlace(tree, source, true);
+  const to = findMountTarget(tree, target, kindOf(from.node));
+  bindPlace(tree, from, { over: to, readOnly });
+}
+
+/** With all that is mounted below it. */
+export function bindPlace(
+  tree: MemoryTree,
+  from: Position,
+  { over, readOnly }: { over: Position; readOnly: boolean },
+): void {
+  const { layers } = tree;
+  const optionsOf = ({ facts }: MemoryMount) => {
+    return readOnly ? ["ro", ...facts.options.filter((option) => option !== "rw" && option !== "ro")] : facts.options;
+  };
+  const before = layers.all();
+  const shown = tree.namesIn(from.mount, from.node)?.join("/") ?? "";
+  const made = layers.mount(over, from.node, {
+    ...from.mount.facts,
+    options: optionsOf(from.mount),
+    shown: posix.join(from.mount.facts.shown ?? "/", shown),
+  });
+  const copies = new Map([[from.mount, made]]);
+  for (const mount of before) {
+    const parent = mount.parent && copies.get(mount.parent);
+    if (parent === undefined || tree.namesIn(parent, mount.covered) === undefined) continue;
+    // What is mounted over the source itself is where `from` already is.
+    if (mount.covered === from.node && mount.parent === from.mount) continue;
+    copies.set(mount, layers.mount({ mount: parent, node: mount.covered }, mount.root, mount.facts));
+  }
+}
+
+/** Unmounts what is stacked over the path and what is below it. */
+export function unmountAll(tree: MemoryTree, path: string): void {
+  for (;;) {
+    const place = mountPointAt(tree, path);
+    if (place === undefined) return;
+    for (const mount of subtreeOf(tree, place.mount).reverse()) tree.layers.unmount(mount);
+  }
+}
+
+/** The place itself, where something is mounted over it. */
+export function mountPointAt(tree: MemoryTree, path: string): Place | undefined {
+  if (tree.find(path, { operation: "umount", followLast: false }) === undefined) return undefined;
+  const place = tree.walk(path, { operation: "umount", followLast: false });
+  return place.isMountPoint && place.mount !== tree.layers.root ? place : undefined;
+}
+
+function subtreeOf(tree: MemoryTree, top: MemoryMount): MemoryMount[] {
+  const found = new Set([top]);
+  for (const mount of tree.layers.all()) if (mount.parent && found.has(mount.parent)) found.add(mount);
+  return [...found];
+}
+
+/** The mount table. */
+export function listMounts(tree: MemoryTree): MountEntry[] {
+  return tree.layers.all().flatMap((mount) => {
+    const path = tree.pathOf(mount);
+    return path === undefined ? [] : [entryOf(mount, path)];
+  });
+}
+
+/** An existing directory or file that is no link, as mounts are made over. */
+export function findMountTarget(
+  tree: MemoryTree,
+  path: string,
+  kind: "directory" | "file",
+): Place & { node: MemoryNode } {
+  const place = findPlace(tree, path, false);
+  if (place.node.content.kind === "link") throw fileError("ELOOP", "mount", path);
+  if (kindOf(place.node) !== kind) throw fileError("ENOTDIR", "mount", path);
+  return place;
+}
+
+/** What is there; `ENOENT` where nothing is. */
+export function findPlace(tree: MemoryTree, path: string, followLast: boolean): Place & { node: MemoryNode } {
+  const place = tree.walk(path, { operation: "mount", followLast });
+  const { node } = place;
+  if (node === undefined) throw fileError("ENOENT", "mount", path);
+  return { ...place, node };
+}
+
+/** Of what the kernel lets one be mounted over the other. */
+export function kindOf(node: MemoryNode): "directory" | "file" {
+  return node.content.kind === "directory" ? "directory" : "file";
+}

@@ -1,0 +1,89 @@
+import type { MountEntry } from "../mounts-port.ts";
+import type { MemoryNode } from "./memory-node.ts";
+
+/** A mount in memory: shows `root` where `covered` would be seen on the mount `parent`. */
+export interface MemoryMount {
+  readonly id: number;
+  /** Undefined for the root of everything. */
+  readonly parent: MemoryMount | undefined;
+  readonly covered: MemoryNode;
+  readonly root: MemoryNode;
+  readonly facts: MountFacts;
+}
+
+/** What the mount table says of a mount. */
+export interface MountFacts {
+  readonly type: string;
+  readonly source: string;
+  /** The same for all mounts of one file system. */
+  readonly device: string;
+  readonly options: readonly string[];
+  /** Shown of the file system by a bind mount; default `/`. */
+  readonly shown?: string;
+}
+
+/** What is mounted over what in a memory tree. As in the kernel, a mount hides one node of one mount, not of all. */
+export interface MountLayers {
+  readonly root: MemoryMount;
+  /** Where a walk that reached `node` on `mount` really is: at the root of what is mounted last over it. */
+  top(at: Position): Position;
+  mount(over: Position, root: MemoryNode, facts: MountFacts): MemoryMount;
+  unmount(mount: MemoryMount): void;
+  /** In the order in which they were mounted. */
+  all(): readonly MemoryMount[];
+}
+
+/** A node as it is seen through one mount of several that may show it. */
+export interface Position {
+  readonly mount: MemoryMount;
+  readonly node: MemoryNode;
+}
+
+export function createMountLayers(rootNode: MemoryNode): MountLayers {
+  let ids = 1;
+  const facts = { type: "ext4", source: "/dev/fake", device: "8:1", options: ["rw", "relatime"] };
+  const root: MemoryMount = { id: ids, parent: undefined, covered: rootNode, root: rootNode, facts };
+  const mounts = new Set([root]);
+  const covers = new Map<MemoryMount, Map<MemoryNode, MemoryMount>>();
+
+  return {
+    root,
+    top(at) {
+      let position = at;
+      for (;;) {
+        const over = covers.get(position.mount)?.get(position.node);
+        if (over === undefined) return position;
+        position = { mount: over, node: over.root };
+      }
+    },
+    mount(over, mounted, mountFacts) {
+      const { mount: parent, node: covered } = this.top(over);
+      const mount = { id: ++ids, parent, covered, root: mounted, facts: mountFacts };
+      mounts.add(mount);
+      const byNode = covers.get(parent) ?? new Map<MemoryNode, MemoryMount>();
+      covers.set(parent, byNode.set(covered, mount));
+      return mount;
+    },
+    unmount(mount) {
+      mounts.delete(mount);
+      if (mount.parent) covers.get(mount.parent)?.delete(mount.covered);
+    },
+    all: () => [...mounts],
+  };
+}
+
+/** A line of the mount table. */
+export function entryOf(mount: MemoryMount, path: string): MountEntry {
+  const { type, source, device, options, shown = "/" } = mount.facts;
+  return {
+    id: mount.id,
+    parentId: mount.parent?.id ?? 0,
+    device,
+    root: shown,
+    path,
+    type,
+    source,
+    options,
+    propagation: "private",
+  };
+}

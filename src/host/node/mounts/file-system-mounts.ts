@@ -1,0 +1,118 @@
+import { codeOf } from "../../../base/errors.ts";
+import type { FileSystemMount } from "../../mounts-port.ts";
+import { openPlace, withPlace } from "./held-place.ts";
+import { mountError } from "./mount-calls.ts";
+import { programError } from "./program-error.ts";
+import { type ProcessEnd, runProcess } from "./run-process.ts";
+
+/** What is left of the time of a request, over all its programs. */
+interface Run {
+  readonly request: FileSystemMount;
+  readonly signal: AbortSignal | undefined;
+  readonly endsAt: number;
+}
+
+/** See `Mounts.mountFileSystem`. */
+export async function mountFileSystem(request: FileSystemMount, signal?: AbortSignal): Promise<void> {
+  await refuseOdd(request);
+  await mount(begin(request, signal));
+}
+
+/**
+ * See `Mounts.formatAndMount`. As upstream's formatAndMountSensitive (k8s.io/mount-utils, mount_linux.go), but a file
+ * system of another type is refused where upstream tries to mount it nevertheless.
+ */
+export async function formatAndMount(request: FileSystemMount, signal?: AbortSignal): Promise<void> {
+  await refuseOdd(request);
+  const run = begin(request, signal);
+  const { source, target, type } = request;
+  const readOnly = request.options.includes("ro");
+  const what = { operation: `mount '${source}' at`, path: target };
+  const held = await readFormat(run);
+  if (held === "" && readOnly) {
+    const why = `cannot mount unformatted disk ${source} as we are manipulating it in read-only mode`;
+    throw mountError("EINVAL", { ...what, why });
+  }
+  if (held !== "" && held !== type) throw mountError("EINVAL", { ...what, why: `it holds ${held}, not ${type}` });
+  if (held === "") await format(run);
+  else if (!readOnly) await check(run);
+  await mount(run);
+}
+
+function begin(request: FileSystemMount, signal: AbortSignal | undefined): Run {
+  return { request, signal, endsAt: performance.now() + request.timeoutMs };
+}
+
+async function mount(run: Run): Promise<void> {
+  const { source, target, type, options } = run.request;
+  const args = ["-t", type, ...(options.length === 0 ? [] : ["-o", options.join(",")]), "--", source, target];
+  const end = await start(run, "mount", args);
+  if (end.code !== 0) {
+    throw programError(end, { operation: `mount '${source}' at`, path: target, program: "mount" });
+  }
+}
+
+/** blkid's exit code for a device on which it found nothing. */
+const NOTHING_FOUND = 2;
+
+/** The type of what the device holds; empty if that is nothing at all. */
+async function readFormat(run: Run): Promise<string> {
+  const { source } = run.request;
+  // A device that is not there would look to blkid like one that holds nothing, and be formatted.
+  const end = await start(run, "blkid", ["-p", "-s", "TYPE", "-s", "PTTYPE", "-o", "export", "--", source]);
+  if (end.code === NOTHING_FOUND && end.stderr === "") return "";
+  if (end.code !== 0) throw programError(end, { operation: "read the format of", path: source, program: "blkid" });
+  if (/^PTTYPE=./m.test(end.stdout)) return "unknown data, probably partitions";
+  return /^TYPE=(.+)$/m.exec(end.stdout)?.[1] ?? "unknown data";
+}
+
+async function format(run: Run): Promise<void> {
+  const { source, type } = run.request;
+  // Forced, because mkfs would ask; no blocks are kept for root, who needs none on a volume.
+  const flags = type === "ext3" || type === "ext4" ? ["-F", "-m0"] : type === "xfs" ? ["-f"] : [];
+  const end = await start(run, `mkfs.${type}`, [...flags, source]);
+  if (end.code !== 0) throw programError(end, { operation: "format", path: source, program: `mkfs.${type}` });
+}
+
+/** fsck's exit code for errors that it left as they are; past it, it could not do its work, which mount then decides. */
+const ERRORS_UNCORRECTED = 4;
+
+async function check(run: Run): Promise<void> {
+  const { source } = run.request;
+  let end: ProcessEnd;
+  try {
+    end = await start(run, "fsck", ["-a", source]);
+  } catch (error) {
+    // A machine without fsck mounts unchecked, as upstream does.
+    if (codeOf(error) === "ENOENT") return;
+    throw error;
+  }
+  if (end.code !== ERRORS_UNCORRECTED) return;
+  const why = `'fsck' found errors on device ${source} but could not correct them: ${end.stdout}`;
+  throw mountError("EUCLEAN", { operation: "check", path: source, why });
+}
+
+async function start({ request, signal, endsAt }: Run, file: string, args: readonly string[]): Promise<ProcessEnd> {
+  const timeoutMs = Math.max(0, endsAt - performance.now());
+  try {
+    return await runProcess(file, args, { timeoutMs, signal });
+  } catch (error) {
+    if (codeOf(error) !== "ETIMEDOUT") throw error;
+    const why = `${file} did not end within ${request.timeoutMs} ms`;
+    throw mountError("ETIMEDOUT", { operation: `mount '${request.source}' at`, path: request.target, why }, error);
+  }
+}
+
+/** A type is part of a program's name, and nothing may look like an option. */
+async function refuseOdd({ source, target, type }: FileSystemMount): Promise<void> {
+  const what = { operation: `mount '${source}' at`, path: target };
+  if (!/^[a-z0-9][a-z0-9._-]*$/i.test(type)) throw mountError("EINVAL", { ...what, why: `odd type '${type}'` });
+  if (source === "" || source.startsWith("-")) throw mountError("EINVAL", { ...what, why: "odd source" });
+  await withPlace(target, what.operation, async (place) => {
+    const there = await openPlace(place);
+    if (there === undefined) throw mountError("ENOENT", what);
+    const status = await there.stat().finally(async () => await there.close());
+    if (status.isSymbolicLink()) throw mountError("ELOOP", what);
+    if (!status.isDirectory()) throw mountError("ENOTDIR", what);
+  });
+}

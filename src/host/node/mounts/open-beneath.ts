@@ -1,0 +1,176 @@
+import { constants } from "node:fs";
+import { chmod, type FileHandle, mkdir, open, readlink } from "node:fs/promises";
+import { CodedError, codeOf } from "../../../base/errors.ts";
+import { named, O_PATH, pathOf } from "./held-place.ts";
+
+const { O_DIRECTORY, O_NOFOLLOW } = constants;
+/** Linux gives up here too. */
+const MAX_LINKS = 40;
+/** Each level of directories keeps one descriptor open. */
+const MAX_DEPTH = 256;
+/** So often something may be exchanged under our hands at one name before we take it for an attack. */
+const MAX_EXCHANGES = 100;
+
+export interface OpenBeneath {
+  /** Links in it are followed: who can change what is below it cannot change itself. */
+  readonly root: string;
+  /** Relative, without `..`. */
+  readonly path: string;
+  /** Directories that are missing are made, with this mode whatever the umask; undefined: they are `ENOENT`. */
+  readonly directoryMode?: number | undefined;
+}
+
+/** The walk so far. */
+interface Walk {
+  readonly request: OpenBeneath;
+  /** From the root to where the walk is; only the last may be no directory. */
+  readonly opened: FileHandle[];
+  /** Names still to go. */
+  readonly names: string[];
+  /** By what absolute links may begin to stay beneath the root. */
+  readonly rootPaths: readonly string[];
+  links: number;
+}
+
+/**
+ * Opens what `path` is beneath `root`, whatever a container does to the tree meanwhile (CVE-2017-1002101,
+ * CVE-2021-25741). Each name is opened in the directory that was opened before it, without following a link; links are
+ * read and walked by us, so that `..` goes back on our own way and never by the kernel's. The handle is of `O_PATH`: good
+ * for fstat and for its path, and nothing that is opened so can make us wait or notices it. The caller closes it.
+ */
+export async function openBeneath(request: OpenBeneath): Promise<FileHandle> {
+  const { root, path } = request;
+  const names = path.split("/");
+  if (path.startsWith("/") || names.includes("..")) throw beneathError("EINVAL", request, "it must be relative");
+  const handle = await named({ operation: "open", path: root }, async () => await open(root, O_PATH));
+  const opened = [handle];
+  try {
+    const rootPaths = [root, await readlink(pathOf(handle))].map((candidate) => candidate.replace(/\/+$/, ""));
+    const walk: Walk = { request, opened, names, rootPaths, links: 0 };
+    for (let name = names.shift(); name !== undefined; name = names.shift()) await go(walk, name);
+    return keepLast(opened);
+  } finally {
+    for (const left of opened) await left.close();
+  }
+}
+
+function keepLast(opened: FileHandle[]): FileHandle {
+  const last = opened.pop();
+  if (last === undefined) throw new Error("the walk always stands somewhere");
+  return last;
+}
+
+async function go(walk: Walk, name: string): Promise<void> {
+  if (name === "" || name === ".") return;
+  if (name === "..") {
+    if (walk.opened.length === 1) throw beneathError("EXDEV", walk.request, "a link leads out of it");
+    await walk.opened.pop()?.close();
+    return;
+  }
+  if (walk.opened.length >= MAX_DEPTH) throw beneathError("ENAMETOOLONG", walk.request, "it is nested too deeply");
+  for (let attempt = 0; attempt < MAX_EXCHANGES; attempt++) if (await tryName(walk, name)) return;
+  throw beneathError("EAGAIN", walk.request, `'${name}' changes all the time`);
+}
+
+/** False when what is there changed between two looks at it. */
+async function tryName(walk: Walk, name: string): Promise<boolean> {
+  const parent = walk.opened[walk.opened.length - 1];
+  if (parent === undefined) return false;
+  const through = `${pathOf(parent)}/${name}`;
+  // Most names are of directories, and opened as one nothing else has to be asked.
+  const directory = await openOr(walk, through, O_DIRECTORY, ["ENOTDIR", "ELOOP", "ENOENT"]);
+  if (typeof directory !== "string") {
+    walk.opened.push(directory);
+    return true;
+  }
+  if (directory === "ENOENT") return await makeMissing(walk, through);
+  const target = await readLinkOr(walk, through);
+  if (target !== undefined) {
+    follow(walk, target);
+    return true;
+  }
+  const other = await openOr(walk, through, 0, ["ENOENT"]);
+  if (typeof other === "string") return false;
+  const status = await other.stat();
+  if (status.isSymbolicLink() || status.isDirectory()) {
+    await other.close();
+    return false;
+  }
+  walk.opened.push(other);
+  return true;
+}
+
+/** Undefined for what is no link, or is gone. */
+async function readLinkOr(walk: Walk, through: string): Promise<string | undefined> {
+  try {
+    return await readlink(through);
+  } catch (error) {
+    if (codeOf(error) === "EINVAL" || codeOf(error) === "ENOENT") return undefined;
+    throw inWords(walk, error);
+  }
+}
+
+function follow(walk: Walk, target: string): void {
+  if (++walk.links > MAX_LINKS) throw beneathError("ELOOP", walk.request, "too many links");
+  if (!target.startsWith("/")) {
+    walk.names.unshift(...target.split("/"));
+    return;
+  }
+  // By its text: a link that leads back beneath the root by another way is refused with those that lead out.
+  const root = walk.rootPaths.find((candidate) => target === candidate || target.startsWith(`${candidate}/`));
+  if (root === undefined) throw beneathError("EXDEV", walk.request, "a link leads out of it");
+  const back = Array.from({ length: walk.opened.length - 1 }, () => "..");
+  walk.names.unshift(...back, ...target.slice(root.length).split("/"));
+}
+
+/** True once the directory is there and open. Another process may make it at the same time. */
+async function makeMissing(walk: Walk, through: string): Promise<boolean> {
+  const { directoryMode } = walk.request;
+  if (directoryMode === undefined) throw beneathError("ENOENT", walk.request, "there is no such file or directory");
+  try {
+    await mkdir(through, directoryMode);
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw inWords(walk, error);
+  }
+  const made = await openOr(walk, through, O_DIRECTORY, ["ENOTDIR", "ELOOP", "ENOENT"]);
+  if (typeof made === "string") return false;
+  walk.opened.push(made);
+  await restoreMode(made, directoryMode);
+  return true;
+}
+
+/**
+ * Gives back what the umask took. Only where that is what the directory looks like: it may have been exchanged for another
+ * one. The set-group-ID bit, which it inherits, stays.
+ */
+async function restoreMode(directory: FileHandle, asked: number): Promise<void> {
+  const { mode, uid } = await directory.stat();
+  const [now, inherited] = [mode & 0o1777, mode & 0o6000];
+  if (now === asked || (now & ~asked) !== 0 || uid !== process.geteuid?.()) return;
+  // chmod by the open directory itself: fchmod refuses a descriptor of this kind.
+  await chmod(pathOf(directory), asked | inherited);
+}
+
+async function openOr<Code extends string>(
+  walk: Walk,
+  through: string,
+  flags: number,
+  codes: readonly Code[],
+): Promise<FileHandle | Code> {
+  try {
+    return await open(through, O_PATH | O_NOFOLLOW | flags);
+  } catch (error) {
+    const code = codes.find((candidate) => candidate === codeOf(error));
+    if (code !== undefined) return code;
+    throw inWords(walk, error);
+  }
+}
+
+function inWords(walk: Walk, error: unknown): Error {
+  return beneathError(codeOf(error) ?? "EIO", walk.request, "the system refused", error);
+}
+
+function beneathError(code: string, { root, path }: OpenBeneath, why: string, cause?: unknown): CodedError<string> {
+  return new CodedError(code, `${code}: cannot open '${path}' beneath '${root}': ${why}`, { cause });
+}

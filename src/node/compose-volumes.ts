@@ -1,0 +1,158 @@
+import { notFoundError } from "../api/api-error.ts";
+import type { Pod } from "../api/gen/types.ts";
+import { NODES } from "../api/kube-resource.ts";
+import { podReference } from "../api/pods.ts";
+import { createHangGuard } from "../base/hang-guard.ts";
+import type { Timeline } from "../base/timeline.ts";
+import type { NodeAgentConfig } from "../config/node-agent-config.ts";
+import type { CsiParts } from "./compose-csi.ts";
+import type { RefParts } from "./compose-refs.ts";
+import { limitVolumes } from "./csi/limited-volumes.ts";
+import type { KubePorts, NodeAgentPorts, Part } from "./node-agent-ports.ts";
+import type { NodeFacts } from "./runtime/config/node-facts.ts";
+import { createApiVolumePlugins } from "./volumes/api/api-volumes.ts";
+import { type CsiPlugin, createCsiPlugin } from "./volumes/csi/csi-plugin.ts";
+import { guardStorage, type Storage } from "./volumes/guarded-storage.ts";
+import { createImageVolumePlugin } from "./volumes/image/image-volume.ts";
+import { createEmptyDirPlugin } from "./volumes/local/empty-dir.ts";
+import { createHostPathPlugin } from "./volumes/local/host-path.ts";
+import { createNfsPlugin } from "./volumes/network/nfs-plugin.ts";
+import { createRefusedPlugin } from "./volumes/network/refused-volumes.ts";
+import { createClaimedVolumes } from "./volumes/persistent/claimed-volumes.ts";
+import { createLocalPlugin } from "./volumes/persistent/local-plugin.ts";
+import { createPodVolumes, type PodVolumes } from "./volumes/pod-volumes.ts";
+import { createSubPaths, type SubPaths } from "./volumes/subpaths/sub-paths.ts";
+import { createVolumeDirectoryMaker } from "./volumes/volume-directory-maker.ts";
+import { volumeError } from "./volumes/volume-error.ts";
+import type { ClaimedVolumes, VolumePlugin } from "./volumes/volume-plugin.ts";
+
+const ATTACHMENTS = { group: "storage.k8s.io", resource: "volumeattachments" };
+
+/** All that pods get of volumes. */
+export interface VolumeParts {
+  volumes: PodVolumes;
+  subPaths: SubPaths;
+  /** Those that storage drivers bring; undefined on a standalone node. */
+  csi: CsiPlugin | undefined;
+  parts: readonly Part[];
+}
+
+export interface VolumePartsDeps {
+  ports: NodeAgentPorts;
+  timeline: Timeline;
+  facts: NodeFacts;
+  cluster: ClusterVolumeDeps | undefined;
+}
+
+/** What a node has that is one of a cluster. */
+export interface ClusterVolumeDeps {
+  kube: KubePorts;
+  refs: RefParts;
+  csi: CsiParts;
+}
+
+/** Builds a plugin for every kind of volume. */
+export function composeVolumes(deps: VolumePartsDeps, config: NodeAgentConfig): VolumeParts {
+  const { ports, timeline, facts, cluster } = deps;
+  const { clock, files, mounts } = ports.host;
+  const { rootDirectory } = config;
+  const directoryMaker = createVolumeDirectoryMaker({ files, mounts });
+  // Half of the places are left for our own files, whatever hangs.
+  const guard = createHangGuard({ clock, maxHung: Math.floor(ports.host.machine.fileAccessPlaces() / 2) });
+  const storage = guardStorage({ files, mounts }, guard);
+  const subPaths = createSubPaths({ ...storage, log: ports.log }, { rootDirectory });
+  const csi = cluster && composeCsiPlugin(deps, { ...cluster, storage }, config);
+  const plugins: VolumePlugin[] = [
+    createEmptyDirPlugin({ directoryMaker, allocatable: () => facts.allocatable }),
+    createHostPathPlugin(storage),
+    createLocalPlugin({ ...storage, clock, tell: tellPod(timeline) }, { rootDirectory }),
+    createNfsPlugin({ files, mounts }),
+    createImageVolumePlugin(),
+    createRefusedPlugin(),
+    ...createApiVolumePlugins({
+      files,
+      clock,
+      directoryMaker,
+      api: cluster && volumeSources(cluster.refs, facts),
+      onOutdated(pod, volumeName, error) {
+        const { message } = volumeError([{ volumeName, error }]);
+        timeline.record(podReference(pod), { type: "Warning", reason: "FailedMount", message });
+      },
+    }),
+    ...(csi ? [limitVolumes(csi, cluster.csi.drivers)] : []),
+  ];
+  const claims = cluster && composeClaims(deps, cluster, config);
+  const volumes = createPodVolumes({ files, mounts, plugins, claims, subPaths }, { rootDirectory });
+  const parts = csi ? [{ name: "volumes of storage drivers", run: csi.run }] : [];
+  return { volumes, subPaths, csi, parts };
+}
+
+function composeClaims(
+  { ports }: VolumePartsDeps,
+  { kube, refs }: ClusterVolumeDeps,
+  { nodeName }: NodeAgentConfig,
+): ClaimedVolumes {
+  return createClaimedVolumes({
+    claims: refs.claims,
+    clock: ports.host.clock,
+    async node(signal) {
+      const node = await kube.client.get(NODES, { namespace: "", name: nodeName }, { signal, resourceVersion: "0" });
+      return { name: nodeName, labels: node.metadata?.labels ?? {} };
+    },
+  });
+}
+
+function composeCsiPlugin(
+  { ports, timeline, facts }: VolumePartsDeps,
+  { kube, refs, csi, storage }: ClusterVolumeDeps & { storage: Storage },
+  { nodeName, rootDirectory, kubelet, featureGates }: NodeAgentConfig,
+): CsiPlugin {
+  const { attachments } = refs.claims;
+  return createCsiPlugin(
+    {
+      objects: {
+        ...volumeSources(refs, facts),
+        async csiDriver(name, signal) {
+          await csi.driverObjects.waitForSync(signal);
+          return csi.driverObjects.get(name);
+        },
+        async volumeAttachment(name, signal) {
+          const attachment = await attachments.get(name, signal);
+          if (attachment === undefined) throw notFoundError(ATTACHMENTS, name);
+          return attachment;
+        },
+        createVolumeAttachment: attachments.create,
+        deleteVolumeAttachment: attachments.delete,
+        async nodeVolumesAttached(signal) {
+          const node = await kube.client.get(NODES, { namespace: "", name: nodeName }, { signal });
+          return node.status?.volumesAttached?.map(({ name }) => name);
+        },
+        updateClaimStatus: async (claim, status, signal) =>
+          await refs.claims.updateClaimStatus({ claim, status }, signal),
+      },
+      drivers: csi.drivers,
+      ...storage,
+      clock: ports.host.clock,
+      inUse: csi.reportedVolumes,
+      onEvent: tellPod(timeline),
+      log: ports.log,
+    },
+    {
+      rootDirectory,
+      nodeName,
+      enableControllerAttachDetach: kubelet.enableControllerAttachDetach ?? true,
+      seLinuxEnabled: facts.seLinuxEnabled,
+      seLinuxMount: featureGates["SELinuxMount"],
+      volumeHealth: featureGates["CSIVolumeHealth"],
+    },
+  );
+}
+
+function volumeSources(refs: RefParts, facts: NodeFacts) {
+  const { objects, tokens, trustBundles } = refs;
+  return { ...objects, token: tokens.get, clusterTrustBundles: trustBundles.bundles, podFacts: () => facts };
+}
+
+function tellPod(timeline: Timeline) {
+  return (pod: Pod, decision: Parameters<Timeline["record"]>[1]) => timeline.record(podReference(pod), decision);
+}

@@ -1,0 +1,47 @@
+/** A volume of a CSI driver that the API server knows of: not those inline in a pod, which count towards no limit. */
+export interface LimitedVolume {
+  readonly driver: string;
+  /** Of the persistent volume: one that several pods use counts once. */
+  readonly handle: string;
+}
+
+/** What a pod asks of a node's drivers. */
+export interface VolumeLimitQuestion {
+  readonly podVolumes: readonly LimitedVolume[];
+  /** Of the other pods on the node, or attached to it. */
+  readonly inUse: readonly LimitedVolume[];
+  /** By driver; a driver that is not there has none. */
+  readonly limits: ReadonlyMap<string, number>;
+}
+
+/** As the scheduler names it (pkg/scheduler/framework/plugins/nodevolumelimits/csi.go). */
+export const VOLUME_LIMIT_REASON = "node(s) exceed max volume count";
+
+/**
+ * The first driver that would have to serve more volumes than it can, as the scheduler counts them. A pod that brings a
+ * driver no new volume is never refused for it, whatever was there before.
+ */
+export function findExceededVolumeLimit({
+  podVolumes,
+  inUse,
+  limits,
+}: VolumeLimitQuestion): { readonly driver: string; readonly limit: number } | undefined {
+  const used = groupHandles(inUse);
+  for (const [driver, handles] of groupHandles(podVolumes)) {
+    const limit = limits.get(driver);
+    if (limit === undefined) continue;
+    const usedHandles = used.get(driver) ?? new Set<string>();
+    const added = [...handles].filter((handle) => !usedHandles.has(handle)).length;
+    if (added > 0 && usedHandles.size + added > limit) return { driver, limit };
+  }
+  return undefined;
+}
+
+function groupHandles(volumes: readonly LimitedVolume[]): Map<string, Set<string>> {
+  const byDriver = new Map<string, Set<string>>();
+  for (const { driver, handle } of volumes) {
+    const handles = byDriver.get(driver) ?? new Set();
+    byDriver.set(driver, handles.add(handle));
+  }
+  return byDriver;
+}

@@ -1,0 +1,19 @@
+import type { Planned } from "../../volumes/container-mounts.ts";
+import type { EnvironmentVariable } from "./environment.ts";
+import { expandVariables } from "./expansion.ts";
+
+/**
+ * A `subPathExpr` with the values of the container's environment. Unlike elsewhere, each variable must be there and not
+ * be empty: a part of the path would silently be missing (ExpandContainerVolumeMounts, pkg/kubelet/container/helpers.go).
+ */
+export function expandSubPath(expression: string, environment: readonly EnvironmentVariable[]): Planned<string> {
+  const values = new Map(environment.map(({ name, value }) => [name, value]));
+  const missing = new Set<string>();
+  const value = expandVariables(expression, (name) => {
+    const found = values.get(name) ?? "";
+    if (found === "") missing.add(name);
+    return found;
+  });
+  if (missing.size === 0) return { ok: true, value };
+  return { ok: false, error: `missing value for ${[...missing].sort().join(", ")}` };
+}

@@ -1,0 +1,108 @@
+import { createHash } from "node:crypto";
+import { volumeDirectories } from "../volume-directories.ts";
+
+/** The name of the plugin, as in its directories. */
+export const CSI_PLUGIN = "kubernetes.io/csi";
+
+/** What a directory of ours holds, so that whoever comes after us knows what was asked of which driver. */
+export const VOLUME_DATA_FILE = "vol_data.json";
+
+/** Where the node's part of a volume is, however many pods use it (pkg/volume/csi/csi_attacher.go and csi_block.go). */
+export type DevicePlace = FilesPlace | BlockPlace;
+
+interface CommonPlace {
+  /** Holds `vol_data.json`; no two devices have the same. */
+  readonly dataDirectory: string;
+  /** What the driver is told to stage to. */
+  readonly stagingPath: string;
+  /** Ours, to be removed after the unstage as long as they are empty; in this order, before the data. */
+  readonly before: readonly string[];
+  /** As `before`, after the data. */
+  readonly after: readonly string[];
+}
+
+/** Where a file system is staged. */
+export interface FilesPlace extends CommonPlace {
+  readonly kind: "files";
+}
+
+/** A block volume has more directories than its staging path. */
+export interface BlockPlace extends CommonPlace {
+  readonly kind: "block";
+  readonly specName: string;
+  /** Holds what the driver publishes, a file for each pod, named by its UID. */
+  readonly publishDirectory: string;
+  /** Holds the same once more, bind-mounted, so that the device is not replaced unnoticed while a pod has it. */
+  readonly mapDirectory: string;
+}
+
+/** kubelet's directories of CSI volumes. */
+export interface CsiPaths {
+  readonly pods: string;
+  /** Holds a directory for each driver, and `blocks`. */
+  readonly plugin: string;
+  /** Of all block volumes. */
+  readonly blocks: string;
+  device(driverName: string, volumeHandle: string): FilesPlace;
+  /** The same for a directory that was found. */
+  deviceIn(directory: string): FilesPlace;
+  block(specName: string): BlockPlace;
+  /** Holds `mount`, which the driver makes, and the data. */
+  podVolume(podUid: string, specName: string): string;
+  /** A link to what is published. */
+  podDevice(podUid: string, specName: string): string;
+}
+
+/** `rootDirectory`: kubelet's `--root-dir`. */
+export function csiPaths(rootDirectory: string): CsiPaths {
+  const plugin = `${rootDirectory}/plugins/${CSI_PLUGIN}`;
+  const blocks = `${plugin}/volumeDevices`;
+  const deviceIn = (directory: string): FilesPlace => {
+    const stagingPath = `${directory}/globalmount`;
+    return { kind: "files", dataDirectory: directory, stagingPath, before: [stagingPath], after: [directory] };
+  };
+  return {
+    pods: `${rootDirectory}/pods`,
+    plugin,
+    blocks,
+    deviceIn,
+    device: (driverName, volumeHandle) => deviceIn(`${plugin}/${driverName}/${sha256(volumeHandle)}`),
+    block(specName) {
+      const own = `${blocks}/${specName}`;
+      const stagingPath = `${blocks}/staging/${specName}`;
+      const publishDirectory = `${blocks}/publish/${specName}`;
+      const mapDirectory = `${own}/dev`;
+      return {
+        kind: "block",
+        specName,
+        dataDirectory: `${own}/data`,
+        stagingPath,
+        publishDirectory,
+        mapDirectory,
+        before: [publishDirectory, mapDirectory, stagingPath],
+        after: [`${own}/data`, own],
+      };
+    },
+    podVolume: (podUid, specName) => volumeDirectories(rootDirectory, podUid).of(CSI_PLUGIN, specName),
+    podDevice: (podUid, specName) => volumeDirectories(rootDirectory, podUid).deviceOf(CSI_PLUGIN, specName),
+  };
+}
+
+/** Of the VolumeAttachment, as the attach-detach controller names it. */
+export function attachmentName(volumeHandle: string, driverName: string, nodeName: string): string {
+  return `csi-${sha256(`${volumeHandle}${driverName}${nodeName}`)}`;
+}
+
+/** What an inline volume is to its driver; upstream's `makeVolumeHandle`. */
+export function inlineVolumeHandle(podUid: string, volumeName: string): string {
+  return `csi-${sha256(`${podUid}${volumeName}`)}`;
+}
+
+/** What `node.status` calls a volume. */
+export function uniqueVolumeName(driverName: string, volumeHandle: string): string {
+  return `${CSI_PLUGIN}/${driverName}^${volumeHandle}`;
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,63 @@
+import type { VolumePlugin } from "../volume-plugin.ts";
+import { CSI_PLUGIN } from "./csi-paths.ts";
+import type { CsiPluginDeps, CsiPluginOptions } from "./csi-ports.ts";
+import { isCsiSource } from "./csi-volume.ts";
+import { userKey } from "./devices.ts";
+import { createPluginParts } from "./plugin-parts.ts";
+import { createVolumeSetUps } from "./set-up-volume.ts";
+import { sweepDevices } from "./sweep-devices.ts";
+import { tearDownVolume } from "./tear-down-volume.ts";
+import { type CsiVolumeReport, readVolumeStats } from "./volume-stats.ts";
+import { volumesAttached, volumesInUse } from "./volumes-in-use.ts";
+
+/**
+ * Volumes that CSI drivers bring: persistent ones, files and block devices, and inline ones
+ * (pkg/volume/csi, and what of pkg/kubelet/volumemanager is about devices).
+ */
+export interface CsiPlugin extends VolumePlugin {
+  /** Resolves when it is known what earlier agents left. Before that, `volumesInUse` is not to be told to anybody. */
+  load(): Promise<void>;
+  /** `status.volumesInUse` of the node, sorted: from before a volume is mounted until after it has been unstaged. */
+  volumesInUse(): readonly string[];
+  /** `status.volumesAttached`, where no controller keeps it; else empty. */
+  volumesAttached(): readonly { readonly name: string; readonly devicePath: string }[];
+  /** The listener is called when one of the two may have changed; returns how to stop that. */
+  subscribe(listener: () => void): () => void;
+  /** How full the pod's volumes are; those that their drivers do not tell of are left out. */
+  stats(podUid: string, signal: AbortSignal): Promise<readonly CsiVolumeReport[]>;
+  /**
+   * Unstages what no pod uses any more, also what is left from before a restart; retries what fails. Needs to wait for
+   * no pod: a volume that a pod has is known by the pod's directory. Returns when nothing of it is left.
+   */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export function createCsiPlugin(deps: CsiPluginDeps, options: CsiPluginOptions): CsiPlugin {
+  const parts = createPluginParts(deps, options);
+  const { devices } = parts;
+  const setUps = createVolumeSetUps(parts);
+  const tellsHealth = options.volumeHealth === true;
+
+  return {
+    name: CSI_PLUGIN,
+    supports: isCsiSource,
+    async setUp(request) {
+      const volume = await setUps.setUp(request);
+      return { volume, finished: Promise.resolve() };
+    },
+    async tearDown(place) {
+      setUps.mounted.delete(userKey(place.podUid, place.directoryName));
+      await tearDownVolume(parts, place);
+    },
+    forget: setUps.forget,
+    load: devices.load,
+    volumesInUse: () => volumesInUse(devices.all()),
+    volumesAttached: () => (options.enableControllerAttachDetach ? [] : volumesAttached(devices.all())),
+    subscribe: devices.subscribe,
+    async stats(podUid, signal) {
+      const volumes = [...setUps.mounted].filter(([key]) => key.startsWith(`${podUid}/`)).map(([, volume]) => volume);
+      return await readVolumeStats(deps, volumes, { signal, tellsHealth });
+    },
+    run: async (signal) => await sweepDevices(parts, signal),
+  };
+}

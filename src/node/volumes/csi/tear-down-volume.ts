@@ -1,0 +1,52 @@
+import type { VolumePlace } from "../volume-plugin.ts";
+import { inStep, pluginError } from "./csi-failure.ts";
+import type { BlockPlace } from "./csi-paths.ts";
+import { userKey, volumeKey } from "./devices.ts";
+import type { PluginParts } from "./plugin-parts.ts";
+import { STEPS } from "./prepare-device.ts";
+import { unpublishBlock } from "./publish-block.ts";
+import { readPodVolume, unpublishFiles } from "./publish-files.ts";
+import { readVolumeData } from "./volume-data.ts";
+
+/** Takes a volume from a pod, as the disk tells of it. What its device needs to be rid of is the sweep's. */
+export async function tearDownVolume(parts: PluginParts, place: VolumePlace): Promise<void> {
+  const { devices } = parts;
+  const specName = place.directoryName;
+  await devices.load();
+  const kind = place.kind === "device" ? "block" : "files";
+  await inStep(STEPS[kind].undo, { specName, kind }, async () => {
+    await (kind === "block" ? tearDownBlock(parts, place) : tearDownFiles(parts, place));
+  });
+  devices.release(userKey(place.podUid, specName));
+}
+
+async function tearDownFiles(parts: PluginParts, { path }: VolumePlace): Promise<void> {
+  const data = await readPodVolume(parts, path);
+  if (data === undefined) return;
+  const key = volumeKey({ driverName: data.driverName, handle: data.volumeHandle });
+  await parts.lock.run(key, async () => await unpublishFiles(parts, path, data));
+}
+
+async function tearDownBlock(parts: PluginParts, { podUid, directoryName, path }: VolumePlace): Promise<void> {
+  const { files, lock, paths } = parts;
+  const place = paths.block(directoryName);
+  const data = await readVolumeData(files, place.dataDirectory);
+  if (data === undefined) {
+    await refusePublished(parts, place, podUid);
+    await files.remove(path);
+    return;
+  }
+  const key = volumeKey({ driverName: data.driverName, handle: data.volumeHandle });
+  await lock.run(key, async () => await unpublishBlock(parts, { place, podUid, link: path }, data));
+}
+
+/** Without data, nobody knows which driver to ask. */
+async function refusePublished(
+  { files }: PluginParts,
+  { publishDirectory }: BlockPlace,
+  podUid: string,
+): Promise<void> {
+  const publishPath = `${publishDirectory}/${podUid}`;
+  if ((await files.stat(publishPath)) === undefined) return;
+  throw pluginError(`${publishPath} is published by a driver that is not known any more`);
+}

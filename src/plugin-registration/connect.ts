@@ -1,0 +1,33 @@
+import { openChannel } from "../grpc/channel.ts";
+import { parseEndpoint } from "../grpc/endpoint.ts";
+import { createService, type RpcCaller } from "../grpc/service.ts";
+import { RegistrationDefinition } from "./gen/plugin-registration-v1.ts";
+import type { PluginRegistration } from "./port.ts";
+
+/** What upstream waits for a connection; for the answers less (`pluginmanager/operationexecutor`): its caller says so. */
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/**
+ * The registration service behind a socket below `plugins_registry`. Connects with the first call. Throws CodedError
+ * `invalid-endpoint` for a path that no socket can have. Calls end after ten seconds where the caller names no time-out.
+ */
+export function connectPluginRegistration(socketPath: string): PluginRegistration {
+  const endpoint = parseEndpoint(`unix://${socketPath}`);
+  const channel = openChannel({ endpoint, requestTimeoutMs: REQUEST_TIMEOUT_MS });
+  return createPluginRegistration(channel);
+}
+
+/** The plugin at the other end of a connection; closing it closes the connection. */
+export function createPluginRegistration(connection: RpcCaller & { close(): void }): PluginRegistration {
+  const service = createService(RegistrationDefinition, connection);
+  return {
+    async getInfo(call) {
+      const { type, name, endpoint, supportedVersions } = await service.getInfo({}, call);
+      return { type, name, endpoint, supportedVersions };
+    },
+    async notify({ registered, error }, call) {
+      await service.notifyRegistrationStatus({ pluginRegistered: registered, error }, call);
+    },
+    close: () => connection.close(),
+  };
+}
