@@ -1,7 +1,8 @@
 import { notFoundError } from "../api/api-error.ts";
 import type { Pod } from "../api/gen/types.ts";
-import { NODES } from "../api/kube-resource.ts";
+import { NODES, SECRETS } from "../api/kube-resource.ts";
 import { podReference } from "../api/pods.ts";
+import { SECOND } from "../base/clock.ts";
 import { createHangGuard } from "../base/hang-guard.ts";
 import type { Timeline } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
@@ -26,6 +27,7 @@ import { createVolumeDirectoryMaker } from "./volumes/volume-directory-maker.ts"
 import { volumeError } from "./volumes/volume-error.ts";
 import type { ClaimedVolumes, VolumePlugin } from "./volumes/volume-plugin.ts";
 
+const SECRET_TIMEOUT_MS = 10 * SECOND;
 const ATTACHMENTS = { group: "storage.k8s.io", resource: "volumeattachments" };
 
 /** All that pods get of volumes. */
@@ -112,6 +114,9 @@ function composeCsiPlugin(
     {
       objects: {
         ...volumeSources(refs, facts),
+        // Volumes name secrets that pods do not: those that pods share by watches are not these.
+        secret: async (namespace, name, signal) =>
+          await kube.client.get(SECRETS, { namespace, name }, { signal, timeoutMs: SECRET_TIMEOUT_MS }),
         async csiDriver(name, signal) {
           await csi.driverObjects.waitForSync(signal);
           return csi.driverObjects.get(name);

@@ -35,7 +35,7 @@ describe("a cluster trust bundle", () => {
     for (const name of ["example.com/other", "*", "example.com"]) {
       const { message, code } = refusalOf(createClusterTrustBundleAttest(attesting(name)), request);
       expect([code, message]).toEqual([
-        "Forbidden",
+        403,
         'clustertrustbundles.certificates.k8s.io "example.com:s:live" is forbidden: user not permitted to attest for signerName "example.com/s"',
       ]);
     }
@@ -50,7 +50,7 @@ describe("a cluster trust bundle", () => {
     ["its labels", bundle(OF_SIGNER, { labels: { canary: "live" } })],
   ])("is attested anew when %s change", (_what, object) => {
     const current = bundle(OF_SIGNER);
-    expect(refusalOf(nobody, requestFor(BUNDLES, { operation: "UPDATE", object, current })).code).toBe("Forbidden");
+    expect(refusalOf(nobody, requestFor(BUNDLES, { operation: "UPDATE", object, current })).code).toBe(403);
   });
 
   test("loses owners and finalizers without being attested", () => {

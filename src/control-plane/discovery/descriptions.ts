@@ -2,6 +2,7 @@
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   Affinity: "Rules about which nodes a pod may or should run on.",
   Binding: "Assigns a pod to a node.",
+  ClusterTrustBundle: "Certificates of authorities that pods may trust.",
   CertificateSigningRequest: "A request for a certificate, to be approved and then signed.",
   ClusterRole: "A set of permissions that holds in every namespace and for cluster-wide objects.",
   ClusterRoleBinding: "Gives the permissions of a cluster role to users, groups and service accounts, everywhere.",
@@ -99,6 +100,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "ObjectMeta.ownerReferences": "The objects that this one belongs to; it is collected when they are gone.",
   "ObjectMeta.resourceVersion": "Changes with every change of the object; to be compared for equality only.",
   "ObjectMeta.uid": "Identifies the object over all time, while names are used again. Set by the server.",
+  "ClusterTrustBundleSpec.signerName": "Whose certificates it verifies; none if empty.",
+  "ClusterTrustBundleSpec.trustBundle": "Certificates of authorities, as PEM.",
   "NodeSpec.podCIDR": "The addresses of the node's pods.",
   "NodeSpec.taints": "What keeps away pods that do not tolerate it.",
   "NodeSpec.unschedulable": "Keeps new pods away, as `kubectl cordon` does.",

@@ -27,7 +27,7 @@ describe("a cluster trust bundle", () => {
     const [authority, another] = [await create("root"), await create("other")];
     root = authority.certificatePem;
     other = another.certificatePem;
-    const terms = { authority, days: 1, now: NOW, usages: ["server"] as const };
+    const terms = { authority, notBefore: NOW, notAfter: NOW + 60_000, usages: ["server"] as const };
     leaf = (await issueCertificate({ ...terms, commonName: "leaf" })).certificatePem;
   });
 

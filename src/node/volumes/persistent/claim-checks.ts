@@ -32,6 +32,12 @@ export function checkClaim({ metadata, spec, status }: PersistentVolumeClaim): R
   return undefined;
 }
 
+/** Its controller is about to say that it is bound: it writes what it has decided first, and the status behind that. */
+export function isBeingBound({ metadata, spec, status }: PersistentVolumeClaim): boolean {
+  const isDecided = metadata?.annotations?.["pv.kubernetes.io/bind-completed"] === "yes";
+  return isDecided && (spec?.volumeName ?? "") !== "" && (status?.phase ?? "Pending") === "Pending";
+}
+
 /** A claim of that name which somebody else made is not the pod's, whatever it is bound to. */
 export function checkEphemeralClaim(pod: Pod, { metadata }: PersistentVolumeClaim): Refusal {
   const { namespace, name, uid } = podReference(pod);

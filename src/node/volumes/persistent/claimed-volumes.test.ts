@@ -204,10 +204,22 @@ it("a pod that is gone does not make the next of its UID wait", async () => {
   expect(await resolve()).toMatchObject({ retryAfterMs: 500 });
 });
 
-it("reads again what a pod uses after a minute, and for each pod", async () => {
-  for (let second = 0; second < 60; second += 10) {
+it.each([
+  ["that is about to be bound", "Pending", { "pv.kubernetes.io/bind-completed": "yes" }, true],
+  ["that is bound to nothing", "Pending", {}, false],
+  ["that has lost its volume", "Lost", { "pv.kubernetes.io/bind-completed": "yes" }, false],
+])("a claim %s: waiting for it is no event at first: %s", async (_which, phase, annotations, isQuiet) => {
+  const { metadata, ...bound } = boundClaim("data", "pv-1");
+  claims.byName.set("shop/data", { ...bound, metadata: { ...metadata, annotations }, status: { phase } });
+  expect(await resolve()).toMatchObject({ isQuiet, retryAfterMs: 500 });
+  for (let attempt = 0; attempt < 4; attempt++) await resolve();
+  expect(await resolve()).toMatchObject({ isQuiet: false, retryAfterMs: 10_000 });
+});
+
+it("reads again what a pod uses after ten seconds, and for each pod", async () => {
+  for (let second = 0; second < 10; second += 2) {
     await resolve();
-    await clock.advance(10_000);
+    await clock.advance(2_000);
   }
   expect(claims.calls).toHaveLength(2);
   await resolve();

@@ -4,7 +4,7 @@ import type { SelectableNode } from "../../../api/selectors/node-selector.ts";
 import { isAbort } from "../../../base/abort.ts";
 import { assert } from "../../../base/assert.ts";
 import { createBackOff } from "../../../base/back-off.ts";
-import { type Clock, MINUTE, SECOND } from "../../../base/clock.ts";
+import { type Clock, SECOND } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { VolumeOperationError } from "../volume-error.ts";
 import type { ClaimedVolumes, VolumeSource } from "../volume-plugin.ts";
@@ -15,6 +15,7 @@ import {
   checkEphemeralClaim,
   checkVolumeMode,
   claimNameOf,
+  isBeingBound,
   type Refusal,
 } from "./claim-checks.ts";
 import { isOnNode } from "./node-affinity.ts";
@@ -49,7 +50,7 @@ interface Found {
  * What has led to a volume is read again this long after, so that a change of its size is seen. In between, a pod that
  * runs is spared two calls at each of its syncs.
  */
-const MAX_AGE_MS = MINUTE;
+const MAX_AGE_MS = 10 * SECOND;
 /** A claim is bound by others, mostly within a second, and a node may not watch it. */
 const RETRY = { initialMs: SECOND / 2, maxMs: 10 * SECOND };
 /** Past it the pod that was asked for longest ago is forgotten: its next sync reads anew. */
@@ -140,6 +141,7 @@ async function readClaim(
   const { namespace } = podReference(pod);
   return await processing({ namespace, name }, async () => {
     const claim = await claims.claim(namespace, name, signal).catch(because("failed to fetch PVC from API server"));
+    if (isBeingBound(claim)) throw new BindingUnderWayError("PVC is not bound");
     refuse(checkClaim(claim));
     return claim;
   });
@@ -187,8 +189,19 @@ function claimError(volumeName: string, error: unknown, retryAfterMs: number): V
   if (error instanceof VolumeOperationError) {
     return new VolumeOperationError(error.message, { reason: error.reason, retryAfterMs, cause: error.cause });
   }
+  // Only if it lasts is it worth an event.
+  const isQuiet = retryAfterMs < RETRY.maxMs && isBindingUnderWay(error);
   const message =
     `Unable to attach or mount volumes: unmounted volumes=[${volumeName}], unattached volumes=[], ` +
     `failed to process volumes=[${volumeName}]: ${messageOf(error)}`;
-  return new VolumeOperationError(message, { retryAfterMs, cause: error });
+  return new VolumeOperationError(message, { retryAfterMs, isQuiet, cause: error });
+}
+
+/** See `isBeingBound`. */
+class BindingUnderWayError extends Error {
+  override readonly name = "BindingUnderWayError";
+}
+
+function isBindingUnderWay(error: unknown): boolean {
+  return error instanceof Error && (error instanceof BindingUnderWayError || isBindingUnderWay(error.cause));
 }
