@@ -45,9 +45,10 @@ export interface Mounts {
   /**
    * Unmounts all that is mounted over the path, stacked mounts and those below it included. Nothing happens where nothing
    * is, nor for a link. Rejects with `EBUSY` while it is used, with `ETIMEDOUT` if it does not end within `timeoutMs`
-   * (default 30 s).
+   * (default 30 s). `isLocal`: what is there needs no other machine to be unmounted, so that the mount table is read only
+   * if it does not go at once.
    */
-  unmount(path: string, options?: { timeoutMs?: number }): Promise<void>;
+  unmount(path: string, options?: { timeoutMs?: number; isLocal?: boolean }): Promise<void>;
 }
 
 /** One line of the kernel's mount table. */

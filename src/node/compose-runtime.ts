@@ -26,8 +26,8 @@ export interface RuntimeParts {
   runtime: PodRuntime;
   podFiles: PodFiles;
   volumes: VolumeParts;
-  /** Whether the runtime's default handler can make read-only what is mounted beneath a mount. */
-  supportsRecursiveReadOnly(): boolean;
+  /** Whether the pod's handler, as far as it is known, can make read-only what is mounted beneath a mount. */
+  supportsRecursiveReadOnly(pod: Pod): boolean;
   /** Why no pod can be worked on now; undefined when all is well. */
   runtimeError(): string | undefined;
   /** Why the node is not ready, the same and the network's. */

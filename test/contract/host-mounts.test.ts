@@ -362,6 +362,19 @@ function describeUnmount() {
     }
   });
 
+  it.each([false, true])("does what else it does with isLocal %s", async (isLocal) => {
+    await make("volume");
+    await mounts.unmount(path("volume"), { isLocal });
+    await mounts.mountMemory(path("volume"), undefined);
+    await make("volume/sub");
+    await mounts.mountMemory(path("volume/sub"), undefined);
+    await files.link(path("volume"), path("link"));
+    await mounts.unmount(path("link"), { isLocal });
+    expect(await mountedBelow()).toHaveLength(2);
+    await mounts.unmount(path("volume"), { isLocal });
+    expect(await mountedBelow()).toEqual([]);
+  });
+
   it("unmounts nothing through a link", async () => {
     await make("volume");
     await mounts.mountMemory(path("volume"), undefined);
@@ -391,12 +404,12 @@ function describeUnmount() {
     expect(await files.list(path("b/sub"))).toEqual([{ name: "deep", type: "directory" }]);
   });
 
-  it("says that it is busy, and unmounts it when it is let go", async () => {
+  it.each([false, true])("says that it is busy, and unmounts it when it is let go (isLocal %s)", async (isLocal) => {
     await make("volume");
     await mounts.mountMemory(path("volume"), undefined);
     await write("volume/file", "used");
     const release = await harness.hold(path("volume/file"));
-    await expect(mounts.unmount(path("volume"))).rejects.toMatchObject({
+    await expect(mounts.unmount(path("volume"), { isLocal })).rejects.toMatchObject({
       code: "EBUSY",
       message: expect.stringContaining(path("volume")),
     });

@@ -1,7 +1,8 @@
 import { access, readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { CodedError } from "../../base/errors.ts";
-import { findMountOf, parseMountInfo } from "./mount-info.ts";
+import { readMountTable } from "../../host/node/mounts/mount-table.ts";
+import { findMountOf } from "./mount-info.ts";
 
 const CAP_SYS_RESOURCE = 24n;
 /** Debian's, upstream's, and Fedora's. */
@@ -38,8 +39,8 @@ export async function readCniBinDirectory(): Promise<string> {
 
 /** overlayfs cannot lie on overlayfs, which is what a container's own root is. */
 export async function readSnapshotter(directory: string): Promise<"overlayfs" | "native"> {
-  const mounts = parseMountInfo(await readFile("/proc/self/mountinfo", "utf8"));
-  return findMountOf(mounts, directory)?.fileSystem === "overlay" ? "native" : "overlayfs";
+  const mounts = await readMountTable();
+  return findMountOf(mounts, directory)?.type === "overlay" ? "native" : "overlayfs";
 }
 
 /** The absolute path of a program: `name` itself when it is a path, else the first on the search path. */

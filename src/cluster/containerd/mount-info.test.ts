@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { computeMountsBeneath, findMountOf, isRootShared, parseMountInfo } from "./mount-info.ts";
+import { parseMountTable } from "../../host/node/mounts/mount-table.ts";
+import { computeMountsBeneath, findMountOf, isRootShared } from "./mount-info.ts";
 
 const PRIVATE = `22 27 0:21 / /proc rw,relatime - proc proc rw
 27 1 254:0 / / rw,relatime - ext4 /dev/vda rw
@@ -10,15 +11,11 @@ const PRIVATE = `22 27 0:21 / /proc rw,relatime - proc proc rw
 `;
 
 describe("mountinfo", () => {
-  const mounts = parseMountInfo(PRIVATE);
-
-  it("unescapes mount points and finds the file system behind optional fields", () => {
-    expect(mounts[3]).toEqual({ mountPoint: "/run/nodelet/a b", fileSystem: "tmpfs", shared: true });
-  });
+  const mounts = parseMountTable(PRIVATE);
 
   it("tells a private root from a shared one", () => {
     expect(isRootShared(mounts)).toBe(false);
-    expect(isRootShared(parseMountInfo("27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw\n"))).toBe(true);
+    expect(isRootShared(parseMountTable("27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw\n"))).toBe(true);
   });
 
   it("lists what is beneath a directory innermost first, and nothing of its neighbours", () => {
@@ -34,6 +31,6 @@ describe("mountinfo", () => {
     ["/run/nodelet/a bc", "ext4"],
     ["/", "ext4"],
   ])("finds the mount that %s lies in", (path, fileSystem) => {
-    expect(findMountOf(mounts, path)?.fileSystem).toBe(fileSystem);
+    expect(findMountOf(mounts, path)?.type).toBe(fileSystem);
   });
 });

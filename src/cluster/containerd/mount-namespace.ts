@@ -1,6 +1,7 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
+import { readMountTable } from "../../host/node/mounts/mount-table.ts";
 import { runCommand } from "../processes/run-command.ts";
-import { computeMountsBeneath, isRootShared, parseMountInfo } from "./mount-info.ts";
+import { computeMountsBeneath, isRootShared } from "./mount-info.ts";
 
 /**
  * Volumes that propagate mounts need a shared `/`. Where the machine's is private (no systemd) containerd and the node
@@ -12,9 +13,9 @@ import { computeMountsBeneath, isRootShared, parseMountInfo } from "./mount-info
  * pods that live on. Mounts that the machine makes after that do not show in it.
  */
 export async function ensureMountNamespace(path: string): Promise<string[]> {
-  const mounts = parseMountInfo(await readFile("/proc/self/mountinfo", "utf8"));
+  const mounts = await readMountTable();
   if (isRootShared(mounts)) return [];
-  if (!mounts.some((mount) => mount.mountPoint === path)) {
+  if (!mounts.some((mount) => mount.path === path)) {
     await writeFile(path, "");
     await runCommand("unshare", [`--mount=${path}`, "--propagation", "shared", "true"]);
   }
@@ -23,7 +24,7 @@ export async function ensureMountNamespace(path: string): Promise<string[]> {
 
 /** Unmounts everything beneath the directory, innermost first; the pinned namespace is one of them. */
 export async function unmountBeneath(directory: string): Promise<void> {
-  const mounts = parseMountInfo(await readFile("/proc/self/mountinfo", "utf8"));
+  const mounts = await readMountTable();
   for (const mountPoint of computeMountsBeneath(mounts, directory)) {
     await runCommand("umount", ["--lazy", mountPoint]);
   }

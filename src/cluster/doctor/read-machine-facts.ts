@@ -2,8 +2,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, statfs } from "node:fs/promises"
 import { createServer } from "node:net";
 import { release, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { MountEntry } from "../../host/mounts-port.ts";
+import { readMountTable } from "../../host/node/mounts/mount-table.ts";
 import { findCniBinDirectory, findProgram, readHasSysResource } from "../containerd/machine-facts.ts";
-import { isRootShared, type Mount, parseMountInfo } from "../containerd/mount-info.ts";
+import { isRootShared } from "../containerd/mount-info.ts";
 import { readLockHolder } from "../processes/process-lock.ts";
 import { runCommand } from "../processes/run-command.ts";
 import { computeStateLayout } from "../supervisor/state-layout.ts";
@@ -14,7 +16,7 @@ const SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 
 /** Reads what is there and tries what must be tried; changes nothing that stays. */
 export async function readMachineFacts(stateDirectory: string, ports: readonly number[]): Promise<MachineFacts> {
-  const mounts = parseMountInfo(await readFile("/proc/self/mountinfo", "utf8"));
+  const mounts = await readMountTable();
   const bridgeCalls = await readSysctl("net/bridge/bridge-nf-call-iptables");
   const portsTaken: number[] = [];
   for (const port of ports) if (!(await isPortFree(port))) portsTaken.push(port);
@@ -42,13 +44,13 @@ export async function readMachineFacts(stateDirectory: string, ports: readonly n
   };
 }
 
-async function readCgroupFacts(mounts: readonly Mount[]): Promise<CgroupFacts> {
-  const root = mounts.findLast((mount) => mount.mountPoint === "/sys/fs/cgroup");
-  if (root?.fileSystem === "cgroup2") {
+async function readCgroupFacts(mounts: readonly MountEntry[]): Promise<CgroupFacts> {
+  const root = mounts.findLast((mount) => mount.path === "/sys/fs/cgroup");
+  if (root?.type === "cgroup2") {
     const controllers = await readIfPresent("/sys/fs/cgroup/cgroup.controllers");
     return { version: 2, controllers: (controllers ?? "").trim().split(" ").filter(Boolean) };
   }
-  const hasV1 = mounts.some((mount) => mount.fileSystem === "cgroup");
+  const hasV1 = mounts.some((mount) => mount.type === "cgroup");
   const table = ((await readIfPresent("/proc/cgroups")) ?? "").split("\n").filter((line) => !line.startsWith("#"));
   const enabled = table.map((line) => line.split("\t")).filter((fields) => fields[3] === "1");
   return { version: hasV1 ? 1 : undefined, controllers: enabled.map((fields) => fields[0] ?? "") };

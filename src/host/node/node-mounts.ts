@@ -28,8 +28,8 @@ export function createNodeMounts(loadCalls: () => Promise<MountCalls> = loadMoun
     bindBeneath: async (request) => await bindBeneath(await load(), request),
     mountFileSystem,
     formatAndMount,
-    unmount: async (path, { timeoutMs = UNMOUNT_TIMEOUT_MS } = {}) =>
-      await unmountTree(await load(), path, { timeoutMs }),
+    unmount: async (path, { timeoutMs = UNMOUNT_TIMEOUT_MS, isLocal = false } = {}) =>
+      await unmountTree(await load(), path, { timeoutMs, isLocal }),
   };
 }
 

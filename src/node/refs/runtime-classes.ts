@@ -17,6 +17,8 @@ export interface RuntimeClasses {
    * ApiError NotFound for a class that does not exist, with other words when the server could not be asked.
    */
   handlerOf(pod: Pod, signal: AbortSignal): Promise<string>;
+  /** The same as far as it is known by now, without asking; undefined for a class that was not heard of. */
+  knownHandlerOf(pod: Pod): string | undefined;
 }
 
 export interface RuntimeClassesDeps extends ReflectorDeps {
@@ -43,13 +45,16 @@ export function createRuntimeClasses(deps: RuntimeClassesDeps): RuntimeClasses {
     }
   };
 
+  const knownHandlerOf = ({ spec }: Pod): string | undefined => {
+    const { runtimeClassName: name = "" } = spec ?? {};
+    return name === "" ? "" : reflector.get("", name)?.handler;
+  };
+
   return {
     run: async (signal) => reflector.run(signal),
     synced: async (signal) => reflector.synced(signal),
-    async handlerOf(pod, signal) {
-      const { runtimeClassName: name = "" } = pod.spec ?? {};
-      if (name === "") return "";
-      return (reflector.get("", name) ?? (await ask(name, signal))).handler;
-    },
+    handlerOf: async (pod, signal) =>
+      knownHandlerOf(pod) ?? (await ask(pod.spec?.runtimeClassName ?? "", signal)).handler,
+    knownHandlerOf,
   };
 }

@@ -65,7 +65,7 @@ export function createVolumeDirectoryMaker({ files, mounts }: VolumeDirectoryMak
       return path;
     },
     async remove(path) {
-      await mounts.unmount(path);
+      await mounts.unmount(path, { isLocal: true });
       await files.remove(path);
     },
   };

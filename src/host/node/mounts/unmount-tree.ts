@@ -14,14 +14,16 @@ const { O_DIRECTORY, O_NOFOLLOW } = constants;
 /** Stacked over one path; more than anybody means. */
 const MAX_ROUNDS = 1_000;
 
+interface UnmountOptions {
+  readonly timeoutMs: number;
+  /** See `Mounts.unmount`. Default false. */
+  readonly isLocal?: boolean;
+}
+
 /** See `Mounts.unmount`. */
-export async function unmountTree(
-  calls: MountCalls,
-  path: string,
-  { timeoutMs }: { timeoutMs: number },
-): Promise<void> {
+export async function unmountTree(calls: MountCalls, path: string, options: UnmountOptions): Promise<void> {
   try {
-    await withPlace(path, "unmount", async (place) => await unmountPlace(calls, place, { timeoutMs }));
+    await withPlace(path, "unmount", async (place) => await unmountPlace(calls, place, options));
   } catch (error) {
     // Nothing is mounted below a directory that is not there.
     if (codeOf(error) !== "ENOENT" && codeOf(error) !== "ENOTDIR") throw error;
@@ -32,7 +34,7 @@ export async function unmountTree(
 export async function unmountPlace(
   calls: MountCalls,
   place: HeldPlace,
-  { timeoutMs }: { timeoutMs: number },
+  { timeoutMs, isLocal = false }: UnmountOptions,
 ): Promise<void> {
   if ((await readMountIdAt(place)) === undefined) return;
   let isOver = false;
@@ -45,7 +47,7 @@ export async function unmountPlace(
     }, timeoutMs);
   });
   try {
-    await Promise.race([unmountRounds({ calls, place, timeoutMs, isOver: () => isOver }), tooLate]);
+    await Promise.race([unmountRounds({ calls, place, timeoutMs, isLocal, isOver: () => isOver }), tooLate]);
   } finally {
     clearTimeout(timer);
   }
@@ -55,6 +57,7 @@ interface Unmount {
   calls: MountCalls;
   place: HeldPlace;
   timeoutMs: number;
+  isLocal: boolean;
   isOver: () => boolean;
 }
 
@@ -64,9 +67,22 @@ async function unmountRounds(unmount: Unmount): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const id = await readMountIdAt(place);
     if (id === undefined || isOver()) return;
+    if (unmount.isLocal && (await goesAtOnce(unmount))) continue;
     await unmountTop(unmount, planUnmount(await readMountTable(), Number(id)));
   }
   throw mountError("EBUSY", { operation: "unmount", path: place.path, why: "something is mounted again and again" });
+}
+
+/** False where it is used, or holds other mounts. */
+async function goesAtOnce({ calls, place, timeoutMs }: Unmount): Promise<boolean> {
+  const { parent, name, path } = place;
+  try {
+    await calls.unmount({ parent, name, path, timeoutMs });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EBUSY") return false;
+    throw error;
+  }
 }
 
 async function unmountTop({ calls, place, timeoutMs, isOver }: Unmount, plan: UnmountPlan): Promise<void> {
