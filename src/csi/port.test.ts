@@ -38,7 +38,5 @@ it("is found by its code", () => {
 });
 
 it("reads as upstream's errors do", () => {
-  expect(failure("already-exists").message).toBe(
-    "NodeStageVolume of CSI driver x: rpc error: code = AlreadyExists desc = why",
-  );
+  expect(failure("already-exists").message).toBe("rpc error: code = AlreadyExists desc = why");
 });

@@ -112,18 +112,20 @@ export interface CsiVolumeStats {
 
 /**
  * A failed call. `detail` is the driver's own words, without the secrets of the request, should it have repeated them.
- * The message names the RPC and the driver and ends as upstream's errors do, which is what users search for. There is no
- * cause: whatever is below might repeat secrets too.
+ * The message is as upstream's, which is what users search for. There is no cause: whatever is below might repeat secrets
+ * too.
  */
 export class CsiError extends CodedError<GrpcErrorCode> {
   override readonly name = "CsiError";
+  readonly driver: string;
   /** `NodePublishVolume` */
   readonly rpc: string;
   readonly detail: string;
 
   constructor(code: GrpcErrorCode, call: { rpc: string; driver: string; detail: string }) {
     const { rpc, driver, detail } = call;
-    super(code, `${rpc} of CSI driver ${driver}: rpc error: code = ${nameOfCode(code)} desc = ${detail}`);
+    super(code, `rpc error: code = ${nameOfCode(code)} desc = ${detail}`);
+    this.driver = driver;
     this.rpc = rpc;
     this.detail = detail;
   }

@@ -163,6 +163,8 @@ export interface Machine {
   hugepages(): Promise<Hugepages[]>;
   /** Of the file system that holds the path. Rejects with `ENOENT` when there is nothing. */
   fileSystemCapacity(path: string): Promise<FileSystemCapacity>;
+  /** The same, with how full it is. May never settle where the file system is another machine's. */
+  fileSystemUsage(path: string): Promise<FileSystemUsage>;
   identity(): Promise<MachineIdentity>;
 }
 
@@ -186,6 +188,20 @@ export interface MachineIdentity {
 export interface Hugepages {
   readonly pageSizeBytes: bigint;
   readonly pages: bigint;
+}
+
+/** How full a file system is. */
+export interface FileSystemUsage {
+  readonly bytes: Usage;
+  /** All 0 where the file system makes them as it needs them. */
+  readonly inodes: Usage;
+}
+
+/** `available`: to users other than root, for whom some may be kept; so the three need not add up. */
+export interface Usage {
+  readonly total: bigint;
+  readonly available: bigint;
+  readonly used: bigint;
 }
 
 /** How much a file system can hold, used or not. */

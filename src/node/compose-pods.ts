@@ -10,6 +10,7 @@ import type { NodeAgentPorts } from "./node-agent-ports.ts";
 import { createPodSync } from "./podsync/pod-sync.ts";
 import type { NodeFacts } from "./runtime/config/node-facts.ts";
 import type { PodStatuses } from "./status/pod-statuses.ts";
+import { VolumeError } from "./volumes/volume-error.ts";
 import { measureSyncer } from "./workers/measured-syncer.ts";
 import { referenceOf } from "./workers/pod-syncer.ts";
 import { createPodWorkers, type PodWorkers } from "./workers/pod-workers.ts";
@@ -45,8 +46,7 @@ export function composePods(deps: PodPartsDeps, config: NodeAgentConfig): PodWor
     networkError: health.networkError,
     hostIps: () => facts.hostIps,
     runtimeName: () => health.runtime().name || "containerd",
-    // What the handler of a runtime class can do is not at hand here: its containers are told as those that cannot.
-    supportsRecursiveReadOnly: ({ spec }) => !spec?.runtimeClassName && parts.supportsRecursiveReadOnly(),
+    supportsRecursiveReadOnly: parts.supportsRecursiveReadOnly,
   });
   return createPodWorkers(
     {
@@ -68,7 +68,9 @@ export function composePods(deps: PodPartsDeps, config: NodeAgentConfig): PodWor
         const record = (reason: string, message: string) =>
           timeline.record(podReference(subject.pod), { type: "Warning", reason, message });
         if (work === "terminating") record("FailedKillPod", `error killing pod: ${messageOf(error)}`);
-        else record("FailedSync", `Error syncing pod, will be tried again: ${messageOf(error)}`);
+        // Of its volumes the pod has heard already, one by one.
+        else if (!(error instanceof VolumeError))
+          record("FailedSync", `Error syncing pod, will be tried again: ${messageOf(error)}`);
       },
     },
     { resyncMs: config.kubelet.syncFrequency, backOffMs: SYNC_BACK_OFF_MS },

@@ -8,10 +8,12 @@ import type { Timeline } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
 import type { CsiParts } from "./compose-csi.ts";
 import type { RefParts } from "./compose-refs.ts";
+import { composeVolumeStats, type VolumeStatsParts } from "./compose-volume-stats.ts";
 import { limitVolumes } from "./csi/limited-volumes.ts";
 import type { KubePorts, NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import type { NodeFacts } from "./runtime/config/node-facts.ts";
 import { createApiVolumePlugins } from "./volumes/api/api-volumes.ts";
+import { createLoneSources } from "./volumes/api/lone-sources.ts";
 import { type CsiPlugin, createCsiPlugin } from "./volumes/csi/csi-plugin.ts";
 import { guardStorage, type Storage } from "./volumes/guarded-storage.ts";
 import { createImageVolumePlugin } from "./volumes/image/image-volume.ts";
@@ -36,6 +38,7 @@ export interface VolumeParts {
   subPaths: SubPaths;
   /** Those that storage drivers bring; undefined on a standalone node. */
   csi: CsiPlugin | undefined;
+  statistics: Pick<VolumeStatsParts, "stats" | "setGauges">;
   parts: readonly Part[];
 }
 
@@ -64,6 +67,7 @@ export function composeVolumes(deps: VolumePartsDeps, config: NodeAgentConfig): 
   const storage = guardStorage({ files, mounts }, guard);
   const subPaths = createSubPaths({ ...storage, log: ports.log }, { rootDirectory });
   const csi = cluster && composeCsiPlugin(deps, { ...cluster, storage }, config);
+  const statistics = composeVolumeStats({ ports, timeline, csi }, config);
   const plugins: VolumePlugin[] = [
     createEmptyDirPlugin({ directoryMaker, allocatable: () => facts.allocatable }),
     createHostPathPlugin(storage),
@@ -75,7 +79,7 @@ export function composeVolumes(deps: VolumePartsDeps, config: NodeAgentConfig): 
       files,
       clock,
       directoryMaker,
-      api: cluster && volumeSources(cluster.refs, facts),
+      api: cluster ? volumeSources(cluster.refs, facts) : createLoneSources({ podFacts: () => facts }),
       onOutdated(pod, volumeName, error) {
         const { message } = volumeError([{ volumeName, error }]);
         timeline.record(podReference(pod), { type: "Warning", reason: "FailedMount", message });
@@ -84,9 +88,10 @@ export function composeVolumes(deps: VolumePartsDeps, config: NodeAgentConfig): 
     ...(csi ? [limitVolumes(csi, cluster.csi.drivers)] : []),
   ];
   const claims = cluster && composeClaims(deps, cluster, config);
-  const volumes = createPodVolumes({ files, mounts, plugins, claims, subPaths }, { rootDirectory });
-  const parts = csi ? [{ name: "volumes of storage drivers", run: csi.run }] : [];
-  return { volumes, subPaths, csi, parts };
+  const observed = plugins.map(statistics.observe);
+  const volumes = createPodVolumes({ files, mounts, plugins: observed, claims, subPaths }, { rootDirectory });
+  const parts = [...(csi ? [{ name: "volumes of storage drivers", run: csi.run }] : []), statistics.part];
+  return { volumes, subPaths, csi, statistics, parts };
 }
 
 function composeClaims(

@@ -107,6 +107,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     states: workers.states,
     runtimePods: pleg.pods,
     discardedEvents: () => inbox.discarded,
+    setVolumeGauges: runtime.volumes.statistics.setGauges,
   });
   return {
     view: createNodeView({

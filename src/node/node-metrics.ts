@@ -17,6 +17,8 @@ export interface NodeMetricsDeps {
   states(): ReadonlyMap<string, PodState>;
   runtimePods(): ReadonlyMap<string, RuntimePod>;
   discardedEvents(): number;
+  /** Sets the gauges about volumes. */
+  setVolumeGauges(): void;
 }
 
 /** Upstream's buckets for pod starts go from half a second on; the first ones here are ours, to see below that. */
@@ -53,6 +55,7 @@ export function createNodeMetrics(deps: NodeMetricsDeps): NodeView["metrics"] {
   const setGauges = declareGauges(deps);
   return async () => {
     setGauges();
+    deps.setVolumeGauges();
     return { contentType: metrics.contentType, text: await metrics.render() };
   };
 }

@@ -17,7 +17,7 @@ export function describeCalls(current: () => CsiUnderTest): void {
         code: "internal",
         rpc: "NodeStageVolume",
         detail: "no such disk",
-        message: `NodeStageVolume of CSI driver ${driver.name}: rpc error: code = Internal desc = no such disk`,
+        message: "rpc error: code = Internal desc = no such disk",
       });
       expect(isFinalCsiError(error)).toBe(true);
     });

@@ -421,4 +421,13 @@ function describeMachine() {
     expect(sizeBytes).toBeGreaterThan(1_000_000n);
     expect(inodes).toBeGreaterThanOrEqual(0n);
   });
+
+  it("knows how full the file system beneath a path is", async () => {
+    const { bytes, inodes } = await host.machine.fileSystemUsage("/");
+    expect(bytes.total).toBe((await host.machine.fileSystemCapacity("/")).sizeBytes);
+    for (const { total, available, used } of [bytes, inodes]) {
+      for (const part of [available, used]) expect(part).toBeGreaterThanOrEqual(0n);
+      expect(available + used).toBeLessThanOrEqual(total);
+    }
+  });
 }

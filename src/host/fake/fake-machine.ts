@@ -59,6 +59,11 @@ export function createFakeMachine(): FakeMachine {
       if (machine.facts.fileSystem === undefined) throw fileError("ENOENT", "statfs", path);
       return machine.facts.fileSystem;
     },
+    async fileSystemUsage(path) {
+      const { sizeBytes, inodes } = await machine.fileSystemCapacity(path);
+      const empty = (total: bigint) => ({ total, available: total, used: 0n });
+      return { bytes: empty(sizeBytes), inodes: empty(inodes) };
+    },
     identity: async () => machine.facts.identity,
   };
   return machine;

@@ -41,6 +41,13 @@ export function createNodeMachine(files: Pick<Files, "read" | "list">): Machine 
       const { blocks, bsize, files: inodes } = await statfs(path, { bigint: true });
       return { sizeBytes: blocks * bsize, inodes };
     },
+    async fileSystemUsage(path) {
+      const { bsize, blocks, bfree, bavail, files: inodes, ffree } = await statfs(path, { bigint: true });
+      return {
+        bytes: { total: blocks * bsize, available: bavail * bsize, used: (blocks - bfree) * bsize },
+        inodes: { total: inodes, available: ffree, used: inodes - ffree },
+      };
+    },
     identity: async () => readMachineIdentity(files, release()),
   };
 }

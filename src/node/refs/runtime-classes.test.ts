@@ -55,6 +55,17 @@ describe("runtime classes", () => {
     expect(server.calls).toEqual(["list runtimeclasses "]);
   });
 
+  it("give what they know without asking", async () => {
+    const known = (name?: string) => classes.knownHandlerOf(podOf(name));
+    put("sandboxed", "runsc");
+    expect([known(), known(""), known("sandboxed")]).toEqual(["", "", undefined]);
+    await start();
+    expect([known("sandboxed"), known("missing")]).toEqual(["runsc", undefined]);
+    server.remove("runtimeclasses", "", "sandboxed");
+    expect(known("sandboxed")).toBeUndefined();
+    expect(server.calls).toEqual(["list runtimeclasses "]);
+  });
+
   it("ask for what the copy does not have yet", async () => {
     put("sandboxed", "runsc");
     expect(await handlerOf("sandboxed")).toBe("runsc");

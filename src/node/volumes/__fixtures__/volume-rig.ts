@@ -3,6 +3,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Mounts } from "../../../host/mounts-port.ts";
 import type { Files } from "../../../host/port.ts";
 import { createApiVolumePlugins } from "../api/api-volumes.ts";
+import { createLoneSources } from "../api/lone-sources.ts";
 import type { VolumeSources } from "../api/volume-sources.ts";
 import { createEmptyDirPlugin } from "../local/empty-dir.ts";
 import { createHostPathPlugin } from "../local/host-path.ts";
@@ -14,13 +15,15 @@ import { volumeError } from "../volume-error.ts";
 /** The machine and the API that the volumes of a test are on. */
 export interface VolumeRigDeps {
   host: { files: Files; mounts: Mounts; clock: Pick<Clock, "now"> };
+  /** Default: there is none. */
   api?: VolumeSources;
   /** With the words of the event. */
   onOutdated?: (message: string) => void;
 }
 
 /** The pod's own kinds of volumes, as the node agent puts them together. */
-export function createVolumeRig({ host, api, onOutdated }: VolumeRigDeps, rootDirectory: string): PodVolumes {
+export function createVolumeRig({ host, onOutdated, ...deps }: VolumeRigDeps, rootDirectory: string): PodVolumes {
+  const { api = createLoneSources({ podFacts: () => ({ allocatable: {} }) }) } = deps;
   const { files, mounts, clock } = host;
   const directoryMaker = createVolumeDirectoryMaker({ files, mounts });
   const plugins = [

@@ -167,6 +167,16 @@ describe("what cannot be had", () => {
       'MountVolume.SetUp failed for volume "login" : secret volumes need an API server, and there is none here',
     );
   });
+
+  it("without an API server is no lack for what the pod itself tells", async () => {
+    volumes = createVolumeRig({ host }, "/kubelet");
+    const items = [{ path: "name", fieldRef: { fieldPath: "metadata.name" } }];
+    await setUp([
+      { name: "info", downwardAPI: { items } },
+      { name: "all", projected: { sources: [{ downwardAPI: { items } }] } },
+    ]);
+    expect([read("downward-api/info/name"), read("projected/all/name")]).toEqual(["web", "web"]);
+  });
 });
 
 describe("a token", () => {

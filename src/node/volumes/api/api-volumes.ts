@@ -46,12 +46,9 @@ export interface ApiVolumesDeps {
   files: Files;
   clock: Pick<Clock, "now">;
   directoryMaker: VolumeDirectoryMaker;
-  /** Undefined without an API server: volumes whose content comes from it are refused. */
-  api: VolumeSources | undefined;
+  api: VolumeSources;
   onOutdated(pod: Pod, volumeName: string, error: unknown): void;
 }
-
-type ReadyDeps = ApiVolumesDeps & { api: VolumeSources };
 
 interface ShownVersion {
   /** Of the payload. */
@@ -71,18 +68,14 @@ const GROUP_DIRECTORY_MODE = 0o2755;
  * stays as it was: `onOutdated` is told why.
  */
 export function createApiVolumePlugins(deps: ApiVolumesDeps): VolumePlugin[] {
-  const { api } = deps;
-  const shower = api && createVolumeShower({ ...deps, api });
+  const shower = createVolumeShower(deps);
   const kinds = ["secret", "configMap", "projected", "downwardAPI"] as const satisfies readonly ApiKind[];
   return kinds.map((kind) => ({
     name: PLUGIN_NAMES[kind],
     supports: (source) => source.kind === "pod" && source.volume[kind] !== undefined,
-    async setUp(request) {
-      if (shower === undefined) throw new Error(`${kind} volumes need an API server, and there is none here`);
-      return await shower.setUp(request, planApiVolume(kind, request));
-    },
+    setUp: async (request) => await shower.setUp(request, planApiVolume(kind, request)),
     tearDown: async ({ path }) => await deps.directoryMaker.remove(path),
-    forget: (podUid) => shower?.forget(podUid),
+    forget: (podUid) => shower.forget(podUid),
   }));
 }
 
@@ -112,7 +105,7 @@ interface VolumeShower {
   forget(podUid: string): void;
 }
 
-function createVolumeShower(deps: ReadyDeps): VolumeShower {
+function createVolumeShower(deps: ApiVolumesDeps): VolumeShower {
   const { files } = deps;
   /** By pod UID and volume name: what was last shown in full. The pod's end takes its part away. */
   const shown = new Map<string, Map<string, ShownVersion>>();
@@ -175,7 +168,7 @@ function pathOf({ directories }: VolumeRequest, { kind, volumeName }: ApiVolumeP
   return directories.of(PLUGIN_NAMES[kind], volumeName);
 }
 
-async function ensureDirectory(deps: ReadyDeps, request: VolumeRequest, plan: ApiVolumePlan): Promise<void> {
+async function ensureDirectory(deps: ApiVolumesDeps, request: VolumeRequest, plan: ApiVolumePlan): Promise<void> {
   const { pod, directories, signal } = request;
   const { memory: allocatable } = deps.api.podFacts(pod).allocatable;
   const memory = plan.kind === "configMap" ? undefined : { sizeBytes: computeMemorySize(pod, { allocatable }) };
@@ -190,7 +183,7 @@ async function ensureDirectory(deps: ReadyDeps, request: VolumeRequest, plan: Ap
 }
 
 async function publish(
-  deps: ReadyDeps,
+  deps: ApiVolumesDeps,
   request: VolumeRequest,
   plan: ApiVolumePlan,
   payload: Payload,

@@ -88,6 +88,15 @@ describe("attachment", () => {
     expect(callsOf(rig.csi)).toEqual([]);
   });
 
+  it("is asked for as soon as the node says that it uses this volume, whatever others are in use", async () => {
+    const rig = attachable();
+    const plugin = rig.plugin();
+    for (const volume of ["vol-1", "vol-2"]) putAttachment(rig, volume, { attached: true });
+    await setUp(plugin, podOf("a"), persistent(1));
+    await setUp(plugin, podOf("b"), persistent(2));
+    expect(rig.reports).toEqual([[IN_USE], [IN_USE.replace("vol-1", "vol-2")]]);
+  });
+
   it("is no volume's of a driver that says so, and every volume's of one that says nothing", async () => {
     const rig = createCsiRig();
     const plugin = rig.plugin();
@@ -417,26 +426,45 @@ describe("a volume that has grown", () => {
 });
 
 describe("statistics", () => {
-  it("tell how full a pod's volumes are and, where that is asked for, which are not well", async () => {
-    const condition = { abnormal: true, message: "gone" };
-    const rig = createCsiRig({
-      capabilities: [...STAGES, "VOLUME_CONDITION"],
-      volumes: { "vol-1": { condition } },
-    });
-    const plugin = rig.plugin({ volumeHealth: true });
+  const { signal } = new AbortController();
+  const condition = { abnormal: true, message: "gone" };
+  const createRig = (capabilities = [...STAGES, "VOLUME_CONDITION" as const]) =>
+    createCsiRig({ capabilities, volumes: { "vol-1": { condition } } });
+
+  it("tell how full a pod's volume is and, where that is asked for, how it is", async () => {
+    const rig = createRig();
+    const measured = { pod: podOf("a"), source: persistent(1) };
+    const full = { bytes: { total: 1024n ** 3n, used: 0n }, inodes: { used: 0n } };
+    for (const [volumeHealth, told] of [[true, condition] as const, [false, undefined] as const]) {
+      const plugin = rig.plugin({ volumeHealth });
+      await setUp(plugin, measured.pod, measured.source);
+      expect(await plugin.stats(measured, signal)).toMatchObject({ ...full, condition: told });
+      expect(await plugin.stats({ ...measured, pod: podOf("b") }, signal)).toBeUndefined();
+      plugin.forget?.("a");
+      expect(await plugin.stats(measured, signal)).toBeUndefined();
+    }
+  });
+
+  it.each([
+    ["has no statistics", STAGES.filter((capability) => capability !== "GET_VOLUME_STATS"), true],
+    ["is not there any more", STAGES, false],
+  ])("are not asked of a driver that %s", async (_, capabilities, isRegistered) => {
+    const rig = createCsiRig({ capabilities, volumes: { "vol-1": {} } });
+    const plugin = rig.plugin();
     await setUp(plugin, podOf("a"), persistent(1));
-    const { signal } = new AbortController();
-    expect(await plugin.stats("a", signal)).toMatchObject([
-      {
-        volumeName: "data",
-        claim: { namespace: "default", name: "claim-1" },
-        bytes: { total: 1024n ** 3n },
-        condition,
-      },
-    ]);
-    expect(rig.events).toEqual([{ type: "Warning", reason: "VolumeConditionAbnormal", message: "Volume data: gone" }]);
+    rig.isRegistered = isRegistered;
+    expect(await plugin.stats({ pod: podOf("a"), source: persistent(1) }, signal)).toBeUndefined();
+    expect(callsOf(rig.csi)).toEqual(["Stage ok", "Publish ok"]);
+  });
+
+  it("reject when the driver fails", async () => {
+    const rig = createRig();
+    const plugin = rig.plugin();
+    await setUp(plugin, podOf("a"), persistent(1));
     rig.csi.stop();
-    expect(await plugin.stats("a", signal)).toEqual([]);
-    expect(await plugin.stats("b", signal)).toEqual([]);
+    await expect(plugin.stats({ pod: podOf("a"), source: persistent(1) }, signal)).rejects.toMatchObject({
+      rpc: "NodeGetVolumeStats",
+      code: "unavailable",
+    });
   });
 });

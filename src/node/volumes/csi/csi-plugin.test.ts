@@ -153,7 +153,7 @@ describe("a failure of the driver", () => {
     rig.csi.faults.before = fail(rpc, "internal");
     const plugin = rig.plugin();
     await expect(setUp(plugin, podOf("a"), persistent(1))).rejects.toThrow(
-      `${words} for volume "pv-1" : ${rpc} of CSI driver ${DRIVER}: rpc error: code = ${code} desc = no luck`,
+      `${words} for volume "pv-1" : rpc error: code = ${code} desc = no luck`,
     );
     expect((await listLeft(rig.host)).filter((path) => path.includes("pods/"))).toEqual([]);
     await tearDownPod(plugin, rig.host, "a");

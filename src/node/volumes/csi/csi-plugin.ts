@@ -1,7 +1,8 @@
-import type { VolumePlugin } from "../volume-plugin.ts";
+import { podUid } from "../../../api/pods.ts";
+import type { VolumePlugin, VolumeRequest } from "../volume-plugin.ts";
 import { CSI_PLUGIN } from "./csi-paths.ts";
 import type { CsiPluginDeps, CsiPluginOptions } from "./csi-ports.ts";
-import { isCsiSource } from "./csi-volume.ts";
+import { csiVolumeOf, isCsiSource } from "./csi-volume.ts";
 import { userKey } from "./devices.ts";
 import { createPluginParts } from "./plugin-parts.ts";
 import { createVolumeSetUps } from "./set-up-volume.ts";
@@ -23,8 +24,11 @@ export interface CsiPlugin extends VolumePlugin {
   volumesAttached(): readonly { readonly name: string; readonly devicePath: string }[];
   /** The listener is called when one of the two may have changed; returns how to stop that. */
   subscribe(listener: () => void): () => void;
-  /** How full the pod's volumes are; those that their drivers do not tell of are left out. */
-  stats(podUid: string, signal: AbortSignal): Promise<readonly CsiVolumeReport[]>;
+  /**
+   * How full a volume is that a pod has, by one call of its driver. Undefined for one that the pod has not, and where the
+   * driver cannot tell.
+   */
+  stats(volume: Pick<VolumeRequest, "pod" | "source">, signal: AbortSignal): Promise<CsiVolumeReport | undefined>;
   /**
    * Unstages what no pod uses any more, also what is left from before a restart; retries what fails. Needs to wait for
    * no pod: a volume that a pod has is known by the pod's directory. Returns when nothing of it is left.
@@ -54,9 +58,9 @@ export function createCsiPlugin(deps: CsiPluginDeps, options: CsiPluginOptions):
     volumesInUse: () => volumesInUse(devices.all()),
     volumesAttached: () => (options.enableControllerAttachDetach ? [] : volumesAttached(devices.all())),
     subscribe: devices.subscribe,
-    async stats(podUid, signal) {
-      const volumes = [...setUps.mounted].filter(([key]) => key.startsWith(`${podUid}/`)).map(([, volume]) => volume);
-      return await readVolumeStats(deps, volumes, { signal, tellsHealth });
+    async stats({ pod, source }, signal) {
+      const mounted = setUps.mounted.get(userKey(podUid(pod), csiVolumeOf(source, pod).specName));
+      return mounted && (await readVolumeStats(deps, mounted, { signal, tellsHealth }));
     },
     run: async (signal) => await sweepDevices(parts, signal),
   };

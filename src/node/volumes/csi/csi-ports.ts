@@ -80,6 +80,6 @@ export interface CsiPluginOptions {
   readonly seLinuxEnabled: boolean;
   /** The feature gate SELinuxMount: labels by mount option are not for ReadWriteOncePod volumes alone. Default false. */
   readonly seLinuxMount?: boolean | undefined;
-  /** The feature gate CSIVolumeHealth: volumes that their driver calls abnormal get events. Default false. */
+  /** The feature gate CSIVolumeHealth: statistics tell what drivers say of their volumes' health. Default false. */
   readonly volumeHealth?: boolean | undefined;
 }

@@ -31,12 +31,10 @@ export async function mountVolume(
   work: MountWork,
   { device, prepared = inlineDevice(work) }: { device: Device | undefined; prepared: PreparedDevice | undefined },
 ): Promise<MountedVolume> {
-  const { volume, request } = work;
+  const { volume } = work;
   const { publish, expand } = STEPS[volume.kind];
   const ready = await inStep(publish, volume, async () => await publishVolume(deps, work, { device, prepared }));
   const mounted: MountedVolume = {
-    pod: request.pod,
-    volumeName: request.volumeName,
     volume,
     volumePath: ready.volumePath,
     ready: ready.volume,

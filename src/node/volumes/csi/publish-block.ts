@@ -52,10 +52,10 @@ export async function publishBlock(
   await mounts.bind(publishPath, mapPath);
 }
 
-/** Takes the device from the pod. The link goes last. */
+/** Takes the device from the pod. The link goes last, when nothing else is left (`onUnpublished`). */
 export async function unpublishBlock(
   deps: Pick<CsiPluginDeps, "drivers" | "files" | "mounts">,
-  { place, podUid, link }: BlockUse,
+  { place, podUid, link, onUnpublished }: BlockUse & { readonly onUnpublished: () => void },
   { driverName, volumeHandle }: VolumeData,
 ): Promise<void> {
   const { files, mounts } = deps;
@@ -69,6 +69,7 @@ export async function unpublishBlock(
   if (await mounts.isMountPoint(publishPath)) {
     throw pluginError(`blockMapper.unpublishVolumeForBlock: the driver has left something mounted at ${publishPath}`);
   }
+  onUnpublished();
   await files.remove(link);
 }
 

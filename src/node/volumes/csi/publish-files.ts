@@ -52,8 +52,12 @@ export async function publishFiles(
   } catch (error) {
     // Only the first attempt can be known to have left nothing: what an earlier one left, this refusal does not undo.
     if (isFirst && isFinalCsiError(error)) {
-      await removePodVolume(deps, directory);
-      trace.isOnDisk = false;
+      await removePodVolume(deps, {
+        path: directory,
+        onEmpty() {
+          trace.isOnDisk = false;
+        },
+      });
     }
     throw error;
   }
@@ -69,9 +73,19 @@ export async function callPublish(request: PublishRequest, targetPath: string): 
   );
 }
 
+/** The pod's directory of a volume, to be removed. */
+export interface PodVolumeDirectory {
+  readonly path: string;
+  /**
+   * Only empty directories are left of it. Not when they are gone: a removal that fails may have had its effect, and then
+   * nobody comes here again.
+   */
+  onEmpty(): void;
+}
+
 /** What the pod's directory says of the volume. Undefined: there was nothing but empty directories, and they are gone. */
-export async function readPodVolume(deps: Deps, directory: string): Promise<VolumeData | undefined> {
-  const data = await readVolumeData(deps.files, directory);
+export async function readPodVolume(deps: Deps, directory: PodVolumeDirectory): Promise<VolumeData | undefined> {
+  const data = await readVolumeData(deps.files, directory.path);
   if (data === undefined) await removePodVolume(deps, directory);
   return data;
 }
@@ -79,25 +93,26 @@ export async function readPodVolume(deps: Deps, directory: string): Promise<Volu
 /** Asks the driver to take the volume out of the pod's directory, and removes that. */
 export async function unpublishFiles(
   deps: Pick<CsiPluginDeps, "drivers" | "files" | "mounts">,
-  directory: string,
+  directory: PodVolumeDirectory,
   { driverName, volumeHandle }: VolumeData,
 ): Promise<void> {
   const driver = deps.drivers.get(driverName);
   if (driver === undefined) throw missingDriver("Unmounter.TearDownAt failed to get CSI client", driverName);
-  const targetPath = targetPathIn(directory);
+  const targetPath = targetPathIn(directory.path);
   await driver.node.unpublish({ volumeId: volumeHandle, targetPath }, { timeoutMs: CSI_TIMEOUT_MS });
   await removePodVolume(deps, directory);
 }
 
 /** Empty directories and our own file, the data last of what it speaks of. */
-async function removePodVolume({ files, mounts }: Deps, directory: string): Promise<void> {
-  const targetPath = targetPathIn(directory);
+async function removePodVolume({ files, mounts }: Deps, { path, onEmpty }: PodVolumeDirectory): Promise<void> {
+  const targetPath = targetPathIn(path);
   if (await mounts.isMountPoint(targetPath)) {
     throw pluginError(`Unmounter.TearDownAt failed to clean mount dir [${targetPath}]: it is still mounted`);
   }
   await files.removeEmptyDirectory(targetPath);
-  await files.remove(`${directory}/${VOLUME_DATA_FILE}`);
-  await files.removeEmptyDirectory(directory);
+  await files.remove(`${path}/${VOLUME_DATA_FILE}`);
+  onEmpty();
+  await files.removeEmptyDirectory(path);
 }
 
 /** The pod's directory of this plugin, as kubelet makes it. */

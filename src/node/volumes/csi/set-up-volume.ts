@@ -7,6 +7,7 @@ import type { CsiDriver } from "../../../csi/port.ts";
 import { VolumeOperationError } from "../volume-error.ts";
 import type { ReadyVolume, VolumeRequest } from "../volume-plugin.ts";
 import { AwaitedError, inStep, missingDriver, pluginError } from "./csi-failure.ts";
+import { uniqueVolumeName } from "./csi-paths.ts";
 import { type CsiVolume, csiVolumeOf } from "./csi-volume.ts";
 import { type Device, userKey, volumeKey } from "./devices.ts";
 import { computeLifecycleRefusal, isAttachable } from "./driver-policy.ts";
@@ -14,7 +15,6 @@ import { growVolume, type MountedVolume, mountVolume, republishVolume } from "./
 import type { PluginParts } from "./plugin-parts.ts";
 import { type MountWork, prepareDevice, STEPS } from "./prepare-device.ts";
 import { computeMountLabel } from "./se-linux-label.ts";
-import { volumesInUse } from "./volumes-in-use.ts";
 
 /** Between two looks at something that others have to do first; upstream's for attachments. */
 const AWAIT_INITIAL_MS = 500;
@@ -137,7 +137,8 @@ async function reserve(parts: PluginParts, work: MountWork): Promise<Device | un
   devices.changed();
   if (!device.isAttachable) return device;
   await inStep(STEPS[volume.kind].attach, volume, async () => {
-    await inUse.report(volumesInUse(devices.all()), request.signal);
+    // Of this one alone: others may be unstaged meanwhile, and the node then never says that it uses them.
+    await inUse.report([uniqueVolumeName(driverName, handle)], request.signal);
   });
   return device;
 }

@@ -14,30 +14,37 @@ export async function tearDownVolume(parts: PluginParts, place: VolumePlace): Pr
   const specName = place.directoryName;
   await devices.load();
   const kind = place.kind === "device" ? "block" : "files";
+  const release = () => devices.release(userKey(place.podUid, specName));
   await inStep(STEPS[kind].undo, { specName, kind }, async () => {
-    await (kind === "block" ? tearDownBlock(parts, place) : tearDownFiles(parts, place));
+    await (kind === "block" ? tearDownBlock(parts, place, release) : tearDownFiles(parts, place, release));
   });
-  devices.release(userKey(place.podUid, specName));
+  release();
 }
 
-async function tearDownFiles(parts: PluginParts, { path }: VolumePlace): Promise<void> {
-  const data = await readPodVolume(parts, path);
+async function tearDownFiles(parts: PluginParts, { path }: VolumePlace, onEmpty: () => void): Promise<void> {
+  const directory = { path, onEmpty };
+  const data = await readPodVolume(parts, directory);
   if (data === undefined) return;
   const key = volumeKey({ driverName: data.driverName, handle: data.volumeHandle });
-  await parts.lock.run(key, async () => await unpublishFiles(parts, path, data));
+  await parts.lock.run(key, async () => await unpublishFiles(parts, directory, data));
 }
 
-async function tearDownBlock(parts: PluginParts, { podUid, directoryName, path }: VolumePlace): Promise<void> {
+async function tearDownBlock(
+  parts: PluginParts,
+  { podUid, directoryName, path }: VolumePlace,
+  onUnpublished: () => void,
+): Promise<void> {
   const { files, lock, paths } = parts;
   const place = paths.block(directoryName);
   const data = await readVolumeData(files, place.dataDirectory);
   if (data === undefined) {
     await refusePublished(parts, place, podUid);
+    onUnpublished();
     await files.remove(path);
     return;
   }
   const key = volumeKey({ driverName: data.driverName, handle: data.volumeHandle });
-  await lock.run(key, async () => await unpublishBlock(parts, { place, podUid, link: path }, data));
+  await lock.run(key, async () => await unpublishBlock(parts, { place, podUid, link: path, onUnpublished }, data));
 }
 
 /** Without data, nobody knows which driver to ask. */

@@ -1,0 +1,61 @@
+import { podReference } from "../api/pods.ts";
+import { createHangGuard } from "../base/hang-guard.ts";
+import type { Timeline } from "../base/timeline.ts";
+import type { NodeAgentConfig } from "../config/node-agent-config.ts";
+import type { NodeAgentPorts, Part } from "./node-agent-ports.ts";
+import type { CsiPlugin } from "./volumes/csi/csi-plugin.ts";
+import { createStorageOperations, measurePlugin } from "./volumes/stats/measure-plugin.ts";
+import { createNodeVolumes } from "./volumes/stats/node-volumes.ts";
+import { createCollectionDurations, createVolumeGauges } from "./volumes/stats/volume-gauges.ts";
+import { createVolumeStats, type VolumeStats } from "./volumes/stats/volume-stats.ts";
+import type { VolumePlugin } from "./volumes/volume-plugin.ts";
+
+/** What is told of volumes: how many there are, how full they are, and what they cost. */
+export interface VolumeStatsParts {
+  stats: Pick<VolumeStats, "read">;
+  /** Brings the gauges up to date; for when the page of metrics is made. */
+  setGauges(): void;
+  /** The plugin, with all that it does observed. */
+  observe(plugin: VolumePlugin): VolumePlugin;
+  part: Part;
+}
+
+export interface VolumeStatsPartsDeps {
+  ports: NodeAgentPorts;
+  timeline: Timeline;
+  csi: CsiPlugin | undefined;
+}
+
+/** Of these statistics, so many reads may hang, each of which costs all of us a place; see `composeVolumes`. */
+const HUNG_SHARE = 8;
+
+export function composeVolumeStats(
+  { ports, timeline, csi }: VolumeStatsPartsDeps,
+  { kubelet }: NodeAgentConfig,
+): VolumeStatsParts {
+  const { metrics, log } = ports;
+  const { clock, random, machine } = ports.host;
+  const volumes = createNodeVolumes();
+  const operations = createStorageOperations(metrics);
+  const maxHung = Math.max(1, Math.floor(machine.fileAccessPlaces() / HUNG_SHARE));
+  const stats = createVolumeStats(
+    {
+      clock,
+      random,
+      log,
+      volumes,
+      csi,
+      machine,
+      guard: createHangGuard({ clock, maxHung }),
+      durations: createCollectionDurations(metrics),
+      onEvent: (pod, event) => timeline.record(podReference(pod), event),
+    },
+    { periodMs: kubelet.volumeStatsAggPeriod },
+  );
+  return {
+    stats,
+    setGauges: createVolumeGauges({ metrics, volumes, stats }),
+    observe: (plugin) => measurePlugin(plugin, { clock, operations, volumes }),
+    part: { name: "volume statistics", run: stats.run },
+  };
+}
