@@ -108,6 +108,7 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
     fail,
     restartDelayMs: () => delays.between(0, 5_000),
     onStarted() {
+      cluster?.storage?.started();
       for (const check of checks) check.started?.();
     },
     onKilled() {
@@ -120,6 +121,7 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
       for (const check of checks) check.called?.(rpc, request);
     },
     onLogged(line) {
+      cluster?.storage?.read(line);
       for (const check of checks) check.logged?.(line);
     },
     onPublished(published) {

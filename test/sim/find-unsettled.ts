@@ -2,6 +2,7 @@ import type { Pod } from "../../src/api/gen/types.ts";
 import { podFullName, podUid } from "../../src/api/pods.ts";
 import { findUnsettledInApi } from "./api/find-unsettled-in-api.ts";
 import { behaviourOf, containersOf, hasMissingImage, outcomeOf } from "./pod-script.ts";
+import { findUnsettledVolumes, isOverLimit, waitsForVolume } from "./storage/find-unsettled-volumes.ts";
 import { short } from "./trace.ts";
 import type { World } from "./world.ts";
 
@@ -28,7 +29,9 @@ export async function findUnsettled(world: World): Promise<string[]> {
     }
   }
   problems.push(...findStrangers(world, chosen), ...(await findLeftovers(world, chosen)));
-  if (world.cluster !== undefined) problems.push(...(await findUnsettledInApi(world, world.cluster, chosen)));
+  const { cluster } = world;
+  if (cluster !== undefined) problems.push(...(await findUnsettledInApi(world, cluster, chosen)));
+  if (cluster?.storage !== undefined) problems.push(...(await findUnsettledVolumes(world, cluster, cluster.storage)));
   return problems;
 }
 
@@ -80,14 +83,20 @@ function findInPod(world: World, uid: string): string[] {
   const most = 1 + MOST_SANDBOXES_A_CONTAINER * containersOf(pod).length;
   const problems = sandboxes.length > most ? [`${sandboxes.length} sandboxes`] : [];
   const expected = outcomeOf(pod);
+  const storage = world.cluster?.storage;
+  const isRefused = storage !== undefined && isOverLimit(storage, pod, status.reason);
+  const waits = storage !== undefined && status.phase === "Pending" && waitsForVolume(storage, pod);
   const isOver = status.phase === "Succeeded" || status.phase === "Failed";
   if (isOver) {
     const mayEnd =
-      status.phase === expected || (world.interference.pods.has(uid) && pod.spec?.restartPolicy !== "Always");
+      status.phase === expected ||
+      isRefused ||
+      (world.interference.pods.has(uid) && pod.spec?.restartPolicy !== "Always");
     if (!mayEnd) problems.push(`${status.phase} instead of ${expected}`);
     if (ready.length > 0) problems.push("over, with a ready sandbox");
     return problems;
   }
+  if (waits && ready.length === 0) return problems;
   const ids = new Set(ready.map(({ id }) => id));
   const containers = world.cri.containers().filter(({ sandboxId }) => ids.has(sandboxId));
   const mayStay = expected === "stays" || (world.interference.pods.has(uid) && pod.spec?.restartPolicy === "Never");

@@ -31,6 +31,8 @@ export interface Incarnation {
   /** Calls that have not settled. */
   pendingCalls(): string[];
   readonly pendingTimers: number;
+  /** A system call takes long, which nobody can end. */
+  readonly isHeldUp: boolean;
 }
 
 export interface IncarnationDeps {
@@ -50,6 +52,7 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
   const pending = new Map<number, string>();
   const timers = new Set<Timer>();
   let calls = 0;
+  let heldUp = 0;
   let isDead = false;
   const death = new AbortController();
   let stream: AbortController | undefined;
@@ -106,7 +109,9 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
     const path = mountTargetOf(parameters);
     return pass(`${operation} ${path}`, async () => {
       const delayMs = faults.mountDelay(operation, path);
+      heldUp++;
       if (delayMs > 0) await faults.during(async () => await sleep(host.clock, delayMs));
+      heldUp--;
       // Killed meanwhile: a system call that is under way ends nevertheless.
       return await disturbed(operation, path, call);
     });
@@ -169,6 +174,9 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
     pendingCalls: () => [...pending.values()],
     get pendingTimers() {
       return timers.size;
+    },
+    get isHeldUp() {
+      return heldUp > 0;
     },
   };
 }

@@ -148,7 +148,11 @@ export function createSimulatedNode(deps: NodeDeps): SimulatedNode {
     void own.ended.then(() => {
       hasEnded = true;
     });
-    for (let waited = 0; !hasEnded && waited <= stopLimitMs; waited += 100) await clock.advance(waited === 0 ? 0 : 100);
+    await clock.advance(0);
+    for (let waitedMs = 0; !hasEnded && waitedMs < stopLimitMs; ) {
+      if (!own.incarnation.isHeldUp) waitedMs += 100;
+      await clock.advance(100);
+    }
     if (!hasEnded && !own.incarnation.isDead) {
       deps.fail("a stopped agent ends", `after ${stopLimitMs} ms it still has ${listLeft(own.incarnation).join(", ")}`);
     }

@@ -1,21 +1,24 @@
 import type { CsiDrivers } from "../../csi/port.ts";
+import type { CsiPlugin } from "../volumes/csi/csi-plugin.ts";
 import { VolumeOperationError } from "../volumes/volume-error.ts";
 import type { VolumePlugin, VolumeSource } from "../volumes/volume-plugin.ts";
 import { findExceededVolumeLimit, type LimitedVolume, VOLUME_LIMIT_REASON } from "./volume-limit.ts";
 
+type LimitedPlugin = VolumePlugin & Pick<CsiPlugin, "load" | "devices">;
+
 /**
  * The plugin, within what each driver can serve on this node (`max_volumes_per_node`). The scheduler counts too, but not
  * for pods that name their node themselves, and not what changed since it looked. A pod over the limit is refused for
- * good, as upstream does when an attachment fails for it: another node may have room.
+ * good, as upstream does when an attachment fails for it: another node may have room. What is on the node already counts,
+ * whoever brought it, and is never refused.
  */
-export function limitVolumes(plugin: VolumePlugin, drivers: CsiDrivers): VolumePlugin {
-  /** By pod UID and volume name; a restart learns it anew from the pods that are set up again. */
-  const held = new Map<string, Map<string, LimitedVolume>>();
+export function limitVolumes(plugin: LimitedPlugin, drivers: CsiDrivers): VolumePlugin {
+  /** Let in, and perhaps not yet among the plugin's. */
+  const coming = new Set<LimitedVolume>();
 
-  const hold = (podUid: string, volumeName: string, volume: LimitedVolume): void => {
-    const ofPod = held.get(podUid) ?? new Map<string, LimitedVolume>();
-    if (ofPod.has(volumeName)) return;
-    const inUse = [...held.values()].flatMap((volumes) => [...volumes.values()]);
+  const letIn = (volume: LimitedVolume): void => {
+    const present = plugin.devices().map(({ driverName: driver, handle }) => ({ driver, handle }));
+    const inUse = [...present, ...coming];
     const limit = drivers.get(volume.driver)?.nodeInfo.maxVolumes;
     const limits = new Map(limit === undefined ? [] : [[volume.driver, Number(limit)]]);
     const exceeded = findExceededVolumeLimit({ podVolumes: [volume], inUse, limits });
@@ -23,19 +26,22 @@ export function limitVolumes(plugin: VolumePlugin, drivers: CsiDrivers): VolumeP
       const message = `${VOLUME_LIMIT_REASON}: CSI driver ${exceeded.driver} serves ${exceeded.limit} volumes here`;
       throw new VolumeOperationError(message, { rejectionReason: "VolumeAttachmentLimitExceeded" });
     }
-    held.set(podUid, ofPod.set(volumeName, volume));
+    coming.add(volume);
   };
 
   return {
     ...plugin,
     async setUp(request) {
       const volume = limitedVolumeOf(request.source);
-      if (volume !== undefined) hold(request.directories.podUid, request.volumeName, volume);
-      return await plugin.setUp(request);
-    },
-    forget(podUid) {
-      held.delete(podUid);
-      plugin.forget?.(podUid);
+      if (volume === undefined) return await plugin.setUp(request);
+      await plugin.load();
+      letIn(volume);
+      try {
+        return await plugin.setUp(request);
+      } finally {
+        // From here on the plugin knows of it, or it is not coming.
+        coming.delete(volume);
+      }
     },
   };
 }

@@ -2,11 +2,13 @@ import type { Pod } from "../../api/gen/types.ts";
 
 /**
  * How a pod differs from what was known of it: in what the node acts on (`desired`), in the status only, or not in
- * anything that matters. Annotations named in `ignored` do not count.
+ * anything that matters. Annotations named in `ignored` do not count. Another version of the pod counts as another
+ * status: what we wrote and what somebody else wrote over it may arrive as one, and look like what was there before.
  */
 export function comparePods(existing: Pod, offered: Pod, ignored: readonly string[]): "desired" | "status" | "none" {
   if (!isSameValue(desiredPart(existing, ignored), desiredPart(offered, ignored))) return "desired";
-  return isSameValue(existing.status, offered.status) ? "none" : "status";
+  const isSameVersion = existing.metadata?.resourceVersion === offered.metadata?.resourceVersion;
+  return isSameVersion && isSameValue(existing.status, offered.status) ? "none" : "status";
 }
 
 function desiredPart({ metadata, spec }: Pod, ignored: readonly string[]): unknown {

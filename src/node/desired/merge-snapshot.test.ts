@@ -40,7 +40,7 @@ describe("merging a snapshot", () => {
     ["another annotation", before, [makePod("a", {}, { annotations: { mine: "1" } })], ["UPDATE uid-a"]],
     ["an annotation less", annotated, [makePod("a")], ["UPDATE uid-a"]],
     ["the node's own annotations", before, [makePod("a", {}, { annotations: { [SEEN]: "never" } })], []],
-    ["another resource version", before, [makePod("a", {}, { resourceVersion: "2" })], []],
+    ["another version that says the same", before, [makePod("a", {}, { resourceVersion: "2" })], ["RECONCILE uid-a"]],
     ["another status", before, [makePod("a", { status: { phase: "Failed" } })], ["RECONCILE uid-a"]],
     [
       "another specification and status",

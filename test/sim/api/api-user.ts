@@ -95,7 +95,11 @@ export function createApiUser({ cluster, clock, trace, fail }: UserDeps): ApiUse
   const create = async (name: string) => {
     const bare = randomApiPod(dice, name);
     const pod = cluster.storage?.dress(bare) ?? bare;
-    await attempt(`creates pod ${name}`, async () => await admin.create(PODS, pod));
+    const claims = (pod.spec?.volumes ?? []).flatMap(
+      ({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [],
+    );
+    const what = claims.length === 0 ? `pod ${name}` : `pod ${name} with ${claims.join(" and ")}`;
+    await attempt(`creates ${what}`, async () => await admin.create(PODS, pod));
   };
 
   const remove = async (pod: Pod, gracePeriodSeconds?: number) => {

@@ -1,3 +1,5 @@
+import type { Cluster } from "../api/create-cluster.ts";
+import type { Storage } from "../storage/create-storage.ts";
 import type { World } from "../world.ts";
 import { createApiDeletionCheck } from "./api-deletion.ts";
 import { createApiReferencesCheck } from "./api-references.ts";
@@ -5,12 +7,15 @@ import { createApiStatusCheck } from "./api-status.ts";
 import { createApiWorkloadCheck } from "./api-workload.ts";
 import { createBackOffCheck } from "./back-off.ts";
 import type { Check } from "./check.ts";
+import { createClaimsCheck } from "./claims.ts";
+import { createDriverCallsCheck } from "./driver-calls.ts";
 import { createExclusionCheck } from "./exclusion.ts";
 import { createGracePeriodCheck } from "./grace-period.ts";
 import { createInitOrderCheck } from "./init-order.ts";
 import { createMonotonicStatusCheck } from "./monotonic-status.ts";
 import { createNeedlessStopCheck } from "./needless-stop.ts";
 import { createOwnershipCheck } from "./ownership.ts";
+import { createSecrecyCheck } from "./secrecy.ts";
 import { createTerminationCheck } from "./termination.ts";
 import { createVolumesCheck } from "./volumes.ts";
 import { createWorkloadCheck } from "./workload.ts";
@@ -24,6 +29,15 @@ function createApiChecks(world: World): Check[] {
     createApiDeletionCheck(world, cluster),
     createApiReferencesCheck(world, cluster),
     createApiWorkloadCheck(world),
+    ...(cluster.storage ? createStorageChecks(world, cluster, cluster.storage) : []),
+  ];
+}
+
+function createStorageChecks(world: World, cluster: Cluster, storage: Storage): Check[] {
+  return [
+    createDriverCallsCheck(world, storage),
+    createClaimsCheck(world, storage, cluster),
+    createSecrecyCheck(world),
   ];
 }
 

@@ -19,7 +19,7 @@ export function createNeedlessStopCheck(world: World): Check {
     const madeAt = made.get(sandbox.id) ?? 0;
     const wantedSince = world.wanted.wantedSince(uid);
     const wasWanted = wantedSince !== undefined && wantedSince <= madeAt && world.wanted.uncertainAt(uid) < madeAt;
-    if (!wasWanted || isDone(pod, newestOf(world, sandbox.id))) return;
+    if (!wasWanted || isOutdated(pod, container) || isDone(pod, newestOf(world, sandbox.id))) return;
     const name = `${sandbox.config.metadata?.name}/${container.config.metadata?.name} ${short(container.id)}`;
     world.fail("what is wanted and runs is never stopped", name);
   };
@@ -34,6 +34,12 @@ export function createNeedlessStopCheck(world: World): Check {
       for (const container of running) if (container.id === id || container.sandboxId === id) check(container);
     },
   };
+}
+
+/** Somebody has changed its image, which the node agent may have heard of late. */
+function isOutdated(pod: Pod, { config }: Readonly<FakeContainer>): boolean {
+  const image = containersOf(pod).find(({ name }) => name === config.metadata?.name)?.image;
+  return image !== config.image?.userSpecifiedImage;
 }
 
 /** The newest container of each name. */

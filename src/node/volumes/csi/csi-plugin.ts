@@ -18,6 +18,8 @@ import { volumesAttached, volumesInUse } from "./volumes-in-use.ts";
 export interface CsiPlugin extends VolumePlugin {
   /** Resolves when it is known what earlier agents left. Before that, `volumesInUse` is not to be told to anybody. */
   load(): Promise<void>;
+  /** All volumes of drivers that are on this node, or on their way to it; those that are inline in pods excepted. */
+  devices(): ReadonlyArray<{ readonly driverName: string; readonly handle: string }>;
   /** `status.volumesInUse` of the node, sorted: from before a volume is mounted until after it has been unstaged. */
   volumesInUse(): readonly string[];
   /** `status.volumesAttached`, where no controller keeps it; else empty. */
@@ -55,6 +57,7 @@ export function createCsiPlugin(deps: CsiPluginDeps, options: CsiPluginOptions):
     },
     forget: setUps.forget,
     load: devices.load,
+    devices: devices.all,
     volumesInUse: () => volumesInUse(devices.all()),
     volumesAttached: () => (options.enableControllerAttachDetach ? [] : volumesAttached(devices.all())),
     subscribe: devices.subscribe,

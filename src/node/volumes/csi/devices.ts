@@ -75,6 +75,8 @@ export function volumeKey({ driverName, handle }: { readonly driverName: string;
   return uniqueVolumeName(driverName, handle);
 }
 
+const UNKNOWN: DeviceState = { kind: "uncertain", seLinuxLabel: undefined };
+
 export function createDevices(
   deps: { files: Pick<Files, "list" | "read" | "removeEmptyDirectory">; paths: CsiPaths; log: Log },
   { nodeName }: { nodeName: string },
@@ -111,8 +113,12 @@ export function createDevices(
       device.state = { kind: "uncertain", seLinuxLabel: data.seLinuxMountContext };
     }
     for (const { podUid, specName, kind, data } of found.users) {
-      const users = kind === "block" ? blockDevices(specName) : fileDevices(data);
-      for (const device of users) device.users.set(userKey(podUid, specName), { podUid, isOnDisk: true });
+      const used = kind === "block" ? blockDevices(specName) : fileDevices(data);
+      for (const device of used) {
+        // What its directory does not tell, its user does: it may be staged.
+        if (found.unreadable.has(device.place.dataDirectory)) device.state = UNKNOWN;
+        device.users.set(userKey(podUid, specName), { podUid, isOnDisk: true });
+      }
     }
     changed();
   };

@@ -23,6 +23,8 @@ export interface FoundUser {
 /** All that the directories of pods and plugins tell. */
 export interface FoundOnDisk {
   readonly devices: readonly FoundDevice[];
+  /** Directories of devices that cannot be read: something was begun there, and only their users may say of what. */
+  readonly unreadable: ReadonlySet<string>;
   readonly users: readonly FoundUser[];
 }
 
@@ -38,7 +40,9 @@ export async function findOnDisk(deps: FindDeps): Promise<FoundOnDisk> {
   for (const podUid of await listNames(deps, deps.paths.pods)) {
     users.push(...(await findFileUsers(deps, podUid)), ...(await findBlockUsers(deps, podUid)));
   }
-  return { devices: [...(await findFileDevices(deps)), ...(await findBlockDevices(deps))], users };
+  const unreadable = new Set<string>();
+  const devices = [...(await findFileDevices(deps, unreadable)), ...(await findBlockDevices(deps, unreadable))];
+  return { devices, unreadable, users };
 }
 
 async function findFileUsers(deps: FindDeps, podUid: string): Promise<FoundUser[]> {
@@ -58,7 +62,7 @@ async function findBlockUsers(deps: FindDeps, podUid: string): Promise<FoundUser
   return names.map((specName) => ({ podUid, specName, kind: "block", data: undefined }));
 }
 
-async function findFileDevices(deps: FindDeps): Promise<FoundDevice[]> {
+async function findFileDevices(deps: FindDeps, unreadable: Set<string>): Promise<FoundDevice[]> {
   const { plugin, blocks, deviceIn } = deps.paths;
   const devices: FoundDevice[] = [];
   for (const driver of await listNames(deps, plugin)) {
@@ -66,20 +70,22 @@ async function findFileDevices(deps: FindDeps): Promise<FoundDevice[]> {
     for (const name of await listNames(deps, `${plugin}/${driver}`)) {
       const place = deviceIn(`${plugin}/${driver}/${name}`);
       const data = await readIfGood(deps, place.dataDirectory);
-      if (data !== "unreadable") devices.push({ place, data });
+      if (data === "unreadable") unreadable.add(place.dataDirectory);
+      else devices.push({ place, data });
     }
   }
   return devices;
 }
 
-async function findBlockDevices(deps: FindDeps): Promise<FoundDevice[]> {
+async function findBlockDevices(deps: FindDeps, unreadable: Set<string>): Promise<FoundDevice[]> {
   const devices: FoundDevice[] = [];
   for (const specName of await listNames(deps, deps.paths.blocks)) {
     // Beside the volumes' own directories stand two that hold all volumes.
     if (specName === "publish" || specName === "staging") continue;
     const place = deps.paths.block(specName);
     const data = await readIfGood(deps, place.dataDirectory);
-    if (data !== "unreadable") devices.push({ place, data });
+    if (data === "unreadable") unreadable.add(place.dataDirectory);
+    else devices.push({ place, data });
   }
   return devices;
 }
