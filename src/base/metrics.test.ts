@@ -28,6 +28,16 @@ it("renders what was counted, set and observed, as Prometheus reads it", async (
   expect(metrics.contentType).toContain("text/plain");
 });
 
+it("a gauge forgets what is gone", async () => {
+  const metrics = createMetrics();
+  const gauge = metrics.gauge("volumes", "Volumes.", ["plugin"]);
+  gauge.set(1, { plugin: "nfs" });
+  gauge.reset();
+  gauge.set(2, { plugin: "csi" });
+  const lines = (await metrics.render()).split("\n").filter((line) => line.startsWith("volumes"));
+  expect(lines).toEqual(['volumes{plugin="csi"} 2']);
+});
+
 it("two registries know nothing of each other", async () => {
   const [one, other] = [createMetrics(), createMetrics()];
   one.counter("pods_total", "Pods.").add();

@@ -23,6 +23,8 @@ export interface CounterSeries<L extends string> {
 /** Whatever it was set to last. */
 export interface GaugeSeries<L extends string> {
   set(value: number, labels?: Labels<L>): void;
+  /** Forgets every set of labels, so that what is gone is not told any longer; without labels, back to 0. */
+  reset(): void;
 }
 
 export interface HistogramSeries<L extends string> {
@@ -42,7 +44,10 @@ export function createMetrics(): Metrics {
     },
     gauge(name, help, labels = []) {
       const series = new Gauge({ name, help, labelNames: [...labels], registers: [registry] });
-      return { set: (value, values) => (values ? series.set(values, value) : series.set(value)) };
+      return {
+        set: (value, values) => (values ? series.set(values, value) : series.set(value)),
+        reset: () => series.reset(),
+      };
     },
     histogram(name, help, { labels = [], buckets = DEFAULT_BUCKETS } = {}) {
       const series = new Histogram({

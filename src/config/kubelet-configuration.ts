@@ -182,7 +182,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   mergeDefaultEvictionSettings: pointer(bool, false, "later", "1.32"),
   kernelMemcgNotification: value(bool, false, "later"),
   localStorageCapacityIsolation: pointer(bool, true, "later"),
-  volumeStatsAggPeriod: value(duration, 60_000, "later"),
+  volumeStatsAggPeriod: value(duration, 60_000, "works"),
 
   // Logs of containers, the life cycle of pods and of the node.
   containerLogMaxSize: value(text, "10Mi", "later"),
@@ -206,7 +206,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   iptablesMasqueradeBit: pointer(int32, 14, "ignored"),
   iptablesDropBit: pointer(int32, 15, "ignored"),
   volumePluginDir: value(text, "/usr/libexec/kubernetes/kubelet-plugins/volume/exec/", "later"),
-  enableControllerAttachDetach: pointer(bool, true, "later"),
+  enableControllerAttachDetach: pointer(bool, true, "works"),
 
   // This process.
   featureGates: optional(mapOf(bool), "works"),

@@ -125,14 +125,14 @@ describe("parseFlags reads a command line as pflag does", () => {
 
   it("says once of each flag that it is deprecated, or has no effect", () => {
     const parsed = parseFlags([
-      "--volume-stats-agg-period=1s",
-      "--volume-stats-agg-period=2s",
+      "--container-log-max-size=1Mi",
+      "--container-log-max-size=2Mi",
       "--lock-file=/x",
       "--root-dir=/y",
     ]);
     expect(parsed.ok && parsed.notices).toEqual([
-      "Flag --volume-stats-agg-period has been deprecated, set volumeStatsAggPeriod in the --config file instead",
-      "Flag --volume-stats-agg-period is accepted but has no effect in this version yet",
+      "Flag --container-log-max-size has been deprecated, set containerLogMaxSize in the --config file instead",
+      "Flag --container-log-max-size is accepted but has no effect in this version yet",
       "Flag --lock-file is accepted but has no effect in this version yet",
     ]);
   });

@@ -62,15 +62,18 @@ describe("decodeEnvelope", () => {
 
 const notFound = () => new CriError("not-found", { rpc: "X", endpoint: "unix:///x", detail: "not found" });
 
-/** Containers and sandboxes that stop at a time; others are not found. */
-function runtimeWhere({ containers = {}, sandboxes = {} }: Record<string, Record<string, number>>) {
+/** Containers and sandboxes that stop at a time, and containers that start at one; others are not found. */
+function runtimeWhere({ containers = {}, sandboxes = {}, starts = {} }: Record<string, Record<string, number>>) {
   const isOver = (at: number) => Date.now() >= at;
+  const stateOf = (id: string, stopsAt: number) => {
+    if (isOver(stopsAt)) return ContainerState.CONTAINER_EXITED;
+    return isOver(starts[id] ?? 0) ? ContainerState.CONTAINER_RUNNING : ContainerState.CONTAINER_CREATED;
+  };
   return {
     async containerStatus({ containerId }: { containerId: string }) {
       const at = containers[containerId];
       if (at === undefined) throw notFound();
-      const state = isOver(at) ? ContainerState.CONTAINER_EXITED : ContainerState.CONTAINER_RUNNING;
-      return ContainerStatusResponse.fromPartial({ status: { state } });
+      return ContainerStatusResponse.fromPartial({ status: { state: stateOf(containerId, at) } });
     },
     async podSandboxStatus({ podSandboxId }: { podSandboxId: string }) {
       const at = sandboxes[podSandboxId];
@@ -113,6 +116,17 @@ describe("followContainerdEvents", () => {
     expect([quick, sandbox]).toEqual([0, 10]);
     expect(slow).toBeGreaterThanOrEqual(50);
     expect(slow).toBeLessThan(65);
+    abort();
+    await ended;
+  });
+
+  it("holds back the exit of a container that the runtime is still about to call started", async () => {
+    const runtime = runtimeWhere({ containers: { fast: 50 }, starts: { fast: 20 } });
+    const { seen, ended, abort } = follow([exitOf("fast")], runtime);
+    await vi.advanceTimersByTimeAsync(49);
+    expect(seen).toEqual([]);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(seen.map(([, id]) => id)).toEqual(["fast"]);
     abort();
     await ended;
   });

@@ -70,12 +70,12 @@ export async function* followContainerdEvents(
     controller.abort();
   };
   const tasks = createTasks((_name, error) => fail(error));
-  const isStillRunning = async (id: string) =>
-    await statusReads.run(async () => await readIsRunning(deps.runtime, id, signal), signal);
+  const hasYetToStop = async (id: string) =>
+    await statusReads.run(async () => await readHasYetToStop(deps.runtime, id, signal), signal);
   const deliver = async (event: RuntimeEvent, catchUpLimitMs: number) => {
     if (event.kind === "stopped") {
       const { containerId } = event;
-      await untilStopped({ clock: deps.clock, isStillRunning }, { containerId, catchUpLimitMs, signal });
+      await untilStopped({ clock: deps.clock, hasYetToStop }, { containerId, catchUpLimitMs, signal });
     }
     if (!pending.offer(event)) fail(overflow());
   };
@@ -144,12 +144,12 @@ function catchUpLimitOf({ event }: Envelope): number {
  * state does not change (an OOM kill inside it) or cannot be read.
  */
 async function untilStopped(
-  { clock, isStillRunning }: { clock: Clock; isStillRunning(id: string): Promise<boolean> },
+  { clock, hasYetToStop }: { clock: Clock; hasYetToStop(id: string): Promise<boolean> },
   { containerId, catchUpLimitMs, signal }: { containerId: string; catchUpLimitMs: number; signal: AbortSignal },
 ): Promise<void> {
   const startedAt = clock.monotonic();
   for (;;) {
-    if (!(await isStillRunning(containerId))) return;
+    if (!(await hasYetToStop(containerId))) return;
     const elapsedMs = clock.monotonic() - startedAt;
     if (elapsedMs >= catchUpLimitMs) return;
     // A quarter of the time so far: close behind a quick exit, and few readings for a slow one.
@@ -157,10 +157,15 @@ async function untilStopped(
   }
 }
 
-async function readIsRunning(runtime: StatusReader, id: string, signal: AbortSignal): Promise<boolean> {
+/**
+ * A process may end before the call that starts it has returned: its container is "created" still, and will be "running"
+ * before it is "exited".
+ */
+async function readHasYetToStop(runtime: StatusReader, id: string, signal: AbortSignal): Promise<boolean> {
   try {
     const { status } = await runtime.containerStatus({ containerId: id, verbose: false }, { signal });
-    return status?.state === ContainerState.CONTAINER_RUNNING;
+    const { state } = status ?? {};
+    return state === ContainerState.CONTAINER_CREATED || state === ContainerState.CONTAINER_RUNNING;
   } catch (error) {
     if (!isCriError(error, "not-found")) return false;
   }

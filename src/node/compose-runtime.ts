@@ -1,3 +1,4 @@
+import type { Pod } from "../api/gen/types.ts";
 import { createBackOff } from "../base/back-off.ts";
 import { MINUTE, SECOND } from "../base/clock.ts";
 import type { Timeline } from "../base/timeline.ts";
@@ -10,6 +11,7 @@ import type { NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import { followRuntimeEvents } from "./pleg/follow-events.ts";
 import { createPleg, type Pleg, plegError } from "./pleg/pleg.ts";
 import { createPodCache, type PodCache } from "./pleg/pod-cache.ts";
+import type { RuntimeClasses } from "./refs/runtime-classes.ts";
 import type { NodeFacts } from "./runtime/config/node-facts.ts";
 import { createPodConfigs } from "./runtime/create-pod-configs.ts";
 import { createPodRuntime } from "./runtime/create-pod-runtime.ts";
@@ -81,8 +83,7 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
     { files, subPaths: volumes.subPaths, userNamespaces },
     { rootDirectory, clusterDomain: facts.clusterDomain, seLinuxEnabled: facts.seLinuxEnabled },
   );
-  const featuresOf = (handler: string) => health.runtime().handlers.find(({ name }) => name === handler)?.features;
-  const supportsRecursiveReadOnly = (handler = "") => featuresOf(handler)?.recursiveReadOnlyMounts === true;
+  const handlers = composeHandlers(health, refs?.runtimeClasses);
   const runtime = createPodRuntime({
     cri,
     host,
@@ -92,9 +93,7 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
       refs: refs && { ...refs.objects, services: () => refs.services },
       userNamespaces,
     }),
-    runtimeHandlerOf: refs?.runtimeClasses.handlerOf,
-    supportsUserNamespaces: (handler) => featuresOf(handler)?.userNamespaces === true,
-    supportsRecursiveReadOnly,
+    ...handlers.deps,
     runtimeVersion: health.runtime,
     backOff: createBackOff(RESTART_BACK_OFF),
     ensureImage: images.ensureImage,
@@ -114,5 +113,28 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
   ];
   const runtimeError = () => health.runtimeError() ?? plegError(pleg.health());
   const errors = () => [runtimeError(), health.networkError()].filter((error) => error !== undefined);
+  const { supportsRecursiveReadOnly } = handlers;
   return { health, cache, pleg, runtime, podFiles, volumes, supportsRecursiveReadOnly, runtimeError, errors, parts };
+}
+
+/** What pods' handlers can do: by the word of the runtime, and by the runtime classes where there is an API server. */
+function composeHandlers(health: Pick<RuntimeHealth, "runtime">, classes: RuntimeClasses | undefined) {
+  const featuresOf = (handler: string) => health.runtime().handlers.find(({ name }) => name === handler)?.features;
+  const knownHandlerOf = (pod: Pod) => {
+    if (classes !== undefined) return classes.knownHandlerOf(pod);
+    return pod.spec?.runtimeClassName ? undefined : "";
+  };
+  const deps = {
+    runtimeHandlerOf: classes?.handlerOf,
+    supportsUserNamespaces: (handler: string) => featuresOf(handler)?.userNamespaces === true,
+    supportsRecursiveReadOnly: (handler: string) => featuresOf(handler)?.recursiveReadOnlyMounts === true,
+    supportsSupplementalGroupsPolicy: () => health.runtime().features?.supplementalGroupsPolicy === true,
+  };
+  return {
+    deps,
+    supportsRecursiveReadOnly(pod: Pod): boolean {
+      const handler = knownHandlerOf(pod);
+      return handler !== undefined && deps.supportsRecursiveReadOnly(handler);
+    },
+  };
 }

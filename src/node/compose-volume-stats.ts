@@ -29,6 +29,7 @@ export interface VolumeStatsPartsDeps {
 /** Of these statistics, so many reads may hang, each of which costs all of us a place; see `composeVolumes`. */
 const HUNG_SHARE = 8;
 
+/** Builds it for all the plugins; `csi` is asked for the volumes of storage drivers. */
 export function composeVolumeStats(
   { ports, timeline, csi }: VolumeStatsPartsDeps,
   { kubelet }: NodeAgentConfig,

@@ -98,22 +98,21 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     onPodsChanged: () => reporting?.podsChanged(workers.states()),
     onRelisted: () => reporting?.judged(),
   });
-  const renderMetrics = createNodeMetrics({
-    nodeName: config.nodeName,
-    clock,
-    metrics,
-    statuses,
-    desiredPods: desired.pods,
-    states: workers.states,
-    runtimePods: pleg.pods,
-    discardedEvents: () => inbox.discarded,
-    setVolumeGauges: runtime.volumes.statistics.setGauges,
-  });
   return {
     view: createNodeView({
       nodeName: config.nodeName,
       clock,
-      renderMetrics,
+      renderMetrics: createNodeMetrics({
+        nodeName: config.nodeName,
+        clock,
+        metrics,
+        statuses,
+        desiredPods: desired.pods,
+        states: workers.states,
+        runtimePods: pleg.pods,
+        discardedEvents: () => inbox.discarded,
+        setVolumeGauges: runtime.volumes.statistics.setGauges,
+      }),
       timeline,
       desired,
       statuses,

@@ -13,12 +13,14 @@ export interface TestedRuntime {
   readonly mountsPartsOfImages: boolean;
   readonly mountsRecursivelyReadOnly: boolean;
   readonly hasUserNamespaces: boolean;
+  /** Can keep a pod's users out of the groups that the image gives them. */
+  readonly leavesOutGroups: boolean;
 }
 
 /** The containerd on the search path, and others by their paths, separated by colons. A runc beside one is its own. */
 const OTHERS = (process.env["NODELET_TEST_CONTAINERDS"] ?? "").split(":").filter((path) => path !== "");
 
-/** The containerd on the search path first; says how many others there are to test on if there are none. */
+/** The containerd on the search path first; says so where there are no others to test on. */
 export async function readTestedRuntimes(): Promise<TestedRuntime[]> {
   if (OTHERS.length === 0) {
     console.warn("SKIPPED: other versions of containerd; name their programs in NODELET_TEST_CONTAINERDS=path1:path2");
@@ -31,7 +33,9 @@ async function readTestedRuntime(binary: string | undefined): Promise<TestedRunt
   const version = parseContainerdVersion(printed);
   if (version === undefined) throw new Error(`${binary ?? "containerd"} is no containerd: ${printed}`);
   const beside = binary === undefined ? "" : join(dirname(binary), "runc");
-  const features: unknown = JSON.parse(await runCommand(existsSync(beside) ? beside : "runc", ["features"]));
+  // Before 1.1 runc did not tell what it can do.
+  const told = await runCommand(existsSync(beside) ? beside : "runc", ["features"]).catch(() => "{}");
+  const features = JSON.stringify(JSON.parse(told));
   const isSince = (major: number, minor: number) =>
     version.major > major || (version.major === major && version.minor >= minor);
   return {
@@ -41,7 +45,8 @@ async function readTestedRuntime(binary: string | undefined): Promise<TestedRunt
     mountsImages: isSince(2, 1),
     mountsPartsOfImages: isSince(2, 2),
     // Before 2.0 containerd did not tell what its handlers can do.
-    mountsRecursivelyReadOnly: isSince(2, 0) && JSON.stringify(features).includes('"rro"'),
-    hasUserNamespaces: isSince(2, 0) && JSON.stringify(features).includes('"idmap":{"enabled":true}'),
+    mountsRecursivelyReadOnly: isSince(2, 0) && features.includes('"rro"'),
+    leavesOutGroups: isSince(2, 0),
+    hasUserNamespaces: isSince(2, 0) && features.includes('"idmap":{"enabled":true}'),
   };
 }

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Pod } from "../../src/api/gen/types.ts";
 import { createNodeUnderTest, type NodeUnderTest } from "./node-under-test.ts";
 import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "./pods.ts";
+import { readTestedRuntimes } from "./runtime-abilities.ts";
 import { findDoubles, readRunningContainers } from "./runtime-state.ts";
 
-/** The containerd on the search path, and others by their paths, separated by colons. */
-const OTHERS = (process.env["NODELET_TEST_CONTAINERDS"] ?? "").split(":").filter((path) => path !== "");
-const CONTAINERDS = [{ name: "containerd" }, ...OTHERS.map((path) => ({ name: path, binary: path }))];
+/** Each start is a race of its own. */
+const FAST_ROUNDS = 3;
+const FAST_PODS = 4;
+/** What an event has not told is found by the relist, every half a minute. */
+const SOONER_THAN_A_RELIST_MS = 15_000;
 
-if (OTHERS.length === 0) {
-  console.warn("SKIPPED: other versions of containerd; name their programs in NODELET_TEST_CONTAINERDS=path1:path2");
-}
-
-describe.each(CONTAINERDS)("a node agent on $name", ({ name, ...options }) => {
+describe.each(await readTestedRuntimes())("a node agent on $name", ({ name, binary }) => {
   let node: NodeUnderTest;
   beforeAll(async () => {
-    node = await createNodeUnderTest(options);
+    node = await createNodeUnderTest(binary === undefined ? {} : { binary });
     await node.start();
   });
   afterAll(async () => await node?.destroy());
@@ -39,6 +39,17 @@ describe.each(CONTAINERDS)("a node agent on $name", ({ name, ...options }) => {
     expect(containerOf(crash, "main")).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 3 } } });
     for (const name of ["done", "crash"]) await node.remove(`${name}.json`);
     for (const name of ["done", "crash"]) await node.gone(name);
+  });
+
+  it("hears of every container that ends while it is being started", async () => {
+    const isInBackOff = (pod: Pod) => containerOf(pod, "main")?.state?.waiting?.reason === "CrashLoopBackOff";
+    for (let round = 0; round < FAST_ROUNDS; round++) {
+      const names = Array.from({ length: FAST_PODS }, (_, number) => `fast-${round}-${number}`);
+      await Promise.all(names.map(async (name) => await node.write(`${name}.json`, shellPod(name, "exit 3"))));
+      await Promise.all(names.map(async (name) => await node.pod(name, isInBackOff, SOONER_THAN_A_RELIST_MS)));
+      await Promise.all(names.map(async (name) => await node.remove(`${name}.json`)));
+      await Promise.all(names.map(async (name) => await node.gone(name)));
+    }
   });
 
   it("adopts what runs after kill -9, and goes on after containerd was killed", async () => {

@@ -1,28 +1,37 @@
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/api/gen/types.ts";
+import { findProgram } from "../../src/cluster/containerd/machine-facts.ts";
+import { computeDemoImage } from "../../src/cluster/images/build-images.ts";
 import { buildImageArchive } from "../../src/cluster/images/image-archive.ts";
 import { configMap, secret } from "./cluster/api-objects.ts";
 import { startLocalRegistry } from "./cluster/local-registry.ts";
-import { containerOf, isRunning } from "./pods.ts";
+import { containerOf } from "./pods.ts";
 import { readTestedRuntimes } from "./runtime-abilities.ts";
 import { readRunningContainers } from "./runtime-state.ts";
 import { createVolumeNode, mountingPod, type VolumeNode } from "./volumes/volume-node.ts";
 
+const ARCHITECTURE = process.arch === "x64" ? "amd64" : "arm64";
 const WEIGHTS_IMAGE = "localhost/nodelet-e2e/weights:1";
+const GROUP_IMAGE = "localhost/nodelet-e2e/group:1";
+const READERS = 5_000;
 /** What upstream cuts pods' ranges of IDs from begins here, and each is so long. */
 const IDS_PER_POD = 65_536;
 
 /** Why the pod's container waits. */
 const waitingOf = (pod: Pod) => containerOf(pod, "main")?.state?.waiting;
+const hasRestarted = (pod: Pod) => {
+  const { restartCount, state } = containerOf(pod, "main") ?? {};
+  return restartCount === 1 && state?.running !== undefined;
+};
 const waitsFor = (reason: string) => (pod: Pod) => waitingOf(pod)?.reason === reason;
 
 /** Files and no program: an image that can only be mounted. */
 async function buildWeights(): Promise<Buffer> {
   return await buildImageArchive({
     reference: WEIGHTS_IMAGE,
-    architecture: process.arch === "x64" ? "amd64" : "arm64",
+    architecture: ARCHITECTURE,
     config: {},
     entries: [
       { type: "directory", path: "layers", mode: 0o755 },
@@ -33,20 +42,39 @@ async function buildWeights(): Promise<Buffer> {
   });
 }
 
+/** The demo image, where the user nobody is in one more group. */
+async function buildWithGroup(): Promise<Buffer> {
+  const path = await findProgram("busybox", process.env["PATH"] ?? "");
+  const busybox = await readFile(path ?? "busybox");
+  const { entries, ...demo } = computeDemoImage({
+    architecture: ARCHITECTURE,
+    busybox,
+    applets: ["sh", "sleep", "cat"],
+  });
+  const group = Buffer.from(`root:x:0:\nnogroup:x:65534:\nreaders:x:${READERS}:nobody\n`);
+  const withGroup = entries.map((entry) => (entry.path === "etc/group" ? { ...entry, data: group } : entry));
+  return await buildImageArchive({ ...demo, reference: GROUP_IMAGE, entries: withGroup });
+}
+
 describe.each(await readTestedRuntimes())("volumes on $name, $version.text", (runtime) => {
   let world: VolumeNode;
   const { version } = runtime;
   beforeAll(async () => {
     world = await createVolumeNode(runtime.binary === undefined ? {} : { binary: runtime.binary });
-    const tar = join(world.scratch, "weights.tar");
-    await writeFile(tar, await buildWeights());
-    await world.node.containerd.importImage(tar);
+    // Whom the host does not know must get to what is mounted for it.
+    await chmod(world.node.directory, 0o711);
+    // As it is on a node: nobody but root needs to get to the volumes themselves.
+    await chmod(join(world.node.directory, "kubelet"), 0o750);
+    const images = { weights: await buildWeights(), group: await buildWithGroup() };
+    for (const [name, archive] of Object.entries(images)) {
+      const tar = join(world.scratch, `${name}.tar`);
+      await writeFile(tar, archive);
+      await world.node.containerd.importImage(tar);
+    }
     await world.cluster.apply(
       secret("credentials", { password: "s3cret\n" }),
       configMap("settings", { mode: "fast\n" }),
-      ...["runc", "absent"].map((handler) => {
-        return { apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata: { name: `class-${handler}` }, handler };
-      }),
+      { apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata: { name: "class-runc" }, handler: "runc" },
     );
   });
   afterAll(async () => await world?.destroy());
@@ -94,15 +122,12 @@ describe.each(await readTestedRuntimes())("volumes on $name, $version.text", (ru
         await expect(world.shell("weights", change)).rejects.toThrow("Read-only file system");
       }
       await world.shell("weights", "kill -TERM 1");
-      await world.pod("weights", (pod) => isRunning(pod) && containerOf(pod, "main")?.restartCount === 1);
-      await world.pod("weights", (pod) => containerOf(pod, "main")?.state?.running !== undefined);
+      await world.pod("weights", hasRestarted);
       expect(await look()).toBe(seen);
       expect(await world.end("weights")).toEqual([]);
-      const mounted = (await world.mounts()).filter(({ path }) => path.includes("image-volume"));
-      expect(mounted).toEqual([]);
     });
 
-    it.concurrent("say that an image which is not to be pulled is absent, and start when it is there", async () => {
+    it.concurrent("say that an image which is not to be pulled is absent", async () => {
       const reference = "localhost/nodelet-e2e/absent:1";
       await world.create(mountingPod("never", { volumes: { v: { image: { reference, pullPolicy: "Never" } } } }));
       const pod = await world.pod("never", waitsFor("ErrImageNeverPull"));
@@ -141,6 +166,15 @@ describe.each(await readTestedRuntimes())("volumes on $name, $version.text", (ru
       expect(await world.end("part")).toEqual([]);
     });
 
+    it("are mounted only while their containers are there", async () => {
+      const mounted = async () => (await world.mounts()).filter(({ path }) => path.includes("/image-volumes/")).length;
+      expect(await mounted()).toBe(0);
+      await world.run(mountingPod("while", { volumes: { v: weights() } }));
+      expect(await mounted()).toBe(1);
+      expect(await world.end("while")).toEqual([]);
+      expect(await mounted()).toBe(0);
+    });
+
     it.skipIf(!runtime.mountsPartsOfImages)("may be shown in part", async () => {
       const mounts = [{ name: "v", subPath: "layers" }];
       await world.run(mountingPod("part", { volumes: { v: weights() }, mounts }));
@@ -176,17 +210,20 @@ describe.each(await readTestedRuntimes())("volumes on $name, $version.text", (ru
       modes.push(["Enabled", undefined, "Enabled"], ["Enabled", "class-runc", "Enabled"]);
     }
 
-    it.concurrent.each(modes)("%s, runtime class %s: is %s, and the status says so", async (mode, className, effect) => {
-      const name = `recursive-${mode}-${className ?? "default"}`.toLowerCase();
-      const pod = await world.run(readOnlyPod(name, mode, className));
-      const told = { name: "v", mountPath: "/v", readOnly: true, recursiveReadOnly: effect };
-      expect(statusOf(pod)).toEqual([told]);
-      await expect(world.shell(name, "echo x > /v/x")).rejects.toThrow("Read-only file system");
-      const write = world.shell(name, `echo x > /v/beneath/${name}`);
-      if (effect === "Disabled") expect(await write).toBe("");
-      else await expect(write).rejects.toThrow("Read-only file system");
-      expect(await world.end(name)).toEqual([]);
-    });
+    it.concurrent.each(modes)(
+      "%s, runtime class %s: is %s, and the status says so",
+      async (mode, className, effect) => {
+        const name = `recursive-${mode}-${className ?? "default"}`.toLowerCase();
+        const pod = await world.run(readOnlyPod(name, mode, className));
+        const told = { name: "v", mountPath: "/v", readOnly: true, recursiveReadOnly: effect };
+        expect(statusOf(pod)).toEqual([told]);
+        await expect(world.shell(name, "echo x > /v/x")).rejects.toThrow("Read-only file system");
+        const write = world.shell(name, `echo x > /v/beneath/${name}`);
+        if (effect === "Disabled") expect(await write).toBe("");
+        else await expect(write).rejects.toThrow("Read-only file system");
+        expect(await world.end(name)).toEqual([]);
+      },
+    );
 
     it.skipIf(runtime.mountsRecursivelyReadOnly)("Enabled: the container is not made, and says why", async () => {
       await world.create(readOnlyPod("enabled", "Enabled"));
@@ -196,6 +233,40 @@ describe.each(await readTestedRuntimes())("volumes on $name, $version.text", (ru
       expect(waitingOf(pod)?.message).toBe(message);
       await world.event("enabled", { type: "Warning", reason: "Failed", message: `Error: ${message}` });
       expect(await world.end("enabled")).toEqual([]);
+    });
+  });
+
+  describe("of a group that the image gives to its user", () => {
+    const nobody = 65_534;
+    const readersPod = async (name: string, supplementalGroupsPolicy: string) => {
+      const path = join(world.scratch, name);
+      await mkdir(path);
+      await writeFile(join(path, "file"), "readers'\n", { mode: 0o640 });
+      await chown(join(path, "file"), 0, READERS);
+      return mountingPod(name, {
+        volumes: { v: { hostPath: { path, type: "Directory" } } },
+        spec: { securityContext: { runAsUser: nobody, supplementalGroupsPolicy } },
+        container: { image: GROUP_IMAGE },
+      });
+    };
+
+    it.concurrent("are open to it by Merge", async () => {
+      await world.run(await readersPod("merge", "Merge"));
+      expect(await world.shell("merge", "cat /v/file")).toBe("readers'\n");
+      expect(await world.end("merge")).toEqual([]);
+    });
+
+    it.skipIf(!runtime.leavesOutGroups).concurrent("are closed to it by Strict", async () => {
+      await world.run(await readersPod("strict", "Strict"));
+      await expect(world.shell("strict", "cat /v/file")).rejects.toThrow("Permission denied");
+      expect(await world.end("strict")).toEqual([]);
+    });
+
+    it.skipIf(runtime.leavesOutGroups).concurrent("are not opened by Strict: there is no sandbox", async () => {
+      await world.create(await readersPod("strict", "Strict"));
+      const message = "Failed to create pod sandbox: SupplementalGroupsPolicy=Strict is not supported in this node";
+      await world.event("strict", { type: "Warning", reason: "FailedCreatePodSandBox", message });
+      expect(await world.end("strict")).toEqual([]);
     });
   });
 
@@ -241,7 +312,9 @@ describe.each(await readTestedRuntimes())("volumes on $name, $version.text", (ru
     };
     /** The host's ID of the pod's root. */
     const firstIdOf = async (pod: string) => {
-      const [inside, outside, length] = (await readFile(`/proc/${await pidOf(pod)}/uid_map`, "utf8")).trim().split(/ +/);
+      const [inside, outside, length] = (await readFile(`/proc/${await pidOf(pod)}/uid_map`, "utf8"))
+        .trim()
+        .split(/ +/);
       expect([inside, length]).toEqual(["0", String(IDS_PER_POD)]);
       return Number(outside);
     };
@@ -290,6 +363,16 @@ describe.each(await readTestedRuntimes())("volumes on $name, $version.text", (ru
       expect(await world.end("group")).toEqual([]);
     });
 
+    it.concurrent("lie beside a /proc that may be bare for such a pod, and only for one", async () => {
+      const hidden = "grep -c ' /proc/' /proc/mounts || true";
+      await world.run(mountingPod("masked", { volumes: {}, spec: { hostUsers: false } }));
+      expect(Number(await world.shell("masked", hidden))).toBeGreaterThan(1);
+      const container = { securityContext: { procMount: "Unmasked" } };
+      await world.run(mountingPod("bare", { volumes: {}, spec: { hostUsers: false }, container }));
+      expect(await world.shell("bare", hidden)).toBe("0\n");
+      for (const name of ["masked", "bare"]) expect(await world.end(name)).toEqual([]);
+    });
+
     it.concurrent("may be of an image, or of the host", async () => {
       const path = join(world.scratch, "mapped");
       await mkdir(path);
@@ -315,8 +398,7 @@ describe.each(await readTestedRuntimes())("volumes on $name, $version.text", (ru
       expect(others).toEqual(running);
       // A container that starts again is in the sandbox that stands, with its IDs.
       await world.shell("first", "kill -TERM 1");
-      await world.pod("first", (pod) => containerOf(pod, "main")?.state?.terminated !== undefined || waitingOf(pod) !== undefined);
-      await world.pod("first", (pod) => (containerOf(pod, "main")?.restartCount ?? 0) === 1 && containerOf(pod, "main")?.state?.running !== undefined);
+      await world.pod("first", hasRestarted);
       expect(await firstIdOf("first")).toBe(before[0]);
       expect(await world.shell("first", "cat /s/password /mode")).toBe("s3cret\nfast\n");
       for (const name of [...names, "third"]) expect(await world.end(name)).toEqual([]);

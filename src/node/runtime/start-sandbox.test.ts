@@ -98,6 +98,30 @@ describe("users of its own", () => {
   });
 });
 
+describe("only the groups that the pod names", () => {
+  const podOf = (supplementalGroupsPolicy: string) =>
+    makePod({ spec: { securityContext: { supplementalGroupsPolicy } } });
+
+  it.each<[policy: string, options: Parameters<typeof createRuntimeRig>[0]]>([
+    ["Strict", { supportsSupplementalGroupsPolicy: () => true }],
+    ["Merge", { supportsSupplementalGroupsPolicy: () => false }],
+  ])("%s: are its processes', as far as it asks for that (%o)", async (policy, options) => {
+    const rig = createRuntimeRig(options);
+    await rig.sync(podOf(policy));
+    expect(rig.cri.sandboxes()).toHaveLength(1);
+  });
+
+  it.each<[who: string, options: Parameters<typeof createRuntimeRig>[0]]>([
+    ["a runtime that says no", { supportsSupplementalGroupsPolicy: () => false }],
+    ["a runtime that says nothing", {}],
+  ])("are not to be had from %s, which would add the image's", async (_who, options) => {
+    const rig = createRuntimeRig(options);
+    const error = "SupplementalGroupsPolicy=Strict is not supported in this node";
+    await expect(rig.sync(podOf("Strict"))).rejects.toThrow(`Failed to create pod sandbox: ${error}`);
+    expect(rig.cri.sandboxes()).toEqual([]);
+  });
+});
+
 it("a pod on the host's network needs no hostname that the kernel could hold", async () => {
   const spec = { hostNetwork: true, hostname: "x".repeat(60), subdomain: "sub", setHostnameAsFQDN: true };
   const rig = createRuntimeRig();

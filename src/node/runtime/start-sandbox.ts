@@ -35,6 +35,11 @@ export interface RuntimeHandlerDeps {
    * know of them would run the pod with the host's. Default: none does.
    */
   supportsUserNamespaces?: ((handler: string) => boolean) | undefined;
+  /**
+   * Whether the runtime says that it can leave out the groups that an image gives to its users: one that does not know of
+   * the field would let them in. Default: it cannot.
+   */
+  supportsSupplementalGroupsPolicy?: (() => boolean) | undefined;
 }
 
 export interface SandboxDeps extends RuntimeHandlerDeps {
@@ -54,7 +59,7 @@ export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
 
   /** A sandbox of another kind than asked for would be less of a wall: without the class there is none. */
   const handlerOf = async (pod: Pod, signal: AbortSignal): Promise<string> => {
-    const { runtimeClassName, hostUsers } = pod.spec ?? {};
+    const { runtimeClassName, hostUsers, securityContext } = pod.spec ?? {};
     if (runtimeClassName && deps.runtimeHandlerOf === undefined) {
       throw new Error(`failed to lookup RuntimeClass ${runtimeClassName}: the node has no API server`);
     }
@@ -62,6 +67,10 @@ export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
     if (hostUsers === false && deps.supportsUserNamespaces?.(handler) !== true) {
       const who = handler === "" ? "runtime" : `RuntimeClass handler "${handler}"`;
       throw new Error(`can't set \`spec.hostUsers: false\`, ${who} does not support user namespaces`);
+    }
+    if (securityContext?.supplementalGroupsPolicy === "Strict" && deps.supportsSupplementalGroupsPolicy?.() !== true) {
+      // Upstream's words (pkg/kubelet/lifecycle/predicate.go), which it tells before, of the whole node.
+      throw new Error("SupplementalGroupsPolicy=Strict is not supported in this node");
     }
     return handler;
   };

@@ -63,7 +63,7 @@ interface RigSyncOptions {
 /** The executor of plans over a fake machine and a fake runtime. */
 export function createRuntimeRig(options: RuntimeRigOptions = {}) {
   const { facts, refs, userNamespaces, runtimeHandlerOf, supportsUserNamespaces, ...more } = options;
-  const { runtimeVersion, supportsRecursiveReadOnly, ...criOptions } = more;
+  const { runtimeVersion, supportsRecursiveReadOnly, supportsSupplementalGroupsPolicy, ...criOptions } = more;
   const node = createFakeNode(criOptions);
   const { host, clock, cri, timeline } = node;
   const rootDirectory = "/var/lib/kubelet";
@@ -83,7 +83,7 @@ export function createRuntimeRig(options: RuntimeRigOptions = {}) {
     containerLogsDirectory: "/var/log/containers",
     runtimeHandlerOf,
     supportsUserNamespaces,
-    ...{ runtimeVersion, supportsRecursiveReadOnly },
+    ...{ runtimeVersion, supportsRecursiveReadOnly, supportsSupplementalGroupsPolicy },
   });
 
   /** Syncs the pod as its worker does, on what the runtime holds now; returns failures as `main CrashLoopBackOff`. */
