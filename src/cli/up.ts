@@ -43,12 +43,18 @@ export interface UpContext {
   argv: readonly string[];
 }
 
+/**
+ * Containers with users of their own come by here on the way to their root: to be listed it is not, and what is private in
+ * it says so itself.
+ */
+const STATE_DIRECTORY_MODE = 0o711;
+
 /** Runs a node until it is asked to stop, or with `--detach` until its pods run. Returns the exit code. */
 export async function up(options: UpOptions, context: UpContext): Promise<number> {
   requireRoot("up");
   const layout = computeStateLayout(options.stateDir);
-  await mkdir(layout.directory, { recursive: true, mode: 0o700 });
-  await chmod(layout.directory, 0o700);
+  await mkdir(layout.directory, { recursive: true, mode: STATE_DIRECTORY_MODE });
+  await chmod(layout.directory, STATE_DIRECTORY_MODE);
   if (options.detach && !options.supervisor) return await upDetached(layout, options, context);
   const link = createSupervisorLink(options.supervisor);
   try {

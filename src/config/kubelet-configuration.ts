@@ -142,7 +142,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   oomScoreAdj: pointer(int32, -999, "later"),
   seccompDefault: pointer(bool, false, "works"),
   singleProcessOOMKill: optional(bool, "works", "1.32"),
-  userNamespaces: optional(objectOf({ idsPerPod: pointer(int64, 65_536, "later") }), "later", "1.33"),
+  userNamespaces: optional(objectOf({ idsPerPod: pointer(int64, 65_536, "works") }), "works", "1.33"),
   allowedUnsafeSysctls: optional(listOf(text), "works"),
   /** Of 1.37, accepted early: a file written for it loads. */
   defaultPodSysctls: optional(mapOf(text), "later", "1.37"),
