@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { AbortedError } from "./abort.ts";
-import { createTasks } from "./tasks.ts";
+import { AbortedError, aborted } from "./abort.ts";
+import { createTasks, runWithTasks } from "./tasks.ts";
 
 function createRig() {
   const crashes: Array<[string, unknown]> = [];
@@ -41,4 +41,31 @@ it("an abort is no crash", async () => {
   tasks.spawn("stopped", async () => await Promise.reject(new AbortedError()));
   await tasks.settled();
   expect(crashes).toEqual([]);
+});
+
+it("a run ends with its signal, when all that it spawned has ended", async () => {
+  const controller = new AbortController();
+  const ended: string[] = [];
+  const run = runWithTasks(controller.signal, async (tasks, signal) => {
+    tasks.spawn("task", async () => {
+      await aborted(signal);
+      await Promise.resolve();
+      ended.push("task");
+    });
+    await aborted(signal);
+    ended.push("work");
+    throw new AbortedError();
+  });
+  controller.abort();
+  await run;
+  expect(ended).toEqual(["work", "task"]);
+});
+
+it("a task that crashes ends its run, which rejects with that", async () => {
+  const error = new Error("no");
+  const run = runWithTasks(new AbortController().signal, async (tasks, signal) => {
+    tasks.spawn("task", async () => await Promise.reject(error));
+    await aborted(signal);
+  });
+  await expect(run).rejects.toBe(error);
 });

@@ -1,4 +1,4 @@
-import { isAbort } from "./abort.ts";
+import { childController, isAbort } from "./abort.ts";
 
 /**
  * The background tasks of one owner. A task that rejects with anything but an abort is a crash: `onCrash` is told once
@@ -30,4 +30,30 @@ export function createTasks(onCrash: (name: string, error: unknown) => void): Ta
       return running.size;
     },
   };
+}
+
+/**
+ * Runs `work`, which may spawn tasks of its own, until it ends, a task crashes or the signal fires; the signal that it is
+ * handed then fires too. Returns when all tasks have ended; rejects with what `work` or a task threw, an abort excepted.
+ */
+export async function runWithTasks(
+  signal: AbortSignal,
+  work: (tasks: Tasks, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const { controller, release } = childController(signal);
+  let crash: { readonly error: unknown } | undefined;
+  const tasks = createTasks((_name, error) => {
+    crash ??= { error };
+    controller.abort();
+  });
+  try {
+    await work(tasks, controller.signal);
+  } catch (error) {
+    if (!isAbort(error)) throw error;
+  } finally {
+    controller.abort();
+    await tasks.settled();
+    release();
+  }
+  if (crash !== undefined) throw crash.error;
 }

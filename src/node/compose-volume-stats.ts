@@ -7,12 +7,11 @@ import type { CsiPlugin } from "./volumes/csi/csi-plugin.ts";
 import { createStorageOperations, measurePlugin } from "./volumes/stats/measure-plugin.ts";
 import { createNodeVolumes } from "./volumes/stats/node-volumes.ts";
 import { createCollectionDurations, createVolumeGauges } from "./volumes/stats/volume-gauges.ts";
-import { createVolumeStats, type VolumeStats } from "./volumes/stats/volume-stats.ts";
+import { createVolumeStats } from "./volumes/stats/volume-stats.ts";
 import type { VolumePlugin } from "./volumes/volume-plugin.ts";
 
 /** What is told of volumes: how many there are, how full they are, and what they cost. */
 export interface VolumeStatsParts {
-  stats: Pick<VolumeStats, "read">;
   /** Brings the gauges up to date; for when the page of metrics is made. */
   setGauges(): void;
   /** The plugin, with all that it does observed. */
@@ -54,7 +53,6 @@ export function composeVolumeStats(
     { periodMs: kubelet.volumeStatsAggPeriod },
   );
   return {
-    stats,
     setGauges: createVolumeGauges({ metrics, volumes, stats }),
     observe: (plugin) => measurePlugin(plugin, { clock, operations, volumes }),
     part: { name: "volume statistics", run: stats.run },

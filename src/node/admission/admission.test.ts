@@ -186,11 +186,8 @@ it("limits that nothing holds a pod to are named, memory volumes excepted, which
 describe("volumes", () => {
   const findRefusedVolume = ({ name, gitRepo, flocker }: Volume) =>
     gitRepo || flocker ? `volume "${name}": no longer there` : undefined;
-  const admitWith = (volumeLimit?: (pod: Pod) => string | undefined) =>
-    createNodeAdmission(
-      { timeline: createTimeline(createFakeClock()), findRefusedVolume, volumeLimit },
-      { allowedUnsafeSysctls: [] },
-    );
+  const timeline = createTimeline(createFakeClock());
+  const admit = createNodeAdmission({ timeline, findRefusedVolume }, { allowedUnsafeSysctls: [] });
   const gitRepo = { repository: "https://example.com" };
 
   it("of kinds that are never brought are refused all at once, with the reason of each", () => {
@@ -200,16 +197,7 @@ describe("volumes", () => {
       { name: "c", flocker: {} },
     ];
     const message = 'volume "a": no longer there; volume "c": no longer there';
-    expect(admitWith()(makePod({ volumes }))).toEqual({ reason: "UnsupportedFeature", message });
-    expect(admitWith()(withVolume({ emptyDir: {} }))).toBeUndefined();
-  });
-
-  it("over a driver's limit are refused as upstream does, after all that is wrong with the pod itself", () => {
-    const full = (pod: Pod) => (pod.spec?.volumes ? "node(s) exceed max volume count" : undefined);
-    const reason = "VolumeAttachmentLimitExceeded";
-    const admit = admitWith(full);
-    expect(admit(withVolume({ csi: { driver: "x" } }))).toEqual({ reason, message: "node(s) exceed max volume count" });
-    expect(admit(withVolume({ gitRepo }))?.reason).toBe("UnsupportedFeature");
-    expect(admit(makePod())).toBeUndefined();
+    expect(admit(makePod({ volumes }))).toEqual({ reason: "UnsupportedFeature", message });
+    expect(admit(withVolume({ emptyDir: {} }))).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import type { Timeline } from "../../base/timeline.ts";
 import { type AdmitHandler, createAdmission } from "./admission.ts";
 import { createSysctlHandler } from "./sysctls.ts";
 import { findUnenforced, findUnwatched, rejectUnsupported } from "./unsupported.ts";
-import { createVolumeHandlers, type VolumeAdmission } from "./volumes.ts";
+import { createVolumeHandler, type VolumeAdmission } from "./volumes.ts";
 
 export interface NodeAdmissionDeps extends VolumeAdmission {
   timeline: Timeline;
@@ -14,13 +14,11 @@ export function createNodeAdmission(
   deps: NodeAdmissionDeps,
   options: { allowedUnsafeSysctls: readonly string[] },
 ): AdmitHandler {
-  // What is refused for good is told before what a later version may be able to do, and before what is full just now.
-  const { refused, limited } = createVolumeHandlers(deps);
+  // What is refused for good is told before what a later version may be able to do.
   const admit = createAdmission([
-    refused,
+    createVolumeHandler(deps),
     rejectUnsupported,
     createSysctlHandler(options.allowedUnsafeSysctls),
-    limited,
   ]);
   return (pod) => {
     const rejection = admit(pod);

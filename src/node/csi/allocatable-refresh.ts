@@ -4,7 +4,7 @@ import { type Clock, SECOND } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { repeat } from "../../base/interval.ts";
 import type { Log } from "../../base/log.ts";
-import { createTasks } from "../../base/tasks.ts";
+import { runWithTasks, type Tasks } from "../../base/tasks.ts";
 
 /** Asks drivers from time to time how many volumes they can take. */
 export interface AllocatableRefresh {
@@ -52,42 +52,33 @@ export function createAllocatableRefresh(deps: AllocatableRefreshDeps): Allocata
     }
   };
 
-  return {
-    async run(signal) {
-      const { controller, release } = childController(signal);
-      let crash: { readonly error: unknown } | undefined;
-      const tasks = createTasks((_name, error) => {
-        crash ??= { error };
-        controller.abort();
+  const follow = async (tasks: Tasks, signal: AbortSignal): Promise<void> => {
+    const turns = new Map<string, { readonly periodMs: number; end(): void }>();
+
+    const sync = (name: string) => {
+      const periodMs = readPeriod(name);
+      const turn = turns.get(name);
+      if (turn?.periodMs === periodMs || signal.aborted) return;
+      turn?.end();
+      turns.delete(name);
+      if (periodMs === undefined) return;
+      const own = childController(signal);
+      turns.set(name, { periodMs, end: () => own.controller.abort() });
+      tasks.spawn(`volume limit of ${name}`, async () => {
+        const options = { periodMs, signal: own.controller.signal, delayFirst: true };
+        try {
+          await repeat(clock, options, async () => refresh(name, own.controller.signal));
+        } finally {
+          own.release();
+        }
       });
-      const turns = new Map<string, { readonly periodMs: number; end(): void }>();
+    };
 
-      const sync = (name: string) => {
-        const periodMs = readPeriod(name);
-        const turn = turns.get(name);
-        if (turn?.periodMs === periodMs || controller.signal.aborted) return;
-        turn?.end();
-        turns.delete(name);
-        if (periodMs === undefined) return;
-        const own = childController(controller.signal);
-        turns.set(name, { periodMs, end: () => own.controller.abort() });
-        tasks.spawn(`volume limit of ${name}`, async () => {
-          const options = { periodMs, signal: own.controller.signal, delayFirst: true };
-          try {
-            await repeat(clock, options, async () => refresh(name, own.controller.signal));
-          } finally {
-            own.release();
-          }
-        });
-      };
-
-      const stops = [drivers.subscribe(sync), objects.subscribe(sync)];
-      for (const { name } of drivers.list()) sync(name);
-      await aborted(controller.signal);
-      for (const stop of stops) stop();
-      await tasks.settled();
-      release();
-      if (crash !== undefined) throw crash.error;
-    },
+    const stops = [drivers.subscribe(sync), objects.subscribe(sync)];
+    for (const { name } of drivers.list()) sync(name);
+    await aborted(signal);
+    for (const stop of stops) stop();
   };
+
+  return { run: async (signal) => await runWithTasks(signal, follow) };
 }

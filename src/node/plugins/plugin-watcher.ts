@@ -1,10 +1,10 @@
-import { childController, isAbort, throwIfAborted } from "../../base/abort.ts";
+import { throwIfAborted } from "../../base/abort.ts";
 import { assert } from "../../base/assert.ts";
 import { type Clock, SECOND } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { createMailbox, type Mailbox } from "../../base/mailbox.ts";
-import { createTasks, type Tasks } from "../../base/tasks.ts";
+import { runWithTasks, type Tasks } from "../../base/tasks.ts";
 import type { Files } from "../../host/port.ts";
 import type { PluginRegistration } from "../../plugin-registration/port.ts";
 import { createDirectoryWatches } from "./directory-watches.ts";
@@ -48,7 +48,7 @@ export function createPluginWatcher(deps: PluginWatcherDeps, options: PluginWatc
   assert(handlers.size === options.handlers.length, "one handler for each type of plugins");
   const log = deps.log.with({ directory });
 
-  const run = async (signal: AbortSignal, tasks: Tasks) => {
+  const run = async (tasks: Tasks, signal: AbortSignal) => {
     const changed = createMailbox<"changed">(1);
     const watches = createDirectoryWatches({ ...deps, log, onChange: () => changed.offer("changed") });
     const tellUnread = createUnreadWords(log);
@@ -70,24 +70,7 @@ export function createPluginWatcher(deps: PluginWatcherDeps, options: PluginWatc
   };
 
   return {
-    async run(signal) {
-      const { controller, release } = childController(signal);
-      let crash: { readonly error: unknown } | undefined;
-      const tasks = createTasks((_name, error) => {
-        crash ??= { error };
-        controller.abort();
-      });
-      try {
-        await run(controller.signal, tasks);
-      } catch (error) {
-        if (!isAbort(error)) throw error;
-      } finally {
-        controller.abort();
-        await tasks.settled();
-        release();
-      }
-      if (crash !== undefined) throw crash.error;
-    },
+    run: async (signal) => await runWithTasks(signal, run),
   };
 }
 

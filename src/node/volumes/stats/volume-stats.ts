@@ -5,7 +5,7 @@ import { type Clock, SECOND } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import { jitter, type Random } from "../../../base/random.ts";
-import { createTasks } from "../../../base/tasks.ts";
+import { runWithTasks, type Tasks } from "../../../base/tasks.ts";
 import type { NodeVolume, NodeVolumes } from "./node-volumes.ts";
 import { isMeasurable, readUsage, type UsageDeps, type VolumeUsage } from "./read-usage.ts";
 
@@ -71,49 +71,42 @@ export function createVolumeStats(deps: VolumeStatsDeps, { periodMs }: { periodM
     }
   };
 
+  const follow = async (tasks: Tasks, signal: AbortSignal): Promise<void> => {
+    const sync = (podUid: string) => {
+      const measurable = [...volumes.ofPod(podUid)].find(isMeasurable);
+      const known = watched.get(podUid);
+      if (measurable === undefined) {
+        watched.delete(podUid);
+        known?.end();
+        return;
+      }
+      if (known || signal.aborted) return;
+      const own = childController(signal);
+      const pod: WatchedPod = {
+        pod: podReference(measurable.pod),
+        reports: new Map(),
+        told: new Map(),
+        end: () => own.controller.abort(),
+      };
+      watched.set(podUid, pod);
+      tasks.spawn(`volume statistics of ${podUid}`, async () => {
+        await watchPod(podUid, pod, own.controller.signal).finally(own.release);
+      });
+    };
+
+    const unsubscribe = volumes.subscribe(sync);
+    for (const { pod } of volumes.all()) sync(podReference(pod).uid);
+    await aborted(signal);
+    unsubscribe();
+  };
+
   return {
     *read() {
       for (const { pod, reports } of watched.values()) yield { pod, volumes: [...reports.values()] };
     },
     async run(signal) {
       if (periodMs <= 0) return await aborted(signal);
-      const { controller, release } = childController(signal);
-      let crash: { readonly error: unknown } | undefined;
-      const tasks = createTasks((_name, error) => {
-        crash ??= { error };
-        controller.abort();
-      });
-
-      const sync = (podUid: string) => {
-        const measurable = [...volumes.ofPod(podUid)].find(isMeasurable);
-        const known = watched.get(podUid);
-        if (measurable === undefined) {
-          watched.delete(podUid);
-          known?.end();
-          return;
-        }
-        if (known || controller.signal.aborted) return;
-        const own = childController(controller.signal);
-        const pod: WatchedPod = {
-          pod: podReference(measurable.pod),
-          reports: new Map(),
-          told: new Map(),
-          end: () => own.controller.abort(),
-        };
-        watched.set(podUid, pod);
-        tasks.spawn(`volume statistics of ${podUid}`, async () => {
-          await watchPod(podUid, pod, own.controller.signal).finally(own.release);
-        });
-      };
-
-      const unsubscribe = volumes.subscribe(sync);
-      for (const { pod } of volumes.all()) sync(podReference(pod).uid);
-      await aborted(controller.signal);
-      unsubscribe();
-      await tasks.settled();
-      release();
-      watched.clear();
-      if (crash) throw crash.error;
+      await runWithTasks(signal, follow).finally(() => watched.clear());
     },
   };
 }
