@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { sleep } from "../base/abort.ts";
 import type { RuntimeEvent } from "./container-events.ts";
 import { decodeEnvelope, followContainerdEvents } from "./containerd-events.ts";
 import { ContainerCreate, ContainerDelete, TaskExit, TaskOOM, TaskStart } from "./gen/containerd/events.ts";
 import { Envelope } from "./gen/containerd/types.ts";
 import { ContainerState, ContainerStatusResponse, PodSandboxState, PodSandboxStatusResponse } from "./gen/cri-v1.ts";
+import type { OwnStops } from "./own-stops.ts";
 import { CriError } from "./port.ts";
 import { testClock as clock } from "./test-clock.ts";
 
@@ -88,7 +90,11 @@ describe("followContainerdEvents", () => {
   beforeEach(() => void vi.useFakeTimers({ now: 0 }));
   afterEach(() => void vi.useRealTimers());
 
-  const follow = (envelopes: readonly Envelope[], runtime: ReturnType<typeof runtimeWhere>) => {
+  const follow = (
+    envelopes: readonly Envelope[],
+    runtime: ReturnType<typeof runtimeWhere>,
+    stops?: OwnStops | undefined,
+  ) => {
     const controller = new AbortController();
     const seen: Array<[at: number, id: string]> = [];
     const containerd = {
@@ -99,7 +105,7 @@ describe("followContainerdEvents", () => {
       close: () => undefined,
     };
     const ended = (async () => {
-      const events = followContainerdEvents({ containerd, runtime, clock }, controller.signal);
+      const events = followContainerdEvents({ containerd, runtime, stops, clock }, controller.signal);
       for await (const event of events) seen.push([Date.now(), event.containerId]);
     })();
     ended.catch(() => undefined);
@@ -127,6 +133,16 @@ describe("followContainerdEvents", () => {
     expect(seen).toEqual([]);
     await vi.advanceTimersByTimeAsync(20);
     expect(seen.map(([, id]) => id)).toEqual(["fast"]);
+    abort();
+    await ended;
+  });
+
+  it("does not look for the end of what a call of ours stops: the call has the answer", async () => {
+    const runtime = { ...runtimeWhere({}), containerStatus: async () => expect.unreachable("nobody had to look") };
+    const stops = { isOver: async () => await sleep(clock, 30).then(() => true) };
+    const { seen, ended, abort } = follow([exitOf("ours")], runtime, stops);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(seen).toEqual([[30, "ours"]]);
     abort();
     await ended;
   });

@@ -14,6 +14,7 @@ import { ContainerCreate, ContainerDelete, TaskExit, TaskOOM, TaskStart } from "
 import { EventsDefinition } from "./gen/containerd/events-service.ts";
 import type { Envelope } from "./gen/containerd/types.ts";
 import { ContainerState, PodSandboxState } from "./gen/cri-v1.ts";
+import type { OwnStops } from "./own-stops.ts";
 import { CriError, isCriError, type RuntimeService } from "./port.ts";
 
 /** containerd's own event service, which listens on the same socket as its CRI. */
@@ -55,7 +56,7 @@ const MAX_STATUS_READS = 8;
 
 /** containerd's events as hints, each once the CRI plugin's own state has caught up with it. */
 export async function* followContainerdEvents(
-  deps: { containerd: ContainerdEvents; runtime: StatusReader; clock: Clock },
+  deps: { containerd: ContainerdEvents; runtime: StatusReader; stops?: OwnStops | undefined; clock: Clock },
   parent: AbortSignal,
 ): AsyncIterable<RuntimeEvent> {
   const { controller, release } = childController(parent);
@@ -75,7 +76,8 @@ export async function* followContainerdEvents(
   const deliver = async (event: RuntimeEvent, catchUpLimitMs: number) => {
     if (event.kind === "stopped") {
       const { containerId } = event;
-      await untilStopped({ clock: deps.clock, hasYetToStop }, { containerId, catchUpLimitMs, signal });
+      const isStopped = (await deps.stops?.isOver(containerId, signal)) ?? false;
+      if (!isStopped) await untilStopped({ clock: deps.clock, hasYetToStop }, { containerId, catchUpLimitMs, signal });
     }
     if (!pending.offer(event)) fail(overflow());
   };

@@ -5,12 +5,15 @@ import type { Log } from "../base/log.ts";
 import type { RuntimeEvent, RuntimeEvents } from "./container-events.ts";
 import { type ContainerdEvents, followContainerdEvents } from "./containerd-events.ts";
 import { type ContainerEventResponse, ContainerEventType } from "./gen/cri-v1.ts";
+import type { OwnStops } from "./own-stops.ts";
 import { isCriError, type RuntimeService } from "./port.ts";
 
 export interface RuntimeEventsDeps {
   runtime: Pick<RuntimeService, "version" | "getContainerEvents" | "containerStatus" | "podSandboxStatus">;
   /** containerd's own event service; other runtimes answer it with `unimplemented`. */
   containerd?: ContainerdEvents;
+  /** Ends that these tell of are not looked for in the runtime's state. Default: all are. */
+  stops?: OwnStops;
   clock: Clock;
   log: Log;
 }
@@ -73,10 +76,10 @@ interface EventSource {
 
 const NO_SOURCE: EventSource = { name: "nowhere", async *open() {} };
 
-function computeSources({ runtime, containerd, clock }: RuntimeEventsDeps): EventSource[] {
+function computeSources({ runtime, containerd, stops, clock }: RuntimeEventsDeps): EventSource[] {
   const cri: EventSource = { name: "CRI GetContainerEvents", open: (signal) => followCriEvents(runtime, signal) };
   if (containerd === undefined) return [cri];
-  const open = (signal: AbortSignal) => followContainerdEvents({ containerd, runtime, clock }, signal);
+  const open = (signal: AbortSignal) => followContainerdEvents({ containerd, runtime, stops, clock }, signal);
   return [{ name: "containerd's event service", open }, cri];
 }
 

@@ -15,6 +15,7 @@ import type { RuntimeEvents } from "../../src/cri/container-events.ts";
 import { connectContainerdEvents } from "../../src/cri/containerd-events.ts";
 import { createRuntimeEvents } from "../../src/cri/create-runtime-events.ts";
 import { createFakeCri } from "../../src/cri/fake/create-fake-cri.ts";
+import { watchOwnStops } from "../../src/cri/own-stops.ts";
 import type { Cri } from "../../src/cri/port.ts";
 import { createFakeClock } from "../../src/host/fake/fake-clock.ts";
 import { createNodeHost } from "../../src/host/node/create-host.ts";
@@ -88,13 +89,15 @@ async function startIn(directory: string): Promise<RuntimeUnderTest> {
   let containerd: Containerd = await start();
   for (const { tar } of await buildImages(join(directory, "images"))) await containerd.importImage(tar);
   const { endpoint } = containerd;
-  const cri = connectCri({ endpoint, requestTimeoutMs: 20_000, log: silentLog, metrics: createMetrics() });
+  const connected = connectCri({ endpoint, requestTimeoutMs: 20_000, log: silentLog, metrics: createMetrics() });
+  const { runtime, stops } = watchOwnStops(connected.runtime);
+  const cri = { ...connected, runtime };
   const containerdEvents = connectContainerdEvents(endpoint);
   const { clock } = createNodeHost();
   await untilNetworkReady(cri);
   return {
     cri,
-    events: createRuntimeEvents({ runtime: cri.runtime, containerd: containerdEvents, clock, log: silentLog }),
+    events: createRuntimeEvents({ runtime, containerd: containerdEvents, stops, clock, log: silentLog }),
     clock,
     image: DEMO_IMAGE,
     logDirectory: join(directory, "pod-logs"),

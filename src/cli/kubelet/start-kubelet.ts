@@ -8,6 +8,7 @@ import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
 import { connectCri } from "../../cri/connect.ts";
 import { connectContainerdEvents } from "../../cri/containerd-events.ts";
 import { createRuntimeEvents } from "../../cri/create-runtime-events.ts";
+import { watchOwnStops } from "../../cri/own-stops.ts";
 import { connectCsi } from "../../csi/connect.ts";
 import { createNodeHost } from "../../host/node/create-host.ts";
 import { listenHttp } from "../../host/node/listen-http.ts";
@@ -29,14 +30,16 @@ export async function startKubelet(config: NodeAgentConfig, log: Log): Promise<n
   const host = createNodeHost();
   const metrics = createMetrics();
   const containerd = connectContainerdEvents(config.runtimeEndpoint);
-  const cri = connectCri({
+  const connected = connectCri({
     endpoint: config.runtimeEndpoint,
     imageEndpoint: config.imageEndpoint,
     requestTimeoutMs: config.kubelet.runtimeRequestTimeout,
     log,
     metrics,
   });
-  const events = createRuntimeEvents({ runtime: cri.runtime, containerd, clock: host.clock, log });
+  const { runtime, stops } = watchOwnStops(connected.runtime);
+  const cri = { ...connected, runtime };
+  const events = createRuntimeEvents({ runtime, containerd, stops, clock: host.clock, log });
   log.info("Starting kubelet", {
     version: KUBELET_VERSION,
     node: config.nodeName,

@@ -1,0 +1,47 @@
+import { LRUCache } from "lru-cache";
+import { untilAborted } from "../base/abort.ts";
+import type { RuntimeService } from "./port.ts";
+
+/** The stops that this process asks the runtime for. */
+export interface OwnStops {
+  /**
+   * Resolves with true when a stop of that container or sandbox, under way now or carried out lately, is over: the
+   * runtime answers a stop only once its own state shows it. With false where there is none, or it failed.
+   */
+  isOver(id: string, signal: AbortSignal): Promise<boolean>;
+}
+
+/** Identifiers of what was stopped, kept for events that come after the answer. */
+const MAX_REMEMBERED = 1_000;
+
+type StoppingRuntime = Pick<RuntimeService, "stopContainer" | "stopPodSandbox">;
+
+/** The same runtime, whose stops are known while they last and shortly after. */
+export function watchOwnStops<Runtime extends StoppingRuntime>(
+  runtime: Runtime,
+): { runtime: Runtime; stops: OwnStops } {
+  const remembered = new LRUCache<string, Promise<boolean>>({ max: MAX_REMEMBERED });
+  const watched = async <Answer>(id: string, answer: Promise<Answer>): Promise<Answer> => {
+    const outcome = answer.then(
+      () => true,
+      () => false,
+    );
+    remembered.set(id, outcome);
+    return await answer;
+  };
+  return {
+    runtime: {
+      ...runtime,
+      stopContainer: async (request, options) =>
+        await watched(request.containerId, runtime.stopContainer(request, options)),
+      stopPodSandbox: async (request, options) =>
+        await watched(request.podSandboxId, runtime.stopPodSandbox(request, options)),
+    },
+    stops: {
+      async isOver(id, signal) {
+        const outcome = remembered.get(id);
+        return outcome !== undefined && (await untilAborted(outcome, signal));
+      },
+    },
+  };
+}
