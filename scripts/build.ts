@@ -1,9 +1,9 @@
 /**
- * Bundles the program into `dist/`: `nodelet.js` with the commands and the node agent, `control-plane.js`, which it loads
- * when it is to serve the API, and `testing.js`, which is `nodelet/testing` and loads `testing-node.js` when a test wants a
- * node. Run with `npm run build`.
+ * Bundles the program into `dist/`: `nodelet.js`, which reads the command line, `node-commands.js` with the node agent and
+ * all else that has to do with a node, and `control-plane.js`, of which it loads what the command needs; and `testing.js`,
+ * which is `nodelet/testing` and loads `testing-node.js` when a test wants a node. Run with `npm run build`.
  */
-import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import ts from "typescript";
 
@@ -16,6 +16,7 @@ const apart: Plugin = {
     const keep = (filter: RegExp, path: string) =>
       onResolve({ filter }, ({ kind }) => (kind === "entry-point" ? undefined : { path, external: true }));
     keep(/\/run-control-plane\.ts$/, "./control-plane.js");
+    keep(/\/node-commands\.ts$/, "./node-commands.js");
     keep(/\/start-node\.ts$/, "./testing-node.js");
   },
 };
@@ -42,16 +43,30 @@ async function bundle(source: string, name: string, banner: string): Promise<voi
   const output = `dist/${name}.js`;
   const next = `dist/${name}.next.js`;
   const result = await build({ ...common, entryPoints: [source], outfile: next, banner: { js: banner } });
+  refuseWideText(name, readFileSync(next, "latin1"));
   rmSync(`${output}.map`, { force: true });
   renameSync(`${next}.map`, `${output}.map`);
-  renameSync(`${next}.LEGAL.txt`, `${output}.LEGAL.txt`);
+  rmSync(`${output}.LEGAL.txt`, { force: true });
+  // There is none where nothing of others is in it.
+  if (existsSync(`${next}.LEGAL.txt`)) renameSync(`${next}.LEGAL.txt`, `${output}.LEGAL.txt`);
   chmodSync(next, 0o755);
   renameSync(next, output);
   const bytes = result.metafile?.outputs[next]?.bytes ?? 0;
   console.log(`${output} (${Math.round(bytes / 1024)} KiB)`);
 }
 
+/**
+ * V8 keeps the text of a program as long as it runs, and one wide character makes all of it twice as large. esbuild
+ * escapes such characters everywhere but in regular expressions.
+ */
+function refuseWideText(name: string, text: string): void {
+  const wide = /[^\0-\x7f]/.exec(text);
+  if (wide === null) return;
+  throw new Error(`${name}.js has a character that must be escaped: ${text.slice(wide.index - 60, wide.index + 20)}`);
+}
+
 await bundle("src/cluster/control-plane/run-control-plane.ts", "control-plane", REQUIRE);
+await bundle("src/cli/node-commands.ts", "node-commands", REQUIRE);
 await bundle("src/testing/start-cluster.ts", "testing", REQUIRE);
 await bundle("src/testing/start-node.ts", "testing-node", REQUIRE);
 await bundle(

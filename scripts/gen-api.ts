@@ -2,7 +2,9 @@
  * Generates from `schema/openapi-1.35-structure.json`: `src/api/gen/types.ts` (TypeScript interfaces of every definition
  * that a served or read kind reaches), `src/api/gen/schema.ts` (the field tables that `src/api/decode.ts` walks, only
  * for the kinds that a node reads) and `src/api/gen/served-schema.ts` (the same for every kind that the control plane
- * serves, with the rules of how lists and maps merge). From `schema/protobuf-fields.json`: `src/api/gen/protobuf-fields.ts`.
+ * serves, with the rules of how lists and maps merge). From `schema/protobuf-fields.json`: `src/api/gen/protobuf-fields.ts`;
+ * from `schema/omitted-when-zero.json`, the fields that upstream's types leave out when they are zero or empty (`omitempty`,
+ * and no pointer): `src/api/gen/omitted-fields.ts`.
  * Run with `npm run gen`; the result is committed.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -39,6 +41,7 @@ const SERVED_GROUPS = [
   "node.v1",
   "policy.v1",
   "rbac.v1",
+  "resource.v1",
   "scheduling.v1",
   "storage.v1",
 ];
@@ -60,9 +63,11 @@ const SCALARS: Record<string, string> = {
   "io.k8s.apimachinery.pkg.runtime.RawExtension": "Record<string, unknown>",
 };
 
-const { definitions } = JSON.parse(readFileSync("schema/openapi-1.35-structure.json", "utf8")) as {
-  definitions: Record<string, Schema>;
-};
+function readFacts<Facts>(name: string): Facts {
+  return JSON.parse(readFileSync(`schema/${name}.json`, "utf8")) as Facts;
+}
+
+const { definitions } = readFacts<{ definitions: Record<string, Schema> }>("openapi-1.35-structure");
 
 const lastPart = (key: string) => key.slice(key.lastIndexOf(".") + 1);
 const keyOf = (ref: string) => ref.slice("#/definitions/".length);
@@ -209,9 +214,7 @@ const grammar = `/**
 const open = "export const SCHEMA: Readonly<Record<string, Readonly<Record<string, string>>>> = {\n";
 writeFileSync("src/api/gen/schema.ts", `${banner}${grammar}${open}${tables.map(tableOf).join("")}};\n`);
 
-const { messages } = JSON.parse(readFileSync("schema/protobuf-fields.json", "utf8")) as {
-  messages: Record<string, string>;
-};
+const { messages } = readFacts<{ messages: Record<string, string> }>("protobuf-fields");
 const protobufRows = Object.entries(messages).map(
   ([name, row]) => `  ${JSON.stringify(name)}: ${JSON.stringify(row)},\n`,
 );
@@ -219,10 +222,26 @@ writeFileSync(
   "src/api/gen/protobuf-fields.ts",
   [
     banner.replace("openapi-1.35-structure", "protobuf-fields"),
-    "/**\n * Fields of messages by group, version and type: `name=number:type`. `*` after it: zero is a value and not absence; `~` as\n",
-    " * the name: a message whose fields are the parent's. `Items:` before a type: a message that holds a list of it.\n */\n",
+    "/**\n * Fields of messages by group, version and type: `name=number:type`. `*` after it: a pointer in Go, whose zero is a value and not\n",
+    " * absence; `~` as the name: a message whose fields are the parent's; [] and {} before a type: a list, a map; `Items:`\n * before it: a message that holds a list of it.\n */\n",
     "export const PROTOBUF_FIELDS: Readonly<Record<string, string>> = {\n",
     ...protobufRows,
+    "};\n",
+  ].join(""),
+);
+
+const omitted = readFacts<Record<string, string>>("omitted-when-zero");
+const omittedRows = reachable(roots).flatMap((key) => {
+  const fields = omitted[key];
+  return fields === undefined ? [] : [`  ${nameOf(key)}: ${JSON.stringify(fields)},\n`];
+});
+writeFileSync(
+  "src/api/gen/omitted-fields.ts",
+  [
+    banner.replace("openapi-1.35-structure", "omitted-when-zero"),
+    "/** By type name of `SERVED_SCHEMA`: the fields that are left out when they are zero or empty, with spaces between. */\n",
+    "export const OMITTED_FIELDS: Readonly<Record<string, string>> = {\n",
+    ...omittedRows,
     "};\n",
   ].join(""),
 );

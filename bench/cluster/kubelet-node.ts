@@ -44,8 +44,6 @@ export async function kubeletNode(
     `--cert-dir=${path("pki")}`,
     `--kubeconfig=${kubeconfig}`,
     `--hostname-override=${nodeName}`,
-    // The API server of this project speaks JSON.
-    "--kube-api-content-type=application/json",
   ];
   const logFile = path("kubelet.log");
   return {

@@ -4,17 +4,17 @@ import { parse } from "yaml";
 import type { ApiProgram, Endpoint } from "./api-server.ts";
 import { endProcess, findFreePorts, readCpuMs, readMemory, startProcess, untilReady } from "./server-process.ts";
 
-/** The built program, started as a user starts it. */
-export function nodeletProgram(program: string, v8Flags: readonly string[] = []): ApiProgram {
+/** The built program, started as a user starts it: its first line says with which flags of V8. */
+export function nodeletProgram(program: string): ApiProgram {
   return {
     name: "nodelet",
     async start(directory, signal) {
       await mkdir(directory, { recursive: true });
       const [port = 0] = await findFreePorts(1);
       const logFile = join(directory, "bench.log");
-      const args = [...v8Flags, program, "control-plane", `--state-dir=${directory}`, `--api-port=${port}`];
+      const args = ["control-plane", `--state-dir=${directory}`, `--api-port=${port}`];
       const startedAt = performance.now();
-      const child = startProcess(process.execPath, args, logFile);
+      const child = startProcess(program, args, logFile);
       try {
         const kubeconfig = join(directory, "kubeconfig");
         const endpoint = await untilReady({ child, logFile, signal }, async () => await readEndpoint(kubeconfig, port));

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
+import { delimiter, dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Endpoint } from "./api-server.ts";
 import { connect } from "./connection.ts";
@@ -11,13 +12,17 @@ const READY_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 2;
 const LOG_TAIL_CHARACTERS = 2_000;
 
-/** A child process whose output goes to a file. In a session of its own: Ctrl-C is the bench's to handle. */
+/**
+ * A child process whose output goes to a file. In a session of its own: Ctrl-C is the bench's to handle. A script that
+ * asks for `node` gets the one that runs the bench.
+ */
 export function startProcess(command: string, args: readonly string[], logFile: string): ChildProcess {
   // Node.js would read these certificates at its start, which is part of what is measured.
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
   const log = openSync(logFile, "a");
   try {
-    return spawn(command, args, { env, stdio: ["ignore", log, log], detached: true });
+    const path = [dirname(process.execPath), env["PATH"] ?? ""].join(delimiter);
+    return spawn(command, args, { env: { ...env, PATH: path }, stdio: ["ignore", log, log], detached: true });
   } finally {
     closeSync(log);
   }

@@ -1,6 +1,7 @@
 import type { Endpoint } from "./api-server.ts";
-import { connect, type Protocol } from "./connection.ts";
+import type { Protocol } from "./connection.ts";
 import { sharedNow } from "./shared-clock.ts";
+import { openWatchConnections } from "./watch-connections.ts";
 
 /** What the process of the watchers is told. */
 export interface WatchOrder {
@@ -20,8 +21,6 @@ export type WatchReport =
   | { kind: "received"; arrivals: Float64Array }
   | { kind: "failed"; message: string };
 
-const NEWLINE = 10;
-
 const report = (message: WatchReport) => process.send?.(message);
 
 process.once("message", (order: WatchOrder) => {
@@ -31,22 +30,16 @@ process.once("disconnect", () => process.exit());
 
 /** Watchers that do no more than note when each event ends: a client that parses would be measured itself. */
 async function openWatches({ endpoint, path, watchers, events, ...options }: WatchOrder): Promise<void> {
-  const connection = connect(endpoint, options);
+  const connections = openWatchConnections(endpoint, options);
   const arrivals = new Float64Array(watchers * events);
   let missing = watchers * events;
   const open = async (watcher: number) => {
     let received = 0;
-    const status = await connection.stream({ method: "GET", path }, (chunk) => {
-      const now = sharedNow();
-      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, end + 1)) {
-        if (received < events) {
-          arrivals[watcher * events + received++] = now;
-          missing--;
-        }
-      }
-      if (missing === 0) report({ kind: "received", arrivals });
+    await connections.open(path, () => {
+      if (received === events) return;
+      arrivals[watcher * events + received++] = sharedNow();
+      if (--missing === 0) report({ kind: "received", arrivals });
     });
-    if (status !== 200) throw new Error(`a watch is answered with ${status}`);
   };
   for (let watcher = 0; watcher < watchers; watcher++) await open(watcher);
   report({ kind: "opened" });

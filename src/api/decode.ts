@@ -27,6 +27,9 @@ const MAX_RAW_DEPTH = 64;
 /** Field tables by type name, in the grammar that `gen/schema.ts` explains. */
 export type FieldTables = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
+/** By type name: fields that are not there when they are zero or empty. */
+export type OmittedFields = Readonly<Record<string, ReadonlySet<string>>>;
+
 /** `decodeTyped` for what a node reads. */
 export function decodeObject<Kind extends keyof DecodableKinds>(
   kind: Kind,
@@ -41,14 +44,15 @@ export function decodeObject<Kind extends keyof DecodableKinds>(
 /**
  * Reads an untyped value (from JSON or YAML) as a type of the tables, by Go's rules: names are case-sensitive, null is
  * the same as absent, a required field that is absent gets its zero value (validation then says what is missing), unknown
- * fields are dropped with a warning, quantities become canonical strings. `path` prefixes the paths in errors.
+ * fields are dropped with a warning, quantities become canonical strings. What `omitted` names is dropped when it is zero
+ * or empty, as Go's encoding drops it. `path` prefixes the paths in errors.
  */
 export function decodeTyped(
-  { tables, type }: { tables: FieldTables; type: string },
+  { tables, type, omitted = {} }: { tables: FieldTables; type: string; omitted?: OmittedFields },
   value: unknown,
   path = "",
 ): Decoded<unknown> {
-  const context: Context = { tables, errors: [], warnings: [], valuesLeft: MAX_VALUES };
+  const context: Context = { tables, omitted, errors: [], warnings: [], valuesLeft: MAX_VALUES };
   const decoded = decodeValue(context, type, { value, path });
   const { errors, warnings } = context;
   return { value: errors.length === 0 ? decoded : undefined, errors, warnings };
@@ -56,6 +60,7 @@ export function decodeTyped(
 
 interface Context {
   readonly tables: FieldTables;
+  readonly omitted: OmittedFields;
   readonly errors: FieldError[];
   readonly warnings: FieldError[];
   valuesLeft: number;
@@ -106,12 +111,18 @@ function decodeMap(context: Context, valueType: string, { value, path }: Input):
 function decodeStruct(context: Context, type: string, { value, path }: Input): unknown {
   if (!isRecord(value)) return reject(context, { value, path }, "object");
   const fields = context.tables[type] ?? {};
+  const omitted = context.omitted[type];
   const decoded: Record<string, unknown> = {};
   for (const [name, item] of Object.entries(value)) {
     const field = fieldPath(path, name);
     const declared = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (declared === undefined) report(context.warnings, field, `unknown field "${field}"`);
-    else if (!isAbsent(item)) decoded[name] = decodeValue(context, withoutMark(declared), { value: item, path: field });
+    if (declared === undefined) {
+      report(context.warnings, field, `unknown field "${field}"`);
+      continue;
+    }
+    if (isAbsent(item)) continue;
+    const read = decodeValue(context, withoutMark(declared), { value: item, path: field });
+    if (!(omitted?.has(name) && isZero(read))) decoded[name] = read;
   }
   fillRequired(context.tables, fields, decoded);
   return decoded;
@@ -125,6 +136,12 @@ function fillRequired(
   for (const [name, declared] of Object.entries(fields)) {
     if (declared.endsWith("!") && decoded[name] === undefined) decoded[name] = zeroOf(tables, withoutMark(declared));
   }
+}
+
+/** As Go's `omitempty` has it, for what is neither a struct nor a pointer. */
+function isZero(value: unknown): boolean {
+  if (typeof value === "object" && value !== null) return Object.keys(value).length === 0;
+  return value === "" || value === 0 || value === false;
 }
 
 /** Go's zero value, as it would be written to JSON. */

@@ -1,3 +1,4 @@
+import { cloneJson } from "./clone-json.ts";
 import { defaultFieldRef, roundResources } from "./default-field.ts";
 import { defaultVolume } from "./default-volume.ts";
 import type { Container, HTTPGetAction, LifecycleHandler, Pod, PodSpec, Probe } from "./gen/types.ts";
@@ -14,7 +15,7 @@ import {
  * the same pod from the API server are alike. Returns a new pod; defaulting twice changes nothing more.
  */
 export function defaultPod(pod: Pod): Pod {
-  const defaulted = structuredClone(pod);
+  const defaulted = cloneJson(pod);
   defaulted.spec ??= { containers: [] };
   const { spec } = defaulted;
   const { containers, initContainers = [], ephemeralContainers = [] } = spec;

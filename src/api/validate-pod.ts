@@ -1,12 +1,13 @@
 import type { FieldError } from "./field-error.ts";
 import type { Pod, PodSpec } from "./gen/types.ts";
+import { validateAffinity } from "./validation/affinity.ts";
 import { validateContainers } from "./validation/containers.ts";
 import { validateLabels, validateMetadata } from "./validation/metadata.ts";
 import { checkDnsSubdomain, checkQualifiedName } from "./validation/names.ts";
 import { validateNetworking } from "./validation/networking.ts";
-import { each, inRange, invalidEach, notNegative, oneOf, optionalOneOf, required } from "./validation/problems.ts";
+import { each, inRange, invalidEach, oneOf, optionalOneOf, required } from "./validation/problems.ts";
 import { validatePodLevelResources } from "./validation/resources.ts";
-import { validateTolerations, validateTopologySpread } from "./validation/scheduling.ts";
+import { validateSchedulingGates, validateTolerations, validateTopologySpread } from "./validation/scheduling.ts";
 import { validatePodSecurity } from "./validation/security.ts";
 import { validateVolumes } from "./validation/volumes.ts";
 
@@ -32,7 +33,6 @@ function validateSpec(pod: Pod, spec: PodSpec): FieldError[] {
     ...validateVolumes("spec.volumes", spec),
     ...validateContainers(spec),
     ...oneOf("spec.restartPolicy", spec.restartPolicy, ["Always", "OnFailure", "Never"]),
-    ...notNegative("spec.terminationGracePeriodSeconds", spec.terminationGracePeriodSeconds),
     ...inRange("spec.activeDeadlineSeconds", spec.activeDeadlineSeconds, [1, MAX_INT32]),
     ...validateNetworking(spec),
     ...validatePodSecurity("spec.securityContext", spec),
@@ -40,6 +40,8 @@ function validateSpec(pod: Pod, spec: PodSpec): FieldError[] {
     ...validateLabels("spec.nodeSelector", spec.nodeSelector),
     ...validateTolerations("spec.tolerations", spec.tolerations),
     ...validateTopologySpread("spec.topologySpreadConstraints", spec.topologySpreadConstraints),
+    ...validateAffinity("spec.affinity", spec.affinity),
+    ...validateSchedulingGates("spec.schedulingGates", spec.schedulingGates),
     ...validateReferences(spec),
   ];
 }
@@ -53,18 +55,20 @@ function validateReferences(spec: PodSpec): FieldError[] {
   if (runtimeClassName !== undefined) {
     errors.push(...invalidEach("spec.runtimeClassName", runtimeClassName, checkDnsSubdomain(runtimeClassName)));
   }
-  const secrets = each("spec.imagePullSecrets", spec.imagePullSecrets, ({ name }, path) => {
-    return name ? [] : [required(`${path}.name`)];
-  });
   const gates = each("spec.readinessGates", spec.readinessGates, ({ conditionType }, path) => {
     return invalidEach(`${path}.conditionType`, conditionType, checkQualifiedName(conditionType));
   });
   const { os, preemptionPolicy } = spec;
   return [
     ...errors,
-    ...secrets,
     ...gates,
-    ...(os ? oneOf("spec.os.name", os.name, ["linux", "windows"]) : []),
+    ...(os ? validateOs(os.name) : []),
     ...optionalOneOf("spec.preemptionPolicy", preemptionPolicy, ["PreemptLowerPriority", "Never"]),
   ];
+}
+
+/** The path of what is missing has the name, the path of what is wrong has not: so it is upstream. */
+function validateOs(name: string): FieldError[] {
+  if (name === "") return [required("spec.os.name")];
+  return optionalOneOf("spec.os", name, ["linux", "windows"]);
 }

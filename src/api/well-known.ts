@@ -28,3 +28,5 @@ export const CONTAINER_PORTS_ANNOTATION = "io.kubernetes.container.ports";
 export const POD_DELETION_GRACE_PERIOD_ANNOTATION = "io.kubernetes.pod.deletionGracePeriod";
 /** Seconds, decimal. */
 export const POD_TERMINATION_GRACE_PERIOD_ANNOTATION = "io.kubernetes.pod.terminationGracePeriod";
+/** Before `appArmorProfile` existed (1.30), one annotation a container named its profile; static pods may still. */
+export const APPARMOR_ANNOTATION_PREFIX = "container.apparmor.security.beta.kubernetes.io/";

@@ -8,8 +8,12 @@ export interface ControlPlaneCommand {
   apiAddress: string;
   apiPort: number;
   serviceCidr: string;
+  clusterCidr?: string;
+  nodeCidrMaskSize?: number;
   nodeName?: string;
   stateDir: string;
+  scheduler: boolean;
+  controllers: boolean;
 }
 
 /** Runs the API server and its controllers until SIGTERM or SIGINT. Needs no root. Returns the exit code. */
@@ -23,7 +27,11 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
       address: options.apiAddress,
       port: options.apiPort,
       serviceCidr: options.serviceCidr,
+      clusterCidr: options.clusterCidr,
+      nodeMaskSize: options.nodeCidrMaskSize,
       version: await readVersion(),
+      scheduler: options.scheduler,
+      controllers: options.controllers,
       directory: layout.controlPlane,
       kubeconfig: layout.kubeconfig,
       node: options.nodeName === undefined ? undefined : { name: options.nodeName, kubeconfig: layout.nodeKubeconfig },

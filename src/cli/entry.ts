@@ -9,7 +9,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 const [command, ...rest] = process.argv.slice(2);
 // The node agent's code is loaded without the rest: it runs for months, and what it does not need it should not hold.
 if (command === "kubelet") {
-  const { runKubelet } = await import("./kubelet/run-kubelet.ts");
+  const runKubelet = await (await import("./node-commands.ts")).loadKubelet();
   process.exitCode = await runKubelet(rest, process);
 } else {
   const { main } = await import("./main.ts");

@@ -2,13 +2,10 @@ import { isIP, isIPv4 } from "node:net";
 import { resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { CodedError, codeOf, messageOf } from "../base/errors.ts";
-import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "../cluster/containerd/start-containerd.ts";
+import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "../cluster/containerd/cni-config.ts";
 import { computeStateLayout, DEFAULT_STATE_DIRECTORY } from "../cluster/supervisor/state-layout.ts";
 import { type ControlPlaneCommand, controlPlane } from "./control-plane.ts";
-import { doctor } from "./doctor.ts";
-import { down } from "./down.ts";
-import { status } from "./status.ts";
-import { type UpOptions, up } from "./up.ts";
+import type { UpOptions } from "./up.ts";
 import { readVersion } from "./version.ts";
 
 const MAX_PORT = 65_535;
@@ -23,7 +20,10 @@ export async function main(argv: readonly string[], entry: string): Promise<numb
     .description("A Kubernetes node agent: runs pods from a directory of manifests through containerd")
     .version(await readVersion(), "-V, --version")
     .showHelpAfterError("(nodelet --help, nodelet <command> --help)");
-  addUp(program, async (options) => await finish(up(options, { entry, argv })));
+  addUp(program, async (options) => {
+    const up = await (await import("./node-commands.ts")).loadUp();
+    await finish(up(options, { entry, argv }));
+  });
   addDown(program, finish);
   addControlPlane(program, finish);
   addStatus(program, finish);
@@ -107,7 +107,11 @@ function addControlPlane(program: Command, finish: Finish): void {
     .addOption(apiAddress())
     .addOption(apiPort())
     .addOption(serviceCidr())
+    .option("--cluster-cidr <cidr>", "give each node a range of these addresses for its pods (default: none)", ipv4Cidr)
+    .option("--node-cidr-mask-size <bits>", "how large each node's range is (default: 24)", wholeNumber(1, 32))
     .option("--node-name <name>", "also write node.kubeconfig, with which a node agent of this name joins", nodeName)
+    .option("--no-scheduler", "leave placing pods to a kube-scheduler that you run")
+    .option("--no-controllers", "leave the work of kube-controller-manager to one that you run")
     .addOption(stateDirectory());
   command.action(async () => await finish(controlPlane(command.opts<ControlPlaneCommand>())));
 }
@@ -120,6 +124,7 @@ function addDown(program: Command, finish: Finish): void {
     .option("--now", "with --pods: do not wait for them to end", false)
     .addOption(stateDirectory())
     .action(async ({ stateDir, ...options }: { pods: boolean; now: boolean; stateDir: string }) => {
+      const down = await (await import("./node-commands.ts")).loadDown();
       await finish(down(computeStateLayout(stateDir), options));
     });
 }
@@ -131,6 +136,7 @@ function addStatus(program: Command, finish: Finish): void {
     .addOption(new Option("-o, --output <format>", "more columns, or all there is").choices(["wide", "json"]))
     .addOption(stateDirectory())
     .action(async (options: { output?: "wide" | "json"; stateDir: string }) => {
+      const status = await (await import("./node-commands.ts")).loadStatus();
       await finish(status(computeStateLayout(options.stateDir), options.output));
     });
 }
@@ -142,6 +148,7 @@ function addDoctor(program: Command, finish: Finish): void {
     .addOption(new Option("-o, --output <format>", "for programs").choices(["json"]))
     .addOption(stateDirectory())
     .action(async (options: { output?: "json"; stateDir: string }) => {
+      const doctor = await (await import("./node-commands.ts")).loadDoctor();
       await finish(doctor(options.stateDir, options.output));
     });
 }

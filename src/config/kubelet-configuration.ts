@@ -121,8 +121,8 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   imageMaximumGCAge: value(duration, 0, "later", "1.29"),
   imageGCHighThresholdPercent: pointer(int32, 85, "later"),
   imageGCLowThresholdPercent: pointer(int32, 80, "later"),
-  imagePullCredentialsVerificationPolicy: value(text, "", "later", "1.33"),
-  preloadedImagesVerificationAllowlist: optional(listOf(text), "later", "1.33"),
+  imagePullCredentialsVerificationPolicy: value(text, "", "works", "1.33"),
+  preloadedImagesVerificationAllowlist: optional(listOf(text), "works", "1.33"),
 
   // The runtime and cgroups.
   containerRuntimeEndpoint: value(text, "unix:///run/containerd/containerd.sock", "works", "1.27"),
@@ -181,7 +181,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   evictionMinimumReclaim: optional(mapOf(text), "later"),
   mergeDefaultEvictionSettings: pointer(bool, false, "later", "1.32"),
   kernelMemcgNotification: value(bool, false, "later"),
-  localStorageCapacityIsolation: pointer(bool, true, "later"),
+  localStorageCapacityIsolation: pointer(bool, true, "works"),
   volumeStatsAggPeriod: value(duration, 60_000, "works"),
 
   // Logs of containers, the life cycle of pods and of the node.

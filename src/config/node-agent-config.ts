@@ -28,6 +28,10 @@ export interface NodeAgentConfig {
   readonly imageEndpoint: string;
   /** The unix socket of `nodelet status`; undefined for none. */
   readonly nodeSocketPath: string | undefined;
+  /** Docker configurations with the node's own credentials for registries; the first that can be read counts. */
+  readonly registryConfigs: RegistryConfigPaths;
+  /** Undefined: no plugins for credentials. */
+  readonly credentialProviders: CredentialProviderPaths | undefined;
   readonly containerGc: ContainerGcPolicy;
   /** Undefined: standalone, pods of files and URLs only. */
   readonly cluster: ClusterConfig | undefined;
@@ -46,6 +50,21 @@ export interface ClusterConfig {
   readonly registerSchedulable: boolean;
   /** `external`: addresses come from a cloud controller, and the node waits for it with a taint. */
   readonly cloudProvider: "" | "external";
+}
+
+/** Files, in the order in which they are looked for. */
+interface RegistryConfigPaths {
+  /** `config.json`, before any of the others. */
+  readonly configPaths: readonly string[];
+  /** `.dockercfg`, the older form. */
+  readonly legacyPaths: readonly string[];
+}
+
+interface CredentialProviderPaths {
+  /** A file or a directory; absolute. */
+  readonly configPath: string;
+  /** Absolute. */
+  readonly binDirectory: string;
 }
 
 /** How many ended containers are kept. A negative number is no limit. */
@@ -71,6 +90,8 @@ interface NodeAgentSources {
   hostname: string;
   /** Absolute; relative paths of flags start here. */
   workingDirectory: string;
+  /** Of the user that the node agent runs as. Default: none. */
+  homeDirectory?: string;
 }
 
 const CONTAINER_LOGS_DIRECTORY = "/var/log/containers";
@@ -84,12 +105,13 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
   const absolute = (path: string) => (path.startsWith("/") ? path : `${workingDirectory.replace(/\/$/, "")}/${path}`);
   const nodeSocket = readText(flags, "nodelet-socket", "");
   const runtimeEndpoint = toUrl(configuration.containerRuntimeEndpoint);
+  const rootDirectory = absolute(readText(flags, "root-dir", "/var/lib/kubelet"));
   const config: NodeAgentConfig = {
     kubelet: configuration,
     featureGates: sources.featureGates,
     nodeName: readNodeName(flags, sources.hostname, errors),
     nodeIps: readNodeIps(flags, errors),
-    rootDirectory: absolute(readText(flags, "root-dir", "/var/lib/kubelet")),
+    rootDirectory,
     podLogsDirectory: configuration.podLogsDir,
     containerLogsDirectory: CONTAINER_LOGS_DIRECTORY,
     staticPodPath: configuration.staticPodPath === "" ? undefined : absolute(configuration.staticPodPath),
@@ -99,6 +121,8 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
     imageEndpoint:
       configuration.imageServiceEndpoint === "" ? runtimeEndpoint : toUrl(configuration.imageServiceEndpoint),
     nodeSocketPath: nodeSocket === "" ? undefined : absolute(nodeSocket),
+    registryConfigs: computeRegistryConfigs(rootDirectory, sources),
+    credentialProviders: readCredentialProviders(flags, absolute, errors),
     containerGc: {
       minAgeMs: readNumber(flags, "minimum-container-ttl-duration", 0),
       maxPerContainer: readNumber(flags, "maximum-dead-containers-per-container", 1),
@@ -114,6 +138,35 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
 function computeLogOptions({ logging }: KubeletConfiguration): LogOptions {
   const format = logging.format === "json" ? "json" : "text";
   return { format, verbosity: logging.verbosity, vmodule: logging.vmodule ?? [] };
+}
+
+/** Where pkg/credentialprovider/config.go looks for them. */
+function computeRegistryConfigs(
+  rootDirectory: string,
+  { workingDirectory, homeDirectory = "" }: Pick<NodeAgentSources, "workingDirectory" | "homeDirectory">,
+): RegistryConfigPaths {
+  const join = (directory: string, name: string) => `${directory.replace(/\/$/, "")}/${name}`;
+  const homes = homeDirectory === "" ? [] : [homeDirectory];
+  const docker = [...homes, "/"].map((directory) => join(directory, ".docker"));
+  return {
+    configPaths: [rootDirectory, workingDirectory, ...docker].map((directory) => join(directory, "config.json")),
+    legacyPaths: [rootDirectory, workingDirectory, ...homes, "/"].map((directory) => join(directory, ".dockercfg")),
+  };
+}
+
+/** One flag needs the other. */
+function readCredentialProviders(
+  flags: ReadonlyMap<string, unknown>,
+  absolute: (path: string) => string,
+  errors: ConfigurationError[],
+): CredentialProviderPaths | undefined {
+  const names = ["image-credential-provider-config", "image-credential-provider-bin-dir"] as const;
+  const [configPath, binDirectory] = names.map((name) => readText(flags, name, ""));
+  if (configPath === "" && binDirectory === "") return undefined;
+  if (configPath && binDirectory) return { configPath: absolute(configPath), binDirectory: absolute(binDirectory) };
+  const [missing, given] = configPath === "" ? names : names.toReversed();
+  errors.push({ path: `--${missing}`, message: `--${missing} is empty: --${given} needs it` });
+  return undefined;
 }
 
 function readNodeName(flags: ReadonlyMap<string, unknown>, hostname: string, errors: ConfigurationError[]): string {

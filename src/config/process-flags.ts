@@ -54,12 +54,12 @@ const ROWS: readonly Row[] = [
   ],
   ["exit-on-lock-contention", BOOL_FLAG, false, "later", "Exit when another process wants the lock file"],
   ["hostname-override", STRING_FLAG, "", "works", "Name of the node; the machine's host name where empty"],
-  ["image-credential-provider-bin-dir", STRING_FLAG, "", "later", "Directory of credential provider plugins"],
+  ["image-credential-provider-bin-dir", STRING_FLAG, "", "works", "Directory of credential provider plugins"],
   [
     "image-credential-provider-config",
     STRING_FLAG,
     "",
-    "later",
+    "works",
     "Configuration of credential provider plugins: a file, or a directory of files that are merged in the order of their names",
   ],
   [

@@ -1,3 +1,4 @@
+import { parseImageReference } from "../api/image-reference.ts";
 import type { ConfigurationError } from "./codec.ts";
 import { formatDuration } from "./duration.ts";
 import type { FeatureGates } from "./feature-gates.ts";
@@ -140,7 +141,25 @@ function validatePullCredentials(configuration: KubeletConfiguration, gates: Fea
       "preloadedImagesVerificationAllowlist",
       'can\'t set `preloadedImagesVerificationAllowlist` if `imagePullCredentialsVerificationPolicy` is not "NeverVerifyAllowlistedImages"',
     );
+    return;
   }
+  const problem = (configuration.preloadedImagesVerificationAllowlist ?? []).map(findPatternProblem).find(Boolean);
+  if (problem === undefined) return;
+  const field = "preloadedImagesVerificationAllowlist";
+  report(field, `invalid image pattern in \`${field}\`: ${problem}`);
+}
+
+/** What is wrong with `registry.example/team/*` or `registry.example/app`, as image_pull_policies.go says it. */
+function findPatternProblem(pattern: string): string | undefined {
+  if (pattern !== pattern.trim()) return `leading/trailing spaces are not allowed: ${pattern}`;
+  const isWildcard = pattern.endsWith("/*");
+  const name = isWildcard ? pattern.slice(0, -1) : pattern;
+  if (name === "") return `the supplied pattern is too short: ${pattern}`;
+  if (name.includes("*")) return `not a valid wildcard pattern, only patterns ending with '/*' are allowed: ${pattern}`;
+  if (isWildcard) return name === "/" ? "at least registry hostname is required" : undefined;
+  const repository = parseImageReference(name)?.repository;
+  if (repository === undefined) return "failed to parse as an image name: invalid reference format";
+  return repository === name ? undefined : `neither tag nor digest is accepted in an image reference: ${pattern}`;
 }
 
 function validateShutdown(configuration: KubeletConfiguration, gates: FeatureGates, report: Report): void {

@@ -1,5 +1,5 @@
 import { isApiError } from "../api/api-error.ts";
-import type { KubeObject } from "../api/object.ts";
+import { isRecord, type KubeObject } from "../api/object.ts";
 import { DEFAULT_POLICY, reconcilePolicy } from "./access/default-policy.ts";
 import { SYSTEM_PRIORITY_CLASSES } from "./admission/priority.ts";
 import { BUILT_IN_KINDS } from "./kind-rows.ts";
@@ -14,15 +14,23 @@ export interface ApiEndpoint {
   readonly port: number;
 }
 
+/** What a cluster's first objects tell of it. */
+export interface ClusterFacts {
+  readonly endpoint: ApiEndpoint;
+  /** Whose client certificates the API server believes. */
+  readonly clientAuthorityPem: string;
+}
+
 /** What every cluster begins with; what is there already stays, and what users changed is theirs. */
 export async function bootstrapCluster(
   { reader, writer }: { reader: ResourceReader; writer: ResourceWriter },
-  endpoint: ApiEndpoint,
+  { endpoint, clientAuthorityPem }: ClusterFacts,
 ): Promise<void> {
   await Promise.all(NAMESPACES.map((name) => ensure({ reader, writer }, namespace(name), undefined)));
   const objects = [...SYSTEM_PRIORITY_CLASSES, apiService(endpoint), ...apiEndpoints(endpoint)];
   await Promise.all([
     ...objects.map((object) => ensure({ reader, writer }, object, undefined)),
+    ensure({ reader, writer }, clientAuthority(clientAuthorityPem), reconcileData),
     ...DEFAULT_POLICY.map((object) => ensure({ reader, writer }, object, reconcilePolicy)),
   ]);
 }
@@ -98,4 +106,19 @@ function apiEndpoints({ address, port }: ApiEndpoint): KubeObject[] {
 /** Loopback, and the wildcards, which are no address at all. */
 function isLocal(address: string): boolean {
   return address.startsWith("127.") || ["::1", "0.0.0.0", "::"].includes(address);
+}
+
+/** By which programs that serve HTTPS beside the API server (kube-scheduler, for one) know its users' certificates. */
+function clientAuthority(pem: string): KubeObject {
+  const metadata = { name: "extension-apiserver-authentication", namespace: "kube-system" };
+  return { apiVersion: "v1", kind: "ConfigMap", metadata, data: { "client-ca-file": pem } };
+}
+
+/** The entries that are wanted, over what else is there. */
+function reconcileData(existing: KubeObject | undefined, wanted: KubeObject): KubeObject | undefined {
+  if (existing === undefined) return wanted;
+  const data = isRecord(existing["data"]) ? existing["data"] : {};
+  const entries = Object.entries(isRecord(wanted["data"]) ? wanted["data"] : {});
+  if (entries.every(([key, value]) => data[key] === value)) return undefined;
+  return { ...existing, data: { ...data, ...Object.fromEntries(entries) } };
 }

@@ -1,6 +1,7 @@
 import { notFoundError } from "../api/api-error.ts";
 import type { Authorizer } from "./access/rbac.ts";
 import type { ControlPlaneDeps } from "./control-plane-deps.ts";
+import type { ControllerOptions } from "./controller-options.ts";
 import { createCertificateApprover } from "./controllers/certificate-approver.ts";
 import { createCertificateSigner } from "./controllers/certificate-signer.ts";
 import { createClusterRoleAggregation } from "./controllers/cluster-role-aggregation.ts";
@@ -17,6 +18,7 @@ import { createRootCaPublisher } from "./controllers/root-ca-publisher.ts";
 import { createServiceAccountController } from "./controllers/service-accounts.ts";
 import { createNodeMonitor } from "./node-lifecycle/node-monitor.ts";
 import { createPodGarbageCollector } from "./node-lifecycle/pod-garbage-collector.ts";
+import { createPodRangeAllocator } from "./node-lifecycle/pod-ranges.ts";
 import { createTaintEviction } from "./node-lifecycle/taint-eviction.ts";
 import { groupResource } from "./ports/resource-kind.ts";
 import { LOOPBACK_USER } from "./ports/user.ts";
@@ -34,13 +36,19 @@ interface ControllerParts extends ControllerDeps, Pick<ControlPlaneDeps, "certif
   authorizer: Authorizer;
 }
 
-export interface ControllerOptions {
-  /** The scheduler, and what looks after nodes and the pods on them. Default true. */
-  nodeControllers?: boolean | undefined;
-}
-
 /** What keeps the cluster in order besides the API server. Workloads' controllers are not among them. */
 export function composeControllers(parts: ControllerParts, options: ControllerOptions = {}): readonly Controller[] {
+  const { scheduler = true, controllers = true } = options;
+  return [
+    // Of the API server itself, elsewhere.
+    createEventCleaner(parts),
+    ...(scheduler ? [createScheduler({ ...parts, bind: bindPods(parts.registry) })] : []),
+    ...(controllers ? [...composeObjectControllers(parts), ...composeNodeControllers(parts, options)] : []),
+  ];
+}
+
+/** What looks after objects, wherever pods run. */
+function composeObjectControllers(parts: ControllerParts): readonly Controller[] {
   const { certificates, tokens, authorizer } = parts;
   const { kinds } = parts.registry;
   const rootCa = certificates.certificatePem;
@@ -60,7 +68,6 @@ export function composeControllers(parts: ControllerParts, options: ControllerOp
     createCertificateSigner({ ...requests, sign: certificates.sign }),
     createCertificateRequestCleaner(parts),
     createBootstrapTokenCleaner(parts),
-    createEventCleaner(parts),
     createLegacyTokenController(
       {
         ...parts,
@@ -75,13 +82,16 @@ export function composeControllers(parts: ControllerParts, options: ControllerOp
     createEphemeralClaims(parts),
     createClaimProtection(parts),
     createVolumeProtection(parts),
-    ...((options.nodeControllers ?? true) ? composeNodeControllers(parts) : []),
   ];
 }
 
-function composeNodeControllers(parts: ControllerParts): readonly Controller[] {
+/** What looks after nodes, and the pods and volumes on them. */
+function composeNodeControllers(
+  parts: ControllerParts,
+  { clusterCidr, nodeMaskSize }: ControllerOptions,
+): readonly Controller[] {
   return [
-    createScheduler({ ...parts, bind: bindPods(parts.registry) }),
+    ...(clusterCidr === undefined ? [] : [createPodRangeAllocator(parts, { clusterCidr, nodeMaskSize })]),
     createNodeMonitor(parts),
     createTaintEviction(parts),
     createPodGarbageCollector(parts),

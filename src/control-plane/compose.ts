@@ -76,7 +76,8 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
     feed,
     ready: readiness.reached,
     async run(stop) {
-      await bootstrapCluster({ reader, writer }, options.endpoint);
+      const clientAuthorityPem = deps.certificates.certificatePem;
+      await bootstrapCluster({ reader, writer }, { endpoint: options.endpoint, clientAuthorityPem });
       readiness.reach();
       log.info("the control plane is ready", { revision: store.revision });
       await runTogether([...controllers, definitions], stop);

@@ -4,6 +4,7 @@ import type { Metrics } from "../base/metrics.ts";
 import type { TokenIssuer } from "./access/service-account-tokens.ts";
 import type { RequestedSubject } from "./admission/certificates.ts";
 import type { ApiEndpoint } from "./bootstrap.ts";
+import type { ControllerOptions } from "./controller-options.ts";
 import type { ReadCertificateRequest } from "./controllers/certificate-requests.ts";
 import type { SigningOrder } from "./controllers/certificate-signer.ts";
 import type { ObjectStore } from "./ports/object-store.ts";
@@ -35,14 +36,12 @@ export interface ClusterAuthority {
   loadSubjectReader(): Promise<(requestPem: string) => RequestedSubject>;
 }
 
-export interface ControlPlaneOptions {
+export interface ControlPlaneOptions extends ControllerOptions {
   /** `10.96.0.0/16`: where services get their addresses from. */
   serviceCidr: string;
   endpoint: ApiEndpoint;
   /** For `/version`. */
   version: string;
-  /** See `ControllerOptions`. */
-  nodeControllers?: boolean | undefined;
 }
 
 /** One moment that others wait for. */

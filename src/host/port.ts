@@ -3,6 +3,7 @@ import type { Random } from "../base/random.ts";
 import type { FileType } from "./file-type.ts";
 import type { GroupChange } from "./group-permissions.ts";
 import type { Mounts } from "./mounts-port.ts";
+import type { Programs } from "./programs-port.ts";
 
 export type { FileType };
 
@@ -17,6 +18,7 @@ export interface Host {
   readonly http: HttpClient;
   readonly machine: Machine;
   readonly mounts: Mounts;
+  readonly programs: Programs;
 }
 
 /** Paths are absolute. A missing file rejects with an error whose `code` is `ENOENT`, as Node.js does, and so on. */
@@ -57,6 +59,12 @@ export interface Files {
   list(path: string): Promise<DirectoryEntry[]>;
   /** Follows links; undefined when there is nothing. */
   stat(path: string): Promise<FileStatus | undefined>;
+  /**
+   * How much of the disk a file, or a tree, takes; undefined when there is nothing. Made for what containers may change
+   * meanwhile: no link is followed, and other file systems in the tree are neither counted nor asked anything. Rejects
+   * with AbortedError soon after the signal fires.
+   */
+  diskUsage(path: string, signal?: AbortSignal): Promise<DiskUsage | undefined>;
   /** Makes a symbolic link. Replaces an existing link in one step; anything else at `path` is `EEXIST`. */
   link(target: string, path: string): Promise<void>;
   /** The target of a symbolic link; undefined when the path is no link. */
@@ -113,8 +121,19 @@ export interface FileStatus {
   /** The numbers of its owner. */
   user: number;
   group: number;
+  /** Tells file systems apart, as long as they are mounted. */
+  device: string;
   /** Differs from an earlier one wherever the content may: made of device, inode, size and the times of change. */
   version: string;
+}
+
+/** What a tree takes of its file system. */
+export interface DiskUsage {
+  /** Of the blocks, holes excluded; directories take some, too. A file of several names counts once. */
+  readonly bytes: number;
+  readonly inodes: number;
+  /** False for a tree too deep or too wide to be seen as a whole: then it takes at least this. */
+  readonly isWhole: boolean;
 }
 
 export interface HttpClient {

@@ -14,12 +14,20 @@ export interface WebRequest {
   /** All headers whose lower-case name begins so, by that name. */
   headersBeginning(prefix: string): Readonly<Record<string, readonly string[]>>;
   /** From a client certificate that one of the server's authorities signed. */
-  readonly peer: { readonly commonName: string; readonly organizations: readonly string[] } | undefined;
+  readonly peer: WebPeer | undefined;
   readonly remoteAddress: string;
   /** Aborted when the client has gone. */
   readonly signal: AbortSignal;
   /** Rejects with a CodedError `body-too-large` when there is more, `body-aborted` when the client left. */
   readBody(maxBytes: number): Promise<Buffer>;
+}
+
+/** The subject of a client certificate. */
+export interface WebPeer {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  /** SHA-256 of the certificate, in hexadecimal; undefined where nobody asked for it. */
+  readonly fingerprint?: string;
 }
 
 export interface WebAnswer {

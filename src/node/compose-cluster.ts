@@ -1,3 +1,4 @@
+import type { Node } from "../api/gen/types.ts";
 import type { Timeline } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
 import { createCertificateRotation } from "./certificates/certificate-rotation.ts";
@@ -18,6 +19,8 @@ export interface ClusterParts {
   kube: KubePorts;
   refs: RefParts;
   csi: CsiParts;
+  /** The node's own object as it was last seen; undefined before. */
+  node(): Node | undefined;
   createSource(emit: SnapshotListener): PodSourceLoop;
   report(deps: ReportDeps): ClusterReporting;
 }
@@ -50,6 +53,7 @@ export function composeCluster(
     kube,
     refs,
     csi,
+    node: registration.node,
     createSource: (emit) =>
       createApiSource(
         {

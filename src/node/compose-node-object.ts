@@ -13,7 +13,7 @@ import { createNodeLease } from "./node-status/node-lease.ts";
 import { createNodeRegistration, type NodeRegistration } from "./node-status/node-registration.ts";
 import { createInitialNodeOptions, createNodeStatusSettings } from "./node-status/node-settings.ts";
 import { computeNodeStatus } from "./node-status/node-status.ts";
-import { createNodeStatusReader } from "./node-status/node-status-reader.ts";
+import { createNodeStatusReader, type VolumesOfNode } from "./node-status/node-status-reader.ts";
 import { createPodNetwork } from "./runtime/pod-network.ts";
 import type { RuntimeHealth } from "./runtime/runtime-health.ts";
 import type { CsiPlugin } from "./volumes/csi/csi-plugin.ts";
@@ -79,9 +79,9 @@ export function composeNodeObject(deps: NodeObjectDeps, config: NodeAgentConfig)
     { maxImages: kubelet.nodeStatusMaxImages ?? -1 },
   );
   const errors = () => [...deps.errors(), ...[csi.error()].filter((error) => error !== undefined)];
-  const volumesInUse = async () => await readVolumesInUse(csiVolumes);
+  const volumes = async () => await readVolumes(csiVolumes);
   const reader = createNodeStatusReader(
-    { machine, log, runtime: health.runtime, images: images.images, errors, volumesInUse },
+    { machine, log, runtime: health.runtime, images: images.images, errors, volumes },
     { settings: createNodeStatusSettings(config), rootDirectory },
   );
   const network = createPodNetwork({ runtime: ports.cri.runtime, clock, log });
@@ -139,10 +139,11 @@ export function composeNodeObject(deps: NodeObjectDeps, config: NodeAgentConfig)
 }
 
 /** Not told before it is known what an earlier agent left mounted: what is not named may be detached. */
-async function readVolumesInUse(csiVolumes: CsiPlugin | undefined): Promise<readonly string[] | undefined> {
+async function readVolumes(csiVolumes: CsiPlugin | undefined): Promise<VolumesOfNode | undefined> {
+  if (csiVolumes === undefined) return undefined;
   try {
-    await csiVolumes?.load();
-    return csiVolumes?.volumesInUse();
+    await csiVolumes.load();
+    return { volumesInUse: csiVolumes.volumesInUse(), volumesAttached: csiVolumes.volumesAttached() };
   } catch {
     // The plugin says so itself, and tries again.
     return undefined;

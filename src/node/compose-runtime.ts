@@ -3,9 +3,10 @@ import { createBackOff } from "../base/back-off.ts";
 import { MINUTE, SECOND } from "../base/clock.ts";
 import type { Timeline } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
+import { composeImages } from "./compose-images.ts";
 import { type ClusterVolumeDeps, composeVolumes, type VolumeParts } from "./compose-volumes.ts";
+import type { LoadedProviders } from "./credential-providers/load-providers.ts";
 import { createUserNamespaces } from "./identity/user-namespaces.ts";
-import { createImageEnsurer } from "./images/image-ensurer.ts";
 import type { LoopInbox } from "./loop/loop-inbox.ts";
 import type { NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import { followRuntimeEvents } from "./pleg/follow-events.ts";
@@ -39,7 +40,6 @@ export interface RuntimeParts {
 
 /** Upstream's crash-loop back-off: 10 s, doubling to 5 min, over after a run of 10 min. */
 const RESTART_BACK_OFF = { initialMs: 10 * SECOND, maxMs: 5 * MINUTE };
-const DEFAULT_PARALLEL_PULLS = 5;
 
 export interface RuntimePartsDeps {
   ports: NodeAgentPorts;
@@ -47,6 +47,8 @@ export interface RuntimePartsDeps {
   inbox: LoopInbox;
   facts: NodeFacts;
   cluster: ClusterVolumeDeps | undefined;
+  /** Of credentials for images; undefined: none. */
+  providers: LoadedProviders | undefined;
 }
 
 /** Builds everything that talks to the runtime; what it notices goes to the inbox. */
@@ -69,11 +71,7 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
     onEvent: (event) => inbox.offerLifecycleEvent(event),
     onRelist: () => inbox.offerRelisted(),
   });
-  const parallelPulls = kubelet.serializeImagePulls ? 1 : (kubelet.maxParallelImagePulls ?? DEFAULT_PARALLEL_PULLS);
-  const images = createImageEnsurer(
-    { images: cri.images, clock, timeline, pullSecrets: refs?.pullSecrets.of },
-    { parallelPulls },
-  );
+  const images = composeImages({ ports, timeline, cluster, providers: deps.providers }, config);
   const volumes = composeVolumes({ ports, timeline, facts, cluster }, config);
   const userNamespaces = createUserNamespaces(
     { files },
@@ -96,7 +94,7 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
     ...handlers.deps,
     runtimeVersion: health.runtime,
     backOff: createBackOff(RESTART_BACK_OFF),
-    ensureImage: images.ensureImage,
+    ensureImage: images.ensurer.ensureImage,
     podFiles,
     hostIps: () => facts.hostIps,
     podLogsDirectory,
@@ -109,6 +107,7 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
       name: "runtime events",
       run: async (signal: AbortSignal) => await followRuntimeEvents(ports.events, pleg, signal),
     },
+    ...images.parts,
     ...volumes.parts,
   ];
   const runtimeError = () => health.runtimeError() ?? plegError(pleg.health());

@@ -5,11 +5,13 @@ import { type Clock, formatTime } from "../base/clock.ts";
 import { createTimeline, type Timeline } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
 import type { Rejection } from "./admission/admission.ts";
-import { createNodeAdmission } from "./admission/node-admission.ts";
+import { composeAdmission } from "./compose-admission.ts";
 import { composeCluster } from "./compose-cluster.ts";
+import { composeEviction } from "./compose-eviction.ts";
 import { composePods } from "./compose-pods.ts";
-import { composeRuntime } from "./compose-runtime.ts";
+import { composeRuntime, type RuntimeParts } from "./compose-runtime.ts";
 import { composeSources } from "./compose-sources.ts";
+import { type LoadedProviders, loadCredentialProviders } from "./credential-providers/load-providers.ts";
 import { createDesiredPods } from "./desired/desired-pods.ts";
 import { createLoopInbox } from "./loop/loop-inbox.ts";
 import { createOrphanDirectories } from "./loop/orphan-directories.ts";
@@ -18,12 +20,12 @@ import type { NodeAgentPorts } from "./node-agent-ports.ts";
 import { createNodeMetrics } from "./node-metrics.ts";
 import { createNodeView } from "./node-view.ts";
 import type { PodCache } from "./pleg/pod-cache.ts";
-import { createPartRunner } from "./run-parts.ts";
+import { createPartRunner, type PartRunner } from "./run-parts.ts";
 import { removeLogsOfUid } from "./runtime/container-logs.ts";
 import { readNodeFacts } from "./runtime/read-node-facts.ts";
+import { makeRootDirectories } from "./runtime/root-directories.ts";
 import type { NodeView } from "./server/handlers.ts";
 import { createPodStatuses, type PodStatuses } from "./status/pod-statuses.ts";
-import { findRefusedVolume } from "./volumes/network/refused-volumes.ts";
 import type { PodWorkers } from "./workers/pod-workers.ts";
 
 export interface NodeAgent {
@@ -51,15 +53,15 @@ export interface NodeAgentMemory {
 export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentConfig): Promise<NodeAgent> {
   const { host, log, metrics } = ports;
   const { clock } = host;
-  const { allowedUnsafeSysctls = [] } = config.kubelet;
   const runner = createPartRunner();
   const timeline = createTimeline(clock);
   const facts = await readNodeFacts(host, config);
+  const providers = await readCredentialProviders(host.files, config);
   const inbox = createLoopInbox();
 
   const cluster = ports.kube && composeCluster({ ports, kube: ports.kube, inbox }, config);
-  const runtime = composeRuntime({ ports, timeline, inbox, facts, cluster }, config);
-  const { health, pleg, cache, podFiles, runtimeError, errors } = runtime;
+  const runtime = composeRuntime({ ports, timeline, inbox, facts, cluster, providers }, config);
+  const { health, pleg, cache, runtimeError, errors } = runtime;
   const sourceDeps = { host, log, emit: inbox.offerSnapshot, apiSource: cluster?.createSource };
   const { sources, names } = composeSources(sourceDeps, config);
   const desired = createDesiredPods({ clock, log, timeline }, { sources: names });
@@ -67,6 +69,8 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   const reporting = cluster?.report({ timeline, desired, statuses, runtime });
   const onFinished = reporting?.finished;
   const workers = composePods({ ports, timeline, inbox, facts, parts: runtime, statuses, onFinished }, config);
+  const eviction = composeEviction({ ports, timeline, workers, cache }, config);
+  const admission = await composeAdmission({ ports, timeline, facts, inbox, cluster, health, workers }, config);
   const loop = createSyncLoop({
     clock,
     log,
@@ -74,7 +78,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     desired,
     workers,
     runtimePods: pleg.pods,
-    admit: createNodeAdmission({ timeline, findRefusedVolume }, { allowedUnsafeSysctls }),
+    admit: admission.admit,
     reject: (pod, rejection) => reject({ clock, timeline, statuses }, pod, rejection),
     forget(uid) {
       statuses.remove(uid);
@@ -82,14 +86,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
       cluster?.refs.forget(uid);
       reporting?.forget(uid);
     },
-    collectDirectories: createOrphanDirectories({
-      clock,
-      log,
-      tasks: runner.tasks,
-      directories: podFiles,
-      tearDownVolumes: runtime.volumes.volumes.tearDown,
-      removeLogs: async (uid) => await removeLogsOfUid(host.files, config.podLogsDirectory, uid),
-    }),
+    collectDirectories: composeOrphanDirectories({ ports, runner, runtime }, config),
     runtimeError,
     onShown(pod) {
       cluster?.refs.show(pod);
@@ -124,15 +121,43 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     }),
     memory: { workers, statuses, cache, references: cluster?.refs, deliveries: reporting },
     async run(signal) {
+      await makeRootDirectories({ files: host.files, log }, config.rootDirectory);
       const working = [
         ...sources.map(({ run }) => ({ name: "pod source", run })),
         ...runtime.parts,
+        ...admission.parts,
+        ...eviction,
         { name: "sync loop", run: loop.run },
       ];
       const between = [workers.stop, async () => await reporting?.flush()];
       await runner.run({ working, between, reporting: reporting?.parts ?? [] }, signal);
     },
   };
+}
+
+function composeOrphanDirectories(
+  { ports, runner, runtime }: { ports: NodeAgentPorts; runner: PartRunner; runtime: RuntimeParts },
+  { podLogsDirectory }: NodeAgentConfig,
+): ReturnType<typeof createOrphanDirectories> {
+  const { host, log } = ports;
+  return createOrphanDirectories({
+    clock: host.clock,
+    log,
+    tasks: runner.tasks,
+    directories: runtime.podFiles,
+    tearDownVolumes: runtime.volumes.volumes.tearDown,
+    removeLogs: async (uid) => await removeLogsOfUid(host.files, podLogsDirectory, uid),
+  });
+}
+
+/** The node does not start with plugins that cannot work. */
+async function readCredentialProviders(
+  files: NodeAgentPorts["host"]["files"],
+  { credentialProviders, featureGates }: NodeAgentConfig,
+): Promise<LoadedProviders | undefined> {
+  if (credentialProviders === undefined) return undefined;
+  const tokensAllowed = featureGates.KubeletServiceAccountTokenForCredentialProviders;
+  return await loadCredentialProviders(files, { ...credentialProviders, tokensAllowed });
 }
 
 /** A pod that is refused fails without having been tried; as upstream, its status says no more than that. */
@@ -143,5 +168,6 @@ function reject(
 ): void {
   deps.timeline.record(podReference(pod), { type: "Warning", reason, message });
   const startTime = formatTime(deps.clock.now());
-  deps.statuses.set(pod, { phase: "Failed", reason, message, qosClass: computeQosClass(pod), startTime });
+  const status = { phase: "Failed", reason, message: `Pod was rejected: ${message}` };
+  deps.statuses.set(pod, { ...status, qosClass: computeQosClass(pod), startTime });
 }

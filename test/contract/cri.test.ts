@@ -5,6 +5,7 @@ import { createDriver, type Driver } from "./cri-driver.ts";
 import { describeEvents } from "./cri-events.ts";
 import { describeImages } from "./cri-images.ts";
 import { describeSandboxes } from "./cri-sandboxes.ts";
+import { describeStats } from "./cri-stats.ts";
 import {
   type RuntimeUnderTest,
   readWhyNoContainerd,
@@ -32,6 +33,7 @@ function describeCri(start: () => Promise<RuntimeUnderTest>): void {
   describeContainers(current);
   describeImages(current);
   describeEvents(current);
+  describeStats(current);
 }
 
 describe("CRI: the fake runtime", () => describeCri(startFakeRuntime));

@@ -239,6 +239,15 @@ function describeRemoving() {
     expect(await files.list(directory)).toEqual([{ name: "outside", type: "directory" }]);
   });
 
+  it("removes directories however deep a container nested them, also where a name that it would like is taken", async () => {
+    const deep = "d/".repeat(600);
+    await files.makeDirectory(path(`tree/${deep}e/${deep}`), 0o755);
+    await files.makeDirectory(path("tree/.lifted-0/full"), 0o755);
+    await files.writeAtomically(path("tree/.lifted-1"), "", 0o644);
+    await files.remove(path("tree"));
+    expect(await files.list(directory)).toEqual([]);
+  });
+
   it("removes a directory only if it holds nothing", async () => {
     await files.makeDirectory(path("volume"), 0o755);
     await files.writeAtomically(path("volume/data"), "kept", 0o644);

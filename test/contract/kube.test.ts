@@ -4,40 +4,50 @@ import { nodeClock } from "../../src/host/node/node-clock.ts";
 import { nodeFiles } from "../../src/host/node/node-files.ts";
 import { createHttpKubeClient } from "../../src/kube/http/create-http-kube-client.ts";
 import { readKubeconfig } from "../../src/kube/kubeconfig.ts";
-import { type ClusterAccess, startCluster } from "../../src/testing/start-cluster.ts";
+import { clusterServersUnderTest } from "../clusters/cluster-servers.ts";
 import { createSimulatedApiServer } from "../sim/api/create-api-server.ts";
 import { createDirectKubeClient } from "../sim/api/direct-client.ts";
 import { describeKubeClient } from "./kube/describe-kube-client.ts";
 
-describeKubeClient("over HTTP/2", async () => {
-  const cluster = await startCluster();
-  const connect = async ({ kubeconfigPath }: ClusterAccess) => {
-    const connection = await readKubeconfig(kubeconfigPath, nodeFiles);
-    return createHttpKubeClient(
-      { connection, clock: nodeClock, random: createSeededRandom(1), log: silentLog },
-      { userAgent: "contract/1.0", qps: 0, burst: 0, timeoutMs: 30_000 },
-    );
-  };
-  const admin = await connect(cluster);
-  const stranger = await connect(await cluster.addUser("stranger"));
-  return {
-    admin,
-    stranger,
-    async stop() {
-      await Promise.all([admin.close(), stranger.close()]);
-      await cluster.stop();
+for (const server of await clusterServersUnderTest()) {
+  describeKubeClient(
+    `over HTTP/2, on ${server.name}`,
+    async () => {
+      const cluster = await server.start();
+      const connect = async ({ kubeconfigPath }: { kubeconfigPath: string }) => {
+        const connection = await readKubeconfig(kubeconfigPath, nodeFiles);
+        return createHttpKubeClient(
+          { connection, clock: nodeClock, random: createSeededRandom(1), log: silentLog },
+          { userAgent: "contract/1.0", qps: 0, burst: 0, timeoutMs: 30_000 },
+        );
+      };
+      const admin = await connect(cluster);
+      const stranger = await connect(await cluster.addUser("stranger"));
+      return {
+        admin,
+        stranger,
+        async stop() {
+          await Promise.all([admin.close(), stranger.close()]);
+          await cluster.stop();
+        },
+      };
     },
-  };
-});
+    { forgets: server.isOurs },
+  );
+}
 
-describeKubeClient("in the same process", async () => {
-  const server = await createSimulatedApiServer({ clock: nodeClock, seed: 1 });
-  const connect = (commonName: string, organizations: string[]) => {
-    return createDirectKubeClient(server.controlPlane, { commonName, organizations });
-  };
-  return {
-    admin: connect("admin", ["system:masters"]),
-    stranger: connect("stranger", []),
-    stop: async () => await server.stop(),
-  };
-});
+describeKubeClient(
+  "in the same process",
+  async () => {
+    const server = await createSimulatedApiServer({ clock: nodeClock, seed: 1 });
+    const connect = (commonName: string, organizations: string[]) => {
+      return createDirectKubeClient(server.controlPlane, { commonName, organizations });
+    };
+    return {
+      admin: connect("admin", ["system:masters"]),
+      stranger: connect("stranger", []),
+      stop: async () => await server.stop(),
+    };
+  },
+  { forgets: true },
+);

@@ -371,6 +371,19 @@ function describeHead() {
     expect(await Promise.all(heads)).toEqual([undefined, undefined]);
   });
 
+  it("tells when the head of a moment is durable, to whoever did not write it", async () => {
+    await store.untilDurable(store.headRevision);
+    const seen: number[] = [];
+    const first = putPod("a");
+    const early = store.untilDurable(store.headRevision).then(() => seen.push(store.revision));
+    await Promise.resolve();
+    await Promise.resolve();
+    const second = putPod("b");
+    const late = store.untilDurable(store.headRevision).then(() => seen.push(store.revision));
+    await Promise.all([first, second, early, late]);
+    expect([seen, store.headRevision]).toEqual([[1, 2], 2]);
+  });
+
   it("waits for what was put before it closes, and takes nothing more", async () => {
     const write = putPod("a");
     const closing = store.close();

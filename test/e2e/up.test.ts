@@ -120,6 +120,13 @@ describe("nodelet up, status and down, as a user runs them", () => {
     api.close();
   });
 
+  it("gives the node the addresses that its pods come from", async () => {
+    const api = await readApi();
+    const { items } = await api.list("/api/v1/nodes");
+    expect(items.map(({ spec }) => spec)).toMatchObject([{ podCIDR: POD_CIDR, podCIDRs: [POD_CIDR] }]);
+    api.close();
+  });
+
   it("stops and leaves the pods running, and takes them up again", async () => {
     const { code, stdout } = await run("down");
     expect(code).toBe(0);

@@ -36,6 +36,7 @@ export const LAYERS: readonly Layer[] = [
 
   { path: "src/node/admission", rank: 3 },
   { path: "src/node/certificates", rank: 3 },
+  { path: "src/node/credential-providers", rank: 3 },
   { path: "src/node/events", rank: 3 },
   { path: "src/node/identity", rank: 3 },
   { path: "src/node/images", rank: 3 },
@@ -57,6 +58,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/node/status", rank: 5 },
   { path: "src/node/workers", rank: 5 },
 
+  { path: "src/node/eviction", rank: 6 },
   { path: "src/node/loop", rank: 6 },
   { path: "src/node/podsync", rank: 6 },
 

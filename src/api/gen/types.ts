@@ -10,6 +10,22 @@ export interface AggregationRule {
   clusterRoleSelectors?: LabelSelector[];
 }
 
+export interface AllocatedDeviceStatus {
+  conditions?: Condition[];
+  data?: RawExtension;
+  device: string;
+  driver: string;
+  networkData?: NetworkDeviceData;
+  pool: string;
+  shareID?: string;
+}
+
+export interface AllocationResult {
+  allocationTimestamp?: Time;
+  devices?: DeviceAllocationResult;
+  nodeSelector?: NodeSelector;
+}
+
 export interface APIGroup {
   apiVersion?: string;
   kind?: string;
@@ -117,6 +133,26 @@ export interface BoundObjectReference {
 export interface Capabilities {
   add?: string[];
   drop?: string[];
+}
+
+export interface CapacityRequestPolicy {
+  default?: Quantity;
+  validRange?: CapacityRequestPolicyRange;
+  validValues?: Quantity[];
+}
+
+export interface CapacityRequestPolicyRange {
+  max?: Quantity;
+  min: Quantity;
+  step?: Quantity;
+}
+
+export interface CapacityRequirements {
+  requests?: Record<string, Quantity>;
+}
+
+export interface CELDeviceSelector {
+  expression: string;
 }
 
 export interface CephFSPersistentVolumeSource {
@@ -466,6 +502,15 @@ export interface ControllerRevisionList {
   metadata?: ListMeta;
 }
 
+export interface Counter {
+  value: Quantity;
+}
+
+export interface CounterSet {
+  counters: Record<string, Counter>;
+  name: string;
+}
+
 export interface CronJob {
   apiVersion?: string;
   kind?: string;
@@ -803,6 +848,143 @@ export interface DeploymentStrategy {
   type?: string;
 }
 
+export interface Device {
+  allNodes?: boolean;
+  allowMultipleAllocations?: boolean;
+  attributes?: Record<string, DeviceAttribute>;
+  bindingConditions?: string[];
+  bindingFailureConditions?: string[];
+  bindsToNode?: boolean;
+  capacity?: Record<string, DeviceCapacity>;
+  consumesCounters?: DeviceCounterConsumption[];
+  name: string;
+  nodeAllocatableResourceMappings?: Record<string, NodeAllocatableResourceMapping>;
+  nodeName?: string;
+  nodeSelector?: NodeSelector;
+  taints?: DeviceTaint[];
+}
+
+export interface DeviceAllocationConfiguration {
+  opaque?: OpaqueDeviceConfiguration;
+  requests?: string[];
+  source: string;
+}
+
+export interface DeviceAllocationResult {
+  config?: DeviceAllocationConfiguration[];
+  results?: DeviceRequestAllocationResult[];
+}
+
+export interface DeviceAttribute {
+  bool?: boolean;
+  bools?: boolean[];
+  int?: number;
+  ints?: number[];
+  string?: string;
+  strings?: string[];
+  version?: string;
+  versions?: string[];
+}
+
+export interface DeviceCapacity {
+  requestPolicy?: CapacityRequestPolicy;
+  value: Quantity;
+}
+
+export interface DeviceClaim {
+  config?: DeviceClaimConfiguration[];
+  constraints?: DeviceConstraint[];
+  requests?: DeviceRequest[];
+}
+
+export interface DeviceClaimConfiguration {
+  opaque?: OpaqueDeviceConfiguration;
+  requests?: string[];
+}
+
+export interface DeviceClass {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: DeviceClassSpec;
+}
+
+export interface DeviceClassConfiguration {
+  opaque?: OpaqueDeviceConfiguration;
+}
+
+export interface DeviceClassList {
+  apiVersion?: string;
+  items: DeviceClass[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface DeviceClassSpec {
+  config?: DeviceClassConfiguration[];
+  extendedResourceName?: string;
+  selectors?: DeviceSelector[];
+}
+
+export interface DeviceConstraint {
+  distinctAttribute?: string;
+  matchAttribute?: string;
+  requests?: string[];
+}
+
+export interface DeviceCounterConsumption {
+  counterSet: string;
+  counters: Record<string, Counter>;
+}
+
+export interface DeviceRequest {
+  exactly?: ExactDeviceRequest;
+  firstAvailable?: DeviceSubRequest[];
+  name: string;
+}
+
+export interface DeviceRequestAllocationResult {
+  adminAccess?: boolean;
+  bindingConditions?: string[];
+  bindingFailureConditions?: string[];
+  consumedCapacity?: Record<string, Quantity>;
+  device: string;
+  driver: string;
+  pool: string;
+  request: string;
+  shareID?: string;
+  tolerations?: DeviceToleration[];
+}
+
+export interface DeviceSelector {
+  cel?: CELDeviceSelector;
+}
+
+export interface DeviceSubRequest {
+  allocationMode?: string;
+  capacity?: CapacityRequirements;
+  count?: number;
+  deviceClassName: string;
+  name: string;
+  selectors?: DeviceSelector[];
+  tolerations?: DeviceToleration[];
+}
+
+export interface DeviceTaint {
+  effect: string;
+  key: string;
+  timeAdded?: Time;
+  value?: string;
+}
+
+export interface DeviceToleration {
+  effect?: string;
+  key?: string;
+  operator?: string;
+  tolerationSeconds?: number;
+  value?: string;
+}
+
 export interface DownwardAPIProjection {
   items?: DownwardAPIVolumeFile[];
 }
@@ -1030,6 +1212,16 @@ export interface Eviction {
   deleteOptions?: DeleteOptions;
   kind?: string;
   metadata?: ObjectMeta;
+}
+
+export interface ExactDeviceRequest {
+  adminAccess?: boolean;
+  allocationMode?: string;
+  capacity?: CapacityRequirements;
+  count?: number;
+  deviceClassName: string;
+  selectors?: DeviceSelector[];
+  tolerations?: DeviceToleration[];
 }
 
 export interface ExecAction {
@@ -1835,6 +2027,12 @@ export interface NamespaceStatus {
   phase?: string;
 }
 
+export interface NetworkDeviceData {
+  hardwareAddress?: string;
+  interfaceName?: string;
+  ips?: string[];
+}
+
 export interface NetworkPolicy {
   apiVersion?: string;
   kind?: string;
@@ -1906,6 +2104,11 @@ export interface NodeAllocatableResourceClaimStatus {
   containers?: string[];
   resourceClaimName: string;
   resources: Record<string, Quantity>;
+}
+
+export interface NodeAllocatableResourceMapping {
+  allocationMultiplier?: Quantity;
+  capacityKey?: string;
 }
 
 export interface NodeCondition {
@@ -2066,6 +2269,11 @@ export interface ObjectReference {
   namespace?: string;
   resourceVersion?: string;
   uid?: string;
+}
+
+export interface OpaqueDeviceConfiguration {
+  driver: string;
+  parameters: RawExtension;
 }
 
 export interface Overhead {
@@ -2684,6 +2892,57 @@ export interface ResourceClaim {
   request?: string;
 }
 
+export interface ResourceResourceClaim {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: ResourceClaimSpec;
+  status?: ResourceClaimStatus;
+}
+
+export interface ResourceClaimConsumerReference {
+  apiGroup?: string;
+  name: string;
+  resource: string;
+  uid: string;
+}
+
+export interface ResourceClaimList {
+  apiVersion?: string;
+  items: ResourceResourceClaim[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface ResourceClaimSpec {
+  devices?: DeviceClaim;
+}
+
+export interface ResourceClaimStatus {
+  allocation?: AllocationResult;
+  devices?: AllocatedDeviceStatus[];
+  reservedFor?: ResourceClaimConsumerReference[];
+}
+
+export interface ResourceClaimTemplate {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: ResourceClaimTemplateSpec;
+}
+
+export interface ResourceClaimTemplateList {
+  apiVersion?: string;
+  items: ResourceClaimTemplate[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface ResourceClaimTemplateSpec {
+  metadata?: ObjectMeta;
+  spec: ResourceClaimSpec;
+}
+
 export interface ResourceFieldSelector {
   containerName?: string;
   divisor?: Quantity;
@@ -2704,6 +2963,12 @@ export interface ResourceMetricSource {
 export interface ResourceMetricStatus {
   current: MetricValueStatus;
   name: string;
+}
+
+export interface ResourcePool {
+  generation: number;
+  name: string;
+  resourceSliceCount: number;
 }
 
 export interface ResourceQuota {
@@ -2743,6 +3008,31 @@ export interface ResourceRule {
   resourceNames?: string[];
   resources?: string[];
   verbs: string[];
+}
+
+export interface ResourceSlice {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: ResourceSliceSpec;
+}
+
+export interface ResourceSliceList {
+  apiVersion?: string;
+  items: ResourceSlice[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface ResourceSliceSpec {
+  allNodes?: boolean;
+  devices?: Device[];
+  driver: string;
+  nodeName?: string;
+  nodeSelector?: NodeSelector;
+  perDeviceNodeSelection?: boolean;
+  pool: ResourcePool;
+  sharedCounters?: CounterSet[];
 }
 
 export interface ResourceStatus {

@@ -1,9 +1,9 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { badRequestError } from "../api-error.ts";
-import { PROTOBUF_FIELDS } from "../gen/protobuf-fields.ts";
+import { jsonShapeOf } from "./json-shape.ts";
+import { MAGIC } from "./magic.ts";
+import { fieldsOf, type MessageField, messageOf, type ObjectType } from "./message-fields.ts";
 
-/** `k8s` and a zero byte: what every object in protobuf begins with. */
-const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 /** As deep as objects of the API ever are, and then some: deeper ones are an attack. */
 const MAX_DEPTH = 64;
 
@@ -42,11 +42,10 @@ function decodeEnvelope(bytes: Uint8Array): Record<string, unknown> {
     else if (field === 2) raw = envelope.bytes();
     else envelope.skip(wire);
   }
-  const message = messageOf(type);
-  return { ...decodeMessage(fieldsOf(message), raw, 0), ...type };
+  return { ...decodeMessage(fieldsOf(bodyMessageOf(type)), raw, 0), ...type };
 }
 
-function decodeTypeMeta(bytes: Uint8Array): { apiVersion: string; kind: string } {
+function decodeTypeMeta(bytes: Uint8Array): ObjectType {
   const reader = new BinaryReader(bytes);
   const type = { apiVersion: "", kind: "" };
   while (reader.pos < reader.len) {
@@ -58,37 +57,16 @@ function decodeTypeMeta(bytes: Uint8Array): { apiVersion: string; kind: string }
   return type;
 }
 
-/** `rbac.authorization.k8s.io/v1` and `Role` are `rbac.v1.Role`; options of a call are everybody's. */
-function messageOf({ apiVersion, kind }: { apiVersion: string; kind: string }): string {
-  if (kind === "DeleteOptions") return "meta.v1.DeleteOptions";
-  const [group = "", version] = apiVersion.includes("/") ? apiVersion.split("/") : ["core", apiVersion];
-  const message = `${group.split(".")[0] ?? ""}.${version ?? ""}.${kind}`;
-  if (PROTOBUF_FIELDS[message] !== undefined) return message;
-  throw badRequestError(`objects of ${apiVersion}, kind ${kind}, are not understood as protobuf: send them as JSON`);
+/** Options of a call are everybody's. */
+function bodyMessageOf(type: ObjectType): string {
+  const message = type.kind === "DeleteOptions" ? "meta.v1.DeleteOptions" : messageOf(type);
+  if (message !== undefined) return message;
+  throw badRequestError(
+    `objects of ${type.apiVersion}, kind ${type.kind}, are not understood as protobuf: send them as JSON`,
+  );
 }
 
-interface Field {
-  readonly name: string;
-  readonly type: string;
-  /** Sent although zero, because zero means something: in Go it is a pointer. */
-  readonly keepsZero: boolean;
-}
-
-type Fields = ReadonlyMap<number, Field>;
-
-const parsed = new Map<string, Fields>();
-
-function fieldsOf(message: string): Fields {
-  const known = parsed.get(message);
-  if (known) return known;
-  const fields = new Map<number, Field>();
-  for (const entry of (PROTOBUF_FIELDS[message] ?? "").split(" ").filter((text) => text !== "")) {
-    const [, name = "", number = "", type = "", mark = ""] = /^(.+?)=(\d+):([^*]+)(\*?)$/.exec(entry) ?? [];
-    fields.set(Number(number), { name, type, keepsZero: mark === "*" });
-  }
-  parsed.set(message, fields);
-  return fields;
-}
+type Fields = ReadonlyMap<number, MessageField>;
 
 function decodeMessage(fields: Fields, bytes: Uint8Array, depth: number): Record<string, unknown> {
   if (depth > MAX_DEPTH) throw new RangeError(`nested deeper than ${MAX_DEPTH} messages`);
@@ -109,20 +87,21 @@ interface Position {
   readonly depth: number;
 }
 
-function readField(decoded: Record<string, unknown>, { name, type, keepsZero }: Field, at: Position): void {
-  if (name === "~") {
+function readField(decoded: Record<string, unknown>, field: MessageField, at: Position): void {
+  const { name, shape, type, isPointer } = field;
+  if (name === "") {
     Object.assign(decoded, readValue(type, at));
-  } else if (type.startsWith("[]")) {
+  } else if (shape === "list") {
     const list = listAt(decoded, name);
     // Numbers may come packed, although Kubernetes does not do so.
-    if (at.wire === WireType.LengthDelimited && NUMBERS.has(type.slice(2))) readPacked(list, at.reader);
-    else list.push(readValue(type.slice(2), at));
-  } else if (type.startsWith("{}")) {
-    const [key, value] = readEntry(type.slice(2), at);
+    if (at.wire === WireType.LengthDelimited && NUMBERS.has(type)) readPacked(list, at.reader);
+    else list.push(readValue(type, at));
+  } else if (shape === "map") {
+    const [key, value] = readEntry(type, at);
     Object.defineProperty(mapAt(decoded, name), key, { value, enumerable: true, writable: true, configurable: true });
   } else {
     const value = readValue(type, at);
-    if (value !== undefined && (keepsZero || !isZero(value))) decoded[name] = value;
+    if (value !== undefined && (isPointer || !isZero(value))) decoded[name] = value;
   }
 }
 
@@ -190,9 +169,14 @@ function readValue(type: string, { reader, depth }: Position): unknown {
     case "RawExtension":
       return readJson(reader.bytes());
     default:
-      if (type.startsWith("Items:")) return readItems(reader.bytes());
-      return decodeMessage(fieldsOf(type), reader.bytes(), depth + 1);
+      return readMessage(type, reader.bytes(), depth + 1);
   }
+}
+
+function readMessage(type: string, bytes: Uint8Array, depth: number): unknown {
+  const fields = decodeMessage(fieldsOf(type), bytes, depth);
+  const shape = jsonShapeOf(type);
+  return shape ? shape.fromFields(fields) : fields;
 }
 
 /** As JSON's reader gives integers: a number while that is exact. */
@@ -213,7 +197,6 @@ function readFirst(bytes: Uint8Array): Uint8Array[] {
   return found;
 }
 
-const readItems = (bytes: Uint8Array) => readFirst(bytes).map((item) => Buffer.from(item).toString());
 const readText = (bytes: Uint8Array) => Buffer.from(readFirst(bytes)[0] ?? new Uint8Array()).toString();
 
 function readJson(bytes: Uint8Array): unknown {

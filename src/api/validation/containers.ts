@@ -66,14 +66,24 @@ function validateContainer(path: string, container: Container, spec: PodSpec): F
     ...validateEnvFrom(`${path}.envFrom`, container.envFrom),
     ...validateMounts(path, container, spec),
     ...(resources ? validateResources(`${path}.resources`, resources, claims) : []),
-    ...each(`${path}.resizePolicy`, container.resizePolicy, ({ resourceName, restartPolicy }, place) => [
-      ...oneOf(`${place}.resourceName`, resourceName, ["cpu", "memory"]),
-      ...oneOf(`${place}.restartPolicy`, restartPolicy, ["NotRequired", "RestartContainer"]),
-    ]),
+    ...validateResizePolicy(`${path}.resizePolicy`, container.resizePolicy),
     ...(securityContext ? validateContainerSecurity(`${path}.securityContext`, securityContext, spec) : []),
     ...validateRestart(path, container),
     ...validateHooks(path, container, spec),
   ];
+}
+
+function validateResizePolicy(path: string, policies: Container["resizePolicy"]): FieldError[] {
+  const resources = new Set<string>();
+  return each(path, policies, ({ resourceName, restartPolicy }, place) => {
+    const errors = resources.has(resourceName) ? [duplicate(place, resourceName)] : [];
+    resources.add(resourceName);
+    return [
+      ...errors,
+      ...oneOf(`${place}.resourceName`, resourceName, ["cpu", "memory"]),
+      ...oneOf(`${place}.restartPolicy`, restartPolicy, ["NotRequired", "RestartContainer"]),
+    ];
+  });
 }
 
 function validateImage(path: string, image: string): FieldError[] {

@@ -1,6 +1,6 @@
 import type { FieldError } from "../field-error.ts";
 import type { EnvFromSource, EnvVar, EnvVarSource, ObjectFieldSelector, ResourceFieldSelector } from "../gen/types.ts";
-import { checkConfigMapKey, checkEnvName, checkLocalPath, checkQualifiedName } from "./names.ts";
+import { checkConfigMapKey, checkDnsSubdomain, checkEnvName, checkLocalPath, checkQualifiedName } from "./names.ts";
 import { each, invalid, invalidEach, required, unsupported } from "./problems.ts";
 
 /** Names, and that each variable has one source at most. */
@@ -54,6 +54,17 @@ export const VOLUME_FIELDS = [
   "metadata.uid",
 ];
 
+/** What pods can be chosen by is known, though it be shown nowhere. */
+const SELECTABLE_FIELDS: ReadonlySet<string> = new Set([
+  ...ENV_FIELDS,
+  ...VOLUME_FIELDS,
+  "spec.restartPolicy",
+  "spec.schedulerName",
+  "spec.hostNetwork",
+  "status.phase",
+  "status.nominatedNodeName",
+]);
+
 /** Only the fields of `allowed` may be referred to; labels and annotations by their key. */
 export function validateFieldRef(
   path: string,
@@ -65,35 +76,58 @@ export function validateFieldRef(
   if (apiVersion !== "v1") return [invalid(`${path}.apiVersion`, apiVersion, "must be v1")];
   const subscript = /^(metadata\.(?:labels|annotations))\['(.*)'\]$/s.exec(fieldPath);
   if (subscript) return invalidEach(path, subscript[2], checkQualifiedName((subscript[2] ?? "").toLowerCase()));
-  return supported.includes(fieldPath) ? [] : [unsupported(`${path}.fieldPath`, fieldPath, supported)];
+  if (supported.includes(fieldPath)) return [];
+  if (SELECTABLE_FIELDS.has(fieldPath)) return [unsupported(`${path}.fieldPath`, fieldPath, supported)];
+  const detail = `error converting fieldPath: field label not supported: ${fieldPath}`;
+  return [invalid(`${path}.fieldPath`, fieldPath, detail)];
 }
 
 const RESOURCE_FIELDS = ["limits", "requests"].flatMap((list) =>
-  ["cpu", "memory", "ephemeral-storage"].map((name) => `${list}.${name}`),
+  ["cpu", "ephemeral-storage", "memory"].map((name) => `${list}.${name}`),
 );
 
 /** A resource of a container, with a divisor that makes sense for it. */
-export function validateResourceFieldRef(path: string, { resource }: ResourceFieldSelector): FieldError[] {
+export function validateResourceFieldRef(path: string, selector: ResourceFieldSelector): FieldError[] {
+  const { resource, divisor = "0" } = selector;
   if (resource === "") return [required(`${path}.resource`)];
   const isHugePages = /^(?:limits|requests)\.hugepages-./.test(resource);
-  return isHugePages || RESOURCE_FIELDS.includes(resource)
-    ? []
-    : [unsupported(`${path}.resource`, resource, RESOURCE_FIELDS)];
+  if (!isHugePages && !RESOURCE_FIELDS.includes(resource)) {
+    return [unsupported(`${path}.resource`, resource, RESOURCE_FIELDS)];
+  }
+  const { name, divisors } = divisorsOf(resource);
+  if (divisor === "0" || divisors.includes(divisor)) return [];
+  const detail = `only divisor's values ${divisors.join(name === "cpu" ? " and " : ", ")} are supported with the ${name} resource`;
+  return [invalid(`${path}.divisor`, resource, detail)];
 }
 
-function validateKeyRef(path: string, { name = "", key }: { name?: string; key: string }): FieldError[] {
+const BYTE_DIVISORS = ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
+
+/** What an amount may be divided by, and what upstream calls the resource when it says so. */
+function divisorsOf(resource: string): { name: string; divisors: readonly string[] } {
+  const name = resource.replace(/^(?:limits|requests)\./, "");
+  if (name === "cpu") return { name, divisors: ["1m", "1"] };
+  if (name === "memory") return { name, divisors: BYTE_DIVISORS };
+  return { name: name === "ephemeral-storage" ? "local ephemeral storage" : "hugepages", divisors: BYTE_DIVISORS };
+}
+
+function validateKeyRef(path: string, { name, key }: { name?: string; key: string }): FieldError[] {
   return [
-    ...(name === "" ? [required(`${path}.name`)] : []),
+    ...validateName(`${path}.name`, name),
     ...(key === "" ? [required(`${path}.key`)] : invalidEach(`${path}.key`, key, checkConfigMapKey(key))),
   ];
+}
+
+function validateName(path: string, name = ""): FieldError[] {
+  return name === "" ? [required(path)] : invalidEach(path, name, checkDnsSubdomain(name));
 }
 
 /** Each entry names exactly one config map or secret. */
 export function validateEnvFrom(path: string, envFrom: EnvFromSource[] | undefined): FieldError[] {
   return each(path, envFrom, ({ prefix = "", configMapRef, secretRef }, sourcePath) => {
     const errors = prefix === "" ? [] : invalidEach(`${sourcePath}.prefix`, prefix, checkEnvName(prefix));
-    if (configMapRef && !configMapRef.name) errors.push(required(`${sourcePath}.configMapRef.name`));
-    if (secretRef && !secretRef.name) errors.push(required(`${sourcePath}.secretRef.name`));
+    for (const [field, reference] of Object.entries({ configMapRef, secretRef })) {
+      if (reference) errors.push(...validateName(`${sourcePath}.${field}.name`, reference.name));
+    }
     if (!configMapRef && !secretRef)
       errors.push(invalid(sourcePath, "", "must specify one of: `configMapRef` or `secretRef`"));
     if (configMapRef && secretRef)

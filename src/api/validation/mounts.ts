@@ -3,7 +3,7 @@ import type { Container, PodSpec, VolumeMount } from "../gen/types.ts";
 import { checkLocalPath, checkNoBacksteps } from "./names.ts";
 import { each, forbidden, invalid, invalidEach, notFound, optionalOneOf, required } from "./problems.ts";
 
-const PROPAGATIONS = ["None", "HostToContainer", "Bidirectional"];
+const PROPAGATIONS = ["Bidirectional", "HostToContainer", "None"];
 
 /** A container's mounts and block devices: each of a volume of the pod, no two in one place. */
 export function validateMounts(path: string, container: Container, spec: PodSpec): FieldError[] {
@@ -67,7 +67,6 @@ function validateMount(path: string, mount: VolumeMount, isPrivileged: boolean):
 
 function validateDevicePath(path: string, devicePath: string): FieldError[] {
   if (devicePath === "") return [required(path)];
-  const problems = devicePath.startsWith("/") ? [] : ["must be an absolute path"];
-  if (checkNoBacksteps(devicePath).length > 0) problems.push("can not contain backsteps ('..')");
-  return invalidEach(path, devicePath, problems);
+  const hasBacksteps = checkNoBacksteps(devicePath).length > 0;
+  return hasBacksteps ? [invalid(path, devicePath, "can not contain backsteps ('..')")] : [];
 }

@@ -10,8 +10,9 @@ function pattern(rule: string, expression: string, examples: readonly string[]):
   return `${rule} (e.g. ${shown}regex used for validation is '${expression}')`;
 }
 
-function atMost(text: string, bytes: number): string[] {
-  return Buffer.byteLength(text) > bytes ? [`must be no more than ${bytes} bytes`] : [];
+/** Upstream counts bytes, and calls them characters in the names of DNS and what is checked beside them. */
+function atMost(text: string, max: number, unit: "bytes" | "characters" = "characters"): string[] {
+  return Buffer.byteLength(text) > max ? [`must be no more than ${max} ${unit}`] : [];
 }
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
@@ -23,7 +24,9 @@ const DNS_LABEL_RULE = pattern(
 
 /** Namespaces, containers, volumes, hostnames. */
 export function checkDnsLabel(text: string): string[] {
-  return [...atMost(text, LABEL_63), ...(DNS_LABEL.test(text) ? [] : [DNS_LABEL_RULE])];
+  const problems = atMost(text, LABEL_63);
+  if (DNS_LABEL.test(text)) return problems;
+  return [...problems, DNS_SUBDOMAIN.test(text) ? "must not contain dots" : DNS_LABEL_RULE];
 }
 
 const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -38,6 +41,19 @@ export function checkDnsSubdomain(text: string): string[] {
   return [...atMost(text, SUBDOMAIN_253), ...(DNS_SUBDOMAIN.test(text) ? [] : [DNS_SUBDOMAIN_RULE])];
 }
 
+const UNDERSCORED_SUBDOMAIN = /^_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*$/;
+const UNDERSCORED_SUBDOMAIN_RULE = pattern(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character",
+  "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*",
+  ["example.com"],
+);
+
+/** Search domains of a resolver, which may name services such as `_sip._tcp.example.com`. */
+export function checkUnderscoredSubdomain(text: string): string[] {
+  const problems = atMost(text, SUBDOMAIN_253);
+  return UNDERSCORED_SUBDOMAIN.test(text) ? problems : [...problems, UNDERSCORED_SUBDOMAIN_RULE];
+}
+
 const QUALIFIED_NAME = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const QUALIFIED_NAME_RULE = pattern(
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
@@ -49,18 +65,24 @@ const QUALIFIED_NAME_RULE = pattern(
 export function checkQualifiedName(text: string): string[] {
   const parts = text.split("/");
   if (parts.length > 2) {
-    const rule = `a qualified name ${QUALIFIED_NAME_RULE}`;
+    const rule = `a valid label key ${QUALIFIED_NAME_RULE}`;
     return [`${rule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   }
   const name = parts.at(-1) ?? "";
   const prefix = parts.length === 2 ? parts[0] : undefined;
   const problems: string[] = [];
   if (prefix === "") problems.push("prefix part must be non-empty");
-  else if (prefix !== undefined) problems.push(...checkDnsSubdomain(prefix).map((problem) => `prefix part ${problem}`));
+  else if (prefix !== undefined) problems.push(...checkPrefix(prefix));
   if (name === "") problems.push("name part must be non-empty");
-  else problems.push(...atMost(name, LABEL_63).map((problem) => `name part ${problem}`));
+  else problems.push(...atMost(name, LABEL_63, "bytes").map((problem) => `name part ${problem}`));
   if (!QUALIFIED_NAME.test(name)) problems.push(`name part ${QUALIFIED_NAME_RULE}`);
   return problems;
+}
+
+function checkPrefix(prefix: string): string[] {
+  const problems = atMost(prefix, SUBDOMAIN_253, "bytes");
+  if (!DNS_SUBDOMAIN.test(prefix)) problems.push(DNS_SUBDOMAIN_RULE);
+  return problems.map((problem) => `prefix part ${problem}`);
 }
 
 const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
@@ -72,7 +94,7 @@ const LABEL_VALUE_RULE = pattern(
 
 /** What is wrong with it as the value of a label; empty when nothing is. */
 export function checkLabelValue(text: string): string[] {
-  return [...atMost(text, LABEL_63), ...(LABEL_VALUE.test(text) ? [] : [LABEL_VALUE_RULE])];
+  return [...atMost(text, LABEL_63, "bytes"), ...(LABEL_VALUE.test(text) ? [] : [LABEL_VALUE_RULE])];
 }
 
 /** Printable ASCII except `=`. */
@@ -97,7 +119,7 @@ export function checkConfigMapKey(text: string): string[] {
 /** Names of container ports (an IANA service name). */
 export function checkPortName(text: string): string[] {
   const problems: string[] = [];
-  if (text.length > 15) problems.push("must be no more than 15 bytes");
+  if (text.length > 15) problems.push("must be no more than 15 characters");
   if (!/^[-a-z0-9]+$/.test(text)) {
     problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
   }

@@ -1,6 +1,6 @@
 import type { FieldError } from "../field-error.ts";
 import type { HostAlias, PodDNSConfig, PodSpec } from "../gen/types.ts";
-import { checkDnsLabel, checkDnsSubdomain, isIpAddress } from "./names.ts";
+import { checkDnsLabel, checkDnsSubdomain, checkUnderscoredSubdomain, isIpAddress } from "./names.ts";
 import { each, forbidden, invalid, invalidEach, oneOf, required } from "./problems.ts";
 
 const MAX_NAMESERVERS = 3;
@@ -46,11 +46,11 @@ function validateDnsConfig(path: string, config: PodDNSConfig | undefined, polic
   return errors;
 }
 
-/** A domain, relaxed as upstream relaxes it: a lone dot, a trailing dot and underscores (as if letters) are fine. */
+/** A domain, relaxed as upstream relaxes it: a lone dot, a trailing dot and underscores are fine. */
 function validateSearch(search: string, path: string): FieldError[] {
   if (search === ".") return [];
   const domain = search.endsWith(".") ? search.slice(0, -1) : search;
-  return invalidEach(path, domain, checkDnsSubdomain(domain.replaceAll("_", "x")));
+  return invalidEach(path, domain, checkUnderscoredSubdomain(domain));
 }
 
 function validateIp(path: string, address: string): FieldError[] {

@@ -99,7 +99,8 @@ function validateNamespace(namespace: string, namespaced: boolean): FieldError[]
 
 function validateOwnerReferences(references: readonly types.OwnerReference[]): FieldError[] {
   const path = "metadata.ownerReferences";
-  const errors = each(path, references, validateOwnerReference);
+  // Upstream does not tell which of them it is.
+  const errors = references.flatMap((reference) => validateOwnerReference(reference, path));
   const [first, ...others] = references
     .filter(({ controller }) => controller === true)
     .map(({ kind, name }) => `${kind}/${name}`);
@@ -111,12 +112,10 @@ function validateOwnerReference(reference: types.OwnerReference, path: string): 
   const { apiVersion, kind, name, uid } = reference;
   const hasVersion = /^([^/]*\/)?[^/]+$/.test(apiVersion);
   const isBanned = (apiVersion === "v1" || apiVersion === "/v1") && kind === "Event";
-  const missing = Object.entries({ apiVersion, kind, name, uid }).filter(([, value]) => value === "");
+  const missing = Object.entries({ kind, name, uid }).filter(([, value]) => value === "");
   return [
-    ...missing.map(([field]) => required(`${path}.${field}`, "must not be empty")),
-    ...(apiVersion !== "" && !hasVersion
-      ? [invalid(`${path}.apiVersion`, apiVersion, "must be <group>/<version> or <version>")]
-      : []),
+    ...(hasVersion ? [] : [invalid(`${path}.apiVersion`, apiVersion, "version must not be empty")]),
+    ...missing.map(([field]) => invalid(`${path}.${field}`, "", "must not be empty")),
     ...(isBanned ? [invalid(path, reference, "/v1, Kind=Event is disallowed from being an owner")] : []),
   ];
 }

@@ -30,7 +30,7 @@ function validatePort(
       ? [required(`${path}.containerPort`)]
       : inRange(`${path}.containerPort`, containerPort, PORT_RANGE)),
     ...(hostPort ? inRange(`${path}.hostPort`, hostPort, PORT_RANGE) : []),
-    ...oneOf(`${path}.protocol`, protocol, ["TCP", "UDP", "SCTP"]),
+    ...oneOf(`${path}.protocol`, protocol, ["SCTP", "TCP", "UDP"]),
     ...(isMismatch
       ? [invalid(`${path}.hostPort`, hostPort, "must match `containerPort` when `hostNetwork` is true")]
       : []),

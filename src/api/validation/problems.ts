@@ -16,9 +16,9 @@ export function invalid(path: string, value: unknown, detail: string): FieldErro
   return { path, reason: "FieldValueInvalid", message: `Invalid value: ${showValue(value)}: ${detail}` };
 }
 
-/** None of the values that are known. */
+/** None of the values that are known, which are shown in the given order: upstream's, which is not always sorted. */
 export function unsupported(path: string, value: unknown, supported: readonly string[]): FieldError {
-  const list = supported.toSorted().map(showValue).join(", ");
+  const list = supported.map(showValue).join(", ");
   return {
     path,
     reason: "FieldValueNotSupported",

@@ -45,14 +45,17 @@ export function validatePodLevelResources(path: string, pod: Pod): FieldError[] 
 
 type NameCheck = (name: string) => string[];
 
-function checkContainerResourceName(name: string): string[] {
+/** What a container may ask for; each problem in upstream's words. */
+export function checkContainerResourceName(name: string): string[] {
   const problems = checkQualifiedName(name);
-  if (problems.length > 0) return problems;
   if (name.includes("/")) {
     const isNative = name.split("/")[0]?.endsWith("kubernetes.io") || name.startsWith("requests.");
-    return isNative ? ["doesn't follow extended resource name standard"] : [];
+    if (isNative || problems.length > 0) problems.push("doesn't follow extended resource name standard");
+    return problems;
   }
-  return STANDARD_RESOURCES.includes(name) || isHugePages(name) ? [] : ["must be a standard resource for containers"];
+  if (STANDARD_RESOURCES.includes(name) || isHugePages(name)) return problems;
+  if (problems.length === 0) problems.push("must be a standard resource type or fully qualified");
+  return [...problems, "must be a standard resource for containers"];
 }
 
 const checkPodResourceName: NameCheck = (name) =>
@@ -66,7 +69,7 @@ function validateAmounts(
   const errors: FieldError[] = [];
   for (const [list, amounts] of Object.entries({ limits, requests })) {
     for (const [name, amount] of Object.entries(amounts)) {
-      errors.push(...invalidEach(`${path}.${list}`, name, checkName(name)));
+      errors.push(...invalidEach(`${path}.${list}[${name}]`, name, checkName(name)));
       errors.push(...validateAmount(`${path}.${list}[${name}]`, name, amount));
     }
   }

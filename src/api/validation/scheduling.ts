@@ -1,7 +1,8 @@
 import type { FieldError } from "../field-error.ts";
-import type { Toleration, TopologySpreadConstraint } from "../gen/types.ts";
+import type { PodSchedulingGate, Toleration, TopologySpreadConstraint } from "../gen/types.ts";
+import { validateLabelSelector, validateSelectorLabelKeys } from "./label-selector.ts";
 import { checkLabelValue, checkQualifiedName } from "./names.ts";
-import { duplicate, each, invalid, invalidEach, oneOf, required, unsupported } from "./problems.ts";
+import { duplicate, each, invalid, invalidEach, optionalOneOf, required, unsupported } from "./problems.ts";
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
@@ -36,27 +37,57 @@ function validateTolerationValue(path: string, { operator = "", value = "" }: To
     case "Lt":
       return /^-?\d+$/.test(value) ? [] : [invalid(`${path}.operator`, value, "value must be a valid integer")];
     default:
-      return [unsupported(`${path}.operator`, operator, ["Equal", "Exists", "Gt", "Lt"])];
+      return [unsupported(`${path}.operator`, operator, ["Equal", "Exists"])];
   }
 }
 
-/** As much as says that the constraint is one: only a scheduler acts on it. */
+const INCLUSION_POLICIES = ["Honor", "Ignore"];
+
+/** How pods are to be spread; that no two constraints say the same twice. */
 export function validateTopologySpread(
   path: string,
   constraints: TopologySpreadConstraint[] | undefined,
 ): FieldError[] {
   const pairs = new Set<string>();
-  return each(path, constraints, ({ maxSkew, topologyKey, whenUnsatisfiable, minDomains }, place) => {
+  return each(path, constraints, (constraint, place) => {
+    const { maxSkew, topologyKey, whenUnsatisfiable, nodeAffinityPolicy, nodeTaintsPolicy } = constraint;
     const errors: FieldError[] = [];
     if (maxSkew <= 0) errors.push(invalid(`${place}.maxSkew`, maxSkew, "must be greater than zero"));
     if (topologyKey === "") errors.push(required(`${place}.topologyKey`, "can not be empty"));
-    else errors.push(...invalidEach(`${place}.topologyKey`, topologyKey, checkQualifiedName(topologyKey)));
-    errors.push(...oneOf(`${place}.whenUnsatisfiable`, whenUnsatisfiable, ["DoNotSchedule", "ScheduleAnyway"]));
-    if (minDomains !== undefined && minDomains <= 0)
-      errors.push(invalid(`${place}.minDomains`, minDomains, "must be greater than zero"));
+    if (!UNSATISFIABLE.includes(whenUnsatisfiable)) {
+      errors.push(unsupported(`${place}.whenUnsatisfiable`, whenUnsatisfiable, UNSATISFIABLE));
+    }
     const pair = `{${topologyKey}, ${whenUnsatisfiable}}`;
     if (pairs.has(pair)) errors.push(duplicate(`${place}.{topologyKey, whenUnsatisfiable}`, pair));
     pairs.add(pair);
+    return [
+      ...errors,
+      ...validateMinDomains(`${place}.minDomains`, constraint),
+      ...optionalOneOf(`${place}.nodeAffinityPolicy`, nodeAffinityPolicy, INCLUSION_POLICIES),
+      ...optionalOneOf(`${place}.nodeTaintsPolicy`, nodeTaintsPolicy, INCLUSION_POLICIES),
+      ...validateSelectorLabelKeys(place, constraint),
+      ...validateLabelSelector(`${place}.labelSelector`, constraint.labelSelector),
+    ];
+  });
+}
+
+const UNSATISFIABLE = ["DoNotSchedule", "ScheduleAnyway"];
+
+function validateMinDomains(path: string, { minDomains, whenUnsatisfiable }: TopologySpreadConstraint): FieldError[] {
+  if (minDomains === undefined) return [];
+  const errors = minDomains > 0 ? [] : [invalid(path, minDomains, "must be greater than zero")];
+  if (whenUnsatisfiable === "DoNotSchedule") return errors;
+  const detail = `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`;
+  return [...errors, invalid(path, minDomains, detail)];
+}
+
+/** What has to be done before a pod is scheduled: names, each once. */
+export function validateSchedulingGates(path: string, gates: PodSchedulingGate[] | undefined): FieldError[] {
+  const names = new Set<string>();
+  return each(path, gates, ({ name }, place) => {
+    const errors = invalidEach(place, name, checkQualifiedName(name));
+    if (names.has(name)) errors.push(duplicate(place, name));
+    names.add(name);
     return errors;
   });
 }

@@ -25,7 +25,7 @@ export function validatePodSecurity(path: string, spec: PodSpec): FieldError[] {
     ...each(`${path}.supplementalGroups`, context.supplementalGroups, (group, place) =>
       inRange(place, group, ID_RANGE),
     ),
-    ...optionalOneOf(`${path}.fsGroupChangePolicy`, context.fsGroupChangePolicy, ["OnRootMismatch", "Always"]),
+    ...optionalOneOf(`${path}.fsGroupChangePolicy`, context.fsGroupChangePolicy, ["Always", "OnRootMismatch"]),
     ...optionalOneOf(`${path}.supplementalGroupsPolicy`, context.supplementalGroupsPolicy, ["Merge", "Strict"]),
     ...optionalOneOf(`${path}.seLinuxChangePolicy`, context.seLinuxChangePolicy, ["MountOption", "Recursive"]),
     ...validateSysctls(`${path}.sysctls`, context.sysctls, spec),
@@ -109,7 +109,9 @@ function validateProfile(
     if (localhostProfile === undefined) return [];
     return [invalid(profilePath, localhostProfile, `can only be set when ${kind} type is Localhost`)];
   }
-  if (!localhostProfile) return [required(profilePath, `must be set when ${kind} type is Localhost`)];
+  if (localhostProfile === undefined || (localhostProfile === "" && kind === "AppArmor")) {
+    return [required(profilePath, `must be set when ${kind} type is Localhost`)];
+  }
   // AppArmor's are names of loaded profiles, seccomp's are files below the kubelet's directory.
   if (kind === "AppArmor")
     return localhostProfile.trim() === localhostProfile

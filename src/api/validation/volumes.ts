@@ -1,9 +1,17 @@
 import type { FieldError } from "../field-error.ts";
-import type { DownwardAPIVolumeFile, KeyToPath, PodSpec, Volume, VolumeProjection } from "../gen/types.ts";
+import type {
+  CSIVolumeSource,
+  DownwardAPIVolumeFile,
+  KeyToPath,
+  PodSpec,
+  Volume,
+  VolumeProjection,
+} from "../gen/types.ts";
 import { parseQuantity } from "../quantity.ts";
+import { validateClaimTemplate } from "./claim.ts";
 import { VOLUME_FIELDS, validateFieldRef, validateResourceFieldRef } from "./env.ts";
-import { checkDnsLabel, checkLocalPath, checkNoBacksteps } from "./names.ts";
-import { duplicate, each, forbidden, invalid, invalidEach, optionalOneOf, required } from "./problems.ts";
+import { checkDnsLabel, checkDnsSubdomain, checkLocalPath, checkNoBacksteps } from "./names.ts";
+import { duplicate, each, forbidden, invalid, invalidEach, optionalOneOf, required, tooLong } from "./problems.ts";
 
 const HOST_PATH_TYPES = [
   "",
@@ -89,8 +97,13 @@ function validateApiSource(
   if (projected) {
     errors.push(...validateMode(`${path}.projected.defaultMode`, projected.defaultMode));
     errors.push(...each(`${path}.projected.sources`, projected.sources, validateProjection));
+    errors.push(...validateProjectedPaths(`${path}.projected`, projected.sources ?? []));
   }
-  if (ephemeral && !ephemeral.volumeClaimTemplate) errors.push(required(`${path}.ephemeral.volumeClaimTemplate`));
+  if (ephemeral) {
+    const at = `${path}.ephemeral.volumeClaimTemplate`;
+    const { volumeClaimTemplate: template } = ephemeral;
+    errors.push(...(template ? validateClaimTemplate(at, template) : [required(at)]));
+  }
   return errors;
 }
 
@@ -102,8 +115,44 @@ function validateRemoteSource(path: string, { nfs, persistentVolumeClaim, csi }:
     else if (!nfs.path.startsWith("/")) errors.push(invalid(`${path}.nfs.path`, nfs.path, "must be an absolute path"));
   }
   if (persistentVolumeClaim?.claimName === "") errors.push(required(`${path}.persistentVolumeClaim.claimName`));
-  if (csi?.driver === "") errors.push(required(`${path}.csi.driver`));
-  return errors;
+  return csi ? [...errors, ...validateCsi(`${path}.csi`, csi)] : errors;
+}
+
+function validateCsi(path: string, { driver, nodePublishSecretRef }: CSIVolumeSource): FieldError[] {
+  const errors = driver === "" ? [required(`${path}.driver`)] : validateDriverName(`${path}.driver`, driver);
+  if (!nodePublishSecretRef) return errors;
+  const { name = "" } = nodePublishSecretRef;
+  if (name === "") return [...errors, required(`${path}.nodePublishSecretRef.name`)];
+  // Upstream's path.
+  return [...errors, ...invalidEach(`${path}.name`, name, checkDnsSubdomain(name))];
+}
+
+const MAX_DRIVER_NAME_BYTES = 63;
+
+/** Drivers' names may have upper case letters, which their subdomain has not. */
+function validateDriverName(path: string, driver: string): FieldError[] {
+  const isTooLong = Buffer.byteLength(driver) > MAX_DRIVER_NAME_BYTES;
+  return [
+    ...(isTooLong ? [tooLong(path, MAX_DRIVER_NAME_BYTES)] : []),
+    ...invalidEach(path, driver, checkDnsSubdomain(driver.toLowerCase())),
+  ];
+}
+
+/** Two sources cannot fill one file. What is shown as wrong is whatever upstream shows there. */
+function validateProjectedPaths(path: string, sources: readonly VolumeProjection[]): FieldError[] {
+  const taken = new Set<string>();
+  return sources.flatMap(({ secret, configMap, downwardAPI }) => {
+    const files = [
+      ...(secret?.items ?? []).map((item) => ({ target: item.path, shown: secret?.name ?? "" })),
+      ...(configMap?.items ?? []).map((item) => ({ target: item.path, shown: configMap?.name ?? "" })),
+      ...(downwardAPI?.items ?? []).map((item) => ({ target: item.path, shown: item.path })),
+    ];
+    return files.flatMap(({ target, shown }) => {
+      const isTaken = target !== "" && taken.has(target);
+      taken.add(target);
+      return isTaken ? [invalid(path, shown, "conflicting duplicate paths")] : [];
+    });
+  });
 }
 
 /** Exactly one of its kinds, like a volume. */
@@ -113,7 +162,6 @@ function validateProjection(projection: VolumeProjection, path: string): FieldEr
   const errors = kinds
     .slice(1)
     .map((kind) => forbidden(`${path}.${kind}`, "may not specify more than 1 volume type per source"));
-  if (kinds.length === 0) errors.push(required(path, "must specify a volume type"));
   if (secret && !secret.name) errors.push(required(`${path}.secret.name`));
   errors.push(...validateItems(`${path}.secret.items`, secret?.items));
   if (configMap && !configMap.name) errors.push(required(`${path}.configMap.name`));

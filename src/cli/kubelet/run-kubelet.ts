@@ -1,4 +1,4 @@
-import { hostname } from "node:os";
+import { homedir, hostname } from "node:os";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { ConfigurationError } from "../../config/codec.ts";
@@ -23,6 +23,8 @@ type StartKubelet = (config: NodeAgentConfig, log: Log) => Promise<number>;
 interface KubeletCommandDeps {
   hostname(): string;
   workingDirectory(): string;
+  /** Default: none. */
+  homeDirectory?(): string;
   start: StartKubelet;
 }
 
@@ -82,6 +84,7 @@ async function loadConfig(flags: ReadonlyMap<string, unknown>, deps: KubeletComm
     flags,
     hostname: deps.hostname(),
     workingDirectory,
+    homeDirectory: deps.homeDirectory?.() ?? "",
   });
   if (created.errors.length > 0) return { ok: false, messages: created.errors.map(formatError), warnings };
   return { ok: true, config: created.config, warnings };
@@ -113,6 +116,7 @@ function textOf(flags: ReadonlyMap<string, unknown>, name: string): string {
 const machineDeps: KubeletCommandDeps = {
   hostname,
   workingDirectory: () => process.cwd(),
+  homeDirectory: homedir,
   async start(config, log) {
     try {
       // Loaded only now: --help and refused flags need neither gRPC nor the node agent.

@@ -1,3 +1,8 @@
+/** Addresses of pods. */
+export const DEFAULT_POD_CIDR = "10.64.0.0/16";
+/** The interface that connects them. */
+export const DEFAULT_BRIDGE = "nodelet0";
+
 /** The pod network of one containerd: a bridge of its own with addresses from `podCidr`. */
 export interface CniConfigOptions {
   networkName: string;

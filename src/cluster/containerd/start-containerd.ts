@@ -12,7 +12,7 @@ import { type Daemon, type DaemonExit, endDaemon, startDaemon } from "../process
 import { readLogTail } from "../processes/log-file.ts";
 import { readBootId } from "../processes/process-identity.ts";
 import { runCommand } from "../processes/run-command.ts";
-import { computeCniConfig } from "./cni-config.ts";
+import { computeCniConfig, DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "./cni-config.ts";
 import { type ContainerdVersion, computeContainerdConfig, parseContainerdVersion } from "./containerd-config.ts";
 import { createImageImporter, type ImageImporter } from "./image-importer.ts";
 import { findProgram, readCniBinDirectory, readHasSysResource, readSnapshotter } from "./machine-facts.ts";
@@ -50,8 +50,6 @@ export type ContainerdErrorCode =
   | "start-timed-out"
   | "exited";
 
-export const DEFAULT_POD_CIDR = "10.64.0.0/16";
-export const DEFAULT_BRIDGE = "nodelet0";
 const START_TIMEOUT_MS = 30_000;
 const STOP_GRACE_PERIOD_MS = 10_000;
 const READY_POLL_MS = 10;

@@ -6,6 +6,7 @@ import type { Log } from "../../base/log.ts";
 import { createMetrics } from "../../base/metrics.ts";
 import { createTokenIssuer } from "../../control-plane/access/service-account-tokens.ts";
 import { type ControlPlane, createControlPlane } from "../../control-plane/compose.ts";
+import type { ControllerOptions } from "../../control-plane/controller-options.ts";
 import type { ObjectStore } from "../../control-plane/ports/object-store.ts";
 import { createObjectStore } from "../../control-plane/store/create-object-store.ts";
 import { listenWeb } from "../../host/node/listen-web.ts";
@@ -17,7 +18,7 @@ import type { ClusterCertificates } from "../../pki/cluster-certificates.ts";
 import { signCertificateRequest } from "../../pki/issue-certificate.ts";
 import { formatKubeconfig } from "../../pki/kubeconfig.ts";
 
-export interface ControlPlaneOptions {
+export interface ControlPlaneOptions extends ControllerOptions {
   /** Where the API server listens; nothing else does. */
   readonly address: string;
   /** 0: any free one. */
@@ -26,8 +27,6 @@ export interface ControlPlaneOptions {
   readonly serviceCidr: string;
   /** nodelet's own version, for `/version`. */
   readonly version: string;
-  /** Places pods and looks after nodes. Default true. */
-  readonly nodeControllers?: boolean;
 }
 
 export interface ControlPlaneParts {
@@ -92,7 +91,7 @@ export async function serveControlPlane(
 function compose(
   store: ObjectStore,
   port: number,
-  { address, serviceCidr, version, nodeControllers }: ControlPlaneOptions,
+  { address, port: _, ...options }: ControlPlaneOptions,
   { certificates, log }: ControlPlaneParts,
 ): ControlPlane {
   const { authority, tokenKey } = certificates;
@@ -115,7 +114,7 @@ function compose(
         },
       },
     },
-    { serviceCidr, version, nodeControllers, endpoint: { address, port, serviceAddress: firstAddressOf(serviceCidr) } },
+    { ...options, endpoint: { address, port, serviceAddress: firstAddressOf(options.serviceCidr) } },
   );
 }
 

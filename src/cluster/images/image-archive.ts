@@ -18,6 +18,8 @@ export interface ImageConfig {
   Entrypoint?: string[];
   Cmd?: string[];
   WorkingDir?: string;
+  /** A name or number, with a group or without: `app`, `1000:1000`. */
+  User?: string;
 }
 
 export type ImageEntry =

@@ -20,9 +20,9 @@ export interface NodeDeps {
 }
 
 export interface NodeOptions
-  extends Pick<ContainerdOptions, "binary" | "podCidr" | "bridge">,
+  extends Pick<ContainerdOptions, "binary" | "bridge">,
     Pick<AgentOptions, "entry" | "manifests" | "healthzPort" | "kubeletArguments">,
-    Pick<ControlPlaneChildOptions, "apiAddress" | "apiPort" | "serviceCidr" | "nodeName"> {
+    Pick<ControlPlaneChildOptions, "apiAddress" | "apiPort" | "serviceCidr" | "podCidr" | "nodeName"> {
   /** Told once, when containerd, the control plane and the node agent answer. */
   onReady: () => void;
 }

@@ -12,6 +12,8 @@ export interface ControlPlaneChildOptions {
   apiAddress: string;
   apiPort: number;
   serviceCidr: string;
+  /** All of it is the one node's. */
+  podCidr: string;
   /** Of the node that will join. */
   nodeName: string;
   log: Log;
@@ -35,6 +37,8 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
       `--api-address=${options.apiAddress}`,
       `--api-port=${options.apiPort}`,
       `--service-cidr=${options.serviceCidr}`,
+      `--cluster-cidr=${options.podCidr}`,
+      `--node-cidr-mask-size=${options.podCidr.split("/")[1]}`,
       `--node-name=${options.nodeName}`,
       `--state-dir=${layout.directory}`,
     ],

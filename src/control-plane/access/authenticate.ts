@@ -14,7 +14,9 @@ export const ANONYMOUS: User = { username: "system:anonymous", groups: [UNAUTHEN
 /** What a request proves its sender with. */
 export interface Credentials {
   /** The subject of a client certificate whose chain has been verified. */
-  readonly peer?: { readonly commonName: string; readonly organizations: readonly string[] } | undefined;
+  readonly peer?:
+    | { readonly commonName: string; readonly organizations: readonly string[]; readonly fingerprint?: string }
+    | undefined;
   /** The `Authorization` header. */
   readonly authorization?: string | undefined;
 }
@@ -41,7 +43,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   };
   return {
     authenticate({ peer, authorization }) {
-      if (peer !== undefined) return asAuthenticated({ username: peer.commonName, groups: peer.organizations });
+      if (peer !== undefined) return asAuthenticated(userOf(peer));
       const token = bearerToken(authorization);
       if (token === undefined) return ANONYMOUS;
       const login = authenticateToken(token);
@@ -50,6 +52,14 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
     },
     authenticateToken,
   };
+}
+
+/** With which certificate somebody came, for who reads the answer to "who am I" or an audit log. */
+const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";
+
+function userOf({ commonName, organizations, fingerprint }: NonNullable<Credentials["peer"]>): User {
+  const user = { username: commonName, groups: organizations };
+  return fingerprint === undefined ? user : { ...user, extra: { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] } };
 }
 
 function findLogin(deps: AuthenticatorDeps, token: string, audiences: readonly string[]): TokenLogin {

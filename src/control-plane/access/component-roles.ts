@@ -28,7 +28,10 @@ export const COMPONENT_ROLES: readonly DefaultRole[] = [
   },
   {
     name: "system:monitoring",
-    rules: [pathRule("get", "/healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/*")],
+    rules: [
+      pathRule("get", "/flagz /healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/* /statusz"),
+      rule("get", "", "nodes/metrics"),
+    ],
     subjects: ["Group/system:monitoring"],
   },
   {
@@ -120,8 +123,7 @@ export const COMPONENT_ROLES: readonly DefaultRole[] = [
       EVENTS_RULE,
       rule("create", LEASES, "leases"),
       rule("get list update watch", LEASES, "leases", "kube-scheduler"),
-      rule("create", LEASES, "leasecandidates"),
-      rule("deletecollection get list patch update watch", LEASES, "leasecandidates"),
+      rule("create delete deletecollection get list patch update watch", LEASES, "leasecandidates"),
       rule(READ, "", "nodes"),
       rule("delete get list watch", "", "pods"),
       rule("create", "", "bindings pods/binding"),
@@ -136,6 +138,9 @@ export const COMPONENT_ROLES: readonly DefaultRole[] = [
       rule(READ, STORAGE, "csinodes csidrivers csistoragecapacities volumeattachments"),
       rule(READ, "", "namespaces"),
       rule("get list patch update watch", "resource.k8s.io", "resourceclaims resourceclaims/status"),
+      rule("create delete", "resource.k8s.io", "resourceclaims"),
+      rule("patch update", "resource.k8s.io", "resourceclaims/binding"),
+      rule("update", "", "pods/finalizers"),
       rule(READ, "resource.k8s.io", "deviceclasses resourceslices"),
     ],
     subjects: ["User/system:kube-scheduler"],
@@ -184,7 +189,7 @@ export const COMPONENT_ROLES: readonly DefaultRole[] = [
 /** How a part of Kubernetes keeps others of its kind from working at the same time. */
 function leaderLock(component: string): DefaultNamespaceRole {
   const name = `system::leader-locking-${component}`;
-  const rules = [rule("watch", "", "configmaps"), rule("get update", "", "configmaps", component)];
+  const rules = [rule("create get list update watch", LEASES, "leases leasecandidates")];
   const subjects = [`User/system:${component}`, `ServiceAccount/kube-system/${component}`];
   return { namespace: "kube-system", role: { name, rules }, bindings: [{ name, role: `Role/${name}`, subjects }] };
 }

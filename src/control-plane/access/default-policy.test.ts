@@ -99,11 +99,7 @@ describe("by the default policy", () => {
         "update core persistentvolumes x",
         "get core configmaps kube-system/extension-apiserver-authentication",
       ],
-      [
-        "update coordination.k8s.io leases kube-system/other",
-        "get core secrets default/a",
-        "create core pods default/",
-      ],
+      ["update coordination.k8s.io leases default/other", "get core secrets default/a", "create core pods default/"],
     ],
     [
       "the proxy watches services",
@@ -230,7 +226,11 @@ describe("what users did to a default object", () => {
     ],
     [
       "nothing is done where the user forbids it",
-      { ...role, rules: [], metadata: { ...role.metadata, annotations: { [`${GROUP}/autoupdate`]: "false" } } },
+      {
+        ...role,
+        rules: [],
+        metadata: { ...role.metadata, annotations: { "rbac.authorization.kubernetes.io/autoupdate": "false" } },
+      },
       role,
       undefined,
     ],

@@ -11,7 +11,7 @@ import { USER_ROLES } from "./user-roles.ts";
 
 const API_VERSION = `${RBAC_GROUP}/v1`;
 /** Set to `false` by whoever wants to keep a changed default role as it is. */
-const AUTOUPDATE = `${RBAC_GROUP}/autoupdate`;
+const AUTOUPDATE = "rbac.authorization.kubernetes.io/autoupdate";
 const BOOTSTRAPPING = { "kubernetes.io/bootstrapping": "rbac-defaults" };
 const ANNOTATIONS = { [AUTOUPDATE]: "true" };
 

@@ -90,7 +90,8 @@ function boundPod(object: KubeObject): BoundPod | undefined {
   // A mirror pod is the node's own word: it must not open what the node could not read without it.
   if (annotations?.[MIRROR_ANNOTATION] !== undefined) return { node: nodeName, keys: [own] };
   const keys = podReferences(pod).map(({ kind, name }) => relatedKey(kind, namespace, name));
-  return { node: nodeName, keys: [own, ...keys] };
+  // Kept for every pod: spread into a literal, they would take three times the room.
+  return { node: nodeName, keys: [own].concat(keys) };
 }
 
 function count(counts: Map<string, Map<string, number>>, { node, keys }: BoundPod, change: 1 | -1): void {

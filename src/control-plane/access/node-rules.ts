@@ -14,7 +14,7 @@ export const NODE_RULES: readonly PolicyRule[] = [
   { verbs: ["create", "get", "list", "watch"], apiGroups: [""], resources: ["nodes"] },
   { verbs: ["patch", "update"], apiGroups: [""], resources: ["nodes/status"] },
   { verbs: ["patch", "update"], apiGroups: [""], resources: ["nodes"] },
-  { verbs: ["create", "patch", "update"], apiGroups: [""], resources: ["events"] },
+  { verbs: ["create", "patch", "update"], apiGroups: ["", "events.k8s.io"], resources: ["events"] },
   { verbs: READ, apiGroups: [""], resources: ["pods"] },
   { verbs: ["create", "delete"], apiGroups: [""], resources: ["pods"] },
   { verbs: ["patch", "update"], apiGroups: [""], resources: ["pods/status"] },
@@ -43,10 +43,7 @@ export const NODE_RULES: readonly PolicyRule[] = [
   },
   { verbs: READ, apiGroups: ["node.k8s.io"], resources: ["runtimeclasses"] },
   { verbs: ["get"], apiGroups: ["resource.k8s.io"], resources: ["resourceclaims"] },
-  {
-    verbs: ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
-    apiGroups: ["resource.k8s.io"],
-    resources: ["resourceslices"],
-  },
+  { verbs: ["deletecollection"], apiGroups: ["resource.k8s.io"], resources: ["resourceslices"] },
+  { verbs: ["get"], apiGroups: [""], resources: ["serviceaccounts"] },
   { verbs: ["get", "list", "watch"], apiGroups: ["certificates.k8s.io"], resources: ["clustertrustbundles"] },
 ];

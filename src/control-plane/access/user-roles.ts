@@ -18,9 +18,10 @@ const VIEW_RULES = [
   rule(
     READ,
     "",
-    "bindings events limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status",
+    "bindings limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status",
   ),
   rule(READ, "", "namespaces"),
+  rule(READ, " events.k8s.io", "events"),
   rule(READ, "discovery.k8s.io", "endpointslices"),
   rule(READ, "apps", `controllerrevisions ${WORKLOADS} ${STATUS_OF_WORKLOADS}`),
   rule(READ, "autoscaling", "horizontalpodautoscalers horizontalpodautoscalers/status"),
@@ -28,6 +29,7 @@ const VIEW_RULES = [
   rule(READ, "extensions", `${EXTENSIONS} daemonsets/status deployments/status ingresses/status replicasets/status`),
   rule(READ, "policy", "poddisruptionbudgets poddisruptionbudgets/status"),
   rule(READ, "networking.k8s.io", "ingresses ingresses/status networkpolicies"),
+  rule(READ, "resource.k8s.io", "resourceclaims resourceclaims/status resourceclaimtemplates"),
 ];
 
 /** Without secrets to read, a viewer cannot become anybody else; an editor can, by a pod of any service account. */
@@ -39,18 +41,18 @@ const EDIT_RULES = [
   rule(
     WRITE,
     "",
-    "configmaps events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy",
+    "configmaps persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy",
   ),
   rule("create", "", "serviceaccounts/token"),
-  rule(WRITE, "apps", WORKLOADS),
-  rule("create", "apps", "deployments/rollback"),
+  rule(WRITE, " events.k8s.io", "events"),
+  rule(WRITE, "apps", `${WORKLOADS} deployments/rollback`),
   rule(WRITE, "autoscaling", "horizontalpodautoscalers"),
   rule(WRITE, "batch", "cronjobs jobs"),
-  rule(WRITE, "extensions", EXTENSIONS),
-  rule("create", "extensions", "deployments/rollback"),
+  rule(WRITE, "extensions", `${EXTENSIONS} deployments/rollback`),
   rule(WRITE, "policy", "poddisruptionbudgets"),
   rule(WRITE, "networking.k8s.io", "ingresses networkpolicies"),
   rule(`${READ} ${WRITE}`, "coordination.k8s.io", "leases"),
+  rule(WRITE, "resource.k8s.io", "resourceclaims resourceclaimtemplates"),
 ];
 
 const ADMIN_RULES = [

@@ -11,7 +11,9 @@ const withSchema = (openAPIV3Schema: unknown, version = {}) =>
   cronTabManifest({ schema: { openAPIV3Schema }, ...version });
 /** A schema in which `spec` has one field, `x`. */
 const withField = (x: unknown) => withSchema({ type: "object", properties: { x } });
-const at = "spec.versions[0].schema.openAPIV3Schema";
+/** What all versions share is told of as one. */
+const at = "spec.validation.openAPIV3Schema";
+const sentAt = "spec.versions[0].schema.openAPIV3Schema";
 
 describe("a CRD", () => {
   test("gets the names that follow from others, no conversion, and its storage version as stored", () => {
@@ -56,7 +58,7 @@ describe("a CRD", () => {
         "status.storedVersions: Invalid value: []: must have at least one stored version",
       ],
     ],
-    ["no schema", cronTabManifest({ schema: {} }), [`${at}: Required value`]],
+    ["no schema", cronTabManifest({ schema: {} }), [`${sentAt}: Required value`]],
     [
       "a webhook for conversion",
       cronTabManifest({}, { conversion: { strategy: "Webhook", webhook: { conversionReviewVersions: ["v1"] } } }),
@@ -80,8 +82,8 @@ describe("a CRD", () => {
       "a column without a path that starts with a dot",
       cronTabManifest({ additionalPrinterColumns: [{ name: "A", type: "text", jsonPath: "spec" }] }),
       [
-        'spec.versions[0].additionalPrinterColumns[0].type: Invalid value: "text": must be one of boolean,date,integer,number,string',
-        'spec.versions[0].additionalPrinterColumns[0].JSONPath: Invalid value: "spec": must be a simple json path starting with .',
+        'spec.additionalPrinterColumns[0].type: Invalid value: "text": must be one of boolean,date,integer,number,string',
+        'spec.additionalPrinterColumns[0].JSONPath: Invalid value: "spec": must be a simple json path starting with .',
       ],
     ],
     [
@@ -89,16 +91,14 @@ describe("a CRD", () => {
       cronTabManifest({
         subresources: { scale: { specReplicasPath: ".a.b", statusReplicasPath: ".status.replicas" } },
       }),
-      [
-        'spec.versions[0].subresources.scale.specReplicasPath: Invalid value: ".a.b": should be a json path under .spec',
-      ],
+      ['spec.subresources.scale.specReplicasPath: Invalid value: ".a.b": should be a json path under .spec'],
     ],
     [
       "a selectable object",
       cronTabManifest({ selectableFields: [{ jsonPath: ".spec.template" }, { jsonPath: ".spec.nothing" }] }),
       [
-        'spec.versions[0].selectableFields[0].jsonPath: Invalid value: ".spec.template": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
-        'spec.versions[0].selectableFields[1].jsonPath: Invalid value: ".spec.nothing": is an invalid path: does not refer to a valid field',
+        'spec.selectableFields[0].jsonPath: Invalid value: ".spec.template": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
+        'spec.selectableFields[1].jsonPath: Invalid value: ".spec.nothing": is an invalid path: does not refer to a valid field',
       ],
     ],
   ])("is refused with %s", (_, manifest, expected) => {
@@ -197,9 +197,7 @@ describe("a schema", () => {
     [
       "a default of the wrong type",
       withField({ type: "string", default: 1 }),
-      [
-        `${at}.properties[x].default: Invalid value: "integer": ${at}.properties[x].default in body must be of type string: "integer"`,
-      ],
+      [`${at}.properties[x].default: Invalid value: "integer":  in body must be of type string: "integer"`],
     ],
     [
       "a default with unknown fields",
@@ -229,8 +227,8 @@ describe("decoding", () => {
     const items = { type: "object", properties: { properties: { type: "string", tpye: 1 } } };
     const x = { type: "object", additionalProperties: { type: "array", items, odd: true } };
     expect(decodeCrd(withField(x)).warnings.map(({ message }) => message)).toEqual([
-      `unknown field "${at}.properties[x].additionalProperties.items.properties[properties].tpye"`,
-      `unknown field "${at}.properties[x].additionalProperties.odd"`,
+      `unknown field "${sentAt}.properties[x].additionalProperties.items.properties[properties].tpye"`,
+      `unknown field "${sentAt}.properties[x].additionalProperties.odd"`,
     ]);
   });
 
@@ -242,7 +240,7 @@ describe("decoding", () => {
 
   test("refuses a list of schemas for items", () => {
     const { errors } = decodeCrd(withField({ type: "array", items: [{ type: "string" }] }));
-    expect(errors.map(formatFieldError)).toEqual([`${at}.properties[x].items: expected object, got list`]);
+    expect(errors.map(formatFieldError)).toEqual([`${sentAt}.properties[x].items: expected object, got list`]);
   });
 });
 

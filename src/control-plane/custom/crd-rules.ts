@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import type { FieldError } from "../../api/field-error.ts";
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionNames,
   CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
 } from "../../api/gen/types.ts";
 import { checkDnsSubdomain } from "../../api/validation/names.ts";
 import { each, forbidden, invalid, oneOf, required } from "../../api/validation/problems.ts";
@@ -88,7 +90,7 @@ function validateNames(names: CustomResourceDefinitionNames, path: string): Fiel
 function checkVersions(spec: CustomResourceDefinitionSpec): FieldError[] {
   const { versions } = spec;
   const names = versions.map(({ name }) => name);
-  const errors = each("spec.versions", versions, validateVersion);
+  const errors = movedToTheTop(each("spec.versions", versions, validateVersion), versions);
   if (new Set(names).size < names.length) {
     errors.push(invalid("spec.versions", names, "must contain unique version names"));
   }
@@ -96,6 +98,36 @@ function checkVersions(spec: CustomResourceDefinitionSpec): FieldError[] {
     errors.push(invalid("spec.versions", names, "must have exactly one version marked as storage version"));
   }
   return errors;
+}
+
+/** The fields of a version, and where upstream keeps what all versions have alike. */
+const SHARED = {
+  schema: "spec.validation",
+  subresources: "spec.subresources",
+  additionalPrinterColumns: "spec.additionalPrinterColumns",
+  selectableFields: "spec.selectableFields",
+} as const;
+
+/** Problems of what all versions share have upstream's older path, and are told once. */
+function movedToTheTop(
+  errors: readonly FieldError[],
+  versions: readonly CustomResourceDefinitionVersion[],
+): FieldError[] {
+  const [first, ...others] = versions;
+  const isShared = (field: keyof typeof SHARED) => {
+    // Where there is no schema, it is each version that lacks one.
+    if (field === "schema" && first?.schema?.openAPIV3Schema === undefined) return false;
+    return first?.[field] !== undefined && others.every((other) => isDeepStrictEqual(other[field], first[field]));
+  };
+  const fields = Object.keys(SHARED).filter((field): field is keyof typeof SHARED => field in SHARED);
+  const shared = new Set(fields.filter(isShared));
+  return errors.flatMap((error) => {
+    const [, index, field = "", rest = ""] = /^spec\.versions\[(\d+)\]\.(\w+)(.*)$/s.exec(error.path) ?? [];
+    const moved = [...shared].find((name) => name === field);
+    if (moved === undefined) return [error];
+    const message = error.message.replaceAll(`spec.versions[0].${moved}`, SHARED[moved]);
+    return index === "0" ? [{ ...error, path: SHARED[moved] + rest, message }] : [];
+  });
 }
 
 function checkConversion({ conversion }: CustomResourceDefinitionSpec): FieldError[] {

@@ -37,5 +37,9 @@ function checkDefault(schema: Schema, path: string): FieldError[] {
   const { default: value } = schema;
   if (!isPruned(schema, value)) return [invalid(path, value, "must not have unknown fields")];
   const identity = isEmbeddedResource(schema) ? validateEmbeddedObjects(schema, value, path) : [];
-  return [...identity, ...validateValue(schema, value, path), ...validateListItems(schema, value, path)];
+  // A value that is not in an object yet has no path of its own there.
+  const errors = validateValue(schema, value, path).map((error) => {
+    return { ...error, message: error.message.replace(`: ${path}.`, ": ").replace(`: ${path} in body`, ":  in body") };
+  });
+  return [...identity, ...errors, ...validateListItems(schema, value, path)];
 }

@@ -16,6 +16,10 @@ test.each<[string | undefined, string]>([
   ["application/json;as=Table;g=meta.k8s.io;v=v1,application/json", "plain"],
   [as("v2").replaceAll(";", "; "), "v2"],
   [`${as("v2")};q=0`, "plain"],
+  ["application/vnd.kubernetes.protobuf", "protobuf"],
+  ["application/vnd.kubernetes.protobuf, */*", "protobuf"],
+  [`application/vnd.kubernetes.protobuf;q=0.5,${as("v2")}`, "v2"],
+  ["application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json", "plain"],
 ])("discovery for %s is %s", (accept, expected) => {
   expect(negotiateDiscovery(accept)).toBe(expected);
 });

@@ -1,3 +1,4 @@
+import { PROTOBUF_TYPE } from "../../api/protobuf/magic.ts";
 import type { AggregatedVersion } from "./aggregated-discovery.ts";
 
 interface MediaRange {
@@ -24,11 +25,15 @@ function parseAccept(accept: string): MediaRange[] {
 
 const JSON_TYPES = new Set(["application/json", "application/*", "*/*"]);
 
+/** Plain in JSON, plain in protobuf, or aggregated, which is JSON. */
+export type DiscoveryForm = AggregatedVersion | "plain" | "protobuf";
+
 /** Which form of discovery `/api` and `/apis` answer with. Whoever asks for nothing that we know gets the plain one. */
-export function negotiateDiscovery(accept: string | undefined): AggregatedVersion | "plain" {
+export function negotiateDiscovery(accept: string | undefined): DiscoveryForm {
   for (const { type, parameters } of parseAccept(accept ?? "")) {
-    if (!JSON_TYPES.has(type)) continue;
     const as = parameters.get("as");
+    if (type === PROTOBUF_TYPE && as === undefined) return "protobuf";
+    if (!JSON_TYPES.has(type)) continue;
     if (as === undefined) return "plain";
     const version = parameters.get("v");
     const isDiscovery = parameters.get("g") === "apidiscovery.k8s.io" && as === "APIGroupDiscoveryList";
@@ -38,10 +43,8 @@ export function negotiateDiscovery(accept: string | undefined): AggregatedVersio
 }
 
 /** What to say in Content-Type, so that a client knows which form it got. */
-export function discoveryContentType(form: AggregatedVersion | "plain"): string {
-  return form === "plain"
-    ? "application/json"
-    : `application/json;g=apidiscovery.k8s.io;v=${form};as=APIGroupDiscoveryList`;
+export function discoveryContentType(form: AggregatedVersion): string {
+  return `application/json;g=apidiscovery.k8s.io;v=${form};as=APIGroupDiscoveryList`;
 }
 
 /** The protobuf form of OpenAPI v2. Clients ask for it with an `@` too, which is no legal media type to answer with. */

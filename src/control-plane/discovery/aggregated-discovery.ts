@@ -1,5 +1,5 @@
 import type { ResourceKind } from "../ports/resource-kind.ts";
-import { type ApiGroup, type JsonObject, kindsOf, listGroups } from "./api-table.ts";
+import { type ApiGroup, type GroupVersionKind, type JsonObject, kindsOf, listGroups, sortByName } from "./api-table.ts";
 
 export type AggregatedVersion = "v2" | "v2beta1";
 
@@ -23,7 +23,7 @@ export function describeAggregated(
 
 function describeGroup(kinds: readonly ResourceKind[], { name, versions }: ApiGroup): JsonObject {
   return {
-    metadata: { ...(name !== "" && { name }), creationTimestamp: null },
+    metadata: name === "" ? {} : { name },
     versions: versions.map((version) => ({
       version,
       resources: kindsOf(kinds, { group: name, version }).map(describeResource),
@@ -33,21 +33,27 @@ function describeGroup(kinds: readonly ResourceKind[], { name, versions }: ApiGr
 }
 
 function describeResource(kind: ResourceKind): JsonObject {
-  const { group, version, plural, singular, namespaced, verbs, shortNames, categories, subresources } = kind;
+  const { plural, singular, namespaced, verbs, shortNames, categories, subresources } = kind;
   return {
     resource: plural,
-    responseKind: { group, version, kind: kind.kind },
+    responseKind: responseKind(kind, kind),
     scope: namespaced ? "Namespaced" : "Cluster",
     singularResource: singular,
     verbs: verbs.toSorted(),
     ...(shortNames.length > 0 && { shortNames }),
     ...(categories.length > 0 && { categories }),
     ...(subresources.length > 0 && {
-      subresources: subresources.map((subresource) => ({
+      subresources: sortByName(subresources).map((subresource) => ({
         subresource: subresource.name,
-        responseKind: { group: subresource.group, version: subresource.version, kind: subresource.kind },
+        responseKind: responseKind(kind, subresource),
         verbs: subresource.verbs.toSorted(),
       })),
     }),
   };
+}
+
+/** Of a built-in resource, group and version are told only where they are not those of the document, as upstream. */
+function responseKind({ group, version, schema }: ResourceKind, answered: GroupVersionKind): JsonObject {
+  const isOwn = schema.strategicMerge && answered.group === group && answered.version === version;
+  return { group: isOwn ? "" : answered.group, version: isOwn ? "" : answered.version, kind: answered.kind };
 }

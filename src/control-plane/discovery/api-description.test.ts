@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isRecord } from "../../api/object.ts";
+import { encodeProtobuf } from "../../api/protobuf/encode-protobuf.ts";
 import { TABLE } from "./__fixtures__/api-table.ts";
 import { type ApiDocument, describeApi } from "./api-description.ts";
 
@@ -16,6 +17,12 @@ const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 const CLIENT_GO = `${AGGREGATED},${AGGREGATED.replace("v=v2", "v=v2beta1")},application/json`;
 
 describe("plain discovery", () => {
+  test.each(["/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1"])("of %s says the same in protobuf", (path) => {
+    const contentType = "application/vnd.kubernetes.protobuf";
+    const body = encodeProtobuf(read(path));
+    expect(api.document(path, contentType)).toMatchObject({ contentType, body });
+  });
+
   test("names the core version and the server's address", () => {
     expect(read("/api")).toEqual({
       kind: "APIVersions",
@@ -44,7 +51,6 @@ describe("plain discovery", () => {
     const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
     expect(read("/api/v1")).toEqual({
       kind: "APIResourceList",
-      apiVersion: "v1",
       groupVersion: "v1",
       resources: [
         {
@@ -66,7 +72,6 @@ describe("plain discovery", () => {
           // As any kube-apiserver says for pods.
           storageVersionHash: "xPOwRZ+Yhw8=",
         },
-        { name: "pods/status", singularName: "", namespaced: true, kind: "Pod", verbs: ["get", "patch", "update"] },
         {
           name: "pods/eviction",
           singularName: "",
@@ -77,6 +82,7 @@ describe("plain discovery", () => {
           verbs: ["create"],
         },
         { name: "pods/exec", singularName: "", namespaced: true, kind: "PodExecOptions", verbs: ["create", "get"] },
+        { name: "pods/status", singularName: "", namespaced: true, kind: "Pod", verbs: ["get", "patch", "update"] },
       ],
     });
   });
@@ -109,7 +115,7 @@ describe("aggregated discovery", () => {
               resources: [
                 {
                   resource: "deployments",
-                  responseKind: { group: "apps", version: "v1", kind: "Deployment" },
+                  responseKind: { group: "", version: "", kind: "Deployment" },
                   scope: "Namespaced",
                   singularResource: "deployment",
                   shortNames: ["deploy"],

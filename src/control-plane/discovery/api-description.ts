@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { encodeProtobuf } from "../../api/protobuf/encode-protobuf.ts";
+import { PROTOBUF_TYPE } from "../../api/protobuf/magic.ts";
 import { discoveryContentType, negotiateDiscovery, negotiateOpenApiV2, OPENAPI_V2_PROTOBUF } from "./accept.ts";
 import { describeAggregated } from "./aggregated-discovery.ts";
 import { type ApiTable, type GroupVersion, type JsonObject, listGroupVersions, pathOf } from "./api-table.ts";
@@ -27,6 +29,8 @@ export interface ApiDescription {
   document(path: string, accept: string | undefined): ApiDocument | undefined;
 }
 
+type Describe = () => JsonObject | undefined;
+
 /** The documents of a table. Keep it as long as the table is the same: each document is made once. */
 export function describeApi(whole: ApiTable): ApiDescription {
   // A version that is stored and no longer served has a row without verbs.
@@ -52,11 +56,19 @@ export function describeApi(whole: ApiTable): ApiDescription {
 
   function discoveryRoot(part: "core" | "groups", accept: string | undefined): ApiDocument | undefined {
     const form = negotiateDiscovery(accept);
+    const plain = () => (part === "core" ? describeApiVersions(table.serverAddress) : describeApiGroups(table.kinds));
+    if (form === "plain" || form === "protobuf") return plainly(part, accept, plain);
     return once(`${part} ${form}`, () => {
-      if (form !== "plain") {
-        return jsonDocument(describeAggregated(table.kinds, part, form), discoveryContentType(form));
-      }
-      return jsonDocument(part === "core" ? describeApiVersions(table.serverAddress) : describeApiGroups(table.kinds));
+      return jsonDocument(describeAggregated(table.kinds, part, form), discoveryContentType(form));
+    });
+  }
+
+  /** What has no aggregated form, or is not asked for in it. */
+  function plainly(key: string, accept: string | undefined, describe: Describe): ApiDocument | undefined {
+    if (negotiateDiscovery(accept) !== "protobuf") return once(key, () => jsonDocument(describe()));
+    return once(`${key} protobuf`, () => {
+      const content = describe();
+      return content && finish(encodeProtobuf(content), PROTOBUF_TYPE);
     });
   }
 
@@ -76,10 +88,10 @@ export function describeApi(whole: ApiTable): ApiDescription {
       const schemaOf = groupVersions.find((at) => trimmed === `/openapi/v3/${pathOf(at)}`);
       if (schemaOf) return openApiOf(schemaOf);
       const resourcesOf = groupVersions.find((at) => trimmed === `/${pathOf(at)}`);
-      if (resourcesOf) return once(trimmed, () => jsonDocument(describeResources(table.kinds, resourcesOf)));
+      if (resourcesOf) return plainly(trimmed, accept, () => describeResources(table.kinds, resourcesOf));
       const [, group] = /^\/apis\/([^/]+)$/.exec(trimmed) ?? [];
       if (group === undefined || !groupVersions.some((at) => at.group === group)) return undefined;
-      return once(trimmed, () => jsonDocument(describeApiGroup(table.kinds, group)));
+      return plainly(trimmed, accept, () => describeApiGroup(table.kinds, group));
     },
   };
 }

@@ -55,6 +55,7 @@ const GROUP_ORDER = [
   "coordination.k8s.io",
   "node.k8s.io",
   "discovery.k8s.io",
+  "resource.k8s.io",
 ];
 
 /** All groups that have kinds, core included: the built-in ones in their order, then the others by name. */
@@ -84,6 +85,11 @@ export function kindsOf(kinds: readonly ResourceKind[], { group, version }: Grou
 /** `api/v1`, `apis/apps/v1`: the path of a group and version, without the first slash. */
 export function pathOf({ group, version }: GroupVersion): string {
   return group === "" ? `api/${version}` : `apis/${group}/${version}`;
+}
+
+/** In the order of their names, in which kube-apiserver lists subresources. */
+export function sortByName<Named extends { readonly name: string }>(all: readonly Named[]): Named[] {
+  return all.toSorted((a, b) => compareText(a.name, b.name));
 }
 
 /** By code units, the same on every machine. */

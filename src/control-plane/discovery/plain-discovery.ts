@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { apiVersionOf } from "../../api/object.ts";
 import type { ResourceKind, Subresource } from "../ports/resource-kind.ts";
-import { type ApiGroup, type GroupVersion, type JsonObject, kindsOf, listGroups } from "./api-table.ts";
+import { type ApiGroup, type GroupVersion, type JsonObject, kindsOf, listGroups, sortByName } from "./api-table.ts";
 
 /** `/api`: the versions of the core group, and where the server is. */
 export function describeApiVersions(serverAddress = ""): JsonObject {
@@ -30,8 +30,13 @@ function describeGroup({ name, versions }: ApiGroup) {
 export function describeResources(kinds: readonly ResourceKind[], at: GroupVersion): JsonObject | undefined {
   const found = kindsOf(kinds, at);
   if (found.length === 0) return undefined;
-  const resources = found.flatMap((kind) => [describeResource(kind), ...kind.subresources.map(subresourceOf(kind))]);
-  return { kind: "APIResourceList", apiVersion: "v1", groupVersion: apiVersionOf(at), resources };
+  const resources = found.flatMap((kind) => [
+    describeResource(kind),
+    ...sortByName(kind.subresources).map(subresourceOf(kind)),
+  ]);
+  // The document of the core group has never said of which version it is itself.
+  const apiVersion = at.group === "" ? {} : { apiVersion: "v1" };
+  return { kind: "APIResourceList", ...apiVersion, groupVersion: apiVersionOf(at), resources };
 }
 
 function describeResource(kind: ResourceKind): JsonObject {

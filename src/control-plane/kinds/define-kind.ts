@@ -1,4 +1,5 @@
-import { decodeTyped } from "../../api/decode.ts";
+import { decodeTyped, type OmittedFields } from "../../api/decode.ts";
+import { OMITTED_FIELDS } from "../../api/gen/omitted-fields.ts";
 import { DEFINITION_NAMES, SERVED_SCHEMA } from "../../api/gen/served-schema.ts";
 import { servedNode } from "../../api/schema-node.ts";
 import type { ObjectSchema, ResourceKind, StoredAs, Strategy, Subresource, Verb } from "../ports/resource-kind.ts";
@@ -25,6 +26,8 @@ export interface KindRow {
   strategy?: Strategy;
   /** Has a `status` subresource. Default false. */
   status?: boolean;
+  /** What may not be said in the status, where it is a subresource. */
+  validateStatus?: NonNullable<Subresource["validateUpdate"]>;
   /** Besides `status`. */
   subresources?: readonly Subresource[];
   storedAs?: StoredAs;
@@ -44,7 +47,14 @@ export const ALL_VERBS: readonly Verb[] = [
 /** The full row of the kind. */
 export function defineKind(row: KindRow): ResourceKind {
   const { group = "", version = "v1", kind, plural, namespaced = true, strategy = {} } = row;
-  const status: Subresource = { name: "status", group, version, kind, verbs: ["get", "patch", "update"] };
+  const status: Subresource = {
+    name: "status",
+    group,
+    version,
+    kind,
+    verbs: ["get", "patch", "update"],
+    ...(row.validateStatus && { validateUpdate: row.validateStatus }),
+  };
   const subresources = [...(row.status ? [status] : []), ...(row.subresources ?? [])];
   return {
     group,
@@ -65,10 +75,14 @@ export function defineKind(row: KindRow): ResourceKind {
   };
 }
 
+const OMITTED: OmittedFields = Object.fromEntries(
+  Object.entries(OMITTED_FIELDS).map(([type, fields]) => [type, new Set(fields.split(" "))]),
+);
+
 /** The schema of a type that is generated from upstream's. */
 function servedObjectSchema(type: string): ObjectSchema {
   return {
-    decode: (value) => decodeTyped({ tables: SERVED_SCHEMA, type }, value),
+    decode: (value) => decodeTyped({ tables: SERVED_SCHEMA, type, omitted: OMITTED }, value),
     node: servedNode(type),
     strategicMerge: true,
     definition: DEFINITION_NAMES[type] ?? type,

@@ -1,11 +1,11 @@
 import type { Pod, Taint, Toleration } from "../../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
+import { tolerates } from "../../api/tolerations.ts";
 import { formatTime, SECOND } from "../../base/clock.ts";
 import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../controllers/controller.ts";
 import { createWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
 import { withCondition } from "../scheduler/pod-condition.ts";
 import { createEventRecorder, type EventRecorder } from "../scheduler/record-events.ts";
-import { tolerates } from "../scheduler/tolerations.ts";
 import { createPodIndex, podKeyOf, podNameOf } from "./pod-index.ts";
 
 const COMPONENT = "taint-eviction-controller";

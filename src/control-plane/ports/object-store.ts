@@ -47,6 +47,8 @@ export interface ObjectStore {
    */
   list(prefix: string, atRevision?: number): StoreList | undefined;
 
+  /** Of the newest change that `head…` holds. */
+  readonly headRevision: number;
   headOf(key: string): StoredObject | undefined;
   headList(prefix: string): readonly StoredObject[];
 
@@ -57,6 +59,12 @@ export interface ObjectStore {
   put(key: string, object: KubeObject): Promise<StoredObject>;
   /** As `put`; resolves with the last state, which is `object` when given, else what was stored. */
   remove(key: string, object?: KubeObject): Promise<StoredObject>;
+
+  /**
+   * Resolves when the head as it was at the revision is durable, and at once when it is already. Rejects as `put` does
+   * when it never will be.
+   */
+  untilDurable(headRevision: number): Promise<void>;
 
   /**
    * Calls the listener with every event below the prefix after the revision, those that are kept first and then each as

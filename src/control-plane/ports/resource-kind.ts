@@ -63,6 +63,8 @@ export interface Strategy {
   validate?(object: KubeObject): FieldError[];
   /** In addition to `validate`: what may not change. */
   validateUpdate?(next: KubeObject, current: KubeObject): FieldError[];
+  /** Said in the Warning header of every answer, whatever was asked. */
+  readonly deprecation?: string;
   /** For the Warning header. */
   warnings?(object: KubeObject): string[];
   /** Why a name does not fit; default: a DNS subdomain. */

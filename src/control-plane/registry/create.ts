@@ -5,6 +5,7 @@ import type { StoredObject } from "../ports/object-store.ts";
 import type { AdmissionRequest } from "../ports/request.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { mutateAdmitted, validateAdmitted } from "./admit.ts";
+import { decideDurably } from "./decide-durably.ts";
 import { decodeBody } from "./decode-body.ts";
 import { keysOf } from "./keys.ts";
 import { checkCreated, placeInNamespace, stampCreated } from "./metadata.ts";
@@ -30,6 +31,10 @@ export interface CreateRequest {
  * AlreadyExists, Invalid, NotFound (of its namespace).
  */
 export async function createObject(deps: RegistryDeps, request: CreateRequest): Promise<StoredObject> {
+  return await decideDurably(deps.store, async () => create(deps, request));
+}
+
+async function create(deps: RegistryDeps, request: CreateRequest): Promise<StoredObject> {
   const { kind, context } = request;
   const object = prepareObject(deps, request);
   for (const warning of kind.strategy.warnings?.(object) ?? []) context.warn(warning);

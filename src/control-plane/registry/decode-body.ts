@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { ApiError, badRequestError } from "../../api/api-error.ts";
 import { formatFieldError } from "../../api/field-error.ts";
 import { apiVersionOf, isKubeObject, isRecord, type KubeObject } from "../../api/object.ts";
@@ -33,7 +34,24 @@ export function decodeBody(
   const apiVersion = apiVersionOf(expected);
   const object = isRecord(value) ? { metadata: {}, ...value, apiVersion, kind: expected.kind } : undefined;
   if (!isKubeObject(object)) throw cannotHandle(expected, "it has no metadata");
-  return { ...object, metadata: withoutEmpty(object.metadata) };
+  return { ...object, metadata: withoutTwinOwners(withoutEmpty(object.metadata), context) };
+}
+
+/** An owner that is named twice is named once, and who did it is told; nothing is refused for it. */
+function withoutTwinOwners(
+  metadata: KubeObject["metadata"],
+  { warn }: Pick<RequestContext, "warn">,
+): KubeObject["metadata"] {
+  const { ownerReferences = [] } = metadata;
+  const unique = ownerReferences.filter((owner, index) => {
+    return !ownerReferences.slice(0, index).some((other) => isDeepStrictEqual(other, owner));
+  });
+  if (unique.length === ownerReferences.length) return metadata;
+  const twins = new Set(ownerReferences.filter((owner) => !unique.includes(owner)).map(({ uid }) => uid));
+  const advice = "API server dedups owner references in 1.20+, and may reject such requests as early as 1.24";
+  const observed = `duplicate UID(s) observed: ${[...twins].join(", ")}`;
+  warn(`.metadata.ownerReferences contains duplicate entries; ${advice}; please fix your requests; ${observed}`);
+  return { ...metadata, ownerReferences: unique };
 }
 
 /** Upstream's encoding leaves out what is empty, so that taking the last label away takes `labels` away, too. */

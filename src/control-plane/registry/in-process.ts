@@ -99,27 +99,37 @@ interface EventReader {
  */
 function createEventReader(): EventReader {
   let latest: { stored: StoredObject; object: KubeObject } | undefined;
-  const objectOf = (stored: StoredObject) => {
+  const parse: ParseShared = (stored) => {
     if (latest?.stored !== stored) latest = { stored, object: parseStored(stored) };
     return latest.object;
   };
-  const added = (stored: StoredObject): ResourceEvent => ({
-    type: "ADDED",
-    get object() {
-      return objectOf(stored);
-    },
-    previous: undefined,
-  });
   return {
-    added,
-    read: ({ type, stored, previous }) => ({
-      type,
-      get object() {
-        return objectOf(stored);
-      },
-      get previous() {
-        return previous?.object;
-      },
-    }),
+    added: (stored) => new ReadEvent({ type: "ADDED", stored, previous: undefined }, parse),
+    read: (event) => new ReadEvent(event, parse),
   };
+}
+
+type ParseShared = (stored: StoredObject) => KubeObject;
+
+/** A class, because there is one for every event and listener: getters of an object's own would make each its own shape. */
+class ReadEvent implements ResourceEvent {
+  readonly #event: Pick<StoreEvent, "type" | "stored" | "previous">;
+  readonly #parse: ParseShared;
+
+  constructor(event: Pick<StoreEvent, "type" | "stored" | "previous">, parse: ParseShared) {
+    this.#event = event;
+    this.#parse = parse;
+  }
+
+  get type(): ResourceEvent["type"] {
+    return this.#event.type;
+  }
+
+  get object(): KubeObject {
+    return this.#parse(this.#event.stored);
+  }
+
+  get previous(): KubeObject | undefined {
+    return this.#event.previous?.object;
+  }
 }

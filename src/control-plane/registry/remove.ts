@@ -4,6 +4,7 @@ import { formatTime } from "../../base/clock.ts";
 import type { StoredObject } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { validateAdmitted } from "./admit.ts";
+import { decideDurably } from "./decide-durably.ts";
 import { keysOf } from "./keys.ts";
 import type { Preconditions } from "./metadata.ts";
 import { storedForm, viewOf, withMetadata } from "./object-view.ts";
@@ -44,6 +45,10 @@ export interface Deleted {
  * Rejects with an ApiError: NotFound, Conflict (preconditions), Forbidden.
  */
 export async function deleteObject(deps: RegistryDeps, request: DeleteRequest): Promise<Deleted> {
+  return await decideDurably(deps.store, async () => remove(deps, request));
+}
+
+async function remove(deps: RegistryDeps, request: DeleteRequest): Promise<Deleted> {
   const { kind, namespace, name, options, context } = request;
   const key = keysOf(kind).of(namespace, name);
   const stored = deps.store.headOf(key);

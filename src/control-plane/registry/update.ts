@@ -16,6 +16,7 @@ import type { AdmissionRequest } from "../ports/request.ts";
 import type { ResourceKind, Subresource } from "../ports/resource-kind.ts";
 import { mutateAdmitted, validateAdmitted } from "./admit.ts";
 import { createObject } from "./create.ts";
+import { decideDurably } from "./decide-durably.ts";
 import { decodeBody } from "./decode-body.ts";
 import { keysOf } from "./keys.ts";
 import { carryMetadata, checkPreconditions, checkUpdated, placeInNamespace } from "./metadata.ts";
@@ -66,6 +67,10 @@ export interface Updated {
  * nothing. Rejects with an ApiError: BadRequest, NotFound, Conflict, Invalid, Forbidden.
  */
 export async function updateObject(deps: RegistryDeps, request: UpdateRequest): Promise<Updated> {
+  return await decideDurably(deps.store, async () => update(deps, request));
+}
+
+async function update(deps: RegistryDeps, request: UpdateRequest): Promise<Updated> {
   const { kind, namespace, name, context } = request;
   const key = keysOf(kind).of(namespace, name);
   const stored = deps.store.headOf(key);
@@ -92,10 +97,15 @@ async function createMissing(deps: RegistryDeps, request: UpdateRequest): Promis
   checkName(sent, name);
   if ((sent.metadata.uid ?? "") !== "" || (sent.metadata.resourceVersion ?? "") !== "") {
     if (!isApply) throw missing;
-    throw conflictError({ group: kind.group, resource: kind.plural }, name, "the object does not exist any more");
+    throw conflictError({ group: kind.group, resource: kind.plural }, name, absentDetail(sent));
   }
   const stored = await createObject(deps, { kind, namespace, body, context, isApply });
   return { stored, isCreated: true };
+}
+
+function absentDetail({ metadata: { uid = "" } }: KubeObject): string {
+  if (uid === "") return "the object does not exist any more";
+  return `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
 }
 
 function prepareUpdate(deps: RegistryDeps, request: UpdateRequest, current: KubeObject): KubeObject {
@@ -142,13 +152,18 @@ function unfitPatch(body: unknown, { message }: ApiError): ApiError {
   return invalidError({ group: "", kind: "" }, "", [invalid("patch", JSON.stringify(body), message)]);
 }
 
-function checkIdentity({ kind, name }: UpdateRequest, sent: KubeObject, current: KubeObject): void {
+/** A patch names no object besides the one that it is of: another uid in it is a change that the object cannot have. */
+function checkIdentity(
+  { kind, name, isPatch = false, isApply = false }: UpdateRequest,
+  sent: KubeObject,
+  current: KubeObject,
+): void {
   checkName(sent, name);
   const { uid, resourceVersion = "" } = sent.metadata;
   if (kind.strategy.needsResourceVersion && resourceVersion === "") {
     throw invalidError(kind, name, [invalid("metadata.resourceVersion", 0, "must be specified for an update")]);
   }
-  checkPreconditions(kind, current, { uid, resourceVersion });
+  checkPreconditions(kind, current, { uid: isPatch || isApply ? undefined : uid, resourceVersion });
 }
 
 /** Throws BadRequest: whoever wants another name wants another object. */

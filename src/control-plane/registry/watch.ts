@@ -63,8 +63,9 @@ function sendInitial(selection: Selection, items: readonly StoredObject[], sink:
 
 /** What a change means to a watcher that sees only what matches. */
 function noticeOf(selection: Selection, event: StoreEvent): WatchNotice | undefined {
+  // The same object for all who watch everything: a thousand copies of it would say nothing else.
+  if (selection.isEverything) return event;
   const { type, stored, previous, revision } = event;
-  if (selection.isEverything) return { type, stored, revision };
   const isNow = type !== "DELETED" && selection.matches(stored);
   const wasBefore = previous !== undefined && selection.matches(previous);
   if (isNow) return { type: wasBefore ? "MODIFIED" : "ADDED", stored, revision };

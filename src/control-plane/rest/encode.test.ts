@@ -25,7 +25,7 @@ function textOf({ body }: WebAnswer): string {
 
 function list(accept: string, names: readonly string[]): string {
   const items = names.map(configMap);
-  const wanted = { form: acceptedForm(accept), includeObject: "Metadata", now: NOW } as const;
+  const wanted = { form: acceptedForm(accept, { protobuf: true }), includeObject: "Metadata", now: NOW } as const;
   return textOf(encodeList(CONFIG_MAPS, { items, metadata: METADATA }, wanted));
 }
 

@@ -1,12 +1,21 @@
 import { stringify } from "yaml";
+import { ApiError } from "../../api/api-error.ts";
 import { apiVersionOf, type KubeObject } from "../../api/object.ts";
+import {
+  encodeProtobuf,
+  encodeProtobufItem,
+  encodeProtobufList,
+  type ProtobufObject,
+} from "../../api/protobuf/encode-protobuf.ts";
+import { PROTOBUF_TYPE } from "../../api/protobuf/magic.ts";
 import type { WebAnswer } from "../../host/web-server.ts";
 import type { StoredObject } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { passingViewOf, viewOf } from "../registry/object-view.ts";
 import type { Listed } from "../registry/read.ts";
 import type { AcceptedForm } from "./media-type.ts";
-import { type IncludeObject, partialOf, rowOf, tableHead, tableOf } from "./table.ts";
+import { type StoredText, storedTextOf } from "./stored-text.ts";
+import { cellsOf, type IncludeObject, partialOf, rowOf, tableHead, tableOf } from "./table.ts";
 
 /** How the caller wants to see what is returned. */
 export interface AnswerForm {
@@ -17,13 +26,20 @@ export interface AnswerForm {
   readonly now: number;
 }
 
-/** Any value as the answer's body. */
-export function encodeValue(status: number, value: unknown, { encoding }: AcceptedForm): WebAnswer {
-  if (encoding === "yaml") {
-    return { status, headers: { "content-type": "application/yaml" }, body: stringify(value, { lineWidth: 0 }) };
+/** An object as the answer's body: of a kind with a form in protobuf, where that is wanted. */
+export function encodeValue(status: number, value: object, { encoding }: AcceptedForm): WebAnswer {
+  switch (encoding) {
+    case "json":
+      return { status, headers: JSON_HEADERS, body: `${JSON.stringify(value)}\n` };
+    case "yaml":
+      return { status, headers: { "content-type": "application/yaml" }, body: stringify(value, { lineWidth: 0 }) };
+    case "protobuf":
+      return { status, headers: PROTOBUF_HEADERS, body: encodeProtobuf({ ...value }) };
   }
-  return { status, headers: { "content-type": "application/json" }, body: `${JSON.stringify(value)}\n` };
 }
+
+const JSON_HEADERS = { "content-type": "application/json" };
+const PROTOBUF_HEADERS = { "content-type": PROTOBUF_TYPE };
 
 /** One object of a kind, in the form that is wanted. */
 export function encodeObject(status: number, kind: ResourceKind, object: KubeObject, wanted: AnswerForm): WebAnswer {
@@ -34,7 +50,7 @@ export function encodeObject(status: number, kind: ResourceKind, object: KubeObj
 export function encodeStored(status: number, kind: ResourceKind, stored: StoredObject, wanted: AnswerForm): WebAnswer {
   const { form } = wanted;
   if (!isAsStored(kind, form)) return encodeObject(status, kind, viewOf(kind, stored), wanted);
-  return { status, headers: { "content-type": "application/json" }, body: stored.json };
+  return { status, headers: JSON_HEADERS, body: stored.json };
 }
 
 /** True when the answer is made of what the store holds, byte for byte. */
@@ -43,18 +59,23 @@ export function isAsStored(kind: ResourceKind, form: AcceptedForm): boolean {
 }
 
 /** The object as itself, a table of one row, or its metadata. */
-function shapeObject(kind: ResourceKind, object: KubeObject, wanted: AnswerForm): unknown {
+function shapeObject(kind: ResourceKind, object: KubeObject, wanted: AnswerForm): ProtobufObject {
   switch (wanted.form.as) {
     case "Table": {
       const { resourceVersion = "" } = object.metadata;
       return tableOf(kind, [object], { ...wanted, version: wanted.form.version, metadata: { resourceVersion } });
     }
     case "PartialObjectMetadata":
-    case "PartialObjectMetadataList":
       return partialOf(object, wanted.form.version);
+    case "PartialObjectMetadataList":
+      throw misshapen("PartialObjectMetadataList", `is not a list (${kind.kind})`);
     case undefined:
       return object;
   }
+}
+
+function misshapen(requested: string, but: string): ApiError {
+  return new ApiError("NotAcceptable", `you requested ${requested}, but the requested object ${but}`);
 }
 
 /** A page of a list. */
@@ -64,16 +85,44 @@ export function encodeList(kind: ResourceKind, { items, metadata }: Listed, want
     const shown = items.map((item) => shape.show(passingViewOf(kind, item)));
     return encodeValue(200, { ...shape.head, [shape.field]: shown }, wanted.form);
   }
-  const encode = isAsStored(kind, wanted.form)
-    ? ({ json }: StoredObject) => json
-    : (item: StoredObject) => Buffer.from(JSON.stringify(shape.show(passingViewOf(kind, item))));
+  if (wanted.form.encoding === "protobuf") {
+    const encoded = items.map((item) => encodeProtobufItem(shape.itemType, shape.show(passingViewOf(kind, item))));
+    return { status: 200, headers: PROTOBUF_HEADERS, body: encodeProtobufList(shape.head, encoded) };
+  }
+  const encode = itemEncoder(kind, shape, wanted);
   const chunks: Buffer[] = [Buffer.from(`${JSON.stringify(shape.head).slice(0, -1)},"${shape.field}":[`)];
   for (const [index, item] of items.entries()) {
     if (index > 0) chunks.push(COMMA);
     chunks.push(encode(item));
   }
   chunks.push(LIST_END);
-  return { status: 200, headers: { "content-type": "application/json" }, body: chunks };
+  return { status: 200, headers: JSON_HEADERS, body: chunks };
+}
+
+/** How each item of a list becomes JSON: with as little parsing as its form allows. */
+function itemEncoder(kind: ResourceKind, shape: ListShape, wanted: AnswerForm): (item: StoredObject) => Buffer {
+  if (isAsStored(kind, wanted.form)) return ({ json }) => json;
+  const { as, version } = wanted.form;
+  // A column of a custom resource may print anything; and what is a view of another kind is not stored as it is shown.
+  if (kind.storedAs === undefined && kind.schema.strategicMerge) {
+    if (as === "PartialObjectMetadataList") return (item) => Buffer.from(partialText(storedTextOf(item), version));
+    if (as === "Table" && wanted.includeObject !== "Object") return (item) => Buffer.from(rowText(kind, item, wanted));
+  }
+  return (item) => Buffer.from(JSON.stringify(shape.show(passingViewOf(kind, item))));
+}
+
+/** `rowOf` as JSON. */
+function rowText(kind: ResourceKind, item: StoredObject, { form, includeObject, now }: AnswerForm): string {
+  const text = storedTextOf(item);
+  const cells = JSON.stringify(cellsOf(kind, text.parseRest(), now));
+  return includeObject === "None"
+    ? `{"cells":${cells}}`
+    : `{"cells":${cells},"object":${partialText(text, form.version)}}`;
+}
+
+/** `partialOf` as JSON. */
+function partialText({ metadata }: StoredText, version: string): string {
+  return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${metadata}}`;
 }
 
 const COMMA = Buffer.from(",");
@@ -82,9 +131,10 @@ const LIST_END = Buffer.from("]}\n");
 /** How a list is shown: one item after the other, so that the parsed form of one is garbage before the next. */
 interface ListShape {
   /** Everything but the items. */
-  readonly head: object;
+  readonly head: ProtobufObject;
   readonly field: "items" | "rows";
-  show(object: KubeObject): unknown;
+  readonly itemType: { readonly apiVersion: string; readonly kind: string };
+  show(object: KubeObject): ProtobufObject;
 }
 
 function listShape(kind: ResourceKind, metadata: Listed["metadata"], wanted: AnswerForm): ListShape {
@@ -92,16 +142,22 @@ function listShape(kind: ResourceKind, metadata: Listed["metadata"], wanted: Ans
   switch (as) {
     case "Table": {
       const options = { ...wanted, version, metadata };
-      return { head: tableHead(kind, options), field: "rows", show: (object) => rowOf(kind, object, options) };
+      const show = (object: KubeObject) => rowOf(kind, object, options);
+      return { head: tableHead(kind, options), field: "rows", itemType: itemTypeOf(kind), show };
     }
     case "PartialObjectMetadata":
+      throw misshapen("PartialObjectMetadata", `is a list (${kind.listKind})`);
     case "PartialObjectMetadataList": {
-      const head = { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${version}`, metadata };
-      return { head, field: "items", show: (object) => partialOf(object, version) };
+      const apiVersion = `meta.k8s.io/${version}`;
+      const head = { kind: "PartialObjectMetadataList", apiVersion, metadata };
+      const itemType = { kind: "PartialObjectMetadata", apiVersion };
+      return { head, field: "items", itemType, show: (object) => partialOf(object, version) };
     }
     case undefined: {
       const head = { kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata };
-      return { head, field: "items", show: (object) => object };
+      return { head, field: "items", itemType: itemTypeOf(kind), show: (object) => object };
     }
   }
 }
+
+const itemTypeOf = (kind: ResourceKind) => ({ kind: kind.kind, apiVersion: apiVersionOf(kind) });

@@ -1,47 +1,140 @@
 import { ApiError } from "../../api/api-error.ts";
+import { PROTOBUF_TYPE } from "../../api/protobuf/magic.ts";
 
 /** In which form an answer is wanted. */
 export interface AcceptedForm {
-  readonly encoding: "json" | "yaml";
+  readonly encoding: "json" | "yaml" | "protobuf";
   /** Instead of the objects themselves. */
   readonly as: "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList" | undefined;
   /** Of the Table or PartialObjectMetadata: `v1` or `v1beta1`. */
   readonly version: "v1" | "v1beta1";
 }
 
-const PLAIN: AcceptedForm = { encoding: "json", as: undefined, version: "v1" };
+/** What there is to choose from. */
+export interface Offer {
+  /** The objects have a form in protobuf: custom resources do not, but their metadata does. */
+  readonly protobuf: boolean;
+  /** Default false: the answer is a watch, which YAML cannot carry. */
+  readonly stream?: boolean;
+}
+
+/** What is asked for without a word of the form: JSON. */
+export const PLAIN_FORM: AcceptedForm = { encoding: "json", as: undefined, version: "v1" };
+
+type Encoding = AcceptedForm["encoding"];
+
+/** By preference, where a client has none. */
+const MEDIA_TYPES: ReadonlyMap<string, Encoding> = new Map([
+  ["application/json", "json"],
+  ["application/yaml", "yaml"],
+  [PROTOBUF_TYPE, "protobuf"],
+]);
+const STREAM_TYPES = ["application/json;stream=watch", `${PROTOBUF_TYPE};stream=watch`];
 
 /**
- * The first form of an Accept header that can be given. Throws NotAcceptable, which tells Go programs what to ask for
- * instead of protobuf, when there is none.
+ * The best form of an Accept header that can be given, chosen as upstream's negotiation/negotiate.go does. Throws
+ * NotAcceptable when there is none.
  */
-export function acceptedForm(accept: string): AcceptedForm {
-  if (accept.trim() === "") return PLAIN;
-  for (const entry of accept.split(",")) {
-    const form = formOf(entry);
-    if (form) return form;
+export function acceptedForm(accept: string, offer: Offer): AcceptedForm {
+  if (accept === "") return PLAIN_FORM;
+  const ranges = parseAccept(accept);
+  const form = bestForm(ranges, offer);
+  if (form === undefined) throw notAcceptable(ranges);
+  if (offer.stream && form.encoding === "yaml") throw onlyAccepted(STREAM_TYPES);
+  return form;
+}
+
+/** The form of what has no other form than its own, such as a Status: JSON where nothing that is accepted can be given. */
+export function acceptedPlainForm(accept: string): AcceptedForm {
+  const plain = parseAccept(accept).filter(({ parameters }) => !isTransformed(parameters));
+  return bestForm(plain, { protobuf: true }) ?? PLAIN_FORM;
+}
+
+function bestForm(ranges: readonly MediaRange[], offer: Offer): AcceptedForm | undefined {
+  for (const { type, parameters } of ranges) {
+    for (const encoding of encodingsOf(type)) {
+      const form = formOf(encoding, parameters, offer);
+      if (form) return form;
+    }
   }
-  const hint = accept.includes("protobuf")
-    ? "; a client of Go takes --kube-api-content-type=application/json, or ContentType and AcceptContentTypes of its rest.Config"
-    : "";
-  const message = `only the following media types are accepted: application/json, application/yaml${hint}`;
-  throw new ApiError("NotAcceptable", message);
+  return undefined;
 }
 
-function formOf(entry: string): AcceptedForm | undefined {
-  const [type = "", ...parameters] = entry.split(";").map((part) => part.trim());
-  const encoding = type === "application/yaml" ? "yaml" : "json";
-  if (!["application/json", "application/yaml", "*/*", "application/*"].includes(type)) return undefined;
-  const values = new Map(parameters.map((parameter) => splitOnce(parameter)));
-  const as = values.get("as");
-  if (as === undefined) return { ...PLAIN, encoding };
-  if (as !== "Table" && as !== "PartialObjectMetadata" && as !== "PartialObjectMetadataList") return undefined;
-  const version = values.get("v") ?? "v1";
-  if (values.get("g") !== "meta.k8s.io" || (version !== "v1" && version !== "v1beta1")) return undefined;
-  return { encoding, as, version };
+interface MediaRange {
+  readonly type: string;
+  readonly quality: number;
+  readonly parameters: ReadonlyMap<string, string>;
 }
 
-function splitOnce(text: string): [string, string] {
-  const index = text.indexOf("=");
-  return index === -1 ? [text, ""] : [text.slice(0, index), text.slice(index + 1)];
+/** The most wanted first; of equals the first, and a range that names a type before one that leaves it open. */
+function parseAccept(accept: string): MediaRange[] {
+  const sorted: MediaRange[] = [];
+  for (const entry of accept.split(",")) {
+    const range = parseRange(entry);
+    if (range === undefined) continue;
+    let place = sorted.length;
+    while (place > 0 && precedes(range, sorted[place - 1])) place--;
+    sorted.splice(place, 0, range);
+  }
+  return sorted;
+}
+
+function precedes(range: MediaRange, other: MediaRange | undefined): boolean {
+  if (other === undefined) return false;
+  return range.quality > other.quality || wildcardsOf(range) < wildcardsOf(other);
+}
+
+const wildcardsOf = ({ type }: MediaRange): number => type.split("/").filter((part) => part === "*").length;
+
+function parseRange(entry: string): MediaRange | undefined {
+  const [name = "", ...rest] = entry.split(";").map((part) => part.trim());
+  const type = name === "*" ? "*/*" : name;
+  if (!/^[^/]+\/[^/]+$/.test(type)) return undefined;
+  const pairs = rest.flatMap((parameter): Array<[string, string]> => {
+    const [key = "", value = "", ...more] = parameter.split("=").map((side) => side.trim());
+    return value === "" || more.length > 0 ? [] : [[key, value]];
+  });
+  const parameters = new Map(pairs);
+  const quality = Number(parameters.get("q") ?? 1);
+  return { type, parameters, quality: Number.isNaN(quality) ? 0 : quality };
+}
+
+function encodingsOf(type: string): readonly Encoding[] {
+  if (type === "*/*" || type === "application/*") return [...MEDIA_TYPES.values()];
+  const encoding = MEDIA_TYPES.get(type);
+  return encoding === undefined ? [] : [encoding];
+}
+
+const isTransformed = (parameters: MediaRange["parameters"]): boolean =>
+  parameters.has("as") || parameters.has("g") || parameters.has("v");
+
+/** Undefined when the parameters ask for what this encoding of it cannot give. */
+function formOf(encoding: Encoding, parameters: MediaRange["parameters"], offer: Offer): AcceptedForm | undefined {
+  const stream = parameters.get("stream");
+  if (parameters.has("sv") || (stream !== undefined && (stream !== "watch" || encoding === "yaml"))) return undefined;
+  if (!isTransformed(parameters)) {
+    return encoding === "protobuf" && !offer.protobuf ? undefined : { ...PLAIN_FORM, encoding };
+  }
+  const [as, group, version] = ["as", "g", "v"].map((name) => parameters.get(name));
+  if (group !== "meta.k8s.io" || (version !== "v1" && version !== "v1beta1")) return undefined;
+  switch (as) {
+    case "Table":
+      return encoding === "protobuf" ? undefined : { encoding, as, version };
+    case "PartialObjectMetadata":
+    case "PartialObjectMetadataList":
+      return { encoding, as, version };
+    default:
+      return undefined;
+  }
+}
+
+/** Upstream refuses in two places: a route gives none of the types at all, or a kind none of them in the wanted form. */
+function notAcceptable(ranges: readonly MediaRange[]): ApiError {
+  const given = [...MEDIA_TYPES.keys()];
+  if (ranges.some(({ type }) => encodingsOf(type).length > 0)) return onlyAccepted(given);
+  return new ApiError("NotAcceptable", `406: Not Acceptable\n\nAvailable representations: ${given.join(", ")}`);
+}
+
+function onlyAccepted(types: readonly string[]): ApiError {
+  return new ApiError("NotAcceptable", `only the following media types are accepted: ${types.join(", ")}`);
 }

@@ -57,10 +57,11 @@ export function createRequestObserver(
     open.set(key, now);
     watchers.set(now, { verb: "WATCH", ...labelsOf(kind) });
   };
-  const sent = new Map<ResourceKind, number>();
+  /** Of the kind that was sent last. */
+  let sent: { readonly kind: ResourceKind; events: number } | undefined;
   const countSent = () => {
-    for (const [kind, events] of sent) countEvents.add(labelsOf(kind), events);
-    sent.clear();
+    if (sent) countEvents.add(labelsOf(sent.kind), sent.events);
+    sent = undefined;
   };
   return {
     observe(target, code, seconds) {
@@ -85,8 +86,13 @@ export function createRequestObserver(
       closed: (kind) => count(kind, -1),
       sent(kind) {
         // An event goes to a thousand watchers in one go, and is counted for all of them at once.
-        if (sent.size === 0) queueMicrotask(countSent);
-        sent.set(kind, (sent.get(kind) ?? 0) + 1);
+        if (sent?.kind === kind) {
+          sent.events++;
+          return;
+        }
+        if (sent) countSent();
+        else queueMicrotask(countSent);
+        sent = { kind, events: 1 };
       },
     },
   };

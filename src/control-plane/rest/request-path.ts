@@ -47,7 +47,9 @@ export function parseTarget(method: string, path: string, query: URLSearchParams
   const isLegacyWatch = decoded[0] === "watch";
   const place = placeOf(isLegacyWatch ? decoded.slice(1) : decoded);
   if (place === undefined) return pathTarget;
-  const verb = verbOf(method, place, { isWatch: isLegacyWatch || isTrue(query.get("watch")) });
+  // One object that is asked for by its path is read; only the older path watches it.
+  const isWatch = isLegacyWatch || (place.name === "" && isTrue(query.get("watch")));
+  const verb = verbOf(method, place, { isWatch });
   const name = place.name === "" && MANY.has(verb) ? selectedName(query.get("fieldSelector") ?? "") : place.name;
   return { isResource: true, verb, group, version, ...place, name };
 }

@@ -1,6 +1,7 @@
 import type { WebAnswer, WebRequest } from "../../host/web-server.ts";
 import type { ApiDescription } from "../discovery/api-description.ts";
 import { encodeValue } from "./encode.ts";
+import { PLAIN_FORM } from "./media-type.ts";
 import type { ServePath } from "./serve.ts";
 
 /** One of the checks behind `/readyz` and `/livez`. */
@@ -23,8 +24,6 @@ export interface PathDeps {
   keySet(): object;
 }
 
-const JSON_FORM = { encoding: "json", as: undefined, version: "v1" } as const;
-
 /** Everything that is served and is no resource. */
 export function createPathHandler(deps: PathDeps): ServePath {
   return async (request, { path }) => {
@@ -34,18 +33,18 @@ export function createPathHandler(deps: PathDeps): ServePath {
     switch (path) {
       case "/version":
       case "/version/":
-        return encodeValue(200, deps.version, JSON_FORM);
+        return encodeValue(200, deps.version, PLAIN_FORM);
       case "/metrics":
         return text(200, await deps.renderMetrics());
       case "/.well-known/openid-configuration":
-        return encodeValue(200, deps.openIdConfiguration(), JSON_FORM);
+        return encodeValue(200, deps.openIdConfiguration(), PLAIN_FORM);
       case "/openid/v1/jwks":
         return {
-          ...encodeValue(200, deps.keySet(), JSON_FORM),
+          ...encodeValue(200, deps.keySet(), PLAIN_FORM),
           headers: { "content-type": "application/jwk-set+json" },
         };
       case "/":
-        return encodeValue(200, { paths: ROOT_PATHS }, JSON_FORM);
+        return encodeValue(200, { paths: ROOT_PATHS }, PLAIN_FORM);
       default:
         return answerDocument(deps, request, path);
     }

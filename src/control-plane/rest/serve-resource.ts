@@ -1,6 +1,7 @@
 import { ApiError, badRequestError } from "../../api/api-error.ts";
 import { formatFieldError } from "../../api/field-error.ts";
-import { isRecord, type KubeObject } from "../../api/object.ts";
+import { apiVersionOf, isRecord, type KubeObject } from "../../api/object.ts";
+import { hasProtobufForm } from "../../api/protobuf/encode-protobuf.ts";
 import { invalid } from "../../api/validation/problems.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { WebAnswer, WebRequest } from "../../host/web-server.ts";
@@ -18,7 +19,7 @@ import type { RequestContext } from "../registry/request-context.ts";
 import { selectionOf } from "../registry/selection.ts";
 import { updateObject } from "../registry/update.ts";
 import { type AnswerForm, encodeList, encodeObject, encodeStored, encodeValue } from "./encode.ts";
-import { acceptedForm } from "./media-type.ts";
+import { acceptedForm, acceptedPlainForm } from "./media-type.ts";
 import { deleteOptionsOf, listQueryOf, refuseForce, writeQueryOf } from "./query-options.ts";
 import { contentTypeOf, readParsedBody, syntaxOf } from "./request-body.ts";
 import type { ResourceTarget } from "./request-path.ts";
@@ -75,9 +76,11 @@ const PATCH_TYPES: ReadonlyMap<string, PatchType> = new Map([
 export async function serveResource(deps: ResourceDeps, asked: ResourceRequest): Promise<WebAnswer> {
   const kind = deps.registry.kinds.find(asked.target.group, asked.target.version, asked.target.resource);
   if (kind === undefined) throw noSuchResource();
+  const { deprecation } = kind.strategy;
+  if (deprecation !== undefined) asked.warn(deprecation);
   const call = { ...asked, target: targetInScope(kind, asked.target) };
   const { target } = call;
-  const wanted = wantedForm(call.request, deps.clock.now());
+  const wanted = wantedForm(call, kind, deps.clock.now());
   const handler =
     deps.handlers.get(`${groupResource(kind)}/${target.subresource}`) ?? deps.handlers.get(target.subresource);
   if (target.subresource === "") {
@@ -119,8 +122,14 @@ function notAllowed(): ApiError {
   return new ApiError("MethodNotAllowed", "the server does not allow this method on the requested resource");
 }
 
-function wantedForm(request: WebRequest, now: number): AnswerForm {
-  const form = acceptedForm(request.header("accept").join(","));
+function wantedForm({ request, target }: ResourceRequest, kind: ResourceKind, now: number): AnswerForm {
+  // Of custom resources not even a scale is given in protobuf, as upstream.
+  const protobuf = hasProtobufForm({ apiVersion: apiVersionOf(kind), kind: kind.kind });
+  const offer = { protobuf, stream: target.verb === "watch" };
+  const accept = request.header("accept").join(",");
+  // What a container or a node says is in whatever form it is.
+  const isShaped = !STREAMS.has(target.subresource) && target.subresource !== "log";
+  const form = isShaped ? acceptedForm(accept, offer) : acceptedPlainForm(accept);
   return { form, includeObject: form.as === "Table" ? includedObject(request.query) : "Metadata", now };
 }
 

@@ -6,6 +6,7 @@ import { createMemoryJournal } from "../../journal/memory-journal.ts";
 import { CONFIG_MAPS } from "../kinds/core/config-map.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
 import { createObjectStore } from "../store/create-object-store.ts";
+import type { AcceptedForm } from "./media-type.ts";
 import { listQueryOf } from "./query-options.ts";
 import { createEventLines, serveWatch } from "./serve-watch.ts";
 
@@ -14,6 +15,7 @@ const MIB = 1024 * 1024;
 /** A client that reads when it is told to. */
 function createReader() {
   const gone = new AbortController();
+  const written: Array<Buffer | string> = [];
   let unread: Buffer[] = [];
   let text = "";
   const writer: WebWriter = {
@@ -21,12 +23,17 @@ function createReader() {
     get bufferedBytes() {
       return unread.reduce((sum, chunk) => sum + chunk.length, 0);
     },
-    write: (chunk) => void unread.push(Buffer.from(chunk)),
+    write: (chunk) => {
+      written.push(chunk);
+      unread.push(Buffer.from(chunk));
+    },
     end: () => gone.abort(),
   };
   return {
     writer,
     gone,
+    /** As it was given, not copied. */
+    written,
     /** All events so far, parsed. */
     read(): Array<{ type: string; object: { metadata: Record<string, unknown>; code?: number; message?: string } }> {
       text += Buffer.concat(unread).toString();
@@ -51,7 +58,8 @@ describe("a watch", () => {
     const metadata = { name, namespace: "a", labels };
     await store.put(`core/configmaps/a/${name}`, { apiVersion: "v1", kind: "ConfigMap", metadata, data });
   };
-  const watch = (query: string) => {
+  const lines = createEventLines();
+  const watch = (query: string, form: AcceptedForm = { encoding: "json", as: undefined, version: "v1" }) => {
     const reader = createReader();
     const observer = {
       opened: () => void counts.opened++,
@@ -59,12 +67,12 @@ describe("a watch", () => {
       sent: () => void counts.sent++,
     };
     const answer = serveWatch(
-      { store, clock, lines: createEventLines(), random: () => 0, observer },
+      { store, clock, lines, random: () => 0, observer },
       {
         kind: CONFIG_MAPS,
         namespace: "",
         query: listQueryOf(new URLSearchParams(query), { isWatch: true }),
-        wanted: { form: { encoding: "json", as: undefined, version: "v1" }, includeObject: "Metadata", now: 0 },
+        wanted: { form, includeObject: "Metadata", now: 0 },
       },
     );
     const { body } = answer;
@@ -136,5 +144,22 @@ describe("a watch", () => {
     await put("one");
     expect(reader.read()).toEqual([]);
     expect(counts).toEqual({ opened: 1, closed: 1, sent: 0 });
+  });
+
+  it.each<AcceptedForm>([
+    { encoding: "json", as: undefined, version: "v1" },
+    { encoding: "json", as: "PartialObjectMetadata", version: "v1" },
+    { encoding: "protobuf", as: undefined, version: "v1" },
+    { encoding: "protobuf", as: "PartialObjectMetadata", version: "v1" },
+  ])("in $encoding, as $as, gets the very event that others of the form get", async (form) => {
+    const others = watch("resourceVersion=0", { encoding: "json", as: "Table", version: "v1" });
+    const readers = [watch("resourceVersion=0", form), watch("resourceVersion=0", form)];
+    await put("one");
+    await put("one", { a: "1" });
+    const [first, second] = readers.map(({ written }) => written);
+    expect(first).toHaveLength(2);
+    for (const [index, event] of first?.entries() ?? []) expect(second?.[index]).toBe(event);
+    expect(first).not.toEqual(others.written);
+    expect(first?.[0]).not.toEqual(first?.[1]);
   });
 });

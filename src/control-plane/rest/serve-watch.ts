@@ -1,9 +1,11 @@
 import { ApiError, isApiError } from "../../api/api-error.ts";
 import { apiVersionOf, type KubeObject } from "../../api/object.ts";
+import { encodeProtobufEvent, type ProtobufObject } from "../../api/protobuf/encode-protobuf.ts";
+import { PROTOBUF_TYPE } from "../../api/protobuf/magic.ts";
 import { type Clock, MINUTE, SECOND, type Timer } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { WebAnswer, WebWriter } from "../../host/web-server.ts";
-import type { ObjectStore, StoredObject } from "../ports/object-store.ts";
+import type { ObjectStore } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { viewOf, withMetadata } from "../registry/object-view.ts";
 import { type WatchNotice, type WatchSink, watchObjects } from "../registry/watch.ts";
@@ -40,11 +42,13 @@ export interface WatchOptions {
   readonly wanted: AnswerForm;
 }
 
-/** The answer to a watch: a stream of events, one JSON object a line. */
+/** The answer to a watch: a stream of events, one JSON object a line, or one frame of protobuf after the other. */
 export function serveWatch(deps: WatchDeps, options: WatchOptions): WebAnswer {
+  const isProtobuf = options.wanted.form.encoding === "protobuf";
+  const contentType = isProtobuf ? `${PROTOBUF_TYPE};stream=watch` : "application/json";
   return {
     status: 200,
-    headers: { "content-type": "application/json", "cache-control": "no-cache, private" },
+    headers: { "content-type": contentType, "cache-control": "no-cache, private" },
     body: { stream: (writer) => streamWatch(deps, options, writer) },
   };
 }
@@ -66,14 +70,15 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: WebWriter):
     writer.end();
   };
   const fail = (error: ApiError) => {
-    writer.write(`${JSON.stringify({ type: "ERROR", object: error.status })}\n`);
+    writer.write(encoder.error(error));
     finish();
   };
   const bookmark = (revision: number, isInitialEnd: boolean) => writer.write(encoder.bookmark(revision, isInitialEnd));
   const sink: WatchSink = {
     notice(notice) {
       try {
-        for (const chunk of stop ? [encoder.event(notice)] : encoder.initialEvent(notice)) writer.write(chunk);
+        if (stop) writer.write(encoder.event(notice));
+        else for (const chunk of encoder.initialEvent(notice)) writer.write(chunk);
       } catch (error) {
         // An object that cannot be shown ends this watch, and not the store that tells of it.
         fail(internalError(error));
@@ -129,13 +134,16 @@ interface EventEncoder {
   /** In pieces: what is stored goes out without a copy of it for everyone who begins to watch. */
   initialEvent(notice: WatchNotice): ReadonlyArray<Buffer | string>;
   event(notice: WatchNotice): Buffer | string;
-  bookmark(revision: number, isInitialEnd: boolean): string;
+  bookmark(revision: number, isInitialEnd: boolean): Buffer | string;
+  error(error: ApiError): Buffer | string;
 }
 
 function createEventEncoder({ lines }: WatchDeps, { kind, wanted }: WatchOptions): EventEncoder {
   const { form } = wanted;
+  const encode = form.encoding === "protobuf" ? encodeProtobufEvent : encodeLine;
+  const formKey = `${form.encoding} ${form.as} ${form.version} ${apiVersionOf(kind)} ${kind.kind}`;
   let hasDefinitions = true;
-  const shape = (object: KubeObject): unknown => {
+  const shape = (object: KubeObject): ProtobufObject => {
     if (form.as === "Table") {
       const metadata = { resourceVersion: object.metadata.resourceVersion };
       const table = tableOf(kind, [object], { ...wanted, version: form.version, metadata, hasDefinitions });
@@ -144,28 +152,33 @@ function createEventEncoder({ lines }: WatchDeps, { kind, wanted }: WatchOptions
     }
     return form.as === undefined ? object : partialOf(object, form.version);
   };
-  const encode = ({ type, stored, revision }: WatchNotice) => {
-    const object = withMetadata(viewOf(kind, stored), { resourceVersion: String(revision) });
-    return `${JSON.stringify({ type, object: shape(object) })}\n`;
+  const isAsWritten = ({ stored, revision }: WatchNotice) => isAsStored(kind, form) && revision === stored.revision;
+  const encodeNotice = (notice: WatchNotice) => {
+    if (isAsWritten(notice)) return Buffer.concat([lineStart(notice.type), notice.stored.json, LINE_END]);
+    const { type, stored, revision } = notice;
+    return encode(type, shape(withMetadata(viewOf(kind, stored), { resourceVersion: String(revision) })));
   };
   return {
     initialEvent(notice) {
-      const { type, stored, revision } = notice;
-      const isAsWritten = isAsStored(kind, form) && revision === stored.revision;
       // What is caught up with from history comes this way, too, and is not always new.
-      return isAsWritten && type === "ADDED" ? [ADDED, stored.json, LINE_END] : [encode(notice)];
+      const isStored = notice.type === "ADDED" && isAsWritten(notice);
+      return isStored ? [ADDED, notice.stored.json, LINE_END] : [encodeNotice(notice)];
     },
     event(notice) {
-      const { type, stored, revision } = notice;
-      return isAsStored(kind, form) && revision === stored.revision ? lines.lineOf(type, stored) : encode(notice);
+      // Ages in tables are each watcher's own, and their first event is not like the others.
+      return form.as === "Table" ? encodeNotice(notice) : lines.lineOf(notice, formKey, encodeNotice);
     },
     bookmark(revision, isInitialEnd) {
       const object = emptyObject(kind, revision, isInitialEnd);
-      const shown = form.as === "Table" ? { ...bookmarkTable(object, form.version) } : shape(object);
-      return `${JSON.stringify({ type: "BOOKMARK", object: shown })}\n`;
+      return encode("BOOKMARK", form.as === "Table" ? { ...bookmarkTable(object, form.version) } : shape(object));
     },
+    error: ({ status }) => encode("ERROR", { ...status }),
   };
 }
+
+const lineStart = (type: string) => (type === "ADDED" ? ADDED : Buffer.from(`{"type":"${type}","object":`));
+
+const encodeLine = (type: string, object: ProtobufObject) => Buffer.from(`${JSON.stringify({ type, object })}\n`);
 
 function emptyObject(kind: ResourceKind, revision: number, isInitialEnd: boolean): KubeObject {
   return {
@@ -182,21 +195,26 @@ function bookmarkTable({ metadata }: KubeObject, version: string): object {
   return { kind: "Table", apiVersion: `meta.k8s.io/${version}`, metadata, columnDefinitions: null, rows: [] };
 }
 
-/** Events as lines of a stream, encoded once for all who watch. */
+/** Events as they are sent, encoded once for all who watch in the same form. */
 export interface EventLines {
-  lineOf(type: string, stored: StoredObject): Buffer;
+  lineOf(notice: WatchNotice, form: string, encode: (notice: WatchNotice) => Buffer): Buffer;
 }
 
-/** Remembers one line: an event goes to all its watchers in one go. */
+/** Remembers one event, in as many forms as it is watched in: it goes to all its watchers in one go. */
 export function createEventLines(): EventLines {
-  let latest: { type: string; stored: StoredObject; line: Buffer } | undefined;
+  let latest: WatchNotice | undefined;
+  const byForm = new Map<string, Buffer>();
   return {
-    lineOf(type, stored) {
-      if (latest?.stored !== stored || latest.type !== type) {
-        const line = Buffer.concat([Buffer.from(`{"type":"${type}","object":`), stored.json, LINE_END]);
-        latest = { type, stored, line };
-      }
-      return latest.line;
+    lineOf(notice, form, encode) {
+      if (!isSame(latest, notice)) byForm.clear();
+      latest = notice;
+      const line = byForm.get(form) ?? encode(notice);
+      byForm.set(form, line);
+      return line;
     },
   };
+}
+
+function isSame(latest: WatchNotice | undefined, { type, stored, revision }: WatchNotice): boolean {
+  return latest?.stored === stored && latest.type === type && latest.revision === revision;
 }

@@ -7,6 +7,7 @@ import { accessDeniedError } from "../access/denial.ts";
 import type { AccessAttributes, Authorize } from "../ports/request.ts";
 import type { User } from "../ports/user.ts";
 import { encodeValue } from "./encode.ts";
+import { acceptedPlainForm } from "./media-type.ts";
 import type { RequestObserver } from "./observe-requests.ts";
 import { type PathTarget, parseTarget, type RequestTarget } from "./request-path.ts";
 import { type ResourceDeps, serveResource } from "./serve-resource.ts";
@@ -26,7 +27,6 @@ export interface ServeDeps {
   newRequestId(): string;
 }
 
-const JSON_FORM = { encoding: "json", as: undefined, version: "v1" } as const;
 /** Warnings beyond this are left out of an answer's headers. */
 const MAX_WARNINGS = 20;
 
@@ -38,8 +38,16 @@ export function createApiHandler(deps: ServeDeps): WebHandler {
     const target = parseTarget(request.method, request.path, request.query);
     const answer = await answerSafely(deps, request, { target, warn: (message) => warnings.push(message) });
     deps.observer.observe(target, answer.status, (deps.clock.monotonic() - startMs) / 1000);
+    if (answer.status >= 400) recordRefusal(deps.log, request, answer.status);
     return withHeaders(answer, warnings, deps.newRequestId());
   };
+}
+
+/** Who asks why a client does not get on finds here what it asked for. */
+function recordRefusal(log: Log, request: WebRequest, code: number): void {
+  const { method, path, query } = request;
+  const [agent = ""] = request.header("user-agent");
+  log.debug("a request was refused", { method, path, query: query.toString(), code, agent });
 }
 
 interface Asked {
@@ -51,13 +59,13 @@ async function answerSafely(deps: ServeDeps, request: WebRequest, asked: Asked):
   try {
     return await answer(deps, request, asked);
   } catch (error) {
-    if (isApiError(error)) return encodeError(error);
+    if (isApiError(error)) return encodeError(error, request);
     deps.log.error("a request failed in a way that is a bug", {
       method: request.method,
       path: request.path,
       error: error instanceof Error ? (error.stack ?? error.message) : String(error),
     });
-    return encodeError(new ApiError("InternalError", `Internal error occurred: ${messageOf(error)}`));
+    return encodeError(new ApiError("InternalError", `Internal error occurred: ${messageOf(error)}`), request);
   }
 }
 
@@ -80,8 +88,8 @@ function attributesOf(request: WebRequest, target: RequestTarget, user: User): A
   return fieldSelector === "" ? access : { ...access, fieldSelector };
 }
 
-function encodeError(error: ApiError): WebAnswer {
-  const answer = encodeValue(error.code, error.status, JSON_FORM);
+function encodeError(error: ApiError, request: WebRequest): WebAnswer {
+  const answer = encodeValue(error.code, error.status, acceptedPlainForm(request.header("accept").join(",")));
   const { retryAfterSeconds } = error.details;
   const retry = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
   return { ...answer, headers: { ...answer.headers, ...retry } };

@@ -10,9 +10,9 @@ import { keysOf } from "../registry/keys.ts";
 import { viewOf } from "../registry/object-view.ts";
 import { getObject } from "../registry/read.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
-import { deleteObject } from "../registry/remove.ts";
+import { type DeleteOptions, deleteObject } from "../registry/remove.ts";
 import { boundPod } from "../registry/subresources/binding.ts";
-import { disruptedBudget, planEviction } from "../registry/subresources/eviction.ts";
+import { disruptedBudget, evictedPod, planEviction } from "../registry/subresources/eviction.ts";
 import { scaledObject, scaleOf, WORKLOAD_SCALE } from "../registry/subresources/scale.ts";
 import { updateObject } from "../registry/update.ts";
 import { deleteOptionsOf } from "./query-options.ts";
@@ -72,7 +72,14 @@ export function evictionHandler(deps: RegistryDeps, reader: ResourceReader): Sub
     const isDry = dryRun || context.dryRun;
     const plan = planEviction(viewOf(kind, pod), reader.list("poddisruptionbudgets.policy", namespace));
     if (plan.kind === "disrupt" && !isDry) await disrupt(deps, plan.budget, { name, context });
-    await deleteObject(deps, { kind, namespace, name, options, context: { ...context, dryRun: isDry } });
+    const preconditions = isDry ? options.preconditions : await markEvicted(deps, call, options.preconditions);
+    await deleteObject(deps, {
+      kind,
+      namespace,
+      name,
+      options: { ...options, ...(preconditions && { preconditions }) },
+      context: { ...context, dryRun: isDry },
+    });
     return { status: 201, value: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
   };
 }
@@ -83,6 +90,38 @@ function admitEviction(deps: RegistryDeps, { kind, target, context }: Subresourc
   const asked = { kind, subresource: "eviction", namespace, name, user, current: undefined, dryRun, warn };
   const object = mutateAdmitted(deps.admission, { operation: "CREATE", ...asked, object: eviction });
   validateAdmitted(deps.admission, { operation: "CREATE", ...asked, object });
+}
+
+/**
+ * Says on the pod why it goes, unless it is not the one that is meant: the deletion says so. Returns by what the deletion
+ * knows the pod after that.
+ */
+async function markEvicted(
+  deps: RegistryDeps,
+  { kind, target, context }: SubresourceCall,
+  expected: DeleteOptions["preconditions"] = {},
+): Promise<DeleteOptions["preconditions"]> {
+  const { namespace, name } = target;
+  const { uid, resourceVersion } = expected;
+  const isMeant = ({ metadata }: KubeObject) =>
+    (uid === undefined || uid === metadata.uid) &&
+    (resourceVersion === undefined || resourceVersion === metadata.resourceVersion);
+  let marked = false;
+  const { stored } = await updateObject(deps, {
+    kind,
+    namespace,
+    name,
+    subresource: freely("eviction", kind),
+    context,
+    change(current) {
+      if (current === undefined || !isMeant(current)) return current;
+      marked = true;
+      return evictedPod(current, formatTime(deps.now()));
+    },
+  });
+  if (!marked || resourceVersion === undefined) return expected;
+  const { resourceVersion: next } = viewOf(kind, stored).metadata;
+  return { ...expected, ...(next !== undefined && { resourceVersion: next }) };
 }
 
 async function disrupt(

@@ -14,13 +14,16 @@ interface TableOptions {
   readonly hasDefinitions?: boolean;
 }
 
+/** What stands for an object. */
+type Shown = Readonly<Record<string, unknown>>;
+
 /** `meta.k8s.io` Table: what `kubectl get` prints. */
-export function tableOf(kind: ResourceKind, objects: readonly KubeObject[], options: TableOptions): object {
+export function tableOf(kind: ResourceKind, objects: readonly KubeObject[], options: TableOptions): Shown {
   return { ...tableHead(kind, options), rows: objects.map((object) => rowOf(kind, object, options)) };
 }
 
 /** Everything but the rows. */
-export function tableHead(kind: ResourceKind, options: TableOptions): object {
+export function tableHead(kind: ResourceKind, options: TableOptions): Shown {
   const definitions = kind.columns.map(({ name, type, format = "", description, priority }) => {
     return { name, type, format, description, priority };
   });
@@ -33,10 +36,15 @@ export function tableHead(kind: ResourceKind, options: TableOptions): object {
 }
 
 /** One row. */
-export function rowOf(kind: ResourceKind, object: KubeObject, options: TableOptions): object {
-  const cells = kind.columns.map((column) => column.cell(object, options.now));
+export function rowOf(kind: ResourceKind, object: KubeObject, options: TableOptions): Shown {
+  const cells = cellsOf(kind, object, options.now);
   const included = includedOf(object, options);
   return { cells, ...(included !== undefined && { object: included }) };
+}
+
+/** What a row shows, column by column. */
+export function cellsOf({ columns }: ResourceKind, object: KubeObject, now: number): unknown[] {
+  return columns.map((column) => column.cell(object, now));
 }
 
 function includedOf(object: KubeObject, { includeObject, version }: TableOptions): object | undefined {
@@ -45,6 +53,6 @@ function includedOf(object: KubeObject, { includeObject, version }: TableOptions
 }
 
 /** The metadata alone, as `meta.k8s.io` PartialObjectMetadata. */
-export function partialOf({ metadata }: KubeObject, version: "v1" | "v1beta1"): object {
+export function partialOf({ metadata }: KubeObject, version: "v1" | "v1beta1"): Shown {
   return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata };
 }

@@ -11,10 +11,10 @@ import type {
   Taint,
   VolumeAttachment,
 } from "../../api/gen/types.ts";
+import { type Amounts, amountsOf } from "../../api/pod-requests.ts";
 import { computeQosClass, type QosClass } from "../../api/qos.ts";
 import type { Labels, NamespaceLabels, PodInfo } from "./pod-info.ts";
 import { podInfoOf } from "./pod-info.ts";
-import { type Amounts, amountsOf } from "./pod-requests.ts";
 
 /** A node with what is on it, at one moment. Never changes: another moment is another value. */
 export interface NodeInfo {

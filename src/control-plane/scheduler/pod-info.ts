@@ -1,9 +1,10 @@
 import { isApiError } from "../../api/api-error.ts";
 import type { Pod, PodAffinityTerm, LabelSelector as SelectorField } from "../../api/gen/types.ts";
-import { isRestartableInitContainer, isTerminalPhase } from "../../api/pods.ts";
+import { type HostPort, hostPortsOf } from "../../api/host-ports.ts";
+import { type Amounts, computeRequests } from "../../api/pod-requests.ts";
+import { isTerminalPhase } from "../../api/pods.ts";
 import { type LabelSelector, labelSelectorOf } from "../../api/selectors/label-selector.ts";
 import { parseTime } from "../../base/clock.ts";
-import { type Amounts, computeRequests } from "./pod-requests.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -33,14 +34,6 @@ export interface PodInfo {
   readonly isPreempted: boolean;
   /** Milliseconds since the epoch; when it was created for a pod that has not started. */
   readonly startedAt: number;
-}
-
-/** A port of the node that a container takes for itself. */
-export interface HostPort {
-  /** `0.0.0.0` for all addresses. */
-  readonly ip: string;
-  readonly protocol: string;
-  readonly port: number;
 }
 
 /** A term of pod affinity, ready to be asked about pods. */
@@ -123,15 +116,6 @@ export function selectorOf(selector: SelectorField | undefined): LabelSelector {
     if (!isApiError(error)) throw error;
     return labelSelectorOf(undefined);
   }
-}
-
-function hostPortsOf({ spec }: Pod): HostPort[] {
-  const sidecars = (spec?.initContainers ?? []).filter(isRestartableInitContainer);
-  return [...(spec?.containers ?? []), ...sidecars].flatMap(({ ports = [] }) =>
-    ports.flatMap(({ hostPort = 0, hostIP = "", protocol = "" }) => {
-      return hostPort > 0 ? [{ ip: hostIP || "0.0.0.0", protocol: protocol || "TCP", port: hostPort }] : [];
-    }),
-  );
 }
 
 function claimNamesOf({ metadata, spec }: Pod): string[] {

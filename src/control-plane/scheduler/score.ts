@@ -1,7 +1,7 @@
 import { matchesTerm } from "../../api/selectors/node-selector.ts";
+import { tolerates } from "../../api/tolerations.ts";
 import type { Cluster, NodeInfo, PendingPod } from "./cluster.ts";
 import { type AffinityTerm, isMeant, type PodInfo, termsOf } from "./pod-info.ts";
-import { tolerates } from "./tolerations.ts";
 
 const MAX_SCORE = 100;
 /** As in upstream's default profile: how much each view of a node counts. */

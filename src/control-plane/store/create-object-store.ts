@@ -6,6 +6,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Journal, JournalRecord } from "../../journal/port.ts";
 import type { ObjectStore, StoredObject, StoreEvent } from "../ports/object-store.ts";
+import { createDurabilityWaits } from "./durability-waits.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { createHistory, type History, type HistoryBounds } from "./history.ts";
 import { createJournalCompaction } from "./journal-compaction.ts";
@@ -57,8 +58,11 @@ export async function createObjectStore(deps: ObjectStoreDeps, options: ObjectSt
   const head = createSortedVersions(durable.below(""));
   const compaction = createJournalCompaction({ journal, log, history, compactedRevision });
   let revision = loadedRevision;
-  /** Revisions of failed writes are not used again: who read `head` may have seen them. */
+  /** Of the newest change in `head`. */
   let headRevision = loadedRevision;
+  /** Revisions of failed writes are not used again: who read `head` may have seen them. */
+  let lastRevision = loadedRevision;
+  const waiting = createDurabilityWaits();
   let isClosed = false;
 
   const watchers = createWatchers((error, { key, revision }) => {
@@ -77,23 +81,26 @@ export async function createObjectStore(deps: ObjectStoreDeps, options: ObjectSt
   const commit = createGroupCommit<Change>(journal, {
     onDurable(changes) {
       for (const change of changes) makeVisible(change);
+      waiting.reach(revision);
       history.trim(clock.now());
     },
     onFailed(changes, cause) {
       for (const { event } of changes) restore(head, event.key, durable.get(event.key));
+      headRevision = revision;
       log.error("Changes could not be written and did not happen", { changes: changes.length, error: cause });
       const error = new ApiError("InternalError", `the store could not write the change: ${messageOf(cause)}`);
       for (const { reject } of changes) reject(error);
+      waiting.fail(error);
     },
     afterWrite: compaction.catchUp,
   });
 
   const write = async (type: StoreEvent["type"], key: string, object: KubeObject) => {
     assert(!isClosed, "nothing is written to a store that is closed");
-    const stored = encodeVersion(key, headRevision + 1, object);
+    const stored = encodeVersion(key, lastRevision + 1, object);
     refuseOverLimit(stored.json.length, maxObjectBytes, commit.pendingBytes + stored.json.length > maxPendingBytes);
     const event: StoreEvent = { type, key, revision: stored.revision, stored, previous: head.get(key) };
-    headRevision = event.revision;
+    [headRevision, lastRevision] = [event.revision, event.revision];
     apply(head, event);
     const record = recordOf(event, clock.now());
     return await new Promise<StoredObject>((resolve, reject) => commit.add({ record, event, resolve, reject }));
@@ -108,6 +115,9 @@ export async function createObjectStore(deps: ObjectStoreDeps, options: ObjectSt
       if (atRevision > revision || atRevision < history.compactedRevision) return undefined;
       return { items: history.rewind(durable.below(prefix), prefix, atRevision), revision: atRevision };
     },
+    get headRevision() {
+      return headRevision;
+    },
     headOf: head.get,
     headList: head.below,
     put: async (key, object) => write(head.get(key) === undefined ? "ADDED" : "MODIFIED", key, object),
@@ -115,6 +125,9 @@ export async function createObjectStore(deps: ObjectStoreDeps, options: ObjectSt
       const current = head.get(key);
       assert(current !== undefined, `${key} is removed, but is not there`);
       return await write("DELETED", key, object ?? current.object);
+    },
+    async untilDurable(wanted) {
+      if (wanted > revision) await waiting.until(wanted);
     },
     watch(prefix, afterRevision, listener) {
       if (afterRevision > revision || afterRevision < history.compactedRevision) return "expired";

@@ -10,7 +10,8 @@ export interface ObjectIndex {
 
 /** Of no objects yet; the function says by which values each is looked up. */
 export function createObjectIndex(valuesOf: (object: KubeObject) => readonly string[]): ObjectIndex {
-  const valuesByKey = new Map<string, ReadonlySet<string>>();
+  /** Without duplicates; no set for each, which would be ten times as large as what is in it. */
+  const valuesByKey = new Map<string, readonly string[]>();
   const keysByValue = new Map<string, Set<string>>();
   const forget = (key: string) => {
     for (const value of valuesByKey.get(key) ?? []) {
@@ -24,8 +25,8 @@ export function createObjectIndex(valuesOf: (object: KubeObject) => readonly str
     apply({ type, object }) {
       const key = keyOf(object.metadata);
       forget(key);
-      const values = new Set(type === "DELETED" ? [] : valuesOf(object));
-      if (values.size > 0) valuesByKey.set(key, values);
+      const values = type === "DELETED" ? [] : [...new Set(valuesOf(object))];
+      if (values.length > 0) valuesByKey.set(key, values);
       for (const value of values) keysByValue.set(value, (keysByValue.get(value) ?? new Set()).add(key));
     },
     keysOf: (value) => [...(keysByValue.get(value) ?? [])],

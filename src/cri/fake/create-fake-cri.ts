@@ -56,6 +56,8 @@ export interface FakeCri extends Cri {
   oomKill(id: string): void;
   /** The sandbox dies with all that runs in it, as when somebody kills its pause process. */
   killSandbox(id: string): void;
+  /** The container has written so much to files of its own. */
+  setWritableLayer(id: string, bytes: number): void;
   setNetworkReady(ready: boolean, message?: string): void;
   addImage(image: FakeImage): void;
 }
@@ -106,6 +108,10 @@ export function createFakeCri(options: FakeCriOptions): FakeCri {
     killSandbox(id) {
       const sandbox = state.sandboxes.get(id);
       if (sandbox) stopSandbox(state, sandbox);
+    },
+    setWritableLayer(id, bytes) {
+      const container = state.containers.get(id);
+      if (container) container.writableLayerBytes = bytes;
     },
     setNetworkReady: (ready, message = "") => {
       state.network = { ready, message };

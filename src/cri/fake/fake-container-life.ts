@@ -75,21 +75,26 @@ const LOG_MODE = 0o640;
 /** The oldest lines go first. */
 const MAX_LOG_CHARACTERS = 64 * 1024;
 
-/** To the log in CRI's format, or to the file that a mount of the container shows under this path. */
+/** To the log in CRI's format, to the file that a mount of the container shows under this path, or to its own layer. */
 async function print(
   { files, clock }: FakeState,
   container: FakeContainer,
   { text, path }: { text: string; path: string | undefined },
 ): Promise<void> {
-  if (files === undefined) return;
   if (path !== undefined) {
     const mount = container.config.mounts.find(
       ({ containerPath }) => path === containerPath || path.startsWith(`${containerPath}/`),
     );
-    if (mount) await files.writeAtomically(mount.hostPath + path.slice(mount.containerPath.length), `${text}\n`, 0o644);
+    if (mount === undefined) {
+      container.writableLayerBytes += text.length + 1;
+    } else {
+      const hostPath = mount.hostPath + path.slice(mount.containerPath.length);
+      await files?.writeAtomically(hostPath, `${text}\n`, 0o644);
+    }
     return;
   }
   const line = `${new Date(clock.now()).toISOString().slice(0, -1)}000000Z stdout F ${text}\n`;
+  if (files === undefined) return;
   container.log = (container.log + line).slice(-MAX_LOG_CHARACTERS);
   if (container.logPath !== "") await files.writeAtomically(container.logPath, container.log, LOG_MODE);
 }

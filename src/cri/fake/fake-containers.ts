@@ -87,6 +87,7 @@ function addContainer(
     resources: config.linux?.resources,
     process: undefined,
     log: "",
+    writableLayerBytes: 0,
     onExited: new Set(),
   };
   state.containers.set(container.id, container);

@@ -7,6 +7,7 @@ import type { FakeServer } from "./fake-connection.ts";
 import { createContainerHandlers } from "./fake-containers.ts";
 import { createSandboxHandlers } from "./fake-sandboxes.ts";
 import type { FakeState } from "./fake-state.ts";
+import { createStatsHandlers } from "./fake-stats.ts";
 
 /** The runtime's process, which can be stopped and started while its state, and the containers, live on. */
 export interface RestartableServer extends FakeServer {
@@ -24,7 +25,12 @@ export interface FakeServerOptions extends Pick<FakeServer, "faults" | "subscrib
 /** Runs when it is returned. */
 export function createFakeServer(state: FakeState, options: FakeServerOptions): RestartableServer {
   const { faults, lacks, latencyMs = () => 0, subscribe } = options;
-  const runtime = { ...createNodeHandlers(state), ...createSandboxHandlers(state), ...createContainerHandlers(state) };
+  const runtime = {
+    ...createNodeHandlers(state),
+    ...createSandboxHandlers(state),
+    ...createContainerHandlers(state),
+    ...createStatsHandlers(state),
+  };
   const handlers = {
     runtime: new Map(Object.entries(runtime)),
     images: new Map(Object.entries(state.images.handlers)),

@@ -44,6 +44,8 @@ export interface FakeContainer {
   resources: LinuxContainerResources | undefined;
   process: FakeProcess | undefined;
   log: string;
+  /** What it has written to files of its own, as far as the runtime says. */
+  writableLayerBytes: number;
   /** Called when it has exited. */
   readonly onExited: Set<() => void>;
 }

@@ -5,6 +5,7 @@ import { createFakeFiles, type FakeFiles } from "./fake-files.ts";
 import { createFakeHttp, type FakeHttp } from "./fake-http.ts";
 import { createFakeMachine, type FakeMachine } from "./fake-machine.ts";
 import { createFakeMounts, type FakeMounts } from "./fake-mounts.ts";
+import { createFakePrograms, type FakePrograms } from "./fake-programs.ts";
 import { createMemoryTree } from "./memory-tree.ts";
 
 /**
@@ -17,6 +18,7 @@ export interface FakeHost extends Host {
   readonly http: FakeHttp;
   readonly machine: FakeMachine;
   readonly mounts: FakeMounts;
+  readonly programs: FakePrograms;
 }
 
 /** `clock`: default a new one. `seed` of the randomness: default 1. */
@@ -32,5 +34,6 @@ export function createFakeHost(options: { clock?: FakeClock; seed?: number } = {
     http: createFakeHttp(clock),
     machine,
     mounts: createFakeMounts({ clock, tree, hugepageSizes }),
+    programs: createFakePrograms(clock),
   };
 }

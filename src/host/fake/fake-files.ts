@@ -2,6 +2,7 @@ import { throwIfAborted } from "../../base/abort.ts";
 import { fileError } from "../file-error.ts";
 import type { Files, FileType, NewTree } from "../port.ts";
 import { changeGroup } from "./change-group-in-memory.ts";
+import { readDiskUsage } from "./disk-usage-in-memory.ts";
 import { childrenOf, type MemoryNode } from "./memory-node.ts";
 import { type MemoryTree, refuseReadOnly, statusOf, typeOf } from "./memory-tree.ts";
 import { createWatchers } from "./watchers.ts";
@@ -114,9 +115,14 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
     },
     stat: async (path) =>
       access("stat", path, () => {
-        const node = tree.find(path, { operation: "stat", followLast: true });
-        return node && statusOf(node);
+        const how = { operation: "stat", followLast: true };
+        const node = tree.find(path, how);
+        return node && statusOf(node, tree.walk(path, how).mount.facts.device);
       }),
+    diskUsage: async (path, signal) => {
+      throwIfAborted(signal);
+      return await access("diskUsage", path, () => readDiskUsage(tree, path));
+    },
     readLink: async (path) =>
       access("readLink", path, () => {
         const node = tree.find(path, { operation: "readlink", followLast: false });

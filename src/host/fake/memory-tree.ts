@@ -194,7 +194,7 @@ export function typeOf(node: MemoryNode): FileType {
 }
 
 /** As the port gives it. */
-export function statusOf(node: MemoryNode): FileStatus {
+export function statusOf(node: MemoryNode, device: string): FileStatus {
   return {
     type: typeOf(node),
     sizeBytes: node.content.kind === "file" ? node.content.data.length : 0,
@@ -202,6 +202,7 @@ export function statusOf(node: MemoryNode): FileStatus {
     mode: node.mode,
     user: node.user,
     group: node.group,
+    device,
     version: `${node.inode}:${node.revision}`,
   };
 }

@@ -1,5 +1,5 @@
 import * as fs from "node:fs";
-import { type FileHandle, open, opendir } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { promisify } from "node:util";
 import { throwIfAborted } from "../../base/abort.ts";
 import { CodedError, codeOf } from "../../base/errors.ts";
@@ -8,8 +8,9 @@ import { type GroupChange, hasGroup, modeForGroup } from "../group-permissions.t
 import { readMountId } from "./mount-id.ts";
 import { O_PATH, pathOf } from "./mounts/held-place.ts";
 import { readMountTable } from "./mounts/mount-table.ts";
+import { bytesOf, openBelow, readBatches } from "./walk-tree.ts";
 
-const { O_DIRECTORY, O_NOFOLLOW } = fs.constants;
+const { O_NOFOLLOW } = fs.constants;
 // By number: a hundred thousand file handles are as many objects that the garbage collector has to finalize.
 const [openFile, closeFile, fstat] = [promisify(fs.open), promisify(fs.close), promisify(fs.fstat)];
 const [chmod, chown, lchown, lstat] = [
@@ -20,8 +21,6 @@ const [chmod, chown, lchown, lstat] = [
 ];
 /** Each is a file that is changed right now, with one descriptor. */
 const CONCURRENCY = 8;
-/** Names that are read before the files are changed. */
-const BATCH = 256;
 /** A container can nest directories as deep as it likes, and each is reached from the root again. */
 const MAX_DEPTH = 2_048;
 
@@ -137,35 +136,6 @@ function isRight(status: fs.Stats, options: GroupChange): boolean {
   );
 }
 
-/** From the root again, name by name without following links: no descriptors are kept, however deep it is. */
-async function openBelow(root: FileHandle, relative: string): Promise<FileHandle | undefined> {
-  let at = await open(`${pathOf(root)}/.`, O_PATH | O_DIRECTORY);
-  for (const name of relative.split("/").filter((part) => part !== "")) {
-    const above = at;
-    try {
-      at = await open(bytesOf(above, name), O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    } catch (error) {
-      if (["ENOENT", "ENOTDIR", "ELOOP"].includes(codeOf(error) ?? "")) return undefined;
-      throw error;
-    } finally {
-      await above.close();
-    }
-  }
-  return at;
-}
-
-/** Not all names at once: a hundred thousand would hold everything else up. */
-async function* readBatches(directory: FileHandle): AsyncGenerator<string[]> {
-  let names: string[] = [];
-  for await (const { name } of await opendir(pathOf(directory), { encoding: "latin1", bufferSize: BATCH })) {
-    names.push(name);
-    if (names.length < BATCH) continue;
-    yield names;
-    names = [];
-  }
-  yield names;
-}
-
 /** A few at a time; the first failure ends it when those under way have ended. */
 async function eachOf(names: readonly string[], work: (name: string) => Promise<void>): Promise<void> {
   const left = names[Symbol.iterator]();
@@ -174,10 +144,6 @@ async function eachOf(names: readonly string[], work: (name: string) => Promise<
   });
   const failed = (await Promise.allSettled(workers)).find((worker) => worker.status === "rejected");
   if (failed?.status === "rejected") throw failed.reason;
-}
-
-function bytesOf(directory: FileHandle, name: string): Buffer {
-  return Buffer.from(`${pathOf(directory)}/${name}`, "latin1");
 }
 
 /** The system's error names the path that we went through, which tells a reader nothing. */

@@ -4,6 +4,7 @@ import { nodeFiles } from "./node-files.ts";
 import { nodeHttp } from "./node-http.ts";
 import { createNodeMachine } from "./node-machine.ts";
 import { createNodeMounts } from "./node-mounts.ts";
+import { nodePrograms } from "./node-programs.ts";
 
 /** The machine that this process runs on. Linux only: it relies on procfs and inotify. */
 export function createNodeHost(): Host {
@@ -14,5 +15,6 @@ export function createNodeHost(): Host {
     http: nodeHttp,
     machine: createNodeMachine(nodeFiles),
     mounts: createNodeMounts(),
+    programs: nodePrograms,
   };
 }

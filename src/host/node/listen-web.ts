@@ -11,7 +11,7 @@ import type { ListenWeb, WebHandler, WebServer, WebServerOptions } from "../web-
 import { createPieceBuffers, type PieceBuffers } from "./piece-buffers.ts";
 import { createSendQueue, type SendQueue } from "./send-queue.ts";
 import { sendAnswer } from "./web-answer.ts";
-import { createLifetime, describeRequest } from "./web-request.ts";
+import { describeRequest, Lifetime } from "./web-request.ts";
 
 /** One client's streams on one connection: a node's agent watches hundreds of secrets and config maps. */
 const MAX_CONCURRENT_STREAMS = 1000;
@@ -89,10 +89,11 @@ async function serve(
   raw: Http2ServerRequest,
   response: Http2ServerResponse,
 ): Promise<void> {
-  const lifetime = createLifetime();
-  response.once("close", lifetime.end);
-  response.on("error", lifetime.end);
-  raw.on("error", lifetime.end);
+  const lifetime = new Lifetime();
+  const end = () => lifetime.end();
+  response.once("close", end);
+  response.on("error", end);
+  raw.on("error", end);
   const request = describeRequest(raw, lifetime);
   if (request === undefined) {
     response.writeHead(400, { "content-type": "text/plain; charset=utf-8" });

@@ -34,16 +34,11 @@ describe("files of a Linux machine", () => {
     }
   });
 
-  it("removes a tree of thousands of files, and refuses one that is nested without end", async () => {
-    const nested = `${directory}/deep/${"d/".repeat(600)}`;
-    await nodeFiles.makeDirectory(nested, 0o755);
-    await expect(nodeFiles.remove(`${directory}/deep`)).rejects.toMatchObject({ code: "ENAMETOOLONG" });
+  it("removes a tree of thousands of files", async () => {
     for (let index = 0; index < 2_000; index++) await nodeFiles.touch(`${directory}/file-${index}`, 0o644);
     await nodeFiles.makeDirectory(`${directory}/tree`, 0o755);
-    await nodeFiles.remove(`${directory}/tree`);
-    for (const { name } of await nodeFiles.list(directory))
-      if (name !== "deep") await nodeFiles.remove(`${directory}/${name}`);
-    expect((await nodeFiles.list(directory)).map(({ name }) => name)).toEqual(["deep"]);
+    for (const { name } of await nodeFiles.list(directory)) await nodeFiles.remove(`${directory}/${name}`);
+    expect(await nodeFiles.list(directory)).toEqual([]);
   });
 
   it("removes and changes files whose names are no UTF-8", async () => {

@@ -21,6 +21,7 @@ import { fileError } from "../file-error.ts";
 import type { DirectoryEntry, FileStatus, Files } from "../port.ts";
 import { changeGroup } from "./change-group.ts";
 import { createTree } from "./create-tree.ts";
+import { readDiskUsage } from "./disk-usage.ts";
 import { typeOf } from "./file-type.ts";
 import { removeTree } from "./remove-tree.ts";
 import { watchDirectory } from "./watch-directory.ts";
@@ -55,6 +56,7 @@ export const nodeFiles: Files = {
   createTree,
   list,
   stat: readStatus,
+  diskUsage: readDiskUsage,
   link: replaceLink,
   readLink,
   remove: removeTree,
@@ -192,6 +194,7 @@ async function readStatus(path: string): Promise<FileStatus | undefined> {
       mode: Number(status.mode) & 0o7777,
       user: Number(status.uid),
       group: Number(status.gid),
+      device: String(status.dev),
       version: [status.dev, status.ino, status.size, status.mtimeNs, status.ctimeNs].join(":"),
     };
   } catch (error) {

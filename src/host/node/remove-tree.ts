@@ -1,13 +1,16 @@
 import { constants } from "node:fs";
-import { type FileHandle, open, readdir, rmdir, unlink } from "node:fs/promises";
+import { type FileHandle, open, readdir, rename, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { assert } from "../../base/assert.ts";
 import { CodedError, codeOf } from "../../base/errors.ts";
 import { fileError } from "../file-error.ts";
 import { readMountId } from "./mount-id.ts";
 
-/** Each level keeps a descriptor open; a container can nest directories as deep as it likes. */
-const MAX_DEPTH = 512;
+/**
+ * Each level keeps a descriptor open, and a container can nest directories as deep as it likes: what lies deeper is moved
+ * up into the directory that is removed, and removed from there.
+ */
+const MAX_DEPTH = 256;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /**
@@ -41,6 +44,14 @@ interface Entry {
   /** For messages only. */
   path: string;
   depth: number;
+  /** The directory that is removed; undefined for itself. */
+  top?: Top | undefined;
+}
+
+interface Top {
+  directory: FileHandle;
+  /** Directories that were moved up into it. */
+  lifted: number;
 }
 
 async function removeEntry(entry: Entry): Promise<void> {
@@ -53,7 +64,7 @@ async function removeEntry(entry: Entry): Promise<void> {
     // Linux says EISDIR for a directory, POSIX EPERM; a real EPERM comes back from the steps below.
     if (codeOf(error) !== "EISDIR" && codeOf(error) !== "EPERM") throw nameIn(error, "unlink", entry.path);
   }
-  if (entry.depth >= MAX_DEPTH) throw fileError("ENAMETOOLONG", "rmdir", entry.path);
+  if (entry.depth >= MAX_DEPTH && entry.top) return await lift(entry, entry.top, through);
   await emptyDirectory(entry, through);
   try {
     await rmdir(through);
@@ -69,17 +80,34 @@ async function emptyDirectory(entry: Entry, through: Buffer): Promise<void> {
   try {
     // The device number would not tell: a bind mount shows another directory of the same file system.
     if ((await readMountId(directory)) !== entry.mountId) throw fileError("EBUSY", "rmdir", entry.path);
-    for (const name of await readdir(pathOf(directory), { encoding: "buffer" })) {
-      await removeEntry({
-        parent: directory,
-        mountId: entry.mountId,
-        name,
-        path: `${entry.path}/${name.toString()}`,
-        depth: entry.depth + 1,
-      });
-    }
+    const top = entry.top ?? { directory, lifted: 0 };
+    let liftedBefore: number;
+    do {
+      liftedBefore = top.lifted;
+      await emptyOpened(entry, directory, top);
+    } while (directory === top.directory && top.lifted > liftedBefore);
   } finally {
     await directory.close();
+  }
+}
+
+async function emptyOpened(entry: Entry, directory: FileHandle, top: Top): Promise<void> {
+  for (const name of await readdir(pathOf(directory), { encoding: "buffer" })) {
+    const path = `${entry.path}/${name.toString()}`;
+    await removeEntry({ parent: directory, mountId: entry.mountId, name, path, depth: entry.depth + 1, top });
+  }
+}
+
+/** A name that is taken is passed over: `rename` replaces nothing but an empty directory. */
+async function lift(entry: Entry, top: Top, through: Buffer): Promise<void> {
+  for (;;) {
+    const to = `${pathOf(top.directory)}/.lifted-${top.lifted++}`;
+    try {
+      return await rename(through, to);
+    } catch (error) {
+      const isTaken = ["EEXIST", "ENOTEMPTY", "ENOTDIR"].includes(codeOf(error) ?? "");
+      if (!isTaken) throw nameIn(error, "rename", entry.path);
+    }
   }
 }
 

@@ -13,8 +13,11 @@ export interface Sender {
 export interface SendQueue {
   /** A sender must not be added again before it had its turn. */
   add(sender: Sender): void;
-  /** The chunks as one. Senders that stand one behind the other often have the same chunks, and share what is joined. */
-  join(chunks: readonly Buffer[]): Buffer;
+  /**
+   * The chunks as one, plain or as one chunk of HTTP/1.1's chunked coding. Senders that stand one behind the other often
+   * have the same chunks, and share what is joined.
+   */
+  join(chunks: readonly Buffer[], framing?: "chunked"): Buffer;
 }
 
 /** For so long nothing else runs. */
@@ -35,7 +38,8 @@ export function createSendQueue(): SendQueue {
   let isScheduled = false;
   let roundBegunAt = 0;
   let pauseEndsAt = 0;
-  let joined: { chunks: readonly Buffer[]; whole: Buffer } | undefined;
+  let joined: Joined | undefined;
+  let framed: Joined | undefined;
 
   const schedule = () => {
     isScheduled = true;
@@ -71,6 +75,12 @@ export function createSendQueue(): SendQueue {
     place = 0;
     // Chunks are not kept for nobody.
     joined = undefined;
+    framed = undefined;
+  };
+
+  const frame = (chunks: readonly Buffer[]) => {
+    if (framed === undefined || !isSame(framed.chunks, chunks)) framed = { chunks, whole: frameChunk(chunks) };
+    return framed.whole;
   };
 
   return {
@@ -78,13 +88,27 @@ export function createSendQueue(): SendQueue {
       nextRound.push(sender);
       if (!isScheduled) schedule();
     },
-    join(chunks) {
+    join(chunks, framing) {
+      if (framing === "chunked") return frame(chunks);
       const [only] = chunks;
       if (only !== undefined && chunks.length === 1) return only;
       if (joined === undefined || !isSame(joined.chunks, chunks)) joined = { chunks, whole: Buffer.concat(chunks) };
       return joined.whole;
     },
   };
+}
+
+interface Joined {
+  readonly chunks: readonly Buffer[];
+  readonly whole: Buffer;
+}
+
+const LINE_END = Buffer.from("\r\n");
+
+/** As RFC 9112, 7.1 has it: the length in hexadecimal digits, and the bytes. */
+function frameChunk(chunks: readonly Buffer[]): Buffer {
+  const size = chunks.reduce((sum, { length }) => sum + length, 0);
+  return Buffer.concat([Buffer.from(`${size.toString(16)}\r\n`), ...chunks, LINE_END]);
 }
 
 function isSame(a: readonly Buffer[], b: readonly Buffer[]): boolean {

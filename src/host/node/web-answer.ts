@@ -29,7 +29,7 @@ export function sendAnswer(answer: WebAnswer, exchange: Exchange): void {
     }
     // HTTP/1.1 would hold the status back until the first event, and clients wait for it.
     if ("flushHeaders" in response && typeof response.flushHeaders === "function") response.flushHeaders();
-    body.stream(createWriter(exchange, { isShared: true }));
+    body.stream(new AnswerWriter(exchange, { isShared: true, isChunked: takeChunking(response) }));
     return;
   }
   const length = BODILESS.has(status) ? {} : { "content-length": String(lengthOf(body)) };
@@ -37,7 +37,7 @@ export function sendAnswer(answer: WebAnswer, exchange: Exchange): void {
   if (method === "HEAD") response.end();
   else if (typeof body === "string" || Buffer.isBuffer(body)) response.end(body);
   else {
-    const writer = createWriter(exchange, { isShared: false });
+    const writer = new AnswerWriter(exchange, { isShared: false, isChunked: false });
     for (const chunk of body) writer.write(chunk);
     writer.end();
   }
@@ -55,49 +55,103 @@ interface Piece {
   readonly size: number;
 }
 
+interface WriterOptions {
+  /** Others are likely to send the same at the same time. */
+  readonly isShared: boolean;
+  /** HTTP/1.1 sends what has no known length in chunks that say theirs; done here, it is done once for all who share. */
+  readonly isChunked: boolean;
+}
+
 /**
  * Sends what is written in few large pieces, and no more than the client takes: the rest waits here, as the chunks that
  * they are, which are often the stored objects themselves.
  *
  *   idle ──write──▶ queued ──turn──▶ idle, queued (there is more) or blocked (the client is slow) ──drain──▶ queued
+ *
+ * A class, because an event meets a thousand of them: objects that are each made with getters of their own have nothing
+ * in common for the compiler, and every look at one of them is a search.
  */
-function createWriter(
-  { response, lifetime, sendQueue, pieceBuffers }: Exchange,
-  /** Others are likely to send the same at the same time. */
-  { isShared }: { isShared: boolean },
-): WebWriter {
-  let chunks: Buffer[] = [];
-  let bytes = 0;
-  let state: "idle" | "queued" | "blocked" | "ended" = "idle";
-  let isEnding = false;
+class AnswerWriter implements WebWriter, Sender {
+  readonly #response: Http2ServerResponse;
+  readonly #lifetime: Lifetime;
+  readonly #sendQueue: SendQueue;
+  readonly #pieceBuffers: PieceBuffers;
+  readonly #isShared: boolean;
+  readonly #isChunked: boolean;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #state: "idle" | "queued" | "blocked" | "ended" = "idle";
+  #isEnding = false;
+  /** What the response had not passed on when it asked to wait. */
+  #blockedBytes = 0;
 
-  const queue = () => {
-    state = "queued";
-    sendQueue.add(sender);
-  };
+  constructor({ response, lifetime, sendQueue, pieceBuffers }: Exchange, { isShared, isChunked }: WriterOptions) {
+    this.#response = response;
+    this.#lifetime = lifetime;
+    this.#sendQueue = sendQueue;
+    this.#pieceBuffers = pieceBuffers;
+    this.#isShared = isShared;
+    this.#isChunked = isChunked;
+  }
 
-  const send = () => {
-    if (lifetime.isOver) {
-      [chunks, bytes, state] = [[], 0, "ended"];
+  get signal(): AbortSignal {
+    return this.#lifetime.signal;
+  }
+
+  /** Without what a response holds that does not ask to wait, which is a few KiB at most. */
+  get bufferedBytes(): number {
+    return this.#bytes + this.#blockedBytes;
+  }
+
+  write(chunk: Buffer | string): void {
+    if (this.#lifetime.isOver || this.#isEnding) return;
+    const buffer = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+    // Most often it is the only one until its turn: an array that grows would reserve room for sixteen more.
+    if (this.#chunks.length === 0) this.#chunks = [buffer];
+    else this.#chunks.push(buffer);
+    this.#bytes += buffer.length;
+    if (this.#state === "idle") this.#queue();
+  }
+
+  end(): void {
+    if (this.#lifetime.isOver || this.#isEnding) return;
+    this.#isEnding = true;
+    if (this.#state === "idle") this.#queue();
+  }
+
+  /** The turn that the queue gives. */
+  send(): void {
+    const response = this.#response;
+    if (this.#lifetime.isOver) {
+      this.#chunks = [];
+      this.#bytes = 0;
+      this.#state = "ended";
       return;
     }
-    state = "idle";
-    const isTaken = writePiece(takePiece());
-    if (chunks.length === 0 && isEnding) {
-      state = "ended";
+    this.#state = "idle";
+    const isTaken = this.#writePiece(this.#takePiece());
+    if (this.#chunks.length === 0 && this.#isEnding) {
+      this.#state = "ended";
+      if (this.#isChunked) response.write(LAST_CHUNK);
       response.end();
     } else if (!isTaken) {
-      state = "blocked";
+      this.#state = "blocked";
+      this.#blockedBytes = response.writableLength ?? 0;
       response.once("drain", () => {
-        state = "idle";
-        if (chunks.length > 0 || isEnding) queue();
+        this.#blockedBytes = 0;
+        this.#state = "idle";
+        if (this.#chunks.length > 0 || this.#isEnding) this.#queue();
       });
-    } else if (chunks.length > 0) queue();
-  };
+    } else if (this.#chunks.length > 0) this.#queue();
+  }
 
-  const sender: Sender = { send };
+  #queue(): void {
+    this.#state = "queued";
+    this.#sendQueue.add(this);
+  }
 
-  const takePiece = (): Piece => {
+  #takePiece(): Piece {
+    const chunks = this.#chunks;
     let size = 0;
     let count = 0;
     for (const { length } of chunks) {
@@ -105,39 +159,27 @@ function createWriter(
       size += length;
       count++;
     }
-    bytes -= size;
-    const parts = count === chunks.length ? chunks : chunks.slice(0, count);
-    chunks = count === chunks.length ? [] : chunks.slice(count);
-    return { parts, size };
-  };
+    this.#bytes -= size;
+    this.#chunks = count === chunks.length ? [] : chunks.slice(count);
+    return { parts: count === chunks.length ? chunks : chunks.slice(0, count), size };
+  }
 
-  const writePiece = ({ parts, size }: Piece): boolean => {
+  #writePiece({ parts, size }: Piece): boolean {
     if (size === 0) return true;
-    if (isShared || parts.length === 1) return response.write(sendQueue.join(parts));
-    const whole = pieceBuffers.fill(parts);
-    return response.write(whole, (error) => {
-      if (!error) pieceBuffers.release(whole);
+    if (this.#isChunked) return this.#response.write(this.#sendQueue.join(parts, "chunked"));
+    if (this.#isShared || parts.length === 1) return this.#response.write(this.#sendQueue.join(parts));
+    const whole = this.#pieceBuffers.fill(parts);
+    return this.#response.write(whole, (error) => {
+      if (!error) this.#pieceBuffers.release(whole);
     });
-  };
+  }
+}
 
-  return {
-    get signal() {
-      return lifetime.signal;
-    },
-    write(chunk) {
-      if (lifetime.isOver || isEnding) return;
-      const buffer = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
-      chunks.push(buffer);
-      bytes += buffer.length;
-      if (state === "idle") queue();
-    },
-    get bufferedBytes() {
-      return bytes + (response.writableLength ?? 0);
-    },
-    end() {
-      if (lifetime.isOver || isEnding) return;
-      isEnding = true;
-      if (state === "idle") queue();
-    },
-  };
+const LAST_CHUNK = Buffer.from("0\r\n\r\n");
+
+/** Takes the framing over from Node.js, once the headers have announced it. False where there is none: HTTP/2 and 1.0. */
+function takeChunking(response: Http2ServerResponse): boolean {
+  if (!("chunkedEncoding" in response) || response.chunkedEncoding !== true) return false;
+  response.chunkedEncoding = false;
+  return true;
 }

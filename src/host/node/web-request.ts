@@ -5,71 +5,86 @@ import type { TLSSocket } from "node:tls";
 import { CodedError, messageOf } from "../../base/errors.ts";
 import type { WebRequest } from "../web-server.ts";
 
-/** Until an answer is over: sent, or of no use to a client that has gone. */
-export interface Lifetime {
-  readonly isOver: boolean;
-  /** Made for those who ask: most requests end without anybody having looked. */
-  readonly signal: AbortSignal;
-  end(): void;
-}
+/** Until an answer is over: sent, or of no use to a client that has gone. A class, because every request makes one. */
+export class Lifetime {
+  #controller: AbortController | undefined;
+  #isOver = false;
 
-export function createLifetime(): Lifetime {
-  let controller: AbortController | undefined;
-  let isOver = false;
-  return {
-    get isOver() {
-      return isOver;
-    },
-    get signal() {
-      controller ??= new AbortController();
-      if (isOver) controller.abort();
-      return controller.signal;
-    },
-    end() {
-      isOver = true;
-      controller?.abort();
-    },
-  };
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Made for those who ask: most requests end without anybody having looked. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#isOver) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#controller?.abort();
+  }
 }
 
 /** Undefined when the request's target is no path. */
 export function describeRequest(raw: Http2ServerRequest, lifetime: Lifetime): WebRequest | undefined {
   const target = raw.url;
-  if (!target.startsWith("/") || target.startsWith("//")) return undefined;
-  const queryAt = target.indexOf("?");
-  const headers = createHeaders(raw);
-  const socket = socketOf(raw);
-  return {
-    method: raw.method,
-    path: queryAt === -1 ? target : target.slice(0, queryAt),
-    query: new URLSearchParams(queryAt === -1 ? "" : target.slice(queryAt + 1)),
-    header: (name) => headers().get(name) ?? [],
-    headersBeginning: (prefix) => {
-      return Object.fromEntries([...headers()].filter(([name]) => name.startsWith(prefix)));
-    },
-    peer: peerOf(socket),
-    remoteAddress: socket?.remoteAddress ?? "",
-    get signal() {
-      return lifetime.signal;
-    },
-    readBody: (maxBytes) => readBody(raw, maxBytes),
-  };
+  return !target.startsWith("/") || target.startsWith("//") ? undefined : new ReceivedRequest(raw, lifetime);
+}
+
+class ReceivedRequest implements WebRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly peer: Peer;
+  readonly remoteAddress: string;
+  readonly #raw: Http2ServerRequest;
+  readonly #lifetime: Lifetime;
+  #headers: ReadonlyMap<string, readonly string[]> | undefined;
+
+  constructor(raw: Http2ServerRequest, lifetime: Lifetime) {
+    const target = raw.url;
+    const queryAt = target.indexOf("?");
+    const socket = socketOf(raw);
+    this.method = raw.method;
+    this.path = queryAt === -1 ? target : target.slice(0, queryAt);
+    this.query = new URLSearchParams(queryAt === -1 ? "" : target.slice(queryAt + 1));
+    this.peer = peerOf(socket);
+    this.remoteAddress = socket?.remoteAddress ?? "";
+    this.#raw = raw;
+    this.#lifetime = lifetime;
+  }
+
+  get signal(): AbortSignal {
+    return this.#lifetime.signal;
+  }
+
+  header(name: string): readonly string[] {
+    this.#headers ??= readHeaders(this.#raw);
+    return this.#headers.get(name) ?? [];
+  }
+
+  headersBeginning(prefix: string): Readonly<Record<string, readonly string[]>> {
+    this.#headers ??= readHeaders(this.#raw);
+    return Object.fromEntries([...this.#headers].filter(([name]) => name.startsWith(prefix)));
+  }
+
+  readBody(maxBytes: number): Promise<Buffer> {
+    return readBody(this.#raw, maxBytes);
+  }
 }
 
 /** By their lower-case names. Repeated headers stay apart: `Impersonate-Group` is one for each group. */
-function createHeaders({ rawHeaders }: Http2ServerRequest): () => ReadonlyMap<string, readonly string[]> {
-  let byName: Map<string, string[]> | undefined;
-  return () => {
-    if (byName !== undefined) return byName;
-    byName = new Map();
-    for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-      const name = (rawHeaders[index] ?? "").toLowerCase();
-      const values = byName.get(name);
-      if (values) values.push(rawHeaders[index + 1] ?? "");
-      else byName.set(name, [rawHeaders[index + 1] ?? ""]);
-    }
-    return byName;
-  };
+function readHeaders({ rawHeaders }: Http2ServerRequest): ReadonlyMap<string, readonly string[]> {
+  const byName = new Map<string, string[]>();
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? "").toLowerCase();
+    const values = byName.get(name);
+    if (values) values.push(rawHeaders[index + 1] ?? "");
+    else byName.set(name, [rawHeaders[index + 1] ?? ""]);
+  }
+  return byName;
 }
 
 /** HTTP/1.1 requests come through the same event, with a socket of their own. */
@@ -93,12 +108,13 @@ function peerOf(socket: Socket | undefined): Peer {
 function readPeer(socket: Socket): Peer {
   if (!isTls(socket) || !socket.authorized) return undefined;
   // A session that is resumed counts as authorized even when nobody showed a certificate: then there is no subject.
-  const { subject } = socket.getPeerCertificate();
+  const { subject, fingerprint256 } = socket.getPeerCertificate();
   if (subject?.CN === undefined) return undefined;
   // Several organizations come as a list, which the types do not say.
   const organizations: unknown = subject.O ?? [];
   const list = Array.isArray(organizations) ? organizations.map(String) : [String(organizations)];
-  return { commonName: String(subject.CN), organizations: list };
+  const fingerprint = fingerprint256.replaceAll(":", "").toLowerCase();
+  return { commonName: String(subject.CN), organizations: list, fingerprint };
 }
 
 /** The socket of an HTTP/2 session is a proxy of the real one, which `instanceof` does not see through. */

@@ -2,10 +2,10 @@ import { isAbort } from "../../base/abort.ts";
 import { type Clock, MINUTE } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { runProgram } from "../../base/run-program.ts";
 import type { ConnectionFiles, KubeConnection, PemSource } from "../connection.ts";
 import { createExecSource, type ExecSource } from "./exec-credentials.ts";
 import { localFiles } from "./local-files.ts";
-import { runPlugin } from "./run-plugin.ts";
 import { createTlsMaterial, type LoadedMaterial } from "./tls-material.ts";
 import { createTokenFile } from "./token-file.ts";
 
@@ -47,7 +47,7 @@ export function createCredentials({ clock, log, signal }: CredentialsDeps, conne
         clock,
         environment: process.env,
         run: async (program) => {
-          const run = runPlugin(program, { clock, timeoutMs: PLUGIN_TIMEOUT_MS, signal });
+          const run = runProgram(program, { clock, timeoutMs: PLUGIN_TIMEOUT_MS, signal });
           running.add(run);
           return await run.finally(() => running.delete(run));
         },

@@ -1,8 +1,8 @@
 import { isRecord } from "../../api/object.ts";
 import { type Clock, parseTime } from "../../base/clock.ts";
+import type { Program, ProgramOutcome } from "../../base/run-program.ts";
 import type { ExecPlugin } from "../connection.ts";
 import { KubeUnreachableError } from "../port.ts";
-import type { PluginOutcome, PluginProgram } from "./run-plugin.ts";
 
 /** What a plugin gave. */
 export interface ExecCredentials {
@@ -23,7 +23,7 @@ export interface ExecSource {
 interface ExecDeps {
   readonly clock: Clock;
   readonly environment: NodeJS.ProcessEnv;
-  run(program: PluginProgram): Promise<PluginOutcome>;
+  run(program: Program): Promise<ProgramOutcome>;
   /** The cluster's authority in PEM, for a plugin that asks to be told of the cluster. */
   readAuthority(): Promise<string | undefined>;
 }

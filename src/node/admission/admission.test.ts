@@ -3,6 +3,7 @@ import type { Container, Pod, Volume, VolumeMount } from "../../api/gen/types.ts
 import { createTimeline } from "../../base/timeline.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
 import { createAdmission } from "./admission.ts";
+import { createAppArmorHandler } from "./app-armor.ts";
 import { createNodeAdmission } from "./node-admission.ts";
 import { createSysctlHandler } from "./sysctls.ts";
 import { findUnwatched, rejectUnsupported } from "./unsupported.ts";
@@ -144,6 +145,30 @@ describe("sysctls", () => {
   });
 });
 
+describe("AppArmor", () => {
+  const annotated = (value: string): Pod => ({
+    ...makePod(),
+    metadata: { uid: "u", annotations: { "container.apparmor.security.beta.kubernetes.io/main": value } },
+  });
+  const profile = (type: string) => ({ securityContext: { appArmorProfile: { type } } });
+  const message = "Cannot enforce AppArmor: AppArmor is not enabled on the host";
+
+  it.each<[string, Pod, boolean]>([
+    ["a pod that wants none", makePod(), true],
+    ["a pod's profile", makePod(profile("RuntimeDefault")), false],
+    ["a container's profile", withContainer(profile("Localhost")), false],
+    ["an init container's profile", withInit(profile("RuntimeDefault")), false],
+    ["none, in words", withContainer(profile("Unconfined")), true],
+    ["an annotation", annotated("runtime/default"), false],
+    ["an annotation for none", annotated("unconfined"), true],
+    ["what runs already", { ...withContainer(profile("Localhost")), status: { phase: "Running" } }, true],
+  ])("where the host has none: %s", (_what, pod, isAdmitted) => {
+    const refused = { reason: "AppArmor", message };
+    expect(createAppArmorHandler(false)(pod)).toEqual(isAdmitted ? undefined : refused);
+    expect(createAppArmorHandler(true)(pod)).toBeUndefined();
+  });
+});
+
 it("the first rule that refuses decides, and the later ones are not asked", () => {
   const asked: string[] = [];
   const rule = (name: string, refuses: boolean) => () => {
@@ -165,22 +190,6 @@ it("a pod whose probes are not run is let in with a warning", () => {
   ]);
   expect(admit(makePod({ resourceClaims: [{ name: "gpu" }] }))).toMatchObject({ reason: "UnsupportedFeature" });
   expect(timeline.read("uid-1")).toHaveLength(1);
-});
-
-it("limits that nothing holds a pod to are named, memory volumes excepted, which the kernel limits", () => {
-  const timeline = createTimeline(createFakeClock());
-  const admit = createNodeAdmission({ timeline }, { allowedUnsafeSysctls: [] });
-  const onDisk = { name: "disk", emptyDir: { sizeLimit: "1Gi" } };
-  const inMemory = { name: "memory", emptyDir: { sizeLimit: "1Gi", medium: "Memory" } };
-  const inPages = { name: "pages", emptyDir: { sizeLimit: "1Gi", medium: "HugePages-2Mi" } };
-  const limits = { "ephemeral-storage": "1Gi" };
-  const containers = [{ name: "main", resources: { limits } }];
-  expect(admit(makePod({ volumes: [inMemory, onDisk, inPages], containers }))).toBeUndefined();
-  const [{ reason, message } = { reason: "", message: "" }] = timeline.read("uid-1");
-  expect(reason).toBe("LimitNotEnforced");
-  expect(message).toMatch(
-    /: spec\.volumes\[1\]\.emptyDir\.sizeLimit, .*\{main\}\.resources\.limits\.ephemeral-storage$/,
-  );
 });
 
 describe("volumes", () => {

@@ -1,24 +1,33 @@
 import { podReference } from "../../api/pods.ts";
 import type { Timeline } from "../../base/timeline.ts";
 import { type AdmitHandler, createAdmission } from "./admission.ts";
+import { createAppArmorHandler } from "./app-armor.ts";
 import { createSysctlHandler } from "./sysctls.ts";
-import { findUnenforced, findUnwatched, rejectUnsupported } from "./unsupported.ts";
+import { findUnwatched, rejectUnsupported } from "./unsupported.ts";
 import { createVolumeHandler, type VolumeAdmission } from "./volumes.ts";
 
 export interface NodeAdmissionDeps extends VolumeAdmission {
   timeline: Timeline;
 }
 
+/** What the node allows and has. */
+export interface NodeAdmissionOptions {
+  readonly allowedUnsafeSysctls: readonly string[];
+  /** Default: it is. */
+  readonly isAppArmorEnabled?: boolean;
+}
+
 /** This node's rules, in order. A pod that is let in with something missing gets a warning that names it. */
 export function createNodeAdmission(
   deps: NodeAdmissionDeps,
-  options: { allowedUnsafeSysctls: readonly string[] },
+  { allowedUnsafeSysctls, isAppArmorEnabled = true }: NodeAdmissionOptions,
 ): AdmitHandler {
   // What is refused for good is told before what a later version may be able to do.
   const admit = createAdmission([
     createVolumeHandler(deps),
     rejectUnsupported,
-    createSysctlHandler(options.allowedUnsafeSysctls),
+    createSysctlHandler(allowedUnsafeSysctls),
+    createAppArmorHandler(isAppArmorEnabled),
   ]);
   return (pod) => {
     const rejection = admit(pod);
@@ -29,7 +38,6 @@ export function createNodeAdmission(
     };
     const probes = "Probes are not run by this version, their containers count as ready while they run";
     warn("ProbesNotSupported", probes, findUnwatched(pod));
-    warn("LimitNotEnforced", "This version does not enforce limits of local storage", findUnenforced(pod));
     return undefined;
   };
 }

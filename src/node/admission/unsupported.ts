@@ -23,21 +23,6 @@ export function findUnwatched(pod: Pod): string[] {
   );
 }
 
-/** Limits that only eviction could enforce: the pod runs, and nothing holds it to them in this version. */
-export function findUnenforced(pod: Pod): string[] {
-  const volumes = (pod.spec?.volumes ?? []).flatMap(({ emptyDir }, index) =>
-    emptyDir?.sizeLimit !== undefined && !isMemory(emptyDir.medium)
-      ? [`spec.volumes[${index}].emptyDir.sizeLimit`]
-      : [],
-  );
-  const containers = podContainers(pod).flatMap(({ container, kind }) =>
-    container.resources?.limits?.["ephemeral-storage"] === undefined
-      ? []
-      : [`${pathOf(kind)}{${container.name}}.resources.limits.ephemeral-storage`],
-  );
-  return [...volumes, ...containers];
-}
-
 function findUnsupported(pod: Pod): string[] {
   const volumes = (pod.spec?.volumes ?? []).flatMap((volume, index) => unsupportedVolume(volume, index));
   const containers = podContainers(pod).flatMap(({ container, kind }) =>

@@ -26,25 +26,32 @@ function createRig({ maxVolumes, devices = [] }: { maxVolumes: bigint | undefine
     },
     { get: (name) => (name === DRIVER ? { ...driver, node: NEVER_CALLED, capabilities: new Set() } : undefined) },
   );
-  const setUp = (handle: string, podUid = "uid-1") => {
+  const requestOf = (handle: string, podUid: string): VolumeRequest => {
     const csi = { driver: DRIVER, volumeHandle: handle };
-    const request: VolumeRequest = {
+    return {
       pod: { metadata: { uid: podUid } },
       volumeName: "data",
       source: { kind: "persistent", persistentVolume: { spec: { csi } }, claim: {}, readOnly: false },
       directories: volumeDirectories("/kubelet", podUid),
       signal: new AbortController().signal,
     };
-    return plugin.setUp(request).then(
+  };
+  const setUp = (handle: string, podUid = "uid-1") => {
+    return plugin.setUp(requestOf(handle, podUid)).then(
       () => "set up",
       (error: Error) => error.message,
     );
   };
+  const admit = async (handles: readonly string[]) =>
+    await plugin.admit?.(handles.map((handle) => requestOf(handle, "uid-1"))).then(
+      () => "admitted",
+      (error: Error) => error.message,
+    );
   const letAllThrough = async () => {
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
     for (const resolve of waiting.splice(0)) resolve();
   };
-  return { setUp, letAllThrough };
+  return { setUp, admit, letAllThrough };
 }
 
 const fail = async () => await Promise.reject(new Error("not in this test"));
@@ -67,6 +74,17 @@ it("lets in as many volumes at once as the driver serves", async () => {
   const ends = ["a", "b", "c"].map(async (handle, index) => await setUp(handle, `uid-${index}`));
   await letAllThrough();
   expect(await Promise.all(ends)).toEqual(["set up", "set up", REFUSAL]);
+});
+
+it.each<[string, string[], string[], string]>([
+  ["all that a pod brings, at once", [], ["a", "b", "c"], REFUSAL],
+  ["what is here with it", ["x"], ["a", "b"], REFUSAL],
+  ["nothing that the pod has already", ["a", "b"], ["a", "b"], "admitted"],
+  ["one volume that it names twice once", ["x"], ["a", "a"], "admitted"],
+  ["as many as there is room for", [], ["a", "b"], "admitted"],
+])("admission counts %s", async (_what, devices, handles, expected) => {
+  const { admit } = createRig({ maxVolumes: 2n, devices });
+  expect(await admit(handles)).toBe(expected);
 });
 
 it("counts what an earlier agent left, and never refuses what is here", async () => {

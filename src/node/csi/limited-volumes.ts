@@ -4,38 +4,52 @@ import { VolumeOperationError } from "../volumes/volume-error.ts";
 import type { VolumePlugin, VolumeSource } from "../volumes/volume-plugin.ts";
 import { findExceededVolumeLimit, type LimitedVolume, VOLUME_LIMIT_REASON } from "./volume-limit.ts";
 
+/** As upstream rejects a pod whose attachment fails for it (pkg/kubelet/volumemanager/volume_manager.go). */
+const REJECTION_REASON = "VolumeAttachmentLimitExceeded";
+
 type LimitedPlugin = VolumePlugin & Pick<CsiPlugin, "load" | "devices">;
 
 /**
  * The plugin, within what each driver can serve on this node (`max_volumes_per_node`). The scheduler counts too, but not
  * for pods that name their node themselves, and not what changed since it looked. A pod over the limit is refused for
- * good, as upstream does when an attachment fails for it: another node may have room. What is on the node already counts,
+ * good and as a whole, before anything of it is attached, where upstream does so when an attachment has failed for it
+ * (its admission knows no volumes of claims): another node may have room. What is on the node already counts,
  * whoever brought it, and is never refused.
  */
 export function limitVolumes(plugin: LimitedPlugin, drivers: CsiDrivers): VolumePlugin {
   /** Let in, and perhaps not yet among the plugin's. */
   const coming = new Set<LimitedVolume>();
 
-  const letIn = (volume: LimitedVolume): void => {
+  const judge = (podVolumes: readonly LimitedVolume[]): void => {
     const present = plugin.devices().map(({ driverName: driver, handle }) => ({ driver, handle }));
     const inUse = [...present, ...coming];
-    const limit = drivers.get(volume.driver)?.nodeInfo.maxVolumes;
-    const limits = new Map(limit === undefined ? [] : [[volume.driver, Number(limit)]]);
-    const exceeded = findExceededVolumeLimit({ podVolumes: [volume], inUse, limits });
-    if (exceeded !== undefined) {
-      const message = `${VOLUME_LIMIT_REASON}: CSI driver ${exceeded.driver} serves ${exceeded.limit} volumes here`;
-      throw new VolumeOperationError(message, { rejectionReason: "VolumeAttachmentLimitExceeded" });
-    }
-    coming.add(volume);
+    const limits = new Map(
+      podVolumes.flatMap(({ driver }) => {
+        const limit = drivers.get(driver)?.nodeInfo.maxVolumes;
+        return limit === undefined ? [] : [[driver, Number(limit)] as const];
+      }),
+    );
+    const exceeded = findExceededVolumeLimit({ podVolumes, inUse, limits });
+    if (exceeded === undefined) return;
+    const message = `${VOLUME_LIMIT_REASON}: CSI driver ${exceeded.driver} serves ${exceeded.limit} volumes here`;
+    throw new VolumeOperationError(message, { rejectionReason: REJECTION_REASON });
   };
 
   return {
     ...plugin,
+    async admit(requests) {
+      const volumes = requests.flatMap(({ source }) => limitedVolumeOf(source) ?? []);
+      if (volumes.length === 0) return;
+      await plugin.load();
+      judge(volumes);
+    },
     async setUp(request) {
       const volume = limitedVolumeOf(request.source);
       if (volume === undefined) return await plugin.setUp(request);
       await plugin.load();
-      letIn(volume);
+      // Since the pod was admitted, others may have come.
+      judge([volume]);
+      coming.add(volume);
       try {
         return await plugin.setUp(request);
       } finally {

@@ -55,13 +55,14 @@ export function createDesiredPods(deps: DesiredPodsDeps, options: { sources: rea
   let index = indexPods([]);
 
   const merge = (state: SourceState): PodUpdate[] => {
-    const { source, pods } = state.snapshot;
+    const { source, pods, lastSeen } = state.snapshot;
     const others = [...states.values()].filter((other) => other !== state);
     const result = mergeSnapshot({
       source,
       offered: pods,
       accepted: state.accepted,
       claims: new Map(others.flatMap(listClaims)),
+      lastSeen,
       describe: (pod) => describe(pod, state.snapshot),
       now: deps.clock.now(),
     });

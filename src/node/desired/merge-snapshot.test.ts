@@ -88,6 +88,15 @@ describe("merging a snapshot", () => {
     expect(updated.updates[0]?.pods[0]?.metadata?.annotations).toEqual({ ...pod?.metadata?.annotations, mine: "1" });
   });
 
+  it("removes a pod as it was at its end, where that was seen", () => {
+    const existing = accept(makePod("a"), makePod("b"));
+    const last = makePod("a", {}, { deletionTimestamp: "2026-01-02T03:04:05Z", deletionGracePeriodSeconds: 0 });
+    const { updates } = merge([], existing, { lastSeen: new Map([["uid-a", last]]) });
+    expect(updates.map(({ op }) => op)).toEqual(["REMOVE"]);
+    expect(updates[0]?.pods.map(({ metadata }) => metadata?.deletionGracePeriodSeconds)).toEqual([0, undefined]);
+    expect(updates[0]?.pods[0]?.metadata?.annotations).toEqual(existing[0]?.metadata?.annotations);
+  });
+
   it("changes no value that it was given", () => {
     const [existing] = accept(makePod("a"));
     const offered = makePod("a", { spec: { containers: [] } });

@@ -13,6 +13,8 @@ export interface MergeInput {
   accepted: ReadonlyMap<string, Pod>;
   /** Names and UIDs that pods of other sources hold (see `claimsOf`), each with words for the holder. */
   claims: ReadonlyMap<string, string>;
+  /** Of those that went, how they were at their end, by UID; where that is known. */
+  lastSeen?: ReadonlyMap<string, Pod> | undefined;
   /** Words for one of the offered pods. */
   describe(pod: Pod): string;
   /** Wall clock, milliseconds. */
@@ -55,7 +57,11 @@ export function mergeSnapshot(input: MergeInput): MergeResult {
     accepted.set(uid, pod);
     if (op !== undefined) byOp[op].push(pod);
   }
-  for (const [uid, pod] of input.accepted) if (!accepted.has(uid)) byOp.REMOVE.push(pod);
+  for (const [uid, pod] of input.accepted) {
+    if (accepted.has(uid)) continue;
+    const last = input.lastSeen?.get(uid);
+    byOp.REMOVE.push(last === undefined ? pod : mergePod(pod, last, input).pod);
+  }
   const updates = ORDER.map((op) => ({ op, source: input.source, pods: byOp[op] }));
   const holders = new Map(chosen.map((pod) => [podUid(pod), input.describe(pod)]));
   return { accepted, holders, updates: updates.filter(({ pods }) => pods.length > 0), refused };

@@ -43,7 +43,7 @@ describe("computePodHostname", () => {
     {
       why: "a hostname that is no label",
       spec: { hostname: "a.b" },
-      error: /^pod Hostname "a.b" is not a valid DNS label: a lowercase RFC 1123 label must/,
+      error: /^pod Hostname "a.b" is not a valid DNS label: must not contain dots/,
     },
     {
       why: "a subdomain that is no label",

@@ -1,19 +1,6 @@
 import type { Secret } from "../../api/gen/types.ts";
 import { isRecord } from "../../api/object.ts";
-
-/** What a registry is told. Never logged, never part of a message. */
-export interface RegistryCredentials {
-  readonly username: string;
-  readonly password: string;
-  /** Exchanged for a token at the registry's token service; in place of a password. */
-  readonly identityToken: string;
-}
-
-/** One registry's credentials, under the key that the secret gives them: a host, with or without scheme and path. */
-export interface RegistryEntry {
-  readonly key: string;
-  readonly credentials: RegistryCredentials;
-}
+import { hashCredentials, type RegistryEntry } from "./pull-credentials.ts";
 
 /** The error says what is wrong without a word of the content. */
 export type DockerConfig = { ok: true; entries: RegistryEntry[] } | { ok: false; error: string };
@@ -25,24 +12,37 @@ const MAX_CONFIG_CHARS = 2 * 1024 * 1024;
  * Reads an image pull secret: `kubernetes.io/dockerconfigjson` or the older `kubernetes.io/dockercfg`. A secret of
  * another type holds no credentials. Follows pkg/credentialprovider (config.go, secrets.go).
  */
-export function readDockerConfig({ type, data = {} }: Secret): DockerConfig {
-  if (type === "kubernetes.io/dockerconfigjson") return parse(data[".dockerconfigjson"], (root) => root["auths"]);
-  if (type === "kubernetes.io/dockercfg") return parse(data[".dockercfg"], (root) => root);
+export function readPullSecret({ type, data = {} }: Secret): DockerConfig {
+  if (type === "kubernetes.io/dockerconfigjson") return readEncoded(data[".dockerconfigjson"], readDockerConfigJson);
+  if (type === "kubernetes.io/dockercfg") return readEncoded(data[".dockercfg"], readDockercfg);
   return { ok: true, entries: [] };
 }
 
-function parse(encoded: string | undefined, auths: (root: Record<string, unknown>) => unknown): DockerConfig {
+function readEncoded(encoded: string | undefined, read: (text: string) => DockerConfig): DockerConfig {
   if (encoded === undefined || encoded === "") return { ok: true, entries: [] };
   if (encoded.length > MAX_CONFIG_CHARS) return { ok: false, error: "is too long" };
-  const root = parseJson(Buffer.from(encoded, "base64").toString("utf8"));
-  if (!isRecord(root)) return { ok: false, error: "is not a JSON object" };
-  const registries = auths(root) ?? {};
+  return read(Buffer.from(encoded, "base64").toString("utf8"));
+}
+
+/** `config.json`: registries below `auths`. */
+export function readDockerConfigJson(text: string): DockerConfig {
+  const root = parseJson(text);
+  return isRecord(root) ? readRegistries(root["auths"] ?? {}) : { ok: false, error: "is not a JSON object" };
+}
+
+/** The older `.dockercfg`: registries at the top. */
+export function readDockercfg(text: string): DockerConfig {
+  const root = parseJson(text);
+  return isRecord(root) ? readRegistries(root) : { ok: false, error: "is not a JSON object" };
+}
+
+function readRegistries(registries: unknown): DockerConfig {
   if (!isRecord(registries)) return { ok: false, error: "has no object of registries" };
   const entries: RegistryEntry[] = [];
   for (const [key, value] of Object.entries(registries)) {
-    const credentials = readCredentials(value);
-    if (credentials === undefined) return { ok: false, error: `has an entry that cannot be read (${quoteKey(key)})` };
-    entries.push({ key, credentials });
+    const entry = readEntry(key, value);
+    if (entry === undefined) return { ok: false, error: `has an entry that cannot be read (${quoteKey(key)})` };
+    entries.push(entry);
   }
   return { ok: true, entries };
 }
@@ -62,16 +62,22 @@ function quoteKey(key: string): string {
 }
 
 /** `auth` wins over a user name and password beside it. */
-function readCredentials(entry: unknown): RegistryCredentials | undefined {
+function readEntry(key: string, entry: unknown): RegistryEntry | undefined {
   if (!isRecord(entry)) return undefined;
   const { username = "", password = "", auth = "", identitytoken: identityToken = "" } = entry;
   if (typeof username !== "string" || typeof password !== "string") return undefined;
   if (typeof auth !== "string" || typeof identityToken !== "string") return undefined;
   const basic = auth === "" ? { username, password } : decodeAuth(auth);
   if (basic === undefined) return undefined;
+  const email = typeof entry["email"] === "string" ? entry["email"] : "";
+  const hash = hashCredentials({ ...basic, email, identityToken });
   // Beside a token stands a placeholder for the user, which a runtime would prefer over the token.
   const isToken = identityToken !== "" && basic.password === "";
-  return isToken ? { username: "", password: "", identityToken } : { ...basic, identityToken };
+  return {
+    key,
+    credentials: isToken ? { username: "", password: "", identityToken } : { ...basic, identityToken },
+    hash,
+  };
 }
 
 /** base64 of `user:password`, with or without padding. */

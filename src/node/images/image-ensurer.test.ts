@@ -59,9 +59,9 @@ describe("the pull policy", () => {
     await ensure({ image: "remote" });
     await ensure({ image: "other", imagePullPolicy: "Never" });
     expect(events()).toEqual([
-      'Normal Pulled: Container image "busybox" already present on machine and can be accessed by the pod',
+      'Normal Pulled: Container image "busybox" already present on machine',
       'Normal Pulling: Pulling image "remote"',
-      'Normal Pulled: Successfully pulled image "remote" in 0ms (0ms including waiting)',
+      'Normal Pulled: Successfully pulled image "remote" in 0s (0s including waiting). Image size: 0 bytes.',
       'Warning ErrImageNeverPull: Container image "other" is not present with pull policy of Never',
     ]);
   });

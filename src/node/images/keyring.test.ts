@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Secret } from "../../api/gen/types.ts";
 import { withRegistry } from "./image-name.ts";
-import { createKeyring } from "./keyring.ts";
+import { createKeyring, readPullSecrets } from "./keyring.ts";
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 const makeSecret = (auths: unknown, name = "pull"): Secret => ({
@@ -12,9 +12,9 @@ const makeSecret = (auths: unknown, name = "pull"): Secret => ({
 const entry = (user: string) => ({ auth: base64(`${user}:pw-${user}`) });
 /** The users whose credentials are tried, in order. */
 const usersFor = (image: string, ...secrets: Secret[]) =>
-  createKeyring(secrets)
+  createKeyring(readPullSecrets(secrets).sources)
     .credentialsFor(image)
-    .map(({ username }) => username);
+    .map(({ credentials }) => credentials.username);
 
 describe("which credentials an image is pulled with", () => {
   it.each<[key: string, image: string, matches: boolean]>([
@@ -51,7 +51,7 @@ describe("which credentials an image is pulled with", () => {
     expect(usersFor(image, makeSecret({ [key]: entry("u") }))).toEqual(matches ? ["u"] : []);
   });
 
-  it("the most specific first, then in the order of the secrets, each once", () => {
+  it("the most specific first, then in the order of the secrets", () => {
     const first = makeSecret({
       "registry.example": entry("host"),
       "registry.example/team/app": entry("app"),
@@ -64,6 +64,7 @@ describe("which credentials an image is pulled with", () => {
       "team",
       "host",
       "second",
+      "host",
       "wild",
     ]);
   });
@@ -100,7 +101,8 @@ describe("how a secret says them", () => {
       expected: { ...none, identityToken: "t" },
     },
   ])("$why", ({ entry: written, expected }) => {
-    expect(createKeyring([makeSecret({ "r.example": written })]).credentialsFor("r.example/a")).toEqual([expected]);
+    const { sources } = readPullSecrets([makeSecret({ "r.example": written })]);
+    expect(sources.flatMap(({ entries }) => entries.map(({ credentials }) => credentials))).toEqual([expected]);
   });
 
   it("in the older form, without the outer object", () => {
@@ -113,8 +115,8 @@ describe("how a secret says them", () => {
     ["no data", { type: "kubernetes.io/dockerconfigjson" }],
     ["no registries", { type: "kubernetes.io/dockerconfigjson", data: { ".dockerconfigjson": base64("{}") } }],
   ])("nothing, with %s", (_why, secret) => {
-    const keyring = createKeyring([secret]);
-    expect([keyring.credentialsFor("busybox"), keyring.malformed]).toEqual([[], []]);
+    const { sources, malformed } = readPullSecrets([secret]);
+    expect([createKeyring(sources).credentialsFor("busybox"), malformed]).toEqual([[], []]);
   });
 
   const CANARY = "canary-hunter2";
@@ -129,10 +131,10 @@ describe("how a secret says them", () => {
     ["a password in the place of a registry", JSON.stringify({ auths: { [`u:${CANARY}@x y`]: "" } })],
   ])("in a way that cannot be read (%s): said without the content, and the others hold", (_why, text) => {
     const bad: Secret = { ...makeSecret({}, "bad"), data: { ".dockerconfigjson": base64(text) } };
-    const keyring = createKeyring([bad, makeSecret({ "r.example": entry("good") })]);
-    expect(keyring.malformed).toEqual([{ name: "bad", error: expect.any(String) }]);
-    expect(JSON.stringify(keyring.malformed)).not.toContain("canary");
-    expect(keyring.credentialsFor("r.example/a")).toMatchObject([{ username: "good" }]);
+    const { sources, malformed } = readPullSecrets([bad, makeSecret({ "r.example": entry("good") })]);
+    expect(malformed).toEqual([{ name: "bad", error: expect.any(String) }]);
+    expect(JSON.stringify(malformed)).not.toContain("canary");
+    expect(createKeyring(sources).credentialsFor("r.example/a")).toMatchObject([{ credentials: { username: "good" } }]);
   });
 });
 

@@ -1,46 +1,63 @@
 import type { Secret } from "../../api/gen/types.ts";
-import { type RegistryCredentials, readDockerConfig } from "./docker-config.ts";
-import { matchesGlob } from "./glob.ts";
+import { matchesRegistryPattern } from "../../api/registry-pattern.ts";
+import { readPullSecret } from "./docker-config.ts";
 import { withRegistry } from "./image-name.ts";
+import type { CredentialSource, PullCredentials, RegistryEntry } from "./pull-credentials.ts";
 
-/** The credentials of a pod's image pull secrets, by the registries that they are for. */
+/** Credentials by the registries that they are for. */
 export interface Keyring {
-  /** Those that may open the image's repository, the most specific first, each once. */
-  credentialsFor(image: string): readonly RegistryCredentials[];
-  /** Secrets that hold no readable configuration: name and what is wrong, without their content. */
-  readonly malformed: ReadonlyArray<{ name: string; error: string }>;
+  /** Those that may open the image's repository, the most specific first. */
+  credentialsFor(image: string): readonly PullCredentials[];
+}
+
+/** Entries of one configuration. */
+export interface KeyringSource {
+  readonly source: CredentialSource;
+  readonly entries: readonly RegistryEntry[];
 }
 
 /** Where Docker Hub's credentials are filed under, whatever an image's name says of it. */
 const DEFAULT_REGISTRY = "index.docker.io";
 
-/** In the order of the secrets where several are for one registry. Follows pkg/credentialprovider/keyring.go. */
-export function createKeyring(secrets: readonly Secret[]): Keyring {
-  const byKey = new Map<string, RegistryCredentials[]>();
-  const malformed: Array<{ name: string; error: string }> = [];
-  for (const secret of secrets) {
-    const config = readDockerConfig(secret);
-    if (!config.ok) {
-      malformed.push({ name: secret.metadata?.name ?? "", error: config.error });
-      continue;
-    }
-    for (const { key, credentials } of config.entries) {
+/** In the order of the sources where several are for one registry. Follows pkg/credentialprovider/keyring.go. */
+export function createKeyring(sources: readonly KeyringSource[]): Keyring {
+  const byKey = new Map<string, PullCredentials[]>();
+  for (const { source, entries } of sources) {
+    for (const { key, credentials, hash } of entries) {
       const place = registryPlace(key);
-      byKey.set(place, [...(byKey.get(place) ?? []), credentials]);
+      byKey.set(place, [...(byKey.get(place) ?? []), { credentials, hash, source }]);
     }
   }
   // Backwards by their characters: a longer path comes before the shorter one that it begins with.
   const keys = [...byKey.keys()].toSorted((a, b) => (a < b ? 1 : -1));
-
   return {
-    malformed,
     credentialsFor(image) {
       const repository = withRegistry(image);
-      const matching = keys.filter((key) => matchesPlace(key, repository)).flatMap((key) => byKey.get(key) ?? []);
-      if (matching.length > 0) return unique(matching);
-      return isOnDefaultRegistry(repository) ? unique(byKey.get(DEFAULT_REGISTRY) ?? []) : [];
+      const matching = keys.filter((key) => matchesRegistryPattern(key, repository));
+      if (matching.length > 0) return matching.flatMap((key) => byKey.get(key) ?? []);
+      return isOnDefaultRegistry(repository) ? (byKey.get(DEFAULT_REGISTRY) ?? []) : [];
     },
   };
+}
+
+/** What the pull secrets of a pod hold. */
+export interface SecretEntries {
+  readonly sources: readonly KeyringSource[];
+  /** Secrets that hold no readable configuration: name and what is wrong, without their content. */
+  readonly malformed: ReadonlyArray<{ readonly name: string; readonly error: string }>;
+}
+
+/** Reads the secrets in their order; one that cannot be read does not keep the others from counting. */
+export function readPullSecrets(secrets: readonly Secret[]): SecretEntries {
+  const sources: KeyringSource[] = [];
+  const malformed: Array<{ name: string; error: string }> = [];
+  for (const secret of secrets) {
+    const config = readPullSecret(secret);
+    const { uid = "", namespace = "", name = "" } = secret.metadata ?? {};
+    if (config.ok) sources.push({ source: { kind: "secret", uid, namespace, name }, entries: config.entries });
+    else malformed.push({ name, error: config.error });
+  }
+  return { sources, malformed };
 }
 
 /** Host and path of an entry's key. `/v1/` and `/v2/` are the registry's API and no part of a repository. */
@@ -50,28 +67,6 @@ function registryPlace(key: string): string {
   return within === "/" ? host : host + within;
 }
 
-/** Wildcards stand for the parts of a host name, never across a dot; ports are equal, the path is a beginning. */
-function matchesPlace(key: string, repository: string): boolean {
-  const [wanted, actual] = [splitPlace(key), splitPlace(repository)];
-  if (wanted.port !== actual.port || !actual.path.startsWith(wanted.path)) return false;
-  if (wanted.labels.length !== actual.labels.length) return false;
-  return wanted.labels.every((label, index) => matchesGlob(label, actual.labels[index] ?? ""));
-}
-
-function splitPlace(place: string): { labels: string[]; port: string; path: string } {
-  const slash = place.indexOf("/");
-  const authority = slash < 0 ? place : place.slice(0, slash);
-  const path = slash < 0 ? "" : place.slice(slash);
-  // The brackets of an IPv6 address would otherwise be a set of characters.
-  const [, ipv6, name, port = ""] = /^(?:\[([^\]]*:[^\]]*)\]|([^:]*))(?::([^:]*))?$/.exec(authority) ?? [];
-  return { labels: (ipv6 ?? name ?? authority).split("."), port, path };
-}
-
 function isOnDefaultRegistry(repository: string): boolean {
   return repository.startsWith("docker.io/") || repository.startsWith(`${DEFAULT_REGISTRY}/`);
-}
-
-function unique(all: readonly RegistryCredentials[]): RegistryCredentials[] {
-  const seen = new Map(all.map((one) => [JSON.stringify([one.username, one.password, one.identityToken]), one]));
-  return [...seen.values()];
 }

@@ -1,24 +1,38 @@
-import type { Pod, Secret } from "../../api/gen/types.ts";
-import { podReference } from "../../api/pods.ts";
 import { MINUTE } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import type { Timeline } from "../../base/timeline.ts";
 import * as cri from "../../cri/gen/cri-v1.ts";
-import type { Cri } from "../../cri/port.ts";
-import type { RegistryCredentials } from "./docker-config.ts";
-import { createKeyring } from "./keyring.ts";
+import { type Cri, isCriError } from "../../cri/port.ts";
+import type { PullFailureReason } from "./image-outcome.ts";
+import type { PullCredentials } from "./pull-credentials.ts";
 
-/** The secrets of `imagePullSecrets` that there are, and the names of those that could not be had. */
-export interface PullSecrets {
-  secrets: readonly Secret[];
-  missing: readonly string[];
+/** An image that was pulled. */
+export interface PulledImage {
+  /** The image's reference in the runtime. */
+  readonly imageRef: string;
+  /** What opened the repository; undefined: it was open. */
+  readonly used: PullCredentials | undefined;
 }
 
-export interface ImagePullDeps {
-  images: Pick<Cri["images"], "pullImage">;
-  timeline: Timeline;
-  /** Default: no secrets. */
-  pullSecrets?: ((pod: Pod, signal: AbortSignal) => Promise<PullSecrets>) | undefined;
+/** A pull that failed; its message holds no credential. */
+export class ImagePullError extends Error {
+  override readonly name = "ImagePullError";
+  /** The runtime gave no answer: the image may be there now, or soon. */
+  readonly isUncertain: boolean;
+  /** What the runtime said it was, where it can tell. */
+  readonly told: ToldReason | undefined;
+
+  constructor(message: string, { isUncertain, told }: { isUncertain: boolean; told: ToldReason | undefined }) {
+    // The cause stays behind: whatever prints causes would print what was just taken out.
+    super(message);
+    this.isUncertain = isUncertain;
+    this.told = told;
+  }
+}
+
+/** `detail`: the rest of its words, with what separates them. */
+interface ToldReason {
+  readonly reason: Exclude<PullFailureReason, "ErrImagePull">;
+  readonly detail: string;
 }
 
 /** A pull has no natural end; this is the longest that one may take. */
@@ -27,54 +41,46 @@ const PULL_TIMEOUT_MS = 60 * MINUTE;
 const MIN_REDACTED_LENGTH = 4;
 
 /**
- * Credentials for a pull, the most specific first; empty: without any. What is wrong with the pod's secrets is an event,
- * and the pull goes on with the others: the image may be open to all.
- */
-export async function findCredentials(
-  deps: ImagePullDeps,
-  pod: Pod,
-  image: string,
-  signal: AbortSignal,
-): Promise<readonly RegistryCredentials[]> {
-  if (deps.pullSecrets === undefined || !pod.spec?.imagePullSecrets?.length) return [];
-  const { secrets, missing } = await deps.pullSecrets(pod, signal);
-  const keyring = createKeyring(secrets);
-  const warn = (message: string) =>
-    deps.timeline.record(podReference(pod), { type: "Warning", reason: "FailedToRetrieveImagePullSecret", message });
-  const goesOn = "attempting to pull the image may not succeed.";
-  if (missing.length > 0) warn(`Unable to retrieve some image pull secrets (${missing.join(", ")}); ${goesOn}`);
-  for (const { name, error } of keyring.malformed)
-    warn(`Unable to use image pull secret ${name}: it ${error}; ${goesOn}`);
-  return keyring.credentialsFor(image);
-}
-
-/**
- * Pulls with each of the credentials in turn until one opens the repository, or without any where there are none;
- * resolves with the image's reference in the runtime. A message never holds a credential, even if the runtime's does.
+ * Pulls with each of the credentials in turn until one opens the repository, or without any where there are none. Rejects
+ * with ImagePullError, or as the signal says. A message never holds a credential, even if the runtime's does.
  */
 export async function pullImage(
   images: Pick<Cri["images"], "pullImage">,
   image: cri.ImageSpec,
-  credentials: readonly RegistryCredentials[],
+  credentials: readonly PullCredentials[],
   signal: AbortSignal,
-): Promise<string> {
+): Promise<PulledImage> {
   const options = { signal, timeoutMs: PULL_TIMEOUT_MS };
   const failures: string[] = [];
-  for (const auth of credentials.length > 0 ? credentials : [undefined]) {
+  const told: Array<ToldReason | undefined> = [];
+  let isUncertain = false;
+  // Whoever brings the same ones twice is refused once.
+  const distinct = credentials.filter(({ hash }, index) => credentials.findIndex((one) => one.hash === hash) === index);
+  for (const used of distinct.length > 0 ? distinct : [undefined]) {
     try {
+      const auth = used?.credentials;
       const request = cri.PullImageRequest.fromPartial(auth === undefined ? { image } : { image, auth });
-      return (await images.pullImage(request, options)).imageRef;
+      return { imageRef: (await images.pullImage(request, options)).imageRef, used };
     } catch (error) {
       signal.throwIfAborted();
+      isUncertain ||= isCriError(error, "deadline-exceeded", "unavailable", "cancelled");
       failures.push(redact(messageOf(error), credentials));
+      told.push(readReason(redact(isCriError(error) ? error.detail : "", credentials)));
     }
   }
-  // The cause stays behind: whatever prints causes would print what was just taken out.
-  throw new Error(joinMessages(failures));
+  // Several that differ say nothing as a whole.
+  const [only] = new Set(failures).size === 1 ? told : [];
+  throw new ImagePullError(joinMessages(failures), { isUncertain, told: only });
 }
 
-function redact(message: string, credentials: readonly RegistryCredentials[]): string {
-  const secrets = credentials.flatMap(({ username, password, identityToken }) => [
+function readReason(detail: string): ToldReason | undefined {
+  const reasons = ["RegistryUnavailable", "SignatureValidationFailed"] as const;
+  const reason = reasons.find((one) => detail.startsWith(one));
+  return reason && { reason, detail: detail.slice(reason.length) };
+}
+
+function redact(message: string, credentials: readonly PullCredentials[]): string {
+  const secrets = credentials.flatMap(({ credentials: { username, password, identityToken } }) => [
     password,
     identityToken,
     Buffer.from(`${username}:${password}`).toString("base64"),

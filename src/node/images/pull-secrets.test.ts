@@ -5,8 +5,8 @@ import { createTimeline } from "../../base/timeline.ts";
 import { createFakeCri } from "../../cri/fake/create-fake-cri.ts";
 import { PullImageRequest } from "../../cri/gen/cri-v1.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
+import type { PullSecrets } from "./find-credentials.ts";
 import { createImageEnsurer } from "./image-ensurer.ts";
-import type { PullSecrets } from "./pull-image.ts";
 
 const NEVER = new AbortController().signal;
 const IMAGE = "r.example/team/app:1";

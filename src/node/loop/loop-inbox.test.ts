@@ -19,6 +19,7 @@ function describeEvent(event: LoopEvent): string {
     case "gone":
       return `gone ${event.uid}`;
     case "referenced":
+    case "decidable":
       return `referenced ${event.uid}`;
   }
 }
@@ -51,6 +52,18 @@ it("keeps the newest snapshot of each source, at the place of the first", async 
   expect(await takeAll(inbox)).toEqual(["file three", "http other"]);
   inbox.offerSnapshot(snapshot("file", "four"));
   expect(await takeAll(inbox)).toEqual(["file four"]);
+});
+
+it("keeps how pods went that an older snapshot told of", async () => {
+  const inbox = createLoopInbox();
+  const lastSeen = (uid: string, seconds: number) =>
+    new Map([[uid, { metadata: { uid, deletionGracePeriodSeconds: seconds } }]]);
+  inbox.offerSnapshot({ ...snapshot("api", "one"), lastSeen: lastSeen("a", 0) });
+  inbox.offerSnapshot({ ...snapshot("api", "two"), lastSeen: lastSeen("b", 5) });
+  inbox.offerSnapshot(snapshot("api", "three"));
+  const event = await inbox.take(NEVER);
+  expect(describeEvent(event)).toBe("api three");
+  expect(event.type === "source" && [...(event.snapshot.lastSeen?.keys() ?? [])]).toEqual(["a", "b"]);
 });
 
 it("says once that there was a relist", async () => {

@@ -11,7 +11,9 @@ export type LoopEvent =
   /** The worker of the pod ended and forgot it. */
   | { type: "gone"; uid: string }
   /** Something that the pod refers to changed: a secret, a config map. */
-  | { type: "referenced"; uid: string };
+  | { type: "referenced"; uid: string }
+  /** What the admission of the pod waited for is known. */
+  | { type: "decidable"; uid: string };
 
 /** Where everybody puts what the loop must hear; made first, so that nobody needs the loop itself. */
 export interface LoopInbox {
@@ -22,6 +24,8 @@ export interface LoopInbox {
   offerGone(uid: string): void;
   /** Coalesced: a pod waits at most once. */
   offerReferenced(uid: string): void;
+  /** Once for each time that admission did not know. */
+  offerDecidable(uid: string): void;
   /** Waits until something has happened; what it is, `take` says, as it is then. */
   ready(signal: AbortSignal): Promise<void>;
   take(signal: AbortSignal): Promise<LoopEvent>;
@@ -30,6 +34,8 @@ export interface LoopInbox {
 }
 
 const CAPACITY = 10_000;
+/** Of pods that went while the loop waits; of an older one it is only not known any more how it went. */
+const MAX_LAST_SEEN = 1_000;
 
 type Slip = Exclude<LoopEvent, { type: "source" }> | { type: "source"; source: SourceSnapshot["source"] };
 
@@ -54,7 +60,7 @@ export function createLoopInbox(): LoopInbox {
   return {
     offerSnapshot(snapshot) {
       const waits = snapshots.has(snapshot.source);
-      snapshots.set(snapshot.source, snapshot);
+      snapshots.set(snapshot.source, withLastSeenOf(snapshots.get(snapshot.source), snapshot));
       if (!waits) mailbox.offer({ type: "source", source: snapshot.source });
     },
     offerLifecycleEvent(event) {
@@ -76,6 +82,7 @@ export function createLoopInbox(): LoopInbox {
       referenced.add(uid);
       mailbox.offer({ type: "referenced", uid });
     },
+    offerDecidable: (uid) => void mailbox.offer({ type: "decidable", uid }),
     ready: mailbox.ready,
     async take(signal) {
       for (;;) {
@@ -87,4 +94,12 @@ export function createLoopInbox(): LoopInbox {
       return lifecycle.discarded;
     },
   };
+}
+
+/** The newest is the truth about who is there; who went before it, it does not tell. */
+function withLastSeenOf(waiting: SourceSnapshot | undefined, snapshot: SourceSnapshot): SourceSnapshot {
+  const before = waiting?.lastSeen;
+  if (before === undefined) return snapshot;
+  const all = [...before, ...(snapshot.lastSeen ?? [])];
+  return { ...snapshot, lastSeen: new Map(all.slice(-MAX_LAST_SEEN)) };
 }

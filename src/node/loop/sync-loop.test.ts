@@ -41,6 +41,7 @@ interface World {
   ready: boolean;
   error: string | undefined;
   refused: Set<string>;
+  undecided: Set<string>;
   podsChanged: number;
   relisted: number;
   onApply?: () => void;
@@ -55,7 +56,15 @@ function createRig() {
   const states = new Map<string, PodState>();
   const desired = new Map<string, Pod>();
   const runtimePods = new Map<string, RuntimePod>();
-  const world: World = { updates: [], ready: true, error: undefined, refused: new Set(), podsChanged: 0, relisted: 0 };
+  const world: World = {
+    updates: [],
+    ready: true,
+    error: undefined,
+    refused: new Set(),
+    undecided: new Set(),
+    podsChanged: 0,
+    relisted: 0,
+  };
   let isKnown = (_uid: string) => false;
   const loop = createSyncLoop({
     clock,
@@ -79,7 +88,10 @@ function createRig() {
       states: () => states,
     },
     runtimePods: () => runtimePods,
-    admit: (pod) => (world.refused.has(pod.metadata?.uid ?? "") ? { reason: "No", message: "no" } : undefined),
+    admit: ({ metadata: { uid = "" } = {} }) => {
+      if (world.undecided.has(uid)) return "undecided";
+      return world.refused.has(uid) ? { reason: "No", message: "no" } : undefined;
+    },
     reject: (pod, { reason }) => void told.push(`reject ${pod.metadata?.uid} ${reason}`),
     forget: (uid) => void told.push(`forget ${uid}`),
     collectDirectories: (known) => {
@@ -376,5 +388,27 @@ describe("while the runtime is not fit", () => {
     await apply("ADD", makePod("a"));
     await stop();
     expect(clock.pendingTimers).toBe(0);
+  });
+});
+
+describe("a pod whose admission has to wait", () => {
+  it("is asked about again when that is over, and is let in or refused then", async () => {
+    const { apply, hear, inbox, world } = createRig();
+    world.undecided = new Set(["a", "b"]);
+    expect(await apply("ADD", makePod("a"), makePod("b"))).not.toContain("create a");
+    world.undecided.clear();
+    world.refused.add("b");
+    inbox.offerDecidable("a");
+    inbox.offerDecidable("b");
+    expect(await hear()).toEqual(["create a", "reject b No"]);
+  });
+
+  it("and is gone by then, is nobody's business any more", async () => {
+    const { apply, hear, inbox, world } = createRig();
+    world.undecided.add("a");
+    await apply("ADD", makePod("a"));
+    await apply("REMOVE", makePod("a"));
+    inbox.offerDecidable("a");
+    expect(await hear()).toEqual([]);
   });
 });

@@ -40,8 +40,8 @@ export interface SyncLoopDeps {
   };
   /** What the runtime holds, as of the last reading. */
   runtimePods(): ReadonlyMap<string, RuntimePod>;
-  /** Undefined when the pod may run here. */
-  admit(pod: Pod): Rejection | undefined;
+  /** Undefined when the pod may run here; `undecided`: a `decidable` event will follow. */
+  admit(pod: Pod): Rejection | "undecided" | undefined;
   /** Publishes that the pod was refused. */
   reject(pod: Pod, rejection: Rejection): void;
   /** Nothing of the pod is left and no source names it. */
@@ -71,22 +71,15 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
   const { clock, log, workers, desired } = deps;
   let lastTurn = clock.monotonic();
 
-  const untilRuntimeIsFit = async (signal: AbortSignal): Promise<void> => {
-    let wait = PAUSE_MS.first;
-    for (let error = deps.runtimeError(); error !== undefined; error = deps.runtimeError()) {
-      // At every start the runtime has not been asked yet; that is over before the first wait is.
-      const say = wait === PAUSE_MS.first ? log.debug : log.error;
-      say("Skipping pod synchronization", { reason: error, waitMs: wait });
-      await sleep(clock, wait, signal);
-      wait = Math.min(wait * 2, PAUSE_MS.longest);
-    }
-  };
-
   const add = (pod: Pod): void => {
     const { uid } = podReference(pod);
     // What has ended, or shall, needs no leave to do so.
     if (workers.state(uid) === undefined && !isEnding(pod)) {
       const rejection = deps.admit(pod);
+      if (rejection === "undecided") {
+        log.debug("Admission of a pod waits", { pod: podReference(pod) }, 2);
+        return;
+      }
       if (rejection !== undefined) {
         log.warn("Pod is refused", { pod: podReference(pod), reason: rejection.reason, message: rejection.message });
         deps.reject(pod, rejection);
@@ -183,6 +176,13 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
         if (pod !== undefined && isSyncing) workers.update({ type: "update", subject: { kind: "pod", pod } });
         break;
       }
+      case "decidable": {
+        const pod = desired.byUid(event.uid);
+        // One that is to go meanwhile was let in to do so.
+        if (pod !== undefined && workers.state(event.uid) === undefined) add(pod);
+        deps.onPodsChanged();
+        break;
+      }
       case "lifecycle":
         sync(event.event);
         break;
@@ -208,7 +208,7 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
       while (!signal.aborted) {
         await deps.inbox.ready(signal);
         // Taken only after the wait: a snapshot in hand would be old by the time the runtime is back.
-        await untilRuntimeIsFit(signal);
+        await untilRuntimeIsFit(deps, signal);
         const event = await deps.inbox.take(signal);
         lastTurn = clock.monotonic();
         handle(event);
@@ -216,6 +216,20 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
     },
     lastTurn: () => lastTurn,
   };
+}
+
+async function untilRuntimeIsFit(
+  { clock, log, runtimeError }: Pick<SyncLoopDeps, "clock" | "log" | "runtimeError">,
+  signal: AbortSignal,
+): Promise<void> {
+  let wait = PAUSE_MS.first;
+  for (let error = runtimeError(); error !== undefined; error = runtimeError()) {
+    // At every start the runtime has not been asked yet; that is over before the first wait is.
+    const say = wait === PAUSE_MS.first ? log.debug : log.error;
+    say("Skipping pod synchronization", { reason: error, waitMs: wait });
+    await sleep(clock, wait, signal);
+    wait = Math.min(wait * 2, PAUSE_MS.longest);
+  }
 }
 
 function isEnding({ metadata, status }: Pod): boolean {

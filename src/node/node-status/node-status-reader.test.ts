@@ -31,13 +31,15 @@ it("gathers what the machine is, what the configuration says and what is true no
     errors: ["down"],
     pressure: { memory: false, disk: false, pid: false },
     volumesInUse: undefined,
+    volumesAttached: undefined,
   });
 });
 
 it("asks who measures pressure and who knows the volumes, where somebody does", async () => {
   const pressure = { memory: true, disk: false, pid: true };
-  const { reader } = setUp({ pressure: () => pressure, volumesInUse: async () => ["v"] });
-  expect(await reader.read()).toMatchObject({ pressure, volumesInUse: ["v"] });
+  const volumes = { volumesInUse: ["v"], volumesAttached: [{ name: "v", devicePath: "" }] };
+  const { reader } = setUp({ pressure: () => pressure, volumes: async () => volumes });
+  expect(await reader.read()).toMatchObject({ pressure, ...volumes });
 });
 
 it("reads the machine once, and its addresses anew", async () => {

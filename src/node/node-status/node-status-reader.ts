@@ -20,8 +20,11 @@ export interface NodeStatusReaderDeps {
   /** Default: none. */
   pressure?(): NodePressure;
   /** Default: not known. */
-  volumesInUse?(): Promise<readonly string[] | undefined>;
+  volumes?(): Promise<VolumesOfNode | undefined>;
 }
+
+/** What the status names of volumes; see there. */
+export type VolumesOfNode = Pick<NodeStatusInput, "volumesInUse" | "volumesAttached">;
 
 export interface NodeStatusReaderOptions {
   readonly settings: NodeStatusSettings;
@@ -30,6 +33,8 @@ export interface NodeStatusReaderOptions {
 }
 
 const NO_PRESSURE: NodePressure = { memory: false, disk: false, pid: false };
+
+const NO_VOLUMES: VolumesOfNode = { volumesInUse: undefined, volumesAttached: undefined };
 
 /** What the machine is, is read once: a machine that grew needs a restart, as upstream. Its addresses are read anew. */
 export function createNodeStatusReader(deps: NodeStatusReaderDeps, options: NodeStatusReaderOptions): NodeStatusReader {
@@ -47,7 +52,7 @@ export function createNodeStatusReader(deps: NodeStatusReaderDeps, options: Node
         images: deps.images(),
         errors: deps.errors(),
         pressure: deps.pressure?.() ?? NO_PRESSURE,
-        volumesInUse: await deps.volumesInUse?.(),
+        ...((await deps.volumes?.()) ?? NO_VOLUMES),
       };
     },
   };

@@ -131,8 +131,12 @@ it("keeps what is not the node's, and what it does not know yet", () => {
 });
 
 it("replaces what it does know", () => {
-  const input = { volumesInUse: ["b"], images: [{ names: ["j"], sizeBytes: 2 }], declaredFeatures: ["G"] };
-  expect(statusOf(input, { volumesInUse: ["a"], images: [], declaredFeatures: ["F"] })).toMatchObject(input);
+  const volumesAttached = [{ name: "b", devicePath: "" }];
+  const images = [{ names: ["j"], sizeBytes: 2 }];
+  const input = { volumesInUse: ["b"], volumesAttached, images, declaredFeatures: ["G"] };
+  const previous = { volumesInUse: ["a"], volumesAttached: [], images: [], declaredFeatures: ["F"] };
+  expect(statusOf(input, previous)).toMatchObject(input);
+  expect(statusOf({ volumesAttached: [] }, { volumesAttached }).volumesAttached).toEqual([]);
 });
 
 it("is not ready without all that a node must have", () => {

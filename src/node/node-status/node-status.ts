@@ -1,4 +1,10 @@
-import type { ContainerImage, NodeRuntimeHandler, NodeStatus, NodeSystemInfo } from "../../api/gen/types.ts";
+import type {
+  AttachedVolume,
+  ContainerImage,
+  NodeRuntimeHandler,
+  NodeStatus,
+  NodeSystemInfo,
+} from "../../api/gen/types.ts";
 import type { ResourceList } from "../../api/resources.ts";
 import { KUBELET_VERSION } from "../../config/kubelet-version.ts";
 import type { RuntimeFeatures, RuntimeHandler } from "../../cri/gen/cri-v1.ts";
@@ -44,6 +50,8 @@ export interface NodeStatusFacts {
   readonly pressure: NodePressure;
   /** Undefined before the volumes on the machine are known: those that the status names stay. */
   readonly volumesInUse: readonly string[] | undefined;
+  /** Undefined where a controller attaches volumes, and keeps them in the status. */
+  readonly volumesAttached: readonly AttachedVolume[] | undefined;
 }
 
 /** As the runtime answers `Version` and `Status`. */
@@ -66,7 +74,7 @@ export interface NodeStatusVerdict {
  * are not ours). Follows pkg/kubelet/nodestatus/setters.go.
  */
 export function computeNodeStatus(input: NodeStatusInput, previous: NodeStatus, now: number): NodeStatusVerdict {
-  const { runtime, images, volumesInUse, declaredFeatures } = input;
+  const { runtime, images, volumesInUse, volumesAttached, declaredFeatures } = input;
   const { addresses, problem } = computeNodeAddresses({ ...input, previous: previous.addresses ?? [] });
   const resources = computeResources(input, previous);
   const errors = [...input.errors, ...findMissingCapacity(resources.capacity, input.localStorageCapacityIsolation)];
@@ -87,6 +95,7 @@ export function computeNodeStatus(input: NodeStatusInput, previous: NodeStatus, 
     ...(runtime.name !== "" && { runtimeHandlers: computeRuntimeHandlers(runtime.handlers) }),
     ...(features !== undefined && { features }),
     ...(volumesInUse !== undefined && { volumesInUse: [...volumesInUse] }),
+    ...(volumesAttached !== undefined && { volumesAttached: [...volumesAttached] }),
     ...(declaredFeatures !== undefined && { declaredFeatures: [...declaredFeatures] }),
   };
   return { status, problem };

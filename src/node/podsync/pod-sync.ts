@@ -38,7 +38,8 @@ export interface PodSyncDeps {
   refresh(pod: PodName): Promise<void>;
   statuses: {
     get(uid: string): PodStatus | undefined;
-    set(pod: Pod, status: PodStatus): void;
+    /** `mayRun`: something of the pod may run still. */
+    set(pod: Pod, status: PodStatus, options: { mayRun: boolean }): void;
     /** Nothing of the pod runs or is mounted any more: its status is final. */
     terminate(pod: Pod): void;
   };
@@ -75,7 +76,7 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
       supportsRecursiveReadOnly: deps.supportsRecursiveReadOnly?.(pod),
       ...more,
     });
-    deps.statuses.set(pod, status);
+    deps.statuses.set(pod, status, { mayRun: more.workerPhase !== "terminated" });
     return status;
   };
 
@@ -140,7 +141,9 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
       } catch (error) {
         const rejection = error instanceof VolumeError ? error.rejection : undefined;
         if (rejection === undefined || before.containers.length > 0) throw error;
-        publish(pod, before, { workerPhase: "syncing", override: { phase: "Failed", ...rejection } });
+        const { reason, message } = rejection;
+        const override = { phase: "Failed", reason, message: `Pod was rejected: ${message}` } as const;
+        publish(pod, before, { workerPhase: "syncing", override });
         return { terminal: true };
       }
       const after = publish(pod, await deps.cache.fresh(reference, signal), { workerPhase: "syncing" });

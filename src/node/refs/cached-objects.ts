@@ -1,6 +1,7 @@
 import { isApiError } from "../../api/api-error.ts";
 import { aborted, isAbort } from "../../base/abort.ts";
 import { MINUTE, SECOND } from "../../base/clock.ts";
+import { createSharedCalls } from "../../base/shared-calls.ts";
 import type { ObjectName } from "../../kube/port.ts";
 import {
   keyOfObject,
@@ -9,7 +10,6 @@ import {
   type ReferencedObjects,
   type ReferencedObjectsDeps,
 } from "./referenced-objects.ts";
-import { createSharedCalls } from "./shared-calls.ts";
 
 const DEFAULT_TTL_MS = MINUTE;
 const READ_TIMEOUT_MS = 10 * SECOND;

@@ -9,10 +9,10 @@ import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS } from
 import { isRecord } from "../../api/object.ts";
 import { isEqualJson } from "../../api/patch/json-value.ts";
 import { SECOND } from "../../base/clock.ts";
+import { createSharedCalls } from "../../base/shared-calls.ts";
 import { describeKubeFailure } from "../../kube/outage-log.ts";
 import type { KubeClient } from "../../kube/port.ts";
 import { keyOfObject } from "./referenced-objects.ts";
-import { createSharedCalls } from "./shared-calls.ts";
 
 /**
  * Claims, volumes and attachments as the API has them now. Nothing is kept: what a node may read of them it may read one

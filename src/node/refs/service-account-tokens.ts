@@ -6,10 +6,10 @@ import { type Clock, MINUTE, parseTime, SECOND } from "../../base/clock.ts";
 import { CodedError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
+import { createSharedCalls } from "../../base/shared-calls.ts";
 import { describeKubeFailure } from "../../kube/outage-log.ts";
 import type { KubeClient } from "../../kube/port.ts";
 import { createAlarms } from "./alarms.ts";
-import { createSharedCalls } from "./shared-calls.ts";
 
 /** Tokens by which containers prove to be of a service account, each bound to its pod. */
 export interface ServiceAccountTokens {
@@ -34,6 +34,8 @@ export interface ServiceAccountTokens {
 export interface ServiceAccountTokenRequest {
   readonly namespace: string;
   readonly serviceAccount: string;
+  /** Another account of that name gets no token. Default: any. */
+  readonly serviceAccountUid?: string | undefined;
   /** Empty: the API server's own. */
   readonly audiences: readonly string[];
   readonly expirationSeconds: number;
@@ -194,6 +196,7 @@ async function requestToken(
   const body: TokenRequest = {
     apiVersion: "authentication.k8s.io/v1",
     kind: "TokenRequest",
+    ...(request.serviceAccountUid !== undefined && { metadata: { uid: request.serviceAccountUid } }),
     spec: {
       audiences: [...audiences],
       expirationSeconds,
@@ -230,7 +233,8 @@ function toTokenError(error: unknown, request: ServiceAccountTokenRequest, hadTo
   return new TokenError("expired", `token ${key} expired and refresh failed: ${reason}`, options);
 }
 
-function keyOf({ namespace, serviceAccount, audiences, expirationSeconds, pod }: ServiceAccountTokenRequest): string {
-  const parts = [namespace, serviceAccount, audiences, expirationSeconds, pod.name, pod.uid];
+function keyOf(request: ServiceAccountTokenRequest): string {
+  const { namespace, serviceAccount, serviceAccountUid = "", audiences, expirationSeconds, pod } = request;
+  const parts = [namespace, serviceAccount, serviceAccountUid, audiences, expirationSeconds, pod.name, pod.uid];
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
 }

@@ -7,7 +7,7 @@ import type { Timeline } from "../../base/timeline.ts";
 import type * as cri from "../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../cri/port.ts";
 import type { Host } from "../../host/port.ts";
-import type { PresentImage } from "../images/image-ensurer.ts";
+import type { PresentImage } from "../images/image-outcome.ts";
 import { isSameContainer } from "./config/container-hash.ts";
 import type { PodConfigs } from "./create-pod-configs.ts";
 import { createRuntimeMetrics } from "./metrics.ts";

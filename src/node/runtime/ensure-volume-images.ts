@@ -1,6 +1,6 @@
 import type { Container, Pod } from "../../api/gen/types.ts";
 import { ImageSpec } from "../../cri/gen/cri-v1.ts";
-import type { PresentImage } from "../images/image-ensurer.ts";
+import type { PresentImage } from "../images/image-outcome.ts";
 import { findImageMountProblem, type RuntimeVersion } from "../volumes/image/image-mount-support.ts";
 import type { ReadyVolume } from "../volumes/volume-plugin.ts";
 import type { StartFailure } from "./start-failure.ts";

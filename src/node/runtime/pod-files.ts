@@ -74,7 +74,9 @@ export function createPodFiles(deps: PodFilesDeps, options: PodFilesOptions): Po
 
   const makeTerminationLog = async (uid: string, { container, restartCount }: ContainerToStart): Promise<string> => {
     const directory = terminationLogDirectory(rootDirectory, uid, container.name);
-    await files.makeDirectory(directory, 0o750);
+    if ((await files.stat(directory)) === undefined) {
+      for (const made of [parentOf(directory), directory]) await files.makeDirectory(made, 0o750);
+    }
     const path = `${directory}/${terminationLogName(restartCount)}`;
     // Whatever user the container runs as must be able to write it, and must not find another one's words in it.
     await files.replace(path, "", 0o666);
@@ -128,3 +130,5 @@ async function removeOldLogs(files: Files, directory: string, restartCount: numb
     // They go with the pod at the latest.
   }
 }
+
+const parentOf = (path: string) => path.slice(0, path.lastIndexOf("/"));

@@ -1,4 +1,4 @@
-import type { LifecycleHandler } from "../../api/gen/types.ts";
+import type { ContainerUser, LifecycleHandler } from "../../api/gen/types.ts";
 
 /**
  * What the runtime says about pods, in the node agent's words: everything that the plan, the status and PLEG read.
@@ -81,6 +81,8 @@ export interface ContainerRuntimeStatus {
   /** The termination message: from its file, else the log's tail where the policy says so, else the runtime's word. */
   message: string;
   logPath: string;
+  /** Whom its first process runs as, where the runtime tells. */
+  user?: ContainerUser;
   /** How to stop it when its pod's manifest is gone, from its annotations. */
   recordedStop?: RecordedStop;
 }

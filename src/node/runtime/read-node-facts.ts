@@ -40,6 +40,7 @@ export async function readNodeFacts(host: Host, config: NodeAgentConfig): Promis
       capacityBytes: 0n,
     },
     seLinuxEnabled: (await host.files.stat("/sys/fs/selinux/enforce")) !== undefined,
+    appArmorEnabled: await readHasAppArmor(host.files),
     hugepageSizes: await readHugepageSizes(host.files),
   };
 }
@@ -66,6 +67,13 @@ async function readResolvConf(files: Files, path: string): Promise<ResolvConf | 
     if (codeOf(error) === "ENOENT") return undefined;
     throw error;
   }
+}
+
+/** It may be built in, mounted and turned off (`IsEnabled` of libcontainer/apparmor). */
+async function readHasAppArmor(files: Files): Promise<boolean> {
+  if ((await files.stat("/sys/kernel/security/apparmor")) === undefined) return false;
+  const enabled = await files.read("/sys/module/apparmor/parameters/enabled", MAX_FILE_BYTES).catch(() => undefined);
+  return enabled?.toString("utf8").startsWith("Y") === true;
 }
 
 /** The kernel lists them as directories named `hugepages-2048kB`. */

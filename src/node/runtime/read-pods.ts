@@ -1,5 +1,5 @@
 import { decodeObject } from "../../api/decode.ts";
-import type { LifecycleHandler } from "../../api/gen/types.ts";
+import type { ContainerUser, LifecycleHandler } from "../../api/gen/types.ts";
 import {
   CONTAINER_HASH_ANNOTATION,
   CONTAINER_NAME_LABEL,
@@ -170,8 +170,16 @@ async function containerStatus(
     reason: status.reason,
     message: state === "exited" ? await readTerminationMessage(host.files, status) : status.message,
     logPath: status.logPath,
+    ...(status.user && { user: containerUser(status.user) }),
     recordedStop: recordedStop(annotations),
   };
+}
+
+function containerUser({ linux }: cri.ContainerUser): ContainerUser {
+  if (linux === undefined) return {};
+  const { uid, gid, supplementalGroups } = linux;
+  const groups = supplementalGroups.map(Number);
+  return { linux: { uid: Number(uid), gid: Number(gid), ...(groups.length > 0 && { supplementalGroups: groups }) } };
 }
 
 /** What was written on the container when it was made; unreadable annotations count as none. */

@@ -5,7 +5,7 @@ import type { Timeline } from "../../base/timeline.ts";
 import * as cri from "../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../cri/port.ts";
 import type { Host } from "../../host/port.ts";
-import type { PresentImage } from "../images/image-ensurer.ts";
+import type { PresentImage } from "../images/image-outcome.ts";
 import type { RuntimeVersion } from "../volumes/image/image-mount-support.ts";
 import type { ReadyVolume } from "../volumes/volume-plugin.ts";
 import type { EnvironmentVariable } from "./config/environment.ts";

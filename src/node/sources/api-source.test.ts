@@ -100,6 +100,26 @@ describe("the API source", () => {
     ]);
   });
 
+  it("tells how pods went that it saw going, once", async () => {
+    for (const name of ["a", "b", "c"]) server.put(pod(name));
+    await start();
+    server.remove("a", { deletionGracePeriodSeconds: 0 });
+    await clock.settle();
+    expect(lastNames()).toEqual(["b", "c"]);
+    const lastSeen = [...(snapshots.at(-1)?.lastSeen ?? [])];
+    expect(lastSeen.map(([uid, { metadata }]) => [uid, metadata?.deletionGracePeriodSeconds])).toEqual([["uid-a", 0]]);
+    server.put(pod("d"));
+    await clock.settle();
+    expect(snapshots.at(-1)?.lastSeen).toBeUndefined();
+    server.isAway = true;
+    server.disconnect();
+    server.remove("b");
+    server.isAway = false;
+    await clock.advance(60_000);
+    expect(lastNames()).toEqual(["c", "d"]);
+    expect(snapshots.at(-1)?.lastSeen).toBeUndefined();
+  });
+
   it("gives one snapshot for changes that come together", async () => {
     await start();
     for (let index = 0; index < 100; index++) server.put(pod(`pod-${index}`));

@@ -1,13 +1,13 @@
 import type { Pod } from "../../api/gen/types.ts";
 import { PODS } from "../../api/kube-resource.ts";
-import { podReference } from "../../api/pods.ts";
+import { podReference, podUid } from "../../api/pods.ts";
 import { childController, isAbort } from "../../base/abort.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import { createReflector } from "../../kube/create-reflector.ts";
 import type { KubeClient } from "../../kube/port.ts";
-import type { Reflector } from "../../kube/reflector.ts";
+import type { Reflector, ReflectorChange } from "../../kube/reflector.ts";
 import type { PodSourceLoop, SnapshotListener } from "./source-snapshot.ts";
 
 export interface ApiSourceDeps {
@@ -36,17 +36,23 @@ export function createApiSource(deps: ApiSourceDeps, { nodeName }: ApiSourceOpti
   const { clock, emit } = deps;
   const selectUsable = createUsableFilter(deps.log, nodeName);
   let timer: Timer | undefined;
+  let lastSeen = new Map<string, Pod>();
 
   const reflector: Reflector<Pod> = createReflector(deps, {
     resource: PODS,
     fieldSelector: `spec.nodeName=${nodeName}`,
-    onChange: () => scheduleSnapshot(),
+    onChange(changes) {
+      for (const change of changes) if (wasSeenToEnd(change)) lastSeen.set(podUid(change.object), change.object);
+      scheduleSnapshot();
+    },
   });
   /** A connection hands over several events in one turn of the loop: they are one change. */
   const scheduleSnapshot = () => {
     timer ??= clock.setTimer(0, () => {
       timer = undefined;
-      emit({ source: "api", pods: selectUsable(reflector.list()) });
+      const gone = lastSeen;
+      lastSeen = new Map();
+      emit({ source: "api", pods: selectUsable(reflector.list()), ...(gone.size > 0 && { lastSeen: gone }) });
     });
   };
 
@@ -68,6 +74,11 @@ export function createApiSource(deps: ApiSourceDeps, { nodeName }: ApiSourceOpti
       }
     },
   };
+}
+
+/** A deletion that came as an event, and not as an absence from a list. */
+function wasSeenToEnd({ type, object, previous }: ReflectorChange<Pod>): boolean {
+  return type === "DELETED" && object !== previous;
 }
 
 /** Leaves out, and says once, what no server may send and the node could not run or must not. */

@@ -13,6 +13,11 @@ export interface SourceSnapshot {
    * same. Until a snapshot without this, what runs is not cleaned up.
    */
   isPartial?: boolean;
+  /**
+   * Pods that went since the last snapshot, by UID, as they were at their end: one that was deleted by force was marked
+   * with its grace period only then. Absent where nobody was there to see it.
+   */
+  lastSeen?: ReadonlyMap<string, Pod>;
 }
 
 /** A pod and where it stands. */

@@ -111,6 +111,53 @@ describe("what never goes back", () => {
   });
 });
 
+describe("the end of a pod", () => {
+  const EVICTED = { phase: "Failed", reason: "Evicted", message: "too much" } as const;
+  const told = (own: PodStatus, api: PodStatus, mayRun: boolean) => {
+    const pod = makePod();
+    const { phase, reason, message } = computeApiStatus({ pod, status: own, mayRun }, { ...pod, status: api }, NOW);
+    return { phase, reason, message };
+  };
+  const NO_WORDS = { reason: undefined, message: undefined };
+
+  it.each<[string, PodStatus, PodStatus, boolean, object]>([
+    [
+      "is not told while something of it may run",
+      EVICTED,
+      { phase: "Running" },
+      true,
+      { phase: "Running", ...NO_WORDS },
+    ],
+    [
+      "leaves the reason before it as it is",
+      EVICTED,
+      { phase: "Pending", reason: "R" },
+      true,
+      { phase: "Pending", reason: "R" },
+    ],
+    ["is told with its reason when nothing does", EVICTED, { phase: "Running" }, false, EVICTED],
+    ["is not taken back where it was told", EVICTED, EVICTED, true, EVICTED],
+    ["holds nothing else up", { phase: "Running" }, { phase: "Pending" }, true, { phase: "Running", ...NO_WORDS }],
+  ])("%s", (_what, own, api, mayRun, expected) => {
+    expect(told(own, api, mayRun)).toMatchObject(expected);
+  });
+
+  it("comes with what is said of the disruption, and not after it", () => {
+    const disrupted = {
+      ...EVICTED,
+      conditions: [condition("DisruptionTarget", "True", { reason: "TerminationByKubelet" })],
+    };
+    const pod = makePod();
+    const typesOf = (mayRun: boolean) =>
+      computeApiStatus(
+        { pod, status: disrupted, mayRun },
+        { ...pod, status: { phase: "Running" } },
+        NOW,
+      ).conditions?.map(({ type }) => type);
+    expect([typesOf(true), typesOf(false)]).toEqual([[], ["DisruptionTarget"]]);
+  });
+});
+
 describe("others' fields", () => {
   it("stay, and are not the node's to set", () => {
     const api = { nominatedNodeName: "n", resourceClaimStatuses: [{ name: "c", resourceClaimName: "c-1" }] };

@@ -1,8 +1,16 @@
 import type { Pod, PodCondition, PodStatus } from "../../api/gen/types.ts";
 import { isTerminalPhase } from "../../api/pods.ts";
 import { formatTime } from "../../base/clock.ts";
-import { mergePodStatus } from "./merge-pod-status.ts";
+import { mergePodStatus, withVerdictOf } from "./merge-pod-status.ts";
 import { isOwnedCondition } from "./pod-conditions.ts";
+
+/** What the node says of a pod. */
+interface OwnStatus {
+  readonly pod: Pod;
+  readonly status: PodStatus;
+  /** Something of the pod may run still. */
+  readonly mayRun?: boolean;
+}
 
 /** What is said of a pod's disruption by the node that ends it, rather than by whoever else may (upstream: types.go). */
 const TERMINATION_BY_KUBELET = "TerminationByKubelet";
@@ -11,13 +19,12 @@ const TERMINATION_BY_KUBELET = "TerminationByKubelet";
  * The status that the API is to have: what the node says, what others own, and of both what never goes back (upstream:
  * `mergePodStatus`, pkg/kubelet/status/status_manager.go). `apiPod` is the API's pod that shows the node's.
  */
-export function computeApiStatus(
-  { pod, status }: { pod: Pod; status: PodStatus },
-  apiPod: Pod,
-  now: number,
-): PodStatus {
+export function computeApiStatus({ pod, status, mayRun }: OwnStatus, apiPod: Pod, now: number): PodStatus {
   const api = apiPod.status ?? {};
-  const own = mergePodStatus(pod, api, status, now);
+  const merged = mergePodStatus(pod, api, status, now);
+  // Whoever sees a pod end may replace it at once, and give another what it holds.
+  const isEarly = mayRun === true && isTerminalPhase(merged.phase) && !isTerminalPhase(api.phase);
+  const own = isEarly ? withVerdictOf(api, merged) : merged;
   // Static pods have none, and their mirrors are left without one as upstream leaves them (KEP-5067).
   const generation = own.observedGeneration ?? pod.metadata?.generation;
   const observedGeneration = latest(generation, api.observedGeneration);

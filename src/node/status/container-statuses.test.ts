@@ -22,6 +22,14 @@ const crashLoop = new Map([["main", { reason: "CrashLoopBackOff", message: "back
 const failed = { terminated: { exitCode: 1, reason: "Error", containerID: "containerd://main-0" } };
 
 describe("the state of a container that the runtime knows", () => {
+  test.each([
+    ["tells whom it runs as", { linux: { uid: 1000, gid: 3000, supplementalGroups: [3000, 4000] } }],
+    ["does not tell", undefined],
+  ])("by a runtime that %s", (_what, user) => {
+    const runtime = makeRuntimeStatus([makeContainer("main running", { ...(user && { user }) })]);
+    expect(computeMain(makePod({}), runtime).user).toEqual(user);
+  });
+
   test("running, with its start", () => {
     const main = computeMain(makePod({}), makeRuntimeStatus([makeContainer("main running", { startedAt: 1_500 })]));
     expect(main).toEqual({

@@ -81,6 +81,7 @@ function statusFromRuntime(
     restartCount: Math.max(newest.restartCount, (published?.restartCount ?? 0) + lost),
     state: stateFromRuntime(input, newest, published),
     lastState: lastStateOf(input, { newest, older, published }),
+    ...(newest.user && { user: newest.user }),
   };
 }
 

@@ -72,7 +72,8 @@ function restarts(subject: { pod: Pod; kind: ContainerKind; container: Container
   return isRestartableInitContainer(container) || (failed && restartsAfter(pod, true));
 }
 
-function withVerdictOf(published: PodStatus, status: PodStatus): PodStatus {
+/** The status with the other one's phase, and why it is so. */
+export function withVerdictOf(published: PodStatus, status: PodStatus): PodStatus {
   const { phase: _phase, reason: _reason, message: _message, ...rest } = status;
   const { phase, reason, message } = published;
   return {

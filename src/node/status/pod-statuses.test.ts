@@ -64,6 +64,19 @@ describe("publishing", () => {
     expect(statuses.list()[0]?.pod).toBe(changed);
   });
 
+  test("that nothing of a pod runs any more is news where it has ended, and only there", () => {
+    const { statuses } = setUp();
+    const pod = makePod({});
+    expect(statuses.set(pod, { phase: "Running" }, { mayRun: true })).toBe(true);
+    expect(statuses.set(pod, { phase: "Running" }, { mayRun: false })).toBe(false);
+    expect(statuses.set(pod, { phase: "Failed" }, { mayRun: true })).toBe(true);
+    expect(statuses.set(pod, { phase: "Failed" }, { mayRun: true })).toBe(false);
+    expect(statuses.list()).toMatchObject([{ status: { phase: "Failed" }, mayRun: true }]);
+    expect(statuses.set(pod, { phase: "Failed" }, { mayRun: false })).toBe(true);
+    expect(statuses.list()).toMatchObject([{ status: { phase: "Failed" }, mayRun: false }]);
+    expect(statuses.set(pod, { phase: "Failed" })).toBe(false);
+  });
+
   test("a removed pod begins anew", () => {
     const { statuses } = setUp();
     statuses.set(makePod({}), { phase: "Failed" });

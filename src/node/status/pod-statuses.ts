@@ -1,5 +1,5 @@
 import type { Pod, PodStatus } from "../../api/gen/types.ts";
-import { podUid } from "../../api/pods.ts";
+import { isTerminalPhase, podUid } from "../../api/pods.ts";
 import type { Clock } from "../../base/clock.ts";
 import { mergePodStatus } from "./merge-pod-status.ts";
 import { isPodStatusEqual } from "./pod-status-equal.ts";
@@ -9,6 +9,8 @@ import { computeTerminatedPodStatus } from "./terminated-pod-status.ts";
 interface PublishedPodStatus {
   pod: Pod;
   status: PodStatus;
+  /** Something of the pod may run still, whatever its phase. */
+  mayRun: boolean;
 }
 
 /**
@@ -18,9 +20,10 @@ interface PublishedPodStatus {
 export interface PodStatuses {
   /**
    * Publishes what may follow the status before it (see `mergePodStatus`); false when that is no news. The pod's spec
-   * must be its current one, because it decides what may restart.
+   * must be its current one, because it decides what may restart. `mayRun` (default false): something of it may run, so
+   * that nobody else is to hear yet that it has ended.
    */
-  set(pod: Pod, status: PodStatus): boolean;
+  set(pod: Pod, status: PodStatus, options?: { mayRun?: boolean }): boolean;
   get(uid: string): PodStatus | undefined;
   /** In the order in which the pods were first told of. */
   list(): PublishedPodStatus[];
@@ -36,19 +39,20 @@ export function createPodStatuses({ clock }: { clock: Pick<Clock, "now"> }): Pod
   const entries = new Map<string, PublishedPodStatus>();
   const listeners = new Set<(published: PublishedPodStatus) => void>();
 
-  const publish = (pod: Pod, next: PodStatus): boolean => {
+  const publish = (pod: Pod, next: PodStatus, { mayRun = false }: { mayRun?: boolean } = {}): boolean => {
     const uid = podUid(pod);
     const entry = entries.get(uid);
     const merged = mergePodStatus(pod, entry?.status ?? pod.status ?? {}, next, clock.now());
     // A new generation that was seen is news, also where it changed nothing else (KEP-5067).
     const generation = pod.metadata?.generation;
     const status = generation === undefined ? merged : { ...merged, observedGeneration: generation };
-    if (entry !== undefined && isPodStatusEqual(entry.status, status)) {
+    const hasEnded = entry?.mayRun === true && !mayRun && isTerminalPhase(status.phase);
+    if (entry !== undefined && !hasEnded && isPodStatusEqual(entry.status, status)) {
       // The spec or its metadata may be news all the same, to those who list.
-      entries.set(uid, { pod, status: entry.status });
+      entries.set(uid, { pod, status: entry.status, mayRun });
       return false;
     }
-    const published = { pod, status };
+    const published = { pod, status, mayRun };
     entries.set(uid, published);
     for (const listener of [...listeners]) listener(published);
     return true;

@@ -196,21 +196,6 @@ describe("what others write", () => {
   });
 });
 
-describe("a server that drops a field", () => {
-  it("is asked for it twice, and then left alone", async () => {
-    const rig = await setUp();
-    rig.api.decode = ({ hostIPs: _unknown, ...status }) => status;
-    const status = { phase: "Running", hostIP: "192.0.2.1", hostIPs: [{ ip: "192.0.2.1" }] };
-    rig.statuses.set(apiPod("a"), status);
-    await rig.clock.advance(60_000);
-    expect(rig.api.requests).toEqual(["patch a", "patch a"]);
-    rig.statuses.set(apiPod("a"), { ...status, message: "news" });
-    await rig.clock.advance(60_000);
-    expect(rig.api.requests).toHaveLength(3);
-    expect(rig.api.get("a")?.status?.message).toBe("news");
-  });
-});
-
 describe("failures", () => {
   it("are retried ever more slowly, for each pod on its own, up to half a minute", async () => {
     const rig = await setUp([apiPod("a"), apiPod("b")]);

@@ -2,11 +2,14 @@ import type { Pod, PodStatus } from "../../api/gen/types.ts";
 import { isMirrorPod, isStaticPod, podUid } from "../../api/pods.ts";
 import { computeApiStatus } from "./api-status.ts";
 import { computeStatusPatch } from "./status-patch.ts";
+import { isPartOf } from "./strategic-diff.ts";
 
 /** What the node says of a pod, and of which version of it. */
 export interface PublishedStatus {
   readonly pod: Pod;
   readonly status: PodStatus;
+  /** Something of the pod may run still. Default false. */
+  readonly mayRun?: boolean;
 }
 
 /**
@@ -18,10 +21,16 @@ export interface PublishedStatus {
  * ```
  */
 export type DeliveryStep =
-  | { readonly kind: "patch"; readonly target: Pod; readonly body: object; readonly text: string }
+  | { readonly kind: "patch"; readonly target: Pod; readonly body: PatchBody; readonly text: string }
   | { readonly kind: "delete"; readonly target: Pod }
   | { readonly kind: "rest"; readonly isTold: boolean }
   | { readonly kind: "over" };
+
+/** A strategic merge patch of a pod. */
+interface PatchBody {
+  readonly metadata: object;
+  readonly status: object;
+}
 
 type PatchStep = Extract<DeliveryStep, { kind: "patch" }>;
 
@@ -70,7 +79,7 @@ export function createStatusDelivery({ clock, apiPod }: DeliveryDeps): StatusDel
   let since: number | undefined;
   let answered: { pod: Pod; at: number } | undefined;
   let goneUid: string | undefined;
-  /** A patch that the API took without doing it, as an old server does with a field that it does not know. */
+  /** What the API took without doing it, as an old server does with a field that it does not know: a patch of that alone. */
   let idle: string | undefined;
   let refused: string | undefined;
   let isDropped = false;
@@ -138,7 +147,9 @@ export function createStatusDelivery({ clock, apiPod }: DeliveryDeps): StatusDel
     acknowledge(step, answer) {
       answered = { pod: answer, at: clock.monotonic() };
       sends = { ...sends, count: stoodMs() > CONTEST_MS ? 1 : sends.count + 1, lastAt: clock.monotonic() };
-      if (nextPatch(answer)?.text === step.text) idle = step.text;
+      // What the answer lacks of all that it was asked for, the server does not take: asking again changes nothing.
+      const left = nextPatch(answer);
+      if (left !== undefined && isPartOf(left.body.status, step.body.status)) idle = left.text;
     },
     reread(answer) {
       answered = { pod: answer, at: clock.monotonic() };

@@ -5,7 +5,7 @@ import { PODS } from "../../api/kube-resource.ts";
 import { applyStrategicMergePatch } from "../../api/patch/strategic-merge.ts";
 import { servedNode } from "../../api/schema-node.ts";
 import { computeStatusPatch, normalizePodStatus } from "./status-patch.ts";
-import { diffStrategic } from "./strategic-diff.ts";
+import { diffStrategic, isPartOf } from "./strategic-diff.ts";
 
 const NODE = servedNode("PodStatus");
 const ready = (status: string, reason?: string) => ({ type: "Ready", status, ...(reason && { reason }) });
@@ -145,5 +145,23 @@ describe("any patch", () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe("a patch is part of another", () => {
+  it.each([
+    [{}, { a: 1 }, true],
+    [{ a: 1 }, { a: 1, b: 2 }, true],
+    [{ a: 1 }, { a: 2 }, false],
+    [{ a: null }, { a: null }, true],
+    [{ a: null }, {}, false],
+    [{ a: { b: 1 } }, { a: { b: 1, c: 2 } }, true],
+    [{ a: { b: 1 } }, { a: 1 }, false],
+    [{ l: [{ n: "x" }] }, { l: [{ n: "x", v: 1 }] }, true],
+    [{ l: [{ n: "x" }] }, { l: [{ n: "x" }, { n: "y" }] }, false],
+    [{ l: [{ n: "x" }, { n: "y" }] }, { l: [{ n: "y" }, { n: "x" }] }, false],
+    [{ l: [] }, { l: {} }, false],
+  ])("%j of %j: %s", (part, whole, expected) => {
+    expect(isPartOf(part, whole)).toBe(expected);
   });
 });

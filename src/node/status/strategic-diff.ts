@@ -97,3 +97,12 @@ function isSameJson(left: unknown, right: unknown): boolean {
   const keys = Object.keys(left);
   return keys.length === Object.keys(right).length && keys.every((key) => isSameJson(left[key], right[key]));
 }
+
+/** True when the second patch asks for all that the first one does, with the same values, and perhaps for more. */
+export function isPartOf(part: unknown, whole: unknown): boolean {
+  if (Array.isArray(part) && Array.isArray(whole)) {
+    return part.length === whole.length && part.every((item, index) => isPartOf(item, whole[index]));
+  }
+  if (!isRecord(part) || !isRecord(whole)) return Object.is(part, whole);
+  return Object.keys(part).every((key) => Object.hasOwn(whole, key) && isPartOf(part[key], whole[key]));
+}

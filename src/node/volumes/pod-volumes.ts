@@ -11,6 +11,7 @@ import type {
   ReadyVolume,
   VolumePlace,
   VolumePlugin,
+  VolumeRequest,
   VolumeSetUp,
   VolumeSource,
 } from "./volume-plugin.ts";
@@ -65,11 +66,21 @@ export function createPodVolumes(deps: PodVolumesDeps, options: { rootDirectory:
     async setUp(pod, signal = new AbortController().signal) {
       const directories = volumeDirectories(options.rootDirectory, podReference(pod).uid);
       const volumes = findUsedVolumes(pod);
+      const found = await Promise.allSettled(
+        volumes.map(async (volume): Promise<FoundVolume> => {
+          const source = await findSource(pod, volume, signal);
+          const request = { pod, volumeName: volume.name, source, directories, signal };
+          return { plugin: pluginOf(source), request };
+        }),
+      );
+      const admissions = admitAll(found);
       // All of them, also when one has failed: none is left under way, and one error names every culprit.
       const begun = await Promise.allSettled(
-        volumes.map(async (volume) => {
-          const source = await findSource(pod, volume, signal);
-          return await pluginOf(source).setUp({ pod, volumeName: volume.name, source, directories, signal });
+        found.map(async (outcome) => {
+          if (outcome.status === "rejected") throw outcome.reason;
+          const { plugin, request } = outcome.value;
+          await admissions.get(plugin);
+          return await plugin.setUp(request);
         }),
       );
       const finished = finish(volumes, begun);
@@ -98,6 +109,23 @@ export function createPodVolumes(deps: PodVolumesDeps, options: { rootDirectory:
       }
     },
   };
+}
+
+interface FoundVolume {
+  readonly plugin: VolumePlugin;
+  readonly request: VolumeRequest;
+}
+
+/** By plugin, where it has a say: of all that is known of the pod's volumes at once. */
+function admitAll(found: readonly PromiseSettledResult<FoundVolume>[]): ReadonlyMap<VolumePlugin, Promise<void>> {
+  const known = found.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+  const admissions = new Map<VolumePlugin, Promise<void>>();
+  for (const plugin of new Set(known.map((volume) => volume.plugin))) {
+    if (plugin.admit === undefined) continue;
+    const own = known.filter((volume) => volume.plugin === plugin);
+    admissions.set(plugin, plugin.admit(own.map(({ request }) => request)));
+  }
+  return admissions;
 }
 
 async function finish(volumes: readonly Volume[], begun: readonly PromiseSettledResult<VolumeSetUp>[]): Promise<void> {

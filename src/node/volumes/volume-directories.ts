@@ -23,6 +23,8 @@ export interface VolumeDirectories {
 
 /** The plugin whose notes those of others are kept with. */
 export const EMPTY_DIR_PLUGIN = "kubernetes.io/empty-dir";
+/** The plugin of config maps, whose volumes count as their pod's storage. */
+export const CONFIG_MAP_PLUGIN = "kubernetes.io/configmap";
 
 /** Of the pod of this UID; `rootDirectory` is kubelet's `--root-dir`. */
 export function volumeDirectories(rootDirectory: string, podUid: string): VolumeDirectories {

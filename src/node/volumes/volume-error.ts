@@ -2,7 +2,15 @@ import { isAbort } from "../../base/abort.ts";
 import { messageOf } from "../../base/errors.ts";
 
 /** Reasons of the events that users know. */
-export type VolumeEventReason = "FailedMount" | "FailedAttachVolume" | "FailedMapVolume" | "VolumeResizeFailed";
+export type VolumeEventReason =
+  | "FailedMount"
+  | "FailedAttachVolume"
+  | "FailedMapVolume"
+  | "VolumeResizeFailed"
+  | RejectionReason;
+
+/** Of pods that never get their volumes here. */
+export type RejectionReason = "VolumeAttachmentLimitExceeded";
 
 /** A step that failed, in words that stand for themselves: `MountVolume.MountDevice failed for volume "pv-1" : …`. */
 export class VolumeOperationError extends Error {
@@ -11,13 +19,13 @@ export class VolumeOperationError extends Error {
   /** It waits for others, who may be done this soon; undefined: the pod's usual back-off. */
   readonly retryAfterMs: number | undefined;
   /** It will never be otherwise: a pod that has not run yet fails with this reason. */
-  readonly rejectionReason: string | undefined;
+  readonly rejectionReason: RejectionReason | undefined;
   /** Nothing is wrong yet: it is no event. */
   readonly isQuiet: boolean;
 
   constructor(message: string, options: VolumeOperationErrorOptions = {}) {
     super(message, { cause: options.cause });
-    this.reason = options.reason ?? "FailedMount";
+    this.reason = options.rejectionReason ?? options.reason ?? "FailedMount";
     this.retryAfterMs = options.retryAfterMs;
     this.rejectionReason = options.rejectionReason;
     this.isQuiet = options.isQuiet === true;
@@ -27,7 +35,7 @@ export class VolumeOperationError extends Error {
 interface VolumeOperationErrorOptions {
   readonly reason?: VolumeEventReason;
   readonly retryAfterMs?: number | undefined;
-  readonly rejectionReason?: string | undefined;
+  readonly rejectionReason?: RejectionReason | undefined;
   readonly isQuiet?: boolean;
   readonly cause?: unknown;
 }
@@ -48,8 +56,10 @@ export class VolumeError extends Error {
   readonly rejection: { readonly reason: string; readonly message: string } | undefined;
 
   constructor(failures: readonly VolumeFailure[]) {
-    super(failures.map((failure) => complaintOf(failure).message).join("; "), { cause: failures[0]?.error });
-    this.complaints = failures.filter((failure) => !isQuiet(failure)).map(complaintOf);
+    super([...new Set(failures.map((failure) => complaintOf(failure).message))].join("; "), {
+      cause: failures[0]?.error,
+    });
+    this.complaints = withoutRepeats(failures.filter((failure) => !isQuiet(failure)).map(complaintOf));
     const errors = failures.map(({ error }) => error).filter((error) => error instanceof VolumeOperationError);
     const waits = errors.map(({ retryAfterMs }) => retryAfterMs).filter((wait) => wait !== undefined);
     this.retryAfterMs = waits.length === 0 ? undefined : Math.min(...waits);
@@ -68,6 +78,13 @@ export interface VolumeFailure {
 export function volumeError(failures: readonly VolumeFailure[]): Error {
   for (const { error } of failures) if (error instanceof Error && isAbort(error)) return error;
   return new VolumeError(failures);
+}
+
+/** What is wrong with several volumes alike is said once. */
+function withoutRepeats(complaints: readonly VolumeComplaint[]): VolumeComplaint[] {
+  return complaints.filter(({ reason, message }, index) => {
+    return complaints.findIndex((other) => other.reason === reason && other.message === message) === index;
+  });
 }
 
 function isQuiet({ error }: VolumeFailure): boolean {

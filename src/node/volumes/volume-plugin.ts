@@ -12,6 +12,11 @@ export interface VolumePlugin {
   /** Whether this is one of its volumes. */
   supports(source: VolumeSource): boolean;
   /**
+   * Whether the pod may have all these volumes of the plugin, those that it has already among them; asked before the first
+   * of them is set up, at every sync. Rejects with a `VolumeOperationError` where not: then none of them is.
+   */
+  admit?(requests: readonly VolumeRequest[]): Promise<void>;
+  /**
    * Called at every sync of the pod, and does little where nothing changed. Rejects with a `VolumeOperationError` where its
    * words are to stand for themselves; with any error else, which is then told as a failed `MountVolume.SetUp`.
    */

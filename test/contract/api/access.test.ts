@@ -13,6 +13,9 @@ interface Rule {
 
 const AUTHORIZATION = "/apis/authorization.k8s.io/v1";
 
+/** The first minor version in which everybody may ask who they are. */
+const SELF_SUBJECT_REVIEW = 28;
+
 describe.each(apiServersUnderTest())("access, on $name", (candidate) => {
   const server = useApiServer(candidate);
   let namespace: string;
@@ -207,7 +210,21 @@ describe.each(apiServersUnderTest())("access, on $name", (candidate) => {
       });
     });
 
-    it("says who asks", async () => {
+    it("says by which certificate, too", async ({ skip }) => {
+      skip(server.minor < 33, "it is told since 1.33");
+      expect(await server.admin.object("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {})).toMatchObject({
+        status: {
+          userInfo: {
+            extra: {
+              "authentication.kubernetes.io/credential-id": [expect.stringMatching(/^X509SHA256=[0-9a-f]{64}$/)],
+            },
+          },
+        },
+      });
+    });
+
+    it("says who asks", async ({ skip }) => {
+      skip(server.minor < SELF_SUBJECT_REVIEW, "it is asked for since 1.28");
       const client = await account("named", []);
       const self = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
       expect(await client.object("POST", self, {})).toMatchObject({
@@ -224,7 +241,8 @@ describe.each(apiServersUnderTest())("access, on $name", (candidate) => {
       return client.json("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {}, { headers });
     };
 
-    it("is for who may impersonate", async () => {
+    it("is for who may impersonate", async ({ skip }) => {
+      skip(server.minor < SELF_SUBJECT_REVIEW, "it is asked for since 1.28");
       const headers = {
         "impersonate-user": "jane",
         "impersonate-group": ["dev", "ops"],
@@ -250,9 +268,15 @@ describe.each(apiServersUnderTest())("access, on $name", (candidate) => {
 
     it("is refused to all others", async () => {
       const client = await account("pretender", READ);
+      // Since 1.36 the right to impersonate may be bound to what is done then, and a refusal speaks of that.
+      const verb = server.minor >= 36 ? "impersonate-on:user-info:create" : "impersonate";
+      const resource =
+        server.minor >= 36
+          ? 'resource "selfsubjectreviews" in API group "authentication.k8s.io"'
+          : 'resource "users" in API group ""';
       expect(await whoAmI(client, { "impersonate-user": "kubernetes-admin" })).toMatchObject({
         status: 403,
-        body: { message: expect.stringContaining('cannot impersonate resource "users" in API group ""') },
+        body: { message: expect.stringContaining(`cannot ${verb} ${resource}`) },
       });
     });
 

@@ -30,6 +30,8 @@ export interface Answer {
 export interface ApiClient {
   /** A body that is a string goes out as it stands, anything else as JSON. */
   json(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
+  /** The answer as it arrives, of any form; a body that is bytes goes out as it stands. */
+  open(method: string, path: string, body?: Buffer, options?: CallOptions): Promise<IncomingMessage>;
   /** As `json`; rejects unless the answer is a success and an object. */
   object(method: string, path: string, body?: unknown, options?: CallOptions): Promise<KubeObject>;
   /** PATCH in one of the four ways. */
@@ -75,6 +77,7 @@ export function createApiClient(credentials: Credentials): ApiClient {
   };
   return {
     json,
+    open: (method, path, body, options = {}) => send({ method, path, body, ...options }),
     async object(method, path, body, options) {
       const answer = await json(method, path, body, options);
       if (answer.status >= 300 || !isKubeObject(answer.body)) throw unexpected(`${method} ${path}`, answer);
@@ -112,7 +115,7 @@ async function sendRequest(
   for (const [name, value] of Object.entries(query)) {
     for (const item of [value].flat()) url.searchParams.append(name, String(item));
   }
-  const payload = body === undefined ? undefined : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+  const payload = body === undefined ? undefined : bytesOf(body);
   const sent: Record<string, string | string[]> = {
     "user-agent": "contract/1.0",
     accept: "application/json",
@@ -129,6 +132,11 @@ async function sendRequest(
   });
 }
 
+function bytesOf(body: unknown): Buffer {
+  if (Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+}
+
 async function readAnswer(response: IncomingMessage): Promise<Answer> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(Buffer.from(chunk));
@@ -139,13 +147,14 @@ async function readAnswer(response: IncomingMessage): Promise<Answer> {
 }
 
 function readList(body: Readonly<Record<string, unknown>>): ObjectList {
-  const { metadata, items } = body;
+  const { apiVersion, kind, metadata, items } = body;
   const { resourceVersion, continue: next = "", remainingItemCount } = isRecord(metadata) ? metadata : {};
   const entries: readonly unknown[] = Array.isArray(items) ? items : [];
+  // The items of a list may leave out what the list says of them.
+  const told = { apiVersion: String(apiVersion), kind: String(kind).replace(/List$/, "") };
   return {
-    // The items of a list leave out what the list says of them.
     items: entries.flatMap((item) => {
-      const object = isRecord(item) ? { apiVersion: "", kind: "", ...item } : undefined;
+      const object = isRecord(item) ? { ...told, ...item } : undefined;
       return isKubeObject(object) ? [object] : [];
     }),
     resourceVersion: String(resourceVersion),

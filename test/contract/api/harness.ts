@@ -17,6 +17,8 @@ export interface ApiServerUnderTest {
 export interface ApiServer {
   /** May do everything. */
   readonly admin: ApiClient;
+  /** Of its version: 35 for 1.35. */
+  readonly minor: number;
   /** Clients of others: with a token, or nobody at all. */
   connect(credentials: { token?: string }): ApiClient;
 }
@@ -50,7 +52,7 @@ function textAt(value: unknown, path: readonly (string | number)[]): string {
     if (Array.isArray(inner)) return inner[Number(step)];
     return isRecord(inner) ? inner[step] : undefined;
   }, value);
-  if (typeof found !== "string") throw new Error(`the kubeconfig has no ${path.join(".")}`);
+  if (typeof found !== "string") throw new Error(`there is no ${path.join(".")}`);
   return found;
 }
 
@@ -59,12 +61,14 @@ export function useApiServer({ start }: ApiServerUnderTest): ApiServer {
   const clients: ApiClient[] = [];
   let started: StartedApiServer | undefined;
   let admin: ApiClient | undefined;
+  let minor = 0;
   const running = () => {
     if (started === undefined) throw new Error("the server runs only while the cases do");
     return started;
   };
   beforeAll(async () => {
     started = await start();
+    minor = await readMinor(connect(started.admin));
   });
   afterAll(async () => {
     for (const client of clients) client.close();
@@ -80,9 +84,19 @@ export function useApiServer({ start }: ApiServerUnderTest): ApiServer {
       admin ??= connect(running().admin);
       return admin;
     },
+    get minor() {
+      return minor;
+    },
     connect({ token }) {
       const { url, caPem } = running().admin;
       return connect({ url, caPem, ...(token !== undefined && { token }) });
     },
   };
+}
+
+async function readMinor(client: ApiClient): Promise<number> {
+  const { body } = await client.json("GET", "/version");
+  const minor = Number.parseInt(textAt(body, ["minor"]), 10);
+  if (Number.isNaN(minor)) throw new Error(`the server does not tell its version: ${JSON.stringify(body)}`);
+  return minor;
 }

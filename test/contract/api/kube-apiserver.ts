@@ -1,13 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { access, constants, mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { runAll } from "../../../src/base/errors.ts";
 import { nodeFiles } from "../../../src/host/node/node-files.ts";
-import { ensureClusterCertificates } from "../../../src/pki/cluster-certificates.ts";
+import { type ClusterCertificates, ensureClusterCertificates } from "../../../src/pki/cluster-certificates.ts";
 import { type Credentials, createApiClient } from "./client.ts";
+import { findFreePorts, requireProgram, type ServerProcess, startServerProcess } from "./server-processes.ts";
 
 /** What a started server is reached by. */
 export interface StartedApiServer {
@@ -16,72 +15,65 @@ export interface StartedApiServer {
   stop(): Promise<void>;
 }
 
-const START_TIMEOUT_MS = 90_000;
-const STOP_TIMEOUT_MS = 15_000;
-const POLL_MS = 100;
-/** Of what a server said before it ended, in the error that tells of it. */
-const SHOWN_LOG_CHARACTERS = 4_000;
-
-/** A process of the server, ended by its handle and by nothing else. */
-interface Running {
-  readonly process: ChildProcess;
-  /** What it wrote last. */
-  log(): string;
+/** kube-apiserver, which can go and come back, and what others that belong to it are started with. */
+export interface StartedKubeApiserver extends StartedApiServer {
+  /** Removed when it is stopped. */
+  readonly directory: string;
+  /** Where its certificates and keys are, under kubeadm's names. */
+  readonly pki: string;
+  readonly certificates: ClusterCertificates;
+  /** Ends kube-apiserver alone: etcd has what it had acknowledged. */
+  stopServer(): Promise<void>;
+  /** Starts it again, on the same port. */
+  startServer(): Promise<void>;
 }
 
-/** kube-apiserver and etcd of a directory, as controller-runtime's envtest starts them: on free ports, in a directory of their own. */
-export async function startKubeApiserver(assets: string): Promise<StartedApiServer> {
-  const [etcd, apiserver] = await Promise.all([findProgram(assets, "etcd"), findProgram(assets, "kube-apiserver")]);
+const START_TIMEOUT_MS = 90_000;
+const POLL_MS = 100;
+
+/**
+ * kube-apiserver and etcd of a directory, as controller-runtime's envtest starts them: on free ports, in a directory of
+ * their own. `flags` are added to kube-apiserver's.
+ */
+export async function startKubeApiserver(assets: string, flags: readonly string[] = []): Promise<StartedKubeApiserver> {
+  const [etcd, apiserver] = await Promise.all([
+    requireProgram(assets, "etcd"),
+    requireProgram(assets, "kube-apiserver"),
+  ]);
   const directory = await mkdtemp(join(tmpdir(), "nodelet-contract-"));
-  const running: Running[] = [];
+  const running: { etcd?: ServerProcess; apiserver?: ServerProcess } = {};
   const stop = async () => {
-    for (const { process } of running.toReversed()) await end(process);
-    await rm(directory, { recursive: true, force: true });
+    await runAll(
+      [
+        async () => await running.apiserver?.end(),
+        async () => await running.etcd?.end(),
+        async () => await rm(directory, { recursive: true, force: true }),
+      ],
+      "stopping kube-apiserver",
+    );
   };
   try {
-    const [clientPort, peerPort, securePort] = await freePorts(3);
+    const [clientPort, peerPort, securePort] = await findFreePorts(3);
     const etcdUrl = `http://127.0.0.1:${clientPort}`;
-    running.push(run(etcd, etcdArguments(directory, etcdUrl, `http://127.0.0.1:${peerPort}`)));
+    const store = startServerProcess(etcd, etcdArguments(directory, etcdUrl, `http://127.0.0.1:${peerPort}`));
+    running.etcd = store;
     const pki = join(directory, "pki");
-    const { authority, admin } = await ensureClusterCertificates(pki, { files: nodeFiles, now: Date.now(), hosts: [] });
-    running.push(run(apiserver, apiserverArguments({ directory, pki, etcdUrl, port: String(securePort) })));
+    const certificates = await ensureClusterCertificates(pki, { files: nodeFiles, now: Date.now(), hosts: [] });
     const url = `https://127.0.0.1:${securePort}`;
-    const credentials: Credentials = { url, caPem: authority.certificatePem, ...admin };
-    await untilReady(credentials, running);
-    return { admin: credentials, stop };
+    const admin: Credentials = { url, caPem: certificates.authority.certificatePem, ...certificates.admin };
+    const args = [...apiserverArguments({ directory, pki, etcdUrl, port: String(securePort) }), ...flags];
+    const startServer = async () => {
+      const server = startServerProcess(apiserver, args);
+      running.apiserver = server;
+      await untilReady(admin, [store, server]);
+    };
+    await startServer();
+    const stopServer = async () => await running.apiserver?.end();
+    return { admin, directory, pki, certificates, stopServer, startServer, stop };
   } catch (error) {
     await stop();
     throw error;
   }
-}
-
-async function findProgram(assets: string, name: string): Promise<string> {
-  const path = join(assets, name);
-  try {
-    await access(path, constants.X_OK);
-    return path;
-  } catch {
-    throw new Error(`KUBEBUILDER_ASSETS is ${assets}, and there is no ${name} in it that can be run`);
-  }
-}
-
-/** Free now; nobody else asks for ports in that range in the meantime. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, "127.0.0.1");
-      await once(server, "listening");
-      return server;
-    }),
-  );
-  return Promise.all(
-    servers.map(async (server) => {
-      const address = server.address();
-      server.close();
-      await once(server, "close");
-      return typeof address === "object" && address !== null ? address.port : 0;
-    }),
-  );
 }
 
 function etcdArguments(directory: string, clientUrl: string, peerUrl: string): string[] {
@@ -120,29 +112,18 @@ function apiserverArguments({ directory, pki, etcdUrl, port }: Placement): strin
     "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
     "--authorization-mode=Node,RBAC",
     "--enable-admission-plugins=NodeRestriction",
+    "--enable-bootstrap-token-auth",
     "--allow-privileged=true",
   ];
 }
 
-function run(program: string, args: readonly string[]): Running {
-  const process = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
-  let log = "";
-  const keep = (chunk: Buffer) => {
-    log = (log + chunk.toString()).slice(-SHOWN_LOG_CHARACTERS);
-  };
-  process.stdout?.on("data", keep);
-  process.stderr?.on("data", keep);
-  process.on("error", (error) => keep(Buffer.from(`${error.message}\n`)));
-  return { process, log: () => log };
-}
-
-async function untilReady(credentials: Credentials, running: readonly Running[]): Promise<void> {
+async function untilReady(credentials: Credentials, running: readonly ServerProcess[]): Promise<void> {
   const client = createApiClient(credentials);
   const deadline = Date.now() + START_TIMEOUT_MS;
   try {
     for (;;) {
-      for (const { process, log } of running) {
-        if (hasEnded(process)) throw new Error(`${process.spawnfile} ended before it was ready:\n${log()}`);
+      for (const { name, hasEnded, log } of running) {
+        if (hasEnded()) throw new Error(`${name} ended before it was ready:\n${log()}`);
       }
       // The default namespace is made shortly after the server says that it is ready.
       if ((await statusOf(client, "/readyz")) === 200 && (await statusOf(client, DEFAULT_NAMESPACE)) === 200) return;
@@ -163,16 +144,4 @@ async function statusOf(client: ReturnType<typeof createApiClient>, path: string
   } catch {
     return 0;
   }
-}
-
-const hasEnded = ({ pid, exitCode, signalCode }: ChildProcess) =>
-  pid === undefined || exitCode !== null || signalCode !== null;
-
-async function end(process: ChildProcess): Promise<void> {
-  if (hasEnded(process)) return;
-  const ended = once(process, "exit");
-  const force = setTimeout(() => process.kill("SIGKILL"), STOP_TIMEOUT_MS);
-  process.kill("SIGTERM");
-  await ended;
-  clearTimeout(force);
 }

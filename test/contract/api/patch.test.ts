@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { causesOf } from "./causes.ts";
 import type { PatchType } from "./client.ts";
 import { apiServersUnderTest, useApiServer } from "./harness.ts";
 import { configMap, deployment, newNamespace, pathsIn } from "./objects.ts";
@@ -90,14 +91,19 @@ describe.each(apiServersUnderTest())("patch, on $name", (candidate) => {
       expect(body).toHaveProperty("spec.template.spec.containers.length", 1);
     });
 
-    it("is a precondition where it has a resourceVersion or uid", async () => {
+    it("is a precondition where it has a resourceVersion", async () => {
       expect(await patched("merge", "stale", { metadata: { resourceVersion: "1" }, data: {} })).toMatchObject({
         status: 409,
         body: { reason: "Conflict" },
       });
+    });
+
+    it("cannot make it another object", async () => {
       const uid = "00000000-0000-0000-0000-000000000000";
-      const path = `${paths.configMaps}/stale`;
-      expect(await server.admin.patch("merge", path, { metadata: { uid } })).toMatchObject({ status: 409 });
+      const answer = await patched("merge", "another", { metadata: { uid } });
+      expect(answer).toMatchObject({ status: 422, body: { reason: "Invalid" } });
+      const message = `Invalid value: "${uid}": field is immutable`;
+      expect(causesOf(answer)).toEqual([{ reason: "FieldValueInvalid", field: "metadata.uid", message }]);
     });
 
     it("writes nothing where it changes nothing", async () => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { causesOf } from "./causes.ts";
 import { apiServersUnderTest, useApiServer } from "./harness.ts";
 import { changed, changedMetadata, configMap, deployment, newNamespace, pathsIn, pod } from "./objects.ts";
 
@@ -94,12 +95,14 @@ describe.each(apiServersUnderTest())("update, on $name", (candidate) => {
   it("cannot mark an object as deleted", async () => {
     const before = await created("undead");
     const body = changedMetadata(before, { deletionTimestamp: "2001-01-01T00:00:00Z" });
-    expect(await put("undead", body)).toMatchObject({
-      status: 422,
-      body: {
-        details: { causes: [{ field: "metadata.deletionTimestamp", message: expect.stringContaining("immutable") }] },
-      },
-    });
+    const answer = await put("undead", body);
+    expect(answer.status).toBe(422);
+    const reason = "FieldValueInvalid";
+    // Older servers print the time as Go does.
+    const message = expect.stringMatching(
+      /^Invalid value: ("2001-01-01T00:00:00Z"|2001-01-01 00:00:00 \+0000 UTC): field is immutable$/,
+    );
+    expect(causesOf(answer)).toEqual([{ reason, field: "metadata.deletionTimestamp", message }]);
   });
 
   it.each([

@@ -124,9 +124,9 @@ describe.each(apiServersUnderTest())("storage, on $name", (candidate) => {
       return (await server.admin.patch("merge", path, { spec: { resources: { requests: { storage } } } })).status;
     };
     expect(await resize("2Gi")).toBe(expected);
-    // What it has it keeps; and of what it wants it may want less again.
+    // What it has it keeps; and of what it wants it may want less again, since 1.32.
     expect(await resize("512Mi")).toBe(422);
-    if (allowVolumeExpansion) expect(await resize("1536Mi")).toBe(200);
+    if (allowVolumeExpansion) expect(await resize("1536Mi")).toBe(server.minor >= 32 ? 200 : 422);
   });
 
   itActs("binds a claim to the smallest volume that fits, and keeps the volume when the claim goes", async () => {
@@ -341,7 +341,8 @@ describe.each(apiServersUnderTest())("storage, on $name", (candidate) => {
       });
       const path = `${pathsIn(namespace).serviceAccounts}/default/token`;
       await expect.poll(() => status("n-own", "POST", path, request("vault"))).toBe(201);
-      expect(await status("n-own", "POST", path, request("other"))).toBe(403);
+      // Older servers let a node ask for a token for anybody.
+      expect(await status("n-own", "POST", path, request("other"))).toBe(server.minor >= 33 ? 403 : 201);
       expect(await status("n-other", "POST", path, request("vault"))).toBe(403);
     });
   });

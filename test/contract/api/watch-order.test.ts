@@ -5,7 +5,7 @@ import type { ApiClient } from "./client.ts";
 import { cronTab, defineCronTabs } from "./cron-tabs.ts";
 import { apiServersUnderTest, useApiServer } from "./harness.ts";
 import { configMap, newNamespace, pathsIn, revisionOf, secret } from "./objects.ts";
-import type { WatchEvent } from "./watch-stream.ts";
+import { hasInitialEvents, type WatchEvent } from "./watch-stream.ts";
 
 /** A slow machine runs fewer of the random cases. */
 const RANDOM_CASES_MS = 30_000;
@@ -69,7 +69,8 @@ describe.each(apiServersUnderTest())("order of events, on $name", (candidate) =>
     }
   });
 
-  it("shows the initial events of who begins in the middle as one consistent state", async () => {
+  it("shows the initial events of who begins in the middle as one consistent state", async ({ skip }) => {
+    skip(!hasInitialEvents(server.minor), "this version does not send initial events");
     const writing = Promise.all(Array.from({ length: 4 }, (_, writer) => write(`i${writer}`, 3)));
     const caches = Array.from({ length: 5 }, async () => {
       const query = { sendInitialEvents: true, allowWatchBookmarks: true, resourceVersionMatch: "NotOlderThan" };

@@ -90,3 +90,6 @@ async function inTime<Value>(response: IncomingMessage, event: Promise<Value>): 
 export function summarize(events: readonly WatchEvent[]): string[] {
   return events.map(({ type, object }) => `${type} ${object.metadata.name ?? ""}`);
 }
+
+/** Whether servers of a minor version begin a watch with what there is: the gate was open in 1.32, and is since 1.34. */
+export const hasInitialEvents = (minor: number): boolean => minor === 32 || minor >= 34;

@@ -16,6 +16,12 @@ export interface Clients {
   stranger(): KubeClient;
 }
 
+/** What the server behind a client does in a way of its own. */
+export interface ServerTraits {
+  /** Old revisions are given up for new ones, however old they are. */
+  readonly forgets: boolean;
+}
+
 export type MakeClient = () => Promise<ClientUnderTest>;
 
 /** A watch that runs beside a case. */

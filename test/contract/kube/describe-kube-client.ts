@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe } from "vitest";
-import type { Clients, ClientUnderTest, MakeClient } from "./client-under-test.ts";
+import type { Clients, ClientUnderTest, MakeClient, ServerTraits } from "./client-under-test.ts";
 import { describeReading } from "./reading.ts";
 import { describeWatching } from "./watching.ts";
 import { describeWriting } from "./writing.ts";
 
 /** What every KubeClient does, whatever is between it and the API server. */
-export function describeKubeClient(name: string, makeClient: MakeClient): void {
+export function describeKubeClient(name: string, makeClient: MakeClient, traits: ServerTraits): void {
   describe(`${name}: a KubeClient`, () => {
     let under: ClientUnderTest | undefined;
     const running = () => {
@@ -19,6 +19,6 @@ export function describeKubeClient(name: string, makeClient: MakeClient): void {
     const clients: Clients = { admin: () => running().admin, stranger: () => running().stranger };
     describeReading(clients);
     describeWriting(clients);
-    describeWatching(clients);
+    describeWatching(clients, traits);
   });
 }

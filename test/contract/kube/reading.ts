@@ -75,9 +75,11 @@ export function describeReading({ admin, stranger }: Clients): void {
     it.each([[undefined], ["0"]])("gives all of more than a page, with resourceVersion %s", async (resourceVersion) => {
       const set = newName("pages");
       await createSecrets(admin(), 1_001, set);
-      const list = await admin().list(SECRETS, { namespace, labelSelector: `set=${set}`, resourceVersion });
+      const read = async () => await admin().list(SECRETS, { namespace, labelSelector: `set=${set}`, resourceVersion });
+      // The server's cache may be behind what was just written.
+      await expect.poll(async () => (await read()).items.length, { timeout: 10_000 }).toBe(1_001);
+      const list = await read();
       expect(new Set(namesOf(list.items)).size).toBe(1_001);
-      expect(list.items).toHaveLength(1_001);
       expect(Number(list.resourceVersion)).toBeGreaterThan(0);
     });
 

@@ -49,11 +49,12 @@ function describeChange({ admin }: Clients): void {
     });
 
     it("replaces a subresource alone", async () => {
-      const made = await admin().create(NODES, node(newName("status")));
-      const changed = { ...made, spec: { unschedulable: true }, status: { capacity: { cpu: "2" } } };
-      const replaced = await admin().replace(NODES, changed, { subresource: "status" });
-      expect(replaced.status?.capacity).toMatchObject({ cpu: "2" });
-      expect(replaced.spec?.unschedulable).toBeUndefined();
+      const { spec, ...made } = await admin().create(PODS, pod(newName("status")));
+      const containers = spec?.containers ?? [];
+      const changed = { ...made, spec: { ...spec, containers, activeDeadlineSeconds: 7 }, status: { reason: "Told" } };
+      const replaced = await admin().replace(PODS, changed, { subresource: "status" });
+      expect(replaced.status?.reason).toBe("Told");
+      expect(replaced.spec?.activeDeadlineSeconds).toBeUndefined();
     });
   });
 
@@ -81,12 +82,15 @@ function describeChange({ admin }: Clients): void {
       expect(stepped.data).toEqual({ b: "4", c: "3" });
     });
 
-    it("rejects with Conflict for another version or object, and with NotFound for none", async () => {
+    it("rejects with Conflict for another version, with Invalid for another object, with NotFound for none", async () => {
       const name = { namespace, name: newName("patched") };
       await createConfigMap(admin(), name.name);
-      for (const metadata of [{ resourceVersion: "1" }, { uid: "another" }]) {
+      for (const [metadata, reason] of [
+        [{ resourceVersion: "1" }, "Conflict"],
+        [{ uid: "another" }, "Invalid"],
+      ] as const) {
         const patch = admin().patch(CONFIG_MAPS, name, { type: "merge", body: { metadata, data: { a: "1" } } });
-        await expect(patch).rejects.toMatchObject({ reason: "Conflict" });
+        await expect(patch).rejects.toMatchObject({ reason });
       }
       const patch = admin().patch(PODS, { namespace, name: "nobody" }, { type: "merge", body: {} });
       await expect(patch).rejects.toMatchObject({ reason: "NotFound" });

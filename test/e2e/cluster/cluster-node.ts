@@ -6,7 +6,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Event, Node, Pod } from "../../../src/api/gen/types.ts";
 import { EVENTS, NODES, PODS } from "../../../src/api/kube-resource.ts";
 import { messageOf, runAll } from "../../../src/base/errors.ts";
-import { startCluster, type TestCluster } from "../../../src/testing/start-cluster.ts";
+import { type ClusterServer, type ClusterServerOptions, OUR_SERVER } from "../../clusters/cluster-servers.ts";
+import type { NodeCluster, ServedCluster } from "../../clusters/node-cluster.ts";
 import { type ApiClient, createApiClient } from "../../contract/api/client.ts";
 import { credentialsOf } from "../../contract/api/harness.ts";
 import { createNodeUnderTest, type NodeUnderTest, type NodeUnderTestOptions } from "../node-under-test.ts";
@@ -14,13 +15,8 @@ import { createNodeUnderTest, type NodeUnderTest, type NodeUnderTestOptions } fr
 /** The name of the node under test. */
 export const NODE_NAME = "e2e";
 
-/** What a node needs of a cluster, and a test to end it. */
-export interface NodeCluster extends Pick<TestCluster, "url" | "kubeconfig" | "stop"> {
-  addUser(name: string, groups: readonly string[]): Promise<{ kubeconfig: string }>;
-}
-
-/** An API server in this process and, joined to it, the built program on a containerd of its own. */
-export interface ClusterNode<Cluster extends NodeCluster = TestCluster> {
+/** An API server and, joined to it, the built program on a containerd of its own. */
+export interface ClusterNode<Cluster extends NodeCluster = ServedCluster> {
   readonly cluster: Cluster;
   /** May do everything. */
   readonly api: ApiClient;
@@ -60,9 +56,16 @@ interface JoinOptions extends NodeUnderTestOptions {
   serverUrl?: string;
 }
 
-/** Builds both and starts neither: `node.start(flags)` does. */
-export async function createClusterNode(options: NodeUnderTestOptions = {}): Promise<ClusterNode> {
-  return await createNodeOf(await startCluster(), options);
+/** The node, and of which cluster it is. */
+interface ClusterNodeOptions extends NodeUnderTestOptions, ClusterServerOptions {
+  /** Default: nodelet's own. */
+  server?: ClusterServer;
+}
+
+/** Starts the cluster and builds the node, which `node.start(flags)` starts. */
+export async function createClusterNode(options: ClusterNodeOptions = {}): Promise<ClusterNode> {
+  const { server = OUR_SERVER, ...rest } = options;
+  return await createNodeOf(await server.start(rest), rest);
 }
 
 /** As `createClusterNode`, for a cluster that runs already; `destroy` stops it too. */

@@ -1,18 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../../src/api/gen/types.ts";
+import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
 import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { readReadySandboxes, readRunningContainers } from "../runtime-state.ts";
 import { type ClusterNode, createClusterNode } from "./cluster-node.ts";
 import { settlesOn } from "./settles.ts";
 
+const SERVERS = await clusterServersUnderTest();
+
 /** Does not hear that it is asked to stop. */
 const DEAF = "trap '' TERM; while :; do sleep 0.05; done";
 const terminatedOf = (pod: Pod) => containerOf(pod, "main")?.state?.terminated;
 
-describe("the end of pods", () => {
+describe.each(SERVERS)("the end of pods, on $name", (server) => {
   let world: ClusterNode;
   beforeAll(async () => {
-    world = await createClusterNode();
+    world = await createClusterNode({ server });
     await world.node.start(world.flags);
   });
   afterAll(async () => await world?.destroy());
@@ -71,8 +74,8 @@ describe("the end of pods", () => {
     expect(await runs("shortened")).toBe(false);
   });
 
-  it.concurrent("is forced: the object goes at once, and the containers get the grace that is written on the pod", async () => {
-    const { metadata } = await start("forced", DEAF, { terminationGracePeriodSeconds: 1 });
+  it.concurrent("is forced: the object goes at once, and the containers within a second, whatever is written on the pod", async () => {
+    const { metadata } = await start("forced", DEAF, { terminationGracePeriodSeconds: 600 });
     await world.remove("forced", 0);
     expect(await world.read("forced")).toBeUndefined();
     await settlesOn([], async () => await readReadySandboxes(world.node, metadata?.uid), 10_000);
@@ -160,10 +163,10 @@ describe("the end of pods", () => {
   });
 });
 
-describe("pods that end while the node agent is down", () => {
+describe.each(SERVERS)("pods that end while the node agent is down, on $name", (server) => {
   let world: ClusterNode;
   beforeAll(async () => {
-    world = await createClusterNode();
+    world = await createClusterNode({ server });
     await world.node.start(world.flags);
   });
   afterAll(async () => await world?.destroy());

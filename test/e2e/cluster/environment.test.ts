@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../../src/api/gen/types.ts";
+import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
 import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { configMap, secret } from "./api-objects.ts";
 import { type ClusterNode, createClusterNode, NODE_NAME } from "./cluster-node.ts";
 import { settlesOn } from "./settles.ts";
+
+const SERVERS = await clusterServersUnderTest();
 
 const SERVICES = [
   {
@@ -26,10 +29,10 @@ const SERVICES = [
   },
 ];
 
-describe("the environment of containers", () => {
+describe.each(SERVERS)("the environment of containers, on $name", (server) => {
   let world: ClusterNode;
   beforeAll(async () => {
-    world = await createClusterNode();
+    world = await createClusterNode({ server });
     await world.cluster.apply(
       secret("credentials", { user: "root", password: "s3cr3t" }),
       configMap("settings", { "app.mode": "fast", COLOUR: "red", user: "of the map" }),
@@ -160,7 +163,7 @@ describe("the environment of containers", () => {
       field("POD_IP", "status.podIP"),
       field("POD_IPS", "status.podIPs"),
       field("HOST_IP", "status.hostIP"),
-      field("HOST_IPS", "status.hostIPs"),
+      ...(server.minor >= 28 ? [field("HOST_IPS", "status.hostIPs")] : []),
       { name: "URL", value: "http://$(POD_IP)/" },
     ];
     const metadata = {
@@ -185,7 +188,7 @@ describe("the environment of containers", () => {
       POD_IP: status.podIP,
       POD_IPS: status.podIPs?.map(({ ip }) => ip).join(","),
       HOST_IP: status.hostIP,
-      HOST_IPS: status.hostIPs?.map(({ ip }) => ip).join(","),
+      ...(server.minor >= 28 && { HOST_IPS: status.hostIPs?.map(({ ip }) => ip).join(",") }),
       URL: `http://${status.podIP}/`,
     });
   });

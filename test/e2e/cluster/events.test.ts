@@ -1,16 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../../src/api/gen/types.ts";
 import { DEMO_IMAGE } from "../../../src/cluster/images/image-references.ts";
+import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
 import { createKubectl, type Kubectl } from "../kubectl/kubectl.ts";
 import { newestKubectl } from "../kubectl/kubectl-binaries.ts";
 import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { type ClusterNode, createClusterNode, NODE_NAME } from "./cluster-node.ts";
 
-describe("what kubectl describe tells of pods", () => {
+const SERVERS = await clusterServersUnderTest();
+
+describe.each(SERVERS)("what kubectl describe tells of pods, on $name", (server) => {
   let world: ClusterNode;
   let kubectl: Kubectl;
   beforeAll(async () => {
-    world = await createClusterNode();
+    world = await createClusterNode({ server });
     const { kubeconfigPath: kubeconfig } = world.cluster;
     kubectl = createKubectl({ binary: newestKubectl(), home: world.node.directory, kubeconfig });
     await world.node.start(world.flags);

@@ -6,10 +6,13 @@ import type { Node } from "../../../src/api/gen/types.ts";
 import { LEASES } from "../../../src/api/kube-resource.ts";
 import { computeRuntimeLayout } from "../../../src/cluster/containerd/runtime-layout.ts";
 import { DEMO_IMAGE } from "../../../src/cluster/images/image-references.ts";
+import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
 import { isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { readRunningContainers } from "../runtime-state.ts";
 import { type ClusterNode, createClusterNode, NODE_NAME } from "./cluster-node.ts";
 import { settlesOn } from "./settles.ts";
+
+const SERVERS = await clusterServersUnderTest();
 
 const NODE_PATH = `/api/v1/nodes/${NODE_NAME}`;
 const CONFIGURATION = {
@@ -27,10 +30,10 @@ const LABELS = "--node-labels=example.com/pool=a,node.kubernetes.io/instance-typ
 const conditionOf = (node: Node, type: string) => node.status?.conditions?.find((condition) => condition.type === type);
 
 /** The cases go on from one another: a node is registered once. */
-describe("the node's own object", () => {
+describe.each(SERVERS)("the node's own object, on $name", (server) => {
   let world: ClusterNode;
   beforeAll(async () => {
-    world = await createClusterNode({ configuration: CONFIGURATION });
+    world = await createClusterNode({ server, configuration: CONFIGURATION });
     await world.node.start([...world.flags, LABELS]);
   });
   afterAll(async () => await world?.destroy());

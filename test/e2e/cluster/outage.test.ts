@@ -1,28 +1,29 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LEASES } from "../../../src/api/kube-resource.ts";
-import { startCluster, type TestCluster } from "../../../src/testing/start-cluster.ts";
+import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
+import type { NodeCluster, RestartableCluster } from "../../clusters/node-cluster.ts";
 import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { findDoubles, readReadySandboxes, readRunningContainers } from "../runtime-state.ts";
 import { configMap } from "./api-objects.ts";
 import { type ApiProxy, createApiProxy } from "./api-proxy.ts";
-import { type ClusterNode, createNodeOf, NODE_NAME, type NodeCluster } from "./cluster-node.ts";
-import { type RestartableCluster, startRestartableCluster } from "./restartable-cluster.ts";
+import { type ClusterNode, createNodeOf, NODE_NAME } from "./cluster-node.ts";
 import { settlesOn } from "./settles.ts";
 
+const SERVERS = await clusterServersUnderTest();
 const UNTIL_TOLD = "until test -e /tmp/end; do sleep 0.05; done; exit 6";
 const FREQUENT = { nodeStatusUpdateFrequency: "1s", nodeLeaseDurationSeconds: 4 };
 
 const runningIds = async ({ node }: Pick<ClusterNode, "node">, ...names: string[]) =>
   (await readRunningContainers(node)).filter(({ pod }) => names.includes(pod)).map(({ id }) => id);
-const readLease = async ({ api }: ClusterNode) =>
+const readLease = async ({ api }: Pick<ClusterNode, "api">) =>
   LEASES.read(await api.object("GET", `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${NODE_NAME}`))
     .spec;
 
-describe("an API server that stops and comes back", () => {
+describe.each(SERVERS)("an API server that stops and comes back, on $name", (server) => {
   let cluster: RestartableCluster;
   let world: ClusterNode<NodeCluster>;
   beforeAll(async () => {
-    cluster = await startRestartableCluster();
+    cluster = await server.startRestartable();
     world = await createNodeOf(cluster, { configuration: FREQUENT });
     await world.node.start(world.flags);
   });
@@ -70,11 +71,11 @@ describe("an API server that stops and comes back", () => {
   };
 });
 
-describe("a node that is cut off from its API server", () => {
+describe.each(SERVERS)("a node that is cut off from its API server, on $name", (server) => {
   let proxy: ApiProxy;
-  let world: ClusterNode<TestCluster>;
+  let world: ClusterNode;
   beforeAll(async () => {
-    const cluster = await startCluster();
+    const cluster = await server.start();
     proxy = await createApiProxy(cluster.url);
     world = await createNodeOf(cluster, { configuration: FREQUENT, serverUrl: proxy.url });
     await world.node.start(world.flags);

@@ -1,19 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../../src/api/gen/types.ts";
+import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
 import { containerOf, isRunning } from "../pods.ts";
 import { secret } from "./api-objects.ts";
 import { type ClusterNode, createClusterNode } from "./cluster-node.ts";
 import { type LocalRegistry, startLocalRegistry } from "./local-registry.ts";
 
+const SERVERS = await clusterServersUnderTest();
+
 const isRefused = (pod: Pod) =>
   /^(ErrImagePull|ImagePullBackOff)$/.test(containerOf(pod, "main")?.state?.waiting?.reason ?? "");
 
-describe("an image that only some may pull", () => {
+describe.each(SERVERS)("an image that only some may pull, on $name", (server) => {
   let world: ClusterNode;
   let registry: LocalRegistry;
   beforeAll(async () => {
     registry = await startLocalRegistry();
-    world = await createClusterNode();
+    world = await createClusterNode({ server });
     const pullSecret = (name: string, config: string) =>
       secret(name, { ".dockerconfigjson": config }, { type: "kubernetes.io/dockerconfigjson" });
     const wrong = registry.dockerConfig.replaceAll(/"(auth|password)":"[^"]*"/g, '"$1":"bm9ib2R5Om5v"');

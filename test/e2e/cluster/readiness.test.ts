@@ -2,16 +2,19 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../../src/api/gen/types.ts";
 import { PODS } from "../../../src/api/kube-resource.ts";
 import { DEMO_IMAGE } from "../../../src/cluster/images/image-references.ts";
+import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
 import { isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { type ClusterNode, createClusterNode } from "./cluster-node.ts";
+
+const SERVERS = await clusterServersUnderTest();
 
 const GATE = "example.com/load-balanced";
 const conditionOf = (pod: Pod, type: string) => pod.status?.conditions?.find((condition) => condition.type === type);
 
-describe("the readiness of pods", () => {
+describe.each(SERVERS)("the readiness of pods, on $name", (server) => {
   let world: ClusterNode;
   beforeAll(async () => {
-    world = await createClusterNode();
+    world = await createClusterNode({ server });
     await world.node.start(world.flags);
   });
   afterAll(async () => await world?.destroy());

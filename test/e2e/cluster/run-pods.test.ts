@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
 import { isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { type ClusterNode, createClusterNode } from "./cluster-node.ts";
 
-describe("a node of a cluster", () => {
+const SERVERS = await clusterServersUnderTest();
+
+describe.each(SERVERS)("a node of a cluster, on $name", (server) => {
   let world: ClusterNode;
   beforeAll(async () => {
-    world = await createClusterNode();
+    world = await createClusterNode({ server });
     await world.node.start(world.flags);
   });
   afterAll(async () => await world?.destroy());

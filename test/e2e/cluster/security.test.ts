@@ -2,8 +2,11 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../../src/api/gen/types.ts";
 import { DEMO_IMAGE } from "../../../src/cluster/images/image-references.ts";
+import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
 import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { type ClusterNode, createClusterNode } from "./cluster-node.ts";
+
+const SERVERS = await clusterServersUnderTest();
 
 const waitsWith = (reason: string) => (pod: Pod) => containerOf(pod, "main")?.state?.waiting?.reason === reason;
 /** Of a container that may do what containers usually may. */
@@ -11,10 +14,10 @@ const USUAL_CAPABILITIES = "00000000a80425fb";
 /** What a privileged container gets is what its runtime has, and that was started from here. */
 const OWN_CAPABILITIES = /^CapEff:\t(\w+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "unknown";
 
-describe("how pods are confined", () => {
+describe.each(SERVERS)("how pods are confined, on $name", (server) => {
   let world: ClusterNode;
   beforeAll(async () => {
-    world = await createClusterNode({ configuration: { allowedUnsafeSysctls: ["kernel.msg*"] } });
+    world = await createClusterNode({ server, configuration: { allowedUnsafeSysctls: ["kernel.msg*"] } });
     await world.node.start(world.flags);
   });
   afterAll(async () => await world?.destroy());
@@ -145,10 +148,10 @@ describe("how pods are confined", () => {
   });
 });
 
-describe("seccompDefault", () => {
+describe.each(SERVERS)("seccompDefault, on $name", (server) => {
   let world: ClusterNode;
   beforeAll(async () => {
-    world = await createClusterNode({ configuration: { seccompDefault: true } });
+    world = await createClusterNode({ server, configuration: { seccompDefault: true } });
     await world.node.start(world.flags);
   });
   afterAll(async () => await world?.destroy());

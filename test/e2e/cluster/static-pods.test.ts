@@ -1,17 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../../src/api/gen/types.ts";
+import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
 import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { readReadySandboxes, readRunningContainers } from "../runtime-state.ts";
 import { type ClusterNode, createClusterNode, NODE_NAME } from "./cluster-node.ts";
 import { settlesOn } from "./settles.ts";
 
+const SERVERS = await clusterServersUnderTest();
+
 const uidOf = (object: Pick<Pod, "metadata"> | undefined) => object?.metadata?.uid;
 const isNot = (uid: string | undefined) => (pod: Pod) => uidOf(pod) !== uid;
 
-describe("static pods of a node of a cluster", () => {
+describe.each(SERVERS)("static pods of a node of a cluster, on $name", (server) => {
   let world: ClusterNode;
   beforeAll(async () => {
-    world = await createClusterNode();
+    world = await createClusterNode({ server });
     await world.node.start(world.flags);
   });
   afterAll(async () => await world?.destroy());
@@ -115,10 +118,10 @@ describe("static pods of a node of a cluster", () => {
   });
 });
 
-describe("static pods whose manifests change while the node agent is down", () => {
+describe.each(SERVERS)("static pods whose manifests change while the node agent is down, on $name", (server) => {
   let world: ClusterNode;
   beforeAll(async () => {
-    world = await createClusterNode();
+    world = await createClusterNode({ server });
     await world.node.start(world.flags);
   });
   afterAll(async () => await world?.destroy());

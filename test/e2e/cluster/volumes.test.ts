@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isRecord } from "../../../src/api/object.ts";
+import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
 import { createApiClient } from "../../contract/api/client.ts";
 import { credentialsOf } from "../../contract/api/harness.ts";
 import { isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
@@ -7,14 +8,18 @@ import { configMap, secret } from "./api-objects.ts";
 import { type ClusterNode, createClusterNode, NODE_NAME } from "./cluster-node.ts";
 import { settlesOn } from "./settles.ts";
 
+const SERVERS = await clusterServersUnderTest();
+
 const TOKEN_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
 /** An update reaches a pod by a watch, not by a timer. */
 const UPDATE_TIMEOUT_MS = 2_000;
+/** kube-apiserver takes a token that it has seen for ten seconds more. */
+const TOKEN_MEMORY_MS = 15_000;
 
-describe("volumes of API objects", () => {
+describe.each(SERVERS)("volumes of API objects, on $name", (server) => {
   let world: ClusterNode;
   beforeAll(async () => {
-    world = await createClusterNode();
+    world = await createClusterNode({ server });
     await world.cluster.apply(
       secret("credentials", { user: "root", password: "s3cr3t" }),
       configMap("settings", { mode: "fast", "app.conf": "a=1\n" }, { binaryData: { bytes: "AP8=" } }),
@@ -70,7 +75,7 @@ describe("volumes of API objects", () => {
       expect(await world.shell("account", `mount | grep ${TOKEN_DIRECTORY}`)).toMatch(/^tmpfs .*\bro\b/);
       await world.remove("account");
       await world.gone("account");
-      await settlesOn(401, async () => (await ask()).status);
+      await settlesOn(401, async () => (await ask()).status, TOKEN_MEMORY_MS);
     } finally {
       client.close();
     }

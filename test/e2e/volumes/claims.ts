@@ -57,14 +57,14 @@ export function onNode(name: string): object {
 }
 
 /** Creates both and binds them, as a controller or an administrator does. */
-export async function createClaimed(world: VolumeNode, claimed: ClaimedVolume): Promise<void> {
+export async function createClaimed(world: Pick<VolumeNode, "api">, claimed: ClaimedVolume): Promise<void> {
   await world.api.object("POST", VOLUMES, persistentVolume(claimed));
   await world.api.object("POST", CLAIMS, claim(claimed));
   await bind(world, claimed.name);
 }
 
 /** Binds a claim and the volume of the same name, whether or not the control plane does. */
-export async function bind(world: VolumeNode, name: string, claimName = name): Promise<void> {
+export async function bind(world: Pick<VolumeNode, "api">, name: string, claimName = name): Promise<void> {
   const { metadata } = await world.api.object("GET", `${CLAIMS}/${claimName}`);
   const claimRef = {
     apiVersion: "v1",
@@ -87,7 +87,7 @@ export async function bind(world: VolumeNode, name: string, claimName = name): P
 }
 
 /** Deletes the claim and its volume, which must be used by nobody. */
-export async function removeClaimed(world: VolumeNode, name: string): Promise<void> {
+export async function removeClaimed(world: Pick<VolumeNode, "api">, name: string): Promise<void> {
   for (const path of [`${CLAIMS}/${name}`, `${VOLUMES}/${name}`]) await world.api.json("DELETE", path);
 }
 

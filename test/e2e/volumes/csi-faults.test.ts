@@ -154,6 +154,11 @@ describe("CSI drivers that fail", () => {
     };
     await expect.poll(told, { timeout: 20_000 }).toMatch(/exceed max volume count/);
     expect(await limited.callsFor("limit-b")).toEqual([]);
+    const reason = "VolumeAttachmentLimitExceeded";
+    const message = `node(s) exceed max volume count: CSI driver ${LIMITED} serves 1 volumes here`;
+    const { status } = await world.pod("limit-b", (pod) => pod.status?.phase === "Failed");
+    expect(status).toMatchObject({ reason, message: `Pod was rejected: ${message}` });
+    await world.event("limit-b", { type: "Warning", reason, message });
     for (const name of ["limit-a", "limit-b"]) {
       const uid = (await world.read(name))?.metadata?.uid ?? "";
       await world.remove(name);
@@ -161,6 +166,17 @@ describe("CSI drivers that fail", () => {
       await settlesOn([], async () => await world.leftovers(uid));
       await removeClaimed(world, name);
     }
+  });
+
+  it("that take one volume get none of a pod that wants two", async () => {
+    for (const name of ["pair-a", "pair-b"]) await limited.claimed(name);
+    await world.create(mountingPod("pair", { volumes: { a: ofClaim("pair-a"), b: ofClaim("pair-b") } }));
+    const { metadata, status } = await world.pod("pair", (pod) => pod.status?.phase === "Failed", 20_000);
+    expect(status?.reason).toBe("VolumeAttachmentLimitExceeded");
+    for (const name of ["pair-a", "pair-b"]) expect(await limited.callsFor(name)).toEqual([]);
+    await world.remove("pair");
+    await settlesOn([], async () => await world.leftovers(metadata?.uid ?? ""));
+    for (const name of ["pair-a", "pair-b"]) await removeClaimed(world, name);
   });
 
   it("that are removed leave the node's CSINode, and pods that need them say what is missing", async () => {

@@ -18,7 +18,7 @@ const STORAGE = "/apis/storage.k8s.io/v1";
 
 /** Starts a driver where the node sees its mounts, and tells the cluster of it. Nothing is waited for. */
 export async function startDriver(
-  world: VolumeNode,
+  world: Pick<VolumeNode, "api" | "node" | "scratch">,
   name: string,
   options: { control?: Partial<Control>; spec?: object } = {},
 ): Promise<TestDriver> {
@@ -50,7 +50,7 @@ export async function startDriver(
 }
 
 /** The drivers that the node's CSINode lists. */
-export async function registeredDrivers(world: VolumeNode): Promise<Array<Record<string, unknown>>> {
+export async function registeredDrivers(world: Pick<VolumeNode, "api">): Promise<Array<Record<string, unknown>>> {
   const { status, body } = await world.api.json("GET", `${STORAGE}/csinodes/e2e`);
   const { spec }: { spec?: { drivers?: Array<Record<string, unknown>> | null } } = Object(status === 200 ? body : {});
   return spec?.drivers ?? [];

@@ -41,6 +41,7 @@ export const RECORDED_NODE: NodeFacts = {
   singleProcessOomKill: true,
   swap: { controllerAvailable: true, behavior: "NoSwap", capacityBytes: 0n },
   seLinuxEnabled: false,
+  appArmorEnabled: true,
   hugepageSizes: ["2MB", "1GB"],
 };
 

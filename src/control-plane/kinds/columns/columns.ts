@@ -77,7 +77,6 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
 
   "csidrivers.storage.k8s.io": storage.CSI_DRIVER_COLUMNS,
   "csinodes.storage.k8s.io": storage.CSI_NODE_COLUMNS,
-  "csistoragecapacities.storage.k8s.io": storage.CSI_STORAGE_CAPACITY_COLUMNS,
   "storageclasses.storage.k8s.io": storage.STORAGE_CLASS_COLUMNS,
   "volumeattachments.storage.k8s.io": storage.VOLUME_ATTACHMENT_COLUMNS,
   "volumeattributesclasses.storage.k8s.io": storage.VOLUME_ATTRIBUTES_CLASS_COLUMNS,

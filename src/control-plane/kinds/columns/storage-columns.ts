@@ -201,13 +201,3 @@ export const CSI_DRIVER_COLUMNS = columnsOf("CSIDriver", [
 function tokenAudiences({ spec }: CSIDriver): string {
   return spec.tokenRequests?.map(({ audience }) => audience).join(",") ?? "<unset>";
 }
-
-export const CSI_STORAGE_CAPACITY_COLUMNS = columnsOf("CSIStorageCapacity", [
-  NAME,
-  {
-    name: "StorageClassName",
-    description: "The class of the volumes.",
-    cell: ({ storageClassName }) => storageClassName,
-  },
-  { name: "Capacity", description: "How much room is left.", cell: ({ capacity = "<unset>" }) => capacity },
-]);

@@ -25,7 +25,7 @@ const COMPONENT_STATUSES = defineKind({
   shortNames: ["cs"],
   namespaced: false,
   verbs: READ_VERBS,
-  strategy: { warnings: () => ["v1 ComponentStatus is deprecated in v1.19+"] },
+  strategy: { deprecation: "v1 ComponentStatus is deprecated in v1.19+" },
 });
 
 /** Refused rather than stored: a quota that is not enforced would be believed in. */

@@ -14,7 +14,7 @@ export const ENDPOINTS = defineKind({
   strategy: {
     default: defaultEndpoints,
     validate: validateEndpoints,
-    warnings: () => ["v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"],
+    deprecation: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
     createsOnUpdate: true,
   },
 });
@@ -59,7 +59,7 @@ function validatePort(
   return [
     ...(needsName && name === "" ? [required(`${path}.name`)] : named),
     ...inRange(`${path}.port`, port, [1, 65535]),
-    ...oneOf(`${path}.protocol`, protocol, ["TCP", "UDP", "SCTP"]),
+    ...oneOf(`${path}.protocol`, protocol, ["SCTP", "TCP", "UDP"]),
     ...(appProtocol === undefined
       ? []
       : invalidEach(`${path}.appProtocol`, appProtocol, checkQualifiedName(appProtocol))),

@@ -59,7 +59,7 @@ describe("a node", () => {
       { taints: [{ key: "a", effect: "Never" }] },
       {},
       [
-        'metadata.taints[0].effect: Unsupported value: "Never": supported values: "NoExecute", "NoSchedule", "PreferNoSchedule"',
+        'metadata.taints[0].effect: Unsupported value: "Never": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"',
       ],
     ],
     [

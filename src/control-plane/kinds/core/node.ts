@@ -18,12 +18,13 @@ export const NODES = defineKind({
   subresources: [statusSubresource("Node", validateNodeUpdate), proxySubresource("NodeProxyOptions")],
 });
 
-/** All of a node can be allocated unless it says what it keeps. The old field of the pod range follows the new one. */
+/** All of a node can be allocated unless it says what it keeps. Of the pod range, the old field decides where they differ. */
 function defaultNode(object: KubeObject): KubeObject {
   const node = typed("Node", object);
   const { spec = {}, status = {} } = node;
-  const podCIDRs = spec.podCIDRs ?? (spec.podCIDR ? [spec.podCIDR] : undefined);
-  const podCIDR = spec.podCIDR || podCIDRs?.[0];
+  const [first = ""] = spec.podCIDRs ?? [];
+  const { podCIDR = first } = spec;
+  const podCIDRs = podCIDR === first ? spec.podCIDRs : [podCIDR];
   return untyped({
     ...node,
     spec: { ...spec, ...(podCIDRs && { podCIDRs }), ...(podCIDR && { podCIDR }) },

@@ -16,7 +16,7 @@ describe("a binding", () => {
     [{ kind: "Node", name: "n" }, []],
     [
       { kind: "Pod", name: "" },
-      ['target.kind: Unsupported value: "Pod": supported values: "<empty>", "Node"', "target.name: Required value"],
+      ['target.kind: Unsupported value: "Pod": supported values: "Node", "<empty>"', "target.name: Required value"],
     ],
   ])("to %j has the errors %j", (target, errors) => {
     const binding: KubeObject = { apiVersion: "v1", kind: "Binding", metadata: { name: "a" }, target };

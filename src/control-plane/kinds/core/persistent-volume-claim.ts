@@ -2,21 +2,12 @@ import type { FieldError } from "../../../api/field-error.ts";
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from "../../../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../../../api/object.ts";
 import { compareQuantities } from "../../../api/quantity.ts";
-import { checkDnsSubdomain } from "../../../api/validation/names.ts";
-import {
-  forbidden,
-  invalid,
-  invalidEach,
-  optionalOneOf,
-  required,
-  unsupported,
-} from "../../../api/validation/problems.ts";
+import { validateClaimSpec } from "../../../api/validation/claim.ts";
+import { forbidden, optionalOneOf } from "../../../api/validation/problems.ts";
 import { defineKind } from "../define-kind.ts";
-import { validateLabelSelector } from "../groups/label-selector.ts";
 import { immutable } from "./immutable.ts";
-import { ACCESS_MODES, VOLUME_MODES, validatePositive } from "./persistent-storage.ts";
 import { validateAmount } from "./resource-amounts.ts";
-import { findChanges, formatChanges, isSame } from "./semantic-changes.ts";
+import { findChanges, formatChanges } from "./semantic-changes.ts";
 import { statusSubresource } from "./subresource.ts";
 
 /** Claims of persistent volumes. */
@@ -41,18 +32,29 @@ const specOf = (claim: PersistentVolumeClaim): PersistentVolumeClaimSpec => clai
 function defaultClaim(object: KubeObject): KubeObject {
   const claim = typed("PersistentVolumeClaim", object);
   const { spec = {}, status = {} } = claim;
-  const { dataSource, dataSourceRef } = spec;
+  const { dataSource: sent, ...rest } = spec;
+  const { dataSourceRef } = rest;
+  const dataSource = dataSourceRef || isKnownSource(sent) ? sent : undefined;
   const older = dataSourceRef && !dataSourceRef.namespace ? withoutNamespace(dataSourceRef) : undefined;
   return untyped({
     ...claim,
     spec: {
-      ...spec,
-      volumeMode: spec.volumeMode ?? "Filesystem",
+      ...rest,
+      resources: rest.resources ?? {},
+      volumeMode: rest.volumeMode ?? "Filesystem",
+      ...(dataSource && { dataSource }),
       ...(dataSource && !dataSourceRef && { dataSourceRef: dataSource }),
       ...(older && !dataSource && { dataSource: older }),
     },
     status: { ...status, phase: status.phase || "Pending" },
   });
+}
+
+/** Upstream has always ignored what a data source cannot be; the reference that came later is taken at its word. */
+function isKnownSource(source: PersistentVolumeClaimSpec["dataSource"]): boolean {
+  const { apiGroup = "", kind = "" } = source ?? {};
+  if (apiGroup === "") return kind === "PersistentVolumeClaim";
+  return apiGroup === "snapshot.storage.k8s.io" && kind === "VolumeSnapshot";
 }
 
 function withoutNamespace<Reference extends { namespace?: string }>({
@@ -67,47 +69,7 @@ function prepareClaim(object: KubeObject): KubeObject {
 }
 
 function validateClaim(object: KubeObject): FieldError[] {
-  const spec = specOf(typed("PersistentVolumeClaim", object));
-  const { storageClassName = "", volumeMode, resources } = spec;
-  const storage = resources?.requests?.["storage"];
-  const path = "spec.resources[storage]";
-  return [
-    ...validateAccess(spec),
-    ...validateLabelSelector("spec.selector", spec.selector),
-    ...(storage === undefined ? [required(path)] : validatePositive(path, storage)),
-    ...(storageClassName === ""
-      ? []
-      : invalidEach("spec.storageClassName", storageClassName, checkDnsSubdomain(storageClassName))),
-    ...optionalOneOf("spec.volumeMode", volumeMode, VOLUME_MODES),
-    ...validateSource(spec),
-  ];
-}
-
-function validateAccess({ accessModes = [] }: PersistentVolumeClaimSpec): FieldError[] {
-  const path = "spec.accessModes";
-  if (accessModes.length === 0) return [required(path, "at least 1 access mode is required")];
-  const errors = accessModes
-    .filter((mode) => !ACCESS_MODES.includes(mode))
-    .map((mode) => unsupported(path, mode, ACCESS_MODES));
-  const isExclusive = accessModes.includes("ReadWriteOncePod") && accessModes.length > 1;
-  if (isExclusive) errors.push(forbidden(path, "may not use ReadWriteOncePod with other access modes"));
-  return errors;
-}
-
-function validateSource({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec): FieldError[] {
-  const errors = Object.entries({ dataSource, dataSourceRef }).flatMap(([field, source]) => {
-    if (source === undefined) return [];
-    const { apiGroup = "", kind, name } = source;
-    const isClaim = apiGroup !== "" || kind === "PersistentVolumeClaim";
-    const detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
-    return [
-      ...(name === "" ? [required(`spec.${field}.name`)] : []),
-      ...(kind === "" ? [required(`spec.${field}.kind`)] : []),
-      ...(isClaim ? [] : [invalid(`spec.${field}`, kind, detail)]),
-    ];
-  });
-  const isSplit = dataSource !== undefined && dataSourceRef !== undefined && !isSame(dataSource, dataSourceRef);
-  return isSplit ? [...errors, invalid("spec", "spec.dataSource", "must match dataSourceRef")] : errors;
+  return validateClaimSpec("spec", specOf(typed("PersistentVolumeClaim", object)));
 }
 
 /**
@@ -151,9 +113,9 @@ function validateSize(claim: PersistentVolumeClaim, old: PersistentVolumeClaim):
 const RESIZE_STATUSES = [
   "ControllerResizeInProgress",
   "ControllerResizeInfeasible",
-  "NodeResizePending",
   "NodeResizeInProgress",
   "NodeResizeInfeasible",
+  "NodeResizePending",
 ];
 
 function validateStatus(next: KubeObject): FieldError[] {

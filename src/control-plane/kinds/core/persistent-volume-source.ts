@@ -6,7 +6,7 @@ import type {
   NFSVolumeSource,
   PersistentVolumeSpec,
 } from "../../../api/gen/types.ts";
-import { checkNoBacksteps } from "../../../api/validation/names.ts";
+import { checkDnsLabel, checkDnsSubdomain, checkNoBacksteps } from "../../../api/validation/names.ts";
 import { forbidden, invalid, invalidEach, optionalOneOf, required } from "../../../api/validation/problems.ts";
 import { validateCsiDriverName } from "../groups/csi-driver-name.ts";
 
@@ -90,8 +90,12 @@ function validateCsi(path: string, source: CSIPersistentVolumeSource): FieldErro
       if (secret === undefined) return [];
       const { name = "", namespace = "" } = secret;
       return [
-        ...(name === "" ? [required(`${path}.${field}.name`)] : []),
-        ...(namespace === "" ? [required(`${path}.${field}.namespace`)] : []),
+        ...(name === ""
+          ? [required(`${path}.${field}.name`)]
+          : invalidEach(`${path}.${field}.name`, name, checkDnsSubdomain(name))),
+        ...(namespace === ""
+          ? [required(`${path}.${field}.namespace`)]
+          : invalidEach(`${path}.${field}.namespace`, namespace, checkDnsLabel(namespace))),
       ];
     }),
   ];

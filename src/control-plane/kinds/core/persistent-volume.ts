@@ -1,11 +1,11 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { PersistentVolumeSpec } from "../../../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../../../api/object.ts";
+import { ACCESS_MODES, VOLUME_MODES, validatePositive } from "../../../api/validation/claim.ts";
 import { checkDnsSubdomain } from "../../../api/validation/names.ts";
 import { forbidden, invalidEach, optionalOneOf, required, unsupported } from "../../../api/validation/problems.ts";
 import { defineKind } from "../define-kind.ts";
 import { immutable } from "./immutable.ts";
-import { ACCESS_MODES, VOLUME_MODES, validatePositive } from "./persistent-storage.ts";
 import { sourcesOf, validateSource } from "./persistent-volume-source.ts";
 import { findChanges, formatChanges } from "./semantic-changes.ts";
 import { statusSubresource } from "./subresource.ts";
@@ -19,7 +19,7 @@ export const PERSISTENT_VOLUMES = defineKind({
   namespaced: false,
   strategy: {
     default: defaultVolume,
-    prepareCreate: (object) => untyped({ ...typed("PersistentVolume", object), status: { phase: "Pending" } }),
+    prepareCreate: prepareVolume,
     validate: validateVolume,
     validateUpdate,
     returnsDeleted: true,
@@ -43,6 +43,11 @@ function defaultVolume(object: KubeObject): KubeObject {
     },
     status: { ...status, phase: status.phase || "Pending" },
   });
+}
+
+function prepareVolume(object: KubeObject): KubeObject {
+  const { creationTimestamp: lastPhaseTransitionTime = "" } = object.metadata;
+  return untyped({ ...typed("PersistentVolume", object), status: { phase: "Pending", lastPhaseTransitionTime } });
 }
 
 function validateVolume(object: KubeObject): FieldError[] {

@@ -1,3 +1,4 @@
+import { cloneJson } from "../../../api/clone-json.ts";
 import type { FieldError } from "../../../api/field-error.ts";
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from "../../../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../../../api/object.ts";
@@ -20,7 +21,7 @@ export const POD_STATUS: Subresource = {
  * the generation that a status or condition was seen at.
  */
 function takeStatus(next: KubeObject, current: KubeObject): KubeObject {
-  const taken = structuredClone(typed("Pod", takeAllButSpec(next, current)));
+  const taken = cloneJson(typed("Pod", takeAllButSpec(next, current)));
   const old = typed("Pod", current);
   const { ownerReferences: _refused, ...metadata } = taken.metadata ?? {};
   const owners = old.metadata?.ownerReferences;

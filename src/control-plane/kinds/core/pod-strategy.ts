@@ -1,3 +1,4 @@
+import { cloneJson } from "../../../api/clone-json.ts";
 import { defaultPod } from "../../../api/defaults.ts";
 import type { FieldError } from "../../../api/field-error.ts";
 import type {
@@ -12,21 +13,30 @@ import { isTerminalPhase } from "../../../api/pods.ts";
 import { computeQosClass } from "../../../api/qos.ts";
 import { validatePod } from "../../../api/validate-pod.ts";
 import { forbidden } from "../../../api/validation/problems.ts";
+import { fillAlwaysThere } from "../groups/pod-template.ts";
 import { validateExistingPod } from "./ephemeral-container-validation.ts";
 
 /** See `defaultPod`. */
 export function defaultPodObject(object: KubeObject): KubeObject {
-  return untyped(defaultPod(typed("Pod", object)));
+  const pod = defaultPod(typed("Pod", object));
+  if (pod.spec) {
+    fillAlwaysThere(pod.spec);
+    // As soon as can be; sooner has no meaning.
+    if ((pod.spec.terminationGracePeriodSeconds ?? 0) < 0) pod.spec.terminationGracePeriodSeconds = 1;
+  }
+  return untyped(pod);
 }
 
 /** A new pod is pending, whatever its author says of its status. */
 export function preparePod(object: KubeObject): KubeObject {
-  const pod = structuredClone(typed("Pod", object));
+  const pod = cloneJson(typed("Pod", object));
   const { spec = { containers: [] }, metadata = {} } = pod;
   pod.status = { phase: "Pending", qosClass: computeQosClass(pod) };
   if ((spec.schedulingGates ?? []).length > 0) {
     const message = "Scheduling is blocked due to non-empty scheduling gates";
-    pod.status.conditions = [{ type: "PodScheduled", status: "False", reason: "SchedulingGated", message }];
+    const lastTransitionTime = metadata.creationTimestamp ?? "";
+    const reason = "SchedulingGated";
+    pod.status.conditions = [{ type: "PodScheduled", status: "False", lastTransitionTime, reason, message }];
   }
   applyLabelKeys(pod, metadata.labels ?? {});
   return untyped(pod);
@@ -34,9 +44,10 @@ export function preparePod(object: KubeObject): KubeObject {
 
 /**
  * `matchLabelKeys` names labels whose values, as the pod has them now, become part of the selector: a scheduler then
- * needs to look at the selector only. Spread constraints are left to the scheduler, which knows the keys there.
+ * needs to look at the selector only.
  */
 function applyLabelKeys({ spec }: Pod, labels: Readonly<Record<string, string>>): void {
+  for (const constraint of spec?.topologySpreadConstraints ?? []) applyLabelKeysOf(constraint, labels);
   const affinity: Affinity = spec?.affinity ?? {};
   for (const terms of [affinity.podAffinity, affinity.podAntiAffinity]) {
     const required = terms?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
@@ -47,7 +58,7 @@ function applyLabelKeys({ spec }: Pod, labels: Readonly<Record<string, string>>)
   }
 }
 
-function applyLabelKeysOf(term: PodAffinityTerm, labels: Readonly<Record<string, string>>): void {
+function applyLabelKeysOf(term: Partial<PodAffinityTerm>, labels: Readonly<Record<string, string>>): void {
   const { matchLabelKeys = [], mismatchLabelKeys = [], labelSelector } = term;
   if (labelSelector === undefined) return;
   const requirements = [

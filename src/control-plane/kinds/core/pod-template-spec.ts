@@ -1,10 +1,11 @@
+import { cloneJson } from "../../../api/clone-json.ts";
 import type { FieldError } from "../../../api/field-error.ts";
 import type { Container, PodSpec, PodTemplateSpec } from "../../../api/gen/types.ts";
 import { defaultPodTemplate, validatePodTemplate } from "../groups/pod-template.ts";
 
 /** A new template with what its author left out. */
 export function defaultTemplate(template: PodTemplateSpec): PodTemplateSpec {
-  const defaulted = structuredClone(template);
+  const defaulted = cloneJson(template);
   defaultPodTemplate(defaulted);
   return defaulted;
 }

@@ -72,7 +72,7 @@ describe("a new pod", () => {
     [
       "has known policies",
       { restartPolicy: "Sometimes" },
-      ['spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "Never", "OnFailure"'],
+      ['spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"'],
     ],
   ])("%s", (_name, spec, errors) => {
     expect(show(strategy.validate?.(pod(spec)))).toEqual(errors);

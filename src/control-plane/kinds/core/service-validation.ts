@@ -78,7 +78,7 @@ function validatePorts({ ports = [] }: ServiceSpec): FieldError[] {
     return [
       ...(name === "" ? requiredName(path, ports) : validateName(path, name, names)),
       ...inRange(`${path}.port`, port.port, PORT_RANGE),
-      ...oneOf(`${path}.protocol`, port.protocol, ["TCP", "UDP", "SCTP"]),
+      ...oneOf(`${path}.protocol`, port.protocol, ["SCTP", "TCP", "UDP"]),
       ...(targetPort === undefined ? [] : validatePortReference(`${path}.targetPort`, targetPort)),
       ...(appProtocol === undefined
         ? []
@@ -146,7 +146,7 @@ function validateTrafficPolicies(spec: ServiceSpec): FieldError[] {
   } else if (healthCheckNodePort) {
     errors.push(...inRange("spec.healthCheckNodePort", healthCheckNodePort, PORT_RANGE));
   }
-  const distributions = ["PreferClose", "PreferSameNode", "PreferSameZone"];
+  const distributions = ["PreferClose", "PreferSameZone", "PreferSameNode"];
   return [
     ...errors,
     ...(isExternalName(spec) && internalTrafficPolicy === undefined

@@ -22,5 +22,11 @@ export function serviceWarnings(object: KubeObject): string[] {
   if (isExternalName(spec) && spec.externalIPs?.length) {
     warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
   }
+  if (spec.externalName && !isExternalName(spec)) {
+    warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"');
+  }
+  if (spec.trafficDistribution === "PreferClose") {
+    warnings.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"');
+  }
   return warnings;
 }

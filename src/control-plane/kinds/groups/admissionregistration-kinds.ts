@@ -4,7 +4,14 @@ import { defineKind, type KindRow } from "../define-kind.ts";
 /** Served so that clients find none of them, rather than no such kind. */
 function defineRefused(what: string, row: Pick<KindRow, "kind" | "plural" | "status">): ResourceKind {
   const refusal = `${what} are not evaluated by this control plane, so that none can be created`;
-  return defineKind({ ...row, group: "admissionregistration.k8s.io", namespaced: false, strategy: { refusal } });
+  const categories = ["api-extensions"];
+  return defineKind({
+    ...row,
+    group: "admissionregistration.k8s.io",
+    namespaced: false,
+    categories,
+    strategy: { refusal },
+  });
 }
 
 const defineWebhook = (kind: string, plural: string) => defineRefused("admission webhooks", { kind, plural });

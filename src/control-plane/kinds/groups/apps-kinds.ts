@@ -1,3 +1,4 @@
+import { isRecord } from "../../../api/object.ts";
 import { notNegative, required } from "../../../api/validation/problems.ts";
 import type { ResourceKind } from "../../ports/resource-kind.ts";
 import { immutable } from "../core/immutable.ts";
@@ -15,6 +16,7 @@ const CONTROLLER_REVISIONS = defineKind({
   strategy: strategyOf("ControllerRevision", {
     validate: ({ data, revision }) => [
       ...(data === undefined || data === null ? [required("data", "data is mandatory")] : []),
+      ...(isRecord(data ?? {}) ? [] : [required("data", "data must be a valid JSON object")]),
       ...notNegative("revision", revision),
     ],
     validateUpdate: (next, current) => immutable("data", next.data, current.data),

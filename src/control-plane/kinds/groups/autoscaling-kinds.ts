@@ -1,5 +1,5 @@
 import type { FieldError } from "../../../api/field-error.ts";
-import type { HorizontalPodAutoscaler, HPAScalingRules } from "../../../api/gen/types.ts";
+import type { CrossVersionObjectReference, HorizontalPodAutoscaler, HPAScalingRules } from "../../../api/gen/types.ts";
 import { each, invalid, optionalOneOf, required, unsupported } from "../../../api/validation/problems.ts";
 import type { ResourceKind } from "../../ports/resource-kind.ts";
 import { defineKind } from "../define-kind.ts";
@@ -39,6 +39,7 @@ function validateAutoscaler({ spec }: HorizontalPodAutoscaler): FieldError[] {
   return [
     ...errors,
     ...validateReference("spec.scaleTargetRef", spec.scaleTargetRef),
+    ...validateTargetGroup(spec.scaleTargetRef),
     ...each("spec.metrics", spec.metrics, validateMetric),
     ...validateRules("spec.behavior.scaleUp", behavior?.scaleUp),
     ...validateRules("spec.behavior.scaleDown", behavior?.scaleDown),
@@ -71,4 +72,10 @@ function validatePolicy(
     errors.push(invalid(`${path}.periodSeconds`, periodSeconds, detail));
   }
   return errors;
+}
+
+/** What is scaled is never of the core group's whole version: that has been a mistake wherever it was seen. */
+function validateTargetGroup({ apiVersion = "" }: CrossVersionObjectReference): FieldError[] {
+  if (apiVersion.includes("/")) return [];
+  return [invalid("spec.scaleTargetRef.apiVersion", apiVersion, "apiVersion must specify API group")];
 }

@@ -27,6 +27,7 @@ export const CRON_JOBS = defineKind({
       spec.suspend ??= false;
       spec.successfulJobsHistoryLimit ??= 3;
       spec.failedJobsHistoryLimit ??= 1;
+      spec.jobTemplate.metadata ??= {};
       if (spec.jobTemplate.spec) defaultJobTemplate(spec.jobTemplate.spec);
     },
     validate: (cronJob) => [
@@ -83,7 +84,9 @@ function validateTimeZone(timeZone: string | undefined): FieldError[] {
 
 function isKnownZone(timeZone: string): boolean {
   try {
-    return new Intl.DateTimeFormat("en", { timeZone }).resolvedOptions().timeZone !== "";
+    const { timeZone: known } = new Intl.DateTimeFormat("en", { timeZone }).resolvedOptions();
+    // Zones are files upstream, and their case matters there; an alias is resolved to a name unlike it.
+    return known === timeZone || known.toLowerCase() !== timeZone.toLowerCase();
   } catch {
     return false;
   }

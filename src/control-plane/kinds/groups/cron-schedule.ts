@@ -16,7 +16,8 @@ const FIELDS: readonly CronField[] = [
   { min: 0, max: 6, names: WEEKDAYS },
 ];
 const DESCRIPTORS = new Set(["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"]);
-const GO_DURATION = /^[+-]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*$/;
+const GO_DURATION =
+  /^[+-]?(\d+(\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h))*$/;
 
 /** What keeps a cron job's schedule from being one, in the words of the parser that upstream uses; empty when it is fine. */
 export function checkCronSchedule(schedule: string): string[] {

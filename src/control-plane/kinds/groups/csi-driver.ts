@@ -5,7 +5,7 @@ import { immutable } from "../core/immutable.ts";
 import { defineKind } from "../define-kind.ts";
 import { strategyOf } from "./typed-strategy.ts";
 
-const FS_GROUP_POLICIES = ["ReadWriteOnceWithFSType", "File", "None"];
+const FS_GROUP_POLICIES = ["File", "None", "ReadWriteOnceWithFSType"];
 const LIFECYCLE_MODES = ["Persistent", "Ephemeral"];
 const MIN_TOKEN_SECONDS = 10 * 60;
 const MAX_TOKEN_SECONDS = 2 ** 32;
@@ -17,7 +17,6 @@ export const CSI_DRIVERS = defineKind({
   plural: "csidrivers",
   namespaced: false,
   strategy: strategyOf("CSIDriver", {
-    generation: true,
     needsResourceVersion: true,
     returnsDeleted: true,
     default: setDefaults,
@@ -45,7 +44,10 @@ function validateDriver({ spec }: CSIDriver): FieldError[] {
   const unknownModes = volumeLifecycleModes.filter((mode) => !LIFECYCLE_MODES.includes(mode));
   const isTooOften = period !== undefined && period < MIN_UPDATE_PERIOD_SECONDS;
   const rule = `must be greater than or equal to ${MIN_UPDATE_PERIOD_SECONDS} seconds`;
+  const isPointless = spec.serviceAccountTokenInSecrets === true && (spec.tokenRequests ?? []).length === 0;
+  const noRequests = "serviceAccountTokenInSecrets is set but no tokenRequests are specified";
   return [
+    ...(isPointless ? [invalid("spec.serviceAccountTokenInSecrets", true, noRequests)] : []),
     ...optionalOneOf("spec.fsGroupPolicy", spec.fsGroupPolicy, FS_GROUP_POLICIES),
     ...validateTokenRequests("spec.tokenRequests", spec.tokenRequests),
     ...unknownModes.map((mode) => unsupported("spec.volumeLifecycleModes", mode, LIFECYCLE_MODES)),

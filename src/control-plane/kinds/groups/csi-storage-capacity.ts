@@ -1,11 +1,11 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { LabelSelector } from "../../../api/gen/types.ts";
 import { parseQuantity } from "../../../api/quantity.ts";
+import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { checkDnsSubdomain } from "../../../api/validation/names.ts";
 import { invalid, invalidEach } from "../../../api/validation/problems.ts";
 import { immutable } from "../core/immutable.ts";
 import { defineKind } from "../define-kind.ts";
-import { validateLabelSelector } from "./label-selector.ts";
 import { strategyOf } from "./typed-strategy.ts";
 
 export const CSI_STORAGE_CAPACITIES = defineKind({

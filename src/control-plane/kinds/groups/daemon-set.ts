@@ -4,10 +4,27 @@ import { invalid, notNegative, required, unsupported } from "../../../api/valida
 import { immutable } from "../core/immutable.ts";
 import { validateTemplate } from "../core/pod-template-spec.ts";
 import { podTemplateWarnings } from "../core/pod-warnings.ts";
+import { isSame } from "../core/semantic-changes.ts";
 import { defineKind } from "../define-kind.ts";
 import { atMostAll, isZero, validateIntOrPercent } from "./int-or-percent.ts";
 import { defaultPodTemplate, validateLasting, validateSelection } from "./pod-template.ts";
 import { strategyOf } from "./typed-strategy.ts";
+import { type StatusCounts, validateCounts } from "./workload-status.ts";
+
+/** What a field of older versions has become: counts the changes of the template, and nobody else may. */
+const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
+
+const COUNTS: StatusCounts = {
+  counts: [
+    "currentNumberScheduled",
+    "numberMisscheduled",
+    "desiredNumberScheduled",
+    "numberReady",
+    "updatedNumberScheduled",
+    "numberAvailable",
+    "numberUnavailable",
+  ],
+};
 
 export const DAEMON_SETS = defineKind({
   group: "apps",
@@ -16,11 +33,18 @@ export const DAEMON_SETS = defineKind({
   shortNames: ["ds"],
   categories: ["all"],
   status: true,
+  validateStatus: (next, current) => validateCounts(COUNTS, next, current),
   strategy: strategyOf("DaemonSet", {
     generation: true,
     initialStatus: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
     warnings: ({ spec }) => podTemplateWarnings(spec?.template ?? {}, "spec.template."),
     default: setDefaults,
+    prepareCreate: (draft) => setTemplateGeneration(draft, "1"),
+    prepareUpdate(draft, current) {
+      const before = current.metadata?.annotations?.[TEMPLATE_GENERATION] ?? "1";
+      const isChanged = !isSame(draft.spec?.template, current.spec?.template);
+      setTemplateGeneration(draft, isChanged ? String(Number(before) + 1) : before);
+    },
     validate: validateDaemonSet,
     validateUpdate: (next, current) => immutable("spec.selector", next.spec?.selector, current.spec?.selector),
   }),
@@ -35,6 +59,11 @@ function setDefaults({ spec }: DaemonSet): void {
   }
   spec.revisionHistoryLimit ??= 10;
   defaultPodTemplate(spec.template);
+}
+
+function setTemplateGeneration(draft: DaemonSet, count: string): void {
+  const annotations = { ...draft.metadata?.annotations, [TEMPLATE_GENERATION]: count };
+  draft.metadata = { ...draft.metadata, annotations };
 }
 
 function validateDaemonSet({ spec }: DaemonSet): FieldError[] {

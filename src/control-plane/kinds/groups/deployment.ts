@@ -9,6 +9,20 @@ import { defineKind } from "../define-kind.ts";
 import { atMostAll, isZero, validateIntOrPercent } from "./int-or-percent.ts";
 import { defaultPodTemplate, validateLasting, validateSelection } from "./pod-template.ts";
 import { strategyOf } from "./typed-strategy.ts";
+import { type StatusCounts, validateCounts } from "./workload-status.ts";
+
+const COUNTS: StatusCounts = {
+  counts: [
+    "replicas",
+    "updatedReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "unavailableReplicas",
+    "terminatingReplicas",
+  ],
+  ofReplicas: ["updatedReplicas", "readyReplicas", "availableReplicas"],
+  available: "readyReplicas",
+};
 
 export const DEPLOYMENTS = defineKind({
   group: "apps",
@@ -17,6 +31,7 @@ export const DEPLOYMENTS = defineKind({
   shortNames: ["deploy"],
   categories: ["all"],
   status: true,
+  validateStatus: (next, current) => validateCounts(COUNTS, next, current),
   subresources: [SCALE_SUBRESOURCE],
   strategy: strategyOf("Deployment", {
     generation: true,

@@ -10,6 +10,7 @@ import { NETWORKING_KINDS } from "./networking-kinds.ts";
 import { NODE_KINDS } from "./node-kinds.ts";
 import { POLICY_KINDS } from "./policy-kinds.ts";
 import { RBAC_KINDS } from "./rbac-kinds.ts";
+import { RESOURCE_KINDS } from "./resource-kinds.ts";
 import { REVIEW_KINDS } from "./review-kinds.ts";
 import { SCHEDULING_KINDS } from "./scheduling-kinds.ts";
 import { STORAGE_KINDS } from "./storage-kinds.ts";
@@ -27,6 +28,7 @@ export const GROUP_KINDS: readonly ResourceKind[] = [
   ...NODE_KINDS,
   ...POLICY_KINDS,
   ...RBAC_KINDS,
+  ...RESOURCE_KINDS,
   ...REVIEW_KINDS,
   ...SCHEDULING_KINDS,
   ...STORAGE_KINDS,

@@ -1,6 +1,7 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { Job, JobSpec, PodTemplateSpec } from "../../../api/gen/types.ts";
 import { labelSelectorOf } from "../../../api/selectors/label-selector.ts";
+import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { checkDnsLabel } from "../../../api/validation/names.ts";
 import { invalid, required } from "../../../api/validation/problems.ts";
 import { immutable } from "../core/immutable.ts";
@@ -8,7 +9,6 @@ import { podTemplateWarnings } from "../core/pod-warnings.ts";
 import { isSame } from "../core/semantic-changes.ts";
 import { defineKind } from "../define-kind.ts";
 import { defaultJobSpec, validateJobSpec } from "./job-spec.ts";
-import { validateLabelSelector } from "./label-selector.ts";
 import { validateSelected } from "./pod-template.ts";
 import { strategyOf } from "./typed-strategy.ts";
 
@@ -50,12 +50,15 @@ function generatedLabels({ uid = "", name = "" }: NonNullable<Job["metadata"]>):
 }
 
 /** The UID has been given out by now. Labels that the author set stay, and validation says that they are not these. */
-function generateSelector({ metadata, spec }: Job): void {
+function generateSelector(job: Job): void {
+  const { metadata, spec } = job;
   if (!spec || spec.manualSelector) return;
   spec.template.metadata ??= {};
   const { metadata: template } = spec.template;
   template.labels = { ...generatedLabels(metadata ?? {}), ...template.labels };
   spec.selector ??= { matchLabels: { "batch.kubernetes.io/controller-uid": metadata?.uid ?? "" } };
+  // A job without labels has those of its pods, and these are among them by now.
+  if (metadata?.labels === undefined) job.metadata = { ...metadata, labels: { ...template.labels } };
 }
 
 function validateJob(job: Job, spec: JobSpec): FieldError[] {

@@ -6,8 +6,9 @@ import type {
   MetricTarget,
 } from "../../../api/gen/types.ts";
 import { compareQuantities } from "../../../api/quantity.ts";
+import { checkDnsLabel } from "../../../api/validation/names.ts";
 import { forbidden, invalid, invalidEach, required, unsupported } from "../../../api/validation/problems.ts";
-import { validateLabelSelector } from "./label-selector.ts";
+import { checkContainerResourceName } from "../../../api/validation/resources.ts";
 import { checkPathSegment } from "./path-segment.ts";
 
 /** The field of a metric that goes with its type. */
@@ -24,7 +25,7 @@ export function validateMetric(metric: MetricSpec, path: string): FieldError[] {
   const { type } = metric;
   if (type === "") return [required(`${path}.type`, "must specify a metric source type")];
   const expected = Object.entries(SOURCES).find(([name]) => name === type)?.[1];
-  if (expected === undefined) return [unsupported(`${path}.type`, type, Object.keys(SOURCES))];
+  if (expected === undefined) return [unsupported(`${path}.type`, type, Object.keys(SOURCES).sort())];
   const others = Object.values(SOURCES).filter((source) => source !== expected && metric[source] !== undefined);
   return [
     ...validateSource(path, metric, expected),
@@ -68,8 +69,12 @@ function validateSource(
   }
   if (source === "resource" && resource) return validateUsage(at, resource);
   if (source === "containerResource" && containerResource) {
-    const isUnnamed = containerResource.container === "";
-    const errors = isUnnamed ? [required(`${at}.container`, "must specify a container")] : [];
+    const { container, name } = containerResource;
+    const errors =
+      container === ""
+        ? [required(`${at}.container`, "must specify a container")]
+        : invalidEach(`${at}.container`, container, checkDnsLabel(container));
+    if (name !== "") errors.push(...invalidEach(`${at}.name`, name, checkContainerResourceName(name)));
     return [...errors, ...validateUsage(at, containerResource)];
   }
   return [required(at, "must populate information for the given metric source")];
@@ -114,18 +119,24 @@ function validateTarget(path: string, target: MetricTarget): FieldError[] {
   return errors;
 }
 
-function validateIdentifier(path: string, { name, selector }: MetricIdentifier): FieldError[] {
+function validateIdentifier(path: string, { name }: MetricIdentifier): FieldError[] {
   const errors =
     name === ""
       ? [required(`${path}.name`, "must specify a metric name")]
       : invalidEach(`${path}.name`, name, checkPathSegment(name));
-  return [...errors, ...validateLabelSelector(`${path}.selector`, selector)];
+  // Upstream looks at operators and keys of the selector nowhere: it is for the metrics' own API.
+  return errors;
 }
 
 /** Of what is scaled, and of what is measured. */
-export function validateReference(path: string, { kind, name }: CrossVersionObjectReference): FieldError[] {
-  return Object.entries({ kind, name }).flatMap(([field, text]) => {
+export function validateReference(
+  path: string,
+  { kind, name, apiVersion = "" }: CrossVersionObjectReference,
+): FieldError[] {
+  const errors = Object.entries({ kind, name }).flatMap(([field, text]) => {
     const at = `${path}.${field}`;
     return text === "" ? [required(at)] : invalidEach(at, text, checkPathSegment(text));
   });
+  if (apiVersion.split("/").length <= 2) return errors;
+  return [...errors, invalid(`${path}.apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)];
 }

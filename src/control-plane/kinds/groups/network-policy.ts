@@ -1,5 +1,6 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { IPBlock, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from "../../../api/gen/types.ts";
+import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { checkPortName } from "../../../api/validation/names.ts";
 import {
   each,
@@ -13,10 +14,9 @@ import {
 } from "../../../api/validation/problems.ts";
 import { checkCidr, contains, parseCidr } from "../core/ip-address.ts";
 import { defineKind } from "../define-kind.ts";
-import { validateLabelSelector } from "./label-selector.ts";
 import { strategyOf } from "./typed-strategy.ts";
 
-const POLICY_TYPES = ["Egress", "Ingress"];
+const POLICY_TYPES = ["Ingress", "Egress"];
 
 export const NETWORK_POLICIES = defineKind({
   group: "networking.k8s.io",
@@ -25,10 +25,12 @@ export const NETWORK_POLICIES = defineKind({
   shortNames: ["netpol"],
   strategy: strategyOf("NetworkPolicy", {
     generation: true,
-    default({ spec }) {
-      if (!spec) return;
+    default(draft) {
+      draft.spec ??= {};
+      const { spec } = draft;
+      spec.podSelector ??= {};
       for (const { ports = [] } of [...(spec.ingress ?? []), ...(spec.egress ?? [])]) {
-        for (const port of ports) port.protocol ||= "TCP";
+        for (const port of ports) port.protocol ??= "TCP";
       }
       if ((spec.policyTypes ?? []).length > 0) return;
       spec.policyTypes = (spec.egress ?? []).length > 0 ? ["Ingress", "Egress"] : ["Ingress"];

@@ -23,6 +23,8 @@ describe("networking.k8s.io", () => {
       ["ingresses", "ing", true, "status", true],
       ["ingressclasses", "", false, "", true],
       ["networkpolicies", "netpol", true, "", true],
+      ["ipaddresses", "ip", false, "", undefined],
+      ["servicecidrs", "", false, "status", undefined],
     ]);
   });
 });
@@ -178,7 +180,7 @@ describe("a network policy", () => {
     [
       "has types that there are",
       { policyTypes: ["Inward"] },
-      ['spec.policyTypes[0]: Unsupported value: "Inward": supported values: "Egress", "Ingress"'],
+      ['spec.policyTypes[0]: Unsupported value: "Inward": supported values: "Ingress", "Egress"'],
     ],
   ])("%s", (_name, spec, errors) => {
     expect(refusals(POLICIES, objectOf("NetworkPolicy", spec))).toEqual(errors);

@@ -4,7 +4,7 @@ import { checkDnsLabel } from "../../../api/validation/names.ts";
 import { forbidden, invalidEach, required, tooLong, unsupported } from "../../../api/validation/problems.ts";
 import type { ResourceKind } from "../../ports/resource-kind.ts";
 import { immutable } from "../core/immutable.ts";
-import { defineKind } from "../define-kind.ts";
+import { defineKind, type KindRow } from "../define-kind.ts";
 import { INGRESSES, validateTypedReference } from "./ingress.ts";
 import { validateDomainPrefixedPath } from "./job-spec.ts";
 import { NETWORK_POLICIES } from "./network-policy.ts";
@@ -49,5 +49,17 @@ function validateParameters(path: string, parameters: IngressClassParametersRefe
   return [...errors, ...invalidEach(at, namespace, checkDnsLabel(namespace))];
 }
 
-/** Stored, and left to whoever routes traffic. */
-export const NETWORKING_KINDS: readonly ResourceKind[] = [INGRESSES, INGRESS_CLASSES, NETWORK_POLICIES];
+/** Controllers look for them; here the range of services is an option of the control plane, and its alone. */
+function defineServiceRange(row: Pick<KindRow, "kind" | "plural" | "shortNames" | "status">): ResourceKind {
+  const refusal = "services get their addresses from the range that this control plane is started with";
+  return defineKind({ ...row, group: "networking.k8s.io", namespaced: false, strategy: { refusal } });
+}
+
+/** Stored, and left to whoever routes traffic; but for the last two. */
+export const NETWORKING_KINDS: readonly ResourceKind[] = [
+  INGRESSES,
+  INGRESS_CLASSES,
+  NETWORK_POLICIES,
+  defineServiceRange({ kind: "IPAddress", plural: "ipaddresses", shortNames: ["ip"] }),
+  defineServiceRange({ kind: "ServiceCIDR", plural: "servicecidrs", status: true }),
+];

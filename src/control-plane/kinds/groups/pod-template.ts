@@ -1,10 +1,16 @@
 import { defaultPod } from "../../../api/defaults.ts";
 import type { FieldError } from "../../../api/field-error.ts";
-import type { Container, LabelSelector, PodSpec, PodTemplateSpec } from "../../../api/gen/types.ts";
+import type {
+  Container,
+  LabelSelector,
+  PodSpec,
+  PodTemplateSpec,
+  ResourceFieldSelector,
+} from "../../../api/gen/types.ts";
 import { labelSelectorOf } from "../../../api/selectors/label-selector.ts";
 import { validatePod } from "../../../api/validate-pod.ts";
+import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { forbidden, invalid, unsupported } from "../../../api/validation/problems.ts";
-import { isEmptySelector, validateLabelSelector } from "./label-selector.ts";
 
 /**
  * Sets what a pod's author may leave out, in place. What upstream sets only of pods themselves stays as it is here too,
@@ -23,7 +29,26 @@ export function defaultPodTemplate(template: PodTemplateSpec): void {
       if (before) restoreContainer(container, before);
     }
   }
+  fillAlwaysThere(spec);
+  template.metadata ??= {};
   template.spec = spec;
+}
+
+/** Parts of upstream's types that are always there, though there be nothing in them: in place. */
+export function fillAlwaysThere(spec: PodSpec): void {
+  const { containers, initContainers = [], ephemeralContainers = [], volumes = [] } = spec;
+  for (const container of [...containers, ...initContainers, ...ephemeralContainers]) {
+    container.resources ??= {};
+    for (const { valueFrom } of container.env ?? []) fillDivisor(valueFrom);
+  }
+  for (const { downwardAPI, projected } of volumes) {
+    for (const item of downwardAPI?.items ?? []) fillDivisor(item);
+    for (const source of projected?.sources ?? []) source.downwardAPI?.items?.forEach(fillDivisor);
+  }
+}
+
+function fillDivisor(source: { resourceFieldRef?: ResourceFieldSelector } | undefined): void {
+  if (source?.resourceFieldRef) source.resourceFieldRef.divisor ??= "0";
 }
 
 function restoreContainer(container: Container, sent: Container): void {
@@ -51,7 +76,7 @@ const NAMED = { name: "template", namespace: "default" };
 /** What would be refused in a pod that is made from it. Labels and annotations have upstream's paths: no `metadata`. */
 export function validatePodTemplate(path: string, { metadata = {}, spec }: PodTemplateSpec): FieldError[] {
   const { labels = {}, annotations = {} } = metadata;
-  const pod = { metadata: { ...NAMED, labels, annotations }, ...(spec && { spec }) };
+  const pod = { metadata: { ...NAMED, labels, annotations }, ...(spec && { spec: trimImages(spec) }) };
   const errors = validatePod(pod).map((error) => ({
     ...error,
     path: error.path === "" ? path : `${path}.${error.path.replace(/^metadata\./, "")}`,
@@ -61,10 +86,13 @@ export function validatePodTemplate(path: string, { metadata = {}, spec }: PodTe
   return hasEphemeral ? [...errors, forbidden(at, "ephemeral containers not allowed in pod template")] : errors;
 }
 
-/** Only the template's labels and annotations: of stateful sets, whose pods have volumes that are not in the template. */
-export function validateTemplateMetadata(path: string, { metadata = {} }: PodTemplateSpec): FieldError[] {
-  const spec: PodSpec = { containers: [] };
-  return validatePodTemplate(path, { metadata, spec }).filter((error) => !error.path.startsWith(`${path}.spec`));
+/** Only a pod's image is refused for the spaces around it. */
+function trimImages(spec: PodSpec): PodSpec {
+  const trim = (containers: Container[]) => {
+    return containers.map(({ image = "", ...container }) => ({ ...container, image: image.trim() }));
+  };
+  const { containers, initContainers } = spec;
+  return { ...spec, containers: trim(containers), ...(initContainers && { initContainers: trim(initContainers) }) };
 }
 
 /** What the long-running workloads have in common. */
@@ -102,4 +130,9 @@ export function validateLasting(owner: string, { spec }: PodTemplateSpec): Field
     errors.push(forbidden(`${path}.activeDeadlineSeconds`, detail));
   }
   return errors;
+}
+
+/** Selects everything. */
+function isEmptySelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean {
+  return Object.keys(matchLabels).length + matchExpressions.length === 0;
 }

@@ -1,11 +1,15 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { PodDisruptionBudgetSpec } from "../../../api/gen/types.ts";
+import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { invalid, optionalOneOf } from "../../../api/validation/problems.ts";
 import type { ResourceKind } from "../../ports/resource-kind.ts";
 import { defineKind } from "../define-kind.ts";
 import { atMostAll, validateIntOrPercent } from "./int-or-percent.ts";
-import { validateLabelSelector } from "./label-selector.ts";
+import { checkPathSegment } from "./path-segment.ts";
 import { strategyOf } from "./typed-strategy.ts";
+import { type StatusCounts, validateConditions, validateCounts } from "./workload-status.ts";
+
+const COUNTS: StatusCounts = { counts: ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] };
 
 export const POLICY_KINDS: readonly ResourceKind[] = [
   defineKind({
@@ -14,9 +18,14 @@ export const POLICY_KINDS: readonly ResourceKind[] = [
     plural: "poddisruptionbudgets",
     shortNames: ["pdb"],
     status: true,
+    validateStatus: (next, current) => [...validateConditions(next), ...validateCounts(COUNTS, next, current)],
     strategy: strategyOf("PodDisruptionBudget", {
       generation: true,
       needsResourceVersion: true,
+      checkName: checkPathSegment,
+      default(draft) {
+        draft.spec ??= {};
+      },
       initialStatus: { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 },
       validate: ({ spec }) => validateBudget(spec ?? {}),
     }),

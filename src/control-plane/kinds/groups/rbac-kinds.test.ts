@@ -129,7 +129,7 @@ describe("a binding", () => {
       [],
       [
         `roleRef.apiGroup: Unsupported value: "x": supported values: "${GROUP}"`,
-        'roleRef.kind: Unsupported value: "Pod": supported values: "ClusterRole", "Role"',
+        'roleRef.kind: Unsupported value: "Pod": supported values: "Role", "ClusterRole"',
         "roleRef.name: Required value",
       ],
     ],
@@ -156,7 +156,7 @@ describe("a binding", () => {
       "RoleBinding",
       VIEW,
       [{ kind: "Robot", name: "r" }],
-      ['subjects[0].kind: Unsupported value: "Robot": supported values: "Group", "ServiceAccount", "User"'],
+      ['subjects[0].kind: Unsupported value: "Robot": supported values: "ServiceAccount", "User", "Group"'],
     ],
   ])("%s", (_name, kind, roleRef, subjects, errors) => {
     expect(show(rowOf(kind).strategy.validate?.(bindingOf(kind, roleRef, subjects)))).toEqual(errors);

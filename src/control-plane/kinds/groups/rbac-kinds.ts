@@ -1,11 +1,11 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { AggregationRule, PolicyRule, RoleBinding, RoleRef, Subject } from "../../../api/gen/types.ts";
+import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { checkDnsSubdomain } from "../../../api/validation/names.ts";
 import { each, invalid, invalidEach, required, unsupported } from "../../../api/validation/problems.ts";
 import type { ResourceKind } from "../../ports/resource-kind.ts";
 import { isSame } from "../core/semantic-changes.ts";
 import { defineKind } from "../define-kind.ts";
-import { validateLabelSelector } from "./label-selector.ts";
 import { checkPathSegment } from "./path-segment.ts";
 import { strategyOf } from "./typed-strategy.ts";
 

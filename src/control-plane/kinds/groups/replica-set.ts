@@ -8,6 +8,13 @@ import { SCALE_SUBRESOURCE } from "../core/subresource.ts";
 import { defineKind } from "../define-kind.ts";
 import { defaultPodTemplate, validateLasting, validateSelection } from "./pod-template.ts";
 import { strategyOf } from "./typed-strategy.ts";
+import { type StatusCounts, validateCounts } from "./workload-status.ts";
+
+const COUNTS: StatusCounts = {
+  counts: ["replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "terminatingReplicas"],
+  ofReplicas: ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"],
+  available: "readyReplicas",
+};
 
 export const REPLICA_SETS = defineKind({
   group: "apps",
@@ -16,6 +23,7 @@ export const REPLICA_SETS = defineKind({
   shortNames: ["rs"],
   categories: ["all"],
   status: true,
+  validateStatus: (next, current) => validateCounts(COUNTS, next, current),
   subresources: [SCALE_SUBRESOURCE],
   strategy: strategyOf("ReplicaSet", {
     generation: true,

@@ -45,7 +45,7 @@ it.each<[string, string, Omit<PriorityClass, "metadata">, string[]]>([
     "preempts or does not",
     "c",
     { value: 1, preemptionPolicy: "Maybe" },
-    ['preemptionPolicy: Unsupported value: "Maybe": supported values: "Never", "PreemptLowerPriority"'],
+    ['preemptionPolicy: Unsupported value: "Maybe": supported values: "PreemptLowerPriority", "Never"'],
   ],
 ])("%s", (_name, name, fields, errors) => {
   expect(show(row.strategy.validate?.(classOf(name, fields)))).toEqual(errors);

@@ -24,6 +24,7 @@ const PRIORITY_CLASSES = defineKind({
   shortNames: ["pc"],
   namespaced: false,
   strategy: strategyOf("PriorityClass", {
+    generation: true,
     default(draft) {
       draft.preemptionPolicy ??= "PreemptLowerPriority";
     },

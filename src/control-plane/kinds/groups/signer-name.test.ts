@@ -26,12 +26,12 @@ describe("the name of a signer", () => {
     ],
     ["a.b/", [expect.stringMatching(/^signerName: Invalid value: "": validating label "": /)]],
     ["a.b/C_.D_", [expect.stringMatching(/^signerName: Invalid value: "C_\.D_": validating label "C_": /)]],
-    [`${label(64)}.b/c`, [expect.stringMatching(/must be no more than 63 bytes$/)]],
+    [`${label(64)}.b/c`, [expect.stringMatching(/must be no more than 63 characters$/)]],
     [
       `a${LONG_DOMAIN}/c`,
       [
         "signerName: Too long: may not be more than 253 bytes",
-        expect.stringMatching(/^signerName: Invalid value: .*must be no more than 63 bytes$/),
+        expect.stringMatching(/^signerName: Invalid value: .*must be no more than 63 characters$/),
       ],
     ],
     [`${LONG_DOMAIN}/${label(200)}.${label(200)}`, ["signerName: Too long: may not be more than 571 bytes"]],

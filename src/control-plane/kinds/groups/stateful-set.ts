@@ -1,14 +1,30 @@
 import type { FieldError } from "../../../api/field-error.ts";
-import type { StatefulSet, StatefulSetSpec } from "../../../api/gen/types.ts";
+import type { PodTemplateSpec, StatefulSet, StatefulSetSpec } from "../../../api/gen/types.ts";
+import { validateClaimSpec } from "../../../api/validation/claim.ts";
 import { checkDnsLabel } from "../../../api/validation/names.ts";
-import { forbidden, invalid, notNegative, oneOf, required } from "../../../api/validation/problems.ts";
+import {
+  each,
+  forbidden,
+  invalid,
+  invalidEach,
+  notNegative,
+  optionalOneOf,
+  required,
+} from "../../../api/validation/problems.ts";
+import { validateTemplate } from "../core/pod-template-spec.ts";
 import { podTemplateWarnings } from "../core/pod-warnings.ts";
 import { isSame } from "../core/semantic-changes.ts";
 import { SCALE_SUBRESOURCE } from "../core/subresource.ts";
 import { defineKind } from "../define-kind.ts";
-import { atMostAll, isZero, validateIntOrPercent } from "./int-or-percent.ts";
-import { defaultPodTemplate, validateLasting, validateSelection, validateTemplateMetadata } from "./pod-template.ts";
+import { defaultPodTemplate, validateLasting, validateSelection } from "./pod-template.ts";
 import { strategyOf } from "./typed-strategy.ts";
+import { type StatusCounts, validateCounts } from "./workload-status.ts";
+
+const COUNTS: StatusCounts = {
+  counts: ["replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"],
+  ofReplicas: ["readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"],
+  available: "status.readyReplicas",
+};
 
 export const STATEFUL_SETS = defineKind({
   group: "apps",
@@ -17,6 +33,7 @@ export const STATEFUL_SETS = defineKind({
   shortNames: ["sts"],
   categories: ["all"],
   status: true,
+  validateStatus: (next, current) => validateCounts(COUNTS, next, current),
   subresources: [SCALE_SUBRESOURCE],
   strategy: strategyOf("StatefulSet", {
     generation: true,
@@ -29,17 +46,23 @@ export const STATEFUL_SETS = defineKind({
   }),
 });
 
-const RETAIN = { whenDeleted: "Retain", whenScaled: "Retain" };
-
 function setDefaults({ spec }: StatefulSet): void {
   if (!spec) return;
   spec.podManagementPolicy ||= "OrderedReady";
   spec.updateStrategy ??= {};
-  spec.updateStrategy.type ||= "RollingUpdate";
-  if (spec.updateStrategy.type === "RollingUpdate") {
-    spec.updateStrategy.rollingUpdate = { partition: 0, ...spec.updateStrategy.rollingUpdate };
+  const { updateStrategy } = spec;
+  const isUnsaid = !updateStrategy.type;
+  updateStrategy.type ||= "RollingUpdate";
+  if (updateStrategy.type === "RollingUpdate" && (isUnsaid || updateStrategy.rollingUpdate)) {
+    // Upstream's gate of `maxUnavailable` is closed, and what is behind a closed gate is not kept.
+    const { maxUnavailable: _gated, ...rollingUpdate } = updateStrategy.rollingUpdate ?? {};
+    updateStrategy.rollingUpdate = { partition: 0, ...rollingUpdate };
   }
-  spec.persistentVolumeClaimRetentionPolicy = { ...RETAIN, ...spec.persistentVolumeClaimRetentionPolicy };
+  const { whenDeleted, whenScaled } = spec.persistentVolumeClaimRetentionPolicy ?? {};
+  spec.persistentVolumeClaimRetentionPolicy = {
+    whenDeleted: whenDeleted || "Retain",
+    whenScaled: whenScaled || "Retain",
+  };
   spec.replicas ??= 1;
   spec.revisionHistoryLimit ??= 10;
   defaultPodTemplate(spec.template);
@@ -47,13 +70,15 @@ function setDefaults({ spec }: StatefulSet): void {
     claim.apiVersion ||= "v1";
     claim.kind ||= "PersistentVolumeClaim";
     claim.spec ??= {};
+    claim.metadata ??= {};
+    claim.spec.resources ??= {};
     claim.spec.volumeMode ||= "Filesystem";
     claim.status = { phase: "Pending", ...claim.status };
   }
 }
 
 function validateSpec(spec: StatefulSetSpec): FieldError[] {
-  const { selector, template, podManagementPolicy = "" } = spec;
+  const { selector, template, serviceName = "", podManagementPolicy = "" } = spec;
   const retention = spec.persistentVolumeClaimRetentionPolicy ?? {};
   const path = "spec.persistentVolumeClaimRetentionPolicy";
   const errors: FieldError[] = [];
@@ -63,16 +88,28 @@ function validateSpec(spec: StatefulSetSpec): FieldError[] {
   return [
     ...errors,
     ...validateUpdateStrategy(spec),
-    ...oneOf(`${path}.whenDeleted`, retention.whenDeleted, ["Retain", "Delete"]),
-    ...oneOf(`${path}.whenScaled`, retention.whenScaled, ["Retain", "Delete"]),
+    ...optionalOneOf(`${path}.whenDeleted`, retention.whenDeleted, ["Retain", "Delete"]),
+    ...optionalOneOf(`${path}.whenScaled`, retention.whenScaled, ["Retain", "Delete"]),
+    ...each("spec.volumeClaimTemplates", spec.volumeClaimTemplates, (claim, at) => {
+      return validateClaimSpec(`${at}.spec`, claim.spec ?? {});
+    }),
     ...notNegative("spec.replicas", spec.replicas),
     ...notNegative("spec.minReadySeconds", spec.minReadySeconds),
     ...notNegative("spec.ordinals.start", spec.ordinals?.start),
-    ...notNegative("spec.revisionHistoryLimit", spec.revisionHistoryLimit),
+    ...(serviceName === "" ? [] : invalidEach("spec.serviceName", serviceName, checkDnsLabel(serviceName))),
     ...validateSelection({ kind: "statefulset", selector, template }),
-    ...validateTemplateMetadata("spec.template", template),
+    ...validateTemplate("spec.template", withClaims(spec)),
     ...validateLasting("StatefulSet", template),
   ];
+}
+
+/** What a pod of the set will be like: it is named by the controller, and has the volumes that are claimed for it. */
+function withClaims({ template, volumeClaimTemplates = [] }: StatefulSetSpec): PodTemplateSpec {
+  if (template.spec === undefined) return template;
+  const { hostname: _hostname, subdomain: _subdomain, volumes: own = [], ...spec } = template.spec;
+  const names = new Set(volumeClaimTemplates.map(({ metadata }) => metadata?.name ?? ""));
+  const claimed = [...names].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  return { ...template, spec: { ...spec, volumes: [...claimed, ...own.filter(({ name }) => !names.has(name))] } };
 }
 
 function validateUpdateStrategy({ updateStrategy = {} }: StatefulSetSpec): FieldError[] {
@@ -83,13 +120,7 @@ function validateUpdateStrategy({ updateStrategy = {} }: StatefulSetSpec): Field
     return rollingUpdate ? [invalid(`${path}.rollingUpdate`, rollingUpdate, detail)] : [];
   }
   if (type !== "RollingUpdate") return [invalid(path, updateStrategy, "must be 'RollingUpdate' or 'OnDelete'")];
-  const { partition, maxUnavailable } = rollingUpdate ?? {};
-  const errors = notNegative(`${path}.rollingUpdate.partition`, partition);
-  if (maxUnavailable === undefined) return errors;
-  const at = `${path}.rollingUpdate.maxUnavailable`;
-  errors.push(...validateIntOrPercent(at, maxUnavailable));
-  if (isZero(maxUnavailable)) errors.push(invalid(at, maxUnavailable, "cannot be 0"));
-  return [...errors, ...atMostAll(at, maxUnavailable)];
+  return notNegative(`${path}.rollingUpdate.partition`, rollingUpdate?.partition);
 }
 
 /** As upstream lists them in its message, and the history limit, which it forgets to. */

@@ -157,7 +157,7 @@ describe("a CSI driver", () => {
       { fsGroupPolicy: "All", volumeLifecycleModes: ["Persistent", "Eternal"] },
       [
         'spec.fsGroupPolicy: Unsupported value: "All": supported values: "File", "None", "ReadWriteOnceWithFSType"',
-        'spec.volumeLifecycleModes: Unsupported value: "Eternal": supported values: "Ephemeral", "Persistent"',
+        'spec.volumeLifecycleModes: Unsupported value: "Eternal": supported values: "Persistent", "Ephemeral"',
       ],
     ],
     [

@@ -1,3 +1,4 @@
+import { cloneJson } from "../../../api/clone-json.ts";
 import type { FieldError } from "../../../api/field-error.ts";
 import { type KubeObject, type ObjectOf, type TypedKinds, typed } from "../../../api/object.ts";
 import type { Strategy } from "../../ports/resource-kind.ts";
@@ -42,7 +43,7 @@ function changed<Kind extends keyof TypedKinds>(
   object: KubeObject,
   change: (draft: ObjectOf<Kind>) => void,
 ): KubeObject {
-  const draft = typed(kind, structuredClone(object));
+  const draft = typed(kind, cloneJson(object));
   change(draft);
   return draft;
 }

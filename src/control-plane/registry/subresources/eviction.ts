@@ -1,6 +1,7 @@
 import { ApiError } from "../../../api/api-error.ts";
-import { type KubeObject, typed } from "../../../api/object.ts";
+import { type KubeObject, typed, untyped } from "../../../api/object.ts";
 import { labelSelectorOf } from "../../../api/selectors/label-selector.ts";
+import { withCondition } from "../../scheduler/pod-condition.ts";
 
 /** What to do about an eviction. */
 export type EvictionPlan =
@@ -61,4 +62,15 @@ export function disruptedBudget(budget: KubeObject, podName: string, now: string
   const disruptedPods = { ...status?.disruptedPods, [podName]: now };
   const disruptionsAllowed = (status?.disruptionsAllowed ?? 0) - 1;
   return { ...budget, status: { ...status, disruptionsAllowed, disruptedPods } };
+}
+
+/** The pod with the condition that tells whoever owns it that it did not fail by itself. */
+export function evictedPod(pod: KubeObject, now: string): KubeObject {
+  const wanted = {
+    type: "DisruptionTarget",
+    status: "True",
+    reason: "EvictionByEvictionAPI",
+    message: "Eviction API: evicting",
+  };
+  return untyped(withCondition(typed("Pod", pod), wanted, now) ?? typed("Pod", pod));
 }

@@ -1,5 +1,5 @@
+import { type HostPort, isSameHostPort } from "../../../api/host-ports.ts";
 import type { NodeInfo, PendingPod } from "../cluster.ts";
-import type { HostPort } from "../pod-info.ts";
 import type { NodeFilter, Rejection } from "./filter.ts";
 
 const NO_FREE_PORTS: Rejection = {
@@ -11,16 +11,10 @@ const NO_FREE_PORTS: Rejection = {
 export function filterPorts({ info: { hostPorts } }: PendingPod): NodeFilter | undefined {
   if (hostPorts.length === 0) return undefined;
   return ({ pods }) => {
-    const isTaken = (wanted: HostPort) => pods.some((pod) => pod.hostPorts.some((port) => clashes(port, wanted)));
+    const isTaken = (wanted: HostPort) =>
+      pods.some((pod) => pod.hostPorts.some((port) => isSameHostPort(port, wanted)));
     return hostPorts.some(isTaken) ? NO_FREE_PORTS : undefined;
   };
-}
-
-const WILDCARD = "0.0.0.0";
-
-function clashes(a: HostPort, b: HostPort): boolean {
-  if (a.port !== b.port || a.protocol !== b.protocol) return false;
-  return a.ip === b.ip || a.ip === WILDCARD || b.ip === WILDCARD;
 }
 
 /** CPU, memory, and whatever else a node has a number of, pods included (`plugins/noderesources/fit.go`). */

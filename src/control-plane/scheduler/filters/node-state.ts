@@ -1,7 +1,7 @@
 import type { Taint } from "../../../api/gen/types.ts";
 import { computeNamedNodes, matchesNodeAffinity } from "../../../api/selectors/node-selector.ts";
+import { findUntolerated, tolerates } from "../../../api/tolerations.ts";
 import type { PendingPod } from "../cluster.ts";
-import { findUntolerated, tolerates } from "../tolerations.ts";
 import type { NodeFilter, Rejection } from "./filter.ts";
 
 const final = (reason: string): Rejection => ({ reasons: [reason], isFinal: true });

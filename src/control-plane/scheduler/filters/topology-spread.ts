@@ -1,9 +1,9 @@
 import type { TopologySpreadConstraint } from "../../../api/gen/types.ts";
 import type { LabelSelector } from "../../../api/selectors/label-selector.ts";
 import { matchesNodeAffinity } from "../../../api/selectors/node-selector.ts";
+import { findUntolerated } from "../../../api/tolerations.ts";
 import type { Cluster, NodeInfo, PendingPod } from "../cluster.ts";
 import { type PodInfo, selectorOf } from "../pod-info.ts";
-import { findUntolerated } from "../tolerations.ts";
 import type { NodeFilter, Rejection } from "./filter.ts";
 
 const UNEVEN: Rejection = { reasons: ["node(s) didn't match pod topology spread constraints"], isFinal: false };

@@ -36,6 +36,7 @@ export function statusInput(changes: Partial<NodeStatusInput> = {}): NodeStatusI
     errors: [],
     pressure: { memory: false, disk: false, pid: false },
     volumesInUse: undefined,
+    volumesAttached: undefined,
     ...changes,
   };
 }

@@ -14,4 +14,6 @@ export interface NodeFacts extends NodeDns, NodeResources {
   seccompDefault: boolean;
   /** The kernel labels files, so that those of volumes need the labels of their containers. */
   seLinuxEnabled: boolean;
+  /** The kernel has AppArmor, and it is on. */
+  appArmorEnabled: boolean;
 }

@@ -1,9 +1,7 @@
 import type { AppArmorProfile, Container, Pod, SeccompProfile } from "../../../api/gen/types.ts";
+import { APPARMOR_ANNOTATION_PREFIX } from "../../../api/well-known.ts";
 import { SecurityProfile_ProfileType as ProfileType, type SecurityProfile } from "../../../cri/gen/cri-v1.ts";
 import type { NodeFacts } from "./node-facts.ts";
-
-/** Before `appArmorProfile` existed (1.30), one annotation a container said it; static pods may still. */
-const APPARMOR_ANNOTATION_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
 
 /** The container's own profile, else its pod's, else the node's default. */
 export function buildSeccompProfile(

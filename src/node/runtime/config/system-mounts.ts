@@ -31,8 +31,15 @@ export function restartCountOf(terminationLogName: string): number | undefined {
  * What a pod's containers can write on the node's disk outside of their volumes, their own layer and their logs: files of
  * ours that are mounted into them. It counts as the pod's local storage (CVE-2020-8557).
  */
-export function podStoragePaths(rootDirectory: string, podUid: string): readonly string[] {
-  return [podHostsPath(rootDirectory, podUid), `${rootDirectory}/pods/${podUid}/containers`];
+export function podStoragePaths(rootDirectory: string, podUid: string): PodStoragePaths {
+  const terminationLogs = `${rootDirectory}/pods/${podUid}/containers`;
+  return { hosts: podHostsPath(rootDirectory, podUid), terminationLogs };
+}
+
+/** A file, and a directory that holds one for each container, with the files of its instances. */
+export interface PodStoragePaths {
+  readonly hosts: string;
+  readonly terminationLogs: string;
 }
 
 /** Host paths of the two files; one that is undefined is not mounted. */

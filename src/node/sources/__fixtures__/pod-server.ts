@@ -10,7 +10,8 @@ export interface PodServer {
   readonly lists: ListOptions[];
   isAway: boolean;
   put(pod: Pod): void;
-  remove(name: string): void;
+  /** `last`: what a deletion by force writes on the pod as it goes. */
+  remove(name: string, last?: Pod["metadata"]): void;
   /** Breaks the watch. */
   disconnect(): void;
 }
@@ -57,12 +58,12 @@ export function createPodServer(): PodServer {
       pods.set(name, stored);
       for (const { tell } of watchers) tell(type, stored);
     },
-    remove(name) {
+    remove(name, last) {
       const pod = pods.get(name);
       if (pod === undefined) return;
       revision++;
       pods.delete(name);
-      for (const { tell } of watchers) tell("DELETED", pod);
+      for (const { tell } of watchers) tell("DELETED", { ...pod, metadata: { ...pod.metadata, ...last } });
     },
     disconnect() {
       for (const { fail } of [...watchers]) fail(new KubeUnreachableError("unreachable", "read ECONNRESET"));

@@ -1,4 +1,4 @@
-import { type ApiError, conflictError, notFoundError } from "../../../api/api-error.ts";
+import { type ApiError, conflictError, invalidError, notFoundError } from "../../../api/api-error.ts";
 import type { Pod, PodStatus } from "../../../api/gen/types.ts";
 import { type KubeResource, PODS } from "../../../api/kube-resource.ts";
 import { applyStrategicMergePatch } from "../../../api/patch/strategic-merge.ts";
@@ -46,6 +46,8 @@ export interface FakePodApi {
 
 const POD_NODE = servedNode("Pod");
 const SUBJECT = { group: "", resource: "pods" };
+const POD_KIND = { group: "", kind: "Pod" };
+const IMMUTABLE_UID = { path: "metadata.uid", message: "Invalid value: field is immutable" };
 
 /** An API server that knows pods only, with latency, a watch that is behind, and faults on demand. */
 export function createFakePodApi(clock: Clock): FakePodApi {
@@ -109,7 +111,7 @@ export function createFakePodApi(clock: Clock): FakePodApi {
     api.patches.push(body);
     const before = require(name);
     const patched = PODS.read(applyStrategicMergePatch(before, body, POD_NODE));
-    expectUid(before, patched.metadata?.uid);
+    if (podUid(patched) !== podUid(before)) throw invalidError(POD_KIND, name.name, [IMMUTABLE_UID]);
     if (patched.metadata?.resourceVersion !== before.metadata?.resourceVersion) {
       throw conflictError(SUBJECT, name.name, "the object has been modified");
     }

@@ -13,6 +13,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Files } from "../../../host/port.ts";
 import { computeMemorySize } from "../local/memory-size.ts";
 import { POD_CERTIFICATE_REFUSAL } from "../network/refused-volumes.ts";
+import { CONFIG_MAP_PLUGIN } from "../volume-directories.ts";
 import type { VolumeDirectoryMaker } from "../volume-directory-maker.ts";
 import type { VolumePlugin, VolumeRequest, VolumeSetUp } from "../volume-plugin.ts";
 import { computePayload, type FetchedSource, type Payload } from "./compute-payload.ts";
@@ -25,7 +26,7 @@ import type { TrustBundleSelection, VolumeSources, VolumeTokenRequest } from "./
 /** The kinds of volumes that the node agent fills with what it reads from the API, by their plugins upstream. */
 const PLUGIN_NAMES = {
   secret: "kubernetes.io/secret",
-  configMap: "kubernetes.io/configmap",
+  configMap: CONFIG_MAP_PLUGIN,
   projected: "kubernetes.io/projected",
   downwardAPI: "kubernetes.io/downward-api",
 } as const;

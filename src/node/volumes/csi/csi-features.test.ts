@@ -97,6 +97,11 @@ describe("attachment", () => {
     expect(rig.reports).toEqual([[IN_USE], [IN_USE.replace("vol-1", "vol-2")]]);
   });
 
+  it("is told by the controller where one does it", () => {
+    const plugin = createCsiRig().plugin();
+    expect(plugin.volumesAttached()).toBeUndefined();
+  });
+
   it("is no volume's of a driver that says so, and every volume's of one that says nothing", async () => {
     const rig = createCsiRig();
     const plugin = rig.plugin();

@@ -22,8 +22,8 @@ export interface CsiPlugin extends VolumePlugin {
   devices(): ReadonlyArray<{ readonly driverName: string; readonly handle: string }>;
   /** `status.volumesInUse` of the node, sorted: from before a volume is mounted until after it has been unstaged. */
   volumesInUse(): readonly string[];
-  /** `status.volumesAttached`, where no controller keeps it; else empty. */
-  volumesAttached(): readonly { readonly name: string; readonly devicePath: string }[];
+  /** `status.volumesAttached` of a node that attaches volumes itself; undefined where a controller does and keeps it. */
+  volumesAttached(): readonly { readonly name: string; readonly devicePath: string }[] | undefined;
   /** The listener is called when one of the two may have changed; returns how to stop that. */
   subscribe(listener: () => void): () => void;
   /**
@@ -59,7 +59,7 @@ export function createCsiPlugin(deps: CsiPluginDeps, options: CsiPluginOptions):
     load: devices.load,
     devices: devices.all,
     volumesInUse: () => volumesInUse(devices.all()),
-    volumesAttached: () => (options.enableControllerAttachDetach ? [] : volumesAttached(devices.all())),
+    volumesAttached: () => (options.enableControllerAttachDetach ? undefined : volumesAttached(devices.all())),
     subscribe: devices.subscribe,
     async stats({ pod, source }, signal) {
       const mounted = setUps.mounted.get(userKey(podUid(pod), csiVolumeOf(source, pod).specName));

@@ -156,8 +156,9 @@ async function refuseMounted(mounts: StagingDeps["mounts"], { kind, stagingPath 
 
 /** Of kubelet's own, so that none of them comes to be with another mode. */
 function directoriesAbove(paths: CsiPaths, { place, driverName }: Device): string[] {
-  if (place.kind === "files") return [paths.plugin, `${paths.plugin}/${driverName}`];
-  return [paths.plugin, paths.blocks, `${paths.blocks}/staging`, `${paths.blocks}/publish`];
+  const kubernetes = paths.plugin.slice(0, paths.plugin.lastIndexOf("/"));
+  if (place.kind === "files") return [kubernetes, paths.plugin, `${paths.plugin}/${driverName}`];
+  return [kubernetes, paths.plugin, paths.blocks, `${paths.blocks}/staging`, `${paths.blocks}/publish`];
 }
 
 async function makeDirectories(files: CsiFiles, directories: readonly string[]): Promise<void> {

@@ -18,5 +18,6 @@ export const TEST_NODE: NodeFacts = {
   singleProcessOomKill: false,
   swap: { controllerAvailable: true, behavior: "NoSwap", capacityBytes: 0n },
   seLinuxEnabled: false,
+  appArmorEnabled: true,
   hugepageSizes: [],
 };

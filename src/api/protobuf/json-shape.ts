@@ -1,0 +1,38 @@
+import { isRecord } from "../object.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Between a message's fields and how its value is written in JSON, where that is no object of these fields. */
+export interface JsonShape {
+  toFields(value: unknown): Fields;
+  /** `fields` without those that are zero. */
+  fromFields(fields: Fields): unknown;
+}
+
+/** A list that is a message of its own, because protobuf knows no lists of lists. */
+const LIST: JsonShape = {
+  toFields: (items) => ({ items }),
+  fromFields: ({ items = [] }) => items,
+};
+
+const SCHEMA_OR_BOOLEAN: JsonShape = {
+  toFields: (value) => (isRecord(value) ? { allows: true, schema: value } : { allows: value }),
+  fromFields: ({ allows = false, schema = allows }) => schema,
+};
+
+/** A schema, or a list of whatever the field of that name holds. */
+const schemaOrList = (field: string): JsonShape => ({
+  toFields: (value) => (Array.isArray(value) ? { [field]: value } : { schema: value }),
+  fromFields: ({ schema, [field]: list = [] }) => schema ?? list,
+});
+
+const SHAPES: ReadonlyMap<string, JsonShape> = new Map([
+  ["apiextensions.v1.JSONSchemaPropsOrArray", schemaOrList("jSONSchemas")],
+  ["apiextensions.v1.JSONSchemaPropsOrBool", SCHEMA_OR_BOOLEAN],
+  ["apiextensions.v1.JSONSchemaPropsOrStringArray", schemaOrList("property")],
+]);
+
+/** Undefined for most messages: they are objects in JSON. */
+export function jsonShapeOf(message: string): JsonShape | undefined {
+  return message.startsWith("Items:") ? LIST : SHAPES.get(message);
+}

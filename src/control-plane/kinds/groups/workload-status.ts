@@ -1,0 +1,61 @@
+import type { FieldError } from "../../../api/field-error.ts";
+import { isRecord, type KubeObject } from "../../../api/object.ts";
+import { each, invalid, notNegative, required, unsupported } from "../../../api/validation/problems.ts";
+
+/** What the numbers of a workload's status are to each other. */
+export interface StatusCounts {
+  /** All numbers that are never negative. */
+  readonly counts: readonly string[];
+  /** Those that cannot be more than `replicas`. Default: none. */
+  readonly ofReplicas?: readonly string[];
+  /** What a pod that is available is called besides: `readyReplicas`, `status.readyReplicas`. */
+  readonly available?: string;
+}
+
+const CONDITION_STATUSES = ["False", "True", "Unknown"];
+
+/** What whoever runs a workload may say of it: numbers that fit together, and collisions that are never forgotten. */
+export function validateCounts(rules: StatusCounts, next: KubeObject, current: KubeObject): FieldError[] {
+  const { counts, ofReplicas = [], available } = rules;
+  const [status, before] = [statusOf(next), statusOf(current)];
+  const count = (name: string) => numberIn(status, name);
+  const errors = [...counts, "observedGeneration", "collisionCount"].flatMap((name) => {
+    return notNegative(`status.${name}`, count(name));
+  });
+  for (const name of ofReplicas) {
+    if (count(name) <= count("replicas")) continue;
+    errors.push(invalid(`status.${name}`, count(name), "cannot be greater than status.replicas"));
+  }
+  if (available !== undefined && count("availableReplicas") > count("readyReplicas")) {
+    errors.push(invalid("status.availableReplicas", count("availableReplicas"), `cannot be greater than ${available}`));
+  }
+  const isForgotten =
+    before["collisionCount"] !== undefined && count("collisionCount") < numberIn(before, "collisionCount");
+  if (isForgotten) errors.push(invalid("status.collisionCount", count("collisionCount"), "cannot be decremented"));
+  return errors;
+}
+
+/** Conditions in `metav1`'s form, which says of each since when it holds and why. */
+export function validateConditions(object: KubeObject): FieldError[] {
+  const { conditions } = statusOf(object);
+  const list: unknown[] = Array.isArray(conditions) ? conditions : [];
+  return each("status.conditions", list.filter(isRecord), (condition, path) => {
+    const { status = "", lastTransitionTime, reason = "" } = condition;
+    const errors: FieldError[] = [];
+    if (!CONDITION_STATUSES.includes(String(status))) {
+      errors.push(unsupported(`${path}.status`, status, CONDITION_STATUSES));
+    }
+    if (!lastTransitionTime) errors.push(required(`${path}.lastTransitionTime`));
+    if (reason === "") errors.push(required(`${path}.reason`));
+    return errors;
+  });
+}
+
+function statusOf({ status }: KubeObject): Readonly<Record<string, unknown>> {
+  return isRecord(status) ? status : {};
+}
+
+function numberIn(status: Readonly<Record<string, unknown>>, name: string): number {
+  const value = status[name];
+  return typeof value === "number" ? value : 0;
+}

@@ -1,0 +1,88 @@
+import type { KubeObject } from "../../api/object.ts";
+import type { StoredObject } from "../ports/object-store.ts";
+
+/** A stored object for whoever shows little of it. */
+export interface StoredText {
+  /** As it is stored. */
+  readonly metadata: string;
+  /** Parsed without `metadata.managedFields`, which nobody prints and which take as long to parse as all the rest. */
+  parseRest(): KubeObject;
+}
+
+/** Takes the JSON of an object apart without parsing it. It must be what `JSON.stringify` made of an object. */
+export function storedTextOf({ json }: Pick<StoredObject, "json">): StoredText {
+  const text = json.toString();
+  const metadata = findMember(text, { object: 0, name: '"metadata"' });
+  if (metadata === undefined) throw new Error("an object is stored without metadata");
+  return {
+    metadata: text.slice(metadata.start, metadata.end),
+    parseRest() {
+      const managed = findMember(text, { object: metadata.start, name: '"managedFields"' });
+      const rest = managed ? `${text.slice(0, managed.start)}null${text.slice(managed.end)}` : text;
+      const object: KubeObject = JSON.parse(rest);
+      return object;
+    },
+  };
+}
+
+/** Where a value begins, and where it has ended. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** The value of the member with this name, in quotes, of the object that begins at `object`. */
+function findMember(text: string, { object, name }: { object: number; name: string }): Span | undefined {
+  let at = object + 1;
+  while (text.charCodeAt(at) === QUOTE) {
+    const start = endOfString(text, at) + 1;
+    const end = endOfValue(text, start);
+    if (start - at === name.length + 1 && text.startsWith(name, at)) return { start, end };
+    at = text.charCodeAt(end) === COMMA ? end + 1 : end;
+  }
+  return undefined;
+}
+
+function endOfValue(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; ) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfString(text, at);
+        if (depth === 0) return at;
+        continue;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        depth++;
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        // A number or a word ends where its object does.
+        if (depth === 0) return at;
+        if (--depth === 0) return at + 1;
+        break;
+      case COMMA:
+        if (depth === 0) return at;
+    }
+    at++;
+  }
+  return text.length;
+}
+
+/** The place after the closing quote. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes++;
+    if (backslashes % 2 === 0) return end + 1;
+  }
+  return text.length;
+}

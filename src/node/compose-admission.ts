@@ -1,0 +1,83 @@
+import type { Node, Pod } from "../api/gen/types.ts";
+import { NODES } from "../api/kube-resource.ts";
+import { SECOND } from "../base/clock.ts";
+import type { Timeline } from "../base/timeline.ts";
+import type { NodeAgentConfig } from "../config/node-agent-config.ts";
+import { createFit, type FitVerdict } from "./admission/fit.ts";
+import { createFreshNode } from "./admission/fresh-node.ts";
+import { createNodeAdmission } from "./admission/node-admission.ts";
+import type { ClusterParts } from "./compose-cluster.ts";
+import type { LoopInbox } from "./loop/loop-inbox.ts";
+import type { NodeAgentPorts, Part } from "./node-agent-ports.ts";
+import { computeInitialNode } from "./node-status/initial-node.ts";
+import { readMachineFacts } from "./node-status/machine-facts.ts";
+import { computeNodeAllocatable, computeNodeCapacity } from "./node-status/node-resources.ts";
+import { createInitialNodeOptions, createNodeStatusSettings } from "./node-status/node-settings.ts";
+import type { NodeFacts } from "./runtime/config/node-facts.ts";
+import type { RuntimeHealth } from "./runtime/runtime-health.ts";
+import { findRefusedVolume } from "./volumes/network/refused-volumes.ts";
+import type { PodState } from "./workers/pod-state.ts";
+
+/** Which pods the node lets in. */
+export interface AdmissionParts {
+  readonly admit: (pod: Pod) => FitVerdict;
+  readonly parts: readonly Part[];
+}
+
+export interface AdmissionDeps {
+  readonly ports: NodeAgentPorts;
+  readonly timeline: Timeline;
+  readonly facts: Pick<NodeFacts, "appArmorEnabled">;
+  readonly inbox: Pick<LoopInbox, "offerDecidable">;
+  readonly cluster: Pick<ClusterParts, "kube" | "node"> | undefined;
+  readonly health: Pick<RuntimeHealth, "runtime">;
+  readonly workers: { states(): ReadonlyMap<string, PodState> };
+}
+
+const READ_TIMEOUT_MS = 10 * SECOND;
+
+/** The node is the API server's, and before that is known, and on a node without one, what the machine is. */
+export async function composeAdmission(deps: AdmissionDeps, config: NodeAgentConfig): Promise<AdmissionParts> {
+  const { ports, inbox, cluster, health, workers } = deps;
+  const { clock } = ports.host;
+  const machineNode = await readMachineNode(ports, config);
+  const freshNode =
+    cluster &&
+    createFreshNode({
+      clock,
+      log: ports.log,
+      async readNode(signal) {
+        const name = { namespace: "", name: config.nodeName };
+        return await cluster.kube.client.get(NODES, name, { signal, timeoutMs: READ_TIMEOUT_MS });
+      },
+      onRead: inbox.offerDecidable,
+    });
+  const findMisfit = createFit({
+    node: () => cluster?.node() ?? machineNode,
+    admittedPods: () => [...workers.states().values()].flatMap(takesOfNode),
+    supportsSupplementalGroupsPolicy: () => health.runtime().features?.supplementalGroupsPolicy === true,
+    freshNode,
+  });
+  const { allowedUnsafeSysctls = [] } = config.kubelet;
+  const admit = createNodeAdmission(
+    { timeline: deps.timeline, findRefusedVolume },
+    { allowedUnsafeSysctls, isAppArmorEnabled: deps.facts.appArmorEnabled },
+  );
+  const parts = freshNode === undefined ? [] : [{ name: "node for admission", run: freshNode.run }];
+  return { admit: (pod) => findMisfit(pod) ?? admit(pod), parts };
+}
+
+/** The pod, while anything of it may run. */
+function takesOfNode({ phase, subject }: PodState): Pod[] {
+  const isOver = phase === "terminated" || phase === "finished";
+  return subject.kind === "pod" && !isOver ? [subject.pod] : [];
+}
+
+async function readMachineNode({ host, log }: NodeAgentPorts, config: NodeAgentConfig): Promise<Node> {
+  const facts = await readMachineFacts({ machine: host.machine, log }, config.rootDirectory);
+  const settings = createNodeStatusSettings(config);
+  const capacity = computeNodeCapacity(facts, settings);
+  const status = { capacity, allocatable: computeNodeAllocatable(capacity, settings.reservations) };
+  const { architecture } = facts.identity;
+  return computeInitialNode({ architecture, status }, createInitialNodeOptions(config));
+}

@@ -1,0 +1,109 @@
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createFakeClock } from "../../src/host/fake/fake-clock.ts";
+import { createFakePrograms, type FakeProgram } from "../../src/host/fake/fake-programs.ts";
+import { nodePrograms } from "../../src/host/node/node-programs.ts";
+import type { ProgramRun, Programs } from "../../src/host/programs-port.ts";
+
+interface Harness {
+  readonly programs: Programs;
+  readonly directory: string;
+  /** The same program twice: as a script, and as what the fake runs. */
+  install(path: string, script: string, fake: FakeProgram): Promise<void>;
+  /** Lets time pass, where it does not by itself. */
+  pass(ms: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function createRealHarness(): Promise<Harness> {
+  const directory = await mkdtemp(join(tmpdir(), "nodelet-programs-"));
+  return {
+    programs: nodePrograms,
+    directory,
+    async install(path, script) {
+      await writeFile(path, `#!/bin/sh\n${script}\n`);
+      await chmod(path, 0o755);
+    },
+    pass: async () => undefined,
+    close: async () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+async function createFakeHarness(): Promise<Harness> {
+  const clock = createFakeClock();
+  const programs = createFakePrograms(clock);
+  return {
+    programs,
+    directory: "/programs",
+    install: async (path, _script, fake) => programs.install(path, fake),
+    pass: async (ms) => void (await clock.advance(ms)),
+    close: async () => undefined,
+  };
+}
+
+const NEVER = new AbortController().signal;
+
+describe.each([
+  ["fake", createFakeHarness],
+  ["node", createRealHarness],
+])("programs: %s", (_name, createHarness) => {
+  let harness: Harness;
+  beforeEach(async () => {
+    harness = await createHarness();
+  });
+  afterEach(async () => harness.close());
+
+  const start = (changes: Partial<ProgramRun> = {}, signal = NEVER) => {
+    const path = `${harness.directory}/program`;
+    const run = {
+      path,
+      args: ["-v"],
+      environment: { GREETING: "hello" },
+      stdin: "words",
+      timeoutMs: 10_000,
+      ...changes,
+    };
+    return harness.programs.run(run, signal);
+  };
+  const install = async (script: string, fake: FakeProgram) =>
+    await harness.install(`${harness.directory}/program`, script, fake);
+
+  it("give what they print, of their arguments, environment and input", async () => {
+    await install('echo "$1 $GREETING $(cat)"', ({ args, environment, stdin }) => {
+      return { stdout: `${args[0]} ${environment["GREETING"]} ${stdin}\n` };
+    });
+    const outcome = await start();
+    expect(outcome.kind === "printed" && outcome.stdout.toString()).toBe("-v hello words\n");
+  });
+
+  it("need not read their input, however long it is", async () => {
+    await install("echo done", () => ({ stdout: "done\n" }));
+    expect(await start({ stdin: "x".repeat(1_000_000) })).toMatchObject({ kind: "printed" });
+  });
+
+  it("fail with their exit code and the beginning of what they complain of", async () => {
+    await install("echo oops >&2; exit 3", () => ({ exitCode: 3, stderr: "oops" }));
+    expect(await start()).toEqual({ kind: "failed", problem: "failed with exit code 3", stderr: "oops" });
+  });
+
+  it("may be missing", async () => {
+    expect(await start({ path: `${harness.directory}/nothing` })).toEqual({ kind: "missing" });
+  });
+
+  it("are ended when their time is over", async () => {
+    await install("exec sleep 60", () => ({ takesMs: 60_000 }));
+    const outcome = start({ timeoutMs: 50 });
+    await harness.pass(50);
+    expect(await outcome).toMatchObject({ kind: "failed", problem: "did not end within 50 ms" });
+  });
+
+  it("are ended when nobody wants them any more", async () => {
+    await install("exec sleep 60", () => ({ takesMs: 60_000 }));
+    const controller = new AbortController();
+    const outcome = start({}, controller.signal).catch((error: Error) => error.name);
+    controller.abort();
+    expect(await outcome).toBe("AbortError");
+  });
+});
