@@ -215,22 +215,42 @@ const open = "export const SCHEMA: Readonly<Record<string, Readonly<Record<strin
 writeFileSync("src/api/gen/schema.ts", `${banner}${grammar}${open}${tables.map(tableOf).join("")}};\n`);
 
 const { messages } = readFacts<{ messages: Record<string, string> }>("protobuf-fields");
+const omitted = readFacts<Record<string, string>>("omitted-when-zero");
+const SCALAR_MESSAGES = new Set(["string", "boolean", "int32", "int64", "double"]);
+
+const packageOf = (name: string) => name.split(".").slice(-3, -1).join(".");
+/** Of other packages it is not known what their types leave out. */
+const knownPackages = new Set(Object.keys(omitted).map(packageOf));
+const omittedByMessage = new Map(
+  Object.entries(omitted).map(([key, fields]) => [key.split(".").slice(-3).join("."), new Set(fields.split(" "))]),
+);
+
+/** `name=1:string!`: JSON has the field although it is empty. */
+function markRequired(message: string, row: string): string {
+  if (!knownPackages.has(packageOf(message))) return row;
+  const marked = row.split(" ").map((field) => {
+    const [, name = "", type = ""] = /^(.+?)=\d+:(.+)$/.exec(field) ?? [];
+    const isOmitted = omittedByMessage.get(message)?.has(name) === true;
+    return SCALAR_MESSAGES.has(type) && !isOmitted ? `${field}!` : field;
+  });
+  return marked.join(" ");
+}
+
 const protobufRows = Object.entries(messages).map(
-  ([name, row]) => `  ${JSON.stringify(name)}: ${JSON.stringify(row)},\n`,
+  ([name, row]) => `  ${JSON.stringify(name)}: ${JSON.stringify(markRequired(name, row))},\n`,
 );
 writeFileSync(
   "src/api/gen/protobuf-fields.ts",
   [
     banner.replace("openapi-1.35-structure", "protobuf-fields"),
     "/**\n * Fields of messages by group, version and type: `name=number:type`. `*` after it: a pointer in Go, whose zero is a value and not\n",
-    " * absence; `~` as the name: a message whose fields are the parent's; [] and {} before a type: a list, a map; `Items:`\n * before it: a message that holds a list of it.\n */\n",
+    " * absence; `!`: JSON has it although it is zero; `~` as the name: a message whose fields are the parent's; [] and {} before a type: a list, a map; `Items:`\n * before it: a message that holds a list of it.\n */\n",
     "export const PROTOBUF_FIELDS: Readonly<Record<string, string>> = {\n",
     ...protobufRows,
     "};\n",
   ].join(""),
 );
 
-const omitted = readFacts<Record<string, string>>("omitted-when-zero");
 const omittedRows = reachable(roots).flatMap((key) => {
   const fields = omitted[key];
   return fields === undefined ? [] : [`  ${nameOf(key)}: ${JSON.stringify(fields)},\n`];

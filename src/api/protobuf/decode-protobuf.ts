@@ -88,7 +88,7 @@ interface Position {
 }
 
 function readField(decoded: Record<string, unknown>, field: MessageField, at: Position): void {
-  const { name, shape, type, isPointer } = field;
+  const { name, shape, type } = field;
   if (name === "") {
     Object.assign(decoded, readValue(type, at));
   } else if (shape === "list") {
@@ -101,7 +101,7 @@ function readField(decoded: Record<string, unknown>, field: MessageField, at: Po
     Object.defineProperty(mapAt(decoded, name), key, { value, enumerable: true, writable: true, configurable: true });
   } else {
     const value = readValue(type, at);
-    if (value !== undefined && (isPointer || !isZero(value))) decoded[name] = value;
+    if (value !== undefined && (field.isPointer || field.isRequired || !isZero(value))) decoded[name] = value;
   }
 }
 

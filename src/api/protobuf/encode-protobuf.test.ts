@@ -57,7 +57,8 @@ function objectOf(message: string, depth = 0): fc.Arbitrary<Record<string, unkno
   const optional: Record<string, fc.Arbitrary<unknown>> = {};
   for (const field of fields.filter(({ name }) => name !== "")) {
     const isMessage = SCALARS[field.type] === undefined && !field.type.startsWith("Items:");
-    const isAlways = field.shape === "one" && !field.isPointer && (isMessage || field.type === "Quantity");
+    const isAlways =
+      field.isRequired || (field.shape === "one" && !field.isPointer && (isMessage || field.type === "Quantity"));
     if (isMessage && depth > MAX_DEPTH && !isAlways) continue;
     if (isAlways) required[field.name] = valueOfField(field, depth);
     else if (depth < 3 || isRare(field.name)) optional[field.name] = valueOfField(field, depth);
@@ -70,12 +71,12 @@ function objectOf(message: string, depth = 0): fc.Arbitrary<Record<string, unkno
 /** Deep down a few fields stand for all. */
 const isRare = (name: string) => name.length % 3 === 0;
 
-function valueOfField({ type, shape, isPointer }: MessageField, depth: number): fc.Arbitrary<unknown> {
+function valueOfField({ type, shape, isPointer, isRequired }: MessageField, depth: number): fc.Arbitrary<unknown> {
   const items = type.startsWith("Items:") ? fc.array(text, { maxLength: 2 }) : SCALARS[type];
   const one = items ?? fc.constant(undefined).chain(() => objectOf(type, depth + 1));
   if (shape === "list") return fc.array(one, { minLength: 1, maxLength: 2 });
   if (shape === "map") return fc.dictionary(text, one, { minKeys: 1, maxKeys: 3, noNullPrototype: true });
-  return isPointer ? one : one.filter(isNonZero);
+  return isPointer || isRequired ? one : one.filter(isNonZero);
 }
 
 /** Every kind that has metadata, with its group and version. */

@@ -10,6 +10,8 @@ export interface MessageField {
   readonly type: string;
   /** In Go it is a pointer: absence and zero differ, and only what is not absent is sent. */
   readonly isPointer: boolean;
+  /** A scalar that JSON has even when it is zero. */
+  readonly isRequired: boolean;
 }
 
 /** What tells of which type an object is. */
@@ -79,12 +81,13 @@ const SHAPES: Readonly<Record<string, MessageField["shape"]>> = { "[]": "list", 
 
 function parseField(entry: string): MessageField {
   const [, name = "", number = "", shape = "", type = "", mark = ""] =
-    /^(.+?)=(\d+):(\[\]|\{\}|)([^*]+)(\*?)$/.exec(entry) ?? [];
+    /^(.+?)=(\d+):(\[\]|\{\}|)([^*!]+)([*!]?)$/.exec(entry) ?? [];
   return {
     name: name === "~" ? "" : name,
     number: Number(number),
     shape: SHAPES[shape] ?? "one",
     type,
     isPointer: mark === "*",
+    isRequired: mark === "!",
   };
 }

@@ -29,7 +29,7 @@ const EXPLAINED = [
 ];
 
 describe.skipIf(program === undefined).each([
-  { ours: "off", controllers: false, contentType: "application/json" },
+  { ours: "off", controllers: false, contentType: "application/vnd.kubernetes.protobuf" },
   { ours: "beside it", controllers: true, contentType: "application/json" },
 ])(
   `${titleOf("kube-controller-manager", "KUBE_CONTROLLER_MANAGER_BIN", program)} with our controllers $ours ($contentType)`,
