@@ -125,6 +125,11 @@ describe("what cannot be had", () => {
     expect(read("secret/login/user")).toBe("admin");
   });
 
+  it("is none where a source is empty, which is what a server makes of one that it does not know", async () => {
+    await setUp([{ name: "x", projected: { sources: [{}] } }, SECRET]);
+    expect(read("secret/login/user")).toBe("admin");
+  });
+
   it("is said when nothing is under way any more", async () => {
     const mount = holdMounts();
     let failure: unknown;

@@ -201,7 +201,9 @@ async function fetchPayload(
   { pod, signal }: VolumeRequest,
   { sources, defaultMode }: ApiVolumePlan,
 ): Promise<Payload> {
-  const fetched = await Promise.all(sources.map(async (source) => await fetchSource(api, pod, source, signal)));
+  // A server that does not know a kind of source stores an empty one: as upstream, it projects nothing.
+  const named = sources.filter((source) => Object.keys(source).length > 0);
+  const fetched = await Promise.all(named.map(async (source) => await fetchSource(api, pod, source, signal)));
   const { allocatable } = api.podFacts(pod);
   return computePayload(fetched, { pod, allocatable, defaultMode, owner: computeFileOwner(pod) });
 }
@@ -233,8 +235,7 @@ async function fetchSource(
       return { kind: "clusterTrustBundle", projection: clusterTrustBundle, anchors };
     }
     if (podCertificate) throw new Error(POD_CERTIFICATE_REFUSAL);
-    const [kind = "nothing"] = Object.keys(source);
-    throw new Error(`projected source ${kind} is not supported by this version of nodelet`);
+    throw new Error(`projected source ${Object.keys(source).join()} is not supported by this version of nodelet`);
   } catch (error) {
     if (isAbort(error)) throw error;
     return { kind: "failed", error };
