@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:http2";
 import { Agent, request as requestHttp1 } from "node:https";
 import type { Readable } from "node:stream";
+import { connect as connectTls } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listenWeb } from "../../src/host/node/listen-web.ts";
 import type { WebBody, WebServer, WebWriter } from "../../src/host/web-server.ts";
@@ -119,5 +120,39 @@ describe("an answer", () => {
       expect(writer.bufferedBytes).toBe(0);
       opened.close();
     });
+  });
+
+  const STREAM: WebBody = {
+    stream(writer) {
+      writer.write("one\n");
+      writer.write(Buffer.from("two\n"));
+      setImmediate(() => {
+        writer.write("three\n");
+        writer.end();
+      });
+    },
+  };
+
+  it("that streams ends so that HTTP/1.1 goes on with the next on the same connection", async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ports = new Set<unknown>();
+    for (const expected of ["one\ntwo\nthree\n", "plain", "one\ntwo\nthree\n"]) {
+      body = expected === "plain" ? "plain" : STREAM;
+      const call = requestHttp1({ host: "127.0.0.1", port: server.port, agent, ca });
+      call.end();
+      const [response] = await once(call, "response");
+      ports.add(response.socket.localPort);
+      expect([await readAll(response), response.complete]).toEqual([expected, true]);
+    }
+    expect(ports.size).toBe(1);
+    agent.destroy();
+  });
+
+  it("that streams to HTTP/1.0 is no more than its bytes", async () => {
+    body = STREAM;
+    const socket = connectTls({ host: "127.0.0.1", port: server.port, ca, ALPNProtocols: ["http/1.1"] });
+    socket.write("GET / HTTP/1.0\r\n\r\n");
+    const text = await readAll(socket);
+    expect(text.slice(text.indexOf("\r\n\r\n") + 4)).toBe("one\ntwo\nthree\n");
   });
 });

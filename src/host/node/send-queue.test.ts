@@ -61,7 +61,7 @@ describe("a queue of senders", () => {
   it.each([
     { takesMs: 3, restsMs: 0 },
     { takesMs: 6, restsMs: 6 },
-    { takesMs: 100, restsMs: 20 },
+    { takesMs: 100, restsMs: 8 },
   ])("rests $restsMs ms after a round of $takesMs ms", ({ takesMs, restsMs }) => {
     add("first", takesMs, () => add("next"));
     turn();
@@ -79,5 +79,14 @@ describe("a queue of senders", () => {
     expect(queue.join([a, b, c]).toString()).toBe("abc");
     expect(queue.join([b, a]).toString()).toBe("ba");
     expect(queue.join([c])).toBe(c);
+  });
+
+  it("joins them to one chunk of HTTP/1.1 once for all, too", () => {
+    const chunks = [Buffer.from("0123456789abcdef"), Buffer.from("ä")];
+    const framed = queue.join(chunks, "chunked");
+    expect(framed.toString()).toBe("12\r\n0123456789abcdefä\r\n");
+    expect(queue.join([...chunks], "chunked")).toBe(framed);
+    expect(queue.join(chunks).toString()).toBe("0123456789abcdefä");
+    expect(queue.join(chunks.slice(1), "chunked").toString()).toBe("2\r\nä\r\n");
   });
 });
