@@ -26,7 +26,7 @@ export interface WebRequest {
 export interface WebPeer {
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** SHA-256 of the certificate, in hexadecimal; undefined where nobody asked for it. */
+  /** SHA-256 of the certificate, in hexadecimal; undefined for a caller in this process, who has none. */
   readonly fingerprint?: string;
 }
 

@@ -1,3 +1,4 @@
+import { createHash, X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import { Agent, request as requestHttp1 } from "node:https";
@@ -101,13 +102,18 @@ describe("an HTTPS server", () => {
     return { status: headers[":status"], headers, body: text };
   };
 
+  const clientPeer = () => {
+    const fingerprint = createHash("sha256").update(new X509Certificate(pems.clientCert).raw).digest("hex");
+    return { commonName: "me", organizations: ["one", "two"], fingerprint };
+  };
+
   describe.each([
     ["HTTP/1.1", callHttp1],
     ["HTTP/2", callHttp2],
   ])("over %s", (_version, call) => {
     it("knows who comes with a certificate, and who does not", async () => {
       const known = await call("/who", { client: true });
-      expect(JSON.parse(known.body).peer).toEqual({ commonName: "me", organizations: ["one", "two"] });
+      expect(JSON.parse(known.body).peer).toEqual(clientPeer());
       const unknown = await call("/who");
       expect(JSON.parse(unknown.body).peer).toBeUndefined();
       expect(unknown.headers["x-two"]).toBe("a, b");
@@ -149,9 +155,10 @@ describe("an HTTPS server", () => {
   });
 
   it.each([
-    ["with a certificate", true, { commonName: "me", organizations: ["one", "two"] }],
-    ["without one", false, undefined],
-  ])("knows on a resumed TLS session who comes %s", async (_how, isKnown, peer) => {
+    ["with a certificate", true],
+    ["without one", false],
+  ])("knows on a resumed TLS session who comes %s", async (_how, isKnown) => {
+    const peer = isKnown ? clientPeer() : undefined;
     const agent = new Agent({ keepAlive: false });
     const call = async () => {
       const request = requestHttp1({
