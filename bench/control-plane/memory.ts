@@ -3,10 +3,11 @@ import { type ApiCase, type ApiCaseContext, compare } from "./api-case.ts";
 import type { ApiProgram, ApiServer } from "./api-server.ts";
 import { connect, expectStatus } from "./connection.ts";
 import { fillServer } from "./fill.ts";
-import { APPLICATION_SELECTOR, PODS_PATH } from "./workload.ts";
+import { APPLICATION_SELECTOR, PODS_PATH, renewNodes } from "./workload.ts";
 
 const SECOND = 1_000;
 const RESTART_SETTLE_MS = 5_000;
+const RENEWAL_MS = 10_000;
 const TARGET = { of: "value", median: 120 } as const;
 
 interface Weight {
@@ -42,7 +43,7 @@ async function weigh(context: ApiCaseContext, program: ApiProgram): Promise<Weig
   };
   const settle = async (server: ApiServer, name: string) => {
     progress(`${program.name}, ${name}`);
-    await delay(settleMs, undefined, { signal });
+    await waitWithNodes(server, settleMs, signal);
     await take(server, name, true);
   };
   const first = await program.start(directory, signal);
@@ -67,6 +68,19 @@ async function weigh(context: ApiCaseContext, program: ApiProgram): Promise<Weig
     await second.stop();
   }
   return weights;
+}
+
+/** Nothing happens meanwhile but that nodes renew their leases. */
+async function waitWithNodes({ endpoint }: ApiServer, waitMs: number, signal: AbortSignal): Promise<void> {
+  const connection = connect(endpoint, { protocol: "HTTP/2", connections: 1 });
+  try {
+    for (let leftMs = waitMs; leftMs > 0; leftMs -= RENEWAL_MS) {
+      await renewNodes(connection);
+      await delay(Math.min(leftMs, RENEWAL_MS), undefined, { signal });
+    }
+  } finally {
+    connection.close();
+  }
 }
 
 /** All there are, and a part of them that the server has to look for. */

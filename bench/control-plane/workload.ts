@@ -25,7 +25,29 @@ export async function prepareNamespace(connection: Connection): Promise<void> {
   const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace: NAMESPACE } };
   await post(`/api/v1/namespaces/${NAMESPACE}/serviceaccounts`, account);
   for (let index = 0; index < NODES; index++) {
-    await post("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name: nodeName(index) } });
+    const conditions = [{ type: "Ready", status: "True", reason: "KubeletReady" }];
+    const node = { apiVersion: "v1", kind: "Node", metadata: { name: nodeName(index) }, status: { conditions } };
+    await post("/api/v1/nodes", node);
+  }
+  await renewNodes(connection);
+}
+
+/** As their agents do every ten seconds: pods of nodes that say nothing for longer than 40 are given up one by one. */
+export async function renewNodes(connection: Connection): Promise<void> {
+  const path = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+  for (let index = 0; index < NODES; index++) {
+    const name = nodeName(index);
+    const renewTime = new Date().toISOString().replace("Z", "000Z");
+    const spec = { holderIdentity: name, leaseDurationSeconds: 40, renewTime };
+    const change = { method: "PATCH", contentType: "application/merge-patch+json" } as const;
+    const renewal = { ...change, path: `${path}/${name}`, body: JSON.stringify({ spec }) };
+    const renewed = await connection.request(renewal);
+    if (renewed.status !== 404) {
+      expectStatus(renewed, 200);
+      continue;
+    }
+    const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name }, spec };
+    expectStatus(await connection.request({ method: "POST", path, body: JSON.stringify(lease) }), 201);
   }
 }
 

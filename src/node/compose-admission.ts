@@ -41,6 +41,9 @@ export async function composeAdmission(deps: AdmissionDeps, config: NodeAgentCon
   const { ports, inbox, cluster, health, workers } = deps;
   const { clock } = ports.host;
   const machineNode = await readMachineNode(ports, config);
+  // Somebody else may have made the node, and its status is still on its way there.
+  const sized = (node: Node): Node =>
+    node.status?.allocatable === undefined ? { ...node, status: machineNode.status ?? {} } : node;
   const freshNode =
     cluster &&
     createFreshNode({
@@ -48,12 +51,12 @@ export async function composeAdmission(deps: AdmissionDeps, config: NodeAgentCon
       log: ports.log,
       async readNode(signal) {
         const name = { namespace: "", name: config.nodeName };
-        return await cluster.kube.client.get(NODES, name, { signal, timeoutMs: READ_TIMEOUT_MS });
+        return sized(await cluster.kube.client.get(NODES, name, { signal, timeoutMs: READ_TIMEOUT_MS }));
       },
       onRead: inbox.offerDecidable,
     });
   const findMisfit = createFit({
-    node: () => cluster?.node() ?? machineNode,
+    node: () => sized(cluster?.node() ?? machineNode),
     admittedPods: () => [...workers.states().values()].flatMap(takesOfNode),
     supportsSupplementalGroupsPolicy: () => health.runtime().features?.supplementalGroupsPolicy === true,
     freshNode,

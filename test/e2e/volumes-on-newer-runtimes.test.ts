@@ -262,10 +262,10 @@ describe.each(await readTestedRuntimes())("volumes on $name, $version.text", (ru
       expect(await world.end("strict")).toEqual([]);
     });
 
-    it.skipIf(runtime.leavesOutGroups).concurrent("are not opened by Strict: there is no sandbox", async () => {
+    it.skipIf(runtime.leavesOutGroups).concurrent("are not opened by Strict: the pod is refused", async () => {
       await world.create(await readersPod("strict", "Strict"));
-      const message = "Failed to create pod sandbox: SupplementalGroupsPolicy=Strict is not supported in this node";
-      await world.event("strict", { type: "Warning", reason: "FailedCreatePodSandBox", message });
+      const message = "SupplementalGroupsPolicy=Strict is not supported in this node";
+      await world.event("strict", { type: "Warning", reason: "SupplementalGroupsPolicyNotSupported", message });
       expect(await world.end("strict")).toEqual([]);
     });
   });

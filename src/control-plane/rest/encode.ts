@@ -89,26 +89,38 @@ export function encodeList(kind: ResourceKind, { items, metadata }: Listed, want
     const encoded = items.map((item) => encodeProtobufItem(shape.itemType, shape.show(passingViewOf(kind, item))));
     return { status: 200, headers: PROTOBUF_HEADERS, body: encodeProtobufList(shape.head, encoded) };
   }
-  const encode = itemEncoder(kind, shape, wanted);
-  const chunks: Buffer[] = [Buffer.from(`${JSON.stringify(shape.head).slice(0, -1)},"${shape.field}":[`)];
+  const head = Buffer.from(`${JSON.stringify(shape.head).slice(0, -1)},"${shape.field}":[`);
+  const chunks = isAsStored(kind, wanted.form)
+    ? items.flatMap(({ json }, index) => (index === 0 ? [json] : [COMMA, json]))
+    : encodeTexts(items, itemText(kind, shape, wanted));
+  return { status: 200, headers: JSON_HEADERS, body: [head, ...chunks, LIST_END] };
+}
+
+/** As many characters are encoded at a time: a buffer for each of thousands of rows would weigh as much as the rows. */
+const CHUNK_CHARACTERS = 64 * 1024;
+
+function encodeTexts(items: readonly StoredObject[], textOf: (item: StoredObject) => string): Buffer[] {
+  const chunks: Buffer[] = [];
+  let text = "";
   for (const [index, item] of items.entries()) {
-    if (index > 0) chunks.push(COMMA);
-    chunks.push(encode(item));
+    text += index === 0 ? textOf(item) : `,${textOf(item)}`;
+    if (text.length < CHUNK_CHARACTERS) continue;
+    chunks.push(Buffer.from(text));
+    text = "";
   }
-  chunks.push(LIST_END);
-  return { status: 200, headers: JSON_HEADERS, body: chunks };
+  chunks.push(Buffer.from(text));
+  return chunks;
 }
 
 /** How each item of a list becomes JSON: with as little parsing as its form allows. */
-function itemEncoder(kind: ResourceKind, shape: ListShape, wanted: AnswerForm): (item: StoredObject) => Buffer {
-  if (isAsStored(kind, wanted.form)) return ({ json }) => json;
+function itemText(kind: ResourceKind, shape: ListShape, wanted: AnswerForm): (item: StoredObject) => string {
   const { as, version } = wanted.form;
   // A column of a custom resource may print anything; and what is a view of another kind is not stored as it is shown.
   if (kind.storedAs === undefined && kind.schema.strategicMerge) {
-    if (as === "PartialObjectMetadataList") return (item) => Buffer.from(partialText(storedTextOf(item), version));
-    if (as === "Table" && wanted.includeObject !== "Object") return (item) => Buffer.from(rowText(kind, item, wanted));
+    if (as === "PartialObjectMetadataList") return (item) => partialText(storedTextOf(item), version);
+    if (as === "Table" && wanted.includeObject !== "Object") return (item) => rowText(kind, item, wanted);
   }
-  return (item) => Buffer.from(JSON.stringify(shape.show(passingViewOf(kind, item))));
+  return (item) => JSON.stringify(shape.show(passingViewOf(kind, item)));
 }
 
 /** `rowOf` as JSON. */

@@ -157,9 +157,9 @@ describe.each(SERVERS)("volumes of API objects, on $name", (server) => {
     ],
   ])("show content and modes: %s", async (name, volume, files) => {
     const volumeMounts = [{ name: "v", mountPath: "/v" }];
-    const limits = { cpu: "1500m" };
+    const resources = { limits: { cpu: "1500m" }, requests: { cpu: "1m" } };
     const spec = { volumes: [{ name: "v", ...volume }] };
-    const pod = shellPod(name, RUN_FOR_EVER, spec, { volumeMounts, resources: { limits } });
+    const pod = shellPod(name, RUN_FOR_EVER, spec, { volumeMounts, resources });
     await world.create({ ...pod, metadata: { name, labels: { a: "1" } } });
     await world.pod(name, isRunning);
     expect(await list(name)).toEqual(files);
