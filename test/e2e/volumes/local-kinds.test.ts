@@ -3,14 +3,21 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { containerOf } from "../pods.ts";
+import { lendHugePages } from "./huge-pages.ts";
 import { createVolumeNode, mountingPod, type VolumeNode } from "./volume-node.ts";
 
 describe("volumes of the node itself", () => {
   let world: VolumeNode;
+  let returnHugePages: (() => Promise<void>) | undefined;
   beforeAll(async () => {
+    // A node without such pages lets no pod in that asks for them.
+    returnHugePages = await lendHugePages(2);
     world = await createVolumeNode();
   });
-  afterAll(async () => await world?.destroy());
+  afterAll(async () => {
+    await world?.destroy();
+    await returnHugePages?.();
+  });
 
   describe("emptyDir", () => {
     it.concurrent("is a directory of the disk that everyone may write, kept over restarts and gone with the pod", async () => {
@@ -49,7 +56,6 @@ describe("volumes of the node itself", () => {
     });
 
     it.concurrent("of huge pages is a file system of pages of the size asked for", async () => {
-      // It may be mounted where the machine has no such page; only writing takes one.
       const limits = { "hugepages-2Mi": "4Mi", memory: "64Mi" };
       await world.run(
         mountingPod("pages", {
