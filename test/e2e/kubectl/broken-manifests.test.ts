@@ -52,7 +52,7 @@ const BROKEN: ReadonlyArray<[string, object, string]> = [
   [
     "several faults at once",
     pod({ name: "several" }, { restartPolicy: "Sometimes" }, { volumeMounts: [{ name: "data", mountPath: "/data" }] }),
-    'The Pod "several" is invalid: \n* spec.containers[0].volumeMounts[0].name: Not found: "data"\n* spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "Never", "OnFailure"\n',
+    'The Pod "several" is invalid: \n* spec.containers[0].volumeMounts[0].name: Not found: "data"\n* spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"\n',
   ],
 ];
 
