@@ -1,4 +1,3 @@
-import { createSocket } from "node:dgram";
 import { mkdir, readdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -221,22 +220,6 @@ describe("what containers are given of the machine", () => {
       const { status } = await run("tcp-loopback", { command, ports });
       await settlesOn("hello\n", async () => await get(`127.0.0.1:${hostPort}`));
       expect(await get(`${status?.hostIP}:${hostPort}`)).toBe("");
-    });
-
-    it("are of UDP too", async () => {
-      const hostPort = await findFreePort();
-      // It ends with the first who sends something.
-      const command = ["sh", "-c", "while true; do nc -l -u -p 8080 >> /tmp/got; done"];
-      const { status } = await run("udp", {
-        command,
-        stdin: true,
-        ports: [{ containerPort: 8080, hostPort, protocol: "UDP" }],
-      });
-      const socket = createSocket("udp4");
-      const timer = setInterval(() => socket.send("hello", hostPort, status?.hostIP), 100);
-      const hasCome = async () => (await world.shell("udp", "cat /tmp/got")).startsWith("hello");
-      await settlesOn(true, hasCome).finally(() => clearInterval(timer));
-      socket.close();
     });
   });
 });
