@@ -1,9 +1,7 @@
 import type { CustomResourceColumnDefinition } from "../../api/gen/types.ts";
 import { formatHumanDuration } from "../../base/human-duration.ts";
-import type { Column } from "../ports/resource-kind.ts";
+import type { Cell, CellAt, Column } from "../ports/resource-kind.ts";
 import { evaluateJsonPath, type JsonPath, parseJsonPath } from "./json-path.ts";
-
-type Cell = string | number | boolean | null;
 
 const NAME: Column = {
   name: "Name",
@@ -37,7 +35,7 @@ function defineColumn(column: CustomResourceColumnDefinition): Column {
     description:
       description === "" ? `Custom resource definition column (in JSONPath format): ${jsonPath}` : description,
     priority,
-    cell: (object, now) => (path ? cellOf(type, firstOf(path, object), now) : null),
+    cell: (object) => (path ? shownOf(type, firstOf(path, object)) : null),
   };
 }
 
@@ -50,7 +48,7 @@ function firstOf(path: JsonPath, object: unknown): unknown {
   return evaluateJsonPath(path, object)[0];
 }
 
-function cellOf(type: Column["type"], value: unknown, now: number): Cell {
+function shownOf(type: Column["type"], value: unknown): Cell | CellAt {
   if (value === null || value === undefined) return null;
   switch (type) {
     case "string":
@@ -62,11 +60,11 @@ function cellOf(type: Column["type"], value: unknown, now: number): Cell {
     case "number":
       return typeof value === "number" ? value : null;
     case "date":
-      return typeof value === "string" ? ageOf(value, now) : null;
+      return typeof value === "string" ? ageOf(value) : null;
   }
 }
 
-function ageOf(time: string, now: number): string {
+function ageOf(time: string): Cell | CellAt {
   const since = Date.parse(time);
-  return Number.isNaN(since) ? "<invalid>" : formatHumanDuration(now - since);
+  return Number.isNaN(since) ? "<invalid>" : (now) => formatHumanDuration(now - since);
 }

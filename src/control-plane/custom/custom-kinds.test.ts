@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatFieldError } from "../../api/field-error.ts";
 import { isKubeObject, type KubeObject } from "../../api/object.ts";
+import { cellOf } from "../ports/resource-kind.ts";
 import { CRON_TAB_SCHEMA, cronTabManifest, establishCrd, NOW } from "./__fixtures__/cron-tab.ts";
 import { markCrdDeleted } from "./crd-status.ts";
 import { customKinds, customSchemas, upgradeStored } from "./custom-kinds.ts";
@@ -321,7 +322,7 @@ describe("columns", () => {
         },
       },
     );
-    expect(row?.columns.map(({ name, cell }) => [name, cell(object, NOW)])).toEqual([
+    expect(row?.columns.map((column) => [column.name, cellOf(column, object, NOW)])).toEqual([
       ["Name", "a"],
       ["Spec", "x"],
       ["Replicas", 3],
@@ -334,7 +335,7 @@ describe("columns", () => {
   });
 
   test("show nothing where there is nothing", () => {
-    expect(row?.columns.slice(1).map(({ cell }) => cell(cronTab({}), NOW))).toEqual([
+    expect(row?.columns.slice(1).map((column) => cellOf(column, cronTab({}), NOW))).toEqual([
       null,
       null,
       null,

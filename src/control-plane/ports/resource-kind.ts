@@ -127,8 +127,20 @@ export interface Column {
   readonly description: string;
   /** 0 is always shown, 1 with `-o wide`. */
   readonly priority: number;
-  /** Times are shown as an age, relative to `now` (ms since the epoch). */
-  cell(object: KubeObject, now: number): string | number | boolean | null;
+  /** What it shows, or how that follows from the time: the rest of a row stays as it is until the object changes. */
+  cell(object: KubeObject): Cell | CellAt;
+}
+
+/** What a column shows. */
+export type Cell = string | number | boolean | null;
+
+/** What a column shows that tells an age; `now` in ms since the epoch. Holds on to nothing of the object but the times. */
+export type CellAt = (now: number) => Cell;
+
+/** What the column shows of the object at that time. */
+export function cellOf(column: Pick<Column, "cell">, object: KubeObject, now: number): Cell {
+  const cell = column.cell(object);
+  return typeof cell === "function" ? cell(now) : cell;
 }
 
 /** `pods`, `deployments.apps`: how a resource is named where its version does not matter. */

@@ -21,44 +21,60 @@ export function selectionOf(kind: ResourceKind, selectors: { label: string; fiel
   const fields = parseFieldSelector(selectors.field);
   for (const { field } of fields.requirements) readerOf(kind, field);
   const named = fields.requirements.find(({ field, operator }) => field === "metadata.name" && operator === "=");
+  const ofKind = selectablesOf(kind);
+  const { places } = ofKind;
   return {
     isEverything: labels.isEverything && fields.isEverything,
     name: named?.value,
-    matches: (stored) => matchesSelectors({ labels, fields }, selectableOf(kind, stored)),
+    matches: (stored) => {
+      return matchesSelectors({ labels, fields }, { places, selectable: selectableOf(kind, ofKind, stored) });
+    },
   };
 }
 
-/** What of an object selectors look at. */
+/** What of an object selectors look at: as little as can be, for there are as many as objects. */
 interface Selectable {
   readonly labels: Readonly<Record<string, string>> | undefined;
-  readonly fields: ReadonlyMap<string, string>;
+  /** In the order of the kind's fields. */
+  readonly fields: readonly string[];
+}
+
+/** What is known of a kind's objects. */
+interface KindSelectables {
+  /** Where in the fields of an object each is. */
+  readonly places: ReadonlyMap<string, number>;
+  /** By kind, because an object may be seen as several. */
+  readonly known: WeakMap<StoredObject, Selectable>;
 }
 
 function matchesSelectors(
   { labels, fields }: { labels: LabelSelector; fields: FieldSelector },
-  selectable: Selectable,
+  { places, selectable }: { places: KindSelectables["places"]; selectable: Selectable },
 ): boolean {
   if (!labels.isEverything && !labels.matches(selectable.labels)) return false;
-  return fields.isEverything || fields.matches((field) => selectable.fields.get(field) ?? "");
+  return fields.isEverything || fields.matches((field) => selectable.fields[places.get(field) ?? -1] ?? "");
 }
 
-/** By kind, because an object may be seen as several. */
-const selectables = new WeakMap<ResourceKind, WeakMap<StoredObject, Selectable>>();
+const selectables = new WeakMap<ResourceKind, KindSelectables>();
 
-/** Kept as long as the version is: a list by a label would else parse thousands of objects for the few that it returns. */
-function selectableOf(kind: ResourceKind, stored: StoredObject): Selectable {
-  const ofKind = selectables.get(kind) ?? new WeakMap<StoredObject, Selectable>();
-  selectables.set(kind, ofKind);
-  const known = ofKind.get(stored);
-  if (known) return known;
-  const object = passingViewOf(kind, stored);
+function selectablesOf(kind: ResourceKind): KindSelectables {
+  const existing = selectables.get(kind);
+  if (existing) return existing;
   const plain = kind.namespaced ? ["metadata.name", "metadata.namespace"] : ["metadata.name"];
   const fields = [...plain, ...Object.keys(kind.strategy.fields ?? {})];
-  const selectable = {
-    labels: object.metadata.labels,
-    fields: new Map(fields.map((field) => [field, readerOf(kind, field)(object)])),
-  };
-  ofKind.set(stored, selectable);
+  const created = { places: new Map(fields.map((field, place) => [field, place])), known: new WeakMap() };
+  selectables.set(kind, created);
+  return created;
+}
+
+/** Kept as long as the version is: a list by a label would else parse thousands of objects for the few that it returns. */
+function selectableOf(kind: ResourceKind, { places, known }: KindSelectables, stored: StoredObject): Selectable {
+  const existing = known.get(stored);
+  if (existing) return existing;
+  const object = passingViewOf(kind, stored);
+  const fields = Array.from(places.keys(), (field) => readerOf(kind, field)(object));
+  const selectable = { labels: object.metadata.labels, fields };
+  known.set(stored, selectable);
   return selectable;
 }
 

@@ -1,10 +1,12 @@
-import { describe, expect, it } from "vitest";
+import fc from "fast-check";
+import { describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
 import type { KubeObject } from "../../api/object.ts";
 import type { WebAnswer } from "../../host/web-server.ts";
 import { CONFIG_MAPS } from "../kinds/core/config-map.ts";
 import type { StoredObject } from "../ports/object-store.ts";
-import { encodeList } from "./encode.ts";
+import type { ResourceKind } from "../ports/resource-kind.ts";
+import { type AnswerForm, encodeList } from "./encode.ts";
 import { acceptedForm } from "./media-type.ts";
 
 const NOW = Date.parse("2026-01-01T00:01:00Z");
@@ -23,10 +25,30 @@ function textOf({ body }: WebAnswer): string {
   return Buffer.concat([...body]).toString();
 }
 
-function list(accept: string, names: readonly string[]): string {
+const noPause = async () => undefined;
+
+async function list(accept: string, names: readonly string[]): Promise<string> {
   const items = names.map(configMap);
   const wanted = { form: acceptedForm(accept, { protobuf: true }), includeObject: "Metadata", now: NOW } as const;
-  return textOf(encodeList(CONFIG_MAPS, { items, metadata: METADATA }, wanted));
+  return textOf(await encodeList(CONFIG_MAPS, { items, metadata: METADATA }, wanted, noPause));
+}
+
+const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
+
+/** The rows of a table. */
+async function rowsOf(
+  items: readonly StoredObject[],
+  { kind = CONFIG_MAPS, includeObject = "Metadata", now = NOW, pause = noPause }: RowOptions = {},
+): Promise<Array<{ cells: unknown[]; object?: unknown }>> {
+  const wanted = { form: acceptedForm(TABLE, { protobuf: true }), includeObject, now };
+  return JSON.parse(textOf(await encodeList(kind, { items, metadata: METADATA }, wanted, pause))).rows;
+}
+
+interface RowOptions {
+  kind?: ResourceKind;
+  includeObject?: AnswerForm["includeObject"];
+  now?: number;
+  pause?: () => Promise<undefined>;
 }
 
 describe.each([{ names: [] }, { names: ["one"] }, { names: ["one", "two"] }])("a list of $names", ({ names }) => {
@@ -34,27 +56,106 @@ describe.each([{ names: [] }, { names: ["one"] }, { names: ["one", "two"] }])("a
   const partial = (version: string) =>
     objects.map(({ metadata }) => ({ kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata }));
 
-  it("holds the objects as they are stored", () => {
+  it("holds the objects as they are stored", async () => {
     const expected = { kind: "ConfigMapList", apiVersion: "v1", metadata: METADATA, items: objects };
-    expect(JSON.parse(list("application/json", names))).toEqual(expected);
-    expect(parse(list("application/yaml", names))).toEqual(expected);
+    expect(JSON.parse(await list("application/json", names))).toEqual(expected);
+    expect(parse(await list("application/yaml", names))).toEqual(expected);
   });
 
-  it("is a table, with a row for each", () => {
-    const table = JSON.parse(list("application/json;as=Table;v=v1;g=meta.k8s.io", names));
+  it("is a table, with a row for each", async () => {
+    const table = JSON.parse(await list("application/json;as=Table;v=v1;g=meta.k8s.io", names));
     expect(table).toMatchObject({ kind: "Table", apiVersion: "meta.k8s.io/v1", metadata: METADATA });
     expect(table.columnDefinitions.map(({ name }: { name: string }) => name)).toEqual(["Name", "Data", "Age"]);
     expect(table.rows).toEqual(partial("v1").map((object, index) => ({ cells: [names[index], 1, "60s"], object })));
-    expect(parse(list("application/yaml;as=Table;v=v1;g=meta.k8s.io", names))).toEqual(table);
+    expect(parse(await list("application/yaml;as=Table;v=v1;g=meta.k8s.io", names))).toEqual(table);
   });
 
-  it("is one of their metadata alone", () => {
+  it("is one of their metadata alone", async () => {
     const accept = "application/json;as=PartialObjectMetadataList;v=v1beta1;g=meta.k8s.io";
-    expect(JSON.parse(list(accept, names))).toEqual({
+    expect(JSON.parse(await list(accept, names))).toEqual({
       kind: "PartialObjectMetadataList",
       apiVersion: "meta.k8s.io/v1beta1",
       metadata: METADATA,
       items: partial("v1beta1"),
     });
+  });
+});
+
+describe("the rows of a table", () => {
+  it("grow older without the object being parsed again", async () => {
+    const item = configMap("one");
+    expect(await rowsOf([item])).toMatchObject([{ cells: ["one", 1, "60s"] }]);
+    const parse = vi.spyOn(JSON, "parse");
+    const rows = await rowsOf([item], { now: NOW + 240_000 });
+    const parsed = parse.mock.calls.filter(([text]) => text === item.json.toString());
+    parse.mockRestore();
+    expect(parsed).toEqual([]);
+    expect(rows).toMatchObject([{ cells: ["one", 1, "5m"] }]);
+  });
+
+  it("are those of the version that is listed, and of the kind as which it is listed", async () => {
+    const older = configMap("one");
+    const changed: KubeObject = { ...older.object, data: { text: "", more: "" } };
+    const newer = { ...older, revision: 6, object: changed, json: Buffer.from(JSON.stringify(changed)) };
+    const bare = { ...CONFIG_MAPS, columns: CONFIG_MAPS.columns.slice(0, 1) };
+    expect(await rowsOf([older, newer])).toMatchObject([{ cells: ["one", 1, "60s"] }, { cells: ["one", 2, "60s"] }]);
+    expect(await rowsOf([older], { kind: bare })).toMatchObject([{ cells: ["one"] }]);
+    expect(await rowsOf([older])).toMatchObject([{ cells: ["one", 1, "60s"] }]);
+  });
+
+  it.each([
+    { includeObject: "None", objectOf: () => undefined },
+    { includeObject: "Object", objectOf: (object: KubeObject) => object },
+    {
+      includeObject: "Metadata",
+      objectOf: ({ metadata }: KubeObject) => {
+        return { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
+      },
+    },
+  ] as const)("carry $includeObject of the object, whatever is in it", async ({ includeObject, objectOf }) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.string({ unit: "binary" })), async (values) => {
+        const items = values.map((text, index) => {
+          const { object, ...item } = configMap(`c${index}`);
+          const annotations = { [text]: text };
+          const whole = {
+            apiVersion: "v1",
+            data: { text },
+            kind: "ConfigMap",
+            metadata: { ...object.metadata, annotations },
+          };
+          return { ...item, object: whole, json: Buffer.from(JSON.stringify(whole)) };
+        });
+        const expected = items.map(({ object }, index) => ({
+          cells: [`c${index}`, 1, "60s"],
+          object: objectOf(object),
+        }));
+        // Twice: what is kept says the same.
+        for (let time = 0; time < 2; time++) expect(await rowsOf(items, { includeObject })).toEqual(expected);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("that have to be parsed let others be served, and those that are known do not wait", async () => {
+    const items = Array.from({ length: 1_000 }, (_, index) => configMap(`c${index}`));
+    let pauses = 0;
+    const pause = async () => void pauses++;
+    expect(await rowsOf(items, { pause })).toHaveLength(1_000);
+    expect(pauses).toBe(3);
+    expect(await rowsOf(items, { pause })).toHaveLength(1_000);
+    expect(pauses).toBe(3);
+  });
+
+  it("that show more than is kept are made anew, and are the same", async () => {
+    const wide: ResourceKind = {
+      ...CONFIG_MAPS,
+      columns: [{ name: "Wide", type: "string", description: "", priority: 0, cell: () => "w".repeat(5_000) }],
+    };
+    const items = Array.from({ length: 256 }, (_, index) => configMap(`c${index}`));
+    let pauses = 0;
+    const options = { kind: wide, pause: async () => void pauses++ };
+    expect(await rowsOf(items, options)).toEqual(await rowsOf(items, options));
+    expect(pauses).toBe(2);
   });
 });

@@ -13,9 +13,11 @@ import type { StoredObject } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { passingViewOf, viewOf } from "../registry/object-view.ts";
 import type { Listed } from "../registry/read.ts";
+import { createListBody, type ListBody } from "./list-body.ts";
 import type { AcceptedForm } from "./media-type.ts";
-import { type StoredText, storedTextOf } from "./stored-text.ts";
-import { cellsOf, type IncludeObject, partialOf, rowOf, tableHead, tableOf } from "./table.ts";
+import { keptRowOf, type PrintedRow, printedRowOf } from "./printed-row.ts";
+import { type Span, storedTextOf } from "./stored-text.ts";
+import { type IncludeObject, partialOf, rowOf, tableHead, tableOf } from "./table.ts";
 
 /** How the caller wants to see what is returned. */
 export interface AnswerForm {
@@ -78,67 +80,112 @@ function misshapen(requested: string, but: string): ApiError {
   return new ApiError("NotAcceptable", `you requested ${requested}, but the requested object ${but}`);
 }
 
-/** A page of a list. */
-export function encodeList(kind: ResourceKind, { items, metadata }: Listed, wanted: AnswerForm): WebAnswer {
-  const shape = listShape(kind, metadata, wanted);
+/** Lets others be served, and resolves soon after. */
+export type Pause = () => Promise<void>;
+
+/** As many objects are parsed before others are served: some milliseconds. */
+const PARSED_AT_A_TIME = 256;
+
+/** A page of a list. A long one that has to be parsed is put together in slices. */
+export async function encodeList(
+  kind: ResourceKind,
+  listed: Listed,
+  wanted: AnswerForm,
+  pause: Pause,
+): Promise<WebAnswer> {
+  const shape = listShape(kind, listed.metadata, wanted);
+  if (wanted.form.encoding === "json") return await encodeJsonList(kind, { ...listed, shape }, wanted, pause);
+  const show = (item: StoredObject) => shape.show(passingViewOf(kind, item));
   if (wanted.form.encoding === "yaml") {
-    const shown = items.map((item) => shape.show(passingViewOf(kind, item)));
+    const shown = await mapInSlices(listed.items, show, pause);
     return encodeValue(200, { ...shape.head, [shape.field]: shown }, wanted.form);
   }
-  if (wanted.form.encoding === "protobuf") {
-    const encoded = items.map((item) => encodeProtobufItem(shape.itemType, shape.show(passingViewOf(kind, item))));
-    return { status: 200, headers: PROTOBUF_HEADERS, body: encodeProtobufList(shape.head, encoded) };
-  }
-  const head = Buffer.from(`${JSON.stringify(shape.head).slice(0, -1)},"${shape.field}":[`);
-  const chunks = isAsStored(kind, wanted.form)
-    ? items.flatMap(({ json }, index) => (index === 0 ? [json] : [COMMA, json]))
-    : encodeTexts(items, itemText(kind, shape, wanted));
-  return { status: 200, headers: JSON_HEADERS, body: [head, ...chunks, LIST_END] };
+  const encoded = await mapInSlices(listed.items, (item) => encodeProtobufItem(shape.itemType, show(item)), pause);
+  return { status: 200, headers: PROTOBUF_HEADERS, body: encodeProtobufList(shape.head, encoded) };
 }
 
-/** As many characters are encoded at a time: a buffer for each of thousands of rows would weigh as much as the rows. */
-const CHUNK_CHARACTERS = 64 * 1024;
+async function mapInSlices<T>(
+  items: readonly StoredObject[],
+  show: (item: StoredObject) => T,
+  pause: Pause,
+): Promise<T[]> {
+  const shown: T[] = [];
+  for (const item of items) {
+    if (shown.length > 0 && shown.length % PARSED_AT_A_TIME === 0) await pause();
+    shown.push(show(item));
+  }
+  return shown;
+}
 
-function encodeTexts(items: readonly StoredObject[], textOf: (item: StoredObject) => string): Buffer[] {
-  const chunks: Buffer[] = [];
-  let text = "";
+async function encodeJsonList(
+  kind: ResourceKind,
+  { items, shape }: { items: readonly StoredObject[]; shape: ListShape },
+  wanted: AnswerForm,
+  pause: Pause,
+): Promise<WebAnswer> {
+  const body = createListBody();
+  const { isParsed, add } = itemWriter(kind, { shape, body }, wanted);
+  body.add(`${JSON.stringify(shape.head).slice(0, -1)},"${shape.field}":[`);
+  let parsed = 0;
   for (const [index, item] of items.entries()) {
-    text += index === 0 ? textOf(item) : `,${textOf(item)}`;
-    if (text.length < CHUNK_CHARACTERS) continue;
-    chunks.push(Buffer.from(text));
-    text = "";
+    if (isParsed(item) && ++parsed % PARSED_AT_A_TIME === 0) await pause();
+    if (index > 0) body.add(",");
+    add(item);
   }
-  chunks.push(Buffer.from(text));
-  return chunks;
+  body.add("]}\n");
+  return { status: 200, headers: JSON_HEADERS, body: body.chunks() };
 }
 
-/** How each item of a list becomes JSON: with as little parsing as its form allows. */
-function itemText(kind: ResourceKind, shape: ListShape, wanted: AnswerForm): (item: StoredObject) => string {
+/** Puts an item of a list into its body, and knows whether it has to be parsed for that. */
+interface ItemWriter {
+  isParsed(item: StoredObject): boolean;
+  add(item: StoredObject): void;
+}
+
+/** With as little parsing as the form allows. */
+function itemWriter(
+  kind: ResourceKind,
+  { shape, body }: { shape: ListShape; body: ListBody },
+  wanted: AnswerForm,
+): ItemWriter {
   const { as, version } = wanted.form;
-  // A column of a custom resource may print anything; and what is a view of another kind is not stored as it is shown.
-  if (kind.storedAs === undefined && kind.schema.strategicMerge) {
-    if (as === "PartialObjectMetadataList") return (item) => partialText(storedTextOf(item), version);
-    if (as === "Table" && wanted.includeObject !== "Object") return (item) => rowText(kind, item, wanted);
+  const always = () => true;
+  // What is a view of another kind is not stored as it is shown.
+  if (kind.storedAs !== undefined) {
+    return { isParsed: always, add: (item) => body.add(JSON.stringify(shape.show(passingViewOf(kind, item)))) };
   }
-  return (item) => JSON.stringify(shape.show(passingViewOf(kind, item)));
+  if (as === undefined) return { isParsed: () => false, add: ({ json }) => body.addStored(json) };
+  if (as !== "Table") {
+    return { isParsed: always, add: (item) => addPartial(body, item, { version, span: storedTextOf(item).metadata }) };
+  }
+  return {
+    isParsed: (item) => keptRowOf(kind, item) === undefined,
+    add: (item) => addRow(body, item, { ...wanted, row: printedRowOf(kind, item) }),
+  };
 }
 
 /** `rowOf` as JSON. */
-function rowText(kind: ResourceKind, item: StoredObject, { form, includeObject, now }: AnswerForm): string {
-  const text = storedTextOf(item);
-  const cells = JSON.stringify(cellsOf(kind, text.parseRest(), now));
-  return includeObject === "None"
-    ? `{"cells":${cells}}`
-    : `{"cells":${cells},"object":${partialText(text, form.version)}}`;
+function addRow(
+  body: ListBody,
+  item: StoredObject,
+  { row, form, includeObject, now }: AnswerForm & { row: PrintedRow },
+): void {
+  const cells = row.cells.map((cell) => (typeof cell === "function" ? cell(now) : cell));
+  body.add(`{"cells":${JSON.stringify(cells)}`);
+  if (includeObject !== "None") {
+    body.add(',"object":');
+    if (includeObject === "Object") body.addStored(item.json);
+    else addPartial(body, item, { version: form.version, span: row.metadata });
+  }
+  body.add("}");
 }
 
 /** `partialOf` as JSON. */
-function partialText({ metadata }: StoredText, version: string): string {
-  return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${metadata}}`;
+function addPartial(body: ListBody, { json }: StoredObject, { version, span }: { version: string; span: Span }): void {
+  body.add(`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`);
+  body.addStored(json.subarray(span.start, span.end));
+  body.add("}");
 }
-
-const COMMA = Buffer.from(",");
-const LIST_END = Buffer.from("]}\n");
 
 /** How a list is shown: one item after the other, so that the parsed form of one is garbage before the next. */
 interface ListShape {

@@ -3,8 +3,9 @@ import type { StoredObject } from "../ports/object-store.ts";
 
 /** A stored object for whoever shows little of it. */
 export interface StoredText {
-  /** As it is stored. */
-  readonly metadata: string;
+  /** Where its metadata is in the JSON, in bytes. */
+  readonly metadata: Span;
+  parse(): KubeObject;
   /** Parsed without `metadata.managedFields`, which nobody prints and which take as long to parse as all the rest. */
   parseRest(): KubeObject;
 }
@@ -15,18 +16,28 @@ export function storedTextOf({ json }: Pick<StoredObject, "json">): StoredText {
   const metadata = findMember(text, { object: 0, name: '"metadata"' });
   if (metadata === undefined) throw new Error("an object is stored without metadata");
   return {
-    metadata: text.slice(metadata.start, metadata.end),
+    metadata: text.length === json.length ? metadata : bytesOf(text, metadata),
+    parse: () => parseObject(text),
     parseRest() {
       const managed = findMember(text, { object: metadata.start, name: '"managedFields"' });
-      const rest = managed ? `${text.slice(0, managed.start)}null${text.slice(managed.end)}` : text;
-      const object: KubeObject = JSON.parse(rest);
-      return object;
+      return parseObject(managed ? `${text.slice(0, managed.start)}null${text.slice(managed.end)}` : text);
     },
   };
 }
 
+function parseObject(text: string): KubeObject {
+  const object: KubeObject = JSON.parse(text);
+  return object;
+}
+
+/** Of text that is not ASCII alone. */
+function bytesOf(text: string, { start, end }: Span): Span {
+  const begun = Buffer.byteLength(text.slice(0, start));
+  return { start: begun, end: begun + Buffer.byteLength(text.slice(start, end)) };
+}
+
 /** Where a value begins, and where it has ended. */
-interface Span {
+export interface Span {
   readonly start: number;
   readonly end: number;
 }

@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../api/object.ts";
-import type { ResourceKind } from "../ports/resource-kind.ts";
+import { cellOf, type ResourceKind } from "../ports/resource-kind.ts";
 
 /** What of the object a row of a table carries along. */
 export type IncludeObject = "None" | "Metadata" | "Object";
@@ -42,9 +42,8 @@ export function rowOf(kind: ResourceKind, object: KubeObject, options: TableOpti
   return { cells, ...(included !== undefined && { object: included }) };
 }
 
-/** What a row shows, column by column. */
-export function cellsOf({ columns }: ResourceKind, object: KubeObject, now: number): unknown[] {
-  return columns.map((column) => column.cell(object, now));
+function cellsOf({ columns }: ResourceKind, object: KubeObject, now: number): unknown[] {
+  return columns.map((column) => cellOf(column, object, now));
 }
 
 function includedOf(object: KubeObject, { includeObject, version }: TableOptions): object | undefined {

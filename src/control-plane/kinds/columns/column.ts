@@ -1,9 +1,7 @@
 import type { ObjectMeta } from "../../../api/gen/types.ts";
 import { type KubeObject, type TypedKinds, typed } from "../../../api/object.ts";
 import { formatHumanDuration } from "../../../base/human-duration.ts";
-import type { Column } from "../../ports/resource-kind.ts";
-
-export type Cell = string | number | boolean | null;
+import type { Cell, CellAt, Column } from "../../ports/resource-kind.ts";
 
 /** A column in as few words as tell it from others: a string, always shown. */
 export interface ColumnRow<Object> {
@@ -13,7 +11,7 @@ export interface ColumnRow<Object> {
   description: string;
   /** Shown with `-o wide` only. */
   wide?: boolean;
-  cell(object: Object, now: number): Cell;
+  cell(object: Object): Cell | CellAt;
 }
 
 interface WithMetadata {
@@ -37,7 +35,7 @@ export function fullColumn<Object>(row: ColumnRow<Object>, read: (object: KubeOb
     ...(format && { format }),
     description,
     priority: wide ? 1 : 0,
-    cell: (object, now) => row.cell(read(object), now),
+    cell: (object) => row.cell(read(object)),
   };
 }
 
@@ -51,7 +49,7 @@ export const NAME: ColumnRow<WithMetadata> = {
 export const AGE: ColumnRow<WithMetadata> = {
   name: "Age",
   description: "How long ago the object was created.",
-  cell: ({ metadata }, now) => ageOf(metadata?.creationTimestamp, now),
+  cell: ({ metadata }) => ageOf(metadata?.creationTimestamp),
 };
 
 /** In place of the age, for kinds that have no columns of their own. */
@@ -68,6 +66,8 @@ export function nameOf({ metadata }: WithMetadata): string {
 }
 
 /** `5m`, or `<unknown>` for no time at all. */
-export function ageOf(time: string | undefined, now: number): string {
-  return time === undefined ? "<unknown>" : formatHumanDuration(now - Date.parse(time));
+export function ageOf(time: string | undefined): string | ((now: number) => string) {
+  if (time === undefined) return "<unknown>";
+  const since = Date.parse(time);
+  return (now) => formatHumanDuration(now - since);
 }

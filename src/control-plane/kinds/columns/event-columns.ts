@@ -1,5 +1,6 @@
 import type { Event, EventsEvent } from "../../../api/gen/types.ts";
 import type { KubeObject } from "../../../api/object.ts";
+import type { Cell, CellAt } from "../../ports/resource-kind.ts";
 import { AGE, ageOf, type ColumnRow, fullColumn, NAME } from "./column.ts";
 
 /** An event of either group: the two differ in how they call the same things. */
@@ -44,13 +45,13 @@ const ROWS: ReadonlyArray<ColumnRow<ShownEvent>> = [
 /** Events of the core group and of events.k8s.io. */
 export const EVENT_COLUMNS = ROWS.map((row) => fullColumn(row, readEvent));
 
-function firstSeen({ first, eventTime }: ShownEvent, now: number): string {
-  return ageOf(first ?? eventTime, now);
+function firstSeen({ first, eventTime }: ShownEvent): Cell | CellAt {
+  return ageOf(first ?? eventTime);
 }
 
-function lastSeen(event: ShownEvent, now: number): string {
-  if (event.series) return ageOf(event.series.lastObservedTime, now);
-  return event.last === undefined ? firstSeen(event, now) : ageOf(event.last, now);
+function lastSeen(event: ShownEvent): Cell | CellAt {
+  if (event.series) return ageOf(event.series.lastObservedTime);
+  return event.last === undefined ? firstSeen(event) : ageOf(event.last);
 }
 
 function objectText({ object }: ShownEvent): string {

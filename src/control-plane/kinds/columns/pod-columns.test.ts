@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { ContainerStatus, Pod } from "../../../api/gen/types.ts";
 import { formatTime } from "../../../base/clock.ts";
+import { cellOf } from "../../ports/resource-kind.ts";
 import { POD_COLUMNS } from "./pod-columns.ts";
 
 const NOW = Date.parse("2026-01-01T12:00:00Z");
@@ -8,7 +9,7 @@ const minutesAgo = (minutes: number) => formatTime(NOW - minutes * 60_000);
 
 function cellsOf(pod: Pod): Record<string, unknown> {
   const object = { apiVersion: "v1", kind: "Pod", ...pod, metadata: { name: "a", ...pod.metadata } };
-  return Object.fromEntries(POD_COLUMNS.map((column) => [column.name, column.cell(object, NOW)]));
+  return Object.fromEntries(POD_COLUMNS.map((column) => [column.name, cellOf(column, object, NOW)]));
 }
 
 const status = (name: string, rest: Partial<ContainerStatus> = {}): ContainerStatus => {

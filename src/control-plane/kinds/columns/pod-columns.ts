@@ -1,7 +1,9 @@
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from "../../../api/gen/types.ts";
 import { isRestartableInitContainer, isTerminalPhase } from "../../../api/pods.ts";
+import { formatHumanDuration } from "../../../base/human-duration.ts";
+import type { CellAt } from "../../ports/resource-kind.ts";
 import { orNone } from "./cell-text.ts";
-import { AGE, ageOf, columnsOf, NAME } from "./column.ts";
+import { AGE, columnsOf, NAME } from "./column.ts";
 
 /** What an operator reads off a pod at a glance, as upstream's printer sums it up. */
 interface PodSummary {
@@ -48,11 +50,9 @@ export const POD_COLUMNS = columnsOf("Pod", [
   {
     name: "Restarts",
     description: "How often the pod's containers were restarted, and how long ago the last time was.",
-    cell: (pod, now) => {
+    cell: (pod) => {
       const { restarts, restartedAt } = summarizePod(pod);
-      return restarts === 0 || restartedAt === undefined
-        ? `${restarts}`
-        : `${restarts} (${ageOf(restartedAt, now)} ago)`;
+      return restarts === 0 || restartedAt === undefined ? `${restarts}` : restartsText(restarts, restartedAt);
     },
   },
   AGE,
@@ -81,6 +81,12 @@ export const POD_COLUMNS = columnsOf("Pod", [
     cell: readinessGates,
   },
 ]);
+
+/** Apart from what reads the pod, which it would else keep. */
+function restartsText(restarts: number, restartedAt: string): CellAt {
+  const since = Date.parse(restartedAt);
+  return (now) => `${restarts} (${formatHumanDuration(now - since)} ago)`;
+}
 
 function readinessGates({ spec, status }: Pod): string {
   const gates = spec?.readinessGates ?? [];

@@ -8,6 +8,7 @@ import type {
   ReplicationController,
 } from "../../../api/gen/types.ts";
 import { formatHumanDuration } from "../../../base/human-duration.ts";
+import type { Cell, CellAt } from "../../ports/resource-kind.ts";
 import {
   containerImages,
   containerNames,
@@ -206,10 +207,10 @@ function jobCompletions({ spec, status }: Job): string {
   return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
 }
 
-function jobDuration({ status }: Job, now: number): string {
+function jobDuration({ status }: Job): Cell | CellAt {
   if (status?.startTime === undefined) return "";
-  const end = status.completionTime === undefined ? now : Date.parse(status.completionTime);
-  return formatHumanDuration(end - Date.parse(status.startTime));
+  if (status.completionTime === undefined) return ageOf(status.startTime);
+  return formatHumanDuration(Date.parse(status.completionTime) - Date.parse(status.startTime));
 }
 
 export const CRON_JOB_COLUMNS = columnsOf("CronJob", [
@@ -235,8 +236,7 @@ export const CRON_JOB_COLUMNS = columnsOf("CronJob", [
   {
     name: "Last Schedule",
     description: "How long ago it last started a job.",
-    cell: ({ status }, now) =>
-      status?.lastScheduleTime === undefined ? "<none>" : ageOf(status.lastScheduleTime, now),
+    cell: ({ status }) => (status?.lastScheduleTime === undefined ? "<none>" : ageOf(status.lastScheduleTime)),
   },
   AGE,
   ...templateColumns(({ spec }: CronJob) => spec?.jobTemplate?.spec?.template),
