@@ -51,7 +51,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
   const subjects = createSubjectReader(deps.certificates);
   const admission = [
     ...createAdmissionPlugins(
-      { reader, randomSuffix, authorize: authorizer.authorize, parseCertificateRequest: subjects.read },
+      { reader, feed, clock, randomSuffix, authorize: authorizer.authorize, parseCertificateRequest: subjects.read },
       { apiAudiences: deps.tokens.audiences },
     ),
     createEscalationCheck(authorizer),

@@ -1,5 +1,6 @@
 import type { AdmissionPlugin, Authorize } from "../ports/request.ts";
 import type { ResourceReader } from "../ports/resources.ts";
+import type { DefaultAccountDeps } from "./await-default-account.ts";
 import { createCertificateRequester } from "./certificate-requester.ts";
 import {
   createCertificateApproval,
@@ -22,7 +23,7 @@ import { createStorageObjectInUseProtection } from "./storage-object-in-use.ts";
 import { createTaintNodesByCondition } from "./taint-nodes-by-condition.ts";
 import { createUnattendedKinds } from "./unattended-kinds.ts";
 
-export interface AdmissionDeps {
+export interface AdmissionDeps extends DefaultAccountDeps {
   reader: ResourceReader;
   /** Five characters, as generated names end in. */
   randomSuffix: () => string;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Pod } from "../../api/gen/types.ts";
 import { type KubeObject, untyped } from "../../api/object.ts";
+import { createFakeClock } from "../../host/fake/fake-clock.ts";
 import { admit, admitPod, pod, readerOf, refusalOf, requestFor } from "./__fixtures__/admission-bench.ts";
 import { createServiceAccount } from "./service-account.ts";
 
@@ -19,6 +20,8 @@ const plugin = createServiceAccount({
       account("strict", { secrets: [{ name: "mine" }], imagePullSecrets: [{ name: "registry" }] }, STRICT),
     ],
   }),
+  feed: { follow: () => () => undefined },
+  clock: createFakeClock(),
   randomSuffix: () => "x7k2p",
 });
 const admitted = (spec: Parameters<typeof pod>[0]) => admitPod(plugin, requestFor("pods", { object: pod(spec) })).spec;

@@ -3,6 +3,7 @@ import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import { CONFIG_MIRROR_ANNOTATION } from "../../api/well-known.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../ports/request.ts";
 import type { ResourceReader } from "../ports/resources.ts";
+import { createDefaultAccountWait, type DefaultAccountDeps } from "./await-default-account.ts";
 import { findForeignSecret } from "./mountable-secrets.ts";
 import { referencesSecrets } from "./pod-references.ts";
 import { refusal, writtenObject } from "./refusal.ts";
@@ -17,7 +18,7 @@ const READABLE_BY_ALL = 0o644;
 /** What Go's `strconv.ParseBool` takes for true. */
 const TRUE = /^(1|t|T|TRUE|true|True)$/;
 
-interface ServiceAccountDeps {
+interface ServiceAccountDeps extends DefaultAccountDeps {
   reader: ResourceReader;
   /** Five characters as names get them. */
   randomSuffix: () => string;
@@ -27,7 +28,8 @@ interface ServiceAccountDeps {
  * Every pod runs as a service account of its namespace, with a token of it at the usual place unless pod or account
  * say no (`plugin/pkg/admission/serviceaccount`).
  */
-export function createServiceAccount({ reader, randomSuffix }: ServiceAccountDeps): AdmissionPlugin {
+export function createServiceAccount(deps: ServiceAccountDeps): AdmissionPlugin {
+  const { reader, randomSuffix } = deps;
   const accountOf = (request: AdmissionRequest, name: string): ServiceAccount => {
     const { namespace } = request;
     const found = reader.get({ resource: "serviceaccounts", namespace, name });
@@ -37,6 +39,7 @@ export function createServiceAccount({ reader, randomSuffix }: ServiceAccountDep
   };
   return {
     name: "ServiceAccount",
+    settle: createDefaultAccountWait(deps),
     mutate(request) {
       const object = writtenObject(request, "pods", ["CREATE"]);
       if (object === undefined || isMirror(typed("Pod", object))) return undefined;

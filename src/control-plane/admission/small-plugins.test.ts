@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
+import { createFakeClock } from "../../host/fake/fake-clock.ts";
 import type { Authorize } from "../ports/request.ts";
 import { admit, admitPod, pod, readerOf, refusalOf, requestFor } from "./__fixtures__/admission-bench.ts";
 import { createAdmissionPlugins } from "./admission-plugins.ts";
@@ -18,6 +19,8 @@ test("the plugins run in upstream's order", () => {
   const plugins = createAdmissionPlugins(
     {
       reader: readerOf({}),
+      feed: { follow: () => () => undefined },
+      clock: createFakeClock(),
       randomSuffix: () => "",
       authorize: () => ({ allowed: false, reason: "" }),
       parseCertificateRequest: () => ({ commonName: "", organizations: [] }),

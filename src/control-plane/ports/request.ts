@@ -58,10 +58,22 @@ export interface AdmissionRequest {
   warn(message: string): void;
 }
 
+/** What somebody wants to create, as it was sent. */
+export interface PendingCreation {
+  readonly kind: ResourceKind;
+  readonly namespace: string;
+  readonly body: unknown;
+}
+
 /** A step of admission; see `control-plane/admission`. Throws an ApiError to refuse. */
 export interface AdmissionPlugin {
   /** As upstream names it: `NamespaceLifecycle`, `Priority`. */
   readonly name: string;
+  /**
+   * Waits, for a moment at most, for what others are about to make and `mutate` will ask for. Undefined when there is
+   * nothing to wait for. Before the decision, which never waits.
+   */
+  settle?(creation: PendingCreation): Promise<void> | undefined;
   /** Returns the object to go on with. Runs before validation, in the order of the plugins. */
   mutate?(request: AdmissionRequest): KubeObject | undefined;
   /** Sees the object as it will be stored. */

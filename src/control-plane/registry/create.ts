@@ -1,10 +1,10 @@
-import { ApiError, alreadyExistsError, forbiddenError } from "../../api/api-error.ts";
+import { ApiError, alreadyExistsError, badRequestError, forbiddenError } from "../../api/api-error.ts";
 import { recordUpdate } from "../../api/apply/managed-fields.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { StoredObject } from "../ports/object-store.ts";
 import type { AdmissionRequest } from "../ports/request.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
-import { mutateAdmitted, validateAdmitted } from "./admit.ts";
+import { mutateAdmitted, settleAdmission, validateAdmitted } from "./admit.ts";
 import { decideDurably } from "./decide-durably.ts";
 import { decodeBody } from "./decode-body.ts";
 import { keysOf } from "./keys.ts";
@@ -31,6 +31,8 @@ export interface CreateRequest {
  * AlreadyExists, Invalid, NotFound (of its namespace).
  */
 export async function createObject(deps: RegistryDeps, request: CreateRequest): Promise<StoredObject> {
+  const settled = settleAdmission(deps.admission, request);
+  if (settled !== undefined) await settled;
   return await decideDurably(deps.store, async () => create(deps, request));
 }
 
@@ -38,9 +40,16 @@ async function create(deps: RegistryDeps, request: CreateRequest): Promise<Store
   const { kind, context } = request;
   const object = prepareObject(deps, request);
   for (const warning of kind.strategy.warnings?.(object) ?? []) context.warn(warning);
+  const { namespace = "", name = "", resourceVersion = "" } = object.metadata;
+  const key = keysOf(kind).of(namespace, name);
+  // The store judges last, as upstream's does; a dry run never gets to its rule about versions, and keeps the one sent.
+  if (resourceVersion !== "" && !context.dryRun) {
+    throw badRequestError("resourceVersion should not be set on objects to be created");
+  }
+  const existing = deps.store.headOf(key);
+  if (existing !== undefined) throw nameTaken(kind, existing.object);
   if (context.dryRun) return unstored(kind, object);
-  const { namespace = "", name = "" } = object.metadata;
-  return await deps.store.put(keysOf(kind).of(namespace, name), storedForm(kind, object));
+  return await deps.store.put(key, storedForm(kind, object));
 }
 
 function prepareObject(deps: RegistryDeps, request: CreateRequest): KubeObject {
@@ -87,7 +96,7 @@ function recordCreation(deps: RegistryDeps, { kind, context }: CreateRequest, af
   });
 }
 
-/** With a name that nobody has, and all else that the server sets. */
+/** With all that the server sets: a generated name is one that nobody has, unless all that were tried are taken. */
 function nameObject(deps: RegistryDeps, kind: ResourceKind, object: KubeObject): KubeObject {
   const keys = keysOf(kind);
   const isGenerated = (object.metadata.name ?? "") === "";
@@ -95,9 +104,8 @@ function nameObject(deps: RegistryDeps, kind: ResourceKind, object: KubeObject):
     const stamp = { now: deps.now(), uid: deps.newUid(), suffix: deps.randomSuffix() };
     const named = stampCreated(kind, object, stamp);
     const { namespace = "", name = "" } = named.metadata;
-    const existing = name === "" ? undefined : deps.store.headOf(keys.of(namespace, name));
-    if (existing === undefined) return named;
-    if (!isGenerated || attempt === MAX_NAME_ATTEMPTS) throw nameTaken(kind, existing.object);
+    if (!isGenerated || name === "" || attempt === MAX_NAME_ATTEMPTS) return named;
+    if (deps.store.headOf(keys.of(namespace, name)) === undefined) return named;
   }
 }
 

@@ -29,7 +29,6 @@ export function stampCreated(
   stamp: { now: number; uid: string; suffix: string },
 ): KubeObject {
   const { name = "", generateName = "", resourceVersion = "" } = object.metadata;
-  if (resourceVersion !== "") throw badRequestError("resourceVersion should not be set on objects to be created");
   const isGenerated = name === "" && generateName !== "";
   return withMetadata(object, {
     name: isGenerated ? generateName.slice(0, MAX_GENERATED_BASE) + stamp.suffix : name,
@@ -39,7 +38,7 @@ export function stampCreated(
     deletionTimestamp: undefined,
     deletionGracePeriodSeconds: undefined,
     selfLink: undefined,
-    resourceVersion: undefined,
+    resourceVersion: resourceVersion === "" ? undefined : resourceVersion,
   });
 }
 

@@ -7,6 +7,7 @@ import type { ResourceKind, ScalePaths, Subresource } from "../ports/resource-ki
 import type { ResourceReader } from "../ports/resources.ts";
 import { mutateAdmitted, validateAdmitted } from "../registry/admit.ts";
 import { keysOf } from "../registry/keys.ts";
+import { checkPreconditions } from "../registry/metadata.ts";
 import { viewOf } from "../registry/object-view.ts";
 import { getObject } from "../registry/read.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
@@ -44,13 +45,18 @@ export function bindingHandler(deps: RegistryDeps): SubresourceHandler {
     const binding = objectOf(body);
     const name = target.name === "" ? (binding.metadata.name ?? "") : target.name;
     const now = formatTime(deps.now());
+    const bind = (pod: KubeObject) => {
+      // Who binds has seen a pod, and not one of the same name that came after it.
+      checkPreconditions(pods, pod, binding.metadata);
+      return boundPod(pod, binding, now);
+    };
     await updateObject(deps, {
       kind: pods,
       namespace: target.namespace,
       name,
       subresource: freely("binding", pods),
       context,
-      change: (current) => current && boundPod(current, binding, now),
+      change: (current) => current && bind(current),
     });
     return { status: 201, value: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
   };

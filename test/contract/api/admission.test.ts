@@ -100,6 +100,24 @@ describe.each(apiServersUnderTest())("admission of pods, on $name", (candidate) 
       });
     });
 
+    it("waits a moment for the account that every namespace is given", async () => {
+      const createFirst = async () => {
+        const { metadata } = await server.admin.object("POST", "/api/v1/namespaces", {
+          metadata: { generateName: "contract-" },
+        });
+        const { pods, serviceAccounts } = pathsIn(metadata.name ?? "");
+        const account = { metadata: { name: "default" } };
+        // Where a controller makes the account too, who is first does not matter.
+        const [answer] = await Promise.all([
+          server.admin.json("POST", pods, pod("early")),
+          server.admin.json("POST", serviceAccounts, account),
+        ]);
+        return answer.status;
+      };
+      const statuses = await Promise.all(Array.from({ length: 40 }, createFirst));
+      expect(new Set(statuses)).toEqual(new Set([201]));
+    });
+
     it("refuses an account that is not there", async () => {
       expect(await create("homeless", { serviceAccountName: "absent" })).toMatchObject({
         status: 403,

@@ -87,6 +87,21 @@ describe.each(apiServersUnderTest())("create, on $name", (candidate) => {
     });
   });
 
+  it.each([{ query: {} }, { query: { dryRun: "All" } }])(
+    "judges an object before its name, and a version after it, with $query",
+    async ({ query }) => {
+      await server.admin.json("POST", configMaps, configMap("judged"));
+      const post = async (object: object) => (await server.admin.json("POST", configMaps, object, { query })).status;
+      expect(await post(configMap("judged", { "not a key": "" }))).toBe(422);
+      const versioned = {
+        ...configMap("judged", { "not a key": "" }),
+        metadata: { name: "judged", resourceVersion: "5" },
+      };
+      expect(await post(versioned)).toBe(422);
+      expect(await post(configMap("judged"))).toBe(409);
+    },
+  );
+
   it("does all but store with dryRun=All", async () => {
     const query = { dryRun: "All" };
     const answer = await server.admin.json("POST", configMaps, configMap("dry"), { query });
@@ -94,6 +109,17 @@ describe.each(apiServersUnderTest())("create, on $name", (candidate) => {
     expect(await server.admin.json("GET", `${configMaps}/dry`)).toMatchObject({ status: 404 });
     const invalid = configMap("dry", { "not a key": "" });
     expect(await server.admin.json("POST", configMaps, invalid, { query })).toMatchObject({ status: 422 });
+  });
+
+  it("takes a resourceVersion with dryRun=All, as nothing is stored that it could contradict", async () => {
+    const versioned = (name: string) => ({ metadata: { name, resourceVersion: "5" } });
+    const query = { dryRun: "All" };
+    const answer = await server.admin.json("POST", configMaps, versioned("dry-versioned"), { query });
+    expect(answer).toMatchObject({ status: 201, body: { metadata: { resourceVersion: "5" } } });
+    await server.admin.object("POST", configMaps, configMap("dry-taken"));
+    expect(await server.admin.json("POST", configMaps, versioned("dry-taken"), { query })).toMatchObject({
+      status: 409,
+    });
   });
 
   it.each([

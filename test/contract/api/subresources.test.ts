@@ -40,8 +40,40 @@ describe.each(apiServersUnderTest())("subresources, on $name", (candidate) => {
       await bind("rebound", node);
       expect(await bind("rebound", { ...node, name: "n2" })).toMatchObject({
         status: 409,
-        body: { reason: "Conflict", message: expect.stringContaining('is already assigned to node "n1"') },
+        body: {
+          reason: "Conflict",
+          message:
+            'Operation cannot be fulfilled on pods/binding "rebound": pod rebound is already assigned to node "n1"',
+          details: { name: "rebound", kind: "pods/binding" },
+        },
       });
+    });
+
+    it("is not for a pod that waits at a gate", async () => {
+      await createPod("gated", { spec: { schedulingGates: [{ name: "example.com/wait" }] } });
+      const message =
+        'Operation cannot be fulfilled on pods/binding "gated": pod gated has non-empty .spec.schedulingGates';
+      expect(await bind("gated", node)).toMatchObject({ status: 409, body: { message } });
+    });
+
+    it("ends what was planned for the pod", async () => {
+      if (server.minor < 34) return;
+      const created = await createPod("nominated");
+      const nominated = changed(created, { status: { nominatedNodeName: "n2" } });
+      await server.admin.object("PUT", `${paths.pods}/nominated/status`, nominated);
+      expect(await bind("nominated", node)).toMatchObject({ status: 201 });
+      expect(await server.admin.object("GET", `${paths.pods}/nominated`)).not.toHaveProperty(
+        "status.nominatedNodeName",
+      );
+    });
+
+    it("is of the pod with the uid and the version that it names, if it names any", async () => {
+      const { metadata } = await createPod("exact");
+      const { resourceVersion } = metadata;
+      expect(await bind("exact", node, { uid: "another" })).toMatchObject({ status: 409 });
+      expect(await bind("exact", node, { resourceVersion: "1" })).toMatchObject({ status: 409 });
+      expect(await server.admin.object("GET", `${paths.pods}/exact`)).toMatchObject({ metadata: { resourceVersion } });
+      expect(await bind("exact", node, { uid: metadata.uid, resourceVersion })).toMatchObject({ status: 201 });
     });
 
     it("refuses what is no node", async () => {

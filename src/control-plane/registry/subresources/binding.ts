@@ -1,10 +1,11 @@
-import { conflictError, forbiddenError, invalidError } from "../../../api/api-error.ts";
+import { conflictError, invalidError } from "../../../api/api-error.ts";
 import { isRecord, type KubeObject, typed } from "../../../api/object.ts";
 import { required, unsupported } from "../../../api/validation/problems.ts";
 
-const PODS = { group: "", resource: "pods" };
+/** As upstream names it in a refusal. */
+const BINDING = { group: "", resource: "pods/binding" };
 
-/** The pod on the node that the Binding names. Throws Conflict when it is on one already, Invalid for a bad target. */
+/** The pod on the node that the Binding names. Throws Conflict when it can be on none, Invalid for a bad target. */
 export function boundPod(pod: KubeObject, binding: KubeObject, now: string): KubeObject {
   const { spec, metadata } = typed("Pod", pod);
   const name = metadata?.name ?? "";
@@ -19,13 +20,13 @@ export function boundPod(pod: KubeObject, binding: KubeObject, now: string): Kub
     throw invalidError({ group: "", kind: "Binding" }, name, [problem]);
   }
   if (metadata?.deletionTimestamp !== undefined) {
-    throw conflictError(PODS, name, `pod ${name} is being deleted, cannot be assigned to a host`);
+    throw conflictError(BINDING, name, `pod ${name} is being deleted, cannot be assigned to a host`);
   }
   if ((spec?.nodeName ?? "") !== "") {
-    throw conflictError(PODS, name, `pod ${name} is already assigned to node "${spec?.nodeName ?? ""}"`);
+    throw conflictError(BINDING, name, `pod ${name} is already assigned to node "${spec?.nodeName ?? ""}"`);
   }
   if ((spec?.schedulingGates ?? []).length > 0) {
-    throw forbiddenError(PODS, name, `pod ${name} has non-empty .spec.schedulingGates`);
+    throw conflictError(BINDING, name, `pod ${name} has non-empty .spec.schedulingGates`);
   }
   const annotations = { ...metadata?.annotations, ...binding.metadata.annotations };
   const labels = { ...metadata?.labels, ...binding.metadata.labels };
@@ -41,9 +42,9 @@ export function boundPod(pod: KubeObject, binding: KubeObject, now: string): Kub
   };
 }
 
-/** Whoever waits for the pod to be scheduled looks at this condition. */
+/** Whoever waits for the pod to be scheduled looks at this condition; that it was to be put somewhere is over. */
 function withScheduled(status: unknown, now: string): Record<string, unknown> {
-  const before = isRecord(status) ? status : {};
+  const { nominatedNodeName: _over, ...before } = isRecord(status) ? status : {};
   const conditions: readonly unknown[] = Array.isArray(before["conditions"]) ? before["conditions"] : [];
   const others = conditions.filter((condition) => !isRecord(condition) || condition["type"] !== "PodScheduled");
   const scheduled = { type: "PodScheduled", status: "True", lastProbeTime: null, lastTransitionTime: now };
