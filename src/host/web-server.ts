@@ -58,7 +58,45 @@ export interface WebServerOptions {
   readonly keyPem: string;
   /** Whose client certificates are believed. */
   readonly clientAuthorityPem: string;
+  /** What a client may take. Default: `WEB_LIMITS`. */
+  readonly limits?: Partial<WebLimits>;
 }
+
+/** What a client may take of a server before it is cut off; nobody else is told or held up then. */
+export interface WebLimits {
+  /** Milliseconds from connecting to the end of TLS' greetings. */
+  readonly greetingMs: number;
+  /** Milliseconds that the headers of a connection's first request may take, and those of any in HTTP/1.1. */
+  readonly headersMs: number;
+  /** Milliseconds that a connection is kept on which nothing is asked. Pings do not count. */
+  readonly quietMs: number;
+  /**
+   * Milliseconds that a client may take for the body of its request, or keep a piece of a complete answer waiting. An
+   * answer that still streams may wait for ever: whoever writes it bounds what waits.
+   */
+  readonly waitMs: number;
+  /** Beyond it the connection that has been quiet for longest is closed for a new one; where none is, the new one is. */
+  readonly maxConnections: number;
+  /** Of one connection at a time; HTTP/2 tells it to the client, and refuses more. */
+  readonly maxStreams: number;
+  /** Bytes of a request's line and headers; more is answered with 431. */
+  readonly maxHeaderBytes: number;
+}
+
+/**
+ * The times are those of kube-apiserver (32 s for headers, 90 s of quiet, 60 s for a request). It has no limit to its
+ * connections, and allows 100 streams and a mebibyte of headers: here one process holds all of them, and a node's agent
+ * watches hundreds of secrets and config maps on one connection.
+ */
+export const WEB_LIMITS: WebLimits = {
+  greetingMs: 32_000,
+  headersMs: 32_000,
+  quietMs: 90_000,
+  waitMs: 60_000,
+  maxConnections: 4096,
+  maxStreams: 1000,
+  maxHeaderBytes: 64 * 1024,
+};
 
 export interface WebServer {
   readonly port: number;

@@ -8,12 +8,12 @@ import { damageError, openSqlite, type SqliteDatabase } from "./sqlite-database.
  * Opens the database, or makes its tables where it is empty. Throws a damage error when it makes no sense, and
  * `newer-format`. The caller holds the directory's lock.
  */
-export async function openJournalFile(path: string): Promise<SqliteDatabase> {
+export async function openJournalFile(path: string, open = openSqlite): Promise<SqliteDatabase> {
   if ((await sizeOf(path)) === 0 && (await sizeOf(`${path}-wal`)) > 0) {
     // SQLite would take the file for a new one and remove what was written ahead of it.
     throw damageError("the file is empty although something was written");
   }
-  const database = await openSqlite(path);
+  const database = await open(path);
   try {
     // Exclusive, so that the index of the log is in our memory and not in a file that is mapped. Nothing is written
     // before the format is known: what is of a newer version stays as it is.

@@ -6,16 +6,18 @@ import type { Log } from "../base/log.ts";
 import { checkRising } from "./check-rising.ts";
 import { createPrivateFile, lockDirectory } from "./directory-lock.ts";
 import { closeJournalFile, openJournalFile } from "./journal-file.ts";
-import type { Journal, JournalContents, JournalErrorCode, JournalRecord } from "./port.ts";
+import type { Journal, JournalContents, JournalErrorCode, JournalLost, JournalRecord } from "./port.ts";
 import { compactRecords, INSERT_RECORD, PAGE_BYTES, readContents, rowOf } from "./record-table.ts";
 import { endSalvage, REVISION_GAP, salvageJournal } from "./salvage.ts";
-import { isDamage, type PreparedStatement, type SqliteDatabase } from "./sqlite-database.ts";
+import { isDamage, isUnreliable, openSqlite, type PreparedStatement, type SqliteDatabase } from "./sqlite-database.ts";
 import { isAcknowledgedLost, readWalFrames, type WalFrames } from "./wal-frames.ts";
 
 export interface JournalOptions {
   /** Made when it is not there, with everything in it for the owner only. */
   readonly directory: string;
   readonly log: Log;
+  /** How the database is opened. Default: by the real library. */
+  readonly openDatabase?: (path: string) => Promise<SqliteDatabase>;
 }
 
 /** Bytes written ahead after which they are moved into the database: about a thousand pages, as SQLite does by itself. */
@@ -27,13 +29,17 @@ const CHECKPOINT_FAILED = "The write-ahead log could not be moved into the datab
  * Opens the journal in the directory, in an SQLite database. A write that was cut short by a crash is dropped with a
  * message, and a damaged database replaced by what is left of it; the only errors are those of `JournalErrorCode`.
  */
-export async function openJournal({ directory, log }: JournalOptions): Promise<Journal> {
+export async function openJournal({
+  directory,
+  log,
+  openDatabase: open = openSqlite,
+}: JournalOptions): Promise<Journal> {
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await chmod(directory, 0o700);
     const lock = await lockDirectory(directory);
     try {
-      return createJournal(await openDatabase(join(directory, "journal.db"), log), lock.release);
+      return createJournal(await openDatabase({ path: join(directory, "journal.db"), log, open }), lock.release);
     } catch (error) {
       await lock.release();
       throw error;
@@ -51,24 +57,30 @@ interface OpenDatabase {
   readonly log: Log;
 }
 
-async function openDatabase(path: string, log: Log): Promise<OpenDatabase> {
+interface Opening extends Pick<OpenDatabase, "log"> {
+  readonly path: string;
+  readonly open: (path: string) => Promise<SqliteDatabase>;
+}
+
+async function openDatabase(opening: Opening): Promise<OpenDatabase> {
+  const { path, log } = opening;
   const isoTime = new Date().toISOString();
   await endSalvage(path, isoTime);
   try {
-    return await readDatabase(path, log);
+    return await readDatabase(opening);
   } catch (error) {
     if (!isDamage(error)) throw error;
     const { movedTo, objects } = await salvageJournal(path, isoTime);
     const message = "The database was damaged and moved aside; what could be read of it is kept, the rest is lost";
     log.error(message, { file: path, movedTo, objects, error });
-    return await readDatabase(path, log);
+    return await readDatabase(opening);
   }
 }
 
-async function readDatabase(path: string, log: Log): Promise<OpenDatabase> {
+async function readDatabase({ path, log, open }: Opening): Promise<OpenDatabase> {
   await createPrivateFile(path);
   const frames = await readWalFrames(`${path}-wal`, PAGE_BYTES);
-  const database = await openJournalFile(path);
+  const database = await openJournalFile(path, open);
   try {
     const contents = await readContents(database);
     const taken = await emptyLog({ database, log }, frames);
@@ -112,12 +124,16 @@ function createJournal({ database, contents, log }: OpenDatabase, release: () =>
   let statements: { begin: PreparedStatement; insert: PreparedStatement } | undefined;
   let bytesAhead = 0;
   let closing: Promise<void> | undefined;
+  let lost: CodedError<JournalLost> | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
   /** One after the other: the database has one connection, and a second call would block the event loop. */
   const inTurn = async (step: () => Promise<void>) => {
     assert(closing === undefined, "the journal is closed");
-    const turn = last.then(step);
+    const turn = last.then(() => {
+      if (lost !== undefined) throw lost;
+      return step();
+    });
     last = turn.catch(() => undefined);
     return await turn;
   };
@@ -128,7 +144,8 @@ function createJournal({ database, contents, log }: OpenDatabase, release: () =>
     } catch (error) {
       // Fails when SQLite has ended the transaction by itself.
       await database.exec("ROLLBACK").catch(() => undefined);
-      throw error;
+      if (isUnreliable(error)) lost = lostError(error);
+      throw lost ?? error;
     }
   };
 
@@ -148,6 +165,7 @@ function createJournal({ database, contents, log }: OpenDatabase, release: () =>
     try {
       await database.exec("PRAGMA wal_checkpoint(PASSIVE)");
     } catch (error) {
+      if (isUnreliable(error)) lost = lostError(error);
       log.warn(CHECKPOINT_FAILED, { error });
     }
   };
@@ -163,7 +181,7 @@ function createJournal({ database, contents, log }: OpenDatabase, release: () =>
       revision = checkRising(revision, records);
       await inTurn(async () => write(records));
       // Who waits for the records does not wait for this, who comes next may.
-      if (bytesAhead >= CHECKPOINT_BYTES && closing === undefined) void inTurn(checkpoint);
+      if (bytesAhead >= CHECKPOINT_BYTES && closing === undefined) void inTurn(checkpoint).catch(() => undefined);
     },
     async compact(target) {
       assert(target <= revision, "a journal is compacted up to what it has");
@@ -182,4 +200,9 @@ function createJournal({ database, contents, log }: OpenDatabase, release: () =>
       await closing;
     },
   };
+}
+
+function lostError(cause: unknown): CodedError<JournalLost> {
+  const message = `the disk failed to keep what was written, and nothing more is written to it: ${messageOf(cause)}`;
+  return new CodedError<JournalLost>("journal-lost", message, { cause });
 }

@@ -11,6 +11,11 @@ export interface Journal {
   /**
    * Resolves when all records are on disk; they get there together or, when it rejects, not at all. Revisions rise, from
    * record to record and from call to call, also after one that was rejected. Calls are carried out in order.
+   *
+   * Rejects with a CodedError `JournalLost` when the disk could not be flushed or gives back what was never written, and
+   * from then on always: the system may have thrown away what it could not write, and would say the next time that all
+   * is well. Who opens the journal anew
+   * finds all that was acknowledged.
    */
   append(records: readonly JournalRecord[]): Promise<void>;
   /** Forgets the history up to and including the revision; what was live then stays. Never fails for being behind. */
@@ -18,6 +23,9 @@ export interface Journal {
   /** Waits for what was asked before, then lets go of the disk. Idempotent. */
   close(): Promise<void>;
 }
+
+/** The code of an error after which nothing more can be written: the process had better end. */
+export type JournalLost = "journal-lost";
 
 /** One change of one key. */
 export interface JournalRecord {

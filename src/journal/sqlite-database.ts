@@ -52,6 +52,14 @@ export function isDamage(error: unknown): boolean {
   return DAMAGE.test(codeOf(error) ?? "");
 }
 
+/**
+ * True when an open database cannot be relied upon any more. What could not be flushed may be on disk or not, and nothing
+ * can tell: the system forgets what it failed to flush. And what is damaged now was not when it was opened.
+ */
+export function isUnreliable(error: unknown): boolean {
+  return /^SQLITE_(IOERR_(DIR_)?FSYNC|CORRUPT|NOTADB)/.test(codeOf(error) ?? "");
+}
+
 /** True when another connection holds what this one needs. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error)?.startsWith("SQLITE_BUSY") ?? false;

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { ApiError, badRequestError } from "../../api/api-error.ts";
 import { formatFieldError } from "../../api/field-error.ts";
 import { apiVersionOf, isKubeObject, isRecord, type KubeObject } from "../../api/object.ts";
@@ -43,15 +42,20 @@ function withoutTwinOwners(
   { warn }: Pick<RequestContext, "warn">,
 ): KubeObject["metadata"] {
   const { ownerReferences = [] } = metadata;
-  const unique = ownerReferences.filter((owner, index) => {
-    return !ownerReferences.slice(0, index).some((other) => isDeepStrictEqual(other, owner));
-  });
+  // By one text each: an object may name thousands, and to compare each with each would hold up everybody.
+  const seen = new Set<string>();
+  const unique = ownerReferences.filter((owner) => seen.size !== seen.add(textOf(owner)).size);
   if (unique.length === ownerReferences.length) return metadata;
-  const twins = new Set(ownerReferences.filter((owner) => !unique.includes(owner)).map(({ uid }) => uid));
+  const kept = new Set(unique);
+  const twins = new Set(ownerReferences.filter((owner) => !kept.has(owner)).map(({ uid }) => uid));
   const advice = "API server dedups owner references in 1.20+, and may reject such requests as early as 1.24";
   const observed = `duplicate UID(s) observed: ${[...twins].join(", ")}`;
   warn(`.metadata.ownerReferences contains duplicate entries; ${advice}; please fix your requests; ${observed}`);
   return { ...metadata, ownerReferences: unique };
+}
+
+function textOf(owner: object): string {
+  return JSON.stringify(Object.entries(owner).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Upstream's encoding leaves out what is empty, so that taking the last label away takes `labels` away, too. */

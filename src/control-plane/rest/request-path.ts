@@ -38,10 +38,11 @@ const NAMESPACE_SUBRESOURCES = new Set(["status", "finalize"]);
 
 /** Reads `/api/v1/namespaces/a/pods/b/log` and the like. Query parameters decide between get, list and watch. */
 export function parseTarget(method: string, path: string, query: URLSearchParams): RequestTarget {
-  const parts = path.split("/").filter((part) => part !== "");
+  // One slash at the end is borne with, as upstream does; between two others there is nothing that could be meant.
+  const parts = path.replace(/\/$/, "").split("/").slice(1);
   const groupVersion = groupVersionOf(parts);
   const pathTarget: PathTarget = { isResource: false, verb: method.toLowerCase(), path };
-  if (groupVersion === undefined) return pathTarget;
+  if (groupVersion === undefined || parts.includes("")) return pathTarget;
   const { group, version } = groupVersion;
   const decoded = groupVersion.rest.map(decodePart);
   const isLegacyWatch = decoded[0] === "watch";

@@ -2,9 +2,9 @@ import { ApiError } from "../../api/api-error.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
+import { codeOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { Journal, JournalRecord } from "../../journal/port.ts";
+import type { Journal, JournalLost, JournalRecord } from "../../journal/port.ts";
 import type { ObjectStore, StoredObject, StoreEvent } from "../ports/object-store.ts";
 import { createDurabilityWaits } from "./durability-waits.ts";
 import { createGroupCommit } from "./group-commit.ts";
@@ -31,6 +31,11 @@ export interface ObjectStoreOptions extends HistoryBounds {
    * listeners have been told. Default: throws it where nobody catches it, which ends the process.
    */
   readonly onListenerError?: (error: unknown) => void;
+  /**
+   * The disk cannot be relied upon any more, and no write will succeed. What was acknowledged is there for who opens the
+   * journal anew. Default: as for a listener, because an API server that can only refuse had better start again.
+   */
+  readonly onJournalLost?: (error: unknown) => void;
 }
 
 /** A change on its way to the disk, and whom to tell when it is there. */
@@ -41,6 +46,7 @@ interface Change {
   readonly reject: (error: ApiError) => void;
 }
 
+const JOURNAL_LOST: JournalLost = "journal-lost";
 const DEFAULT_MAX_OBJECT_BYTES = 4 * 1024 * 1024;
 const DEFAULT_MAX_PENDING_BYTES = 64 * 1024 * 1024;
 
@@ -52,7 +58,7 @@ const DEFAULT_MAX_PENDING_BYTES = 64 * 1024 * 1024;
 export async function createObjectStore(deps: ObjectStoreDeps, options: ObjectStoreOptions = {}): Promise<ObjectStore> {
   const { journal, clock, log } = deps;
   const { maxObjectBytes = DEFAULT_MAX_OBJECT_BYTES, maxPendingBytes = DEFAULT_MAX_PENDING_BYTES } = options;
-  const { onListenerError = crash } = options;
+  const { onListenerError = crash, onJournalLost = crash } = options;
   const { durable, history, revision: loadedRevision, compactedRevision } = await loadState(journal, options);
   history.trim(clock.now());
   const head = createSortedVersions(durable.below(""));
@@ -91,6 +97,7 @@ export async function createObjectStore(deps: ObjectStoreDeps, options: ObjectSt
       const error = new ApiError("InternalError", `the store could not write the change: ${messageOf(cause)}`);
       for (const { reject } of changes) reject(error);
       waiting.fail(error);
+      if (codeOf(cause) === JOURNAL_LOST) onJournalLost(cause);
     },
     afterWrite: compaction.catchUp,
   });

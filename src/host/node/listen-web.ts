@@ -1,23 +1,21 @@
 import {
+  constants,
   createSecureServer,
   type Http2SecureServer,
   type Http2ServerRequest,
   type Http2ServerResponse,
-  type ServerHttp2Session,
 } from "node:http2";
-import type { Socket } from "node:net";
 import { CodedError, codeOf, messageOf } from "../../base/errors.ts";
-import type { ListenWeb, WebHandler, WebServer, WebServerOptions } from "../web-server.ts";
+import { type ListenWeb, WEB_LIMITS, type WebHandler, type WebServer, type WebServerOptions } from "../web-server.ts";
 import { createPieceBuffers, type PieceBuffers } from "./piece-buffers.ts";
 import { createSendQueue, type SendQueue } from "./send-queue.ts";
 import { sendAnswer } from "./web-answer.ts";
+import { trackConnections, type WebConnections } from "./web-connections.ts";
 import { describeRequest, Lifetime } from "./web-request.ts";
-
-/** One client's streams on one connection: a node's agent watches hundreds of secrets and config maps. */
-const MAX_CONCURRENT_STREAMS = 1000;
 
 /** The real `ListenWeb`, over `node:http2` with HTTP/1.1 beside it. */
 export const listenWeb: ListenWeb = async (options, handler) => {
+  const limits = { ...WEB_LIMITS, ...options.limits };
   const server = createSecureServer({
     allowHTTP1: true,
     cert: options.certificatePem,
@@ -26,38 +24,29 @@ export const listenWeb: ListenWeb = async (options, handler) => {
     requestCert: true,
     // Others authenticate by token: whether a certificate counts is told request by request.
     rejectUnauthorized: false,
-    settings: { maxConcurrentStreams: MAX_CONCURRENT_STREAMS },
+    handshakeTimeout: limits.greetingMs,
+    settings: { maxConcurrentStreams: limits.maxStreams, maxHeaderListSize: limits.maxHeaderBytes },
   });
-  const connections = trackConnections(server);
-  const means = { handler, sendQueue: createSendQueue(), pieceBuffers: createPieceBuffers() };
+  // HTTP/1.1's, which Node.js looks after once it is told; the options of an HTTP/2 server do not have them.
+  Object.assign(server, {
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.waitMs,
+    connectionsCheckingInterval: limits.headersMs / 2,
+    maxHeaderSize: limits.maxHeaderBytes,
+  });
+  const connections = trackConnections(server, limits);
+  const { maxHeaderBytes } = limits;
+  const means = {
+    maxHeaderBytes,
+    connections,
+    handler,
+    sendQueue: createSendQueue(),
+    pieceBuffers: createPieceBuffers(),
+  };
   server.on("request", (request, response) => void serve(means, request, response));
   await listen(server, options);
   return describe(server, connections);
 };
-
-function trackConnections(server: Http2SecureServer): { close(): void } {
-  const sockets = new Set<Socket>();
-  const sessions = new Set<ServerHttp2Session>();
-  server.on("secureConnection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.setNoDelay(true);
-    socket.once("close", () => sockets.delete(socket));
-  });
-  server.on("session", (session) => {
-    sessions.add(session);
-    session.once("close", () => sessions.delete(session));
-    // A connection that breaks takes only its own streams along, and those tell their owners.
-    session.on("error", () => session.destroy());
-  });
-  server.on("sessionError", () => undefined);
-  server.on("tlsClientError", () => undefined);
-  return {
-    close() {
-      for (const session of sessions) session.destroy();
-      for (const socket of sockets) socket.destroy();
-    },
-  };
-}
 
 async function listen(server: Http2SecureServer, options: WebServerOptions): Promise<void> {
   await new Promise<void>((resolve, reject) => {
@@ -72,7 +61,7 @@ function explain({ address, port }: WebServerOptions, error: unknown): Error {
   return new CodedError("listen-failed", message, { cause: error });
 }
 
-function describe(server: Http2SecureServer, connections: { close(): void }): WebServer {
+function describe(server: Http2SecureServer, connections: WebConnections): WebServer {
   const bound = server.address();
   return {
     port: typeof bound === "object" && bound !== null ? bound.port : 0,
@@ -84,20 +73,33 @@ function describe(server: Http2SecureServer, connections: { close(): void }): We
   };
 }
 
+interface Means {
+  maxHeaderBytes: number;
+  handler: WebHandler;
+  connections: WebConnections;
+  sendQueue: SendQueue;
+  pieceBuffers: PieceBuffers;
+}
+
 async function serve(
-  { handler, ...means }: { handler: WebHandler; sendQueue: SendQueue; pieceBuffers: PieceBuffers },
+  { handler, connections, maxHeaderBytes, ...means }: Means,
   raw: Http2ServerRequest,
   response: Http2ServerResponse,
 ): Promise<void> {
-  const lifetime = new Lifetime();
+  const lifetime = new Lifetime(() => cutOff(raw));
+  connections.begin(raw, lifetime);
   const end = () => lifetime.end();
   response.once("close", end);
   response.on("error", end);
   raw.on("error", end);
+  // An HTTP/2 client that has not taken note of the limit yet, or never will, is bound by none but this.
+  if (raw.stream !== undefined && headerBytesOf(raw) > maxHeaderBytes) {
+    refuse(response, 431, "431 request header fields too large\n");
+    return;
+  }
   const request = describeRequest(raw, lifetime);
   if (request === undefined) {
-    response.writeHead(400, { "content-type": "text/plain; charset=utf-8" });
-    response.end("400 bad request\n");
+    refuse(response, 400, "400 bad request\n");
     return;
   }
   try {
@@ -107,4 +109,17 @@ async function serve(
     if (!response.headersSent) response.writeHead(500, { "content-type": "text/plain; charset=utf-8" });
     response.end(`${messageOf(error)}\n`);
   }
+}
+
+function refuse(response: Http2ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8" });
+  response.end(text);
+}
+
+const headerBytesOf = ({ rawHeaders }: Http2ServerRequest) => rawHeaders.reduce((sum, { length }) => sum + length, 0);
+
+/** Over HTTP/2 the stream, over HTTP/1.1 the connection, which has no other request. */
+function cutOff(raw: Http2ServerRequest): void {
+  if (raw.stream === undefined) raw.socket.destroy();
+  else raw.stream.close(constants.NGHTTP2_CANCEL);
 }

@@ -18,7 +18,7 @@ const BODILESS = new Set([204, 304]);
 /** Sends an answer, a stream included. */
 export function sendAnswer(answer: WebAnswer, exchange: Exchange): void {
   const { body, status } = answer;
-  const { response, method } = exchange;
+  const { response, method, lifetime } = exchange;
   const headers = Object.entries(answer.headers).map(([name, value]) => [name, mutable(value)] as const);
   if (typeof body !== "string" && "stream" in body) {
     response.writeHead(status, Object.fromEntries(headers));
@@ -34,6 +34,7 @@ export function sendAnswer(answer: WebAnswer, exchange: Exchange): void {
   }
   const length = BODILESS.has(status) ? {} : { "content-length": String(lengthOf(body)) };
   response.writeHead(status, { ...Object.fromEntries(headers), ...length });
+  lifetime.waitForClient();
   if (method === "HEAD") response.end();
   else if (typeof body === "string" || Buffer.isBuffer(body)) response.end(body);
   else {
@@ -116,6 +117,7 @@ class AnswerWriter implements WebWriter, Sender {
   end(): void {
     if (this.#lifetime.isOver || this.#isEnding) return;
     this.#isEnding = true;
+    if (this.#state === "blocked") this.#lifetime.waitForClient();
     if (this.#state === "idle") this.#queue();
   }
 
@@ -132,12 +134,15 @@ class AnswerWriter implements WebWriter, Sender {
     const isTaken = this.#writePiece(this.#takePiece());
     if (this.#chunks.length === 0 && this.#isEnding) {
       this.#state = "ended";
+      this.#lifetime.waitForClient();
       if (this.#isChunked) response.write(LAST_CHUNK);
       response.end();
     } else if (!isTaken) {
       this.#state = "blocked";
       this.#blockedBytes = response.writableLength ?? 0;
+      if (this.#isEnding) this.#lifetime.waitForClient();
       response.once("drain", () => {
+        this.#lifetime.clientCame();
         this.#blockedBytes = 0;
         this.#state = "idle";
         if (this.#chunks.length > 0 || this.#isEnding) this.#queue();

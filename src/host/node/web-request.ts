@@ -7,8 +7,16 @@ import type { WebRequest } from "../web-server.ts";
 
 /** Until an answer is over: sent, or of no use to a client that has gone. A class, because every request makes one. */
 export class Lifetime {
+  readonly #cutOff: () => void;
   #controller: AbortController | undefined;
   #isOver = false;
+  #onEnd: (() => void) | undefined;
+  #waitsSince: number | undefined;
+
+  /** `cutOff` ends the exchange without an answer. */
+  constructor(cutOff: () => void) {
+    this.#cutOff = cutOff;
+  }
 
   get isOver(): boolean {
     return this.#isOver;
@@ -21,8 +29,35 @@ export class Lifetime {
     return this.#controller.signal;
   }
 
+  /** One listener, called once. */
+  onEnd(listener: () => void): void {
+    this.#onEnd = listener;
+  }
+
+  /** The client is to do something, and nothing goes on before it does. */
+  waitForClient(): void {
+    this.#waitsSince = performance.now();
+  }
+
+  /** It did. */
+  clientCame(): void {
+    this.#waitsSince = undefined;
+  }
+
+  /** How long the client has been waited for; 0 while it is not. */
+  waitedMs(now: number): number {
+    return this.#waitsSince === undefined ? 0 : now - this.#waitsSince;
+  }
+
+  giveUp(): void {
+    this.clientCame();
+    this.#cutOff();
+  }
+
   end(): void {
+    if (this.#isOver) return;
     this.#isOver = true;
+    this.#onEnd?.();
     this.#controller?.abort();
   }
 }
@@ -70,8 +105,13 @@ class ReceivedRequest implements WebRequest {
     return Object.fromEntries([...this.#headers].filter(([name]) => name.startsWith(prefix)));
   }
 
-  readBody(maxBytes: number): Promise<Buffer> {
-    return readBody(this.#raw, maxBytes);
+  async readBody(maxBytes: number): Promise<Buffer> {
+    this.#lifetime.waitForClient();
+    try {
+      return await readBody(this.#raw, maxBytes);
+    } finally {
+      this.#lifetime.clientCame();
+    }
   }
 }
 

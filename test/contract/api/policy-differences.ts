@@ -1,0 +1,39 @@
+/** Where our default policy is not that of a real server, and why. */
+export interface PolicyDifference {
+  /** `ClusterRole/name`, `RoleBinding/namespace/name`. */
+  readonly key: string;
+  /** `- x`: the real server has it and ours has not; `+ x`: the other way round; `+ all of it`. */
+  readonly entries: readonly string[];
+  readonly reason: string;
+}
+
+const TRUST_BUNDLES =
+  "kube-apiserver has it behind the gate ClusterTrustBundle, which is off by default; ours serves them";
+const KUBEADM = "kubeadm makes it, and not kube-apiserver: nodes join ours with a bootstrap token, too";
+
+export const POLICY_DIFFERENCES: readonly PolicyDifference[] = [
+  { key: "ClusterRole/system:cluster-trust-bundle-discovery", entries: ["+ all of it"], reason: TRUST_BUNDLES },
+  { key: "ClusterRoleBinding/system:cluster-trust-bundle-discovery", entries: ["+ all of it"], reason: TRUST_BUNDLES },
+  {
+    key: "ClusterRole/system:node",
+    entries: ["get", "list", "watch"].map((verb) => `+ ${verb} clustertrustbundles.certificates.k8s.io`),
+    reason: TRUST_BUNDLES,
+  },
+  { key: "ClusterRoleBinding/system:node-bootstrapper", entries: ["+ all of it"], reason: KUBEADM },
+  ...["nodeclient", "selfnodeclient"].map((approver) => ({
+    key: `ClusterRoleBinding/system:certificates.k8s.io:certificatesigningrequests:${approver}`,
+    entries: ["+ all of it"],
+    reason: KUBEADM,
+  })),
+  {
+    key: "RoleBinding/kube-system/system::leader-locking-kube-controller-manager",
+    entries: ["- ServiceAccount/kube-system/leader-election-controller"],
+    reason: "for coordinated leader election, which is not served here",
+  },
+];
+
+/** What a real server has and ours does not carry: all of it comes of patches that a distribution made to it. */
+export const NOT_CARRIED: readonly RegExp[] = [
+  /\/system:controller:service-ca-cert-publisher$/,
+  /:public-info-viewer$/,
+];

@@ -1,0 +1,248 @@
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
+import { connect, type Socket } from "node:net";
+import { connect as connectTls, type TLSSocket } from "node:tls";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { listenWeb } from "../../src/host/node/listen-web.ts";
+import type { WebLimits, WebServer, WebWriter } from "../../src/host/web-server.ts";
+import { createCertificateAuthority, issueCertificate } from "../../src/pki/issue-certificate.ts";
+
+const DAY_MS = 86_400_000;
+/** For what a case is not about. */
+const LONG_MS = 600_000;
+const SHORT_MS = 400;
+const LONG_ANSWER = Buffer.alloc(64 * 1024 * 1024, "x");
+const HEADERS = "Host: x\r\n";
+
+/** Each case holds one thing back, and is cut off for it while others are served. */
+describe("a server whose clients take and do not give", () => {
+  let pems: Record<"ca" | "cert" | "key", string>;
+  let server: WebServer;
+  const writers: WebWriter[] = [];
+  const bodies: Promise<unknown>[] = [];
+  const sockets: Socket[] = [];
+
+  beforeAll(async () => {
+    const now = Date.now();
+    const authority = await createCertificateAuthority({ commonName: "test", days: 1, now });
+    const serving = await issueCertificate({
+      authority,
+      notBefore: now - DAY_MS,
+      notAfter: now + DAY_MS,
+      commonName: "server",
+      organizations: [],
+      usages: ["server"],
+      dnsNames: [],
+      ipAddresses: ["127.0.0.1"],
+    });
+    pems = { ca: authority.certificatePem, cert: serving.certificatePem, key: serving.keyPem };
+  });
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    writers.length = 0;
+    bodies.length = 0;
+    await server.close();
+  });
+
+  async function listen(limits: Partial<WebLimits>): Promise<void> {
+    const long = { greetingMs: LONG_MS, headersMs: LONG_MS, quietMs: LONG_MS, waitMs: LONG_MS };
+    const identity = { certificatePem: pems.cert, keyPem: pems.key, clientAuthorityPem: pems.ca };
+    const options = { address: "127.0.0.1", port: 0, ...identity, limits: { ...long, ...limits } };
+    server = await listenWeb(options, async (request) => {
+      const answer = { status: 200, headers: {} };
+      if (request.path === "/long") return { ...answer, body: LONG_ANSWER };
+      if (request.path === "/pieces")
+        return { ...answer, body: Array.from({ length: 64 }, () => LONG_ANSWER.subarray(0, 2 ** 20)) };
+      if (request.path === "/stream") return { ...answer, body: { stream: (writer) => void writers.push(writer) } };
+      if (request.method === "POST") {
+        const body = request.readBody(1000);
+        bodies.push(body.catch((error: unknown) => error));
+        await body;
+      }
+      return { ...answer, body: "served\n" };
+    });
+  }
+
+  function connectTcp(): Socket {
+    const socket = connect(server.port, "127.0.0.1").on("error", () => undefined);
+    sockets.push(socket);
+    return socket;
+  }
+
+  async function connectSecurely(protocol = "http/1.1"): Promise<TLSSocket> {
+    const options = { host: "127.0.0.1", port: server.port, ca: pems.ca, ALPNProtocols: [protocol] };
+    const socket = connectTls(options).on("error", () => undefined);
+    sockets.push(socket);
+    await once(socket, "secureConnect");
+    return socket;
+  }
+
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\n${HEADERS}\r\n`;
+
+  /** Over a connection of its own: what everybody else sees meanwhile. */
+  async function expectServed(): Promise<void> {
+    const socket = await connectSecurely();
+    socket.write(get("/"));
+    const [chunk] = await once(socket, "data");
+    expect(String(chunk)).toContain("200 OK");
+    socket.destroy();
+  }
+
+  const closed = async (socket: Socket) => {
+    socket.resume();
+    // Not `once`, which would take a reset for a failure.
+    if (!socket.closed) await new Promise((resolve) => socket.once("close", resolve));
+  };
+
+  it("closes a connection that never greets", async () => {
+    await listen({ greetingMs: SHORT_MS });
+    const socket = connectTcp();
+    await expectServed();
+    await closed(socket);
+  });
+
+  it("closes a connection whose greeting goes on for ever", async () => {
+    await listen({ greetingMs: SHORT_MS });
+    const socket = connectTcp();
+    // A record of TLS that announces 16 KiB, of which one byte comes at a time.
+    socket.write(Buffer.from([22, 3, 1, 64, 0]));
+    const drip = setInterval(() => socket.write(Buffer.from([1])), SHORT_MS / 10);
+    await closed(socket).finally(() => clearInterval(drip));
+  });
+
+  it.each(["http/1.1", "h2"])("closes a connection of %s on which nothing is ever asked", async (protocol) => {
+    await listen({ headersMs: SHORT_MS });
+    const socket = await connectSecurely(protocol);
+    await expectServed();
+    await closed(socket);
+  });
+
+  it("closes a connection whose headers never end", async () => {
+    await listen({ headersMs: SHORT_MS });
+    const socket = await connectSecurely();
+    socket.write(`GET / HTTP/1.1\r\n${HEADERS}`);
+    const drip = setInterval(() => socket.write("X-More: y\r\n"), SHORT_MS / 10);
+    await closed(socket).finally(() => clearInterval(drip));
+  });
+
+  it("closes a connection that has been quiet, whatever pings come", async () => {
+    await listen({ quietMs: SHORT_MS });
+    const session = connectHttp2(`https://127.0.0.1:${server.port}`, { ca: pems.ca });
+    session.on("error", () => undefined);
+    const stream = session.request({ ":path": "/" });
+    await once(stream.resume(), "close");
+    const pings = setInterval(() => session.destroyed || session.ping(() => undefined), SHORT_MS / 10);
+    await new Promise((resolve) => session.once("close", resolve)).finally(() => clearInterval(pings));
+  });
+
+  it("keeps a connection on which an answer streams, however little happens", async () => {
+    await listen({ headersMs: SHORT_MS, quietMs: SHORT_MS, waitMs: SHORT_MS });
+    const socket = await connectSecurely();
+    socket.write(get("/stream"));
+    await once(socket, "data");
+    const quiet = await connectSecurely();
+    quiet.write(get("/"));
+    await closed(quiet);
+    writers[0]?.write("still here");
+    const [chunk] = await once(socket, "data");
+    expect(String(chunk)).toContain("still here");
+  });
+
+  it("cuts off who dribbles a body over HTTP/1.1", async () => {
+    await listen({ waitMs: SHORT_MS });
+    const socket = await connectSecurely();
+    socket.write(`POST / HTTP/1.1\r\n${HEADERS}Content-Length: 1000\r\n\r\n`);
+    const drip = setInterval(() => socket.write("x"), SHORT_MS / 10);
+    await expectServed();
+    await closed(socket).finally(() => clearInterval(drip));
+    expect(await bodies[0]).toMatchObject({ code: "body-aborted" });
+  });
+
+  it("cuts off the stream over HTTP/2, and not the connection", async () => {
+    await listen({ waitMs: SHORT_MS });
+    const session = connectHttp2(`https://127.0.0.1:${server.port}`, { ca: pems.ca });
+    const slow = session.request({ ":path": "/", ":method": "POST" }).on("error", () => undefined);
+    slow.write("x");
+    await once(slow, "close");
+    expect(await bodies[0]).toMatchObject({ code: "body-aborted" });
+    const next = session.request({ ":path": "/" });
+    const [headers] = await once(next, "response");
+    expect(headers).toMatchObject({ ":status": 200 });
+    session.destroy();
+  });
+
+  it.each(["/long", "/pieces"])("cuts off who does not read the answer to %s", async (path) => {
+    await listen({ waitMs: SHORT_MS });
+    const socket = await connectSecurely();
+    socket.pause();
+    socket.write(get(path));
+    await expectServed();
+    // Nothing is read of it: that it was cut off is what the other end says.
+    const cut = new Promise((resolve) => socket.once("close", resolve));
+    setTimeout(() => socket.resume(), 4 * SHORT_MS);
+    await cut;
+    expect(socket.bytesRead).toBeLessThan(LONG_ANSWER.length);
+  });
+
+  it("cuts off who does not read a stream to its end", async () => {
+    await listen({ waitMs: SHORT_MS });
+    const socket = await connectSecurely();
+    socket.write(get("/stream"));
+    await once(socket, "data");
+    socket.pause();
+    const [writer] = writers;
+    writer?.write(LONG_ANSWER);
+    writer?.end();
+    await new Promise((resolve) => writer?.signal.addEventListener("abort", resolve));
+  });
+
+  it("closes what has been quiet for longest when there are too many connections", async () => {
+    await listen({ maxConnections: 20 });
+    const streaming = await connectSecurely();
+    streaming.write(get("/stream"));
+    await once(streaming, "data");
+    const first = connectTcp();
+    await once(first, "connect");
+    const others = await Promise.all(Array.from({ length: 18 }, () => connectSecurely()));
+    await expectServed();
+    await closed(first);
+    expect(streaming.destroyed).toBe(false);
+    expect(others.filter(({ destroyed }) => destroyed)).toHaveLength(0);
+  });
+
+  it("refuses a connection when all that it has are in use", async () => {
+    await listen({ maxConnections: 2 });
+    const used = [await connectSecurely(), await connectSecurely()];
+    for (const socket of used) {
+      socket.write(get("/stream"));
+      await once(socket, "data");
+    }
+    await closed(connectTcp());
+    used[0]?.destroy();
+    await new Promise((resolve) => writers[0]?.signal.addEventListener("abort", resolve));
+    await expectServed();
+  });
+
+  it("refuses headers that are too long, in either version", async () => {
+    await listen({ maxHeaderBytes: 4096 });
+    const socket = await connectSecurely();
+    socket.write(`GET / HTTP/1.1\r\n${HEADERS}X-Long: ${"x".repeat(5000)}\r\n\r\n`);
+    const [chunk] = await once(socket, "data");
+    expect(String(chunk)).toMatch(/^HTTP\/1.1 431 /);
+    const session = connectHttp2(`https://127.0.0.1:${server.port}`, { ca: pems.ca });
+    session.on("error", () => undefined);
+    const stream = session.request({ ":path": "/", "x-long": "x".repeat(5000) }).on("error", () => undefined);
+    const [headers] = await once(stream, "response");
+    expect(headers).toMatchObject({ ":status": 431 });
+    session.destroy();
+    await expectServed();
+  });
+
+  it("ends without waiting for those who have not greeted", async () => {
+    await listen({});
+    const socket = connectTcp();
+    await once(socket, "connect");
+    await server.close();
+    await closed(socket);
+  });
+});
