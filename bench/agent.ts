@@ -5,6 +5,7 @@ import { Agent as Connections, request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { NodeCondition, Pod } from "../src/api/gen/types.ts";
+import { RUN_TIME_FLAGS } from "../src/cluster/processes/run-time.ts";
 import type { Manifest } from "./workload.ts";
 import type { World } from "./world.ts";
 
@@ -28,8 +29,6 @@ export interface Agent {
 }
 
 export const NODE_NAME = "bench";
-/** What `nodelet up` starts its node agent with. */
-export const V8_FLAGS = ["--max-semi-space-size=2"];
 const READY_TIMEOUT_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 10_000;
 /** The server keeps a connection for 5 s; one that lies idle for longer than this is not used again. */
@@ -88,7 +87,7 @@ export async function startAgent(world: World, signal: AbortSignal): Promise<Age
 }
 
 function spawnAgent(world: World): ChildProcess {
-  const node = [process.execPath, ...V8_FLAGS, world.program, "kubelet", ...world.flags];
+  const node = [process.execPath, ...RUN_TIME_FLAGS, world.program, "kubelet", ...world.flags];
   const [command = process.execPath, ...args] = [...world.containerd.enterMountNamespace, ...node];
   // Node.js would read these certificates at its start; nothing here speaks TLS.
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;

@@ -2,7 +2,7 @@
  * `npm start`: sets up what this machine lacks, then runs `nodelet up` on the examples. Arguments are passed on:
  * `npm start -- --detach`, `npm start -- --manifests /etc/pods`.
  */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import {
   build,
   checkMachine,
@@ -25,6 +25,7 @@ await runScript(async () => {
   const manifests = choosesManifests ? [] : ["--manifests", join(ROOT, "examples")];
   // From where the user stands, so that relative paths among the arguments mean what they say.
   const cwd = process.env.INIT_CWD ?? process.cwd();
-  const program = ["--max-semi-space-size=2", join(ROOT, "dist/nodelet.js"), "up", ...manifests, ...args];
-  return await runForeground(process.execPath, program, { cwd });
+  // By its first line, which says how it is to be run, and with the Node.js that runs this.
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ""}` };
+  return await runForeground(join(ROOT, "dist/nodelet.js"), ["up", ...manifests, ...args], { cwd, env });
 });

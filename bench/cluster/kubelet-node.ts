@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { goKubeletConfiguration } from "../../test/clusters/go-kubelet-configuration.ts";
 import { findFreePorts } from "../control-plane/server-process.ts";
 import { startNode } from "./node-process.ts";
 import type { NodeProgram } from "./node-program.ts";
@@ -20,20 +21,11 @@ export async function kubeletNode(
   for (const made of [directory, path("kubelet")]) await mkdir(made);
   const [port = 0] = await findFreePorts(1);
   const configuration = {
-    apiVersion: "kubelet.config.k8s.io/v1beta1",
-    kind: "KubeletConfiguration",
+    ...goKubeletConfiguration(port),
     containerRuntimeEndpoint: world.containerd.endpoint,
-    address: "127.0.0.1",
-    port,
-    readOnlyPort: 0,
-    healthzPort: 0,
-    authentication: { anonymous: { enabled: false }, webhook: { enabled: false } },
-    authorization: { mode: "AlwaysAllow" },
-    cgroupDriver: "cgroupfs",
     enforceNodeAllocatable: [],
     // Whether the machine's disk is nearly full must not decide.
     evictionHard: { "memory.available": "0%", "nodefs.available": "0%", "imagefs.available": "0%" },
-    imageGCHighThresholdPercent: 100,
     failSwapOn: false,
   };
   await writeFile(path("kubelet.json"), JSON.stringify(configuration));

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fetchText, V8_FLAGS } from "../agent.ts";
+import { RUN_TIME_FLAGS } from "../../src/cluster/processes/run-time.ts";
+import { fetchText } from "../agent.ts";
 import type { World } from "../world.ts";
 import { startNode } from "./node-process.ts";
 import type { NodeProgram } from "./node-program.ts";
@@ -39,7 +40,7 @@ export async function nodeletNode(
     `--nodelet-socket=${socket}`,
     `--hostname-override=${nodeName}`,
   ];
-  const command = [process.execPath, ...V8_FLAGS, world.program, "kubelet", ...flags];
+  const command = [process.execPath, ...RUN_TIME_FLAGS, world.program, "kubelet", ...flags];
   const metrics = async () => await fetchText({ socketPath: socket, path: "/metrics" });
   return {
     name: "nodelet",

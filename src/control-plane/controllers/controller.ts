@@ -35,6 +35,20 @@ export async function runFollowing(
   }
 }
 
+/** As `runFollowing`, for a controller that records events: returns when they have all been written or given up. */
+export async function runFollowingWithEvents(
+  queue: WorkQueue,
+  follow: () => ReadonlyArray<() => void>,
+  events: { settled(): Promise<void> },
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await runFollowing(queue, follow, signal);
+  } finally {
+    await events.settled();
+  }
+}
+
 /** Waits for a write; false when its object went away or came into being by somebody else's hand meanwhile. */
 export async function unlessOvertaken(write: Promise<unknown>): Promise<boolean> {
   try {

@@ -1,7 +1,12 @@
 import type { Node } from "../../api/gen/types.ts";
 import { typed, untyped } from "../../api/object.ts";
 import { formatTime, MINUTE, SECOND } from "../../base/clock.ts";
-import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../controllers/controller.ts";
+import {
+  type Controller,
+  type ControllerDeps,
+  runFollowingWithEvents,
+  unlessOvertaken,
+} from "../controllers/controller.ts";
 import { createWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
 import { withCondition } from "../scheduler/pod-condition.ts";
@@ -77,13 +82,7 @@ export function createNodeMonitor(deps: ControllerDeps): Controller {
     }),
   ];
   return {
-    async run(signal) {
-      try {
-        await runFollowing(queue, follow, signal);
-      } finally {
-        await events.settled();
-      }
-    },
+    run: (signal) => runFollowingWithEvents(queue, follow, events, signal),
   };
 }
 

@@ -5,7 +5,7 @@ import { formatTime, parseTime, SECOND } from "../../base/clock.ts";
 import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../controllers/controller.ts";
 import { createWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
-import { withCondition } from "../scheduler/pod-condition.ts";
+import { ofGeneration, withCondition } from "../scheduler/pod-condition.ts";
 import { readinessOf } from "./node-conditions.ts";
 import { createPodIndex, podKeyOf, podNameOf } from "./pod-index.ts";
 
@@ -150,8 +150,8 @@ async function deleteAtOnce(
   if (object === undefined) return;
   const pod = typed("Pod", object);
   if (!isTerminalPhase(pod.status?.phase)) {
-    const told = (condition && withCondition(pod, condition, formatTime(clock.now()))) ?? pod;
-    const failed = untyped({ ...told, status: { ...told.status, phase: "Failed" } });
+    const told = (condition && withCondition(pod, ofGeneration(condition, pod), formatTime(clock.now()))) ?? pod;
+    const failed = untyped({ ...told, status: ofGeneration({ ...told.status, phase: "Failed" }, pod) });
     if (!(await unlessOvertaken(writer.update("pods", failed, "status")))) return;
   }
   if (isOnItsWay(object)) return;

@@ -1,6 +1,11 @@
 import type { Node } from "../../api/gen/types.ts";
 import { typed, untyped } from "../../api/object.ts";
-import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../controllers/controller.ts";
+import {
+  type Controller,
+  type ControllerDeps,
+  runFollowingWithEvents,
+  unlessOvertaken,
+} from "../controllers/controller.ts";
 import { createWorkQueue } from "../controllers/work-queue.ts";
 import { createEventRecorder } from "../scheduler/record-events.ts";
 
@@ -61,13 +66,7 @@ export function createPodRangeAllocator(deps: ControllerDeps, options: PodRangeO
     }),
   ];
   return {
-    async run(signal) {
-      try {
-        await runFollowing(queue, follow, signal);
-      } finally {
-        await events.settled();
-      }
-    },
+    run: (signal) => runFollowingWithEvents(queue, follow, events, signal),
   };
 }
 

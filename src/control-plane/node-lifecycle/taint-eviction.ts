@@ -2,9 +2,14 @@ import type { Pod, Taint, Toleration } from "../../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import { tolerates } from "../../api/tolerations.ts";
 import { formatTime, SECOND } from "../../base/clock.ts";
-import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../controllers/controller.ts";
+import {
+  type Controller,
+  type ControllerDeps,
+  runFollowingWithEvents,
+  unlessOvertaken,
+} from "../controllers/controller.ts";
 import { createWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
-import { withCondition } from "../scheduler/pod-condition.ts";
+import { ofGeneration, withCondition } from "../scheduler/pod-condition.ts";
 import { createEventRecorder, type EventRecorder } from "../scheduler/record-events.ts";
 import { createPodIndex, podKeyOf, podNameOf } from "./pod-index.ts";
 
@@ -51,13 +56,7 @@ export function createTaintEviction(deps: ControllerDeps): Controller {
     }),
   ];
   return {
-    async run(signal) {
-      try {
-        await runFollowing(queue, follow, signal);
-      } finally {
-        await events.settled();
-      }
-    },
+    run: (signal) => runFollowingWithEvents(queue, follow, events, signal),
   };
 }
 
@@ -108,7 +107,7 @@ async function evict({ writer, clock, events, log }: Evictor, key: string, objec
   log.info("a pod does not tolerate its node any longer", { pod: key, uid: object.metadata.uid });
   events.record({ about: object, type: "Normal", reason: REASON, message: `Marking for deletion Pod ${key}` });
   const pod: Pod = typed("Pod", object);
-  const marked = withCondition(pod, CONDITION, formatTime(clock.now()));
+  const marked = withCondition(pod, ofGeneration(CONDITION, pod), formatTime(clock.now()));
   if (marked !== undefined && !(await unlessOvertaken(writer.update("pods", untyped(marked), "status")))) return;
   const { uid } = object.metadata;
   await unlessOvertaken(writer.remove(podNameOf(key), { preconditions: { ...(uid !== undefined && { uid }) } }));

@@ -1,5 +1,10 @@
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
-import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../controllers/controller.ts";
+import {
+  type Controller,
+  type ControllerDeps,
+  runFollowingWithEvents,
+  unlessOvertaken,
+} from "../controllers/controller.ts";
 import { createWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
 import { createEventRecorder, type EventRecorder } from "../scheduler/record-events.ts";
@@ -82,13 +87,7 @@ export function createAttachDetach(deps: ControllerDeps): Controller {
     }),
   ];
   return {
-    async run(signal) {
-      try {
-        await runFollowing(queue, follow, signal);
-      } finally {
-        await events.settled();
-      }
-    },
+    run: (signal) => runFollowingWithEvents(queue, follow, events, signal),
   };
 }
 

@@ -2,7 +2,7 @@ import { isApiError } from "../../api/api-error.ts";
 import type { Pod } from "../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../api/object.ts";
 import { messageOf } from "../../base/errors.ts";
-import { type Controller, type ControllerDeps, runFollowing } from "../controllers/controller.ts";
+import { type Controller, type ControllerDeps, runFollowingWithEvents } from "../controllers/controller.ts";
 import { createWorkQueue } from "../controllers/work-queue.ts";
 import { createEventRecorder, type EventRecorder } from "../scheduler/record-events.ts";
 import { createObjectIndex, keyOf, placeOf } from "./object-index.ts";
@@ -36,13 +36,7 @@ export function createEphemeralClaims(deps: ControllerDeps): Controller {
     }),
   ];
   return {
-    async run(signal) {
-      try {
-        await runFollowing(queue, follow, signal);
-      } finally {
-        await events.settled();
-      }
-    },
+    run: (signal) => runFollowingWithEvents(queue, follow, events, signal),
   };
 }
 

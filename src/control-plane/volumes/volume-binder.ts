@@ -1,5 +1,5 @@
 import { type KubeObject, typed } from "../../api/object.ts";
-import { type Controller, type ControllerDeps, runFollowing } from "../controllers/controller.ts";
+import { type Controller, type ControllerDeps, runFollowingWithEvents } from "../controllers/controller.ts";
 import { createWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
 import { createEventRecorder } from "../scheduler/record-events.ts";
@@ -84,13 +84,7 @@ export function createVolumeBinder(deps: ControllerDeps): Controller {
     }),
   ];
   return {
-    async run(signal) {
-      try {
-        await runFollowing(queue, follow, signal);
-      } finally {
-        await events.settled();
-      }
-    },
+    run: (signal) => runFollowingWithEvents(queue, follow, events, signal),
   };
 }
 

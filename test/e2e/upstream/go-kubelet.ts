@@ -2,6 +2,7 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { runCommand } from "../../../src/cluster/processes/run-command.ts";
+import { goKubeletConfiguration } from "../../clusters/go-kubelet-configuration.ts";
 import type { NodeCluster } from "../../clusters/node-cluster.ts";
 import { type ClusterNode, createNodeOf, NODE_NAME } from "../cluster/cluster-node.ts";
 import { findFreePort } from "../program.ts";
@@ -111,18 +112,9 @@ async function writeConfiguration(
 ): Promise<string[]> {
   const port = await findFreePort();
   const configuration = {
-    apiVersion: "kubelet.config.k8s.io/v1beta1",
-    kind: "KubeletConfiguration",
+    ...goKubeletConfiguration(port),
     clusterDNS: ["10.96.0.10"],
     clusterDomain: "cluster.local",
-    address: "127.0.0.1",
-    port,
-    readOnlyPort: 0,
-    healthzPort: 0,
-    authentication: { anonymous: { enabled: false }, webhook: { enabled: false } },
-    authorization: { mode: "AlwaysAllow" },
-    cgroupDriver: "cgroupfs",
-    imageGCHighThresholdPercent: 100,
     staticPodPath: node.manifests,
     volumePluginDir: join(node.directory, "volume-plugins"),
     contentType: "application/json",
