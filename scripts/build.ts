@@ -6,6 +6,7 @@
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import ts from "typescript";
+import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../src/cluster/processes/run-time.ts";
 
 const version = /"version": "([^"]+)"/.exec(readFileSync("package.json", "utf8"))?.[1];
 
@@ -31,8 +32,8 @@ const common: BuildOptions = {
   metafile: true,
   define: { NODELET_VERSION: JSON.stringify(version) },
   plugins: [apart],
-  // Their native parts no bundle can hold.
-  external: ["koffi", "libsql"],
+  // Their native parts no bundle can hold; and of a bundle V8 keeps what only a node behind a SOCKS proxy needs.
+  external: ["koffi", "libsql", "socks"],
 };
 
 // CommonJS packages in the bundle call `require` for Node.js' own modules.
@@ -65,6 +66,8 @@ function refuseWideText(name: string, text: string): void {
   throw new Error(`${name}.js has a character that must be escaped: ${text.slice(wide.index - 60, wide.index + 20)}`);
 }
 
+const environment = Object.entries(RUN_TIME_ENVIRONMENT).map(([name, value]) => `${name}=${value}`);
+
 await bundle("src/cluster/control-plane/run-control-plane.ts", "control-plane", REQUIRE);
 await bundle("src/cli/node-commands.ts", "node-commands", REQUIRE);
 await bundle("src/testing/start-cluster.ts", "testing", REQUIRE);
@@ -72,8 +75,7 @@ await bundle("src/testing/start-node.ts", "testing-node", REQUIRE);
 await bundle(
   "src/cli/entry.ts",
   "nodelet",
-  // More arenas than two keep memory for threads that have long been idle.
-  `#!/usr/bin/env -S UV_THREADPOOL_SIZE=16 MALLOC_ARENA_MAX=2 node --max-semi-space-size=2\n${REQUIRE}`,
+  `#!/usr/bin/env -S ${environment.join(" ")} node ${RUN_TIME_FLAGS.join(" ")}\n${REQUIRE}`,
 );
 
 // What it exports mentions no type of another file, so that its declarations stand alone.

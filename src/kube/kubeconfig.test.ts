@@ -168,9 +168,9 @@ describe("what cannot be used", () => {
       "clusters[c].cluster.certificate-authority-data: must be PEM in base64",
     ],
     [
-      "cluster: socks",
-      withParts({ cluster: "server: a, proxy-url: 'socks5://p:1'" }),
-      "clusters[c].cluster.proxy-url: socks5 proxies are not supported",
+      "cluster: a proxy of another kind",
+      withParts({ cluster: "server: a, proxy-url: 'socks4://p:1'" }),
+      "clusters[c].cluster.proxy-url: must be the URL of a proxy: http://, https:// or socks5://",
     ],
     ["user: half a pair", withParts({ user: "client-certificate: a" }), "users[u].user.client-key: missing"],
     [

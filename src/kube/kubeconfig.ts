@@ -85,15 +85,14 @@ function findNamed(config: Fields, list: "clusters" | "users", context: Fields, 
   return found.child(key);
 }
 
+const PROXY_SCHEMES = ["http:", "https:", "socks5:", "socks5h:"];
+
 function readProxyUrl(cluster: Fields): string | undefined {
   const text = cluster.text("proxy-url");
   if (text === "") return undefined;
   const scheme = URL.canParse(text) ? new URL(text).protocol : "";
-  if (scheme === "http:" || scheme === "https:") return text;
-  if (scheme.startsWith("socks5")) {
-    throw cluster.invalid("proxy-url", "socks5 proxies are not supported: use one that is http:// or https://");
-  }
-  throw cluster.invalid("proxy-url", "must be the URL of a proxy that is http:// or https://");
+  if (PROXY_SCHEMES.includes(scheme)) return text;
+  throw cluster.invalid("proxy-url", "must be the URL of a proxy: http://, https:// or socks5://");
 }
 
 /** A field `KEY` that names a file or a field `KEY-data` that holds it in base64. */

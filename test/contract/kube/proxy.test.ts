@@ -85,10 +85,10 @@ describe("a proxy", () => {
   });
 
   it("of another kind is refused", async () => {
-    vi.stubEnv("HTTPS_PROXY", "socks5://proxy.example.com:1080");
+    vi.stubEnv("HTTPS_PROXY", "socks4://proxy.example.com:1080");
     const client = await world.connect("https://api.example.com:6443");
     await expect(getNode(client)).rejects.toMatchObject({
-      message: expect.stringContaining("only http and https proxies are supported"),
+      message: expect.stringContaining("only http, https and socks5 proxies are supported"),
     });
   });
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Credentials, createApiClient } from "../../contract/api/client.ts";
 import { credentialsOf } from "../../contract/api/harness.ts";
+import { startSocksProxy } from "../../contract/kube/socks-proxy.ts";
 import { isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { type ClusterNode, createClusterNode, NODE_NAME } from "./cluster-node.ts";
 import { type ConnectProxy, startConnectProxy } from "./connect-proxy.ts";
@@ -218,6 +219,23 @@ describe("how a node agent gets to its API server", () => {
       await world.node.start(await writeKubeconfig(certificate(), farAway));
       await runs("by-environment");
       expect(proxy.seen.slice(begun)).toContainEqual({ target: "api.example.com:6443", authorization: undefined });
+    });
+
+    it("that speaks SOCKS is gone through, with its password", async () => {
+      const socks = await startSocksProxy(Number(new URL(owner.url).port), { credentials: "me:s3cr3t" });
+      try {
+        const cluster = { ...farAway, "proxy-url": `socks5://me:s3cr3t@${socks.host}` };
+        await world.node.start(await writeKubeconfig(certificate(), cluster));
+        await runs("by-socks");
+        expect(socks.seen).toContainEqual(
+          expect.objectContaining({ target: "api.example.com:6443", credentials: "me:s3cr3t" }),
+        );
+        expect(world.node.log()).not.toContain("s3cr3t");
+        expect(await world.node.stop()).toBe(0);
+        await settlesOn(0, async () => socks.open);
+      } finally {
+        await socks.close();
+      }
     });
 
     it("of the environment is not gone through to what it excepts", async () => {

@@ -10,6 +10,8 @@ describe("the environment's proxy", () => {
     ["in lower case", "https://api", { https_proxy: HTTPS_PROXY }, HTTPS_PROXY],
     ["in upper case first", "https://api", { https_proxy: "http://other", HTTPS_PROXY }, HTTPS_PROXY],
     ["without a scheme", "https://api", { HTTPS_PROXY: "proxy:3128" }, HTTPS_PROXY],
+    ["of SOCKS as well", "https://api", { HTTPS_PROXY: "socks5://proxy:1080" }, "socks5://proxy:1080"],
+    ["but not ALL_PROXY, as Go", "https://api", { ALL_PROXY: HTTPS_PROXY, all_proxy: HTTPS_PROXY }, undefined],
     ["if there is none", "https://api", {}, undefined],
     ["not for localhost", "https://localhost:6443", { HTTPS_PROXY }, undefined],
     ["not for loopback", "https://127.0.0.2:6443", { HTTPS_PROXY }, undefined],

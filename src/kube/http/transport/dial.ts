@@ -5,6 +5,7 @@ import { checkServerIdentity, connect as connectTls, type SecureContext, type TL
 import { AbortedError } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
+import { isSocksProxy, openSocksWay, SOCKS_PORT } from "./socks-tunnel.ts";
 import { TransportError } from "./wire.ts";
 
 /** Where to, which way, and what is shown and demanded there. */
@@ -55,7 +56,7 @@ export async function dial(target: DialTarget, { clock, timeoutMs, signal }: Dia
   );
   signal.addEventListener("abort", onAbort, { once: true });
   try {
-    return await open(target, attempt.signal);
+    return await open(target, { timeoutMs, signal: attempt.signal });
   } catch (error) {
     throw stop ?? asDialError(host, error);
   } finally {
@@ -71,13 +72,16 @@ function asDialError(host: string, error: unknown): TransportError {
   return new TransportError("not-connected", `dial tcp ${host}: ${messageOf(first)}`, { cause: first });
 }
 
-async function open(target: DialTarget, signal: AbortSignal): Promise<DialedSocket> {
+type Attempt = Pick<DialLimits, "timeoutMs" | "signal">;
+
+async function open(target: DialTarget, attempt: Attempt): Promise<DialedSocket> {
   const url = new URL(target.origin);
   const host = unbracket(url.hostname);
   const isTls = url.protocol === "https:";
   const port = Number(url.port) || (isTls ? 443 : 80);
-  const tunnel = target.proxyUrl === undefined ? undefined : { proxyUrl: target.proxyUrl, host, port };
-  const tcp = tunnel === undefined ? await openTcp(host, port, signal) : await openTunnel(tunnel, signal);
+  const { signal } = attempt;
+  const tunnel = target.proxyUrl === undefined ? undefined : { proxy: new URL(target.proxyUrl), host, port };
+  const tcp = tunnel === undefined ? await openTcp(host, port, signal) : await openTunnel(tunnel, attempt);
   // Once it is wrapped in TLS nobody listens to it, and what befalls it befalls the TLS socket.
   tcp.on("error", () => undefined);
   tcp.setNoDelay(true);
@@ -130,18 +134,33 @@ async function untilOpen(socket: Socket, event: "connect" | "secureConnect", sig
 }
 
 interface Tunnel {
-  readonly proxyUrl: string;
+  readonly proxy: URL;
   readonly host: string;
   readonly port: number;
 }
 
-/** A way through an HTTP proxy, asked for by CONNECT. Never names the proxy's password. */
-async function openTunnel({ proxyUrl, host, port }: Tunnel, signal: AbortSignal): Promise<Socket> {
-  const proxy = new URL(proxyUrl);
-  if (proxy.protocol !== "http:" && proxy.protocol !== "https:") {
-    const message = `proxy ${proxy.protocol}//${proxy.host}: only http and https proxies are supported`;
-    throw new TransportError("not-connected", message);
-  }
+/** Never names the proxy's password. */
+async function openTunnel(tunnel: Tunnel, attempt: Attempt): Promise<Socket> {
+  const { proxy } = tunnel;
+  if (isSocksProxy(proxy)) return await openSocksTunnel(tunnel, attempt);
+  if (proxy.protocol === "http:" || proxy.protocol === "https:") return await openHttpTunnel(tunnel, attempt.signal);
+  const message = `proxy ${proxy.protocol}//${proxy.host}: only http, https and socks5 proxies are supported`;
+  throw new TransportError("not-connected", message);
+}
+
+async function openSocksTunnel(tunnel: Tunnel, attempt: Attempt): Promise<Socket> {
+  const { proxy } = tunnel;
+  const port = Number(proxy.port) || SOCKS_PORT;
+  const socket = await openTcp(unbracket(proxy.hostname), port, attempt.signal).catch((error: unknown) => {
+    const { message, cause } = asDialError(proxy.host, error);
+    throw new TransportError("not-connected", `proxyconnect tcp: ${message}`, { cause });
+  });
+  await openSocksWay(socket, tunnel, attempt);
+  return socket;
+}
+
+/** A way through an HTTP proxy, asked for by CONNECT. */
+async function openHttpTunnel({ proxy, host, port }: Tunnel, signal: AbortSignal): Promise<Socket> {
   const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   const userInfo = [proxy.username, proxy.password].map(decodeURIComponent).join(":");
   return await new Promise<Socket>((resolve, reject) => {
