@@ -1,4 +1,5 @@
-import { type Finding, judgeMachine } from "../cluster/doctor/judge-machine.ts";
+import type { Finding } from "../cluster/doctor/finding.ts";
+import { judgeMachine } from "../cluster/doctor/judge-machine.ts";
 import { readMachineFacts } from "../cluster/doctor/read-machine-facts.ts";
 
 /** Of the node agent's health server. */

@@ -233,7 +233,7 @@ export const FEATURE_GATES = {
   NetworkPolicyEndPort: REMOVED,
   NetworkPolicyStatus: REMOVED,
   NewVolumeManagerReconstruction: REMOVED,
-  NodeDeclaredFeatures: ALPHA,
+  NodeDeclaredFeatures: BETA_ON,
   NodeInclusionPolicyInPodTopologySpread: GA_LOCKED,
   NodeLogQuery: GA,
   NodeOutOfServiceVolumeDetach: REMOVED,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { judgeMachine } from "./judge-machine.ts";
 import type { MachineFacts } from "./machine-facts.ts";
+import type { RuntimeWord } from "./runtime-word.ts";
 
 const GIB = 1024 ** 3;
 
@@ -11,8 +12,15 @@ const good: MachineFacts = {
   maxUserNamespaces: 1000,
   cgroup: { version: 2, controllers: ["cpuset", "cpu", "io", "memory", "pids"] },
   overlayWorks: true,
-  containerd: "containerd github.com/containerd/containerd 1.6.20~ds1 1.6.20~ds1-1+deb12u3",
-  runc: "runc version 1.1.5+ds1",
+  containerd: "containerd github.com/containerd/containerd/v2 2.1.9+unknown",
+  runc: "runc version 1.3.6",
+  runtimeWord: {
+    endpoint: "unix:///run/containerd/containerd.sock",
+    version: "containerd 2.1.9+unknown",
+    userNamespaces: true,
+    recursiveReadOnlyMounts: true,
+    supplementalGroupsPolicy: true,
+  },
   iptables: "iptables v1.8.9 (nf_tables)",
   busybox: true,
   cniBinDirectory: "/usr/lib/cni",
@@ -27,6 +35,10 @@ const good: MachineFacts = {
   runningPid: undefined,
 };
 
+const withWord = (changes: Partial<RuntimeWord>) => ({
+  runtimeWord: good.runtimeWord && { ...good.runtimeWord, ...changes },
+});
+
 describe("judgeMachine", () => {
   it("finds nothing to say about a good machine", () => {
     const findings = judgeMachine(good);
@@ -36,6 +48,14 @@ describe("judgeMachine", () => {
   const cases: Array<[string, Partial<MachineFacts>, string, "warn" | "fail"]> = [
     ["no root", { uid: 1000 }, "root", "fail"],
     ["no network namespaces", { namespaces: ["mnt", "pid", "ipc", "uts", "user"] }, "namespaces", "fail"],
+    ["a runtime without user namespaces", withWord({ userNamespaces: false }), "user namespaces", "warn"],
+    ["mounts that are not all read-only", withWord({ recursiveReadOnlyMounts: false }), "runtime features", "warn"],
+    [
+      "groups of the image that cannot be kept out",
+      withWord({ supplementalGroupsPolicy: false }),
+      "runtime features",
+      "warn",
+    ],
     ["user namespaces forbidden", { maxUserNamespaces: 0 }, "user namespaces", "warn"],
     ["no cgroups", { cgroup: { version: undefined, controllers: [] } }, "cgroups", "fail"],
     ["no memory controller", { cgroup: { version: 1, controllers: ["cpu", "cpuset", "pids"] } }, "cgroups", "fail"],
@@ -71,10 +91,84 @@ describe("judgeMachine", () => {
     ["no br_netfilter", { bridgeCallsIptables: undefined }],
     ["forwarding that is still off", { ipForward: false }],
     ["ports that our own agent has", { portsTaken: [10_248], runningPid: 7 }],
-    ["containerd 2", { containerd: "containerd github.com/containerd/containerd/v2 2.1.9+unknown" }],
+    ["a runtime that does not run", { runtimeWord: undefined }],
   ];
 
   it.each(accepted)("accepts %s", (_, facts) => {
     expect(judgeMachine({ ...good, ...facts }).every(({ level }) => level === "ok")).toBe(true);
+  });
+});
+
+describe("what only newer runtimes do", () => {
+  const OLD = "containerd github.com/containerd/containerd 1.6.20~ds1 1.6.20~ds1-1+deb12u3";
+  const oldWord = withWord({
+    version: "containerd 1.6.20~ds1",
+    userNamespaces: false,
+    recursiveReadOnlyMounts: false,
+    supplementalGroupsPolicy: false,
+  });
+  const cases: Array<[string, Partial<MachineFacts>, string, string, string | undefined]> = [
+    ["given", {}, "user namespaces", "given by containerd 2.1.9+unknown", undefined],
+    [
+      "of a runtime that cannot",
+      { containerd: OLD, ...oldWord },
+      "user namespaces",
+      "the kernel has them, containerd 1.6.20~ds1 does not give them to pods",
+      "install containerd 2.0 or newer, and runc 1.2 or newer",
+    ],
+    [
+      "of an old runc",
+      withWord({ userNamespaces: false }),
+      "user namespaces",
+      "the kernel has them, containerd 2.1.9+unknown does not give them to pods",
+      "install runc 1.2 or newer",
+    ],
+    [
+      "of an old containerd that does not run",
+      { containerd: OLD, runtimeWord: undefined },
+      "user namespaces",
+      "the kernel has them, containerd 1.6.20~ds1 does not give them to pods",
+      "install containerd 2.0 or newer, and runc 1.2 or newer",
+    ],
+    [
+      "of a containerd that does not run",
+      { runtimeWord: undefined },
+      "user namespaces",
+      "the kernel has them; no runtime runs that could be asked",
+      undefined,
+    ],
+    [
+      "of another runtime, which runs",
+      { containerd: OLD, ...withWord({ version: "cri-o 1.31.0" }) },
+      "user namespaces",
+      "given by cri-o 1.31.0",
+      undefined,
+    ],
+    [
+      "both",
+      { containerd: OLD, ...oldWord },
+      "runtime features",
+      "containerd 1.6.20~ds1 lacks recursiveReadOnly: Enabled and supplementalGroupsPolicy: Strict",
+      "install containerd 2.0 or newer",
+    ],
+    [
+      "both, of an old containerd that does not run",
+      { containerd: OLD, runtimeWord: undefined },
+      "runtime features",
+      "containerd 1.6.20~ds1 lacks recursiveReadOnly: Enabled and supplementalGroupsPolicy: Strict",
+      "install containerd 2.0 or newer",
+    ],
+    [
+      "mounts alone",
+      withWord({ recursiveReadOnlyMounts: false }),
+      "runtime features",
+      "containerd 2.1.9+unknown lacks recursiveReadOnly: Enabled",
+      "use Linux 5.12 or newer, runc 1.1 or newer and the shim that comes with containerd",
+    ],
+  ];
+  it.each(cases)("%s: is told with what to do about it", (_, facts, check, found, mend) => {
+    expect(judgeMachine({ ...good, ...facts })).toContainEqual(
+      expect.objectContaining({ check, found, level: mend === undefined ? "ok" : "warn", ...(mend && { mend }) }),
+    );
   });
 });

@@ -1,18 +1,7 @@
 import { parseContainerdVersion } from "../containerd/containerd-config.ts";
+import type { Finding } from "./finding.ts";
+import { judgeRuntimeFeatures, judgeUserNamespaces } from "./judge-runtime.ts";
 import type { MachineFacts } from "./machine-facts.ts";
-
-/** One thing that running pods needs or would like, as this machine has it. */
-export interface Finding {
-  check: string;
-  /** `fail`: pods do not run. `warn`: something that pods may want does not. */
-  level: "ok" | "warn" | "fail";
-  /** What was found. */
-  found: string;
-  /** What follows from it; absent where all is well. */
-  meaning?: string;
-  /** What to do, a command where there is one. */
-  mend?: string;
-}
 
 const NEEDED_NAMESPACES = ["ipc", "mnt", "net", "pid", "uts"];
 const NEEDED_CONTROLLERS = ["cpu", "cpuset", "memory", "pids"];
@@ -28,11 +17,12 @@ export function judgeMachine(facts: MachineFacts): Finding[] {
 const CHECKS: ReadonlyArray<(facts: MachineFacts) => Finding> = [
   root,
   namespaces,
-  userNamespaces,
+  judgeUserNamespaces,
   cgroups,
   overlay,
   containerd,
   runc,
+  judgeRuntimeFeatures,
   cniPlugins,
   iptables,
   busybox,
@@ -63,19 +53,6 @@ function namespaces(facts: MachineFacts): Finding {
     found: `missing: ${missing.join(", ")}`,
     meaning: "containers cannot be isolated",
     mend: `use a kernel with these namespaces (this is ${facts.kernelRelease})`,
-  };
-}
-
-function userNamespaces(facts: MachineFacts): Finding {
-  const check = "user namespaces";
-  if (facts.namespaces.includes("user") && facts.maxUserNamespaces > 0)
-    return { check, level: "ok", found: "available" };
-  return {
-    check,
-    level: "warn",
-    found: "not available",
-    meaning: "pods with hostUsers: false cannot run",
-    mend: "sysctl -w user.max_user_namespaces=15000",
   };
 }
 

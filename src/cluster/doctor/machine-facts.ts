@@ -1,3 +1,5 @@
+import type { RuntimeWord } from "./runtime-word.ts";
+
 /** What a machine has and lacks for running pods; read by `readMachineFacts`, judged by `judgeMachine`. */
 export interface MachineFacts {
   /** Effective user id. */
@@ -13,6 +15,8 @@ export interface MachineFacts {
   /** What the programs print as their version; undefined when they are not installed. */
   containerd: string | undefined;
   runc: string | undefined;
+  /** Undefined: no runtime runs, or none may be asked. */
+  runtimeWord: RuntimeWord | undefined;
   iptables: string | undefined;
   /** Whether there is a busybox, for the demo image. */
   busybox: boolean;

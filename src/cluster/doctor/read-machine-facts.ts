@@ -10,6 +10,7 @@ import { readLockHolder } from "../processes/process-lock.ts";
 import { runCommand } from "../processes/run-command.ts";
 import { computeStateLayout } from "../supervisor/state-layout.ts";
 import type { CgroupFacts, MachineFacts } from "./machine-facts.ts";
+import { readRuntimeWord } from "./read-runtime-word.ts";
 
 /** Where root's programs are, whatever the caller's search path says. */
 const SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -29,6 +30,7 @@ export async function readMachineFacts(stateDirectory: string, ports: readonly n
     overlayWorks: await tryOverlay(stateDirectory),
     containerd: await readVersion("containerd"),
     runc: await readVersion("runc"),
+    runtimeWord: await readRuntimeWord(stateDirectory),
     iptables: await readVersion("iptables"),
     busybox: (await findProgram("busybox", SEARCH_PATH)) !== undefined,
     cniBinDirectory: await findCniBinDirectory(),

@@ -132,9 +132,9 @@ function readPod(reader: ResourceReader, key: string): KubeObject | undefined {
 }
 
 /** Of a node's heartbeats nothing matters here. */
-function digestOf({ labels, taints, isUnschedulable, allocatable }: NodeInfo): string {
+function digestOf({ labels, taints, isUnschedulable, allocatable, declaredFeatures }: NodeInfo): string {
   const amounts = [...allocatable].map(([name, amount]) => `${name}=${amount}`);
-  return JSON.stringify([labels, taints, isUnschedulable, amounts]);
+  return JSON.stringify([labels, taints, isUnschedulable, amounts, declaredFeatures]);
 }
 
 function comparePods(before: PodInfo | undefined, pod: PodInfo): ClusterChange[] {

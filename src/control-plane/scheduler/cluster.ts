@@ -23,6 +23,8 @@ export interface NodeInfo {
   readonly taints: readonly Taint[];
   readonly isUnschedulable: boolean;
   readonly allocatable: Amounts;
+  /** What its agent says that it can do. */
+  readonly declaredFeatures: readonly string[];
   readonly pods: readonly PodInfo[];
   /** What the pods take together. */
   readonly requested: Amounts;
@@ -68,6 +70,7 @@ export function nodeInfoOf({ metadata, spec, status }: Node, pods: readonly PodI
     taints: spec?.taints ?? [],
     isUnschedulable: spec?.unschedulable === true,
     allocatable: amountsOf(status?.allocatable ?? {}),
+    declaredFeatures: status?.declaredFeatures ?? [],
   };
   return { ...node, pods, requested: sumRequests(pods) };
 }

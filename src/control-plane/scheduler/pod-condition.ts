@@ -1,9 +1,11 @@
 import type { Pod, PodCondition } from "../../api/gen/types.ts";
 
-/** The pod with this condition; undefined when it says so already (`UpdatePodCondition`). */
+/**
+ * The pod with this condition; undefined when it says so already, be it of an older generation (`UpdatePodCondition`).
+ */
 export function withCondition(
   pod: Pod,
-  wanted: Pick<PodCondition, "type" | "status" | "reason" | "message">,
+  wanted: Pick<PodCondition, "type" | "status" | "reason" | "message" | "observedGeneration">,
   now: string,
 ): Pod | undefined {
   const { conditions = [] } = pod.status ?? {};
@@ -18,4 +20,10 @@ export function withCondition(
       ? [...conditions, condition]
       : conditions.map((other) => (other.type === wanted.type ? condition : other));
   return { ...pod, status: { ...pod.status, conditions: next } };
+}
+
+/** The condition as what is said of the pod as it is now (KEP-5067). */
+export function ofGeneration<Condition extends object>(condition: Condition, { metadata }: Pod) {
+  const { generation } = metadata ?? {};
+  return { ...condition, ...(generation !== undefined && { observedGeneration: generation }) };
 }

@@ -3,7 +3,7 @@ import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import { formatTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { ControllerDeps } from "../controllers/controller.ts";
-import { withCondition } from "./pod-condition.ts";
+import { ofGeneration, withCondition } from "./pod-condition.ts";
 import { DISRUPTION_TARGET, type PodInfo, PREEMPTION_REASON } from "./pod-info.ts";
 import type { Preemption } from "./preemption.ts";
 import type { EventRecorder } from "./record-events.ts";
@@ -24,7 +24,8 @@ export function createPreemptor({ reader, writer, clock, log, events }: Preempto
     const target = { resource: "pods", namespace: victim.namespace, name: victim.name };
     const object = reader.get(target);
     if (object === undefined || object.metadata.uid !== victim.uid || victim.isTerminating) return;
-    const marked = withCondition(typed("Pod", object), CONDITION, formatTime(clock.now()));
+    const pod = typed("Pod", object);
+    const marked = withCondition(pod, ofGeneration(CONDITION, pod), formatTime(clock.now()));
     if (marked !== undefined) await writer.update("pods", untyped(marked), "status");
     await writer.remove(target, { preconditions: { uid: victim.uid } });
     const message = `Preempted by pod ${metadata.uid ?? ""} on node ${nodeName}`;

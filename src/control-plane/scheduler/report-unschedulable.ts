@@ -3,7 +3,7 @@ import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import { formatTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { ControllerDeps } from "../controllers/controller.ts";
-import { withCondition } from "./pod-condition.ts";
+import { ofGeneration, withCondition } from "./pod-condition.ts";
 
 /**
  * Says in the pod's status that it has no node, and why. It is news for its author and not our state, so that nothing
@@ -16,7 +16,7 @@ export async function reportUnschedulable(
 ): Promise<void> {
   const pod = typed("Pod", object);
   const wanted = { type: "PodScheduled", status: "False", reason: "Unschedulable", message };
-  const said = withCondition(pod, wanted, formatTime(clock.now()));
+  const said = withCondition(pod, ofGeneration(wanted, pod), formatTime(clock.now()));
   const before = pod.status?.nominatedNodeName ?? "";
   if (said === undefined && before === nominatedNode) return;
   const { nominatedNodeName: _before, ...status } = (said ?? pod).status ?? {};

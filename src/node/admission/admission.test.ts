@@ -4,6 +4,7 @@ import { createTimeline } from "../../base/timeline.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
 import { createAdmission } from "./admission.ts";
 import { createAppArmorHandler } from "./app-armor.ts";
+import { createDeclaredFeaturesHandler } from "./declared-features.ts";
 import { createNodeAdmission } from "./node-admission.ts";
 import { createSysctlHandler } from "./sysctls.ts";
 import { findUnwatched, rejectUnsupported } from "./unsupported.ts";
@@ -166,6 +167,35 @@ describe("AppArmor", () => {
     const refused = { reason: "AppArmor", message };
     expect(createAppArmorHandler(false)(pod)).toEqual(isAdmitted ? undefined : refused);
     expect(createAppArmorHandler(true)(pod)).toBeUndefined();
+  });
+});
+
+describe("declared features", () => {
+  const wanting = makePod({ hostNetwork: true, hostUsers: false });
+  const restarting = withContainer({
+    restartPolicyRules: [{ action: "RestartAllContainers", exitCodes: { operator: "In", values: [1] } }],
+  });
+  const refused = (...names: string[]) => ({
+    reason: "PodFeatureUnsupported",
+    message: `Pod requires node features that are not available: ${names.join(", ")}`,
+  });
+  const [users, restarts] = ["UserNamespacesHostNetworkSupport", "RestartAllContainersOnContainerExits"] as const;
+  it.each<[string, Pod, string[] | undefined, ReturnType<typeof refused> | undefined]>([
+    ["nothing is required", makePod(), [], undefined],
+    ["what is required is declared", wanting, ["Another", users], undefined],
+    ["what is required is not declared", wanting, ["Another"], refused(users)],
+    ["nodes declare nothing", wanting, undefined, undefined],
+    ["it runs already", { ...wanting, status: { phase: "Running" } }, [], undefined],
+  ])("where %s", (_what, pod, declared, expected) => {
+    expect(createDeclaredFeaturesHandler(declared && (() => declared))(pod)).toEqual(expected);
+  });
+
+  it("are told before what this version cannot do", () => {
+    const timeline = createTimeline(createFakeClock());
+    const admit = (declaredFeatures?: () => string[]) =>
+      createNodeAdmission({ timeline }, { allowedUnsafeSysctls: [], declaredFeatures })(restarting);
+    expect(admit(() => [])).toEqual(refused(restarts));
+    expect(admit()).toMatchObject({ reason: "UnsupportedFeature" });
   });
 });
 

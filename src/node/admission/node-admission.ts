@@ -2,6 +2,7 @@ import { podReference } from "../../api/pods.ts";
 import type { Timeline } from "../../base/timeline.ts";
 import { type AdmitHandler, createAdmission } from "./admission.ts";
 import { createAppArmorHandler } from "./app-armor.ts";
+import { createDeclaredFeaturesHandler } from "./declared-features.ts";
 import { createSysctlHandler } from "./sysctls.ts";
 import { findUnwatched, rejectUnsupported } from "./unsupported.ts";
 import { createVolumeHandler, type VolumeAdmission } from "./volumes.ts";
@@ -15,16 +16,19 @@ export interface NodeAdmissionOptions {
   readonly allowedUnsafeSysctls: readonly string[];
   /** Default: it is. */
   readonly isAppArmorEnabled?: boolean;
+  /** What the node declares; absent where the feature gate NodeDeclaredFeatures is off. */
+  readonly declaredFeatures?: (() => readonly string[]) | undefined;
 }
 
 /** This node's rules, in order. A pod that is let in with something missing gets a warning that names it. */
 export function createNodeAdmission(
   deps: NodeAdmissionDeps,
-  { allowedUnsafeSysctls, isAppArmorEnabled = true }: NodeAdmissionOptions,
+  { allowedUnsafeSysctls, isAppArmorEnabled = true, declaredFeatures }: NodeAdmissionOptions,
 ): AdmitHandler {
   // What is refused for good is told before what a later version may be able to do.
   const admit = createAdmission([
     createVolumeHandler(deps),
+    createDeclaredFeaturesHandler(declaredFeatures),
     rejectUnsupported,
     createSysctlHandler(allowedUnsafeSysctls),
     createAppArmorHandler(isAppArmorEnabled),

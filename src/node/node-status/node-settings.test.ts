@@ -27,7 +27,7 @@ it("takes kubelet's defaults", () => {
     },
     kubeletPort: 10_250,
     localStorageCapacityIsolation: true,
-    declaredFeatures: undefined,
+    declaringGates: expect.objectContaining({ UserNamespacesHostNetworkSupport: false }),
   });
   expect(createInitialNodeOptions(configOf())).toEqual({
     nodeName: "node-1",
@@ -55,15 +55,16 @@ it("takes what flags say", () => {
     "--kube-reserved=cpu=100m",
     "--system-reserved=memory=1Gi",
     "--port=10260",
+    "--feature-gates=NodeDeclaredFeatures=false",
   );
-  expect(createNodeStatusSettings(config, ["F"])).toMatchObject({
+  expect(createNodeStatusSettings(config)).toMatchObject({
     nodeIps: ["192.0.2.11"],
     isCloudExternal: true,
     maxPods: 7,
     podsPerCore: 3,
     reservations: { kubeReserved: { cpu: "100m" }, systemReserved: { memory: "1Gi" } },
     kubeletPort: 10_260,
-    declaredFeatures: ["F"],
+    declaringGates: undefined,
   });
   expect(createInitialNodeOptions(config)).toMatchObject({
     labels: { a: "1" },

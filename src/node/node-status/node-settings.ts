@@ -3,10 +3,13 @@ import type { InitialNodeOptions } from "./initial-node.ts";
 import type { NodeStatusSettings } from "./node-status.ts";
 
 /** The configuration as the node's status needs it. */
-export function createNodeStatusSettings(
-  { kubelet, nodeName, nodeIps, cluster }: NodeAgentConfig,
-  declaredFeatures?: readonly string[],
-): NodeStatusSettings {
+export function createNodeStatusSettings({
+  kubelet,
+  nodeName,
+  nodeIps,
+  cluster,
+  featureGates,
+}: NodeAgentConfig): NodeStatusSettings {
   return {
     nodeName,
     nodeIps,
@@ -19,9 +22,9 @@ export function createNodeStatusSettings(
       reservedSystemCpus: kubelet.reservedSystemCPUs,
       evictionHard: kubelet.evictionHard ?? {},
     },
-    kubeletPort: kubelet.port,
+    kubeletPort: kubelet.enableServer === true ? kubelet.port : 0,
     localStorageCapacityIsolation: kubelet.localStorageCapacityIsolation ?? true,
-    declaredFeatures,
+    declaringGates: featureGates.NodeDeclaredFeatures ? featureGates : undefined,
   };
 }
 

@@ -133,10 +133,26 @@ it("keeps what is not the node's, and what it does not know yet", () => {
 it("replaces what it does know", () => {
   const volumesAttached = [{ name: "b", devicePath: "" }];
   const images = [{ names: ["j"], sizeBytes: 2 }];
-  const input = { volumesInUse: ["b"], volumesAttached, images, declaredFeatures: ["G"] };
-  const previous = { volumesInUse: ["a"], volumesAttached: [], images: [], declaredFeatures: ["F"] };
+  const input = { volumesInUse: ["b"], volumesAttached, images };
+  const previous = { volumesInUse: ["a"], volumesAttached: [], images: [] };
   expect(statusOf(input, previous)).toMatchObject(input);
   expect(statusOf({ volumesAttached: [] }, { volumesAttached }).volumesAttached).toEqual([]);
+});
+
+it("declares what it can do once the runtime has told what that can do, and nothing that it cannot", () => {
+  const previous: NodeStatus = { declaredFeatures: ["SomethingOld"] };
+  const declaredBy = (userNamespacesHostNetwork: boolean, declaringGates?: NodeStatusInput["declaringGates"]) => {
+    const features = { supplementalGroupsPolicy: false, userNamespacesHostNetwork, mountOptions: false };
+    const runtime = { name: "containerd", version: "2.3.0", handlers: [], features };
+    return statusOf({ runtime, declaringGates }, previous).declaredFeatures;
+  };
+  const gates = { UserNamespacesHostNetworkSupport: true };
+  expect(declaredBy(true, gates)).toEqual(["UserNamespacesHostNetworkSupport"]);
+  expect(declaredBy(false, gates)).toEqual([]);
+  expect(declaredBy(true, { UserNamespacesHostNetworkSupport: false })).toEqual([]);
+  expect(declaredBy(true)).toEqual(["SomethingOld"]);
+  const silent = { name: "", version: "", handlers: [], features: undefined };
+  expect(statusOf({ runtime: silent, declaringGates: gates }, previous).declaredFeatures).toEqual(["SomethingOld"]);
 });
 
 it("is not ready without all that a node must have", () => {

@@ -1,3 +1,4 @@
+import { computeDeclaredFeatures, type NodeAbilities } from "../../api/declared-features.ts";
 import type {
   AttachedVolume,
   ContainerImage,
@@ -32,8 +33,8 @@ export interface NodeStatusSettings {
   readonly kubeletPort: number;
   /** False: nobody counts ephemeral storage, and a node without that capacity is as ready as others. */
   readonly localStorageCapacityIsolation: boolean;
-  /** Undefined where the feature gate NodeDeclaredFeatures is off. */
-  readonly declaredFeatures: readonly string[] | undefined;
+  /** What declared features depend on; undefined where the feature gate NodeDeclaredFeatures is off. */
+  readonly declaringGates: NodeAbilities["gates"] | undefined;
 }
 
 /** What is true now. */
@@ -74,7 +75,7 @@ export interface NodeStatusVerdict {
  * are not ours). Follows pkg/kubelet/nodestatus/setters.go.
  */
 export function computeNodeStatus(input: NodeStatusInput, previous: NodeStatus, now: number): NodeStatusVerdict {
-  const { runtime, images, volumesInUse, volumesAttached, declaredFeatures } = input;
+  const { runtime, images, volumesInUse, volumesAttached, declaringGates: gates } = input;
   const { addresses, problem } = computeNodeAddresses({ ...input, previous: previous.addresses ?? [] });
   const resources = computeResources(input, previous);
   const errors = [...input.errors, ...findMissingCapacity(resources.capacity, input.localStorageCapacityIsolation)];
@@ -96,7 +97,9 @@ export function computeNodeStatus(input: NodeStatusInput, previous: NodeStatus, 
     ...(features !== undefined && { features }),
     ...(volumesInUse !== undefined && { volumesInUse: [...volumesInUse] }),
     ...(volumesAttached !== undefined && { volumesAttached: [...volumesAttached] }),
-    ...(declaredFeatures !== undefined && { declaredFeatures: [...declaredFeatures] }),
+    // An empty list takes away what an agent before this one declared, and nobody does any more.
+    ...(gates &&
+      runtime.name !== "" && { declaredFeatures: computeDeclaredFeatures({ gates, runtime: runtime.features }) }),
   };
   return { status, problem };
 }

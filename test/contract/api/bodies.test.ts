@@ -54,6 +54,33 @@ describe.each(apiServersUnderTest())("bodies, on $name", (candidate) => {
     expect(causesOf(answer)).toContainEqual({ reason: "FieldValueInvalid", field, message });
   });
 
+  it.for([
+    [["Made", "Made/byHand", "UpToDate"], []],
+    [[], []],
+    [["Twice", "Twice"], [[1, "FieldValueDuplicate", 'Duplicate value: "Twice"']]],
+    [["B", "A"], [[1, "FieldValueInvalid", 'Invalid value: "A": list must be sorted alphabetically']]],
+    [
+      ["lower"],
+      [[0, "FieldValueInvalid", expect.stringContaining('invalid feature name "lower": must start with an')]],
+    ],
+    [["A".repeat(254)], [[0, "FieldValueInvalid", expect.stringMatching(/": must be no more than 253 characters$/)]]],
+  ] as const)("of a node's status: its declared features, %j", async ([declaredFeatures, causes], { skip }) => {
+    skip(!candidate.isOurs && server.minor < 36, "nodes declare none, unless a feature gate is on");
+    const nodes = "/api/v1/nodes";
+    await server.admin.json("POST", nodes, { metadata: { name: "declaring" } });
+    await server.admin.patch("merge", `${nodes}/declaring/status`, { status: { declaredFeatures: null } });
+    const patch = { status: { declaredFeatures } };
+    const answer = await server.admin.patch("merge", `${nodes}/declaring/status`, patch);
+    const expected = causes.map(([index, reason, message]) => {
+      return { reason, field: `status.declaredFeatures[${index}]`, message };
+    });
+    expect(causesOf(answer)).toEqual(expected);
+    if (causes.length > 0) return;
+    const { status } = await server.admin.object("GET", `${nodes}/declaring`);
+    if (declaredFeatures.length > 0) expect(status).toMatchObject({ declaredFeatures });
+    else expect(status).not.toHaveProperty("declaredFeatures");
+  });
+
   it("of a budget's status: numbers and conditions", async () => {
     const { budgets } = pathsIn(namespace);
     await server.admin.object("POST", budgets, { metadata: { name: "counted" }, spec: { minAvailable: 1 } });

@@ -43,6 +43,18 @@ it.each<[name: string, spec: object, container: object, reason: string, message:
   await world.event(name, { type: "Warning", reason });
 });
 
+it("what requires a feature that the node does not declare is refused", async ({ skip }) => {
+  const rule = { action: "RestartAllContainers", exitCodes: { operator: "In", values: [42] } };
+  const container = { restartPolicy: "Never", restartPolicyRules: [rule] };
+  const { spec } = await world.create(shellPod("all-again", RUN_FOR_EVER, {}, container));
+  skip(spec?.containers[0]?.restartPolicyRules === undefined, "this API server does not know of such rules");
+  const { status } = await world.pod("all-again", isFailed);
+  const missing = "Pod requires node features that are not available: RestartAllContainersOnContainerExits";
+  expect(status).toMatchObject({ reason: "PodFeatureUnsupported", message: expect.stringContaining(missing) });
+  await world.event("all-again", { type: "Warning", reason: "PodFeatureUnsupported" });
+  expect((await world.nodeObject()).status).not.toHaveProperty("declaredFeatures");
+});
+
 it("a label that was set a moment before the pod came counts", async () => {
   const labels = { "example.com/shape": "round" };
   await world.api.patch("merge", `/api/v1/nodes/${NODE_NAME}`, { metadata: { labels } });

@@ -14,6 +14,7 @@ export function validateNode(object: KubeObject): FieldError[] {
     ...validateTaints("metadata.taints", spec.taints),
     ...validateAmounts("status.capacity", status.capacity),
     ...validateAmounts("status.allocatable", status.allocatable),
+    ...validateDeclaredFeatures(status.declaredFeatures),
     ...validatePodRanges(spec),
   ];
 }
@@ -22,7 +23,7 @@ export function validateNode(object: KubeObject): FieldError[] {
 export function validateNodeUpdate(next: KubeObject, current: KubeObject): FieldError[] {
   const { spec = {}, status = {} } = typed("Node", next);
   const { spec: old = {} } = typed("Node", current);
-  const errors = validateAddresses(status);
+  const errors = [...validateDeclaredFeatures(status.declaredFeatures), ...validateAddresses(status)];
   const ranges = old.podCIDRs ?? [];
   if (ranges.length > 0 && ranges.join() !== (spec.podCIDRs ?? []).join()) {
     errors.push(forbidden("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid'));
@@ -75,6 +76,35 @@ function validatePodRanges({ podCIDRs = [] }: NodeSpec): FieldError[] {
     seen.add(range);
   }
   return errors;
+}
+
+/** `MyFeature` or `MyFeature/mySubFeature`. */
+const FEATURE_NAME = /^[A-Z][a-zA-Z0-9]*(\/[a-zA-Z][a-zA-Z0-9]*)*$/;
+const MAX_FEATURE_NAME = 253;
+
+function validateDeclaredFeatures(names: readonly string[] | undefined): FieldError[] {
+  const path = "status.declaredFeatures";
+  let before: string | undefined;
+  return each(path, names, (name, place) => {
+    const errors: FieldError[] = [];
+    if (name === before) errors.push(duplicate(place, name));
+    else if (before !== undefined && name < before) {
+      errors.push(invalid(place, name, "list must be sorted alphabetically"));
+    }
+    const problem = checkFeatureName(name);
+    if (problem !== undefined) errors.push(invalid(place, name, `invalid feature name "${name}": ${problem}`));
+    before = name;
+    return errors;
+  });
+}
+
+function checkFeatureName(name: string): string | undefined {
+  if (Buffer.byteLength(name) > MAX_FEATURE_NAME) return `must be no more than ${MAX_FEATURE_NAME} characters`;
+  if (FEATURE_NAME.test(name)) return undefined;
+  return (
+    "must start with an UpperCamelCase segment, with subsequent segments separated by '/' " +
+    "(e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
+  );
 }
 
 function validateAddresses({ addresses }: NodeStatus): FieldError[] {

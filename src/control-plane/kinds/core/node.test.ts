@@ -62,6 +62,27 @@ describe("a node", () => {
         'metadata.taints[0].effect: Unsupported value: "Never": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"',
       ],
     ],
+    ["declares features, sorted", {}, { declaredFeatures: ["A", "A/b", "B2/c/D"] }, []],
+    [
+      "declares no feature twice",
+      {},
+      { declaredFeatures: ["A", "A"] },
+      ['status.declaredFeatures[1]: Duplicate value: "A"'],
+    ],
+    [
+      "declares features in no other order",
+      {},
+      { declaredFeatures: ["B", "A"] },
+      ['status.declaredFeatures[1]: Invalid value: "A": list must be sorted alphabetically'],
+    ],
+    ...["a", "", "A-b", "A/", "A/1", "Ä"].map((name): [string, NodeSpec, NodeStatus, string[]] => [
+      `declares no feature that is called ${JSON.stringify(name)}`,
+      {},
+      { declaredFeatures: [name] },
+      [
+        `status.declaredFeatures[0]: Invalid value: "${name}": invalid feature name "${name}": must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes`,
+      ],
+    ]),
     [
       "has no negative amounts",
       {},

@@ -1,4 +1,5 @@
 import type { Cluster, NodeInfo, PendingPod } from "../cluster.ts";
+import { filterDeclaredFeatures } from "./declared-features.ts";
 import type { ClusterChange, CreateFilter, NodeFilter, Rejection } from "./filter.ts";
 import { filterPodAffinity } from "./inter-pod-affinity.ts";
 import { filterPorts, filterResources } from "./node-capacity.ts";
@@ -27,6 +28,7 @@ const FILTERS: readonly FilterRow[] = [
   { plugin: "VolumeBinding", create: filterVolumes, helpedBy: ["node", "storage"] },
   { plugin: "PodTopologySpread", create: filterSpread, helpedBy: ["node", "pod-gone", "pod-changed"] },
   { plugin: "InterPodAffinity", create: filterPodAffinity, helpedBy: ["node", "pod-gone", "pod-changed", "namespace"] },
+  { plugin: "NodeDeclaredFeatures", create: filterDeclaredFeatures, helpedBy: ["node"] },
 ];
 
 /** Turned down by one filter. */

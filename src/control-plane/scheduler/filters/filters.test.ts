@@ -42,6 +42,19 @@ describe("the state of the node", () => {
   });
 });
 
+describe("features that the node declares", () => {
+  const wanting: PodOptions = { hostNetwork: true, hostUsers: false };
+  const UNDECLARED = "!node(s) didn't match Pod's required features";
+  test.each<[string, PodOptions, string[] | undefined, string]>([
+    ["none wanted, none there", {}, undefined, ""],
+    ["wanted by a node that declares nothing", wanting, undefined, UNDECLARED],
+    ["wanted and not there", wanting, ["RestartAllContainersOnContainerExits"], UNDECLARED],
+    ["wanted and there, with others", wanting, ["A", "UserNamespacesHostNetworkSupport"], ""],
+  ])("%s", (_case, pod, declaredFeatures, expected) => {
+    expect(judge(pod, nodeInfo({ status: { ...(declaredFeatures && { declaredFeatures }) } }))).toBe(expected);
+  });
+});
+
 describe("ports of the node", () => {
   const TAKEN = "node(s) didn't have free ports for the requested pod ports";
   const using = (port: { hostPort: number; hostIP?: string; protocol?: string }): PodOptions => ({

@@ -13,7 +13,7 @@ export function statusInput(changes: Partial<NodeStatusInput> = {}): NodeStatusI
     reservations: { kubeReserved: {}, systemReserved: {}, reservedSystemCpus: "", evictionHard: {} },
     kubeletPort: 10_250,
     localStorageCapacityIsolation: true,
-    declaredFeatures: undefined,
+    declaringGates: undefined,
     machine: {
       identity: {
         machineId: "machine",

@@ -1,0 +1,43 @@
+import { describe, expect, test } from "vitest";
+import { computeDeclaredFeatures, computeRequiredFeatures } from "./declared-features.ts";
+import type { ContainerRestartRule, PodSpec } from "./gen/types.ts";
+
+const RESTARTS_ALL = "RestartAllContainersOnContainerExits";
+const USERS_ON_HOST = "UserNamespacesHostNetworkSupport";
+
+describe("what a node declares", () => {
+  test.each([
+    [true, true, [USERS_ON_HOST]],
+    [true, false, []],
+    [true, undefined, []],
+    [false, true, []],
+  ])("gate %s, runtime %s", (gate, userNamespacesHostNetwork, expected) => {
+    const runtime = userNamespacesHostNetwork === undefined ? undefined : { userNamespacesHostNetwork };
+    expect(computeDeclaredFeatures({ gates: { UserNamespacesHostNetworkSupport: gate }, runtime })).toEqual(expected);
+  });
+});
+
+describe("what a pod requires", () => {
+  const main = { name: "main", image: "i" };
+  const withRule = (action: string) => {
+    const rule: ContainerRestartRule = { action, exitCodes: { operator: "In", values: [42] } };
+    return { ...main, restartPolicy: "Never", restartPolicyRules: [rule] };
+  };
+  test.each<[string, Partial<PodSpec>, string[]]>([
+    ["nothing", {}, []],
+    ["rules of a container alone", { containers: [withRule("Restart")] }, []],
+    ["a rule for all", { containers: [main, withRule("RestartAllContainers")] }, [RESTARTS_ALL]],
+    ["an init container's rule for all", { initContainers: [withRule("RestartAllContainers")] }, [RESTARTS_ALL]],
+    ["users of its own", { hostUsers: false }, []],
+    ["the host's network", { hostNetwork: true }, []],
+    ["the host's network and users", { hostNetwork: true, hostUsers: true }, []],
+    ["users of its own on the host's network", { hostNetwork: true, hostUsers: false }, [USERS_ON_HOST]],
+    [
+      "both, sorted",
+      { hostNetwork: true, hostUsers: false, containers: [withRule("RestartAllContainers")] },
+      [RESTARTS_ALL, USERS_ON_HOST],
+    ],
+  ])("%s", (_what, spec, expected) => {
+    expect(computeRequiredFeatures({ containers: [main], ...spec })).toEqual(expected);
+  });
+});
