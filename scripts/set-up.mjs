@@ -37,6 +37,11 @@ const PACKAGES = [
 const TEST_PACKAGES = [
   { name: "kubernetes-client", present: hasKubectl },
   { name: "openssl", present: () => findProgram("openssl") },
+  // A logind, and a bus of its own for it.
+  { name: "systemd", present: () => findProgram("busctl") && findProgram("systemd-inhibit") },
+  { name: "dbus", present: () => findProgram("dbus-daemon") },
+  { name: "python3-dbus", present: () => existsSync("/usr/lib/python3/dist-packages/dbus/__init__.py") },
+  { name: "python3-gi", present: () => existsSync("/usr/lib/python3/dist-packages/gi/__init__.py") },
 ];
 
 /** A failure that the user can mend; printed without a stack. */

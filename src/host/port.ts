@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { FileType } from "./file-type.ts";
 import type { GroupChange } from "./group-permissions.ts";
+import type { Logind } from "./logind-port.ts";
 import type { Mounts } from "./mounts-port.ts";
 import type { Programs } from "./programs-port.ts";
 
@@ -19,6 +20,7 @@ export interface Host {
   readonly machine: Machine;
   readonly mounts: Mounts;
   readonly programs: Programs;
+  readonly logind: Logind;
 }
 
 /** Paths are absolute. A missing file rejects with an error whose `code` is `ENOENT`, as Node.js does, and so on. */

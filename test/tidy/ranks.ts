@@ -61,6 +61,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/node/eviction", rank: 6 },
   { path: "src/node/loop", rank: 6 },
   { path: "src/node/podsync", rank: 6 },
+  { path: "src/node/shutdown", rank: 6 },
 
   // Where the concerns meet: compose.ts and what it is made of.
   { path: "src/node/*", rank: 7 },

@@ -3,6 +3,7 @@ import type { Host } from "../port.ts";
 import { createFakeClock, type FakeClock } from "./fake-clock.ts";
 import { createFakeFiles, type FakeFiles } from "./fake-files.ts";
 import { createFakeHttp, type FakeHttp } from "./fake-http.ts";
+import { createFakeLogind, type FakeLogind } from "./fake-logind.ts";
 import { createFakeMachine, type FakeMachine } from "./fake-machine.ts";
 import { createFakeMounts, type FakeMounts } from "./fake-mounts.ts";
 import { createFakePrograms, type FakePrograms } from "./fake-programs.ts";
@@ -19,6 +20,7 @@ export interface FakeHost extends Host {
   readonly machine: FakeMachine;
   readonly mounts: FakeMounts;
   readonly programs: FakePrograms;
+  readonly logind: FakeLogind;
 }
 
 /** `clock`: default a new one. `seed` of the randomness: default 1. */
@@ -35,5 +37,6 @@ export function createFakeHost(options: { clock?: FakeClock; seed?: number } = {
     machine,
     mounts: createFakeMounts({ clock, tree, hugepageSizes }),
     programs: createFakePrograms(clock),
+    logind: createFakeLogind(),
   };
 }

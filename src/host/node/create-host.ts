@@ -2,6 +2,7 @@ import type { Host } from "../port.ts";
 import { nodeClock } from "./node-clock.ts";
 import { nodeFiles } from "./node-files.ts";
 import { nodeHttp } from "./node-http.ts";
+import { nodeLogind } from "./node-logind.ts";
 import { createNodeMachine } from "./node-machine.ts";
 import { createNodeMounts } from "./node-mounts.ts";
 import { nodePrograms } from "./node-programs.ts";
@@ -16,5 +17,6 @@ export function createNodeHost(): Host {
     machine: createNodeMachine(nodeFiles),
     mounts: createNodeMounts(),
     programs: nodePrograms,
+    logind: nodeLogind,
   };
 }

@@ -2,7 +2,7 @@ import type { Pod, PodCondition, PodStatus } from "../../api/gen/types.ts";
 import { isTerminalPhase } from "../../api/pods.ts";
 import { formatTime } from "../../base/clock.ts";
 import { mergePodStatus, withVerdictOf } from "./merge-pod-status.ts";
-import { isOwnedCondition } from "./pod-conditions.ts";
+import { isOwnedCondition, TERMINATION_BY_KUBELET } from "./pod-conditions.ts";
 
 /** What the node says of a pod. */
 interface OwnStatus {
@@ -11,9 +11,6 @@ interface OwnStatus {
   /** Something of the pod may run still. */
   readonly mayRun?: boolean;
 }
-
-/** What is said of a pod's disruption by the node that ends it, rather than by whoever else may (upstream: types.go). */
-const TERMINATION_BY_KUBELET = "TerminationByKubelet";
 
 /**
  * The status that the API is to have: what the node says, what others own, and of both what never goes back (upstream:

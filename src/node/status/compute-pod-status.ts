@@ -30,7 +30,9 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
     ...(statuses.ephemeral.length > 0 ? { ephemeralContainerStatuses: statuses.ephemeral } : {}),
   };
   const readyToStartContainers = computeSandboxChange(pod, runtime) === undefined;
-  return { ...status, conditions: computePodConditions({ pod, status, published, readyToStartContainers, now }) };
+  const disruption = input.override?.isDisruption === true ? input.override.message : undefined;
+  const conditions = computePodConditions({ pod, status, published, readyToStartContainers, disruption, now });
+  return { ...status, conditions };
 }
 
 type Verdict = Pick<PodStatus, "phase" | "reason" | "message">;

@@ -9,8 +9,13 @@ interface ConditionsInput {
   published: PodStatus;
   /** There is a sandbox, with its network, that containers can be started in. */
   readyToStartContainers: boolean;
+  /** Why the node ends the pod for its own sake, where it does. */
+  disruption: string | undefined;
   now: number;
 }
+
+/** The reason of a disruption that the node brings about, rather than whoever else may (upstream: types.go). */
+export const TERMINATION_BY_KUBELET = "TerminationByKubelet";
 
 type Verdict = Pick<PodCondition, "status" | "reason" | "message">;
 
@@ -29,7 +34,10 @@ export function computePodConditions(input: ConditionsInput): PodCondition[] {
   const { pod, published, status } = input;
   const others = (pod.status?.conditions ?? []).filter((condition) => !isOwnedCondition(condition.type));
   // Set once, by an eviction or a shutdown; it cannot be computed again.
-  const disruption = published.conditions?.find((condition) => condition.type === "DisruptionTarget");
+  const disruption =
+    input.disruption === undefined
+      ? published.conditions?.find((condition) => condition.type === "DisruptionTarget")
+      : disruptionByNode(input.disruption);
   const kept =
     disruption === undefined
       ? others
@@ -43,6 +51,10 @@ export function computePodConditions(input: ConditionsInput): PodCondition[] {
     ["PodScheduled", TRUE],
   ];
   return [...kept, ...own.map(([type, verdict]) => withTransition(published, { type, ...verdict }, input.now))];
+}
+
+function disruptionByNode(message: string): PodCondition {
+  return { type: "DisruptionTarget", status: "True", reason: TERMINATION_BY_KUBELET, message };
 }
 
 /**

@@ -42,4 +42,6 @@ interface PodStatusOverride {
   phase?: "Failed" | "Succeeded";
   reason: string;
   message: string;
+  /** The node ends the pod for its own sake. Default false. */
+  isDisruption?: boolean;
 }

@@ -49,6 +49,34 @@ function createRig() {
 }
 
 describe("the pod workers", () => {
+  it("tell when pods have given back what they held, whether they are kept for their status or gone", async () => {
+    const { clock, workers, add, remove, finish } = createRig();
+    const [kept, gone] = [makePod("a", "web"), makePod("b", "db")];
+    for (const pod of [kept, gone]) add(pod);
+    await clock.settle();
+    const { signal } = new AbortController();
+    let isOver = false;
+    void workers.untilFinished(["a", "b", "unknown"], signal).then(() => {
+      isOver = true;
+    });
+    workers.update({ type: "kill", subject: { kind: "pod", pod: kept }, kill: { gracePeriodSeconds: 1 } });
+    remove(gone);
+    await finish("a");
+    expect([workers.state("a")?.phase, isOver]).toEqual(["finished", false]);
+    await finish("b");
+    expect([workers.state("b"), isOver]).toEqual([undefined, true]);
+  });
+
+  it("stop telling when nobody waits any longer", async () => {
+    const { clock, workers, add } = createRig();
+    add(makePod("a"));
+    await clock.settle();
+    const waiting = new AbortController();
+    const waited = workers.untilFinished(["a"], waiting.signal);
+    waiting.abort();
+    await expect(waited).rejects.toThrow("aborted");
+  });
+
   it("work on pods independently", async () => {
     const { clock, workers, add, calls } = createRig();
     add(makePod("a", "web"));

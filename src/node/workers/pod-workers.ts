@@ -1,4 +1,5 @@
 import { isStaticPod } from "../../api/pods.ts";
+import { untilAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { throwJoined } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -14,6 +15,11 @@ export interface PodWorkers {
   /** Undefined for a UID that no worker knows. */
   state(uid: string): PodState | undefined;
   states(): ReadonlyMap<string, PodState>;
+  /**
+   * Resolves when nothing of these pods is left on the node but what their status and logs are kept in: what they held,
+   * volumes too, is given back. Rejects with AbortedError when the signal fires.
+   */
+  untilFinished(uids: readonly string[], signal: AbortSignal): Promise<void>;
   /** Stops all workers, leaves what they run running, and resolves when no work is in flight. */
   stop(): Promise<void>;
 }
@@ -32,8 +38,14 @@ export function createPodWorkers(deps: PodWorkersDeps, options: PodWorkerOptions
   const workers = new Map<string, PodWorker>();
   const states = new Map<string, PodState>();
   const staticOrder = createStaticStartOrder();
+  /** Called whenever a pod has finished. */
+  const listeners = new Set<() => void>();
   let stopped = false;
 
+  const isFinished = (uid: string) => (states.get(uid)?.phase ?? "finished") === "finished";
+  const tell = () => {
+    for (const listener of listeners) listener();
+  };
   const leaveLine = (state: PodState, uid: string) => {
     const next = staticOrder.leave(state.fullName, uid);
     if (next !== undefined) workers.get(next)?.wake();
@@ -56,12 +68,14 @@ export function createPodWorkers(deps: PodWorkersDeps, options: PodWorkerOptions
           states.set(uid, state);
           // From here on nothing of it runs, so the next static pod of its name may start.
           if (state.phase === "terminated" || state.phase === "finished") leaveLine(state, uid);
+          if (state.phase === "finished") tell();
         },
         onGone: (last) => {
           workers.delete(uid);
           states.delete(uid);
           leaveLine(last, uid);
           deps.onGone(last);
+          tell();
         },
       },
       options,
@@ -82,6 +96,21 @@ export function createPodWorkers(deps: PodWorkersDeps, options: PodWorkerOptions
     },
     state: (uid) => states.get(uid),
     states: () => states,
+    async untilFinished(uids, signal) {
+      let check = () => {};
+      const finished = new Promise<void>((resolve) => {
+        check = () => {
+          if (uids.every(isFinished)) resolve();
+        };
+        listeners.add(check);
+        check();
+      });
+      try {
+        await untilAborted(finished, signal);
+      } finally {
+        listeners.delete(check);
+      }
+    },
     async stop() {
       stopped = true;
       const ends = await Promise.allSettled([...workers.values()].map(async (worker) => await worker.stop()));

@@ -1,0 +1,80 @@
+import { throwIfAborted, untilAborted } from "../../base/abort.ts";
+import { type Logind, LogindError, type ShutdownListener } from "../logind-port.ts";
+
+/** A logind that a test announces shutdowns through. */
+export interface FakeLogind extends Logind {
+  /** True: the machine is about to go down; false: it is not after all. */
+  announce(isShutdown: boolean): void;
+  /** What it says to every call from now on; undefined: it answers again. */
+  fail(message: string | undefined): void;
+  /** The bus goes away and comes back at once: who watches is told so. */
+  loseBus(): void;
+  /** In milliseconds; `onReload` may change it. */
+  inhibitDelayMs: number;
+  onReload: () => void;
+  /** Delays that are held now. */
+  readonly held: number;
+}
+
+/** Waits for five seconds at most, as logind does unless it is configured. Default: there is none. */
+export function createFakeLogind(): FakeLogind {
+  let failure: string | undefined = "there is no systemd-logind";
+  let isAnnounced = false;
+  const holds = new Set<object>();
+  const watchers = new Set<{ listener: ShutdownListener; lose(): void }>();
+  const ask = (signal: AbortSignal) => {
+    throwIfAborted(signal);
+    if (failure !== undefined) throw new LogindError("failed", failure);
+  };
+
+  const logind: FakeLogind = {
+    inhibitDelayMs: 5_000,
+    onReload: () => undefined,
+    get held() {
+      return holds.size;
+    },
+    announce(isShutdown) {
+      isAnnounced = isShutdown;
+      for (const { listener } of watchers) listener.onShutdown(isShutdown);
+    },
+    fail(message) {
+      failure = message;
+    },
+    loseBus() {
+      for (const { lose } of [...watchers]) lose();
+    },
+    async readInhibitDelayMs(signal) {
+      ask(signal);
+      return logind.inhibitDelayMs;
+    },
+    async isPreparingForShutdown(signal) {
+      ask(signal);
+      return isAnnounced;
+    },
+    async reloadConfiguration(signal) {
+      ask(signal);
+      logind.onReload();
+    },
+    async delayShutdown(_why, signal) {
+      ask(signal);
+      const hold = {};
+      holds.add(hold);
+      return { release: async () => void holds.delete(hold) };
+    },
+    async watchShutdowns(listener, signal) {
+      ask(signal);
+      let watcher: { listener: ShutdownListener; lose(): void } | undefined;
+      const lost = new Promise<never>((_resolve, reject) => {
+        watcher = { listener, lose: () => reject(new LogindError("failed", "the bus is gone")) };
+        watchers.add(watcher);
+      });
+      try {
+        listener.onWatching();
+        return await untilAborted(lost, signal);
+      } finally {
+        if (watcher !== undefined) watchers.delete(watcher);
+      }
+    },
+  };
+  return logind;
+}

@@ -1,0 +1,42 @@
+import type { NodeAgentConfig } from "../config/node-agent-config.ts";
+import type { Reporting } from "./compose-reporting.ts";
+import type { NodeAgentPorts, Part } from "./node-agent-ports.ts";
+import { createNodeShutdown } from "./shutdown/node-shutdown.ts";
+import type { ShutdownNotice } from "./shutdown/shutdown-notice.ts";
+import { computeShutdownPeriods } from "./shutdown/shutdown-periods.ts";
+import { createShutdownRecord } from "./shutdown/shutdown-record.ts";
+import type { PodWorkers } from "./workers/pod-workers.ts";
+
+export interface ShutdownPartsDeps {
+  ports: NodeAgentPorts;
+  notice: ShutdownNotice;
+  workers: PodWorkers;
+  /** Undefined: there is no API server to tell. */
+  reporting: Pick<Reporting, "recordNodeEvent" | "flush"> | undefined;
+}
+
+/** Who lets pods end before the machine does; nobody where the configuration gives them no time for it. */
+export function composeShutdown(
+  { ports, notice, workers, reporting }: ShutdownPartsDeps,
+  { kubelet, featureGates, rootDirectory }: NodeAgentConfig,
+): readonly Part[] {
+  const periods = computeShutdownPeriods(kubelet, featureGates);
+  if (periods.length === 0) return [];
+  const { host, log, metrics } = ports;
+  const { clock, files, logind } = host;
+  const shutdown = createNodeShutdown(
+    {
+      clock,
+      log,
+      files,
+      logind,
+      workers,
+      notice,
+      record: createShutdownRecord({ files, log, metrics }, rootDirectory),
+      recordNodeEvent: (decision) => reporting?.recordNodeEvent(decision),
+      flush: async () => await reporting?.flush(),
+    },
+    periods,
+  );
+  return [{ name: "shutdown of the machine", run: shutdown.run }];
+}

@@ -1,0 +1,77 @@
+import type { Pod } from "../../api/gen/types.ts";
+import { podReference, podUid } from "../../api/pods.ts";
+import { childController, isAbort } from "../../base/abort.ts";
+import { type Clock, SECOND } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { WorkerUpdate } from "../workers/pod-state.ts";
+import type { PodWorkers } from "../workers/pod-workers.ts";
+import { groupByPeriod, type ShutdownPeriod } from "./shutdown-periods.ts";
+
+export interface EndPodsDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly workers: Pick<PodWorkers, "states" | "update" | "untilFinished">;
+}
+
+const MESSAGE = "Pod was terminated in response to imminent node shutdown.";
+
+/**
+ * Ends every pod, group by group: the next one's turn comes when all of this one have given back what they held, its
+ * volumes too (the driver that unmounts them may be a pod of a later group), or when its time is over. Rejects with
+ * AbortedError when the signal fires; pods that were told to end by then do.
+ */
+export async function endPods(
+  { clock, log, workers }: EndPodsDeps,
+  periods: readonly ShutdownPeriod[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { period, pods } of groupByPeriod(periods, activePods(workers))) {
+    if (pods.length === 0) continue;
+    const { priority, seconds: gracePeriod } = period;
+    for (const pod of pods) workers.update(killOf(pod, gracePeriod));
+    log.info("Shutdown manager is ending the pods of a group", { priority, gracePeriod, pods: pods.map(nameOf) });
+    const isDone = await withinTime({ clock, ms: gracePeriod * SECOND, signal }, async (inTime) => {
+      await workers.untilFinished(pods.map(podUid), inTime);
+    });
+    if (isDone) log.info("Done waiting for all pods in group to terminate", { priority, gracePeriod });
+    else log.warn("Shutdown manager pod killing time out", { priority, gracePeriod });
+  }
+}
+
+function activePods({ states }: EndPodsDeps["workers"]): Pod[] {
+  return [...states().values()].flatMap(({ phase, subject }) => {
+    const isActive = phase === "syncing" || phase === "terminating";
+    return isActive && subject.kind === "pod" ? [subject.pod] : [];
+  });
+}
+
+function killOf(pod: Pod, limitSeconds: number): WorkerUpdate {
+  const own = pod.spec?.terminationGracePeriodSeconds ?? limitSeconds;
+  const statusOverride = { phase: "Failed", reason: "Terminated", message: MESSAGE, isDisruption: true } as const;
+  const kill = { gracePeriodSeconds: Math.min(own, limitSeconds), statusOverride };
+  return { type: "kill", subject: { kind: "pod", pod }, kill };
+}
+
+function nameOf(pod: Pod): string {
+  const { namespace, name } = podReference(pod);
+  return `${namespace}/${name}`;
+}
+
+/** Whether the work was done before the time was over. */
+async function withinTime(
+  { clock, ms, signal }: { clock: Clock; ms: number; signal: AbortSignal },
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<boolean> {
+  const { controller, release } = childController(signal);
+  const timer = clock.setTimer(ms, () => controller.abort());
+  try {
+    await work(controller.signal);
+    return true;
+  } catch (error) {
+    if (signal.aborted || !isAbort(error)) throw error;
+    return false;
+  } finally {
+    timer.cancel();
+    release();
+  }
+}
