@@ -4,10 +4,13 @@ const project = (name: string, include: string[], extra: object = {}) => ({
   test: { name, include, environment: "node" as const, ...extra },
 });
 
+/** Against hanging only: a property of hundreds of runs takes a second, and ten times as long on a machine that is busy. */
+const UNIT_TIMEOUT_MS = 30_000;
+
 export default defineConfig({
   test: {
     projects: [
-      project("unit", ["src/**/*.test.ts", "test/golden/**/*.test.ts"]),
+      project("unit", ["src/**/*.test.ts", "test/golden/**/*.test.ts"], { testTimeout: UNIT_TIMEOUT_MS }),
       project("tidy", ["test/tidy/**/*.test.ts"], { testTimeout: 60_000 }),
       project("contract", ["test/contract/**/*.test.ts"], {
         testTimeout: 120_000,

@@ -9,10 +9,11 @@ import type { Check } from "./checks/check.ts";
 import { createChecks } from "./checks/create-checks.ts";
 import { createDice } from "./dice.ts";
 import { createFaults } from "./faults.ts";
+import { createStorageGrowth, type StorageGrowth } from "./local-storage/storage-growth.ts";
 import { createManifests, MANIFEST_DIRECTORY } from "./manifests.ts";
 import { createSimulatedNode, type PublishedStatus } from "./node.ts";
 import { NODE_IMAGES, REGISTRY_IMAGES } from "./pod-script.ts";
-import { isSeedWithoutStorage, isStandaloneSeed } from "./seeds.ts";
+import { isSeedWithoutGrowth, isSeedWithoutStorage, isStandaloneSeed } from "./seeds.ts";
 import { createTrace, short } from "./trace.ts";
 import { joinWantedPods } from "./wanted-pods.ts";
 import type { Failure, World, WorldOptions } from "./world.ts";
@@ -25,6 +26,8 @@ const MAX_STEPS = 300_000;
 const CLUSTER_SHARE = 0.6;
 /** Of those that have one. */
 const STORAGE_SHARE = 0.7;
+/** Of those that have an API server. */
+const GROWTH_SHARE = 0.5;
 
 export async function createWorld(seed: number, onLine?: (line: string) => void): Promise<World> {
   const stream = (number: number) => createDice(createSeededRandom(seed * 16 + number));
@@ -98,6 +101,12 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
         },
       })
     : undefined;
+  const growthDice = stream(11);
+  const hasGrowth = !isSeedWithoutGrowth(seed) && growthDice.chance(GROWTH_SHARE);
+  const growth: StorageGrowth | undefined =
+    cluster && hasGrowth
+      ? createStorageGrowth({ host, cri, pods: cluster.pods, faults, trace, dice: growthDice })
+      : undefined;
   const delays = stream(3);
   const node = createSimulatedNode({
     host,
@@ -140,7 +149,8 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
     node,
     manifests,
     cluster,
-    user: cluster && createApiUser({ cluster, clock, trace, fail }),
+    user: cluster && createApiUser({ cluster, clock, trace, fail, growth }),
+    growth,
     wanted: joinWantedPods(manifests, cluster?.pods),
     faults,
     trace,

@@ -25,6 +25,7 @@ export async function findUnsettled(world: World): Promise<string[]> {
       if (world.cri.sandboxes().some(({ state, config }) => state === "ready" && config.metadata?.uid === uid)) {
         found.push(...(await findMissingDirectories(world, uid)));
       }
+      found.push(...(await findOverdueEviction(world, uid)));
       problems.push(...found.map((problem) => `${fullName} ${short(uid)}: ${problem}`));
     }
   }
@@ -91,6 +92,7 @@ function findInPod(world: World, uid: string): string[] {
     const mayEnd =
       status.phase === expected ||
       isRefused ||
+      (status.reason === "Evicted" && world.growth?.explains(uid, status.message ?? "") === true) ||
       (world.interference.pods.has(uid) && pod.spec?.restartPolicy !== "Always");
     if (!mayEnd) problems.push(`${status.phase} instead of ${expected}`);
     if (ready.length > 0) problems.push("over, with a ready sandbox");
@@ -114,6 +116,14 @@ function findInPod(world: World, uid: string): string[] {
   if (status.phase === "Pending" && !hasObstacle(pod) && !mayBeGivenUp) problems.push("Pending without a reason");
   if (status.phase === "Running" && hasMissingInit(pod)) problems.push("Running before its init containers");
   return problems;
+}
+
+/** It uses more of the disk than it may, and stays. */
+async function findOverdueEviction({ growth, wanted, node }: World, uid: string): Promise<string[]> {
+  const pod = wanted.pod(uid);
+  if (growth === undefined || pod === undefined || node.memory?.workers.states().get(uid)?.phase !== "syncing")
+    return [];
+  return (await growth.overdue(pod)).map((verdict) => `is not evicted: ${verdict}`);
 }
 
 /** Of its volumes and mounts: a clean-up that takes them from a running pod is the worst of all. */

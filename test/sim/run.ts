@@ -32,6 +32,7 @@ export async function runSeed(seed: number, onLine?: (line: string) => void): Pr
     own: world.dice,
     api: world.cluster?.dice,
     storage: world.cluster?.storage?.dice,
+    growth: world.growth?.dice,
   });
   await world.node.start();
   for (const event of schedule.events) {
@@ -57,13 +58,14 @@ export async function runSeed(seed: number, onLine?: (line: string) => void): Pr
 }
 
 async function heal(world: World): Promise<void> {
-  const { cri, cluster, user, manifests, faults, trace } = world;
+  const { cri, cluster, user, growth, manifests, faults, trace } = world;
   trace.note("the chaos is over");
   faults.storm(NO_FAULTS);
   cri.start();
   cri.setNetworkReady(true);
   for (const kind of ["outage", "network"]) faults.mend(kind);
   for (const file of manifests.files()) if (manifests.isSpoilt(file)) manifests.write(file, manifests.written(file));
+  growth?.end();
   cluster?.faults.storm(NO_API_FAULTS);
   cluster?.faults.mend();
   await cluster?.storage?.heal();

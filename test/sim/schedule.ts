@@ -2,6 +2,7 @@ import type { Pod } from "../../src/api/gen/types.ts";
 import { makeApiSchedule } from "./api/api-schedule.ts";
 import type { Dice } from "./dice.ts";
 import { type FaultRates, NO_FAULTS } from "./faults.ts";
+import { makeGrowthSchedule } from "./local-storage/growth-schedule.ts";
 import { MANIFEST_DIRECTORY } from "./manifests.ts";
 import { randomPod } from "./pod-script.ts";
 import type { Event } from "./schedule-event.ts";
@@ -26,14 +27,15 @@ export interface Schedule {
   endsAt: number;
 }
 
-/** Each of the dice is of a node that has the thing: an API server, a storage driver. */
+/** Each of the dice is of a node that has the thing: an API server, a storage driver, containers that fill the disk. */
 export interface ScheduleDice {
   own: Dice;
   api: Dice | undefined;
   storage: Dice | undefined;
+  growth: Dice | undefined;
 }
 
-export function makeSchedule({ own: dice, api: apiDice, storage: storageDice }: ScheduleDice): Schedule {
+export function makeSchedule({ own: dice, api: apiDice, storage: storageDice, growth }: ScheduleDice): Schedule {
   const endsAt = Math.round(dice.between(MIN_CHAOS_MS, MAX_CHAOS_MS));
   const at = () => Math.round(dice.between(0, endsAt));
   const files = Array.from({ length: dice.whole(1, 4) }, () => manifestEvent(dice, 0, ["write"]));
@@ -44,7 +46,8 @@ export function makeSchedule({ own: dice, api: apiDice, storage: storageDice }: 
   const restarts = dice.chance(0.3) ? [] : Array.from({ length: dice.whole(1, 4) }, () => restartEvent(dice, at()));
   const api = apiDice === undefined ? [] : makeApiSchedule(apiDice, endsAt);
   const storage = storageDice === undefined ? [] : makeStorageSchedule(storageDice, endsAt);
-  const events = [...api, ...storage, ...files, ...changes, ...storms, ...trouble, ...restarts];
+  const growing = growth === undefined ? [] : makeGrowthSchedule(growth, endsAt);
+  const events = [...api, ...storage, ...growing, ...files, ...changes, ...storms, ...trouble, ...restarts];
   return { events: events.toSorted((a, b) => a.at - b.at), endsAt };
 }
 

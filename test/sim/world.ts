@@ -4,6 +4,7 @@ import type { ApiUser } from "./api/api-user.ts";
 import type { Cluster } from "./api/create-cluster.ts";
 import type { Dice } from "./dice.ts";
 import type { Faults } from "./faults.ts";
+import type { StorageGrowth } from "./local-storage/storage-growth.ts";
 import type { Manifests } from "./manifests.ts";
 import type { SimulatedNode } from "./node.ts";
 import type { Trace } from "./trace.ts";
@@ -19,6 +20,8 @@ export interface World {
   /** The API server and who uses it; undefined on a node that has manifests only. */
   readonly cluster: Cluster | undefined;
   readonly user: ApiUser | undefined;
+  /** Of the API's pods: static ones are never evicted. */
+  readonly growth: StorageGrowth | undefined;
   /** The pods of manifests and API. */
   readonly wanted: WantedPods;
   readonly faults: Faults;

@@ -9,6 +9,7 @@ import { createNodeAgentConfig, type NodeAgentConfig } from "../../config/node-a
 import { parseFlags } from "../../config/parse-flags.ts";
 import { createLog } from "../../host/log/create-log.ts";
 import { readConfigurationFiles } from "./read-configuration-files.ts";
+import type { StartKubeletOptions } from "./start-kubelet.ts";
 
 /** Where a command writes; `process` fits. */
 interface CommandIo {
@@ -17,7 +18,7 @@ interface CommandIo {
 }
 
 /** Runs the node agent until it ends and returns the exit code. */
-type StartKubelet = (config: NodeAgentConfig, log: Log) => Promise<number>;
+type StartKubelet = (config: NodeAgentConfig, log: Log, options: StartKubeletOptions) => Promise<number>;
 
 /** What the command takes from the machine; tests give their own. */
 interface KubeletCommandDeps {
@@ -32,12 +33,14 @@ const DEFAULT_HELP_WIDTH = 120;
 
 /**
  * `nodelet kubelet`: reads flags and files, and runs the node agent. Returns the exit code: 0 after --help, --version
- * and an orderly end, 1 with the reason on stderr where it could not start.
+ * and an orderly end, 1 with the reason on stderr where it could not start. `options` are for whoever composes the node
+ * agent otherwise than the command does.
  */
 export async function runKubelet(
   argv: readonly string[],
   io: CommandIo,
   deps: KubeletCommandDeps = machineDeps,
+  options: StartKubeletOptions = {},
 ): Promise<number> {
   const parsed = parseFlags(argv);
   if (!parsed.ok) return fail(io, [`failed to parse kubelet flag: ${parsed.error}`], "see nodelet kubelet --help");
@@ -62,7 +65,7 @@ export async function runKubelet(
   const { config } = loaded;
   const log = createLog({ ...config.log, write: (line) => io.stderr.write(`${line}\n`) });
   for (const notice of [...notices, ...loaded.warnings]) log.warn(notice);
-  return deps.start(config, log);
+  return deps.start(config, log, options);
 }
 
 type LoadedConfig =
@@ -117,11 +120,11 @@ const machineDeps: KubeletCommandDeps = {
   hostname,
   workingDirectory: () => process.cwd(),
   homeDirectory: homedir,
-  async start(config, log) {
+  async start(config, log, options) {
     try {
       // Loaded only now: --help and refused flags need neither gRPC nor the node agent.
       const { startKubelet } = await import("./start-kubelet.ts");
-      return await startKubelet(config, log);
+      return await startKubelet(config, log, options);
     } catch (error) {
       log.error("The node agent failed", { error });
       log.debug("The node agent failed at", { stack: error instanceof Error ? error.stack : messageOf(error) });

@@ -48,7 +48,7 @@ describe.each(STRATEGIES)("configMapAndSecretChangeDetectionStrategy: %s", (stra
   const mounted = async (name: string) => await world.exec(name, ["cat", "/v/key"]);
   const write = async (name: string, value: string) => await world.cluster.apply(configMap(name, { key: value }));
 
-  it("brings updates to volumes, no later than documented", async () => {
+  it.concurrent("brings updates to volumes, no later than documented", async () => {
     await write("settings", "one");
     await world.cluster.apply(secret("credentials", { key: "one" }));
     await mount("map", { configMap: { name: "settings" } });
@@ -60,7 +60,7 @@ describe.each(STRATEGIES)("configMapAndSecretChangeDetectionStrategy: %s", (stra
     for (const name of ["map", "secret"]) await settlesOn("two", async () => await mounted(name), latestMs);
   });
 
-  it.runIf(strategy === "Cache")("reads nothing anew before its time is over", async () => {
+  it.runIf(strategy === "Cache")("reads nothing anew before its time is over", { concurrent: true }, async () => {
     await write("cached", "one");
     await mount("cached", { configMap: { name: "cached" } });
     await write("cached", "two");
@@ -72,7 +72,7 @@ describe.each(STRATEGIES)("configMapAndSecretChangeDetectionStrategy: %s", (stra
     await settlesOn("three", async () => await mounted("cached"), TTL_SECONDS * 1_000 + SLACK_MS);
   });
 
-  it("gives a new pod what is true now, in its environment and its volumes", async () => {
+  it.concurrent("gives a new pod what is true now, in its environment and its volumes", async () => {
     await write("fresh", "one");
     await mount("fresh-one", { configMap: { name: "fresh" } });
     await write("fresh", "two");
@@ -85,7 +85,7 @@ describe.each(STRATEGIES)("configMapAndSecretChangeDetectionStrategy: %s", (stra
     expect(await world.shell("fresh-three", 'echo "$KEY"')).toBe("three\n");
   });
 
-  it("leaves the environment of a running container alone, and gives the next one the new", async () => {
+  it.concurrent("leaves the environment of a running container alone, and gives the next one the new", async () => {
     await write("env", "one");
     const env = [{ name: "KEY", valueFrom: { configMapKeyRef: { name: "env", key: "key" } } }];
     const untilTold = "until test -e /tmp/end; do sleep 0.05; done";
@@ -101,7 +101,7 @@ describe.each(STRATEGIES)("configMapAndSecretChangeDetectionStrategy: %s", (stra
     await settlesOn("two\n", async () => await world.shell("env", 'echo "$KEY"').catch(() => ""));
   });
 
-  it("gives what is immutable to a pod once, and to a later pod what has taken its place", async () => {
+  it.concurrent("gives what is immutable to a pod once, and to a later pod what has taken its place", async () => {
     const immutable = (value: string) => configMap("fixed", { key: value }, { immutable: true });
     await world.cluster.apply(immutable("one"));
     await mount("fixed-one", { configMap: { name: "fixed" } });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Pod } from "../../../src/api/gen/types.ts";
 import { DEMO_IMAGE } from "../../../src/cluster/images/image-references.ts";
 import { settlesOn } from "../cluster/settles.ts";
@@ -9,6 +9,9 @@ import { createVolumeNode, mountingPod, type VolumeNode } from "../volumes/volum
 
 /** A pod is looked at every 10 s, and containerd reads the sizes of layers as often. */
 const EVICTION_MS = 60_000;
+
+// Nothing here keeps the machine busy: all of them wait until their pod is looked at.
+vi.setConfig({ maxConcurrency: 16 });
 
 const isFailed = (pod: Pod) => pod.status?.phase === "Failed";
 const limited = (limit: string) => ({ resources: { limits: { "ephemeral-storage": limit } } });
@@ -22,7 +25,7 @@ const isRemoved = async (world: VolumeNode, { metadata }: Pod) => {
   await settlesOn([], async () => await world.leftovers(metadata?.uid ?? ""), 20_000);
 };
 
-describe("limits of local storage", () => {
+describe.concurrent("limits of local storage", () => {
   let world: VolumeNode;
   beforeAll(async () => {
     world = await createVolumeNode();
@@ -127,7 +130,7 @@ describe("limits of local storage", () => {
   });
 });
 
-describe("limits of local storage, over a restart of the node agent", () => {
+describe.concurrent("limits of local storage, over a restart of the node agent", () => {
   let world: VolumeNode;
   beforeAll(async () => {
     world = await createVolumeNode();

@@ -60,6 +60,8 @@ interface UserDeps {
   cluster: Cluster;
   clock: FakeClock;
   trace: Trace;
+  /** Gives some pods limits. */
+  growth: { dress(pod: Pod): Pod } | undefined;
   fail(invariant: string, message: string): void;
 }
 
@@ -71,7 +73,7 @@ const OBJECTS: ReadonlyArray<{ kind: ObjectKind; name: string }> = [
   ...CONFIG_MAPS.map((name) => ({ kind: "ConfigMap" as const, name })),
 ];
 
-export function createApiUser({ cluster, clock, trace, fail }: UserDeps): ApiUser {
+export function createApiUser({ cluster, clock, trace, growth, fail }: UserDeps): ApiUser {
   const { admin, dice, pods } = cluster;
   const current = new Map<string, string>();
   const ever = new Map<string, Set<string>>();
@@ -94,7 +96,8 @@ export function createApiUser({ cluster, clock, trace, fail }: UserDeps): ApiUse
 
   const create = async (name: string) => {
     const bare = randomApiPod(dice, name);
-    const pod = cluster.storage?.dress(bare) ?? bare;
+    const claiming = cluster.storage?.dress(bare) ?? bare;
+    const pod = growth?.dress(claiming) ?? claiming;
     const claims = (pod.spec?.volumes ?? []).flatMap(
       ({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [],
     );

@@ -49,7 +49,7 @@ function findRegression(world: World, pod: Pod, previous: Pod): string | undefin
     });
     if (problem !== undefined) return `container ${was.name}: ${problem}`;
   }
-  return findAddressLoss(world, pod, { before, after }) ?? findUnreadiness(pod, { before, after });
+  return findAddressLoss(world, pod, { before, after }) ?? findUnreadiness(world, pod, { before, after });
 }
 
 function listContainers({ initContainerStatuses = [], containerStatuses = [] }: PodStatus): ContainerStatus[] {
@@ -75,8 +75,7 @@ function findContainerRegression(world: World, { pod, was, is }: Comparison): st
   const stillRuns = world.cri.runningContainers().some(({ id }) => was.containerID?.endsWith(id) === true);
   if (!stillRuns) return undefined;
   if (is.state?.running === undefined || isAnother) return `runs, and is said to be ${JSON.stringify(is.state)}`;
-  const isDeleted = pod.metadata?.deletionTimestamp !== undefined;
-  return was.ready && !is.ready && !isDeleted ? "runs, and is not ready any more" : undefined;
+  return was.ready && !is.ready && !isEnding(world, pod) ? "runs, and is not ready any more" : undefined;
 }
 
 /** A static pod's mirror says what the runtime says as well. */
@@ -88,10 +87,15 @@ function findAddressLoss(world: World, pod: Pod, { before, after }: { before: Po
   return holder && `has the address ${before.podIP}, and is said to have ${after.podIP ?? "none"}`;
 }
 
-function findUnreadiness(pod: Pod, { before, after }: { before: PodStatus; after: PodStatus }): string | undefined {
+/** The verdict on what is evicted is told with its end. */
+function isEnding({ growth }: World, pod: Pod): boolean {
+  return pod.metadata?.deletionTimestamp !== undefined || growth?.evicted.has(podUid(pod)) === true;
+}
+
+function findUnreadiness(world: World, pod: Pod, { before, after }: { before: PodStatus; after: PodStatus }) {
   const readyOf = ({ conditions = [] }: PodStatus) => conditions.find(({ type }) => type === "Ready");
   if (readyOf(before)?.status !== "True" || readyOf(after)?.status === "True") return undefined;
-  if (isTerminalPhase(after.phase) || pod.metadata?.deletionTimestamp !== undefined) return undefined;
+  if (isTerminalPhase(after.phase) || isEnding(world, pod)) return undefined;
   const sidecars = (pod.spec?.initContainers ?? []).filter(isRestartableInitContainer).map(({ name }) => name);
   const lasting = [
     ...(after.containerStatuses ?? []),

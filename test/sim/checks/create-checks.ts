@@ -9,6 +9,7 @@ import { createBackOffCheck } from "./back-off.ts";
 import type { Check } from "./check.ts";
 import { createClaimsCheck } from "./claims.ts";
 import { createDriverCallsCheck } from "./driver-calls.ts";
+import { createEvictionCheck } from "./eviction.ts";
 import { createExclusionCheck } from "./exclusion.ts";
 import { createGracePeriodCheck } from "./grace-period.ts";
 import { createInitOrderCheck } from "./init-order.ts";
@@ -22,13 +23,14 @@ import { createWorkloadCheck } from "./workload.ts";
 
 /** Of a node with an API server, besides all others. */
 function createApiChecks(world: World): Check[] {
-  const { cluster } = world;
+  const { cluster, growth } = world;
   if (cluster === undefined) return [];
   return [
     createApiStatusCheck(world, cluster),
     createApiDeletionCheck(world, cluster),
     createApiReferencesCheck(world, cluster),
     createApiWorkloadCheck(world),
+    ...(growth ? [createEvictionCheck(world, growth)] : []),
     ...(cluster.storage ? createStorageChecks(world, cluster, cluster.storage) : []),
   ];
 }

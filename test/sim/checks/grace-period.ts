@@ -5,6 +5,8 @@ import { readText } from "./read-text.ts";
 
 const KILLED = 137;
 const TOLERANCE_MS = 1;
+/** Upstream's, of a pod that uses more of the disk than it may. */
+const EVICTION_GRACE_PERIOD_MS = 1_000;
 
 /** A pod's containers are killed no earlier than its grace period after the first of them was asked to stop. */
 export function createGracePeriodCheck(world: World): Check {
@@ -21,7 +23,9 @@ export function createGracePeriodCheck(world: World): Check {
       if (what !== "container-exited" || exitCode !== KILLED) return;
       if (world.interference.endedContainers.has(id)) return;
       if (world.wanted.pod(podUid) === undefined) return;
-      const { least } = world.wanted.gracePeriodMs(podUid);
+      const ofPod = world.wanted.gracePeriodMs(podUid).least;
+      const isEvicted = world.growth?.evicted.has(podUid) === true;
+      const least = isEvicted ? Math.min(ofPod, EVICTION_GRACE_PERIOD_MS) : ofPod;
       const askedAt = begun.get(sandboxId);
       const elapsed = askedAt === undefined ? undefined : world.clock.monotonic() - askedAt;
       if (elapsed !== undefined && elapsed + TOLERANCE_MS >= least) return;

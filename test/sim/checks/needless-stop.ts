@@ -19,6 +19,7 @@ export function createNeedlessStopCheck(world: World): Check {
     const madeAt = made.get(sandbox.id) ?? 0;
     const wantedSince = world.wanted.wantedSince(uid);
     const wasWanted = wantedSince !== undefined && wantedSince <= madeAt && world.wanted.uncertainAt(uid) < madeAt;
+    if (world.growth?.evicted.has(uid) === true) return;
     if (!wasWanted || isOutdated(pod, container) || isDone(pod, newestOf(world, sandbox.id))) return;
     const name = `${sandbox.config.metadata?.name}/${container.config.metadata?.name} ${short(container.id)}`;
     world.fail("what is wanted and runs is never stopped", name);

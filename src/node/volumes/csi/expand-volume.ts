@@ -7,7 +7,6 @@ import { type CsiDriver, type CsiVolumeUse, isCsiError, isFinalCsiError } from "
 import { type ExpansionPlan, markExpanded, markExpanding, markFailed, planExpansion } from "./claim-expansion.ts";
 import type { CsiPluginDeps } from "./csi-ports.ts";
 import type { CsiVolume } from "./csi-volume.ts";
-import { CSI_TIMEOUT_MS } from "./driver-calls.ts";
 import { readSecret } from "./publish-inputs.ts";
 
 export interface ExpandRequest {
@@ -77,7 +76,7 @@ async function callExpand(deps: Deps, request: ExpandRequest, volumeSize: string
   const requiredBytes = quantityValue(volumeSize);
   await driver.node.expand(
     { volumeId: volume.handle, volumePath, stagingPath, requiredBytes, use, secrets },
-    { timeoutMs: CSI_TIMEOUT_MS, signal },
+    { signal },
   );
 }
 

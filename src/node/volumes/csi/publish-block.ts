@@ -2,7 +2,7 @@ import { isFinalCsiError } from "../../../csi/port.ts";
 import { missingDriver, pluginError } from "./csi-failure.ts";
 import type { BlockPlace } from "./csi-paths.ts";
 import type { CsiPluginDeps } from "./csi-ports.ts";
-import { CSI_TIMEOUT_MS, DIRECTORY_MODE } from "./driver-calls.ts";
+import { DIRECTORY_MODE } from "./directory-mode.ts";
 import { callPublish, type OnDisk, type PublishRequest } from "./publish-files.ts";
 import type { VolumeData } from "./volume-data.ts";
 
@@ -65,7 +65,7 @@ export async function unpublishBlock(
   await mounts.unmount(mapPath);
   await files.remove(mapPath);
   const publishPath = `${place.publishDirectory}/${podUid}`;
-  await driver.node.unpublish({ volumeId: volumeHandle, targetPath: publishPath }, { timeoutMs: CSI_TIMEOUT_MS });
+  await driver.node.unpublish({ volumeId: volumeHandle, targetPath: publishPath });
   if (await mounts.isMountPoint(publishPath)) {
     throw pluginError(`blockMapper.unpublishVolumeForBlock: the driver has left something mounted at ${publishPath}`);
   }

@@ -4,7 +4,7 @@ import { missingDriver, pluginError } from "./csi-failure.ts";
 import { VOLUME_DATA_FILE } from "./csi-paths.ts";
 import type { CsiPluginDeps } from "./csi-ports.ts";
 import type { CsiVolume } from "./csi-volume.ts";
-import { CSI_TIMEOUT_MS, DIRECTORY_MODE } from "./driver-calls.ts";
+import { DIRECTORY_MODE } from "./directory-mode.ts";
 import type { PublishInputs } from "./publish-inputs.ts";
 import { readVolumeData, type VolumeData, writeVolumeData } from "./volume-data.ts";
 
@@ -69,7 +69,7 @@ export async function callPublish(request: PublishRequest, targetPath: string): 
   const { readOnly, handle: volumeId } = volume;
   await driver.node.publish(
     { volumeId, publishContext, stagingPath, targetPath, use, readOnly, ...inputs },
-    { timeoutMs: CSI_TIMEOUT_MS, signal },
+    { signal },
   );
 }
 
@@ -99,7 +99,7 @@ export async function unpublishFiles(
   const driver = deps.drivers.get(driverName);
   if (driver === undefined) throw missingDriver("Unmounter.TearDownAt failed to get CSI client", driverName);
   const targetPath = targetPathIn(directory.path);
-  await driver.node.unpublish({ volumeId: volumeHandle, targetPath }, { timeoutMs: CSI_TIMEOUT_MS });
+  await driver.node.unpublish({ volumeId: volumeHandle, targetPath });
   await removePodVolume(deps, directory);
 }
 

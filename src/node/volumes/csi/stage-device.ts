@@ -7,7 +7,7 @@ import { VOLUME_DATA_FILE } from "./csi-paths.ts";
 import type { CsiFiles, CsiPluginDeps } from "./csi-ports.ts";
 import type { CsiVolume } from "./csi-volume.ts";
 import type { Device } from "./devices.ts";
-import { CSI_TIMEOUT_MS, DIRECTORY_MODE } from "./driver-calls.ts";
+import { DIRECTORY_MODE } from "./directory-mode.ts";
 import { unpublishLeftBehind } from "./publish-block.ts";
 import { writeVolumeData } from "./volume-data.ts";
 
@@ -81,7 +81,7 @@ export function createDeviceStaging(deps: StagingDeps): DeviceStaging {
       }
       device.state = { kind: "uncertain", seLinuxLabel: device.state.seLinuxLabel };
       await refuseMounted(deps.mounts, place);
-      const call = { timeoutMs: CSI_TIMEOUT_MS, signal };
+      const call = { signal };
       if (place.kind === "block") {
         await unpublishLeftBehind(deps, place, async (targetPath) => {
           await driver.node.unpublish({ volumeId: handle, targetPath }, call);
@@ -118,7 +118,7 @@ async function callStage(
   try {
     await driver.node.stage(
       { volumeId: volume.handle, publishContext, stagingPath, use, secrets, volumeContext: volume.attributes },
-      { timeoutMs: CSI_TIMEOUT_MS, signal },
+      { signal },
     );
   } catch (error) {
     // Only the first attempt can be known to have left nothing: what an earlier one left, this refusal does not undo.

@@ -1,7 +1,6 @@
 import type { CsiVolumeStats } from "../../../csi/port.ts";
 import type { CsiPluginDeps } from "./csi-ports.ts";
 import type { CsiVolume } from "./csi-volume.ts";
-import { CSI_TIMEOUT_MS } from "./driver-calls.ts";
 
 /** How full a volume of a pod is, and whether it is well. What the driver does not tell is undefined. */
 export interface CsiVolumeReport {
@@ -27,7 +26,7 @@ export async function readVolumeStats(
 ): Promise<CsiVolumeReport | undefined> {
   const driver = drivers.get(volume.driverName);
   if (driver?.capabilities.has("GET_VOLUME_STATS") !== true) return undefined;
-  const options = { timeoutMs: CSI_TIMEOUT_MS, signal };
+  const options = { signal };
   const { usage, condition } = await driver.node.stats({ volumeId: volume.handle, volumePath }, options);
   const measureOf = (wanted: string) => {
     const found = usage.find(({ unit }) => unit === wanted);
