@@ -85,6 +85,22 @@ export const CERTIFICATE_SIGNING_REQUESTS = defineResource<types.CertificateSign
   kind: "CertificateSigningRequest",
   namespaced: false,
 });
+/** Only made: the answer is what was made. */
+export const TOKEN_REVIEWS = defineResource<types.TokenReview>({
+  group: "authentication.k8s.io",
+  version: "v1",
+  plural: "tokenreviews",
+  kind: "TokenReview",
+  namespaced: false,
+});
+/** Only made: the answer is what was made. */
+export const SUBJECT_ACCESS_REVIEWS = defineResource<types.SubjectAccessReview>({
+  group: "authorization.k8s.io",
+  version: "v1",
+  plural: "subjectaccessreviews",
+  kind: "SubjectAccessReview",
+  namespaced: false,
+});
 /** What the CSI drivers of a node say of it; named as the node. */
 export const CSI_NODES = defineResource<types.CSINode>({
   ...storage,

@@ -69,7 +69,6 @@ describe("createNodeAgentConfig", () => {
         cluster: {
           kubeconfigPath: "/work/k",
           bootstrapKubeconfigPath: "/b",
-          certDirectory: "/var/lib/kubelet/pki",
           nodeLabels: { a: "1", b: "2" },
           registerSchedulable: true,
           cloudProvider: "external",

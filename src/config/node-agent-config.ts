@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { type ConfigurationError, isObject } from "./codec.ts";
 import type { FeatureGates } from "./feature-gates.ts";
 import type { KubeletConfiguration } from "./kubelet-configuration.ts";
+import { computeTlsOptions, type TlsOptions } from "./tls-options.ts";
 
 /** Everything that the node agent is told at its start, frozen: the configuration and what only flags say. */
 export interface NodeAgentConfig {
@@ -33,6 +34,10 @@ export interface NodeAgentConfig {
   /** Undefined: no plugins for credentials. */
   readonly credentialProviders: CredentialProviderPaths | undefined;
   readonly containerGc: ContainerGcPolicy;
+  /** Where the node's certificates are kept; absolute. */
+  readonly certDirectory: string;
+  /** Of the node's own server. */
+  readonly tls: TlsOptions;
   /** Undefined: standalone, pods of files and URLs only. */
   readonly cluster: ClusterConfig | undefined;
   readonly log: LogOptions;
@@ -43,8 +48,6 @@ export interface ClusterConfig {
   /** Absolute. Written by the bootstrap where it does not exist. */
   readonly kubeconfigPath: string;
   readonly bootstrapKubeconfigPath: string | undefined;
-  /** Where the node's certificates are kept. */
-  readonly certDirectory: string;
   readonly nodeLabels: Readonly<Record<string, string>>;
   /** The node object is made with `spec.unschedulable: false`. */
   readonly registerSchedulable: boolean;
@@ -128,6 +131,8 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
       maxPerContainer: readNumber(flags, "maximum-dead-containers-per-container", 1),
       maxTotal: readNumber(flags, "maximum-dead-containers", -1),
     },
+    certDirectory: absolute(readText(flags, "cert-dir", "/var/lib/kubelet/pki")),
+    tls: computeTlsOptions(configuration, errors),
     cluster: readCluster(flags, absolute, errors),
     log: computeLogOptions(configuration),
   };
@@ -243,7 +248,6 @@ function readCluster(
   return {
     kubeconfigPath: absolute(kubeconfig),
     bootstrapKubeconfigPath: bootstrapKubeconfig === "" ? undefined : absolute(bootstrapKubeconfig),
-    certDirectory: absolute(readText(flags, "cert-dir", "/var/lib/kubelet/pki")),
     nodeLabels: readLabels(flags.get("node-labels")),
     registerSchedulable: flags.get("register-schedulable") !== false,
     cloudProvider: cloudProvider === "external" ? "external" : "",

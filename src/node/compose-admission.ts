@@ -1,3 +1,4 @@
+import { computeDeclaredFeatures } from "../api/declared-features.ts";
 import type { Node, Pod } from "../api/gen/types.ts";
 import { NODES } from "../api/kube-resource.ts";
 import { SECOND } from "../base/clock.ts";
@@ -15,6 +16,7 @@ import { computeNodeAllocatable, computeNodeCapacity } from "./node-status/node-
 import { createInitialNodeOptions, createNodeStatusSettings } from "./node-status/node-settings.ts";
 import type { NodeFacts } from "./runtime/config/node-facts.ts";
 import type { RuntimeHealth } from "./runtime/runtime-health.ts";
+import type { ShutdownNotice } from "./shutdown/shutdown-notice.ts";
 import { findRefusedVolume } from "./volumes/network/refused-volumes.ts";
 import type { PodState } from "./workers/pod-state.ts";
 
@@ -32,13 +34,14 @@ export interface AdmissionDeps {
   readonly cluster: Pick<ClusterParts, "kube" | "node"> | undefined;
   readonly health: Pick<RuntimeHealth, "runtime">;
   readonly workers: { states(): ReadonlyMap<string, PodState> };
+  readonly shutdown: Pick<ShutdownNotice, "admit">;
 }
 
 const READ_TIMEOUT_MS = 10 * SECOND;
 
 /** The node is the API server's, and before that is known, and on a node without one, what the machine is. */
 export async function composeAdmission(deps: AdmissionDeps, config: NodeAgentConfig): Promise<AdmissionParts> {
-  const { ports, inbox, cluster, health, workers } = deps;
+  const { ports, inbox, cluster, health, workers, shutdown } = deps;
   const { clock } = ports.host;
   const machineNode = await readMachineNode(ports, config);
   // Somebody else may have made the node, and its status is still on its way there.
@@ -62,12 +65,18 @@ export async function composeAdmission(deps: AdmissionDeps, config: NodeAgentCon
     freshNode,
   });
   const { allowedUnsafeSysctls = [] } = config.kubelet;
+  const { featureGates: gates } = config;
+  const declaredFeatures = () => computeDeclaredFeatures({ gates, runtime: health.runtime().features });
   const admit = createNodeAdmission(
     { timeline: deps.timeline, findRefusedVolume },
-    { allowedUnsafeSysctls, isAppArmorEnabled: deps.facts.appArmorEnabled },
+    {
+      allowedUnsafeSysctls,
+      isAppArmorEnabled: deps.facts.appArmorEnabled,
+      declaredFeatures: gates.NodeDeclaredFeatures ? declaredFeatures : undefined,
+    },
   );
   const parts = freshNode === undefined ? [] : [{ name: "node for admission", run: freshNode.run }];
-  return { admit: (pod) => findMisfit(pod) ?? admit(pod), parts };
+  return { admit: (pod) => findMisfit(pod) ?? admit(pod) ?? shutdown.admit(pod), parts };
 }
 
 /** The pod, while anything of it may run. */

@@ -10,6 +10,8 @@ import type { RuntimeParts } from "./compose-runtime.ts";
 import type { DesiredPods } from "./desired/desired-pods.ts";
 import type { LoopInbox } from "./loop/loop-inbox.ts";
 import type { KubePorts, NodeAgentPorts, Part } from "./node-agent-ports.ts";
+import type { NodeRegistration } from "./node-status/node-registration.ts";
+import type { ShutdownNotice } from "./shutdown/shutdown-notice.ts";
 import { createApiSource } from "./sources/api-source.ts";
 import type { PodSourceLoop, SnapshotListener } from "./sources/source-snapshot.ts";
 import type { PodStatuses } from "./status/pod-statuses.ts";
@@ -21,6 +23,7 @@ export interface ClusterParts {
   csi: CsiParts;
   /** The node's own object as it was last seen; undefined before. */
   node(): Node | undefined;
+  ownNode: Pick<NodeRegistration, "node" | "follow">;
   createSource(emit: SnapshotListener): PodSourceLoop;
   report(deps: ReportDeps): ClusterReporting;
 }
@@ -31,6 +34,7 @@ export interface ReportDeps {
   desired: DesiredPods;
   statuses: PodStatuses;
   runtime: Pick<RuntimeParts, "health" | "errors" | "volumes">;
+  shutdown: ShutdownNotice;
 }
 
 /** The reporting of pods and of the node. */
@@ -54,6 +58,7 @@ export function composeCluster(
     refs,
     csi,
     node: registration.node,
+    ownNode: registration,
     createSource: (emit) =>
       createApiSource(
         {
@@ -66,7 +71,7 @@ export function composeCluster(
         },
         config,
       ),
-    report({ runtime, ...pods }) {
+    report({ runtime, shutdown, ...pods }) {
       const { health, errors } = runtime;
       const reporting = composeReporting({ ports, kube, registration, ...pods }, config);
       const { recordNodeEvent } = reporting;
@@ -76,6 +81,7 @@ export function composeCluster(
         registration,
         health,
         errors,
+        shutdown,
         recordNodeEvent,
         csi,
         csiVolumes: runtime.volumes.csi,
@@ -88,6 +94,7 @@ export function composeCluster(
         judgement = next;
       };
       health.subscribe(judged);
+      shutdown.subscribe(node.syncNow);
       const certificates = composeCertificates(deps, config);
       const parts = [...refs.parts, ...csi.parts, ...reporting.parts, ...node.parts, ...certificates];
       return { ...reporting, judged, parts };
@@ -98,7 +105,7 @@ export function composeCluster(
 /** The client certificate is renewed in its file, where the clients notice it. */
 function composeCertificates(
   { ports, kube }: { ports: NodeAgentPorts; kube: KubePorts },
-  { kubelet, cluster, nodeName }: NodeAgentConfig,
+  { kubelet, cluster, nodeName, certDirectory }: NodeAgentConfig,
 ): Part[] {
   if (kubelet.rotateCertificates !== true || cluster === undefined) return [];
   const { host, log, metrics } = ports;
@@ -110,7 +117,7 @@ function composeCertificates(
       usages: ["digital signature", "client auth"],
       subject: () => ({ commonName: `system:node:${nodeName}`, organizations: ["system:nodes"] }),
       pairName: "kubelet-client",
-      certDirectory: cluster.certDirectory,
+      certDirectory,
     },
   );
   return [{ name: "client certificate", run: rotation.run }];

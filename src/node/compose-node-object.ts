@@ -16,6 +16,7 @@ import { computeNodeStatus } from "./node-status/node-status.ts";
 import { createNodeStatusReader, type VolumesOfNode } from "./node-status/node-status-reader.ts";
 import { createPodNetwork } from "./runtime/pod-network.ts";
 import type { RuntimeHealth } from "./runtime/runtime-health.ts";
+import type { ShutdownNotice } from "./shutdown/shutdown-notice.ts";
 import type { CsiPlugin } from "./volumes/csi/csi-plugin.ts";
 
 const HEARTBEAT_TIMEOUT_MS = 10 * SECOND;
@@ -35,6 +36,7 @@ export interface NodeObjectDeps {
   health: RuntimeHealth;
   /** Why pods cannot be run now. */
   errors(): readonly string[];
+  shutdown: Pick<ShutdownNotice, "errors">;
   recordNodeEvent(decision: Decision): void;
   csi: CsiParts;
   csiVolumes: CsiPlugin | undefined;
@@ -78,7 +80,10 @@ export function composeNodeObject(deps: NodeObjectDeps, config: NodeAgentConfig)
     },
     { maxImages: kubelet.nodeStatusMaxImages ?? -1 },
   );
-  const errors = () => [...deps.errors(), ...[csi.error()].filter((error) => error !== undefined)];
+  const errors = () => {
+    const storage = [csi.error()].filter((error) => error !== undefined);
+    return [...deps.errors(), ...storage, ...deps.shutdown.errors()];
+  };
   const volumes = async () => await readVolumes(csiVolumes);
   const reader = createNodeStatusReader(
     { machine, log, runtime: health.runtime, images: images.images, errors, volumes },

@@ -6,10 +6,11 @@ import { createTimeline, type Timeline } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
 import type { Rejection } from "./admission/admission.ts";
 import { composeAdmission } from "./compose-admission.ts";
-import { composeCluster } from "./compose-cluster.ts";
+import { type ClusterParts, composeCluster } from "./compose-cluster.ts";
 import { composeEviction } from "./compose-eviction.ts";
 import { composePods } from "./compose-pods.ts";
 import { composeRuntime, type RuntimeParts } from "./compose-runtime.ts";
+import { composeShutdown } from "./compose-shutdown.ts";
 import { composeSources } from "./compose-sources.ts";
 import { type LoadedProviders, loadCredentialProviders } from "./credential-providers/load-providers.ts";
 import { createDesiredPods } from "./desired/desired-pods.ts";
@@ -25,6 +26,7 @@ import { removeLogsOfUid } from "./runtime/container-logs.ts";
 import { readNodeFacts } from "./runtime/read-node-facts.ts";
 import { makeRootDirectories } from "./runtime/root-directories.ts";
 import type { NodeView } from "./server/handlers.ts";
+import { createShutdownNotice } from "./shutdown/shutdown-notice.ts";
 import { createPodStatuses, type PodStatuses } from "./status/pod-statuses.ts";
 import type { PodWorkers } from "./workers/pod-workers.ts";
 
@@ -35,6 +37,8 @@ export interface NodeAgent {
    */
   run(signal: AbortSignal): Promise<void>;
   view: NodeView;
+  /** The node's own object, as it was last seen, and whoever follows it; undefined without an API server. */
+  ownNode: ClusterParts["ownNode"] | undefined;
   /** What it keeps in memory of its pods, to be looked at: the simulator checks every change, and that nothing stays. */
   memory: NodeAgentMemory;
 }
@@ -66,11 +70,14 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   const { sources, names } = composeSources(sourceDeps, config);
   const desired = createDesiredPods({ clock, log, timeline }, { sources: names });
   const statuses = createPodStatuses({ clock });
-  const reporting = cluster?.report({ timeline, desired, statuses, runtime });
-  const onFinished = reporting?.finished;
-  const workers = composePods({ ports, timeline, inbox, facts, parts: runtime, statuses, onFinished }, config);
+  const shutdown = createShutdownNotice();
+  const reporting = cluster?.report({ timeline, desired, statuses, runtime, shutdown });
+  const podDeps = { ports, timeline, inbox, facts, parts: runtime, statuses, onFinished: reporting?.finished };
+  const workers = composePods(podDeps, config);
   const eviction = composeEviction({ ports, timeline, workers, cache }, config);
-  const admission = await composeAdmission({ ports, timeline, facts, inbox, cluster, health, workers }, config);
+  const shutdownParts = composeShutdown({ ports, notice: shutdown, workers, reporting }, config);
+  const admissionDeps = { ports, timeline, facts, inbox, cluster, health, workers, shutdown };
+  const admission = await composeAdmission(admissionDeps, config);
   const loop = createSyncLoop({
     clock,
     log,
@@ -115,10 +122,11 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
       statuses,
       workers,
       health,
-      errors,
+      errors: () => [...errors(), ...shutdown.errors()],
       loop,
       pleg,
     }),
+    ownNode: cluster?.ownNode,
     memory: { workers, statuses, cache, references: cluster?.refs, deliveries: reporting },
     async run(signal) {
       await makeRootDirectories({ files: host.files, log }, config.rootDirectory);
@@ -127,6 +135,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
         ...runtime.parts,
         ...admission.parts,
         ...eviction,
+        ...shutdownParts,
         { name: "sync loop", run: loop.run },
       ];
       const between = [workers.stop, async () => await reporting?.flush()];

@@ -28,8 +28,11 @@ export interface NodeUnderTest {
   readonly manifests: string;
   readonly containerd: Containerd;
   readonly cri: Cri;
-  /** Starts the node agent and waits until it answers. `flags` are added to the usual ones. */
-  start(flags?: readonly string[]): Promise<void>;
+  /**
+   * Starts the node agent and waits until it answers. `flags` are added to the usual ones; `program` are arguments of
+   * Node.js, of another program that takes the same command line.
+   */
+  start(flags?: readonly string[], program?: readonly string[]): Promise<void>;
   /** SIGTERM and the exit code. */
   stop(): Promise<number | null>;
   kill(): Promise<void>;
@@ -149,8 +152,8 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
       return containerd;
     },
     cri,
-    async start(more = []) {
-      const args = ["--enable-source-maps", PROGRAM, "kubelet", ...flags(), ...more];
+    async start(more = [], program = [PROGRAM]) {
+      const args = ["--enable-source-maps", ...program, "kubelet", ...flags(), ...more];
       const [command = process.execPath, ...rest] = [...containerd.enterMountNamespace, process.execPath, ...args];
       const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
       const child = spawn(command, rest, { env, stdio: ["ignore", "pipe", "pipe"] });
@@ -229,7 +232,8 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
 }
 
 function kubeletConfiguration(podLogsDir: string, more: object = {}): string {
-  const kind = { apiVersion: "kubelet.config.k8s.io/v1beta1", kind: "KubeletConfiguration" };
+  // Several nodes share this machine: the port of the node's own API is for whoever tests that.
+  const kind = { apiVersion: "kubelet.config.k8s.io/v1beta1", kind: "KubeletConfiguration", enableServer: false };
   return JSON.stringify({ ...kind, podLogsDir, clusterDNS: ["10.96.0.10"], clusterDomain: "cluster.local", ...more });
 }
 

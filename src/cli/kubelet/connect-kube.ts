@@ -10,12 +10,15 @@ import {
   type HttpKubeClientOptions,
 } from "../../kube/http/create-http-kube-client.ts";
 import { readKubeconfig } from "../../kube/kubeconfig.ts";
+import type { KubeClient } from "../../kube/port.ts";
 import { bootstrapClientCertificate } from "../../node/certificates/bootstrap-client-certificate.ts";
 import type { KubePorts } from "../../node/node-agent-ports.ts";
 
 /** The clients of the API server. */
 export interface KubeLink {
   readonly ports: KubePorts;
+  /** For what the node's server asks about its own clients: they must not keep the node from its work. */
+  readonly reviews: KubeClient;
   close(): Promise<void>;
 }
 
@@ -27,6 +30,8 @@ export interface KubeLinkDeps {
 
 /** A watch is not bound by it; everything else is small. */
 const CALL_TIMEOUT_MS = 30_000;
+/** Somebody waits for it with an open connection. */
+const REVIEW_TIMEOUT_MS = 10_000;
 const USER_AGENT = `nodelet/${KUBELET_VERSION}`;
 
 /**
@@ -62,11 +67,17 @@ export async function connectKube(
     for (const other of [client, events]) other.reconnect();
   };
   const heartbeat = connect({ ...unlimited, timeoutMs: heartbeatTimeoutMs, onUnreachable });
+  const reviews = connect({
+    qps: kubelet.kubeAPIQPS ?? 0,
+    burst: kubelet.kubeAPIBurst,
+    timeoutMs: REVIEW_TIMEOUT_MS,
+  });
   return {
     ports: { client, heartbeat, events },
+    reviews,
     close: async () =>
       await runAll(
-        [client, heartbeat, events].map((one) => one.close),
+        [client, heartbeat, events, reviews].map((one) => one.close),
         "closing connections",
       ),
   };
@@ -84,8 +95,9 @@ async function bootstrap(
     { userAgent: USER_AGENT, qps: 0, burst: 0, timeoutMs: CALL_TIMEOUT_MS },
   );
   try {
-    const { certDirectory, kubeconfigPath } = cluster;
-    const options = { nodeName: config.nodeName, certDirectory, kubeconfigPath, bootstrapConnection };
+    const { kubeconfigPath } = cluster;
+    const { nodeName, certDirectory } = config;
+    const options = { nodeName, certDirectory, kubeconfigPath, bootstrapConnection };
     await bootstrapClientCertificate({ client, clock, random, log, files }, options, signal);
   } finally {
     await client.close();

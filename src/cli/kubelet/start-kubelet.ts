@@ -3,6 +3,7 @@ import { isAbort } from "../../base/abort.ts";
 import { messageOf, runAll } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { createMetrics } from "../../base/metrics.ts";
+import { runWithTasks } from "../../base/tasks.ts";
 import { KUBELET_VERSION } from "../../config/kubelet-version.ts";
 import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
 import { connectCri } from "../../cri/connect.ts";
@@ -12,17 +13,29 @@ import { watchOwnStops } from "../../cri/own-stops.ts";
 import { connectCsi } from "../../csi/connect.ts";
 import { createNodeHost } from "../../host/node/create-host.ts";
 import { listenHttp } from "../../host/node/listen-http.ts";
-import { createNodeAgent } from "../../node/compose.ts";
+import { listenSecure } from "../../host/node/listen-secure.ts";
+import { createNodeAgent, type NodeAgent } from "../../node/compose.ts";
 import { connectPluginRegistration } from "../../plugin-registration/connect.ts";
 import { connectKube, type KubeLink } from "./connect-kube.ts";
+import { type NodeApiServer, openNodeApi } from "./open-node-api.ts";
 import { serveNode } from "./serve-node.ts";
 import { watchProcess } from "./watch-process.ts";
+
+/** What neither a flag nor the configuration says, as upstream has it; a composition of one's own may. */
+export interface StartKubeletOptions {
+  /** Of a call of a storage driver. Default: that of `connectCsi`. */
+  readonly csiRequestTimeoutMs?: number;
+}
 
 /**
  * Builds the real ports, runs the node agent on them until SIGTERM or SIGINT, and closes them. Pods keep running. Returns
  * the exit code; rejects with what ended the node agent otherwise.
  */
-export async function startKubelet(config: NodeAgentConfig, log: Log): Promise<number> {
+export async function startKubelet(
+  config: NodeAgentConfig,
+  log: Log,
+  { csiRequestTimeoutMs }: StartKubeletOptions = {},
+): Promise<number> {
   process.title = "nodelet kubelet";
   // One signal stops everything, so as many listen to it as there are pods.
   setMaxListeners(0);
@@ -54,14 +67,16 @@ export async function startKubelet(config: NodeAgentConfig, log: Log): Promise<n
     kube = config.cluster && (await connectKube(config, config.cluster, { host, log, metrics, signal }));
     const plugins = {
       connectRegistration: connectPluginRegistration,
-      connectCsi: (driver: { endpoint: string; driverName: string }) => connectCsi({ ...driver, metrics }),
+      connectCsi: (driver: { endpoint: string; driverName: string }) =>
+        connectCsi({ ...driver, metrics, requestTimeoutMs: csiRequestTimeoutMs }),
     };
     const agent = await createNodeAgent({ host, cri, events, plugins, kube: kube?.ports, log, metrics }, config);
-    const servers = await serveNode(agent.view, config, { listen: listenHttp, log });
+    const nodePorts = { host, kube: kube?.ports, log, metrics };
+    const api = await openNodeApi({ ports: nodePorts, agent, reviews: kube?.reviews, listen: listenSecure }, config);
     try {
-      await agent.run(watch.signal);
+      await runServed({ agent, api, config, log }, watch.signal);
     } finally {
-      await servers.close();
+      await api?.close();
     }
     log.info("Kubelet stopped, pods keep running");
     return 0;
@@ -78,5 +93,21 @@ export async function startKubelet(config: NodeAgentConfig, log: Log): Promise<n
     await runAll(closers, "stopping").catch((error: unknown) =>
       log.warn("A connection did not close", { error: messageOf(error) }),
     );
+  }
+}
+
+/** The agent with its servers around it; a crash of either ends both. */
+async function runServed(
+  { agent, api, config, log }: { agent: NodeAgent; api: NodeApiServer | undefined; config: NodeAgentConfig; log: Log },
+  signal: AbortSignal,
+): Promise<void> {
+  const servers = await serveNode(agent.view, config, { listen: listenHttp, log });
+  try {
+    await runWithTasks(signal, async (tasks, inner) => {
+      if (api !== undefined) tasks.spawn("node API", async () => await api.run(inner));
+      await agent.run(inner);
+    });
+  } finally {
+    await servers.close();
   }
 }

@@ -5,6 +5,16 @@ export interface StandaloneKubelet {
   podLogs: string;
   /** 0 turns the server off. */
   healthzPort: number;
+  /** The node's own API; undefined: none. */
+  server: NodeApiChoices | undefined;
+}
+
+/** Who may use the node's API is asked of the cluster, which is what KubeletConfiguration says without more words. */
+export interface NodeApiChoices {
+  address: string;
+  port: number;
+  /** File of the cluster's own authority: its certificates are believed. */
+  clientAuthority: string;
 }
 
 /**
@@ -20,10 +30,16 @@ export function computeKubeletConfig(options: StandaloneKubelet): string {
     podLogsDir: options.podLogs,
     healthzBindAddress: "127.0.0.1",
     healthzPort: options.healthzPort,
-    enableServer: false,
+    ...computeServer(options.server),
     failSwapOn: false,
     failCgroupV1: false,
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   return `# Written by "nodelet up" at every start; changes are lost.\n${lines.join("\n")}\n`;
+}
+
+function computeServer(server: NodeApiChoices | undefined) {
+  if (server === undefined) return { enableServer: false };
+  const { address, port, clientAuthority } = server;
+  return { address, port, authentication: { x509: { clientCAFile: clientAuthority } } };
 }

@@ -44,7 +44,9 @@ export async function runStandaloneNode(layout: StateLayout, options: NodeOption
   );
   // The endpoint and the mount namespace are the same for every containerd that is started on this directory.
   const { endpoint, enterMountNamespace } = containerd;
-  const launchAgent = async () => await startAgent(layout, { ...options, endpoint, enterMountNamespace, log, signal });
+  // Whoever opens the cluster's API to the network opens the node's as well.
+  const agentOptions = { ...options, serverAddress: options.apiAddress, endpoint, enterMountNamespace, log, signal };
+  const launchAgent = async () => await startAgent(layout, agentOptions);
   let agent: Awaited<ReturnType<typeof launchAgent>>;
   try {
     const startedAt = clock.monotonic();

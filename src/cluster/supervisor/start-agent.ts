@@ -1,8 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import type { Log } from "../../base/log.ts";
 import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
+import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../processes/run-time.ts";
 import { untilReady } from "../processes/until-ready.ts";
 import { readNodeReport } from "../status/node-report.ts";
+import { choosePort } from "./choose-port.ts";
 import { computeKubeletConfig } from "./kubelet-config.ts";
 import type { StateLayout } from "./state-layout.ts";
 
@@ -16,6 +18,8 @@ export interface AgentOptions {
   enterMountNamespace: readonly string[];
   manifests: string;
   healthzPort: number;
+  /** Where the node's own API listens, on port 10250 unless that is taken. Default: nowhere. */
+  serverAddress?: string;
   /** Further kubelet flags, after ours. */
   kubeletArguments: readonly string[];
   log: Log;
@@ -23,17 +27,17 @@ export interface AgentOptions {
   signal: AbortSignal;
 }
 
+const KUBELET_PORT = 10_250;
 const READY_TIMEOUT_MS = 60_000;
 const STOP_GRACE_PERIOD_MS = 10_000;
-/** Four, as Node.js has by default, could all be waiting for volumes of servers that are away. */
-const FILE_ACCESS_PLACES = "16";
 
 /** Starts the node agent and resolves when it answers. Rejects with `exited` or `start-timed-out` and the log's end. */
 export async function startAgent(layout: StateLayout, options: AgentOptions): Promise<Daemon> {
   await mkdir(layout.kubeletRoot, { recursive: true, mode: 0o750 });
   await mkdir(layout.podLogs, { recursive: true, mode: 0o755 });
   const { endpoint, manifests, healthzPort } = options;
-  const config = computeKubeletConfig({ endpoint, manifests, podLogs: layout.podLogs, healthzPort });
+  const server = await chooseServer(layout, options.serverAddress);
+  const config = computeKubeletConfig({ endpoint, manifests, podLogs: layout.podLogs, healthzPort, server });
   await writeFile(layout.kubeletConfig, config, { mode: 0o600 });
   const [command = process.execPath, ...args] = [...options.enterMountNamespace, ...agentCommand(layout, options)];
   // Node.js would load these certificates at every start; nothing here speaks TLS to the outside.
@@ -42,7 +46,7 @@ export async function startAgent(layout: StateLayout, options: AgentOptions): Pr
     ...agentIdentity(layout),
     command,
     args,
-    environment: { UV_THREADPOOL_SIZE: FILE_ACCESS_PLACES, ...environment },
+    environment: { ...RUN_TIME_ENVIRONMENT, ...environment },
     logFile: layout.agentLog,
     log: options.log,
   });
@@ -67,16 +71,20 @@ export async function endAgent(layout: StateLayout, log: Log): Promise<void> {
   await endDaemon({ ...agentIdentity(layout), log });
 }
 
+async function chooseServer({ clusterAuthority }: StateLayout, address: string | undefined) {
+  if (address === undefined) return undefined;
+  return { address, port: await choosePort(address, KUBELET_PORT), clientAuthority: clusterAuthority };
+}
+
 function agentIdentity(layout: StateLayout) {
   return { pidFile: layout.agentPidFile, gracePeriodMs: STOP_GRACE_PERIOD_MS };
 }
 
-/** A small young generation halves what the agent holds; it allocates little and in bursts. */
 function agentCommand(layout: StateLayout, options: AgentOptions): string[] {
   return [
     process.execPath,
-    ...(options.nodeFlags ?? process.execArgv).filter((argument) => !argument.startsWith("--max-semi-space-size")),
-    "--max-semi-space-size=2",
+    ...(options.nodeFlags ?? process.execArgv).filter((argument) => !RUN_TIME_FLAGS.includes(argument)),
+    ...RUN_TIME_FLAGS,
     options.entry,
     "kubelet",
     `--config=${layout.kubeletConfig}`,

@@ -16,7 +16,7 @@ afterEach(async () => {
 
 describe("the node agent's configuration", () => {
   it("names the runtime, the manifests and the health server, and accepts swap", () => {
-    const options = { endpoint: "unix:///s", manifests: '/m: "x"', podLogs: "/l", healthzPort: 0 };
+    const options = { endpoint: "unix:///s", manifests: '/m: "x"', podLogs: "/l", healthzPort: 0, server: undefined };
     expect(computeKubeletConfig(options)).toMatchInlineSnapshot(`
       "# Written by "nodelet up" at every start; changes are lost.
       apiVersion: "kubelet.config.k8s.io/v1beta1"
@@ -31,6 +31,14 @@ describe("the node agent's configuration", () => {
       failCgroupV1: false
       "
     `);
+  });
+
+  it("serves the node's API to whom the cluster knows", () => {
+    const server = { address: "127.0.0.1", port: 10_250, clientAuthority: "/ca.crt" };
+    const text = computeKubeletConfig({ endpoint: "e", manifests: "m", podLogs: "/l", healthzPort: 0, server });
+    expect(text).toContain('address: "127.0.0.1"\nport: 10250\n');
+    expect(text).toContain('authentication: {"x509":{"clientCAFile":"/ca.crt"}}\n');
+    expect(text).not.toMatch(/enableServer|anonymous|AlwaysAllow/);
   });
 });
 

@@ -10,6 +10,8 @@ export interface StateLayout {
   agentLog: string;
   /** Of the API server and its controllers: their store and certificates. */
   controlPlane: string;
+  /** The certificate of the cluster's authority, written by the control plane. */
+  clusterAuthority: string;
   controlPlaneLog: string;
   controlPlanePidFile: string;
   /** An administrator's, written by the control plane. */
@@ -43,6 +45,7 @@ export function computeStateLayout(directory: string): StateLayout {
     supervisorLog: join(directory, "nodelet.log"),
     agentLog: join(directory, "agent.log"),
     controlPlane: join(directory, "control-plane"),
+    clusterAuthority: join(directory, "control-plane", "pki", "ca.crt"),
     controlPlaneLog: join(directory, "control-plane.log"),
     controlPlanePidFile: join(directory, "control-plane.pid"),
     kubeconfig: join(directory, "kubeconfig"),

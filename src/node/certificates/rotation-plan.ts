@@ -42,11 +42,13 @@ function normalForm(subject: CertificateSubject | undefined): string {
 
 /**
  * Whom a node's serving certificate names, by the addresses of its node object (`addressesToHostnamesAndIPs` of
- * pkg/kubelet/certificate). Undefined without any IP address: then none is requested, as upstream has it by default.
+ * pkg/kubelet/certificate). Undefined without any IP address: then none is requested, unless names alone suffice
+ * (`AllowDNSOnlyNodeCSR`).
  */
 export function computeServingSubject(
   nodeName: string,
   addresses: readonly NodeAddress[],
+  { allowsNamesOnly = false }: { readonly allowsNamesOnly?: boolean } = {},
 ): CertificateSubject | undefined {
   const dnsNames = new Set<string>();
   const ipAddresses = new Set<string>();
@@ -57,6 +59,6 @@ export function computeServingSubject(
     if (isAddress && /^(Hostname|ExternalIP|InternalIP)$/.test(type)) ipAddresses.add(address);
     if ((type === "Hostname" && !isAddress) || /^(ExternalDNS|InternalDNS)$/.test(type)) dnsNames.add(address);
   }
-  if (ipAddresses.size === 0) return undefined;
+  if (ipAddresses.size === 0 && !(allowsNamesOnly && dnsNames.size > 0)) return undefined;
   return { ...nodeSubject(nodeName), dnsNames: [...dnsNames].sort(), ipAddresses: [...ipAddresses].sort() };
 }

@@ -25,6 +25,8 @@ export interface NodeRegistration {
   observe(node: Node): void;
   /** Called with the first object, and with each that is another of the name: what was made for the old one is void. */
   subscribe(listener: (node: Node) => void): () => void;
+  /** Called with every version that is observed. */
+  follow(listener: (node: Node) => void): () => void;
 }
 
 export interface NodeRegistrationDeps {
@@ -63,12 +65,14 @@ export function createNodeRegistration(deps: NodeRegistrationDeps, options: Node
   });
 
   const listeners = new Set<(node: Node) => void>();
+  const followers = new Set<(node: Node) => void>();
 
   const observe = (node: Node) => {
     const isAnother = latest?.metadata?.uid !== node.metadata?.uid;
     latest = node;
     announce(node);
     if (isAnother) for (const listener of [...listeners]) listener(node);
+    for (const follower of [...followers]) follower(node);
   };
 
   const find = async (signal: AbortSignal) => client.get(NODES, name, { signal, timeoutMs: options.timeoutMs });
@@ -122,6 +126,10 @@ export function createNodeRegistration(deps: NodeRegistrationDeps, options: Node
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    follow(listener) {
+      followers.add(listener);
+      return () => followers.delete(listener);
     },
   };
 }

@@ -85,7 +85,7 @@ function route(routes: Routes): HttpHandler {
   return async ({ method, path }) => {
     const handle = Object.hasOwn(routes, path) ? routes[path] : undefined;
     if (handle === undefined) return { status: 404, body: "404 page not found\n" };
-    if (method !== "GET" && method !== "HEAD") return { status: 405, body: "405 method not allowed\n" };
+    if (method !== "GET" && method !== "HEAD") return { status: 405, body: "405: Method Not Allowed" };
     return await handle();
   };
 }

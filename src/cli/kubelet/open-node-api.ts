@@ -1,0 +1,74 @@
+import { CodedError, messageOf } from "../../base/errors.ts";
+import { runWithTasks } from "../../base/tasks.ts";
+import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
+import type { ListenSecure, SecureServer } from "../../host/secure-server.ts";
+import {
+  composeNodeServer,
+  findServerProblem,
+  type NodeServer,
+  type NodeServerDeps,
+} from "../../node/compose-server.ts";
+
+/** The node's own API, which is being served. */
+export interface NodeApiServer {
+  /** Keeps certificate and authorities up to date until the signal fires; rejects when that crashes. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Ends open connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the node's API where the configuration wants it. Undefined where it does not, and where a node without a cluster
+ * has nobody to ask who may come in. Rejects when it cannot listen: the message says which flag moves it.
+ */
+export async function openNodeApi(
+  { listen, ...deps }: NodeServerDeps & { listen: ListenSecure },
+  config: NodeAgentConfig,
+): Promise<NodeApiServer | undefined> {
+  const { kubelet } = config;
+  const { log } = deps.ports;
+  if (kubelet.enableServer !== true) return undefined;
+  const problem = findServerProblem(config);
+  if (problem !== undefined && config.cluster !== undefined) throw new CodedError("no-access", problem);
+  if (problem !== undefined) {
+    log.info("The node's API is not served", { port: kubelet.port, reason: problem });
+    return undefined;
+  }
+  const node = await composeNodeServer(deps, config);
+  const { asksForCertificate } = node;
+  const options = { address: kubelet.address, port: kubelet.port, ...config.tls, asksForCertificate };
+  const badConnection = (reason: string, remoteAddress: string) =>
+    log.debug("A connection to the node's API came to nothing", { remoteAddress, error: reason }, 2);
+  const server = await listen(options, node.identity(), { request: node.handler, badConnection }).catch(
+    (error: unknown) => {
+      const mend = "port, --port; enableServer, --enable-server=false for none";
+      throw new CodedError("listen-failed", `node API: ${messageOf(error)} (${mend})`, { cause: error });
+    },
+  );
+  log.debug("Listening", { server: "node API", address: kubelet.address, port: server.port }, 2);
+  return {
+    run: async (signal) => await run({ node, server, log }, signal),
+    close: async () => await server.close(),
+  };
+}
+
+async function run(
+  { node, server, log }: { node: NodeServer; server: SecureServer; log: NodeServerDeps["ports"]["log"] },
+  signal: AbortSignal,
+): Promise<void> {
+  const stop = node.subscribe(() => {
+    try {
+      server.use(node.identity());
+    } catch (error) {
+      log.error("TLS cannot use the new certificate, the old one is served on", { error: messageOf(error) });
+    }
+  });
+  try {
+    await runWithTasks(signal, async (tasks, inner) => {
+      for (const part of node.parts) tasks.spawn(part.name, async () => await part.run(inner));
+      await tasks.settled();
+    });
+  } finally {
+    stop();
+  }
+}

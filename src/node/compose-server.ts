@@ -1,0 +1,177 @@
+import type { Log } from "../base/log.ts";
+import { encodeKubeletConfiguration } from "../config/encode-configuration.ts";
+import type { NodeAgentConfig } from "../config/node-agent-config.ts";
+import type { SecureHandler, ServingIdentity } from "../host/secure-server.ts";
+import type { KubeClient } from "../kube/port.ts";
+import { createCertificateRotation } from "./certificates/certificate-rotation.ts";
+import { type ClientAuthority, createClientAuthority } from "./certificates/client-authority.ts";
+import { ensureServingCertificate } from "./certificates/ensure-serving-certificate.ts";
+import { computeServingSubject } from "./certificates/rotation-plan.ts";
+import {
+  createFixedCertificate,
+  createFollowedCertificate,
+  createRotatedCertificate,
+  readPairFiles,
+  type ServingCertificate,
+} from "./certificates/serving-certificate.ts";
+import type { NodeAgent } from "./compose.ts";
+import type { NodeAgentPorts, Part } from "./node-agent-ports.ts";
+import { createAuthenticator, createTokenReviews } from "./server/authenticate.ts";
+import { allowAlways, createAccessReviews } from "./server/authorize.ts";
+import { createReadOnlyHandler } from "./server/handlers.ts";
+import { createNodeApi } from "./server/node-api.ts";
+
+/** The node's own API, ready to be listened for. */
+export interface NodeServer {
+  handler: SecureHandler;
+  asksForCertificate: boolean;
+  identity(): ServingIdentity;
+  /** Called after each change of the identity. */
+  subscribe(listener: () => void): () => void;
+  parts: readonly Part[];
+}
+
+export interface NodeServerDeps {
+  ports: Pick<NodeAgentPorts, "host" | "kube" | "log" | "metrics">;
+  agent: Pick<NodeAgent, "view" | "ownNode">;
+  /** What authentication and authorization are asked of; undefined: there is no API server. */
+  reviews: KubeClient | undefined;
+}
+
+/** Why the configuration gives nobody who could be let in, so that there is no server; undefined where it does. */
+export function findServerProblem({ kubelet, cluster }: NodeAgentConfig): string | undefined {
+  if (cluster !== undefined) {
+    const { x509, webhook, anonymous } = kubelet.authentication;
+    const isOpen = x509.clientCAFile !== "" || webhook.enabled === true || anonymous.enabled === true;
+    return isOpen ? undefined : "No authentication method configured";
+  }
+  // A Go kubelet refuses to start by these words; a node without a cluster has pods to run all the same.
+  if (kubelet.authentication.webhook.enabled === true) return "no client provided, cannot use webhook authentication";
+  if (kubelet.authorization.mode === "Webhook") return "no client provided, cannot use webhook authorization";
+  return undefined;
+}
+
+/** Builds the node's own API. Rejects where a file that the configuration names is not there or of no use. */
+export async function composeNodeServer(deps: NodeServerDeps, config: NodeAgentConfig): Promise<NodeServer> {
+  const { host, log } = deps.ports;
+  const { clock, files } = host;
+  const { kubelet } = config;
+  const { clientCAFile } = kubelet.authentication.x509;
+  const authority = clientCAFile === "" ? undefined : await createClientAuthority({ files, clock, log }, clientCAFile);
+  const certificate = await composeServingCertificate(deps, config);
+  const configz = JSON.stringify({
+    kubeletconfig: {
+      kind: "KubeletConfiguration",
+      apiVersion: "kubelet.config.k8s.io/v1beta1",
+      ...encodeKubeletConfiguration(kubelet),
+    },
+  });
+  return {
+    handler: createNodeApi(
+      {
+        ...composeAccess(deps, config),
+        readOnly: createReadOnlyHandler(deps.agent.view),
+        configz: () => configz,
+        clock,
+        log,
+      },
+      {
+        debuggingHandlers: kubelet.enableDebuggingHandlers === true,
+        systemLogHandler: kubelet.enableSystemLogHandler === true,
+      },
+    ),
+    asksForCertificate: authority !== undefined,
+    identity: () => ({ pair: certificate.current(), clientAuthorityPem: authority?.current() }),
+    subscribe(listener) {
+      const stops = [certificate.subscribe(listener), authority?.subscribe(listener)];
+      return () => {
+        for (const stop of stops) stop?.();
+      };
+    },
+    parts: partsOf(certificate, authority),
+  };
+}
+
+function partsOf(certificate: ServingCertificate, authority: ClientAuthority | undefined): Part[] {
+  const own = { name: "serving certificate", run: certificate.run };
+  return authority === undefined ? [own] : [own, { name: "client authorities", run: authority.run }];
+}
+
+function composeAccess({ ports, reviews }: NodeServerDeps, { kubelet, nodeName }: NodeAgentConfig) {
+  const { clock } = ports.host;
+  const { authentication, authorization } = kubelet;
+  const asked = reviews && { client: reviews, clock };
+  const { cacheAuthorizedTTL, cacheUnauthorizedTTL } = authorization.webhook;
+  const ttl = { allowedTtlMs: cacheAuthorizedTTL, refusedTtlMs: cacheUnauthorizedTTL };
+  const reviewToken =
+    authentication.webhook.enabled === true && asked !== undefined
+      ? createTokenReviews(asked, { cacheTtlMs: authentication.webhook.cacheTTL })
+      : undefined;
+  if (authorization.mode !== "AlwaysAllow" && asked === undefined) throw new Error("nobody can be authorized");
+  return {
+    authenticate: createAuthenticator({ clock, reviewToken }, { anonymous: authentication.anonymous.enabled === true }),
+    authorize:
+      asked && authorization.mode === "Webhook" ? createAccessReviews(asked, { nodeName, ...ttl }) : allowAlways,
+  };
+}
+
+async function composeServingCertificate(deps: NodeServerDeps, config: NodeAgentConfig): Promise<ServingCertificate> {
+  const { host, log } = deps.ports;
+  const { clock, files } = host;
+  const { kubelet, certDirectory, nodeName, featureGates } = config;
+  const { tlsCertFile: certificateFile, tlsPrivateKeyFile: keyFile } = kubelet;
+  const named = certificateFile === "" || keyFile === "" ? undefined : { certificateFile, keyFile };
+  if (kubelet.serverTLSBootstrap && deps.ports.kube !== undefined) {
+    const fallback = named && (await readPairFiles(files, named));
+    return composeRotation(deps, config, { fallback, log });
+  }
+  if (named === undefined) {
+    // As upstream: one file without the other is no certificate, and then there is the node's own.
+    const options = { certDirectory, hostName: nodeName };
+    return createFixedCertificate(await ensureServingCertificate({ files, clock, log }, options));
+  }
+  const first = await readPairFiles(files, named);
+  if (!featureGates.ReloadKubeletServerCertificateFile) return createFixedCertificate(first);
+  return createFollowedCertificate({ files, clock, log }, { ...named, first });
+}
+
+function composeRotation(
+  { ports, agent }: NodeServerDeps,
+  { certDirectory, nodeName, featureGates }: NodeAgentConfig,
+  options: { fallback: ReturnType<ServingCertificate["current"]>; log: Log },
+): ServingCertificate {
+  const { host, log, metrics, kube } = ports;
+  const { clock, random, files } = host;
+  if (kube === undefined) throw new Error("a certificate is requested, and there is no API server");
+  const addresses = () => agent.ownNode?.node()?.status?.addresses ?? [];
+  const allowsNamesOnly = featureGates.AllowDNSOnlyNodeCSR;
+  const rotation = createCertificateRotation(
+    { client: kube.client, clock, random, files, log, metrics },
+    {
+      signerName: "kubernetes.io/kubelet-serving",
+      usages: ["digital signature", "server auth"],
+      subject: () => computeServingSubject(nodeName, addresses(), { allowsNamesOnly }),
+      pairName: "kubelet-server",
+      certDirectory,
+    },
+  );
+  let known = "";
+  return createRotatedCertificate(
+    {
+      ...rotation,
+      async run(signal) {
+        const stop = agent.ownNode?.follow(() => {
+          const now = JSON.stringify(addresses());
+          if (now !== known) rotation.reconsider();
+          known = now;
+        });
+        try {
+          await rotation.run(signal);
+        } finally {
+          stop?.();
+        }
+      },
+    },
+    options,
+  );
+}

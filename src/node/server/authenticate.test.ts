@@ -1,0 +1,135 @@
+import { expect, it } from "vitest";
+import { createFakeClock } from "../../host/fake/fake-clock.ts";
+import type { SecurePeer } from "../../host/secure-server.ts";
+import { createFakeReviews } from "./__fixtures__/fake-reviews.ts";
+import { createAuthenticator, createTokenReviews, type ReviewToken } from "./authenticate.ts";
+
+const NOW = Date.UTC(2026, 0, 1);
+const signal = new AbortController().signal;
+const alice: SecurePeer = {
+  kind: "verified",
+  commonName: "alice",
+  organizations: ["dev"],
+  fingerprint: "0a",
+  notAfter: NOW + 1,
+};
+const reviewToken: ReviewToken = async (token) => {
+  if (token === "away") throw new Error("connect ECONNREFUSED");
+  return token === "good" ? { name: "bob", groups: ["ops"], extra: {} } : undefined;
+};
+
+const aliceUser = {
+  name: "alice",
+  groups: ["dev", "system:authenticated"],
+  extra: { "authentication.kubernetes.io/credential-id": ["X509SHA256=0a"] },
+};
+const bobUser = { name: "bob", groups: ["ops", "system:authenticated"], extra: {} };
+const anonymousUser = { name: "system:anonymous", groups: ["system:unauthenticated"], extra: {} };
+
+it.each<[string, { peer?: SecurePeer; authorization?: string; anonymous?: boolean }, object]>([
+  ["a client certificate", { peer: alice }, aliceUser],
+  ["a certificate before a token", { peer: alice, authorization: "Bearer good" }, aliceUser],
+  ["a token", { authorization: "Bearer good" }, bobUser],
+  ["a token of another case", { authorization: "  bearer good  " }, bobUser],
+  [
+    "a token where the certificate is not believed",
+    { peer: { kind: "unverified", reason: "x" }, authorization: "Bearer good" },
+    bobUser,
+  ],
+  [
+    "a token where the certificate is nobody's",
+    { peer: { ...alice, commonName: "" }, authorization: "Bearer good" },
+    bobUser,
+  ],
+  ["nothing", { anonymous: true }, anonymousUser],
+  ["an empty token", { authorization: "Bearer ", anonymous: true }, anonymousUser],
+  ["another scheme", { authorization: "Basic Z29vZDo=", anonymous: true }, anonymousUser],
+])("takes %s", async (_, { peer, authorization, anonymous = false }, user) => {
+  const authenticate = createAuthenticator({ clock: { now: () => NOW }, reviewToken }, { anonymous });
+  expect(await authenticate({ peer, authorization, signal })).toEqual({ kind: "user", user });
+});
+
+it.each<[string, { peer?: SecurePeer; authorization?: string; anonymous?: boolean }, string | undefined]>([
+  ["nothing", {}, undefined],
+  ["a bad token, anonymous or not", { authorization: "Bearer bad", anonymous: true }, "invalid bearer token"],
+  ["a token that cannot be looked at", { authorization: "Bearer away", anonymous: true }, "connect ECONNREFUSED"],
+  [
+    "a certificate of others, anonymous or not",
+    { peer: { kind: "unverified", reason: "SELF_SIGNED" }, anonymous: true },
+    "client certificate: SELF_SIGNED",
+  ],
+  ["a certificate that ended meanwhile", { peer: { ...alice, notAfter: NOW } }, "client certificate has expired"],
+  ["a certificate of nobody", { peer: { ...alice, commonName: "" } }, undefined],
+])("refuses %s", async (_, { peer, authorization, anonymous = false }, reason) => {
+  const authenticate = createAuthenticator({ clock: { now: () => NOW }, reviewToken }, { anonymous });
+  expect(await authenticate({ peer, authorization, signal })).toEqual({ kind: "refused", reason });
+});
+
+it("looks at no token where there is nobody to ask", async () => {
+  const authenticate = createAuthenticator({ clock: { now: () => NOW }, reviewToken: undefined }, { anonymous: true });
+  const answer = await authenticate({ peer: undefined, authorization: "Bearer good", signal });
+  expect(answer).toEqual({ kind: "user", user: anonymousUser });
+});
+
+function createRig() {
+  const clock = createFakeClock();
+  const reviews = createFakeReviews();
+  return { clock, ...reviews, review: createTokenReviews({ client: reviews.client, clock }, { cacheTtlMs: 120_000 }) };
+}
+
+it("asks once for all who wait, and keeps the answer for its time", async () => {
+  const { clock, review, asked, answer } = createRig();
+  const both = Promise.all([review("t", signal), review("t", signal)]);
+  await clock.settle();
+  expect(asked.map(({ spec }) => spec)).toEqual([{ token: "t" }]);
+  answer({ authenticated: true, user: { username: "bob", uid: "1", groups: ["ops"], extra: { a: ["b"] } } });
+  const bob = { name: "bob", uid: "1", groups: ["ops"], extra: { a: ["b"] } };
+  expect(await both).toEqual([bob, bob]);
+  await clock.advance(119_999);
+  expect(await review("t", signal)).toEqual(bob);
+  expect(asked).toHaveLength(1);
+  await clock.advance(1);
+  const again = review("t", signal);
+  await clock.settle();
+  answer({ authenticated: false });
+  expect(await again).toBeUndefined();
+  expect(await review("t", signal)).toBeUndefined();
+  expect(asked).toHaveLength(2);
+});
+
+it("keeps no error, neither the server's nor one of the way there", async () => {
+  const { clock, review, asked, answer } = createRig();
+  for (const status of [{ error: "[invalid bearer token]" }, new Error("[invalid bearer token]")]) {
+    const refused = expect(review("t", signal)).rejects.toThrow("[invalid bearer token]");
+    await clock.settle();
+    answer(status);
+    await refused;
+  }
+  expect(asked).toHaveLength(2);
+});
+
+it("does not wait for ever, and lets the request go", async () => {
+  const { clock, review, asked } = createRig();
+  const refused = expect(review("t", signal)).rejects.toMatchObject({ code: "review-timed-out" });
+  await clock.advance(10_000);
+  await refused;
+  expect(asked[0]?.signal?.aborted).toBe(true);
+  expect(clock.pendingTimers).toBe(0);
+});
+
+it("has a bound on what is under way, and takes more when there is room", async () => {
+  const { clock, review, asked, answer } = createRig();
+  const leaving = Array.from({ length: 64 }, () => new AbortController());
+  const waiting = leaving.map(async (client, index) => await review(`t${index}`, client.signal));
+  const left = Promise.allSettled(waiting);
+  await clock.settle();
+  await expect(review("one more", signal)).rejects.toMatchObject({ code: "too-many-reviews" });
+  for (const client of leaving) client.abort();
+  await left;
+  await clock.settle();
+  const next = review("one more", signal);
+  await clock.settle();
+  expect(asked).toHaveLength(65);
+  answer({ authenticated: false });
+  expect(await next).toBeUndefined();
+});

@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import type { TokenReview } from "../../api/gen/types.ts";
+import { TOKEN_REVIEWS } from "../../api/kube-resource.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { SecurePeer, SecureRequest } from "../../host/secure-server.ts";
+import type { KubeClient } from "../../kube/port.ts";
+import { createReviewCache } from "./review-cache.ts";
+
+/** Who asks, as authorization knows them. */
+export interface RequestUser {
+  readonly name: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+/** `refused` says why where credentials were shown; nothing where there were none. */
+export type Authentication =
+  | { readonly kind: "user"; readonly user: RequestUser }
+  | { readonly kind: "refused"; readonly reason: string | undefined };
+
+/** Rejects with AbortedError only, when the client has gone. */
+export type Authenticate = (
+  request: Pick<SecureRequest, "authorization" | "peer" | "signal">,
+) => Promise<Authentication>;
+
+/** Whom a token stands for; undefined for nobody. Rejects where it cannot be told, and where the server says why not. */
+export type ReviewToken = (token: string, signal: AbortSignal) => Promise<RequestUser | undefined>;
+
+const AUTHENTICATED = "system:authenticated";
+const UNAUTHENTICATED = "system:unauthenticated";
+const ANONYMOUS: RequestUser = { name: "system:anonymous", groups: [UNAUTHENTICATED], extra: {} };
+
+/**
+ * A client certificate first, then a bearer token; who shows neither may be anonymous, but who shows one that is not
+ * believed is nobody (authenticatorfactory/delegating.go of k8s.io/apiserver, `BuildAuthn` of cmd/kubelet/app/auth.go).
+ */
+export function createAuthenticator(
+  {
+    clock,
+    reviewToken,
+  }: {
+    readonly clock: Pick<Clock, "now">;
+    /** Undefined: no token counts. */
+    readonly reviewToken: ReviewToken | undefined;
+  },
+  { anonymous }: { readonly anonymous: boolean },
+): Authenticate {
+  return async ({ authorization, peer, signal }) => {
+    const reasons: string[] = [];
+    if (peer !== undefined) {
+      const judged = judgePeer(peer, clock.now());
+      if (judged.kind === "user") return judged;
+      if (judged.reason !== undefined) reasons.push(judged.reason);
+    }
+    const token = reviewToken && readBearerToken(authorization);
+    if (reviewToken !== undefined && token !== undefined) {
+      try {
+        const user = await reviewToken(token, signal);
+        if (user !== undefined) return { kind: "user", user: withGroup(user) };
+        reasons.push("invalid bearer token");
+      } catch (error) {
+        if (signal.aborted) throw error;
+        reasons.push(error instanceof Error ? error.message : String(error));
+      }
+    }
+    if (reasons.length > 0) return { kind: "refused", reason: reasons.join(", ") };
+    return anonymous ? { kind: "user", user: ANONYMOUS } : { kind: "refused", reason: undefined };
+  };
+}
+
+function judgePeer(peer: SecurePeer, now: number): Authentication {
+  if (peer.kind === "unverified") return refused(`client certificate: ${peer.reason}`);
+  if (peer.notAfter <= now) return refused("client certificate has expired");
+  const { commonName, organizations, fingerprint } = peer;
+  // Not wrong, but nobody's.
+  if (commonName === "") return refused(undefined);
+  const extra = { "authentication.kubernetes.io/credential-id": [`X509SHA256=${fingerprint}`] };
+  return { kind: "user", user: withGroup({ name: commonName, groups: organizations, extra }) };
+}
+
+const refused = (reason: string | undefined): Authentication => ({ kind: "refused", reason });
+
+function withGroup(user: RequestUser): RequestUser {
+  const hasOne = user.groups.includes(AUTHENTICATED) || user.groups.includes(UNAUTHENTICATED);
+  return hasOne || user.name === ANONYMOUS.name ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
+}
+
+/** Undefined where the header is not there, is of another scheme, or has nothing in it. */
+function readBearerToken(authorization: string | undefined): string | undefined {
+  const [scheme = "", token = ""] = (authorization ?? "").trim().split(" ");
+  return scheme.toLowerCase() === "bearer" && token !== "" ? token : undefined;
+}
+
+/**
+ * Asks the API server. What it says of a token holds for `cacheTtlMs`, a plain no included; an error is nothing that
+ * could be kept.
+ */
+export function createTokenReviews(
+  { client, clock }: { readonly client: Pick<KubeClient, "create">; readonly clock: Clock },
+  { cacheTtlMs }: { readonly cacheTtlMs: number },
+): ReviewToken {
+  const reviews = createReviewCache<RequestUser | undefined>(clock);
+  return async (token, signal) => {
+    // Tokens are not kept in memory for longer than their requests.
+    const key = createHash("sha256").update(token).digest("base64");
+    return await reviews.ask(key, signal, async (shared) => {
+      const review: TokenReview = {
+        apiVersion: "authentication.k8s.io/v1",
+        kind: "TokenReview",
+        metadata: {},
+        spec: { token },
+      };
+      const { status = {} } = await client.create(TOKEN_REVIEWS, review, { signal: shared });
+      if (status.authenticated !== true) {
+        if (status.error !== undefined && status.error !== "") throw new Error(status.error);
+        return { answer: undefined, keepMs: cacheTtlMs };
+      }
+      const { username = "", uid, groups = [], extra = {} } = status.user ?? {};
+      const answer = { name: username, ...(uid !== undefined && uid !== "" && { uid }), groups, extra };
+      return { answer, keepMs: cacheTtlMs };
+    });
+  };
+}

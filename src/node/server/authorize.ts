@@ -1,0 +1,55 @@
+import type { SubjectAccessReview } from "../../api/gen/types.ts";
+import { SUBJECT_ACCESS_REVIEWS } from "../../api/kube-resource.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { KubeClient } from "../../kube/port.ts";
+import type { RequestUser } from "./authenticate.ts";
+import { createReviewCache } from "./review-cache.ts";
+
+/** One thing that somebody wants to do with the node. */
+export interface NodeAction {
+  readonly user: RequestUser;
+  readonly verb: string;
+  readonly subresource: string;
+}
+
+/** Rejects where it cannot be told, with AbortedError when the client has gone. */
+export type Authorize = (action: NodeAction, signal: AbortSignal) => Promise<boolean>;
+
+/** `authorization.mode: AlwaysAllow`. */
+export const allowAlways: Authorize = async () => true;
+
+/** What is longer than all that is written here is asked anew each time. */
+const MAX_KEY_CHARACTERS = 10_000;
+
+/** `authorization.mode: Webhook`: asks the API server (authorizer/webhook of k8s.io/apiserver). */
+export function createAccessReviews(
+  { client, clock }: { readonly client: Pick<KubeClient, "create">; readonly clock: Clock },
+  options: { readonly nodeName: string; readonly allowedTtlMs: number; readonly refusedTtlMs: number },
+): Authorize {
+  const reviews = createReviewCache<boolean>(clock);
+  return async ({ user, verb, subresource }, signal) => {
+    const spec = {
+      resourceAttributes: { verb, version: "v1", resource: "nodes", subresource, name: options.nodeName },
+      user: user.name,
+      groups: [...user.groups],
+      ...(user.uid !== undefined && { uid: user.uid }),
+      extra: Object.fromEntries(Object.entries(user.extra).map(([name, values]) => [name, [...values]])),
+    };
+    const key = JSON.stringify(spec);
+    return await reviews.ask(key, signal, async (shared) => {
+      const review: SubjectAccessReview = {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SubjectAccessReview",
+        metadata: {},
+        spec,
+      };
+      const { status } = await client.create(SUBJECT_ACCESS_REVIEWS, review, { signal: shared });
+      if (status?.allowed === true && status.denied === true) {
+        throw new Error("webhook subject access review returned both allow and deny response");
+      }
+      const answer = status?.allowed === true;
+      const keepMs = answer ? options.allowedTtlMs : options.refusedTtlMs;
+      return { answer, keepMs: key.length > MAX_KEY_CHARACTERS ? 0 : keepMs };
+    });
+  };
+}

@@ -1,0 +1,87 @@
+import { childController, untilAborted } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
+import { CodedError } from "../../base/errors.ts";
+import { createSharedCalls } from "../../base/shared-calls.ts";
+
+/** Answers of the API server to questions about who asks and what they may do, asked once for all who wait. */
+export interface ReviewCache<Answer> {
+  /**
+   * The answer that is kept under the key, or a new one. Rejects as `review` does; with a CodedError `too-many-reviews`
+   * where too many are under way, and `review-timed-out` where the answer does not come.
+   */
+  ask(key: string, signal: AbortSignal, review: (signal: AbortSignal) => Promise<Reviewed<Answer>>): Promise<Answer>;
+}
+
+export interface Reviewed<Answer> {
+  readonly answer: Answer;
+  /** Milliseconds; 0: not at all. */
+  readonly keepMs: number;
+}
+
+/** An answer that takes longer is of no use to who waits for it. */
+const TIMEOUT_MS = 10_000;
+/** As many as connections could ask for would leave the API server to this node alone. */
+const MAX_UNDER_WAY = 64;
+/** The one that was asked for longest ago gives way. */
+const MAX_KEPT = 4096;
+
+export function createReviewCache<Answer>(clock: Pick<Clock, "monotonic" | "setTimer">): ReviewCache<Answer> {
+  const kept = new Map<string, { readonly answer: Answer; readonly until: number }>();
+  const calls = createSharedCalls<Answer>();
+  let underWay = 0;
+
+  const keep = (key: string, { answer, keepMs }: Reviewed<Answer>) => {
+    kept.delete(key);
+    if (keepMs <= 0) return;
+    kept.set(key, { answer, until: clock.monotonic() + keepMs });
+    for (const oldest of kept.keys()) {
+      if (kept.size <= MAX_KEPT) break;
+      kept.delete(oldest);
+    }
+  };
+
+  const find = (key: string) => {
+    const found = kept.get(key);
+    if (found === undefined) return undefined;
+    kept.delete(key);
+    if (found.until <= clock.monotonic()) return undefined;
+    // To the end: it was asked for last.
+    kept.set(key, found);
+    return found;
+  };
+
+  const bounded = async (signal: AbortSignal, review: (signal: AbortSignal) => Promise<Reviewed<Answer>>) => {
+    if (underWay >= MAX_UNDER_WAY) {
+      throw new CodedError("too-many-reviews", `${underWay} reviews are under way, no more are asked for`);
+    }
+    underWay++;
+    const { controller, release } = childController(signal);
+    let isLate = false;
+    const timer = clock.setTimer(TIMEOUT_MS, () => {
+      isLate = true;
+      controller.abort();
+    });
+    try {
+      return await untilAborted(review(controller.signal), controller.signal);
+    } catch (error) {
+      if (isLate) throw new CodedError("review-timed-out", `no answer within ${TIMEOUT_MS} ms`, { cause: error });
+      throw error;
+    } finally {
+      timer.cancel();
+      release();
+      underWay--;
+    }
+  };
+
+  return {
+    async ask(key, signal, review) {
+      const found = find(key);
+      if (found !== undefined) return found.answer;
+      return await calls.join(key, signal, async (shared) => {
+        const reviewed = await bounded(shared, review);
+        keep(key, reviewed);
+        return reviewed.answer;
+      });
+    },
+  };
+}
