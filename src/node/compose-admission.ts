@@ -31,7 +31,7 @@ export interface AdmissionDeps {
   readonly timeline: Timeline;
   readonly facts: Pick<NodeFacts, "appArmorEnabled">;
   readonly inbox: Pick<LoopInbox, "offerDecidable">;
-  readonly cluster: Pick<ClusterParts, "kube" | "node"> | undefined;
+  readonly cluster: Pick<ClusterParts, "kube" | "ownNode"> | undefined;
   readonly health: Pick<RuntimeHealth, "runtime">;
   readonly workers: { states(): ReadonlyMap<string, PodState> };
   readonly shutdown: Pick<ShutdownNotice, "admit">;
@@ -59,7 +59,7 @@ export async function composeAdmission(deps: AdmissionDeps, config: NodeAgentCon
       onRead: inbox.offerDecidable,
     });
   const findMisfit = createFit({
-    node: () => sized(cluster?.node() ?? machineNode),
+    node: () => sized(cluster?.ownNode.node() ?? machineNode),
     admittedPods: () => [...workers.states().values()].flatMap(takesOfNode),
     supportsSupplementalGroupsPolicy: () => health.runtime().features?.supplementalGroupsPolicy === true,
     freshNode,

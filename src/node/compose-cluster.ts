@@ -1,4 +1,3 @@
-import type { Node } from "../api/gen/types.ts";
 import type { Timeline } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
 import { createCertificateRotation } from "./certificates/certificate-rotation.ts";
@@ -21,8 +20,7 @@ export interface ClusterParts {
   kube: KubePorts;
   refs: RefParts;
   csi: CsiParts;
-  /** The node's own object as it was last seen; undefined before. */
-  node(): Node | undefined;
+  /** The node's own object, as it was last seen, and whoever follows it. */
   ownNode: Pick<NodeRegistration, "node" | "follow">;
   createSource(emit: SnapshotListener): PodSourceLoop;
   report(deps: ReportDeps): ClusterReporting;
@@ -57,7 +55,6 @@ export function composeCluster(
     kube,
     refs,
     csi,
-    node: registration.node,
     ownNode: registration,
     createSource: (emit) =>
       createApiSource(

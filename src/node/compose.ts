@@ -37,7 +37,7 @@ export interface NodeAgent {
    */
   run(signal: AbortSignal): Promise<void>;
   view: NodeView;
-  /** The node's own object, as it was last seen, and whoever follows it; undefined without an API server. */
+  /** Undefined without an API server. */
   ownNode: ClusterParts["ownNode"] | undefined;
   /** What it keeps in memory of its pods, to be looked at: the simulator checks every change, and that nothing stays. */
   memory: NodeAgentMemory;

@@ -1,8 +1,8 @@
 import type { CSIDriver } from "../../api/gen/types.ts";
 import { CSI_DRIVERS } from "../../api/kube-resource.ts";
-import { childController, throwIfAborted } from "../../base/abort.ts";
 import { SECOND } from "../../base/clock.ts";
 import { CodedError } from "../../base/errors.ts";
+import { endsInTime } from "../../base/time-limit.ts";
 import { createReflector, type ReflectorDeps } from "../../kube/create-reflector.ts";
 
 /** What drivers ask of Kubernetes: how they are mounted, whether they are attached. */
@@ -40,18 +40,9 @@ export function createCsiDriverObjects(deps: ReflectorDeps): CsiDriverObjects {
     },
     async waitForSync(signal) {
       if (reflector.hasSynced) return;
-      const { controller, release } = childController(signal);
-      const timer = deps.clock.setTimer(SYNC_TIMEOUT_MS, () => controller.abort());
-      try {
-        await reflector.synced(controller.signal);
-      } catch (error) {
-        throwIfAborted(signal);
-        const message = "failed to sync csidriver cache: timed out waiting for the condition";
-        throw new CodedError("not-synced", message, { cause: error });
-      } finally {
-        timer.cancel();
-        release();
-      }
+      const limit = { timeoutMs: SYNC_TIMEOUT_MS, signal };
+      if (await endsInTime(deps.clock, limit, async (inTime) => await reflector.synced(inTime))) return;
+      throw new CodedError("not-synced", "failed to sync csidriver cache: timed out waiting for the condition");
     },
   };
 }

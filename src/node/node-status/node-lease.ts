@@ -6,8 +6,8 @@ import type { Clock } from "../../base/clock.ts";
 import { CodedError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { jitter, type Random } from "../../base/random.ts";
+import { withDeadline } from "../../base/time-limit.ts";
 import type { KubeClient } from "../../kube/port.ts";
-import { withDeadline } from "./deadline.ts";
 import { createFailureLog } from "./failure-log.ts";
 
 /** The node's sign of life: a small object that is written every few seconds, and by nothing else held up. */

@@ -4,8 +4,9 @@ import type { KubeResource } from "../../api/kube-resource.ts";
 import { isRecord } from "../../api/object.ts";
 import { podReference } from "../../api/pods.ts";
 import { labelSelectorOf } from "../../api/selectors/label-selector.ts";
-import { aborted, childController, isAbort, sleep } from "../../base/abort.ts";
+import { aborted, childController, sleep } from "../../base/abort.ts";
 import { MINUTE, SECOND } from "../../base/clock.ts";
+import { endsInTime } from "../../base/time-limit.ts";
 import { createReflector, type ReflectorDeps } from "../../kube/create-reflector.ts";
 import { describeKubeFailure } from "../../kube/outage-log.ts";
 import type { Reflector, ReflectorChange } from "../../kube/reflector.ts";
@@ -165,19 +166,10 @@ async function sync(
     throw new Error("ClusterTrustBundle projection is not supported: the API server does not serve that kind");
   }
   const { reflector } = following;
-  const { controller, release } = childController(signal);
-  const timer = clock.setTimer(SYNC_WAIT_MS, () => controller.abort());
-  try {
-    await reflector.synced(controller.signal);
-    return reflector;
-  } catch (error) {
-    if (signal.aborted || !isAbort(error)) throw error;
-    const reason = following.failure === undefined ? "" : `: ${describeKubeFailure(following.failure)}`;
-    throw new Error(`ClusterTrustBundle informer has not yet synced${reason}`);
-  } finally {
-    timer.cancel();
-    release();
-  }
+  const limit = { timeoutMs: SYNC_WAIT_MS, signal };
+  if (await endsInTime(clock, limit, async (inTime) => await reflector.synced(inTime))) return reflector;
+  const reason = following.failure === undefined ? "" : `: ${describeKubeFailure(following.failure)}`;
+  throw new Error(`ClusterTrustBundle informer has not yet synced${reason}`);
 }
 
 /** In the order of their names, so that the same bundles always give the same. */

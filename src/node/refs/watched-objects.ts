@@ -1,9 +1,10 @@
 import { notFoundError } from "../../api/api-error.ts";
-import { aborted, childController, isAbort } from "../../base/abort.ts";
+import { aborted, childController } from "../../base/abort.ts";
 import { type Clock, MINUTE, SECOND } from "../../base/clock.ts";
 import { repeat } from "../../base/interval.ts";
 import type { Log } from "../../base/log.ts";
 import { createTasks, type Tasks } from "../../base/tasks.ts";
+import { endsInTime } from "../../base/time-limit.ts";
 import { createReflector } from "../../kube/create-reflector.ts";
 import { describeKubeFailure } from "../../kube/outage-log.ts";
 import type { ObjectName } from "../../kube/port.ts";
@@ -183,18 +184,7 @@ function isWhatWasTold(told: NonNullable<Entry<unknown>["told"]>, object: Refera
 
 async function syncsInTime<T>(clock: Clock, reflector: Reflector<T>, signal: AbortSignal): Promise<boolean> {
   if (reflector.hasSynced) return true;
-  const { controller, release } = childController(signal);
-  const timer = clock.setTimer(SYNC_WAIT_MS, () => controller.abort());
-  try {
-    await reflector.synced(controller.signal);
-    return true;
-  } catch (error) {
-    if (signal.aborted || !isAbort(error)) throw error;
-    return false;
-  } finally {
-    timer.cancel();
-    release();
-  }
+  return await endsInTime(clock, { timeoutMs: SYNC_WAIT_MS, signal }, async (inTime) => await reflector.synced(inTime));
 }
 
 /** In upstream's words, and after them what the server said if it did say something. */

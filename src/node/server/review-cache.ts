@@ -1,13 +1,13 @@
-import { childController, untilAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { CodedError } from "../../base/errors.ts";
 import { createSharedCalls } from "../../base/shared-calls.ts";
+import { withDeadline } from "../../base/time-limit.ts";
 
 /** Answers of the API server to questions about who asks and what they may do, asked once for all who wait. */
 export interface ReviewCache<Answer> {
   /**
    * The answer that is kept under the key, or a new one. Rejects as `review` does; with a CodedError `too-many-reviews`
-   * where too many are under way, and `review-timed-out` where the answer does not come.
+   * where too many are under way, and `timed-out` where the answer does not come.
    */
   ask(key: string, signal: AbortSignal, review: (signal: AbortSignal) => Promise<Reviewed<Answer>>): Promise<Answer>;
 }
@@ -55,22 +55,8 @@ export function createReviewCache<Answer>(clock: Pick<Clock, "monotonic" | "setT
       throw new CodedError("too-many-reviews", `${underWay} reviews are under way, no more are asked for`);
     }
     underWay++;
-    const { controller, release } = childController(signal);
-    let isLate = false;
-    const timer = clock.setTimer(TIMEOUT_MS, () => {
-      isLate = true;
-      controller.abort();
-    });
-    try {
-      return await untilAborted(review(controller.signal), controller.signal);
-    } catch (error) {
-      if (isLate) throw new CodedError("review-timed-out", `no answer within ${TIMEOUT_MS} ms`, { cause: error });
-      throw error;
-    } finally {
-      timer.cancel();
-      release();
-      underWay--;
-    }
+    const limit = { timeoutMs: TIMEOUT_MS, signal, what: "the review" };
+    return await withDeadline(clock, limit, review).finally(() => underWay--);
   };
 
   return {

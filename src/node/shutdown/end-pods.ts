@@ -1,8 +1,8 @@
 import type { Pod } from "../../api/gen/types.ts";
 import { podReference, podUid } from "../../api/pods.ts";
-import { childController, isAbort } from "../../base/abort.ts";
 import { type Clock, SECOND } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import { endsInTime } from "../../base/time-limit.ts";
 import type { WorkerUpdate } from "../workers/pod-state.ts";
 import type { PodWorkers } from "../workers/pod-workers.ts";
 import { groupByPeriod, type ShutdownPeriod } from "./shutdown-periods.ts";
@@ -30,7 +30,8 @@ export async function endPods(
     const { priority, seconds: gracePeriod } = period;
     for (const pod of pods) workers.update(killOf(pod, gracePeriod));
     log.info("Shutdown manager is ending the pods of a group", { priority, gracePeriod, pods: pods.map(nameOf) });
-    const isDone = await withinTime({ clock, ms: gracePeriod * SECOND, signal }, async (inTime) => {
+    const limit = { timeoutMs: gracePeriod * SECOND, signal };
+    const isDone = await endsInTime(clock, limit, async (inTime) => {
       await workers.untilFinished(pods.map(podUid), inTime);
     });
     if (isDone) log.info("Done waiting for all pods in group to terminate", { priority, gracePeriod });
@@ -55,23 +56,4 @@ function killOf(pod: Pod, limitSeconds: number): WorkerUpdate {
 function nameOf(pod: Pod): string {
   const { namespace, name } = podReference(pod);
   return `${namespace}/${name}`;
-}
-
-/** Whether the work was done before the time was over. */
-async function withinTime(
-  { clock, ms, signal }: { clock: Clock; ms: number; signal: AbortSignal },
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<boolean> {
-  const { controller, release } = childController(signal);
-  const timer = clock.setTimer(ms, () => controller.abort());
-  try {
-    await work(controller.signal);
-    return true;
-  } catch (error) {
-    if (signal.aborted || !isAbort(error)) throw error;
-    return false;
-  } finally {
-    timer.cancel();
-    release();
-  }
 }
