@@ -10,6 +10,7 @@ import { createChecks } from "./checks/create-checks.ts";
 import { createDice } from "./dice.ts";
 import { createFaults } from "./faults.ts";
 import { createStorageGrowth, type StorageGrowth } from "./local-storage/storage-growth.ts";
+import { createMachineShutdown } from "./machine-shutdown.ts";
 import { createManifests, MANIFEST_DIRECTORY } from "./manifests.ts";
 import { createSimulatedNode, type PublishedStatus } from "./node.ts";
 import { NODE_IMAGES, REGISTRY_IMAGES } from "./pod-script.ts";
@@ -28,6 +29,7 @@ const CLUSTER_SHARE = 0.6;
 const STORAGE_SHARE = 0.7;
 /** Of those that have an API server. */
 const GROWTH_SHARE = 0.5;
+const SHUTDOWN_SHARE = 0.5;
 
 export async function createWorld(seed: number, onLine?: (line: string) => void): Promise<World> {
   const stream = (number: number) => createDice(createSeededRandom(seed * 16 + number));
@@ -107,6 +109,9 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
     cluster && hasGrowth
       ? createStorageGrowth({ host, cri, pods: cluster.pods, faults, trace, dice: growthDice })
       : undefined;
+  const shutdownDice = stream(12);
+  const hasShutdown = !isSeedWithoutGrowth(seed) && shutdownDice.chance(SHUTDOWN_SHARE);
+  const shutdown = hasShutdown ? createMachineShutdown(host.logind, shutdownDice) : undefined;
   const delays = stream(3);
   const node = createSimulatedNode({
     host,
@@ -115,6 +120,7 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
     faults,
     trace,
     fail,
+    hasShutdown,
     restartDelayMs: () => delays.between(0, 5_000),
     onStarted() {
       cluster?.storage?.started();
@@ -151,6 +157,7 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
     cluster,
     user: cluster && createApiUser({ cluster, clock, trace, fail, growth }),
     growth,
+    shutdown,
     wanted: joinWantedPods(manifests, cluster?.pods),
     faults,
     trace,

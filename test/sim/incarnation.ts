@@ -2,6 +2,8 @@ import { isRecord } from "../../src/api/object.ts";
 import { childController, sleep } from "../../src/base/abort.ts";
 import type { Clock, Timer } from "../../src/base/clock.ts";
 import { type Cri, CriError, type RuntimeService } from "../../src/cri/port.ts";
+import type { FakeHost } from "../../src/host/fake/create-fake-host.ts";
+import type { Logind } from "../../src/host/logind-port.ts";
 import type { Mounts } from "../../src/host/mounts-port.ts";
 import type { Files, Host } from "../../src/host/port.ts";
 import type { KubePorts, PluginPorts } from "../../src/node/node-agent-ports.ts";
@@ -36,7 +38,7 @@ export interface Incarnation {
 }
 
 export interface IncarnationDeps {
-  host: Host;
+  host: FakeHost;
   /** Of this process alone. */
   cri: Cri;
   cluster: Cluster | undefined;
@@ -105,6 +107,7 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
   const files = gateMethods<Files>(host.files, (operation, [path], call) =>
     pass(`${operation} ${String(path)}`, async () => await disturbed(operation, String(path), call)),
   );
+  const logind = gateMethods<Logind>(host.logind, (call, _parameters, make) => pass(call, make));
   const mounts = gateMethods<Mounts>(host.mounts, (operation, parameters, call) => {
     const path = mountTargetOf(parameters);
     return pass(`${operation} ${path}`, async () => {
@@ -156,7 +159,7 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
     died: death.signal,
   };
   return {
-    host: { ...host, clock, files, mounts },
+    host: { ...host, clock, files, mounts, logind },
     kube: deps.cluster?.connect({ gate, clock }),
     plugins: deps.cluster?.storage?.driver.connect(gate) ?? NO_PLUGINS,
     cri: { runtime: { ...runtime, getContainerEvents: events }, images, close: deps.cri.close },
@@ -164,6 +167,7 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
       isDead = true;
       for (const timer of timers) timer.cancel();
       timers.clear();
+      host.logind.endProcess();
       deps.cri.close();
       death.abort();
     },

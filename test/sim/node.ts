@@ -11,6 +11,7 @@ import type { PodStatuses } from "../../src/node/status/pod-statuses.ts";
 import type { Cluster } from "./api/create-cluster.ts";
 import { type Faults, isInjected } from "./faults.ts";
 import { type CrashPoint, createIncarnation, type Incarnation } from "./incarnation.ts";
+import { CRITICAL_PERIOD_MS, SHUTDOWN_PERIOD_MS } from "./machine-shutdown.ts";
 import { MANIFEST_DIRECTORY, NODE_NAME } from "./manifests.ts";
 import type { Trace } from "./trace.ts";
 
@@ -48,6 +49,8 @@ export interface NodeDeps {
   onPublished(published: PublishedStatus): void;
   /** How long until a process that a crash point killed comes back. */
   restartDelayMs(): number;
+  /** Pods are given time when the machine goes down. */
+  hasShutdown: boolean;
 }
 
 interface Process {
@@ -65,7 +68,7 @@ const STOP_LIMIT_MS = { alone: 1_000, inCluster: 8_000 };
 export function createSimulatedNode(deps: NodeDeps): SimulatedNode {
   const { host, cri, trace, faults } = deps;
   const { clock } = host;
-  const config = createConfig(deps.cluster);
+  const config = createConfig(deps);
   const stopLimitMs = deps.cluster === undefined ? STOP_LIMIT_MS.alone : STOP_LIMIT_MS.inCluster;
   let process: Process | undefined;
   let incarnations = 0;
@@ -179,17 +182,19 @@ function listLeft({ pendingTimers, pendingCalls }: Incarnation): string[] {
   return [...(pendingTimers > 0 ? [`${pendingTimers} timers`] : []), ...pendingCalls()];
 }
 
-function createConfig(cluster: Cluster | undefined): NodeAgentConfig {
+function createConfig({ cluster, hasShutdown }: Pick<NodeDeps, "cluster" | "hasShutdown">): NodeAgentConfig {
   const flags = new Map<string, unknown>([["pod-manifest-path", MANIFEST_DIRECTORY]]);
-  const dropIns = [];
-  if (cluster !== undefined) {
-    flags.set("kubeconfig", "/etc/kubernetes/kubelet.conf");
-    const text = `kind: KubeletConfiguration
-apiVersion: kubelet.config.k8s.io/v1beta1
-configMapAndSecretChangeDetectionStrategy: ${cluster.strategy}
-`;
-    dropIns.push({ path: "/etc/kubernetes/kubelet.conf.d/10-sim.conf", text });
-  }
+  if (cluster !== undefined) flags.set("kubeconfig", "/etc/kubernetes/kubelet.conf");
+  const text = JSON.stringify({
+    kind: "KubeletConfiguration",
+    apiVersion: "kubelet.config.k8s.io/v1beta1",
+    ...(cluster && { configMapAndSecretChangeDetectionStrategy: cluster.strategy }),
+    ...(hasShutdown && {
+      shutdownGracePeriod: `${SHUTDOWN_PERIOD_MS + CRITICAL_PERIOD_MS}ms`,
+      shutdownGracePeriodCriticalPods: `${CRITICAL_PERIOD_MS}ms`,
+    }),
+  });
+  const dropIns = [{ path: "/etc/kubernetes/kubelet.conf.d/10-sim.conf", text }];
   const { configuration, featureGates, errors } = composeConfiguration({ dropIns, flags });
   const [error] = errors;
   if (error !== undefined) throw new Error(`the simulator's configuration: ${error.path}: ${error.message}`);

@@ -3,6 +3,7 @@ import { NO_API_FAULTS } from "./api/api-faults.ts";
 import { createWorld } from "./create-world.ts";
 import { NO_FAULTS } from "./faults.ts";
 import { findUnsettled } from "./find-unsettled.ts";
+import { shutDown } from "./machine-shutdown.ts";
 import { makeSchedule } from "./schedule.ts";
 import type { Failure, World } from "./world.ts";
 
@@ -44,6 +45,7 @@ export async function runSeed(seed: number, onLine?: (line: string) => void): Pr
   await world.passUntil(schedule.endsAt);
   if (world.failure === undefined) await heal(world);
   await settle(world);
+  if (world.failure === undefined && world.shutdown !== undefined) await shutDown(world, world.shutdown);
   await stop(world);
   await world.cluster?.stop();
   return {

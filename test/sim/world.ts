@@ -5,6 +5,7 @@ import type { Cluster } from "./api/create-cluster.ts";
 import type { Dice } from "./dice.ts";
 import type { Faults } from "./faults.ts";
 import type { StorageGrowth } from "./local-storage/storage-growth.ts";
+import type { MachineShutdown } from "./machine-shutdown.ts";
 import type { Manifests } from "./manifests.ts";
 import type { SimulatedNode } from "./node.ts";
 import type { Trace } from "./trace.ts";
@@ -22,6 +23,8 @@ export interface World {
   readonly user: ApiUser | undefined;
   /** Of the API's pods: static ones are never evicted. */
   readonly growth: StorageGrowth | undefined;
+  /** The machine goes down at the end, and its logind says so before. */
+  readonly shutdown: MachineShutdown | undefined;
   /** The pods of manifests and API. */
   readonly wanted: WantedPods;
   readonly faults: Faults;

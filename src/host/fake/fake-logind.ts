@@ -7,6 +7,8 @@ export interface FakeLogind extends Logind {
   announce(isShutdown: boolean): void;
   /** What it says to every call from now on; undefined: it answers again. */
   fail(message: string | undefined): void;
+  /** Who held a shutdown up and watched was killed: neither is so any longer, and nobody is told. */
+  endProcess(): void;
   /** The bus goes away and comes back at once: who watches is told so. */
   loseBus(): void;
   /** In milliseconds; `onReload` may change it. */
@@ -39,6 +41,10 @@ export function createFakeLogind(): FakeLogind {
     },
     fail(message) {
       failure = message;
+    },
+    endProcess() {
+      holds.clear();
+      watchers.clear();
     },
     loseBus() {
       for (const { lose } of [...watchers]) lose();

@@ -3,17 +3,22 @@ import { podReference, podUid } from "../../api/pods.ts";
 import { type Clock, SECOND } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { endsInTime } from "../../base/time-limit.ts";
-import type { WorkerUpdate } from "../workers/pod-state.ts";
+import type { PodState, StatusOverride, WorkerUpdate } from "../workers/pod-state.ts";
 import type { PodWorkers } from "../workers/pod-workers.ts";
 import { groupByPeriod, type ShutdownPeriod } from "./shutdown-periods.ts";
 
 export interface EndPodsDeps {
   readonly clock: Clock;
   readonly log: Log;
-  readonly workers: Pick<PodWorkers, "states" | "update" | "untilFinished">;
+  readonly workers: Pick<PodWorkers, "state" | "states" | "update" | "untilFinished">;
 }
 
-const MESSAGE = "Pod was terminated in response to imminent node shutdown.";
+const VERDICT: StatusOverride = {
+  phase: "Failed",
+  reason: "Terminated",
+  message: "Pod was terminated in response to imminent node shutdown.",
+  isDisruption: true,
+};
 
 /**
  * Ends every pod, group by group: the next one's turn comes when all of this one have given back what they held, its
@@ -25,10 +30,10 @@ export async function endPods(
   periods: readonly ShutdownPeriod[],
   signal: AbortSignal,
 ): Promise<void> {
-  for (const { period, pods } of groupByPeriod(periods, activePods(workers))) {
+  for (const { period, pods } of groupByPeriod(periods, listActive(workers))) {
     if (pods.length === 0) continue;
     const { priority, seconds: gracePeriod } = period;
-    for (const pod of pods) workers.update(killOf(pod, gracePeriod));
+    for (const pod of pods) workers.update(killOf(pod, workers.state(podUid(pod)), gracePeriod));
     log.info("Shutdown manager is ending the pods of a group", { priority, gracePeriod, pods: pods.map(nameOf) });
     const limit = { timeoutMs: gracePeriod * SECOND, signal };
     const isDone = await endsInTime(clock, limit, async (inTime) => {
@@ -39,17 +44,19 @@ export async function endPods(
   }
 }
 
-function activePods({ states }: EndPodsDeps["workers"]): Pod[] {
+function listActive({ states }: EndPodsDeps["workers"]): Pod[] {
   return [...states().values()].flatMap(({ phase, subject }) => {
     const isActive = phase === "syncing" || phase === "terminating";
     return isActive && subject.kind === "pod" ? [subject.pod] : [];
   });
 }
 
-function killOf(pod: Pod, limitSeconds: number): WorkerUpdate {
+function killOf(pod: Pod, state: PodState | undefined, limitSeconds: number): WorkerUpdate {
   const own = pod.spec?.terminationGracePeriodSeconds ?? limitSeconds;
-  const statusOverride = { phase: "Failed", reason: "Terminated", message: MESSAGE, isDisruption: true } as const;
-  const kill = { gracePeriodSeconds: Math.min(own, limitSeconds), statusOverride };
+  const gracePeriodSeconds = Math.min(own, limitSeconds);
+  // What is being evicted says so still.
+  const isJudged = state?.phase === "terminating" && state.statusOverride !== undefined;
+  const kill = { gracePeriodSeconds, ...(!isJudged && { statusOverride: VERDICT }) };
   return { type: "kill", subject: { kind: "pod", pod }, kill };
 }
 

@@ -58,7 +58,7 @@ const untilFinished = async (uids: readonly string[], signal: AbortSignal) => {
 const start = () => {
   const { clock, files, logind } = host;
   const record = createShutdownRecord({ files, log: silentLog, metrics: createMetrics() }, "/var/lib/kubelet");
-  const workers = { update, states: () => states, untilFinished };
+  const workers = { update, state: (uid: string) => states.get(uid), states: () => states, untilFinished };
   const shutdown = createNodeShutdown(
     {
       clock,
@@ -137,6 +137,19 @@ describe("the shutdown of the machine", () => {
     const statusOverride = { phase: "Failed", reason: "Terminated", message: MESSAGE, isDisruption: true };
     expect(states.get("web")).toMatchObject({ phase: "terminating", statusOverride });
     finish("web");
+  });
+
+  it("leaves to what is being evicted what is said of it", async () => {
+    const pod = podOf("greedy");
+    add(pod);
+    const statusOverride = { phase: "Failed", reason: "Evicted", message: "too much" } as const;
+    update({ type: "kill", subject: { kind: "pod", pod }, kill: { evicted: true, statusOverride } });
+    start();
+    await host.clock.settle();
+    host.logind.announce(true);
+    await host.clock.settle();
+    expect(states.get("greedy")).toMatchObject({ gracePeriodSeconds: 20, statusOverride });
+    finish("greedy");
   });
 
   it("waits for no group longer than its time", async () => {

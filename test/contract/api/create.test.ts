@@ -102,6 +102,24 @@ describe.each(apiServersUnderTest())("create, on $name", (candidate) => {
     },
   );
 
+  it("gives a service its ports and addresses before its name is looked at", async () => {
+    const services = `/api/v1/namespaces/${namespace}/services`;
+    const outside = {
+      metadata: { name: "outside" },
+      spec: { type: "NodePort", ports: [{ port: 80, nodePort: 30_111 }] },
+    };
+    await server.admin.object("POST", services, outside);
+    expect(await server.admin.json("POST", services, outside)).toMatchObject({
+      status: 422,
+      body: {
+        message:
+          'Service "outside" is invalid: spec.ports[0].nodePort: Invalid value: 30111: provided port is already allocated',
+      },
+    });
+    const plain = { metadata: { name: "outside" }, spec: { ports: [{ port: 80 }] } };
+    expect(await server.admin.json("POST", services, plain)).toMatchObject({ status: 409 });
+  });
+
   it("does all but store with dryRun=All", async () => {
     const query = { dryRun: "All" };
     const answer = await server.admin.json("POST", configMaps, configMap("dry"), { query });

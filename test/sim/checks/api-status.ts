@@ -9,6 +9,7 @@ import {
 } from "../../../src/api/pods.ts";
 import type { PodVersion } from "../api/api-pods.ts";
 import type { Cluster } from "../api/create-cluster.ts";
+import { isEndedByNode } from "../ended-by-node.ts";
 import { restartsAfterExit } from "../pod-script.ts";
 import { short } from "../trace.ts";
 import type { World } from "../world.ts";
@@ -87,9 +88,9 @@ function findAddressLoss(world: World, pod: Pod, { before, after }: { before: Po
   return holder && `has the address ${before.podIP}, and is said to have ${after.podIP ?? "none"}`;
 }
 
-/** The verdict on what is evicted is told with its end. */
-function isEnding({ growth }: World, pod: Pod): boolean {
-  return pod.metadata?.deletionTimestamp !== undefined || growth?.evicted.has(podUid(pod)) === true;
+/** The verdict on what the node ends is told with its end. */
+function isEnding(world: World, pod: Pod): boolean {
+  return pod.metadata?.deletionTimestamp !== undefined || isEndedByNode(world, podUid(pod));
 }
 
 function findUnreadiness(world: World, pod: Pod, { before, after }: { before: PodStatus; after: PodStatus }) {

@@ -1,3 +1,4 @@
+import { SHUTDOWN_PERIOD_MS } from "../machine-shutdown.ts";
 import { short } from "../trace.ts";
 import type { World } from "../world.ts";
 import type { Check } from "./check.ts";
@@ -25,7 +26,8 @@ export function createGracePeriodCheck(world: World): Check {
       if (world.wanted.pod(podUid) === undefined) return;
       const ofPod = world.wanted.gracePeriodMs(podUid).least;
       const isEvicted = world.growth?.evicted.has(podUid) === true;
-      const least = isEvicted ? Math.min(ofPod, EVICTION_GRACE_PERIOD_MS) : ofPod;
+      const most = isEvicted ? EVICTION_GRACE_PERIOD_MS : world.shutdown?.hasBegun ? SHUTDOWN_PERIOD_MS : ofPod;
+      const least = Math.min(ofPod, most);
       const askedAt = begun.get(sandboxId);
       const elapsed = askedAt === undefined ? undefined : world.clock.monotonic() - askedAt;
       if (elapsed !== undefined && elapsed + TOLERANCE_MS >= least) return;

@@ -1,6 +1,7 @@
 import type { Pod } from "../../../src/api/gen/types.ts";
 import { isRestartableInitContainer } from "../../../src/api/pods.ts";
 import type { FakeContainer } from "../../../src/cri/fake/fake-state.ts";
+import { isEndedByNode } from "../ended-by-node.ts";
 import { containersOf, restartsAfterExit } from "../pod-script.ts";
 import { short } from "../trace.ts";
 import type { World } from "../world.ts";
@@ -19,7 +20,7 @@ export function createNeedlessStopCheck(world: World): Check {
     const madeAt = made.get(sandbox.id) ?? 0;
     const wantedSince = world.wanted.wantedSince(uid);
     const wasWanted = wantedSince !== undefined && wantedSince <= madeAt && world.wanted.uncertainAt(uid) < madeAt;
-    if (world.growth?.evicted.has(uid) === true) return;
+    if (isEndedByNode(world, uid)) return;
     if (!wasWanted || isOutdated(pod, container) || isDone(pod, newestOf(world, sandbox.id))) return;
     const name = `${sandbox.config.metadata?.name}/${container.config.metadata?.name} ${short(container.id)}`;
     world.fail("what is wanted and runs is never stopped", name);
