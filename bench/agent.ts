@@ -5,7 +5,7 @@ import { Agent as Connections, request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { NodeCondition, Pod } from "../src/api/gen/types.ts";
-import { RUN_TIME_FLAGS } from "../src/cluster/processes/run-time.ts";
+import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../src/cluster/processes/run-time.ts";
 import type { Manifest } from "./workload.ts";
 import type { World } from "./world.ts";
 
@@ -94,7 +94,11 @@ function spawnAgent(world: World): ChildProcess {
   const log = openSync(world.agentLog, "a");
   try {
     // In a session of its own: Ctrl-C is the bench's to handle.
-    return spawn(command, args, { env, stdio: ["ignore", log, log], detached: true });
+    return spawn(command, args, {
+      env: { ...env, ...RUN_TIME_ENVIRONMENT },
+      stdio: ["ignore", log, log],
+      detached: true,
+    });
   } finally {
     closeSync(log);
   }

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { RUN_TIME_FLAGS } from "../../src/cluster/processes/run-time.ts";
+import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../../src/cluster/processes/run-time.ts";
 import { fetchText } from "../agent.ts";
 import type { World } from "../world.ts";
 import { startNode } from "./node-process.ts";
@@ -40,7 +40,8 @@ export async function nodeletNode(
     `--nodelet-socket=${socket}`,
     `--hostname-override=${nodeName}`,
   ];
-  const command = [process.execPath, ...RUN_TIME_FLAGS, world.program, "kubelet", ...flags];
+  const environment = Object.entries(RUN_TIME_ENVIRONMENT).map(([name, value]) => `${name}=${value}`);
+  const command = ["env", ...environment, process.execPath, ...RUN_TIME_FLAGS, world.program, "kubelet", ...flags];
   const metrics = async () => await fetchText({ socketPath: socket, path: "/metrics" });
   return {
     name: "nodelet",
