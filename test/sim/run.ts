@@ -3,8 +3,8 @@ import { NO_API_FAULTS } from "./api/api-faults.ts";
 import { createWorld } from "./create-world.ts";
 import { NO_FAULTS } from "./faults.ts";
 import { findUnsettled } from "./find-unsettled.ts";
-import { shutDown } from "./machine-shutdown.ts";
 import { makeSchedule } from "./schedule.ts";
+import { shutDown } from "./shut-down.ts";
 import type { Failure, World } from "./world.ts";
 
 /** What one seed came to. */
