@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync } from "node:fs";
+import { appendFileSync, closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { delimiter, dirname } from "node:path";
@@ -22,17 +22,25 @@ export function startProcess(command: string, args: readonly string[], logFile: 
   const log = openSync(logFile, "a");
   try {
     const path = [dirname(process.execPath), env["PATH"] ?? ""].join(delimiter);
-    return spawn(command, args, { env: { ...env, PATH: path }, stdio: ["ignore", log, log], detached: true });
+    const child = spawn(command, args, { env: { ...env, PATH: path }, stdio: ["ignore", log, log], detached: true });
+    // Whoever waits for it says what its log ends with, and everything else is removed first.
+    child.on("error", (error) => appendFileSync(logFile, `${error.message}\n`));
+    return child;
   } finally {
     closeSync(log);
   }
 }
 
 export async function endProcess(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (hasEnded(child)) return;
   const exited = once(child, "exit");
   child.kill("SIGTERM");
   await exited;
+}
+
+/** Or could not begin. */
+function hasEnded({ pid, exitCode, signalCode }: ChildProcess): boolean {
+  return pid === undefined || exitCode !== null || signalCode !== null;
 }
 
 /** Resolves when `/readyz` answers 200. `readEndpoint` gives undefined while the credentials are not there yet. */
@@ -41,14 +49,14 @@ export async function untilReady(
   readEndpoint: () => Promise<Endpoint | undefined>,
 ): Promise<Endpoint> {
   const deadline = performance.now() + READY_TIMEOUT_MS;
-  while (performance.now() < deadline && watched.child.exitCode === null) {
+  while (performance.now() < deadline && !hasEnded(watched.child)) {
     watched.signal.throwIfAborted();
     const endpoint = await readEndpoint();
     if (endpoint !== undefined && (await isReady(endpoint))) return endpoint;
     await delay(READY_POLL_MS);
   }
   const log = (await readFile(watched.logFile, "utf8").catch(() => "")).slice(-LOG_TAIL_CHARACTERS);
-  const what = watched.child.exitCode === null ? "does not become ready" : `ended with ${watched.child.exitCode}`;
+  const what = hasEnded(watched.child) ? `ended with ${watched.child.exitCode}` : "does not become ready";
   throw new Error(`${watched.child.spawnfile} ${what}:\n${log}`);
 }
 
