@@ -6,9 +6,8 @@ import { connect as connectTls } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listenWeb } from "../../src/host/node/listen-web.ts";
 import type { WebBody, WebServer, WebWriter } from "../../src/host/web-server.ts";
-import { createCertificateAuthority, issueCertificate } from "../../src/pki/issue-certificate.ts";
+import { issueLoopbackCertificate } from "./loopback-certificate.ts";
 
-const DAY_MS = 86_400_000;
 const LINES = 5_000;
 
 interface Opened {
@@ -24,18 +23,8 @@ describe("an answer", () => {
   let ca = "";
 
   beforeAll(async () => {
-    const now = Date.now();
-    const authority = await createCertificateAuthority({ commonName: "test", days: 1, now });
-    const { certificatePem, keyPem } = await issueCertificate({
-      authority,
-      notBefore: now - DAY_MS,
-      notAfter: now + DAY_MS,
-      commonName: "server",
-      organizations: [],
-      usages: ["server"],
-      dnsNames: [],
-      ipAddresses: ["127.0.0.1"],
-    });
+    const { authority, serving } = await issueLoopbackCertificate();
+    const { certificatePem, keyPem } = serving;
     ca = authority.certificatePem;
     const options = { address: "127.0.0.1", port: 0, certificatePem, keyPem, clientAuthorityPem: ca };
     server = await listenWeb(options, async () => ({ status, headers: {}, body }));

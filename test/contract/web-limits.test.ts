@@ -5,9 +5,8 @@ import { connect as connectTls, type TLSSocket } from "node:tls";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { listenWeb } from "../../src/host/node/listen-web.ts";
 import type { WebLimits, WebServer, WebWriter } from "../../src/host/web-server.ts";
-import { createCertificateAuthority, issueCertificate } from "../../src/pki/issue-certificate.ts";
+import { issueLoopbackCertificate } from "./loopback-certificate.ts";
 
-const DAY_MS = 86_400_000;
 /** For what a case is not about. */
 const LONG_MS = 600_000;
 const SHORT_MS = 400;
@@ -23,18 +22,7 @@ describe("a server whose clients take and do not give", () => {
   const sockets: Socket[] = [];
 
   beforeAll(async () => {
-    const now = Date.now();
-    const authority = await createCertificateAuthority({ commonName: "test", days: 1, now });
-    const serving = await issueCertificate({
-      authority,
-      notBefore: now - DAY_MS,
-      notAfter: now + DAY_MS,
-      commonName: "server",
-      organizations: [],
-      usages: ["server"],
-      dnsNames: [],
-      ipAddresses: ["127.0.0.1"],
-    });
+    const { authority, serving } = await issueLoopbackCertificate();
     pems = { ca: authority.certificatePem, cert: serving.certificatePem, key: serving.keyPem };
   });
   afterEach(async () => {

@@ -1,5 +1,6 @@
 import { posix } from "node:path";
-import { childController, isAbort, sleep } from "../../base/abort.ts";
+import { sleep } from "../../base/abort.ts";
+import { createChangeFlag } from "../../base/change-flag.ts";
 import { type Clock, MINUTE, SECOND } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -26,45 +27,28 @@ export async function followFiles(
   { paths, look }: { readonly paths: readonly string[]; look(): Promise<void> },
   signal: AbortSignal,
 ): Promise<void> {
-  let wake = () => {};
-  let isChanged = false;
-  const changed = () => {
-    isChanged = true;
-    wake();
-  };
+  const flag = createChangeFlag(clock);
   const watch = async (directory: string, inner: AbortSignal) => {
     // A directory that is away, or cannot be watched, is tried again; meanwhile there is the minute.
     while (!inner.aborted) {
       try {
-        await files.watch(directory, changed, inner);
+        await files.watch(directory, flag.raise, inner);
       } catch (error) {
         log.debug("A directory cannot be watched", { path: directory, error: messageOf(error) });
       }
       await sleep(clock, LOOK_MS, inner);
     }
   };
-  const pause = async (inner: AbortSignal) => {
-    const { controller, release } = childController(inner);
-    wake = () => controller.abort();
-    try {
-      if (!isChanged) await sleep(clock, LOOK_MS, controller.signal);
-    } catch (error) {
-      if (inner.aborted || !isAbort(error)) throw error;
-    } finally {
-      release();
-    }
-    if (isChanged) await sleep(clock, SETTLE_MS, inner);
-  };
   await runWithTasks(signal, async (tasks, inner) => {
     for (const directory of new Set(paths.map((path) => posix.dirname(path)))) {
       tasks.spawn(directory, async () => await watch(directory, inner));
     }
     while (!inner.aborted) {
-      isChanged = false;
       await look().catch((error: unknown) => {
         log.warn("A file cannot be read anew, what it said before goes on holding", { paths, error: messageOf(error) });
       });
-      await pause(inner);
+      const isChanged = await flag.wait(LOOK_MS, inner);
+      if (isChanged) await flag.settle({ quietMs: SETTLE_MS, maxMs: SETTLE_MS }, inner);
     }
   });
 }

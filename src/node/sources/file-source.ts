@@ -1,10 +1,10 @@
 import { dirname, resolve } from "node:path";
 import { childController, isAbort } from "../../base/abort.ts";
+import { type ChangeFlag, createChangeFlag } from "../../base/change-flag.ts";
 import { type Clock, SECOND } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../host/port.ts";
-import { type ChangeFlag, createChangeFlag } from "./change-flag.ts";
 import { createManifestFiles, type Scan } from "./manifest-files.ts";
 import { createProblemLog } from "./problem-log.ts";
 import { createSnapshotEmitter, type PodSourceLoop, type SnapshotListener } from "./source-snapshot.ts";

@@ -1,5 +1,5 @@
-import { childController, isAbort, sleep } from "../../base/abort.ts";
-import type { Clock } from "../../base/clock.ts";
+import { childController, isAbort, sleep } from "./abort.ts";
+import type { Clock } from "./clock.ts";
 
 /** Remembers that something changed until somebody looks. */
 export interface ChangeFlag {
