@@ -46,6 +46,13 @@ describe("a store of certificates", () => {
     expect((await host.files.stat(CURRENT))?.mode).toBe(0o600);
   });
 
+  it("has one file for two pairs of the same second, and the later is whole in it", async () => {
+    await createStore().write(pairAt(0));
+    await createStore().write(pairAt(1));
+    expect(await createStore().read()).toEqual(pairAt(1));
+    expect(await names()).toEqual(["kubelet-server-2026-01-01-00-00-00.pem", "kubelet-server-current.pem"]);
+  });
+
   it("keeps the last five", async () => {
     host.files.put(`${DIRECTORY}/kubelet-client-2020-01-01-00-00-00.pem`, "of another");
     for (let day = 0; day < 9; day++) {
