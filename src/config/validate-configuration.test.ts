@@ -64,12 +64,12 @@ it.each([
     'containerRuntimeEndpoint (--container-runtime-endpoint) "tcp://localhost:1" must be the URL of a unix socket with an absolute path, like unix:///run/containerd/containerd.sock',
   ],
   [
-    "cpuCFSQuotaPeriod: 50ms",
+    "cpuCFSQuotaPeriod: 50ms\nfeatureGates: {CustomCPUCFSQuotaPeriod: false}",
     "cpuCFSQuotaPeriod",
     "cpuCFSQuotaPeriod (--cpu-cfs-quota-period) 50ms requires feature gate CustomCPUCFSQuotaPeriod",
   ],
   [
-    "cpuCFSQuotaPeriod: 2s\nfeatureGates: {CustomCPUCFSQuotaPeriod: true}",
+    "cpuCFSQuotaPeriod: 2s",
     "cpuCFSQuotaPeriod",
     "cpuCFSQuotaPeriod (--cpu-cfs-quota-period) 2s must be between 1ms and 1sec, inclusive",
   ],
