@@ -24,6 +24,8 @@ export const LAYERS: readonly Layer[] = [
 
   // The wire under all that is local: the runtime, storage drivers, plugins.
   { path: "src/grpc", rank: 1, touchesWorld: true },
+  // The wire of what kubectl streams, over any connection.
+  { path: "src/spdy", rank: 1 },
 
   { path: "src/cri", rank: 2, touchesWorld: true },
   // The fake driver mounts what it publishes on the fake machine.
@@ -52,7 +54,9 @@ export const LAYERS: readonly Layer[] = [
 
   { path: "src/node/csi", rank: 4 },
   { path: "src/node/desired", rank: 4 },
+  { path: "src/node/logs", rank: 4 },
   { path: "src/node/runtime", rank: 4 },
+  { path: "src/node/streaming", rank: 4 },
 
   { path: "src/node/pleg", rank: 5 },
   { path: "src/node/status", rank: 5 },
@@ -61,7 +65,9 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/node/eviction", rank: 6 },
   { path: "src/node/loop", rank: 6 },
   { path: "src/node/podsync", rank: 6 },
+  { path: "src/node/preemption", rank: 6 },
   { path: "src/node/shutdown", rank: 6 },
+  { path: "src/node/stats", rank: 6 },
 
   // Where the concerns meet: compose.ts and what it is made of.
   { path: "src/node/*", rank: 7 },
@@ -74,6 +80,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/control-plane/custom", rank: 4 },
   { path: "src/control-plane/discovery", rank: 4 },
   { path: "src/control-plane/kinds", rank: 4 },
+  { path: "src/control-plane/node-proxy", rank: 4 },
   // Controllers like those, on their queue; taints are tolerated, and conditions written, as by the scheduler.
   {
     path: "src/control-plane/node-lifecycle",
@@ -83,6 +90,7 @@ export const LAYERS: readonly Layer[] = [
   // A controller, with a queue of its own.
   { path: "src/control-plane/scheduler", rank: 4, alsoImports: ["src/control-plane/controllers"] },
   { path: "src/control-plane/store", rank: 4 },
+  { path: "src/control-plane/streams", rank: 4 },
   // Controllers, too; they match claims with volumes and record events as the scheduler does.
   {
     path: "src/control-plane/volumes",

@@ -4,8 +4,13 @@ import { nodesOf, type Rule, type Source, type Violation, violationAt } from "..
 
 /** Node.js modules that compute and do nothing else. */
 const PURE_MODULES = new Set(["assert", "buffer", "crypto", "path", "path/posix", "string_decoder", "url", "util"]);
-/** What computes in a module that otherwise opens sockets. */
-const PURE_NAMES: Readonly<Record<string, readonly string[]>> = { net: ["BlockList", "isIP", "isIPv4", "isIPv6"] };
+/** What computes in a module that otherwise opens sockets or uses threads. */
+const PURE_NAMES: Readonly<Record<string, readonly string[]>> = {
+  http: ["STATUS_CODES"],
+  net: ["BlockList", "isIP", "isIPv4", "isIPv6"],
+  stream: ["Duplex", "Readable", "Writable"],
+  zlib: ["constants", "deflateRawSync", "inflateRawSync"],
+};
 /** Of `node:crypto`, which is pure but for these (and for a name that hides which of it is used). */
 const RANDOM_NAMES = /^(random.*|generate.*|\*|default)$/;
 /** Packages that open sockets, files or streams by themselves. */

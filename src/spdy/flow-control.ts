@@ -1,0 +1,89 @@
+import { SpdyError } from "./spdy-error.ts";
+
+/** A stream may be sent so many bytes before the receiver says that it has taken some; and all of a connection together. */
+const DEFAULT_WINDOW_BYTES = 64 * 1024;
+const MAX_WINDOW_BYTES = 2 ** 31 - 1;
+/** Its window is the connection's. */
+const CONNECTION = 0;
+
+/**
+ * How much the peer lets us send. Kubernetes' own programs (moby/spdystream) never speak of windows, and would never
+ * open one that is used up: only a peer that announces its windows in SETTINGS is taken to have any.
+ */
+export interface SendWindows {
+  /** Infinity for a peer without windows. May be negative. */
+  room(streamId: number): number;
+  sent(streamId: number, bytes: number): void;
+  /** The peer has windows, of this size at first. */
+  announce(initialBytes: number): void;
+  /** Throws `protocol-error` for a window that becomes larger than there can be. */
+  widen(streamId: number, bytes: number): void;
+  forget(streamId: number): void;
+}
+
+export function createSendWindows(): SendWindows {
+  /** Sent and not given back, by stream. */
+  const used = new Map<number, number>();
+  let initial: number | undefined;
+  const usedOf = (streamId: number) => used.get(streamId) ?? 0;
+  return {
+    room(streamId) {
+      if (initial === undefined) return Number.POSITIVE_INFINITY;
+      return Math.min(initial - usedOf(streamId), DEFAULT_WINDOW_BYTES - usedOf(CONNECTION));
+    },
+    sent(streamId, bytes) {
+      used.set(streamId, usedOf(streamId) + bytes);
+      used.set(CONNECTION, usedOf(CONNECTION) + bytes);
+    },
+    announce(initialBytes) {
+      initial = initialBytes;
+    },
+    widen(streamId, bytes) {
+      const left = usedOf(streamId) - bytes;
+      if (-left > MAX_WINDOW_BYTES) throw new SpdyError("protocol-error", "the peer opened a window too far");
+      used.set(streamId, left);
+    },
+    forget: (streamId) => void used.delete(streamId),
+  };
+}
+
+/**
+ * When the peer has to be told that it may send more: when it has shown that it has windows itself, and half of its own
+ * was taken. Others are never told. Kubernetes' own programs read such frames only to skip them, from queues that one
+ * stream which nobody reads can block; and one that arrives when they have sent all and hung up breaks the connection,
+ * with the last of what they sent still on its way.
+ */
+export interface ReceiveWindows {
+  taken(streamId: number, bytes: number): void;
+  /** The peer has windows. */
+  announce(): void;
+  forget(streamId: number): void;
+}
+
+/** `open` is called with what has to be told. */
+export function createReceiveWindows(open: (streamId: number, bytes: number) => void): ReceiveWindows {
+  /** Taken and not told of, by stream. */
+  const untold = new Map<number, number>();
+  let isAnnounced = false;
+  const tell = (streamId: number, bytes: number) => {
+    untold.delete(streamId);
+    open(streamId, bytes);
+  };
+  const take = (streamId: number, bytes: number) => {
+    const total = (untold.get(streamId) ?? 0) + bytes;
+    untold.set(streamId, total);
+    if (isAnnounced && total >= DEFAULT_WINDOW_BYTES / 2) tell(streamId, total);
+  };
+  return {
+    taken(streamId, bytes) {
+      take(streamId, bytes);
+      take(CONNECTION, bytes);
+    },
+    announce() {
+      if (isAnnounced) return;
+      isAnnounced = true;
+      for (const [streamId, bytes] of untold) tell(streamId, bytes);
+    },
+    forget: (streamId) => void untold.delete(streamId),
+  };
+}

@@ -1,0 +1,77 @@
+import type { Duplex } from "node:stream";
+import type { SendWindows } from "./flow-control.ts";
+import { encodeDataHeader } from "./frames.ts";
+
+/** What goes out on one connection: control frames at once, data as fast as it is taken. */
+export interface FrameWriter {
+  control(frame: Buffer): void;
+  /** `done` when all of it has been handed to the connection; one call a stream at a time. */
+  data(piece: DataPiece): void;
+  /** Goes on where it waited for a window. */
+  resume(): void;
+  /** What the stream still had to send is dropped, without `done`. */
+  forget(streamId: number): void;
+}
+
+interface DataPiece {
+  readonly streamId: number;
+  readonly bytes: Buffer;
+  readonly fin: boolean;
+  readonly done: () => void;
+}
+
+/** Larger pieces are cut, so that no stream keeps the others waiting for long. */
+const MAX_DATA_BYTES = 64 * 1024;
+
+/** The socket's buffer is the only one: while it is full, each stream waits with one piece, first come, first served. */
+export function createFrameWriter(socket: Duplex, windows: SendWindows): FrameWriter {
+  const waiting: DataPiece[] = [];
+
+  const writeData = (streamId: number, bytes: Buffer, fin: boolean) => {
+    const header = encodeDataHeader(streamId, bytes.length, fin);
+    windows.sent(streamId, bytes.length);
+    if (bytes.length === 0) {
+      socket.write(header);
+      return;
+    }
+    socket.cork();
+    socket.write(header);
+    socket.write(bytes);
+    socket.uncork();
+  };
+
+  /** How much of the piece may go now; undefined where it has to wait. An end without bytes needs no window. */
+  const roomFor = ({ streamId, bytes }: DataPiece): number | undefined => {
+    const room = Math.min(windows.room(streamId), MAX_DATA_BYTES);
+    return bytes.length > 0 && room <= 0 ? undefined : Math.min(room, bytes.length);
+  };
+
+  const flush = () => {
+    while (socket.writable && !socket.writableNeedDrain) {
+      const index = waiting.findIndex((piece) => roomFor(piece) !== undefined);
+      const piece = waiting[index];
+      if (piece === undefined) return;
+      waiting.splice(index, 1);
+      const { streamId, bytes, fin, done } = piece;
+      const length = Math.max(0, roomFor(piece) ?? 0);
+      const rest = bytes.subarray(length);
+      writeData(streamId, bytes.subarray(0, length), fin && rest.length === 0);
+      if (rest.length === 0) done();
+      else waiting.push({ ...piece, bytes: rest });
+    }
+  };
+  socket.on("drain", flush);
+
+  return {
+    control: (frame) => void (socket.writable && socket.write(frame)),
+    data(piece) {
+      waiting.push(piece);
+      flush();
+    },
+    resume: flush,
+    forget(streamId) {
+      const index = waiting.findIndex((piece) => piece.streamId === streamId);
+      if (index >= 0) waiting.splice(index, 1);
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import type { Clock } from "../base/clock.ts";
+import type { SpdyHeaders } from "./header-block.ts";
+import type { SpdyError } from "./spdy-error.ts";
+import type { SpdyStream } from "./spdy-stream.ts";
+
+/** SPDY/3.1 over one connection: many streams, opened by either end. */
+export interface SpdyConnection {
+  /**
+   * Resolves when the peer has accepted the stream, before which nothing may be sent in it. Rejects with a SpdyError, or
+   * with AbortedError when the signal fires.
+   */
+  openStream(headers: Readonly<Record<string, string>>, options?: OpenStreamOptions): Promise<SpdyStream>;
+  /** Resets all streams, tells the peer and ends the socket. Idempotent; resolves as `closed`. */
+  close(): Promise<void>;
+  /** Resolves when the socket has closed and nothing is left; with the reason where it was neither end's will. */
+  readonly closed: Promise<SpdyError | undefined>;
+  /** Streams that have not been closed in both ways. */
+  readonly streamCount: number;
+}
+
+export interface SpdyConnectionOptions {
+  readonly role: "client" | "server";
+  readonly clock: Pick<Clock, "setTimer" | "monotonic">;
+  /** Given each stream that the peer has opened. Default: all are refused. */
+  readonly onStream?: (stream: SpdyStream) => void;
+  /** Decides on a stream that the peer opens. Default: yes. */
+  readonly accept?: (headers: SpdyHeaders) => boolean;
+  /** Asks the peer for a sign of life when it was quiet for so long, lest what lies between forget us. Default: never. */
+  readonly pingPeriodMs?: number;
+  /** Ends the connection when no frame but pings came or went for so long. Default: never. */
+  readonly idleTimeoutMs?: number;
+  readonly limits?: Partial<SpdyLimits>;
+}
+
+/** How long to wait for the peer. */
+export interface OpenStreamOptions {
+  /** How long the peer may take. Default: 30 s, as for client-go (`createStreamResponseTimeout`). */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What a peer may take. */
+export interface SpdyLimits {
+  /** Of either end; the peer's are refused beyond it, our own rejected. */
+  readonly maxStreams: number;
+  /** Received and not read in all streams together: beyond it nothing more is received, in none of them. */
+  readonly maxUnreadBytes: number;
+  /** Of a control frame; more is a protocol error. */
+  readonly maxControlBytes: number;
+  /** Of a stream's headers; more is a protocol error. */
+  readonly maxHeaderBytes: number;
+  /** Sent and not taken: a peer that makes more, by having us answer what it does not read, is cut off. */
+  readonly maxUnsentBytes: number;
+}
+
+/** Generous for kubectl, a bound for everybody else. */
+export const SPDY_LIMITS: SpdyLimits = {
+  maxStreams: 1000,
+  maxUnreadBytes: 1024 * 1024,
+  maxControlBytes: 64 * 1024,
+  maxHeaderBytes: 64 * 1024,
+  maxUnsentBytes: 4 * 1024 * 1024,
+};

@@ -1,0 +1,165 @@
+import { Duplex } from "node:stream";
+import { AbortedError } from "../base/abort.ts";
+import { RESET_STATUS } from "./frames.ts";
+import type { SpdyHeaders } from "./header-block.ts";
+import { SpdyError } from "./spdy-error.ts";
+
+/**
+ * One stream of a connection. Each way ends on its own: `end()` says that no more is sent, destroying it says so of both
+ * at once. It never emits an error that nobody listens for: whoever needs to know uses `finished` or `pipeline`.
+ * Fails with a SpdyError.
+ */
+export type SpdyStream = Duplex & {
+  readonly id: number;
+  /** What it was opened with. */
+  readonly headers: SpdyHeaders;
+};
+
+/** The connection's end of a stream. */
+export interface StreamEnd {
+  readonly stream: SpdyStream;
+  /** What comes after the end, or when nobody reads it any more, is dropped. */
+  receive(bytes: Buffer): void;
+  /** The peer has sent all. */
+  finish(): void;
+  /** The peer has ended both ways; `status` is one of RESET_STATUS. */
+  resetByPeer(status: number): void;
+  /** The connection is over; what is complete can still be read. */
+  lose(error: SpdyError): void;
+}
+
+/** What a stream needs of its connection. */
+export interface StreamCarrier {
+  send(piece: { streamId: number; bytes: Buffer; fin: boolean; done: () => void }): void;
+  /** What waits to be sent is dropped. */
+  forget(streamId: number): void;
+  reset(streamId: number, status: number): void;
+  /** Holds more, or less, that nobody has read. */
+  held(bytes: number): void;
+  taken(streamId: number, bytes: number): void;
+  /** Nothing of the stream is left. */
+  gone(streamId: number): void;
+}
+
+/** What a piece costs beyond its bytes, so that many small ones are bounded too. */
+const PIECE_OVERHEAD_BYTES = 128;
+const HIGH_WATER_MARK_BYTES = 64 * 1024;
+const NOTHING = Buffer.alloc(0);
+
+/** Why a reset is a failure, by its status; for `cancel` it is none: moby/spdystream ends every stream so that it has done with. */
+const RESET_REASONS: ReadonlyMap<number, string> = new Map([
+  [RESET_STATUS.protocolError, "protocol error"],
+  [RESET_STATUS.invalidStream, "invalid stream"],
+  [RESET_STATUS.refusedStream, "refused"],
+  [RESET_STATUS.internalError, "internal error"],
+  [RESET_STATUS.flowControlError, "flow control error"],
+]);
+
+/**
+ * The two ways:
+ *
+ *   what comes:  open ──FIN, or RST_STREAM with cancel──▶ ended
+ *   what goes:   open ──our FIN──▶ finished
+ *                   └──RST_STREAM from the peer, connection lost──▶ void: what is written goes nowhere, and is no error
+ *                      (whoever still writes has the end of what comes to learn it from, and what has come to read)
+ */
+export function createSpdyStream(id: number, headers: SpdyHeaders, carrier: StreamCarrier): StreamEnd {
+  const queue: Buffer[] = [];
+  let isWanted = false;
+  let hasEnded = false;
+  let outgoing: "open" | "finished" | "void" = "open";
+  let sending: ((error: Error | null) => void) | undefined;
+
+  const send = (bytes: Buffer, fin: boolean, callback: (error: Error | null) => void) => {
+    if (outgoing !== "open") {
+      callback(null);
+      return;
+    }
+    sending = callback;
+    carrier.send({ streamId: id, bytes, fin, done: () => doneSending(fin) });
+  };
+
+  const doneSending = (fin: boolean, error: Error | null = null) => {
+    if (fin && outgoing === "open") outgoing = "finished";
+    const callback = sending;
+    sending = undefined;
+    callback?.(error);
+  };
+
+  const duplex = new Duplex({
+    highWaterMark: HIGH_WATER_MARK_BYTES,
+    read() {
+      isWanted = true;
+      deliver();
+    },
+    write: (chunk: Buffer, _encoding, callback) => send(chunk, false, callback),
+    final: (callback) => send(NOTHING, true, callback),
+    destroy(error, callback) {
+      carrier.forget(id);
+      if (outgoing === "open" || (outgoing === "finished" && !hasEnded)) carrier.reset(id, RESET_STATUS.cancel);
+      outgoing = "void";
+      for (const piece of queue.splice(0)) release(piece);
+      carrier.gone(id);
+      callback(error);
+      doneSending(false, error ?? new AbortedError("the stream was destroyed"));
+    },
+  });
+  // Without a listener an error would end the process, and a connection may be lost before its owner has got the stream.
+  duplex.on("error", () => undefined);
+
+  const deliver = () => {
+    while (isWanted) {
+      const piece = queue.shift();
+      if (piece === undefined) break;
+      isWanted = duplex.push(piece);
+      release(piece);
+    }
+    if (hasEnded && queue.length === 0 && !duplex.readableEnded && !duplex.destroyed) duplex.push(null);
+  };
+
+  const release = (piece: Buffer) => {
+    carrier.held(-costOf(piece));
+    carrier.taken(id, piece.length);
+  };
+
+  const stopSending = () => {
+    outgoing = "void";
+    carrier.forget(id);
+    doneSending(false);
+  };
+
+  const finish = () => {
+    if (hasEnded) return;
+    hasEnded = true;
+    deliver();
+  };
+
+  return {
+    stream: Object.assign(duplex, { id, headers }),
+    receive(bytes) {
+      if (bytes.length === 0) return;
+      carrier.held(costOf(bytes));
+      if (hasEnded || duplex.destroyed) {
+        release(bytes);
+        return;
+      }
+      queue.push(bytes);
+      deliver();
+    },
+    finish,
+    resetByPeer(status) {
+      stopSending();
+      const reason = RESET_REASONS.get(status) ?? `status ${status}`;
+      if (status === RESET_STATUS.cancel || hasEnded) finish();
+      else if (status === RESET_STATUS.refusedStream)
+        duplex.destroy(new SpdyError("refused", "the peer refused the stream"));
+      else duplex.destroy(new SpdyError("stream-error", `the peer reset the stream: ${reason}`));
+    },
+    lose(error) {
+      stopSending();
+      if (!hasEnded) duplex.destroy(error);
+    },
+  };
+}
+
+const costOf = (piece: Buffer) => piece.length + PIECE_OVERHEAD_BYTES;
