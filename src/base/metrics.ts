@@ -18,6 +18,8 @@ export type Labels<L extends string> = Readonly<Record<L, string>>;
 /** Only goes up. */
 export interface CounterSeries<L extends string> {
   add(labels?: Labels<L>, by?: number): void;
+  /** Forgets the series of these labels: what they name is gone. */
+  remove(labels: Labels<L>): void;
 }
 
 /** Whatever it was set to last. */
@@ -30,6 +32,8 @@ export interface GaugeSeries<L extends string> {
 export interface HistogramSeries<L extends string> {
   /** `value` in the unit of the name, which for durations is seconds. */
   observe(value: number, labels?: Labels<L>): void;
+  /** Forgets the series of these labels: what they name is gone. */
+  remove(labels: Labels<L>): void;
 }
 
 /** client-go's default buckets, in seconds, which most kubelet series use. */
@@ -40,7 +44,10 @@ export function createMetrics(): Metrics {
   return {
     counter(name, help, labels = []) {
       const series = new Counter({ name, help, labelNames: [...labels], registers: [registry] });
-      return { add: (values, by = 1) => (values ? series.inc(values, by) : series.inc(by)) };
+      return {
+        add: (values, by = 1) => (values ? series.inc(values, by) : series.inc(by)),
+        remove: (values) => series.remove(values),
+      };
     },
     gauge(name, help, labels = []) {
       const series = new Gauge({ name, help, labelNames: [...labels], registers: [registry] });
@@ -57,7 +64,10 @@ export function createMetrics(): Metrics {
         buckets: [...buckets],
         registers: [registry],
       });
-      return { observe: (value, values) => (values ? series.observe(values, value) : series.observe(value)) };
+      return {
+        observe: (value, values) => (values ? series.observe(values, value) : series.observe(value)),
+        remove: (values) => series.remove(values),
+      };
     },
     render: async () => await registry.metrics(),
     contentType: registry.contentType,

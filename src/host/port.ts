@@ -1,9 +1,13 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
+import type { Cgroups } from "./cgroups-port.ts";
 import type { FileType } from "./file-type.ts";
 import type { GroupChange } from "./group-permissions.ts";
 import type { Logind } from "./logind-port.ts";
 import type { Mounts } from "./mounts-port.ts";
+import type { OpenedFile } from "./opened-file.ts";
+import type { ProbeClient } from "./probe-port.ts";
+import type { Proc } from "./proc-port.ts";
 import type { Programs } from "./programs-port.ts";
 
 export type { FileType };
@@ -19,8 +23,11 @@ export interface Host {
   readonly http: HttpClient;
   readonly machine: Machine;
   readonly mounts: Mounts;
+  readonly probes: ProbeClient;
   readonly programs: Programs;
   readonly logind: Logind;
+  readonly cgroups: Cgroups;
+  readonly proc: Proc;
 }
 
 /** Paths are absolute. A missing file rejects with an error whose `code` is `ENOENT`, as Node.js does, and so on. */
@@ -81,6 +88,29 @@ export interface Files {
    * an unmount, nobody's data is removed.
    */
   removeEmptyDirectory(path: string): Promise<void>;
+  /**
+   * Opens what is at `path`, which is relative and without `..`, in the directory `root`. Made for trees that containers
+   * may change meanwhile: a link is followed where it stays beneath the root (an absolute one where it begins with the
+   * root's path), else it is `EXDEV`; any link is `ELOOP` with `refusesLinks`. Refuses what `read` refuses; a FIFO or a
+   * device never makes the caller wait.
+   */
+  openBeneath(root: string, path: string, options?: { readonly refusesLinks: boolean }): Promise<OpenedFile>;
+  /** As `list`, for a directory that is looked up as `openBeneath` does. `ENOTDIR` for anything else. */
+  listBeneath(root: string, path: string): Promise<DirectoryEntry[]>;
+  /**
+   * Gives a file another name in the same file system. Replaces nothing: `EEXIST`. Never neither name leads to it; a crash
+   * may leave both.
+   */
+  rename(from: string, to: string): Promise<void>;
+  /**
+   * Writes a file, in gzip's form and with its mode, to `to`: at first as `unfinished`, whatever was there, and on the disk
+   * before it has its name. A link at `from` is `ELOOP`. Memory does not depend on the file's length.
+   */
+  compress(
+    from: string,
+    to: { readonly path: string; readonly unfinished: string },
+    signal: AbortSignal,
+  ): Promise<void>;
   /**
    * Calls `onChange` once when the watch is in force, and again after something in the directory changed (several
    * changes may give one call). Resolves when the signal fires, and when the directory itself was removed or moved: then

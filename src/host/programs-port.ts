@@ -7,6 +7,15 @@ export interface Programs {
    * of its standard error what a message may carry. Rejects with AbortedError when the signal fires, and is gone then too.
    */
   run(run: ProgramRun, signal: AbortSignal): Promise<ProgramOutcome>;
+  /**
+   * As `run`, with all that it prints, errors among it, handed to `write` as it comes, however much that is: the program
+   * waits for who reads. Rejects as `write` does, and the program is gone then.
+   */
+  stream(
+    run: ProgramRun,
+    write: (bytes: Buffer) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<Exclude<ProgramOutcome, { kind: "printed" }> | { readonly kind: "ended" }>;
 }
 
 /** One run of a program. */

@@ -1,10 +1,11 @@
+import type { Duplex } from "node:stream";
 import type { ServedRequest, ServedResponse } from "./http-server.ts";
 
 /**
  * Serving HTTPS to few clients, with a certificate and authorities that change while it serves: what the node's own API
  * listens with. HTTP/1.1 only.
  */
-export type SecureHandler = (request: SecureRequest) => Promise<SecureResponse> | SecureResponse;
+export type SecureHandler = (request: SecureRequest) => Promise<SecureAnswer> | SecureAnswer;
 
 /** `path` is decoded, so that whoever authorizes it and whoever routes by it see the same. */
 export interface SecureRequest extends ServedRequest {
@@ -13,6 +14,12 @@ export interface SecureRequest extends ServedRequest {
   /** Who the client's certificate says it is; undefined where it showed none, or was not asked for one. */
   readonly peer: SecurePeer | undefined;
   readonly remoteAddress: string;
+  /** The first value of a header, by its name in any case. */
+  header(name: string): string | undefined;
+  /** All headers by their names in lower case, with their values in the order sent. */
+  headers(): Record<string, string[]>;
+  /** It asks for another protocol on its connection (`Connection: Upgrade`): the answer may be `TakenOver`. */
+  readonly isUpgrade: boolean;
   /** Aborted when the client has gone or the server closes. */
   readonly signal: AbortSignal;
 }
@@ -32,8 +39,42 @@ export type SecurePeer =
   | { readonly kind: "unverified"; readonly reason: string };
 
 export interface SecureResponse extends ServedResponse {
+  readonly headers?: Readonly<Record<string, string>>;
   /** The connection ends with this answer. */
   readonly closes?: boolean;
+}
+
+/** What a handler answers: at once, in pieces, or in a protocol of its own. */
+export type SecureAnswer = SecureResponse | StreamedAnswer | TakenOver;
+
+/** An answer of unknown length: its head goes out at once, then chunks as they are written. */
+export interface StreamedAnswer {
+  readonly status: number;
+  /** Default `text/plain; charset=utf-8`. */
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * The answer ends when this resolves; when it rejects, the connection is destroyed, so that nobody takes what came for
+   * the whole. Not called where only the head is asked for.
+   */
+  stream(writer: AnswerWriter): Promise<void>;
+}
+
+/** Where the pieces of an answer go. */
+export interface AnswerWriter {
+  /** Resolves when there is room for more; rejects with AbortedError when the client has gone. */
+  write(chunk: Buffer): Promise<void>;
+  /** Aborted when the client has gone or the server closes. */
+  readonly signal: AbortSignal;
+}
+
+/** The connection itself is handed over. Only for a request that `isUpgrade`; elsewhere the connection is destroyed. */
+export interface TakenOver {
+  /**
+   * Whoever takes the socket writes the answer's head too, and resolves when it is over, which is soon after the socket
+   * has closed. The server destroys what is left of the socket then, and before that when it closes itself.
+   */
+  takeOver(socket: Duplex): Promise<void>;
 }
 
 /** What TLS is spoken with, as long as the server lives. */

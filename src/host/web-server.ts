@@ -1,3 +1,5 @@
+import type { Duplex, Readable } from "node:stream";
+
 /**
  * Serving HTTPS to many clients at once: HTTP/2 and HTTP/1.1 on one port, client certificates, answers that stream for
  * hours. What the control plane listens with.
@@ -9,10 +11,17 @@ export interface WebRequest {
   /** As sent, not decoded; begins with `/`. */
   readonly path: string;
   readonly query: URLSearchParams;
+  /** The same as sent; "" without one. */
+  readonly rawQuery: string;
   /** The values of a header in the order sent, by its lower-case name. */
   header(name: string): readonly string[];
   /** All headers whose lower-case name begins so, by that name. */
   headersBeginning(prefix: string): Readonly<Record<string, readonly string[]>>;
+  /**
+   * Over HTTP/1.1 it asks for another protocol on its connection (`Connection: Upgrade`): the answer may take that over.
+   * Such a request has no body.
+   */
+  readonly isUpgrade: boolean;
   /** From a client certificate that one of the server's authorities signed. */
   readonly peer: WebPeer | undefined;
   readonly remoteAddress: string;
@@ -20,6 +29,11 @@ export interface WebRequest {
   readonly signal: AbortSignal;
   /** Rejects with a CodedError `body-too-large` when there is more, `body-aborted` when the client left. */
   readBody(maxBytes: number): Promise<Buffer>;
+  /**
+   * The body as it arrives, no faster than it is read and for as long as the client takes; breaks when the client leaves.
+   * In place of `readBody`, for those who pass it on. Undefined for a request that has none.
+   */
+  bodyStream(): Readable | undefined;
 }
 
 /** The subject of a client certificate. */
@@ -37,7 +51,29 @@ export interface WebAnswer {
   readonly body: WebBody;
 }
 
-export type WebBody = string | Buffer | readonly Buffer[] | { stream(writer: WebWriter): void };
+export type WebBody = string | Buffer | readonly Buffer[] | StreamedBody | PipedBody | TakenOver;
+
+/** A body that is written bit by bit, by somebody who never waits. */
+export interface StreamedBody {
+  stream(writer: WebWriter): void;
+}
+
+/**
+ * A body that is read from somewhere no faster than the client takes it. It is destroyed when the client leaves; when it
+ * breaks, so does the answer, lest what came be taken for the whole.
+ */
+export interface PipedBody {
+  readonly source: Readable;
+}
+
+/**
+ * The connection itself, in place of an answer. Only for a request that `isUpgrade`; others are cut off. Its status and
+ * headers are not sent: whoever takes the socket writes the head too, and resolves when it is over. The server closes the
+ * socket then, and before that when it closes itself.
+ */
+export interface TakenOver {
+  takeOver(socket: Duplex): Promise<void>;
+}
 
 /** The other end of an answer that streams. */
 export interface WebWriter {

@@ -106,4 +106,51 @@ describe.each([
     controller.abort();
     expect(await outcome).toBe("AbortError");
   });
+
+  describe("whose output is streamed", () => {
+    const stream = async (
+      write: (bytes: Buffer) => Promise<void>,
+      changes: Partial<ProgramRun> = {},
+      signal = NEVER,
+    ) => {
+      const run = { path: `${harness.directory}/program`, args: [], environment: {}, stdin: "", timeoutMs: 10_000 };
+      return await harness.programs.stream({ ...run, ...changes }, write, signal);
+    };
+    const ignore = async () => undefined;
+
+    it("wait for who reads it, and lose nothing, however much that is", async () => {
+      await install("yes 0123456789abcdef | head -c 5000000", () => ({
+        stdout: "0123456789abcdef\n".repeat(300_000).slice(0, 5_000_000),
+      }));
+      let bytes = 0;
+      let underWay = 0;
+      const outcome = await stream(async (chunk) => {
+        expect(++underWay).toBe(1);
+        await new Promise((resolve) => setImmediate(resolve));
+        bytes += chunk.length;
+        underWay--;
+      });
+      expect([outcome, bytes]).toEqual([{ kind: "ended" }, 5_000_000]);
+    });
+
+    it("may fail, be missing, or take too long", async () => {
+      await install("exit 3", () => ({ exitCode: 3 }));
+      expect(await stream(ignore)).toMatchObject({ kind: "failed", problem: "failed with exit code 3" });
+      expect(await stream(ignore, { path: `${harness.directory}/nothing` })).toEqual({ kind: "missing" });
+      await install("exec sleep 60", () => ({ takesMs: 60_000 }));
+      const outcome = stream(ignore, { timeoutMs: 50 });
+      await harness.pass(50);
+      expect(await outcome).toMatchObject({ kind: "failed", problem: "did not end within 50 ms" });
+    });
+
+    it("end with who reads it, and when nobody wants it any more", async () => {
+      await install("echo words; exec sleep 60", () => ({ stdout: "words\n" }));
+      await expect(stream(async () => await Promise.reject(new Error("the reader is gone")))).rejects.toThrow("reader");
+      await install("exec sleep 60", () => ({ takesMs: 60_000 }));
+      const controller = new AbortController();
+      const outcome = stream(ignore, {}, controller.signal).catch((error: Error) => error.name);
+      controller.abort();
+      expect(await outcome).toBe("AbortError");
+    });
+  });
 });

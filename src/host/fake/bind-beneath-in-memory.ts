@@ -29,6 +29,23 @@ export function bindBeneath(tree: MemoryTree, request: BindBeneath): { type: Fil
   return { type: typeOf(from.node) };
 }
 
+/** What is at a path beneath a root, as the port's `openBeneath` finds it. Throws where it finds nothing. */
+export function findBeneath(tree: MemoryTree, request: Beneath): MemoryNode {
+  const { root, path } = request;
+  if (path.startsWith("/") || path.split("/").includes("..")) {
+    throw beneathError("EINVAL", request, "it must be relative");
+  }
+  tree.walk(root, { operation: "open", followLast: true });
+  const place = walkBeneath(tree, realPathOf(tree, root), request);
+  if (place === undefined) throw fileError("ENOENT", "open", posix.join(root, path));
+  return place.node;
+}
+
+/** Where to look. */
+export interface Beneath extends Pick<BindBeneath, "root" | "path"> {
+  readonly refusesLinks?: boolean;
+}
+
 /** A directory or an empty file. */
 function makeTarget(tree: MemoryTree, path: string, kind: "directory" | "file"): void {
   const place = tree.walk(path, { operation: "mount", followLast: false });
@@ -46,14 +63,14 @@ function makeTarget(tree: MemoryTree, path: string, kind: "directory" | "file"):
 }
 
 /** Follows links one by one, each only as long as it stays beneath the root; undefined where something is missing. */
-function walkBeneath(tree: MemoryTree, root: string, request: BindBeneath): (Place & { node: MemoryNode }) | undefined {
+function walkBeneath(tree: MemoryTree, root: string, request: Beneath): (Place & { node: MemoryNode }) | undefined {
   const path = resolveBeneath(tree, root, request);
   const place = findPlace(tree, path.at, false);
   return path.missing.length > 0 ? undefined : place;
 }
 
 /** The path of the last thing that exists, and the names that are missing below it. */
-function resolveBeneath(tree: MemoryTree, root: string, request: BindBeneath): { at: string; missing: string[] } {
+function resolveBeneath(tree: MemoryTree, root: string, request: Beneath): { at: string; missing: string[] } {
   const names = request.path.split("/").filter(isName);
   let at = root;
   let links = 0;
@@ -72,6 +89,7 @@ function resolveBeneath(tree: MemoryTree, root: string, request: BindBeneath): {
       at = posix.join(at, name);
       continue;
     }
+    if (request.refusesLinks === true) throw beneathError("ELOOP", request, `'${name}' is a link`);
     if (++links > MAX_LINKS) throw beneathError("ELOOP", request, "too many links");
     const { target } = node.content;
     if (posix.isAbsolute(target)) {
@@ -97,7 +115,7 @@ function makeBeneath(tree: MemoryTree, root: string, request: BindBeneath & { di
 
 const isName = (name: string) => name !== "" && name !== ".";
 
-function beneathError(code: "EINVAL" | "EXDEV" | "ELOOP" | "ENOTDIR", { root, path }: BindBeneath, why: string): Error {
+function beneathError(code: "EINVAL" | "EXDEV" | "ELOOP" | "ENOTDIR", { root, path }: Beneath, why: string): Error {
   return new CodedError(code, `${code}: cannot open '${path}' beneath '${root}': ${why}`);
 }
 

@@ -1,11 +1,14 @@
 import { createSeededRandom } from "../../base/random.ts";
 import type { Host } from "../port.ts";
+import { createFakeCgroups, type FakeCgroups } from "./fake-cgroups.ts";
 import { createFakeClock, type FakeClock } from "./fake-clock.ts";
 import { createFakeFiles, type FakeFiles } from "./fake-files.ts";
 import { createFakeHttp, type FakeHttp } from "./fake-http.ts";
 import { createFakeLogind, type FakeLogind } from "./fake-logind.ts";
 import { createFakeMachine, type FakeMachine } from "./fake-machine.ts";
 import { createFakeMounts, type FakeMounts } from "./fake-mounts.ts";
+import { createFakeProbes, type FakeProbes } from "./fake-probes.ts";
+import { createFakeProc, type FakeProc } from "./fake-proc.ts";
 import { createFakePrograms, type FakePrograms } from "./fake-programs.ts";
 import { createMemoryTree } from "./memory-tree.ts";
 
@@ -19,8 +22,11 @@ export interface FakeHost extends Host {
   readonly http: FakeHttp;
   readonly machine: FakeMachine;
   readonly mounts: FakeMounts;
+  readonly probes: FakeProbes;
   readonly programs: FakePrograms;
   readonly logind: FakeLogind;
+  readonly cgroups: FakeCgroups;
+  readonly proc: FakeProc;
 }
 
 /** `clock`: default a new one. `seed` of the randomness: default 1. */
@@ -36,7 +42,10 @@ export function createFakeHost(options: { clock?: FakeClock; seed?: number } = {
     http: createFakeHttp(clock),
     machine,
     mounts: createFakeMounts({ clock, tree, hugepageSizes }),
+    probes: createFakeProbes(clock),
     programs: createFakePrograms(clock),
     logind: createFakeLogind(),
+    cgroups: createFakeCgroups(),
+    proc: createFakeProc(),
   };
 }

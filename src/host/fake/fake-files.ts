@@ -1,10 +1,12 @@
 import { throwIfAborted } from "../../base/abort.ts";
 import { fileError } from "../file-error.ts";
-import type { Files, FileType, NewTree } from "../port.ts";
+import type { DirectoryEntry, Files, FileType, NewTree } from "../port.ts";
+import { findBeneath } from "./bind-beneath-in-memory.ts";
 import { changeGroup } from "./change-group-in-memory.ts";
 import { readDiskUsage } from "./disk-usage-in-memory.ts";
 import { childrenOf, type MemoryNode } from "./memory-node.ts";
 import { type MemoryTree, refuseReadOnly, statusOf, typeOf } from "./memory-tree.ts";
+import { compressFile, openBeneath, renameFile } from "./open-files-in-memory.ts";
 import { createWatchers } from "./watchers.ts";
 
 /**
@@ -91,12 +93,21 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
       }),
     list: async (path) =>
       access("list", path, () => {
-        const children = childrenOf(findDirectory(tree, "scandir", path)) ?? new Map<string, MemoryNode>();
-        return [...children.keys()].sort().map((name) => {
-          const child = children.get(name);
-          return { name, type: child === undefined ? "other" : typeOf(child) };
-        });
+        return entriesOf(findDirectory(tree, "scandir", path));
       }),
+    listBeneath: async (root, path) =>
+      access("listBeneath", `${root}/${path}`, () => {
+        const node = findBeneath(tree, { root, path });
+        if (node.content.kind !== "directory") throw fileError("ENOTDIR", "scandir", `${root}/${path}`);
+        return entriesOf(node);
+      }),
+    openBeneath: async (root, path, options) =>
+      access("openBeneath", `${root}/${path}`, () => openBeneath(tree, { root, path, ...options })),
+    rename: async (from, to) => access("rename", from, () => renameFile(tree, from, to)),
+    async compress(from, to, signal) {
+      throwIfAborted(signal);
+      await access("compress", from, () => compressFile(tree, from, to));
+    },
     setGroup: async (path, group, mode) =>
       access("setGroup", path, () => {
         const node = findDirectory(tree, "chmod", path);
@@ -181,6 +192,11 @@ function createOperator(tree: MemoryTree): Omit<FakeFiles, keyof Files | "interc
       tree.layers.mount({ mount, node }, node, mount.facts);
     },
   };
+}
+
+function entriesOf(directory: MemoryNode): DirectoryEntry[] {
+  const children = [...(childrenOf(directory) ?? [])].map(([name, child]) => ({ name, type: typeOf(child) }));
+  return children.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function findFile(tree: MemoryTree, operation: string, path: string): Buffer {

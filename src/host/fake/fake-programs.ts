@@ -50,6 +50,13 @@ export function createFakePrograms(clock: Clock): FakePrograms {
       if (signal.aborted) throw new AbortedError();
       return await end(run, signal);
     },
+    async stream(run, write, signal) {
+      if (signal.aborted) throw new AbortedError();
+      const outcome = await end(run, signal);
+      if (outcome.kind !== "printed") return outcome;
+      if (outcome.stdout.length > 0) await write(outcome.stdout);
+      return { kind: "ended" };
+    },
   };
 }
 

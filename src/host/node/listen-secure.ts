@@ -1,19 +1,12 @@
 import { constants } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { Socket } from "node:net";
-import { type SecureContextOptions, TLSSocket } from "node:tls";
+import type { Duplex } from "node:stream";
+import type { SecureContextOptions, TLSSocket } from "node:tls";
 import { CodedError, codeOf, messageOf } from "../../base/errors.ts";
-import type {
-  ListenSecure,
-  SecureHandler,
-  SecurePeer,
-  SecureRequest,
-  SecureResponse,
-  SecureServer,
-  SecureServerOptions,
-  ServingIdentity,
-} from "../secure-server.ts";
+import type { ListenSecure, SecureServer, SecureServerOptions, ServingIdentity } from "../secure-server.ts";
+import { answerRequest } from "./secure-answer.ts";
 
 /** Whoever connects shows that it means it: within this time TLS is agreed on, and within the same time headers come. */
 const HANDSHAKE_TIMEOUT_MS = 10_000;
@@ -25,7 +18,9 @@ const CHECK_INTERVAL_MS = 2_000;
 const IDLE_TIMEOUT_MS = 90_000;
 /** Many times the largest token. */
 const MAX_HEADER_BYTES = 64 * 1024;
-const MAX_CONNECTIONS = 256;
+const MAX_CONNECTIONS = 1_024;
+/** After this much quiet TCP asks whether the peer is still there: streams are quiet for hours. As Go's listeners. */
+const PROBE_IDLE_MS = 15_000;
 
 /** The real `ListenSecure`, over `node:https`. */
 export const listenSecure: ListenSecure = async (options, identity, on) => {
@@ -40,6 +35,11 @@ export const listenSecure: ListenSecure = async (options, identity, on) => {
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
     keepAliveTimeout: IDLE_TIMEOUT_MS,
+    // Of connections that are given away; of the others HTTP ends both ways itself.
+    allowHalfOpen: true,
+    keepAlive: true,
+    keepAliveInitialDelay: PROBE_IDLE_MS,
+    noDelay: true,
     maxHeaderSize: MAX_HEADER_BYTES,
   });
   server.maxConnections = MAX_CONNECTIONS;
@@ -48,9 +48,18 @@ export const listenSecure: ListenSecure = async (options, identity, on) => {
   const state = { identity, generation: 0 };
   const generations = new WeakMap<object, number>();
   server.on("secureConnection", (socket: TLSSocket) => generations.set(socket, state.generation));
+  const takenOver = new Set<Promise<void>>();
+  const isStale = (socket: object) => generations.get(socket) !== state.generation;
   server.on("request", (request, response) => {
-    const isStale = generations.get(request.socket) !== state.generation;
-    void answer(on.request, { request, response, isStale });
+    void answerRequest(on.request, { request, response, isStale: isStale(request.socket) });
+  });
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // HTTP has let go of it, and an error that nobody hears ends the process.
+    socket.on("error", () => socket.destroy());
+    if (head.length > 0) socket.unshift(head);
+    const exchange = { request, response: new ServerResponse(request), isStale: isStale(socket), upgrade: socket };
+    const over = answerRequest(on.request, exchange).finally(() => takenOver.delete(over));
+    takenOver.add(over);
   });
   server.on("tlsClientError", (error, socket) => {
     const reason =
@@ -58,7 +67,7 @@ export const listenSecure: ListenSecure = async (options, identity, on) => {
     on.badConnection(`TLS handshake error: ${reason}`, socket.remoteAddress ?? "");
   });
   await listen(server, options);
-  return describe({ server, sockets, use });
+  return describe({ server, sockets, takenOver, use });
 
   function use(next: ServingIdentity): void {
     server.setSecureContext(contextOf(options, next));
@@ -113,8 +122,13 @@ async function listen(server: Server, { address, port }: SecureServerOptions): P
 function describe({
   server,
   sockets,
+  takenOver,
   use,
-}: Pick<SecureServer, "use"> & { server: Server; sockets: ReadonlySet<Socket> }): SecureServer {
+}: Pick<SecureServer, "use"> & {
+  server: Server;
+  sockets: ReadonlySet<Socket>;
+  takenOver: ReadonlySet<Promise<void>>;
+}): SecureServer {
   const bound = server.address();
   return {
     port: typeof bound === "object" && bound !== null ? bound.port : 0,
@@ -123,84 +137,7 @@ function describe({
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const socket of sockets) socket.destroy();
       await closed;
+      await Promise.all(takenOver);
     },
   };
-}
-
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** The connection is of an identity that has been replaced. */
-  readonly isStale: boolean;
-}
-
-async function answer(handler: SecureHandler, { request, response, isStale }: Exchange): Promise<void> {
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
-  const described = describeRequest(request, gone.signal);
-  let answered: SecureResponse = { status: 400, body: "400 Bad Request\n", closes: true };
-  try {
-    if (described !== undefined) answered = await handler(described);
-  } catch (error) {
-    answered = { status: 500, body: `${messageOf(error)}\n` };
-  }
-  if (response.destroyed) return;
-  response.writeHead(answered.status, {
-    "content-type": answered.contentType ?? "text/plain; charset=utf-8",
-    "content-length": Buffer.byteLength(answered.body),
-    "x-content-type-options": "nosniff",
-    // What a body is sent for is not read.
-    ...((isStale || answered.closes === true || hasBody(request)) && { connection: "close" }),
-  });
-  response.end(request.method === "HEAD" ? undefined : answered.body);
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
-}
-
-/** Undefined when the request's target is no path. */
-function describeRequest(raw: IncomingMessage, signal: AbortSignal): SecureRequest | undefined {
-  const { url: target = "", socket } = raw;
-  if (!target.startsWith("/")) return undefined;
-  const queryAt = target.indexOf("?");
-  const path = decodePath(queryAt === -1 ? target : target.slice(0, queryAt));
-  if (path === undefined) return undefined;
-  return {
-    method: raw.method ?? "GET",
-    path,
-    query: new URLSearchParams(queryAt === -1 ? "" : target.slice(queryAt + 1)),
-    authorization: raw.headers.authorization,
-    peer: socket instanceof TLSSocket ? readPeer(socket) : undefined,
-    remoteAddress: socket.remoteAddress ?? "",
-    signal,
-  };
-}
-
-function decodePath(path: string): string | undefined {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return undefined;
-  }
-}
-
-function readPeer(socket: TLSSocket): SecurePeer | undefined {
-  const certificate = socket.getPeerX509Certificate();
-  if (certificate === undefined) return undefined;
-  if (!socket.authorized) return { kind: "unverified", reason: String(socket.authorizationError) };
-  const { subject } = certificate.toLegacyObject();
-  return {
-    kind: "verified",
-    commonName: valuesOf(subject?.CN)[0] ?? "",
-    organizations: valuesOf(subject?.O),
-    fingerprint: certificate.fingerprint256.replaceAll(":", "").toLowerCase(),
-    notAfter: Date.parse(certificate.validTo),
-  };
-}
-
-/** Several of one attribute come as a list, which the types do not say. */
-function valuesOf(value: unknown): string[] {
-  const values: unknown[] = Array.isArray(value) ? value : [value];
-  return values.filter((entry) => typeof entry === "string");
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import {
   constants,
   createSecureServer,
@@ -5,13 +6,15 @@ import {
   type Http2ServerRequest,
   type Http2ServerResponse,
 } from "node:http2";
+import type { Socket } from "node:net";
 import { CodedError, codeOf, messageOf } from "../../base/errors.ts";
 import { type ListenWeb, WEB_LIMITS, type WebHandler, type WebServer, type WebServerOptions } from "../web-server.ts";
 import { createPieceBuffers, type PieceBuffers } from "./piece-buffers.ts";
 import { createSendQueue, type SendQueue } from "./send-queue.ts";
-import { sendAnswer } from "./web-answer.ts";
+import { type AnswerResponse, sendAnswer } from "./web-answer.ts";
 import { trackConnections, type WebConnections } from "./web-connections.ts";
 import { describeRequest, Lifetime } from "./web-request.ts";
+import { abandon, hasSentBody, serveUpgrade } from "./web-upgrade.ts";
 
 /** The real `ListenWeb`, over `node:http2` with HTTP/1.1 beside it. */
 export const listenWeb: ListenWeb = async (options, handler) => {
@@ -27,10 +30,11 @@ export const listenWeb: ListenWeb = async (options, handler) => {
     handshakeTimeout: limits.greetingMs,
     settings: { maxConcurrentStreams: limits.maxStreams, maxHeaderListSize: limits.maxHeaderBytes },
   });
-  // HTTP/1.1's, which Node.js looks after once it is told; the options of an HTTP/2 server do not have them.
+  // HTTP/1.1's, which Node.js looks after once it is told; the options of an HTTP/2 server do not have them. How long a
+  // body may take is known to whoever reads it: one that is passed on takes as long as it takes.
   Object.assign(server, {
     headersTimeout: limits.headersMs,
-    requestTimeout: limits.waitMs,
+    requestTimeout: 0,
     connectionsCheckingInterval: limits.headersMs / 2,
     maxHeaderSize: limits.maxHeaderBytes,
   });
@@ -44,6 +48,9 @@ export const listenWeb: ListenWeb = async (options, handler) => {
     pieceBuffers: createPieceBuffers(),
   };
   server.on("request", (request, response) => void serve(means, request, response));
+  server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    void serveUpgrade(means, request, { socket, head });
+  });
   await listen(server, options);
   return describe(server, connections);
 };
@@ -104,14 +111,16 @@ async function serve(
   }
   try {
     const answer = await handler(request);
-    if (!lifetime.isOver) sendAnswer(answer, { method: request.method, response, lifetime, ...means });
+    if (!lifetime.isOver && hasSentBody(answer)) {
+      sendAnswer(answer, { method: request.method, response, lifetime, ...means });
+    } else abandon(answer, lifetime);
   } catch (error) {
     if (!response.headersSent) response.writeHead(500, { "content-type": "text/plain; charset=utf-8" });
     response.end(`${messageOf(error)}\n`);
   }
 }
 
-function refuse(response: Http2ServerResponse, status: number, text: string): void {
+function refuse(response: AnswerResponse, status: number, text: string): void {
   response.writeHead(status, { "content-type": "text/plain; charset=utf-8" });
   response.end(text);
 }

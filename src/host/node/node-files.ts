@@ -4,10 +4,10 @@ import {
   chmod,
   chown,
   type FileHandle,
+  link,
   lstat,
   mkdir,
   open,
-  opendir,
   readlink,
   rename,
   rmdir,
@@ -18,15 +18,16 @@ import {
 import { basename, dirname, join } from "node:path";
 import { codeOf } from "../../base/errors.ts";
 import { fileError } from "../file-error.ts";
-import type { DirectoryEntry, FileStatus, Files } from "../port.ts";
+import type { FileStatus, Files } from "../port.ts";
 import { changeGroup } from "./change-group.ts";
+import { compressFile } from "./compress-file.ts";
 import { createTree } from "./create-tree.ts";
 import { readDiskUsage } from "./disk-usage.ts";
 import { typeOf } from "./file-type.ts";
+import { listDirectory, listFileBeneath, openFileBeneath } from "./open-file.ts";
 import { removeTree } from "./remove-tree.ts";
 import { watchDirectory } from "./watch-directory.ts";
 
-const MAX_DIRECTORY_ENTRIES = 100_000;
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_DIRECTORY } = constants;
 
 export const nodeFiles: Files = {
@@ -54,13 +55,21 @@ export const nodeFiles: Files = {
   },
   changeGroup,
   createTree,
-  list,
+  list: async (path) => await listDirectory(path),
   stat: readStatus,
   diskUsage: readDiskUsage,
   link: replaceLink,
   readLink,
   remove: removeTree,
   removeEmptyDirectory,
+  openBeneath: openFileBeneath,
+  listBeneath: listFileBeneath,
+  async rename(from, to) {
+    // Unlike rename(2), link(2) never takes the place of another file.
+    await link(from, to);
+    await unlink(from);
+  },
+  compress: compressFile,
   watch: watchDirectory,
 };
 
@@ -172,15 +181,6 @@ async function makeWithParents(path: string): Promise<void> {
       throw error;
     }
   }
-}
-
-async function list(path: string): Promise<DirectoryEntry[]> {
-  const entries: DirectoryEntry[] = [];
-  for await (const entry of await opendir(path, { bufferSize: 256 })) {
-    if (entries.length >= MAX_DIRECTORY_ENTRIES) throw fileError("EOVERFLOW", "scandir", path);
-    entries.push({ name: entry.name, type: typeOf(entry) });
-  }
-  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 async function readStatus(path: string): Promise<FileStatus | undefined> {

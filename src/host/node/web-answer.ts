@@ -1,12 +1,19 @@
-import type { Http2ServerResponse } from "node:http2";
-import type { WebAnswer, WebWriter } from "../web-server.ts";
+import type { OutgoingHttpHeaders } from "node:http";
+import { pipeline, type Writable } from "node:stream";
+import type { TakenOver, WebAnswer, WebBody, WebWriter } from "../web-server.ts";
 import { PIECE_BYTES, type PieceBuffers } from "./piece-buffers.ts";
 import type { Sender, SendQueue } from "./send-queue.ts";
 import type { Lifetime } from "./web-request.ts";
 
+/** What an answer is written to, in either version of HTTP. */
+export interface AnswerResponse extends Writable {
+  readonly headersSent: boolean;
+  writeHead(status: number, headers: OutgoingHttpHeaders): unknown;
+}
+
 interface Exchange {
   method: string;
-  response: Http2ServerResponse;
+  response: AnswerResponse;
   lifetime: Lifetime;
   sendQueue: SendQueue;
   pieceBuffers: PieceBuffers;
@@ -15,21 +22,28 @@ interface Exchange {
 /** Answers that have no body, and so say nothing of its length. */
 const BODILESS = new Set([204, 304]);
 
+/** What follows an HTTP head. */
+export type SentBody = Exclude<WebBody, TakenOver>;
+
 /** Sends an answer, a stream included. */
-export function sendAnswer(answer: WebAnswer, exchange: Exchange): void {
+export function sendAnswer(answer: WebAnswer & { body: SentBody }, exchange: Exchange): void {
   const { body, status } = answer;
   const { response, method, lifetime } = exchange;
   const headers = Object.entries(answer.headers).map(([name, value]) => [name, mutable(value)] as const);
-  if (typeof body !== "string" && "stream" in body) {
+  if (typeof body !== "string" && ("stream" in body || "source" in body)) {
     response.writeHead(status, Object.fromEntries(headers));
     if (method === "HEAD") {
       // Nobody would read it, and a stream that nobody reads has no end.
+      if ("source" in body) body.source.destroy();
       response.end();
       return;
     }
     // HTTP/1.1 would hold the status back until the first event, and clients wait for it.
     if ("flushHeaders" in response && typeof response.flushHeaders === "function") response.flushHeaders();
-    body.stream(new AnswerWriter(exchange, { isShared: true, isChunked: takeChunking(response) }));
+    if ("stream" in body)
+      body.stream(new AnswerWriter(exchange, { isShared: true, isChunked: takeChunking(response) }));
+    // Whichever of the two breaks takes the other along, which is all there is to say.
+    else pipeline(body.source, response, () => undefined);
     return;
   }
   const length = BODILESS.has(status) ? {} : { "content-length": String(lengthOf(body)) };
@@ -73,7 +87,7 @@ interface WriterOptions {
  * in common for the compiler, and every look at one of them is a search.
  */
 class AnswerWriter implements WebWriter, Sender {
-  readonly #response: Http2ServerResponse;
+  readonly #response: AnswerResponse;
   readonly #lifetime: Lifetime;
   readonly #sendQueue: SendQueue;
   readonly #pieceBuffers: PieceBuffers;
@@ -183,7 +197,7 @@ class AnswerWriter implements WebWriter, Sender {
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 
 /** Takes the framing over from Node.js, once the headers have announced it. False where there is none: HTTP/2 and 1.0. */
-function takeChunking(response: Http2ServerResponse): boolean {
+function takeChunking(response: AnswerResponse): boolean {
   if (!("chunkedEncoding" in response) || response.chunkedEncoding !== true) return false;
   response.chunkedEncoding = false;
   return true;

@@ -1,12 +1,12 @@
-import type { Http2SecureServer, Http2ServerRequest, ServerHttp2Session } from "node:http2";
+import type { Http2SecureServer, ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
 import type { WebLimits } from "../web-server.ts";
-import type { Lifetime } from "./web-request.ts";
+import type { Lifetime, RawRequest } from "./web-request.ts";
 
 /** The connections of one server, of which none may cost for long what it does not use. */
 export interface WebConnections {
   /** A request is served on its connection, which is in use until the lifetime is over. */
-  begin(raw: Http2ServerRequest, lifetime: Lifetime): void;
+  begin(raw: RawRequest, lifetime: Lifetime): void;
   /** Ends all of them, also those that have not said anything yet. */
   close(): void;
 }
@@ -107,7 +107,7 @@ export function trackConnections(server: Http2SecureServer, limits: WebLimits): 
 
   return {
     begin(raw, lifetime) {
-      const connection = byCarrier.get(raw.stream?.session ?? raw.socket);
+      const connection = byCarrier.get(("stream" in raw ? raw.stream?.session : undefined) ?? raw.socket);
       if (connection === undefined) return;
       connection.open.add(lifetime);
       use(connection, limits.quietMs);

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { CodedError, messageOf } from "../../base/errors.ts";
 import type { WebRequest } from "../web-server.ts";
@@ -62,9 +63,12 @@ export class Lifetime {
   }
 }
 
+/** HTTP/1.1 requests come through the same event as those of HTTP/2, and by themselves when they ask for an upgrade. */
+export type RawRequest = Http2ServerRequest | IncomingMessage;
+
 /** Undefined when the request's target is no path. */
-export function describeRequest(raw: Http2ServerRequest, lifetime: Lifetime): WebRequest | undefined {
-  const target = raw.url;
+export function describeRequest(raw: RawRequest, lifetime: Lifetime): WebRequest | undefined {
+  const target = raw.url ?? "";
   return !target.startsWith("/") || target.startsWith("//") ? undefined : new ReceivedRequest(raw, lifetime);
 }
 
@@ -72,21 +76,25 @@ class ReceivedRequest implements WebRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
+  readonly rawQuery: string;
   readonly peer: Peer;
   readonly remoteAddress: string;
-  readonly #raw: Http2ServerRequest;
+  readonly isUpgrade: boolean;
+  readonly #raw: RawRequest;
   readonly #lifetime: Lifetime;
   #headers: ReadonlyMap<string, readonly string[]> | undefined;
 
-  constructor(raw: Http2ServerRequest, lifetime: Lifetime) {
-    const target = raw.url;
+  constructor(raw: RawRequest, lifetime: Lifetime) {
+    const target = raw.url ?? "";
     const queryAt = target.indexOf("?");
     const socket = socketOf(raw);
-    this.method = raw.method;
+    this.method = raw.method ?? "";
     this.path = queryAt === -1 ? target : target.slice(0, queryAt);
-    this.query = new URLSearchParams(queryAt === -1 ? "" : target.slice(queryAt + 1));
+    this.rawQuery = queryAt === -1 ? "" : target.slice(queryAt + 1);
+    this.query = new URLSearchParams(this.rawQuery);
     this.peer = peerOf(socket);
     this.remoteAddress = socket?.remoteAddress ?? "";
+    this.isUpgrade = "upgrade" in raw && raw.upgrade === true;
     this.#raw = raw;
     this.#lifetime = lifetime;
   }
@@ -113,10 +121,20 @@ class ReceivedRequest implements WebRequest {
       this.#lifetime.clientCame();
     }
   }
+
+  bodyStream(): Readable | undefined {
+    return hasBody(this.#raw) ? this.#raw : undefined;
+  }
+}
+
+/** HTTP/2 says with the headers that nothing follows them; HTTP/1.1 says with them that something does. */
+export function hasBody(raw: RawRequest): boolean {
+  if ("stream" in raw && raw.stream !== undefined) return !raw.stream.endAfterHeaders;
+  return raw.headers["transfer-encoding"] !== undefined || (raw.headers["content-length"] ?? "0") !== "0";
 }
 
 /** By their lower-case names. Repeated headers stay apart: `Impersonate-Group` is one for each group. */
-function readHeaders({ rawHeaders }: Http2ServerRequest): ReadonlyMap<string, readonly string[]> {
+function readHeaders({ rawHeaders }: RawRequest): ReadonlyMap<string, readonly string[]> {
   const byName = new Map<string, string[]>();
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? "").toLowerCase();
@@ -127,8 +145,8 @@ function readHeaders({ rawHeaders }: Http2ServerRequest): ReadonlyMap<string, re
   return byName;
 }
 
-/** HTTP/1.1 requests come through the same event, with a socket of their own. */
-function socketOf(raw: Http2ServerRequest | IncomingMessage): Socket | undefined {
+/** HTTP/1.1 requests have a socket of their own. */
+function socketOf(raw: RawRequest): Socket | undefined {
   if ("stream" in raw && raw.stream !== undefined) return raw.stream.session?.socket;
   return raw.socket;
 }
@@ -165,7 +183,7 @@ function isTls(socket: Socket): socket is TLSSocket {
 /** What a client goes on sending after it was told that it is too much is thrown away, up to here. */
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 
-function readBody(raw: Http2ServerRequest, maxBytes: number): Promise<Buffer> {
+function readBody(raw: RawRequest, maxBytes: number): Promise<Buffer> {
   return new Promise<Buffer>((resolve, reject) => {
     if (raw.destroyed) return reject(new CodedError("body-aborted", "the body could not be read: the client left"));
     let chunks: Buffer[] = [];

@@ -18,6 +18,8 @@ export interface OpenBeneath {
   readonly path: string;
   /** Directories that are missing are made, with this mode whatever the umask; undefined: they are `ENOENT`. */
   readonly directoryMode?: number | undefined;
+  /** Any link in the path is `ELOOP`, wherever it leads. */
+  readonly refusesLinks?: boolean;
 }
 
 /** The walk so far. */
@@ -86,6 +88,7 @@ async function tryName(walk: Walk, name: string): Promise<boolean> {
   if (directory === "ENOENT") return await makeMissing(walk, through);
   const target = await readLinkOr(walk, through);
   if (target !== undefined) {
+    if (walk.request.refusesLinks === true) throw beneathError("ELOOP", walk.request, `'${name}' is a link`);
     follow(walk, target);
     return true;
   }

@@ -1,0 +1,106 @@
+/**
+ * What groups of processes use of the machine, by the kernel's count. A cgroup is named by its path beneath the root of its
+ * hierarchy, `/k8s.io/ID`; of version 1, where every controller has a hierarchy of its own, the path is the same in all of
+ * them. The real adapter and the fake pass one contract suite (`test/contract/host-cgroups.test.ts`).
+ */
+export interface Cgroups {
+  /**
+   * The cgroups of containers, by the containers' ids as runtimes put them into the names: `ID`, `cri-containerd-ID.scope`,
+   * `crio-ID.scope`. Those that are not found are missing. It looks through the whole tree, which costs some milliseconds:
+   * for containers that are new.
+   */
+  find(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, string>>;
+  /** Undefined when there is no such cgroup. `details`: read what only a page of metrics shows, too. */
+  read(path: string, options?: { readonly details?: boolean }): Promise<CgroupUsage | undefined>;
+  /** The cgroup of this process; undefined where it is in different ones for processors and memory. */
+  own(): Promise<string | undefined>;
+}
+
+/** Of one cgroup with all that is below it. What the kernel does not tell is undefined. */
+export interface CgroupUsage {
+  readonly cpu: CgroupCpu | undefined;
+  readonly memory: CgroupMemory | undefined;
+  /** The processes of the cgroup itself. */
+  readonly pids: readonly number[];
+  /** How long its tasks have waited; version 2 only. */
+  readonly pressure: CgroupPressure;
+  readonly details: CgroupDetails | undefined;
+}
+
+/** Counters in nanoseconds. Past 2^53 (104 days of one processor) they are rounded to what a number can hold. */
+export interface CgroupCpu {
+  readonly usageNanoseconds: number;
+  readonly userNanoseconds: number;
+  readonly systemNanoseconds: number;
+}
+
+/** In bytes. */
+export interface CgroupMemory {
+  readonly usage: number;
+  /** `usage` without the pages of files that were not used of late, which the kernel takes back first. */
+  readonly workingSet: number;
+  /** Anonymous memory. */
+  readonly rss: number;
+  /** Pages of files. */
+  readonly cache: number;
+  readonly mappedFile: number;
+  readonly activeFile: number;
+  readonly inactiveFile: number;
+  readonly swap: number;
+  /** Counters. */
+  readonly pageFaults: number;
+  readonly majorPageFaults: number;
+  /** Undefined: as much as there is. */
+  readonly limit: number | undefined;
+  /** Of memory and swap together in version 1, of swap alone in version 2, as each of them has it. */
+  readonly swapLimit: number | undefined;
+}
+
+/** Of each resource that is watched. */
+export interface CgroupPressure {
+  readonly cpu?: Pressure;
+  readonly memory?: Pressure;
+  readonly io?: Pressure;
+}
+
+/** `some`: at least one task waited; `full`: all of them did. */
+export interface Pressure {
+  readonly some: PressureShare;
+  readonly full: PressureShare;
+}
+
+/** Per cent of the last seconds, and the sum as the kernel counts it, in microseconds. */
+export interface PressureShare {
+  readonly avg10: number;
+  readonly avg60: number;
+  readonly avg300: number;
+  readonly totalMicroseconds: number;
+}
+
+/** What dashboards show beside usage. */
+export interface CgroupDetails {
+  /** In the unit of version 1, where 1024 are one processor. */
+  readonly cpuShares: number | undefined;
+  readonly cpuPeriodMicroseconds: number | undefined;
+  /** Undefined: no quota. */
+  readonly cpuQuotaMicroseconds: number | undefined;
+  readonly throttling: CgroupThrottling | undefined;
+  readonly maxMemoryUsage: number | undefined;
+  /** How often the limit was met. */
+  readonly memoryFailures: number | undefined;
+  readonly kernelMemory: number | undefined;
+  readonly memoryReservation: number | undefined;
+  readonly oomKills: number | undefined;
+  readonly tasks: number | undefined;
+  /** Undefined: as many as there may be. */
+  readonly maxTasks: number | undefined;
+}
+
+/** Of a quota; counters. */
+export interface CgroupThrottling {
+  readonly periods: number;
+  readonly throttledPeriods: number;
+  readonly throttledNanoseconds: number;
+  readonly burstPeriods: number;
+  readonly burstNanoseconds: number;
+}

@@ -1,0 +1,63 @@
+import type { CgroupMemory, Cgroups, CgroupUsage } from "../cgroups-port.ts";
+
+/** Cgroups that a test makes and changes. */
+export interface FakeCgroups extends Cgroups {
+  /** Makes the cgroup or replaces what it uses; fields that are not given are as in a cgroup where nothing happened. */
+  set(path: string, usage: FakeUsage): void;
+  delete(path: string): void;
+  /** Of this process. */
+  ownPath: string | undefined;
+  /** How often the tree was looked through. */
+  readonly searches: number;
+}
+
+/** Absent: processors and memory are counted, and are 0. */
+export interface FakeUsage extends Partial<Omit<CgroupUsage, "memory">> {
+  readonly memory?: Partial<CgroupMemory> | undefined;
+}
+
+const NO_MEMORY: CgroupMemory = {
+  usage: 0,
+  workingSet: 0,
+  rss: 0,
+  cache: 0,
+  mappedFile: 0,
+  activeFile: 0,
+  inactiveFile: 0,
+  swap: 0,
+  pageFaults: 0,
+  majorPageFaults: 0,
+  limit: undefined,
+  swapLimit: undefined,
+};
+
+/** There is only the root at first. */
+export function createFakeCgroups(): FakeCgroups {
+  const usages = new Map<string, CgroupUsage>();
+  let searches = 0;
+  const cgroups: FakeCgroups = {
+    ownPath: undefined,
+    get searches() {
+      return searches;
+    },
+    set(path, { memory, ...rest }) {
+      const none = { cpu: { usageNanoseconds: 0, userNanoseconds: 0, systemNanoseconds: 0 }, pids: [], pressure: {} };
+      usages.set(path, { ...none, details: undefined, ...rest, memory: { ...NO_MEMORY, ...memory } });
+    },
+    delete: (path) => void usages.delete(path),
+    async find(ids) {
+      searches++;
+      const idOf = (path: string) => /([^/-]+)\.scope$/.exec(path)?.[1] ?? path.slice(path.lastIndexOf("/") + 1);
+      const paths = [...usages.keys()].filter((path) => !path.includes("crio-conmon-"));
+      const found = paths.map((path) => [idOf(path), path] as const).filter(([id]) => ids.has(id));
+      return new Map(found.sort(([, a], [, b]) => b.split("/").length - a.split("/").length));
+    },
+    async read(path, { details = false } = {}) {
+      const usage = usages.get(path);
+      return usage && (details ? usage : { ...usage, details: undefined });
+    },
+    own: async () => cgroups.ownPath,
+  };
+  cgroups.set("/", {});
+  return cgroups;
+}

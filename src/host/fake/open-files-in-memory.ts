@@ -1,0 +1,57 @@
+import { gzipSync } from "node:zlib";
+import { assert } from "../../base/assert.ts";
+import { fileError } from "../file-error.ts";
+import type { OpenedFile } from "../opened-file.ts";
+import { type Beneath, findBeneath } from "./bind-beneath-in-memory.ts";
+import type { MemoryNode } from "./memory-node.ts";
+import type { MemoryTree } from "./memory-tree.ts";
+
+/** As the port's `openBeneath`. */
+export function openBeneath(tree: MemoryTree, request: Beneath): OpenedFile {
+  const { root, path } = request;
+  const node = findBeneath(tree, request);
+  if (node.content.kind === "directory") throw fileError("EISDIR", "open", `${root}/${path}`);
+  if (node.content.kind !== "file") throw fileError("EINVAL", "open", `${root}/${path}`);
+  let isOpen = true;
+  const data = () => {
+    assert(isOpen, "a file is used before it is closed");
+    return node.content.kind === "file" ? node.content.data : Buffer.alloc(0);
+  };
+  return {
+    identity: String(node.inode),
+    status: async () => ({ sizeBytes: data().length, modifiedAt: node.modifiedAt }),
+    read: async (position, maxBytes) => Buffer.from(data().subarray(position, position + maxBytes)),
+    async close() {
+      assert(isOpen, "a file is closed once");
+      isOpen = false;
+    },
+  };
+}
+
+/** As the port's `rename`, in one step. */
+export function renameFile(tree: MemoryTree, from: string, to: string): void {
+  const source = tree.walk(from, { operation: "link", followLast: false });
+  if (source.node === undefined) throw fileError("ENOENT", "link", from);
+  const target = tree.walk(to, { operation: "link", followLast: false });
+  if (target.node !== undefined) throw fileError("EEXIST", "link", to);
+  tree.detach(source);
+  tree.attach(target, source.node);
+}
+
+/** As the port's `compress`, in one step. */
+export function compressFile(tree: MemoryTree, from: string, to: { path: string; unfinished: string }): void {
+  const source = fileAt(tree, from);
+  const unfinished = tree.walk(to.unfinished, { operation: "unlink", followLast: false });
+  tree.detach(unfinished);
+  const target = tree.walk(to.path, { operation: "rename", followLast: false });
+  tree.attach(target, tree.create({ kind: "file", data: gzipSync(source.data) }, source.mode));
+}
+
+function fileAt(tree: MemoryTree, path: string): { data: Buffer; mode: number } {
+  const node: MemoryNode | undefined = tree.walk(path, { operation: "open", followLast: false }).node;
+  if (node === undefined) throw fileError("ENOENT", "open", path);
+  if (node.content.kind === "link") throw fileError("ELOOP", "open", path);
+  if (node.content.kind === "directory") throw fileError("EISDIR", "open", path);
+  if (node.content.kind !== "file") throw fileError("EINVAL", "open", path);
+  return { data: node.content.data, mode: node.mode };
+}

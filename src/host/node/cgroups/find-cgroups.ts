@@ -1,0 +1,38 @@
+import { listKernelDirectories } from "./kernel-files.ts";
+
+/** No machine has more; what is found by then is given. */
+const MAX_DIRECTORIES = 20_000;
+/** CRI-O's monitor of a container has its id in its name, too. */
+const MONITOR_PREFIX = "crio-conmon-";
+
+/**
+ * Looks for cgroups of these ids, level by level: a container that may make cgroups beneath its own cannot pass one off as
+ * another's, because what is found is not looked into. `pause` is awaited from time to time.
+ */
+export async function findCgroups(
+  root: string,
+  ids: ReadonlySet<string>,
+  pause: () => Promise<void>,
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  const line = [""];
+  for (let looked = 0; looked < MAX_DIRECTORIES && found.size < ids.size; looked++) {
+    const parent = line.shift();
+    if (parent === undefined) break;
+    for (const name of listKernelDirectories(`${root}${parent}`)) {
+      const id = containerIdOf(name);
+      const path = `${parent}/${name}`;
+      if (id !== undefined && ids.has(id)) {
+        if (!found.has(id)) found.set(id, path);
+      } else line.push(path);
+    }
+    await pause();
+  }
+  return found;
+}
+
+/** As upstream's `extractIDFromCgroupPath`, pkg/kubelet/stats/cri_stats_provider.go. */
+function containerIdOf(name: string): string | undefined {
+  if (name.startsWith(MONITOR_PREFIX)) return undefined;
+  return name.endsWith(".scope") ? name.slice(name.lastIndexOf("-") + 1, -".scope".length) : name;
+}

@@ -1,0 +1,60 @@
+import { closeSync, openSync, readdirSync, readSync } from "node:fs";
+import { codeOf } from "../../../base/errors.ts";
+
+/** Longer than any file that is read so: `cgroup.procs` of ten thousands of processes. */
+const MAX_BYTES = 1024 * 1024;
+const buffer = Buffer.allocUnsafe(64 * 1024);
+
+/** The file or what it describes is not there, has just gone, is switched off in this kernel, or is not for us. */
+const NOTHING = new Set(["ENOENT", "ENOTDIR", "ENODEV", "ESRCH", "EOPNOTSUPP", "ENOTSUP", "EINVAL", "EACCES", "EPERM"]);
+
+/**
+ * A file of procfs or of cgroups: made by the kernel in memory while it is read. Read at once and not by the threads of the
+ * file system: that takes a tenth of the time, and no disk can hang. Undefined where there is nothing to read.
+ */
+export function readKernelFile(path: string): string | undefined {
+  return orNothing(() => {
+    const descriptor = openSync(path, "r");
+    try {
+      const first = readSync(descriptor, buffer, 0, buffer.length, null);
+      let text = buffer.toString("latin1", 0, first);
+      for (let length = first; length > 0 && text.length < MAX_BYTES; text += buffer.toString("latin1", 0, length)) {
+        length = readSync(descriptor, buffer, 0, buffer.length, null);
+      }
+      return text;
+    } finally {
+      closeSync(descriptor);
+    }
+  });
+}
+
+/** The directories in one of those file systems; empty where there is none. */
+export function listKernelDirectories(path: string): string[] {
+  const entries = orNothing(() => readdirSync(path, { withFileTypes: true })) ?? [];
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
+
+function orNothing<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (NOTHING.has(codeOf(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
+/** The numbers of lines of a name and a number. */
+export function parseFlatKeyed(text: string | undefined): ReadonlyMap<string, number> {
+  const values = new Map<string, number>();
+  for (const line of text?.split("\n") ?? []) {
+    const space = line.indexOf(" ");
+    if (space > 0) values.set(line.slice(0, space), Number(line.slice(space + 1)));
+  }
+  return values;
+}
+
+/** Undefined where there is no number: no file, or `max`. */
+export function parseNumber(text: string | undefined): number | undefined {
+  const digits = text?.trim();
+  return digits !== undefined && /^-?\d+$/.test(digits) ? Number(digits) : undefined;
+}

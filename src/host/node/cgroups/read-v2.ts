@@ -1,0 +1,101 @@
+import type { CgroupCpu, CgroupDetails, CgroupMemory, CgroupThrottling, CgroupUsage } from "../../cgroups-port.ts";
+import { parseFlatKeyed, parseNumber, readKernelFile } from "./kernel-files.ts";
+import { readPressure } from "./parse-pressure.ts";
+import { parsePids } from "./read-v1.ts";
+
+type Read = (file: string) => string | undefined;
+type Values = ReadonlyMap<string, number>;
+
+const MICROSECOND = 1_000;
+
+/** Of version 2. `memoryInfo`: `/proc/meminfo`, which tells of the root what its own files do not. */
+export function readCgroupV2(directory: string, details: boolean, memoryInfo: string): CgroupUsage | undefined {
+  const read: Read = (file) => readKernelFile(`${directory}/${file}`);
+  const processes = read("cgroup.procs");
+  if (processes === undefined) return undefined;
+  const cpuStat = parseFlatKeyed(read("cpu.stat"));
+  return {
+    cpu: computeCpu(cpuStat),
+    memory: readMemory(read, memoryInfo),
+    pids: parsePids(processes),
+    pressure: readPressure((resource) => read(`${resource}.pressure`)),
+    details: details ? readDetails(read, cpuStat) : undefined,
+  };
+}
+
+function computeCpu(stat: Values): CgroupCpu | undefined {
+  const usage = stat.get("usage_usec");
+  if (usage === undefined) return undefined;
+  return {
+    usageNanoseconds: usage * MICROSECOND,
+    userNanoseconds: (stat.get("user_usec") ?? 0) * MICROSECOND,
+    systemNanoseconds: (stat.get("system_usec") ?? 0) * MICROSECOND,
+  };
+}
+
+function readMemory(read: Read, memoryInfo: string): CgroupMemory | undefined {
+  const text = read("memory.stat");
+  if (text === undefined) return undefined;
+  const stat = parseFlatKeyed(text);
+  const { usage, swap } = readAmounts(read, memoryInfo);
+  const inactiveFile = stat.get("inactive_file") ?? 0;
+  return {
+    usage,
+    workingSet: Math.max(0, usage - inactiveFile),
+    rss: stat.get("anon") ?? 0,
+    cache: stat.get("file") ?? 0,
+    mappedFile: stat.get("file_mapped") ?? 0,
+    activeFile: stat.get("active_file") ?? 0,
+    inactiveFile,
+    swap,
+    pageFaults: stat.get("pgfault") ?? 0,
+    majorPageFaults: stat.get("pgmajfault") ?? 0,
+    limit: parseNumber(read("memory.max")),
+    swapLimit: parseNumber(read("memory.swap.max")),
+  };
+}
+
+/** The root has no `memory.current`: what is not free is in use, as runc has it (libcontainer: fs2/memory.go). */
+function readAmounts(read: Read, memoryInfo: string): { usage: number; swap: number } {
+  const usage = parseNumber(read("memory.current"));
+  if (usage !== undefined) return { usage, swap: parseNumber(read("memory.swap.current")) ?? 0 };
+  const text = readKernelFile(memoryInfo) ?? "";
+  const bytesOf = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+) kB$`, "m").exec(text)?.[1] ?? 0) * 1024;
+  return { usage: bytesOf("MemTotal") - bytesOf("MemFree"), swap: bytesOf("SwapTotal") - bytesOf("SwapFree") };
+}
+
+function readDetails(read: Read, cpuStat: Values): CgroupDetails {
+  const [quota, period] = (read("cpu.max") ?? "").trim().split(" ");
+  return {
+    cpuShares: sharesOf(parseNumber(read("cpu.weight"))),
+    cpuPeriodMicroseconds: parseNumber(period),
+    cpuQuotaMicroseconds: parseNumber(quota),
+    throttling: computeThrottling(cpuStat),
+    maxMemoryUsage: parseNumber(read("memory.peak")),
+    // Version 2 counts this as an event, which upstream does not show.
+    memoryFailures: undefined,
+    kernelMemory: parseFlatKeyed(read("memory.stat")).get("kernel"),
+    memoryReservation: parseNumber(read("memory.low")),
+    oomKills: parseFlatKeyed(read("memory.events")).get("oom_kill"),
+    tasks: parseNumber(read("pids.current")),
+    maxTasks: parseNumber(read("pids.max")),
+  };
+}
+
+/** Where no quota was ever possible, the kernel counts nothing. */
+function computeThrottling(stat: Values): CgroupThrottling | undefined {
+  const periods = stat.get("nr_periods");
+  if (periods === undefined) return undefined;
+  return {
+    periods,
+    throttledPeriods: stat.get("nr_throttled") ?? 0,
+    throttledNanoseconds: (stat.get("throttled_usec") ?? 0) * MICROSECOND,
+    burstPeriods: stat.get("nr_bursts") ?? 0,
+    burstNanoseconds: (stat.get("burst_usec") ?? 0) * MICROSECOND,
+  };
+}
+
+/** From 1…10,000 to 2…262,144, the inverse of what runtimes did with the shares (cadvisor: container/common/helpers.go). */
+function sharesOf(weight: number | undefined): number | undefined {
+  return weight && 2 + Math.trunc(((weight - 1) * 262_142) / 9_999);
+}

@@ -1,0 +1,44 @@
+import type { Readable } from "node:stream";
+
+/**
+ * Calls a server over HTTP/1.1, on a connection of its own that ends with the answer. Redirects are not followed. Rejects
+ * with AbortedError when the signal fires before there is an answer, and with a CodedError `call-failed` when the server
+ * cannot be reached or answers in no HTTP; its message is in the words that Go's programs have for it
+ * (`dial tcp 10.0.0.1:80: connect: connection refused`), which is what people search for. An answer's body breaks when the
+ * signal fires.
+ */
+export type CallWeb = (call: WebCall, signal: AbortSignal) => Promise<WebReply>;
+
+/** The request. */
+export interface WebCall {
+  readonly scheme: "http" | "https";
+  /** A name or an address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+  readonly method: string;
+  /** With its query; sent as it is. */
+  readonly target: string;
+  /** Sent as they are, by lower-case names; `host` is the address unless it is among them. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** Sent in chunks unless the headers say how long it is; none when left out. */
+  readonly body?: Readable;
+  /** Only for `https`. */
+  readonly tls?: CallTls;
+}
+
+/** How TLS is spoken with the server. */
+export interface CallTls {
+  /** The caller's own certificate, in PEM. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** Whose certificates are believed; undefined: anybody's, which is how API servers call nodes unless they are told. */
+  readonly ca: string | undefined;
+}
+
+/** An answer whose body is still coming; it must be read or destroyed. */
+export interface WebReply {
+  readonly status: number;
+  /** By lower-case names, values in the order sent. */
+  readonly headers: Readonly<Record<string, readonly string[]>>;
+  readonly body: Readable;
+}

@@ -1,0 +1,267 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Cgroups, CgroupUsage } from "../../src/host/cgroups-port.ts";
+import { createFakeCgroups } from "../../src/host/fake/fake-cgroups.ts";
+import { createNodeCgroups } from "../../src/host/node/node-cgroups.ts";
+
+const MIB = 1024 * 1024;
+const FIRST = "a".repeat(64);
+const SECOND = "b".repeat(64);
+const THIRD = "c".repeat(64);
+const POD = "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1.slice";
+/** Where runtimes put containers, by the cgroup driver. */
+const PATHS = {
+  [FIRST]: `/k8s.io/${FIRST}`,
+  [SECOND]: `${POD}/cri-containerd-${SECOND}.scope`,
+  [THIRD]: `${POD}/crio-${THIRD}.scope`,
+};
+const MONITOR = `${POD}/crio-conmon-${THIRD}.scope`;
+
+/** What each of these machines says of the first container. */
+const USED = {
+  cpu: { usageNanoseconds: 3_000_000_000, userNanoseconds: 2_000_000_000, systemNanoseconds: 1_000_000_000 },
+  memory: {
+    usage: 50 * MIB,
+    workingSet: 40 * MIB,
+    rss: 20 * MIB,
+    cache: 30 * MIB,
+    mappedFile: MIB,
+    activeFile: 20 * MIB,
+    inactiveFile: 10 * MIB,
+    swap: 2 * MIB,
+    pageFaults: 700,
+    majorPageFaults: 7,
+    limit: 64 * MIB,
+    swapLimit: 128 * MIB,
+  },
+  pids: [4_711, 4_712],
+} satisfies Partial<CgroupUsage>;
+
+const DETAILS = {
+  cpuShares: 1_024,
+  cpuPeriodMicroseconds: 100_000,
+  cpuQuotaMicroseconds: 50_000,
+  throttling: {
+    periods: 10,
+    throttledPeriods: 3,
+    throttledNanoseconds: 5_000_000,
+    burstPeriods: 1,
+    burstNanoseconds: 2_000,
+  },
+  maxMemoryUsage: 60 * MIB,
+  memoryFailures: 9,
+  kernelMemory: MIB,
+  memoryReservation: 32 * MIB,
+  oomKills: 1,
+  tasks: 5,
+  maxTasks: undefined,
+};
+
+const MEMORY_STAT_V1 = `cache 1
+rss 1
+total_cache ${30 * MIB}
+total_rss ${20 * MIB}
+total_mapped_file ${MIB}
+total_swap ${2 * MIB}
+total_pgfault 700
+total_pgmajfault 7
+total_inactive_file ${10 * MIB}
+total_active_file ${20 * MIB}
+`;
+
+const CPU_STAT_V1 = "nr_periods 10\nnr_throttled 3\nthrottled_time 5000000\nnr_bursts 1\nburst_time 2000\n";
+
+/** Of version 1: each controller has a tree of its own. */
+function filesV1(path: string): Record<string, string> {
+  return {
+    [`cpuacct${path}/cpuacct.usage`]: "3000000000\n",
+    [`cpuacct${path}/cpuacct.stat`]: "user 200\nsystem 100\n",
+    [`cpuacct${path}/cgroup.procs`]: "4711\n4712\n0\n",
+    [`cpu${path}/cpu.shares`]: "1024\n",
+    [`cpu${path}/cpu.cfs_period_us`]: "100000\n",
+    [`cpu${path}/cpu.cfs_quota_us`]: "50000\n",
+    [`cpu${path}/cpu.stat`]: CPU_STAT_V1,
+    [`memory${path}/memory.usage_in_bytes`]: `${50 * MIB}\n`,
+    [`memory${path}/memory.stat`]: MEMORY_STAT_V1,
+    [`memory${path}/memory.limit_in_bytes`]: `${64 * MIB}\n`,
+    [`memory${path}/memory.memsw.limit_in_bytes`]: `${128 * MIB}\n`,
+    [`memory${path}/memory.max_usage_in_bytes`]: `${60 * MIB}\n`,
+    [`memory${path}/memory.failcnt`]: "9\n",
+    [`memory${path}/memory.kmem.usage_in_bytes`]: `${MIB}\n`,
+    [`memory${path}/memory.soft_limit_in_bytes`]: `${32 * MIB}\n`,
+    [`memory${path}/memory.oom_control`]: "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n",
+    [`pids${path}/pids.current`]: "5\n",
+    [`pids${path}/pids.max`]: "max\n",
+  };
+}
+
+const PRESSURE =
+  "some avg10=1.50 avg60=0.60 avg300=0.30 total=150000\nfull avg10=0.50 avg60=0.20 avg300=0.10 total=50000\n";
+
+function filesV2(path: string): Record<string, string> {
+  const files = {
+    "cpu.stat": `usage_usec 3000000
+user_usec 2000000
+system_usec 1000000
+nr_periods 10
+nr_throttled 3
+throttled_usec 5000
+nr_bursts 1
+burst_usec 2
+`,
+    "cpu.weight": "39\n",
+    "cpu.max": "50000 100000\n",
+    "memory.current": `${50 * MIB}\n`,
+    "memory.stat": `anon ${20 * MIB}
+file ${30 * MIB}
+kernel ${MIB}
+file_mapped ${MIB}
+inactive_file ${10 * MIB}
+active_file ${20 * MIB}
+pgfault 700
+pgmajfault 7
+`,
+    "memory.max": `${64 * MIB}\n`,
+    "memory.low": `${32 * MIB}\n`,
+    "memory.peak": `${60 * MIB}\n`,
+    "memory.swap.current": `${2 * MIB}\n`,
+    "memory.swap.max": `${128 * MIB}\n`,
+    "memory.events": "low 0\nhigh 0\nmax 9\noom 1\noom_kill 1\n",
+    "pids.current": "5\n",
+    "pids.max": "max\n",
+    "cgroup.procs": "4711\n4712\n",
+    "cpu.pressure": PRESSURE,
+    "memory.pressure": PRESSURE,
+    "io.pressure": PRESSURE,
+  };
+  return Object.fromEntries(Object.entries(files).map(([name, text]) => [`${path.slice(1)}/${name}`, text]));
+}
+
+const temporary: string[] = [];
+afterEach(async () => {
+  for (const path of temporary.splice(0)) await rm(path, { recursive: true, force: true });
+});
+
+async function makeTree(files: Record<string, string>): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), "nodelet-cgroups-"));
+  temporary.push(root);
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text);
+  }
+  return root;
+}
+
+const places = [...Object.values(PATHS), MONITOR];
+const merged = (filesOf: (path: string) => Record<string, string>) => Object.assign({}, ...places.map(filesOf));
+
+async function createV1(): Promise<Cgroups> {
+  const proc = await makeTree({ "self/cgroup": "4:memory:/nodelet.slice\n2:cpu,cpuacct:/nodelet.slice\n0::/other\n" });
+  return createNodeCgroups({ root: await makeTree(merged(filesV1)), proc });
+}
+
+async function createV2(): Promise<Cgroups> {
+  const proc = await makeTree({ "self/cgroup": "0::/nodelet.slice\n" });
+  return createNodeCgroups({
+    root: await makeTree({ "cgroup.controllers": "cpu memory\n", ...merged(filesV2) }),
+    proc,
+  });
+}
+
+async function createFake(): Promise<Cgroups> {
+  const cgroups = createFakeCgroups();
+  for (const path of places) cgroups.set(path, { ...USED, details: DETAILS });
+  cgroups.ownPath = "/nodelet.slice";
+  return cgroups;
+}
+
+describe.each([
+  ["fake", createFake, { memoryFailures: 9 }],
+  ["version 1", createV1, { memoryFailures: 9 }],
+  // Version 2 has other numbers for shares, of which not each comes back as it was, and counts no failures.
+  ["version 2", createV2, { memoryFailures: undefined, cpuShares: 998 }],
+])("cgroups: %s", (_name, create, differs) => {
+  it("tell what a container uses", async () => {
+    const cgroups = await create();
+    expect(await cgroups.read(PATHS[FIRST] ?? "")).toMatchObject({ ...USED, details: undefined });
+    const detailed = await cgroups.read(PATHS[FIRST] ?? "", { details: true });
+    expect(detailed?.details).toEqual({ ...DETAILS, ...differs });
+  });
+
+  it("say nothing of one that is not there", async () => {
+    const cgroups = await create();
+    expect(await cgroups.read("/k8s.io/none")).toBeUndefined();
+  });
+
+  it("are found by the ids of containers, and not by those of their monitors", async () => {
+    const cgroups = await create();
+    expect(Object.fromEntries(await cgroups.find(new Set([FIRST, THIRD, "none"])))).toEqual({
+      [FIRST]: PATHS[FIRST],
+      [THIRD]: PATHS[THIRD],
+    });
+    expect(Object.fromEntries(await cgroups.find(new Set([SECOND])))).toEqual({ [SECOND]: PATHS[SECOND] });
+    expect(await cgroups.find(new Set())).toEqual(new Map());
+  });
+
+  it("have one of this process", async () => {
+    expect(await (await create()).own()).toBe("/nodelet.slice");
+  });
+});
+
+describe("the kernel's cgroups", () => {
+  it("of version 2 tell how long tasks have waited", async () => {
+    const cgroups = await createV2();
+    const some = { avg10: 1.5, avg60: 0.6, avg300: 0.3, totalMicroseconds: 150_000 };
+    const full = { avg10: 0.5, avg60: 0.2, avg300: 0.1, totalMicroseconds: 50_000 };
+    const waited = { some, full };
+    expect((await cgroups.read(PATHS[FIRST] ?? ""))?.pressure).toEqual({ cpu: waited, memory: waited, io: waited });
+  });
+
+  it("of version 2 have a root that only knows how much memory is free", async () => {
+    const root = await makeTree({
+      "cgroup.controllers": "",
+      "cgroup.procs": "1\n",
+      "cpu.stat": "usage_usec 5\n",
+      "memory.stat": "inactive_file 2048\n",
+    });
+    const meminfo = "MemTotal: 100 kB\nMemFree: 40 kB\nSwapTotal: 10 kB\nSwapFree: 4 kB\n";
+    const cgroups = createNodeCgroups({ root, proc: await makeTree({ meminfo }) });
+    const usage = await cgroups.read("/");
+    expect(usage?.memory).toMatchObject({ usage: 61_440, workingSet: 59_392, swap: 6_144, limit: undefined });
+    expect(usage?.cpu?.usageNanoseconds).toBe(5_000);
+  });
+
+  it("have no limit where the number is the largest that there is", async () => {
+    const path = "/k8s.io/x";
+    const unlimited = { [`memory${path}/memory.limit_in_bytes`]: "9223372036854771712\n" };
+    const cgroups = createNodeCgroups({ root: await makeTree({ ...filesV1(path), ...unlimited }) });
+    expect((await cgroups.read(path))?.memory?.limit).toBeUndefined();
+  });
+
+  it("are told without memory where the kernel does not count it", async () => {
+    const path = "/k8s.io/x";
+    const files = Object.entries(filesV1(path)).filter(([name]) => !name.startsWith("memory"));
+    const cgroups = createNodeCgroups({ root: await makeTree(Object.fromEntries(files)) });
+    expect(await cgroups.read(path)).toMatchObject({ memory: undefined, cpu: USED.cpu });
+  });
+
+  it("are not looked for beneath what is found: a container cannot pass its own off as another's", async () => {
+    const mine = `/k8s.io/${FIRST}`;
+    const files = { ...filesV1(`${mine}/${SECOND}`), ...filesV1(mine) };
+    const cgroups = createNodeCgroups({ root: await makeTree(files) });
+    expect([...(await cgroups.find(new Set([FIRST, SECOND])))]).toEqual([[FIRST, mine]]);
+  });
+
+  it("are one of this process only where memory and processors are counted in the same", async () => {
+    const proc = await makeTree({ "self/cgroup": "4:memory:/a\n2:cpu,cpuacct:/b\n" });
+    expect(await createNodeCgroups({ root: await makeTree({}), proc }).own()).toBeUndefined();
+  });
+
+  it("of this machine count", async () => {
+    const usage = await createNodeCgroups().read("/", { details: true });
+    expect(usage?.cpu?.usageNanoseconds).toBeGreaterThan(0);
+    expect(usage?.pids.length).toBeGreaterThan(0);
+  });
+});

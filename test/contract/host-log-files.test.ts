@@ -1,0 +1,137 @@
+import { gunzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Files, Host } from "../../src/host/port.ts";
+import { createFakeHostHarness, createRealHostHarness, type HostHarness } from "./host-harness.ts";
+
+let harness: HostHarness;
+let directory: string;
+let host: Host;
+let files: Files;
+const path = (name: string) => `${directory}/${name}`;
+const write = async (name: string, text: string) => await files.writeAtomically(path(name), text, 0o640);
+const { signal } = new AbortController();
+
+/** What the logs of containers and of the node are read and kept by. */
+describe.each([
+  ["fake", createFakeHostHarness],
+  ["node", async () => await createRealHostHarness()],
+])("host: logs: %s", (_name, createHarness) => {
+  beforeEach(async () => {
+    harness = await createHarness();
+    ({ directory, host } = harness);
+    files = host.files;
+    await files.makeDirectory(path("root/deep"), 0o755);
+  });
+  afterEach(async () => harness.close());
+
+  it("reads an open file at any place, also after it was renamed and removed", async () => {
+    await write("root/deep/log", "0123456789");
+    const file = await files.openBeneath(path("root"), "deep/log");
+    expect((await file.status()).sizeBytes).toBe(10);
+    await harness.rename(path("root/deep/log"), path("root/deep/old"));
+    await write("root/deep/log", "new");
+    const other = await files.openBeneath(path("root"), "deep/log");
+    expect(other.identity).not.toBe(file.identity);
+    await files.remove(path("root/deep/old"));
+    const parts = await Promise.all([file.read(0, 3), file.read(8, 100), file.read(10, 5), file.read(99, 5)]);
+    expect(parts.map(String)).toEqual(["012", "89", "", ""]);
+    expect(String(await other.read(0, 10))).toBe("new");
+    await Promise.all([file.close(), other.close()]);
+  });
+
+  it("sees what is written to a file that is open", async () => {
+    await write("root/log", "old");
+    const [one, same] = [await files.openBeneath(path("root"), "log"), await files.openBeneath(path("root"), "log")];
+    expect(one.identity).toBe(same.identity);
+    expect((await one.status()).modifiedAt).toBeGreaterThan(0);
+    await Promise.all([one.close(), same.close()]);
+  });
+
+  it("follows links that stay beneath the root, unless it is not to", async () => {
+    await write("root/deep/log", "text");
+    await files.link("deep/log", path("root/relative"));
+    await files.link(path("root/deep/log"), path("root/absolute"));
+    await files.link("deep", path("root/directory"));
+    for (const name of ["relative", "absolute", "directory/log"]) {
+      const file = await files.openBeneath(path("root"), name);
+      expect(String(await file.read(0, 10))).toBe("text");
+      await file.close();
+      const refused = files.openBeneath(path("root"), name, { refusesLinks: true });
+      await expect(refused).rejects.toMatchObject({ code: "ELOOP" });
+    }
+    expect(await files.listBeneath(path("root"), "directory")).toEqual([{ name: "log", type: "file" }]);
+  });
+
+  it.each([
+    ["nothing", "ENOENT"],
+    ["deep/log/below", "ENOTDIR"],
+    ["deep", "EISDIR"],
+    ["fifo", "EINVAL"],
+    ["out", "EXDEV"],
+    ["up", "EXDEV"],
+    ["loop", "ELOOP"],
+    ["../secret", "EINVAL"],
+    ["/secret", "EINVAL"],
+  ])("does not open %s", async (name, code) => {
+    await write("secret", "secret");
+    await write("root/deep/log", "text");
+    await harness.makeFifo(path("root/fifo"));
+    await files.link(path("secret"), path("root/out"));
+    await files.link("../secret", path("root/up"));
+    await files.link("loop", path("root/loop"));
+    await expect(files.openBeneath(path("root"), name)).rejects.toMatchObject({ code });
+  });
+
+  it("lists the root itself, and nothing that is no directory or leads out", async () => {
+    await write("root/log", "");
+    await files.link(directory, path("root/out"));
+    const names = (await files.listBeneath(path("root"), "")).map(({ name, type }) => `${name} ${type}`);
+    expect(names).toEqual(["deep directory", "log file", "out link"]);
+    await expect(files.listBeneath(path("root"), "log")).rejects.toMatchObject({ code: "ENOTDIR" });
+    await expect(files.listBeneath(path("root"), "out")).rejects.toMatchObject({ code: "EXDEV" });
+    await expect(files.listBeneath(path("root"), "none")).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("renames a file, and replaces none", async () => {
+    await write("log", "text");
+    await files.rename(path("log"), path("old"));
+    expect(String(await files.read(path("old"), 10))).toBe("text");
+    expect(await files.stat(path("log"))).toBeUndefined();
+    await write("log", "new");
+    await expect(files.rename(path("log"), path("old"))).rejects.toMatchObject({ code: "EEXIST" });
+    expect(String(await files.read(path("old"), 10))).toBe("text");
+    await expect(files.rename(path("none"), path("other"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("compresses a file with its mode, over what was left of an earlier time", async () => {
+    const text = "a line of a log\n".repeat(50_000);
+    await write("log", text);
+    await write("log.tmp", "half");
+    await files.compress(path("log"), { path: path("log.gz"), unfinished: path("log.tmp") }, signal);
+    const compressed = await files.read(path("log.gz"), 100_000);
+    expect(gunzipSync(compressed).toString()).toBe(text);
+    expect((await files.stat(path("log.gz")))?.mode).toBe(0o640);
+    expect(await files.stat(path("log.tmp"))).toBeUndefined();
+    expect(String(await files.readTail(path("log"), 4))).toBe("log\n");
+  });
+
+  it.each([
+    ["none", "ENOENT"],
+    ["link", "ELOOP"],
+    ["fifo", "EINVAL"],
+  ])("compresses no %s, and leaves nothing", async (name, code) => {
+    await write("secret", "secret");
+    await files.link(path("secret"), path("link"));
+    await harness.makeFifo(path("fifo"));
+    const to = { path: path("log.gz"), unfinished: path("log.tmp") };
+    await expect(files.compress(path(name), to, signal)).rejects.toMatchObject({ code });
+    expect((await files.list(directory)).map((entry) => entry.name)).toEqual(["fifo", "link", "root", "secret"]);
+  });
+
+  it("compresses nothing once it is to stop", async () => {
+    await write("log", "text");
+    const to = { path: path("log.gz"), unfinished: path("log.tmp") };
+    await expect(files.compress(path("log"), to, AbortSignal.abort())).rejects.toMatchObject({ name: "AbortError" });
+    expect((await files.list(directory)).map(({ name }) => name)).toEqual(["log", "root"]);
+  });
+});
