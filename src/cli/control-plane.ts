@@ -11,6 +11,7 @@ export interface ControlPlaneCommand {
   clusterCidr?: string;
   nodeCidrMaskSize?: number;
   nodeName?: string;
+  nodeApiAddress?: string;
   stateDir: string;
   scheduler: boolean;
   controllers: boolean;
@@ -21,6 +22,7 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
   process.title = "nodelet control-plane";
   const log = createLog({ format: "text", verbosity: 0 });
   const layout = computeStateLayout(options.stateDir);
+  const { nodeName, nodeApiAddress } = options;
   const { runControlPlane } = await import("../cluster/control-plane/run-control-plane.ts");
   const running = await runControlPlane(
     {
@@ -34,7 +36,11 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
       controllers: options.controllers,
       directory: layout.controlPlane,
       kubeconfig: layout.kubeconfig,
-      node: options.nodeName === undefined ? undefined : { name: options.nodeName, kubeconfig: layout.nodeKubeconfig },
+      node: nodeName === undefined ? undefined : { name: nodeName, kubeconfig: layout.nodeKubeconfig },
+      localNode:
+        nodeName === undefined || nodeApiAddress === undefined
+          ? undefined
+          : { name: nodeName, address: nodeApiAddress },
     },
     log,
   );

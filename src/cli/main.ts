@@ -110,6 +110,7 @@ function addControlPlane(program: Command, finish: Finish): void {
     .option("--cluster-cidr <cidr>", "give each node a range of these addresses for its pods (default: none)", ipv4Cidr)
     .option("--node-cidr-mask-size <bits>", "how large each node's range is (default: 24)", wholeNumber(1, 32))
     .option("--node-name <name>", "also write node.kubeconfig, with which a node agent of this name joins", nodeName)
+    .option("--node-api-address <address>", "where that node serves its API (default: the address that it tells)")
     .option("--no-scheduler", "leave placing pods to a kube-scheduler that you run")
     .option("--no-controllers", "leave the work of kube-controller-manager to one that you run")
     .addOption(stateDirectory());

@@ -6,6 +6,7 @@ import type { ControlPlaneDeps, ControlPlaneOptions, Readiness } from "./control
 import { type ApiDescription, describeApi } from "./discovery/api-description.ts";
 import { describeVersion } from "./discovery/version.ts";
 import type { Definitions } from "./follow-definitions.ts";
+import { createNodeProxy } from "./node-proxy/node-proxy.ts";
 import type { ResourceReader } from "./ports/resources.ts";
 import type { User } from "./ports/user.ts";
 import type { KindTable } from "./registry/kind-table.ts";
@@ -16,7 +17,9 @@ import { createApiHandler } from "./rest/serve.ts";
 import { createPathHandler, type HealthCheck } from "./rest/serve-path.ts";
 import type { SubresourceHandler } from "./rest/serve-resource.ts";
 import { createEventLines } from "./rest/serve-watch.ts";
-import { bindingHandler, evictionHandler, scaleHandler, unservedHandler } from "./rest/subresource-handlers.ts";
+import { bindingHandler, evictionHandler, scaleHandler } from "./rest/subresource-handlers.ts";
+import { wantsTranslation, wantsTunnel } from "./streams/websocket-request.ts";
+import { createWebSocketStreams } from "./streams/websocket-streams.ts";
 import type { SubjectReader } from "./subject-reader.ts";
 
 interface RestParts extends ControlPlaneDeps {
@@ -46,6 +49,7 @@ export function composeRest(parts: RestParts, options: ControlPlaneOptions): Web
       watch,
       authorize: authorizer.authorize,
       handlers: subresourceHandlers(parts),
+      connects: connectHandlers(parts, options),
       prepare: parts.subjects.prepare,
     },
     servePath: createPathHandler({
@@ -90,17 +94,6 @@ function authenticate({ authenticator, authorizer }: RestParts, request: WebRequ
   return impersonate(user, request.headersBeginning("impersonate-"), authorizer.authorize);
 }
 
-/** Logs and the like come from the node, which is not asked yet. */
-const NODE_SUBRESOURCES = [
-  "pods/log",
-  "pods/exec",
-  "pods/attach",
-  "pods/portforward",
-  "pods/proxy",
-  "nodes/proxy",
-  "services/proxy",
-];
-
 function subresourceHandlers(parts: RestParts): ReadonlyMap<string, SubresourceHandler> {
   const { registry, reader, tokens } = parts;
   return new Map<string, SubresourceHandler>([
@@ -110,6 +103,12 @@ function subresourceHandlers(parts: RestParts): ReadonlyMap<string, SubresourceH
     ["bindings/", bindingHandler(registry)],
     ["pods/eviction", evictionHandler(registry, reader)],
     ["scale", scaleHandler(registry)],
-    ...NODE_SUBRESOURCES.map((name): [string, SubresourceHandler] => [name, unservedHandler(name)]),
   ]);
+}
+
+/** Logs and the like, which come from the node. */
+function connectHandlers(parts: RestParts, { localNode }: ControlPlaneOptions) {
+  const { reader, random, nodes, clock, log, metrics } = parts;
+  const streams = { wantsTranslation, wantsTunnel, ...createWebSocketStreams({ clock, log, metrics }) };
+  return createNodeProxy({ ...nodes, reader, streams, random: random.number, localNode });
 }

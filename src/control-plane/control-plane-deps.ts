@@ -1,6 +1,9 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { ResolveHost } from "../host/resolve-host.ts";
+import type { CallUpgrade } from "../host/upgrade-call.ts";
+import type { CallWeb } from "../host/web-call.ts";
 import type { TokenIssuer } from "./access/service-account-tokens.ts";
 import type { RequestedSubject } from "./admission/certificates.ts";
 import type { ApiEndpoint } from "./bootstrap.ts";
@@ -18,6 +21,16 @@ export interface ControlPlaneDeps {
   random: Randomness;
   tokens: TokenIssuer;
   certificates: ClusterAuthority;
+  nodes: NodeAccess;
+}
+
+/** How nodes, and what runs on them, are called. */
+export interface NodeAccess {
+  callWeb: CallWeb;
+  callUpgrade: CallUpgrade;
+  resolveHost: ResolveHost;
+  /** Who the API server is to a node, in PEM: its client certificate. */
+  identity: { readonly certificatePem: string; readonly keyPem: string };
 }
 
 /** Where chance comes from. */
@@ -42,6 +55,13 @@ export interface ControlPlaneOptions extends ControllerOptions {
   endpoint: ApiEndpoint;
   /** For `/version`. */
   version: string;
+  localNode?: LocalNode | undefined;
+}
+
+/** A node of this machine that serves its API elsewhere than at the addresses that it tells: on loopback. */
+export interface LocalNode {
+  readonly name: string;
+  readonly address: string;
 }
 
 /** One moment that others wait for. */

@@ -51,6 +51,8 @@ export interface ClusterCertificates {
   readonly serving: KeyedCertificate;
   /** `kubernetes-admin` of `system:masters`: may do everything. */
   readonly admin: KeyedCertificate;
+  /** By which nodes know the API server: of `system:masters`, too. */
+  readonly nodeClient: KeyedCertificate;
   readonly tokenKey: TokenKey;
   /** What was repaired or renewed, a sentence each, for the log; empty when all is well or all is new. */
   readonly notes: readonly string[];
@@ -87,14 +89,14 @@ export async function ensureClusterCertificates(
     ensureAuthority(folder, { directory, now: options.now }),
     ensureTokenKey(folder),
   ]);
-  const [serving, admin] = await Promise.all(
+  const [serving, admin, nodeClient] = await Promise.all(
     leafPlans(options.hosts).map((plan) => ensureLeaf(folder, plan, { authority, now: options.now })),
   );
-  if (!serving || !admin) throw new TypeError("two leaves were planned");
-  return { authority, serving, admin, tokenKey, notes };
+  if (!serving || !admin || !nodeClient) throw new TypeError("three leaves were planned");
+  return { authority, serving, admin, nodeClient, tokenKey, notes };
 }
 
-function leafPlans(hosts: readonly string[]): readonly [LeafPlan, LeafPlan] {
+function leafPlans(hosts: readonly string[]): readonly LeafPlan[] {
   const isAddress = (host: string) => isIP(host) !== 0;
   const serving: LeafPlan = {
     file: "apiserver",
@@ -104,7 +106,16 @@ function leafPlans(hosts: readonly string[]): readonly [LeafPlan, LeafPlan] {
     ipAddresses: [...new Set([SERVICE_IP, ...LOOPBACK, ...hosts.filter(isAddress).map(compressAddress)])],
   };
   const organizations = ["system:masters"];
-  return [serving, { file: "admin", commonName: "kubernetes-admin", organizations, usages: ["client"] }];
+  return [
+    serving,
+    { file: "admin", commonName: "kubernetes-admin", organizations, usages: ["client"] },
+    {
+      file: "apiserver-kubelet-client",
+      commonName: "kube-apiserver-kubelet-client",
+      organizations,
+      usages: ["client"],
+    },
+  ];
 }
 
 async function ensureAuthority(

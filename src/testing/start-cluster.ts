@@ -12,6 +12,7 @@ import { applyManifests, installDefinitions } from "./apply-manifests.ts";
 import { callbackLog } from "./callback-log.ts";
 import { createCertificates } from "./cluster-credentials.ts";
 import { type ClusterDirectory, createClusterDirectory } from "./cluster-directory.ts";
+import { LOCAL_NODE } from "./local-node.ts";
 import { readManifests } from "./read-manifests.ts";
 
 const DAY_MS = 86_400_000;
@@ -133,7 +134,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<T
 
 async function serve(certificates: ClusterCertificates, { port = 0, log }: StartClusterOptions) {
   return serveControlPlane(
-    { address: ADDRESS, port, serviceCidr: SERVICE_CIDR, version: await readVersion() },
+    { address: ADDRESS, port, serviceCidr: SERVICE_CIDR, version: await readVersion(), localNode: LOCAL_NODE },
     { journal: createMemoryJournal(), certificates, log: callbackLog(log) },
   );
 }
@@ -171,6 +172,7 @@ async function ensureNode(deps: NodeDeps, options: StartClusterOptions): Promise
   const node = await startNode({
     directory: directory.path,
     keepDirectory: directory.keep,
+    authorityPem: certificates.authority.certificatePem,
     writePrivately: async (path, text) => await nodeFiles.writeAtomically(path, text, PRIVATE_FILE),
     issueKubeconfig: async (name) => {
       const user = { name: `system:node:${name}`, groups: ["system:nodes"], lifetimeMs: DAY_MS };

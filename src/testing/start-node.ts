@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CodedError, messageOf, runAll } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -13,6 +14,7 @@ import type { Daemon } from "../cluster/processes/daemon.ts";
 import { startAgent } from "../cluster/supervisor/start-agent.ts";
 import { computeStateLayout } from "../cluster/supervisor/state-layout.ts";
 import { removeNodeRunState } from "../cluster/supervisor/stop-node.ts";
+import { LOCAL_NODE } from "./local-node.ts";
 
 /** A node agent and a containerd of their own, as children of this process. */
 export interface TestNode {
@@ -26,6 +28,8 @@ export interface TestNodeOptions {
   directory: string;
   /** Called where something of the node could not be removed: `nodelet down --pods` on the directory is the way left. */
   keepDirectory(): void;
+  /** The cluster's own, in PEM: whose client certificates the node believes. */
+  authorityPem: string;
   /** The text of the node's kubeconfig, by its name. */
   issueKubeconfig(nodeName: string): Promise<string>;
   writePrivately(path: string, text: string): Promise<void>;
@@ -35,7 +39,7 @@ export interface TestNodeOptions {
   signal: AbortSignal;
 }
 
-const NODE_NAME = "test-node";
+const NODE_NAME = LOCAL_NODE.name;
 const EXIT_TIMEOUT_MS = 20_000;
 /** `10.192.0.0/10`, cut into networks of 4,096 addresses. */
 const NETWORKS = 1_024;
@@ -77,6 +81,8 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
     });
   };
   try {
+    await mkdir(dirname(layout.clusterAuthority), { recursive: true });
+    await options.writePrivately(layout.clusterAuthority, options.authorityPem);
     await options.writePrivately(layout.nodeKubeconfig, await options.issueKubeconfig(NODE_NAME));
     await mkdir(layout.manifests);
     const containerd = await startContainerd({ ...chooseNetwork(), directory: layout.runtime, log });
@@ -91,6 +97,8 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
       enterMountNamespace: containerd.enterMountNamespace,
       manifests: layout.manifests,
       healthzPort: 0,
+      serverAddress: LOCAL_NODE.address,
+      serverPort: 0,
       kubeletArguments: [`--hostname-override=${NODE_NAME}`],
       log,
       signal,

@@ -16,6 +16,7 @@ const view: NodeView = {
   timeline: () => [],
   syncLoopError: () => undefined,
   metrics: async () => ({ contentType: "text/plain", text: "" }),
+  statistics: {},
 };
 
 function configOf(...argv: string[]) {

@@ -11,6 +11,7 @@ import { connectContainerdEvents } from "../../cri/containerd-events.ts";
 import { createRuntimeEvents } from "../../cri/create-runtime-events.ts";
 import { watchOwnStops } from "../../cri/own-stops.ts";
 import { connectCsi } from "../../csi/connect.ts";
+import { callUpgrade } from "../../host/node/call-upgrade.ts";
 import { createNodeHost } from "../../host/node/create-host.ts";
 import { listenHttp } from "../../host/node/listen-http.ts";
 import { listenSecure } from "../../host/node/listen-secure.ts";
@@ -71,8 +72,9 @@ export async function startKubelet(
         connectCsi({ ...driver, metrics, requestTimeoutMs: csiRequestTimeoutMs }),
     };
     const agent = await createNodeAgent({ host, cri, events, plugins, kube: kube?.ports, log, metrics }, config);
-    const nodePorts = { host, kube: kube?.ports, log, metrics };
-    const api = await openNodeApi({ ports: nodePorts, agent, reviews: kube?.reviews, listen: listenSecure }, config);
+    const nodePorts = { host, cri, kube: kube?.ports, log, metrics };
+    const doors = { listen: listenSecure, callUpgrade };
+    const api = await openNodeApi({ ports: nodePorts, agent, reviews: kube?.reviews, ...doors }, config);
     try {
       await runServed({ agent, api, config, log }, watch.signal);
     } finally {

@@ -6,11 +6,15 @@ import type { Log } from "../../base/log.ts";
 import { createMetrics } from "../../base/metrics.ts";
 import { createTokenIssuer } from "../../control-plane/access/service-account-tokens.ts";
 import { type ControlPlane, createControlPlane } from "../../control-plane/compose.ts";
+import type { LocalNode } from "../../control-plane/control-plane-deps.ts";
 import type { ControllerOptions } from "../../control-plane/controller-options.ts";
 import type { ObjectStore } from "../../control-plane/ports/object-store.ts";
 import { createObjectStore } from "../../control-plane/store/create-object-store.ts";
+import { callUpgrade } from "../../host/node/call-upgrade.ts";
+import { callWeb } from "../../host/node/call-web.ts";
 import { listenWeb } from "../../host/node/listen-web.ts";
 import { nodeClock } from "../../host/node/node-clock.ts";
+import { resolveHost } from "../../host/node/resolve-host.ts";
 import type { WebServer } from "../../host/web-server.ts";
 import type { Journal } from "../../journal/port.ts";
 import { loadSubjectReader, readCertificateRequest } from "../../pki/certificate-request.ts";
@@ -27,6 +31,8 @@ export interface ControlPlaneOptions extends ControllerOptions {
   readonly serviceCidr: string;
   /** nodelet's own version, for `/version`. */
   readonly version: string;
+  /** A node that serves its API for this API server alone, and where. */
+  readonly localNode?: LocalNode | undefined;
 }
 
 export interface ControlPlaneParts {
@@ -94,7 +100,7 @@ function compose(
   { address, port: _, ...options }: ControlPlaneOptions,
   { certificates, log }: ControlPlaneParts,
 ): ControlPlane {
-  const { authority, tokenKey } = certificates;
+  const { authority, nodeClient, tokenKey } = certificates;
   const now = () => nodeClock.now();
   return createControlPlane(
     {
@@ -104,6 +110,7 @@ function compose(
       metrics: createMetrics(),
       random: { number: Math.random, uuid: randomUUID },
       tokens: createTokenIssuer({ ...tokenKey, issuer: ISSUER, audiences: [ISSUER], now, randomId: randomUUID }),
+      nodes: { callWeb, callUpgrade, resolveHost, identity: nodeClient },
       certificates: {
         certificatePem: authority.certificatePem,
         readRequest: readCertificateRequest,

@@ -20,6 +20,8 @@ export interface AgentOptions {
   healthzPort: number;
   /** Where the node's own API listens, on port 10250 unless that is taken. Default: nowhere. */
   serverAddress?: string;
+  /** Wanted in place of 10250; 0: any free one, for nodes that start side by side. */
+  serverPort?: number;
   /** Further kubelet flags, after ours. */
   kubeletArguments: readonly string[];
   log: Log;
@@ -36,7 +38,7 @@ export async function startAgent(layout: StateLayout, options: AgentOptions): Pr
   await mkdir(layout.kubeletRoot, { recursive: true, mode: 0o750 });
   await mkdir(layout.podLogs, { recursive: true, mode: 0o755 });
   const { endpoint, manifests, healthzPort } = options;
-  const server = await chooseServer(layout, options.serverAddress);
+  const server = await chooseServer(layout, options);
   const config = computeKubeletConfig({ endpoint, manifests, podLogs: layout.podLogs, healthzPort, server });
   await writeFile(layout.kubeletConfig, config, { mode: 0o600 });
   const [command = process.execPath, ...args] = [...options.enterMountNamespace, ...agentCommand(layout, options)];
@@ -71,9 +73,10 @@ export async function endAgent(layout: StateLayout, log: Log): Promise<void> {
   await endDaemon({ ...agentIdentity(layout), log });
 }
 
-async function chooseServer({ clusterAuthority }: StateLayout, address: string | undefined) {
+async function chooseServer({ clusterAuthority }: StateLayout, options: AgentOptions) {
+  const { serverAddress: address, serverPort = KUBELET_PORT } = options;
   if (address === undefined) return undefined;
-  return { address, port: await choosePort(address, KUBELET_PORT), clientAuthority: clusterAuthority };
+  return { address, port: await choosePort(address, serverPort), clientAuthority: clusterAuthority };
 }
 
 function agentIdentity(layout: StateLayout) {

@@ -40,6 +40,8 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
       `--cluster-cidr=${options.podCidr}`,
       `--node-cidr-mask-size=${options.podCidr.split("/")[1]}`,
       `--node-name=${options.nodeName}`,
+      // Where the agent serves is where the API does: on loopback unless somebody opened the cluster to the network.
+      `--node-api-address=${loopbackOf(options.apiAddress)}`,
       `--state-dir=${layout.directory}`,
     ],
     environment,

@@ -21,7 +21,7 @@ function configMap(name: string): StoredObject {
 function textOf({ body }: WebAnswer): string {
   if (typeof body === "string") return body;
   if (Buffer.isBuffer(body)) return body.toString();
-  if ("stream" in body) throw new Error("a list does not stream");
+  if ("stream" in body || "source" in body || "takeOver" in body) throw new Error("a list does not stream");
   return Buffer.concat([...body]).toString();
 }
 

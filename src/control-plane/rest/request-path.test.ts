@@ -38,6 +38,22 @@ describe("the target of a request", () => {
   });
 
   it.each([
+    ["/api/v1/nodes/n/proxy", ""],
+    ["/api/v1/nodes/n/proxy/", "/"],
+    ["/api/v1/nodes/n/proxy//", "//"],
+    ["/api/v1/nodes/n/proxy/a%2Fb//c%20d/", "/a%2Fb//c%20d/"],
+    ["/api/v1/namespaces/a/pods/http:b:80/proxy/x", "/x"],
+    ["/api/v1/watch/namespaces/a/pods/b/proxy/x", "/x"],
+  ])("of %s has its rest as it was sent: %j", (path, rest) => {
+    expect(parseTarget("GET", path, new URLSearchParams())).toMatchObject({ subresource: "proxy", rest });
+  });
+
+  it.each(["/api/v1//pods", "/api/v1/pods//x", "/api/v1/namespaces//pods/a", "/api/v1/nodes/n//proxy"])(
+    "%s is no resource: something is missing within",
+    (path) => expect(parseTarget("GET", path, new URLSearchParams())).toMatchObject({ isResource: false }),
+  );
+
+  it.each([
     "/",
     "/api",
     "/api/v1",

@@ -16,7 +16,7 @@ export interface ResourceTarget {
   readonly namespace: string;
   /** "" for all. */
   readonly name: string;
-  /** What follows the subresource, without a leading slash: the path of a proxy request. */
+  /** What follows the subresource, escaped as sent, from its slash on: the path of a proxy request. "" for nothing. */
   readonly rest: string;
 }
 
@@ -42,12 +42,23 @@ export function parseTarget(method: string, path: string, query: URLSearchParams
   const parts = path.replace(/\/$/, "").split("/").slice(1);
   const groupVersion = groupVersionOf(parts);
   const pathTarget: PathTarget = { isResource: false, verb: method.toLowerCase(), path };
-  if (groupVersion === undefined || parts.includes("")) return pathTarget;
+  if (groupVersion === undefined) return pathTarget;
   const { group, version } = groupVersion;
   const decoded = groupVersion.rest.map(decodePart);
   const isLegacyWatch = decoded[0] === "watch";
-  const place = placeOf(isLegacyWatch ? decoded.slice(1) : decoded);
-  if (place === undefined) return pathTarget;
+  const placed = placeOf(isLegacyWatch ? decoded.slice(1) : decoded);
+  if (placed === undefined) return pathTarget;
+  const { restLength, ...named } = placed;
+  const namingLength = parts.length - restLength;
+  if (parts.slice(0, namingLength).includes("")) return pathTarget;
+  const place: Place = {
+    ...named,
+    rest: path
+      .split("/")
+      .slice(namingLength + 1)
+      .map((part) => `/${part}`)
+      .join(""),
+  };
   // One object that is asked for by its path is read; only the older path watches it.
   const isWatch = isLegacyWatch || (place.name === "" && isTrue(query.get("watch")));
   const verb = verbOf(method, place, { isWatch });
@@ -90,7 +101,10 @@ function decodePart(part: string): string {
 
 type Place = Pick<ResourceTarget, "resource" | "subresource" | "namespace" | "name" | "rest">;
 
-function placeOf(parts: readonly string[]): Place | undefined {
+/** How many parts of the path follow what it names. */
+type NamedPlace = Omit<Place, "rest"> & { readonly restLength: number };
+
+function placeOf(parts: readonly string[]): NamedPlace | undefined {
   const [first, second = "", third, ...more] = parts;
   if (first === undefined) return undefined;
   const isInNamespace = first === "namespaces" && third !== undefined && !NAMESPACE_SUBRESOURCES.has(third);
@@ -98,12 +112,12 @@ function placeOf(parts: readonly string[]): Place | undefined {
   return describePlace(second, [third, ...more]);
 }
 
-function describePlace(namespace: string, parts: readonly string[]): Place {
+function describePlace(namespace: string, parts: readonly string[]): NamedPlace {
   const [resource = "", name = "", subresource = "", ...rest] = parts;
-  return { resource, name, subresource, namespace, rest: rest.join("/") };
+  return { resource, name, subresource, namespace, restLength: rest.length };
 }
 
-function verbOf(method: string, { name }: Place, { isWatch }: { isWatch: boolean }): string {
+function verbOf(method: string, { name }: Pick<Place, "name">, { isWatch }: { isWatch: boolean }): string {
   if (method === "GET" || method === "HEAD") {
     if (isWatch) return "watch";
     return name === "" ? "list" : "get";

@@ -1,4 +1,4 @@
-import { ApiError, badRequestError } from "../../api/api-error.ts";
+import { ApiError, badRequestError, forbiddenError } from "../../api/api-error.ts";
 import { formatFieldError } from "../../api/field-error.ts";
 import { apiVersionOf, isRecord, type KubeObject } from "../../api/object.ts";
 import { hasProtobufForm } from "../../api/protobuf/encode-protobuf.ts";
@@ -6,6 +6,7 @@ import { invalid } from "../../api/validation/problems.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { WebAnswer, WebRequest } from "../../host/web-server.ts";
 import { accessDeniedError } from "../access/denial.ts";
+import type { ConnectHandler } from "../ports/connect.ts";
 import type { Authorize } from "../ports/request.ts";
 import { groupResource, type ResourceKind, type Subresource, type Verb } from "../ports/resource-kind.ts";
 import type { User } from "../ports/user.ts";
@@ -19,7 +20,7 @@ import type { RequestContext } from "../registry/request-context.ts";
 import { selectionOf } from "../registry/selection.ts";
 import { updateObject } from "../registry/update.ts";
 import { type AnswerForm, encodeList, encodeObject, encodeStored, encodeValue } from "./encode.ts";
-import { acceptedForm, acceptedPlainForm } from "./media-type.ts";
+import { acceptedForm } from "./media-type.ts";
 import { deleteOptionsOf, listQueryOf, refuseForce, writeQueryOf } from "./query-options.ts";
 import { contentTypeOf, readParsedBody, syntaxOf } from "./request-body.ts";
 import type { ResourceTarget } from "./request-path.ts";
@@ -59,6 +60,8 @@ export interface ResourceDeps {
   readonly watch: WatchDeps;
   /** By group resource and subresource: `pods/binding`, or `scale` for whatever has it; create-only kinds have "" as theirs: `tokenreviews.authentication.k8s.io/`. */
   readonly handlers: ReadonlyMap<string, SubresourceHandler>;
+  /** By group resource and subresource, too: what leads to a node or a pod. */
+  readonly connects: ReadonlyMap<string, ConnectHandler>;
   /** Asked again when an update or apply turns out to be a creation. */
   readonly authorize: Authorize;
   /** Awaited before objects of the kind are written: loads what their admission needs. */
@@ -80,6 +83,10 @@ export async function serveResource(deps: ResourceDeps, asked: ResourceRequest):
   if (deprecation !== undefined) asked.warn(deprecation);
   const call = { ...asked, target: targetInScope(kind, asked.target) };
   const { target } = call;
+  const connect = deps.connects.get(`${groupResource(kind)}/${target.subresource}`);
+  if (connect !== undefined && target.name !== "") return connectTo(deps, connect, call);
+  // One slash at the end is borne with.
+  if (target.rest !== "" && target.rest !== "/") throw noSuchResource();
   const wanted = wantedForm(call, kind, deps.clock.now());
   const handler =
     deps.handlers.get(`${groupResource(kind)}/${target.subresource}`) ?? deps.handlers.get(target.subresource);
@@ -92,6 +99,27 @@ export async function serveResource(deps: ResourceDeps, asked: ResourceRequest):
   if (!isServed(subresource.verbs, target.verb)) throw notAllowed();
   if (handler) return serveHandler(handler, kind, call, wanted);
   return serveObject(deps, kind, call, { wanted, subresource });
+}
+
+async function connectTo(
+  { authorize }: ResourceDeps,
+  connect: ConnectHandler,
+  { request, target, user }: ResourceRequest,
+): Promise<WebAnswer> {
+  const { isResource: _resource, rest, ...access } = target;
+  const { group, resource, namespace, name } = access;
+  return await connect({
+    request,
+    namespace,
+    name,
+    rest,
+    requireVerb(verb) {
+      if (verb === access.verb) return;
+      const { allowed, reason } = authorize({ ...access, user, verb });
+      // As pkg/registry/core/pod/rest/authorize.go: the reason alone.
+      if (!allowed) throw forbiddenError({ group, resource }, name, reason);
+    },
+  });
 }
 
 /**
@@ -127,9 +155,7 @@ function wantedForm({ request, target }: ResourceRequest, kind: ResourceKind, no
   const protobuf = hasProtobufForm({ apiVersion: apiVersionOf(kind), kind: kind.kind });
   const offer = { protobuf, stream: target.verb === "watch" };
   const accept = request.header("accept").join(",");
-  // What a container or a node says is in whatever form it is.
-  const isShaped = !STREAMS.has(target.subresource) && target.subresource !== "log";
-  const form = isShaped ? acceptedForm(accept, offer) : acceptedPlainForm(accept);
+  const form = acceptedForm(accept, offer);
   return { form, includeObject: form.as === "Table" ? includedObject(request.query) : "Metadata", now };
 }
 
@@ -339,9 +365,6 @@ async function serveDeleteAll(
   return await encodeList(kind, listed, wanted, pauseOf(deps.clock));
 }
 
-/** Their POST opens a stream and has no object as its body. */
-const STREAMS: ReadonlySet<string> = new Set(["exec", "attach", "portforward", "proxy"]);
-
 async function serveHandler(
   handler: SubresourceHandler,
   kind: ResourceKind,
@@ -350,7 +373,7 @@ async function serveHandler(
 ): Promise<WebAnswer> {
   const { request, target } = call;
   const context = contextOf(call);
-  const hasBody = (request.method === "POST" || request.method === "PUT") && !STREAMS.has(target.subresource);
+  const hasBody = request.method === "POST" || request.method === "PUT";
   const patch = target.verb === "patch" ? await readPatch(call, context) : undefined;
   const body = patch?.body ?? (hasBody ? await readCheckedBody(call, context) : undefined);
   const answer = await handler({ kind, target, context, body, query: request.query, patchType: patch?.type });

@@ -1,4 +1,5 @@
 import { ApiError, isApiError } from "../../api/api-error.ts";
+import { isAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -50,6 +51,9 @@ function recordRefusal(log: Log, request: WebRequest, code: number): void {
   log.debug("a request was refused", { method, path, query: query.toString(), code, agent });
 }
 
+/** Nobody is left to read it; the code is what proxies write into their logs then. */
+const CLIENT_GONE: WebAnswer = { status: 499, headers: {}, body: "" };
+
 interface Asked {
   readonly target: RequestTarget;
   warn(message: string): void;
@@ -60,6 +64,7 @@ async function answerSafely(deps: ServeDeps, request: WebRequest, asked: Asked):
     return await answer(deps, request, asked);
   } catch (error) {
     if (isApiError(error)) return encodeError(error, request);
+    if (isAbort(error) && request.signal.aborted) return CLIENT_GONE;
     deps.log.error("a request failed in a way that is a bug", {
       method: request.method,
       path: request.path,

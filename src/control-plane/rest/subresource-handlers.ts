@@ -1,4 +1,4 @@
-import { ApiError, badRequestError, notFoundError } from "../../api/api-error.ts";
+import { badRequestError, notFoundError } from "../../api/api-error.ts";
 import { isRecord, type KubeObject } from "../../api/object.ts";
 import { applyJsonPatch } from "../../api/patch/json-patch.ts";
 import { applyMergePatch } from "../../api/patch/merge-patch.ts";
@@ -184,12 +184,4 @@ function changedScale({ body, patchType }: SubresourceCall, current: KubeObject)
     case "apply":
       return applyMergePatch(current, body);
   }
-}
-
-/** A subresource that the node would have to serve. */
-export function unservedHandler(what: string): SubresourceHandler {
-  return async ({ target }) => {
-    const message = `${target.resource} "${target.name}": ${what} is not served: this API server does not reach its node for it yet`;
-    throw new ApiError("ServiceUnavailable", message);
-  };
 }

@@ -17,6 +17,8 @@ export interface ApiServerUnderTest {
 export interface ApiServer {
   /** May do everything. */
   readonly admin: ApiClient;
+  /** The admin's, for what a client of plain calls cannot do. */
+  readonly credentials: Credentials;
   /** Of its version: 35 for 1.35. */
   readonly minor: number;
   /** Clients of others: with a token, or nobody at all. */
@@ -83,6 +85,9 @@ export function useApiServer({ start }: ApiServerUnderTest): ApiServer {
     get admin() {
       admin ??= connect(running().admin);
       return admin;
+    },
+    get credentials() {
+      return running().admin;
     },
     get minor() {
       return minor;

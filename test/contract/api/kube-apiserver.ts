@@ -107,6 +107,8 @@ function apiserverArguments({ directory, pki, etcdUrl, port }: Placement): strin
     `--tls-cert-file=${join(pki, "apiserver.crt")}`,
     `--tls-private-key-file=${join(pki, "apiserver.key")}`,
     `--client-ca-file=${join(pki, "ca.crt")}`,
+    `--kubelet-client-certificate=${join(pki, "apiserver-kubelet-client.crt")}`,
+    `--kubelet-client-key=${join(pki, "apiserver-kubelet-client.key")}`,
     `--service-account-key-file=${join(pki, "sa.pub")}`,
     `--service-account-signing-key-file=${join(pki, "sa.key")}`,
     "--service-account-issuer=https://kubernetes.default.svc.cluster.local",

@@ -139,10 +139,10 @@ describe("kubectl create, run and expose", () => {
     expect(await kubectl.fails("get pod not-made")).toContain("NotFound");
   });
 
-  it("says clearly what is not served yet: logs, exec, attach", async () => {
-    const notServed = /is not served: this API server does not reach its node for it yet/;
-    expect(await kubectl.fails("logs web")).toMatch(notServed);
-    expect(await kubectl.fails("exec web -- ls")).toMatch(notServed);
-    expect(await kubectl.fails("attach web")).toMatch(notServed);
+  it("says of a pod that is on no node that it has no logs, and nothing to exec or attach", async () => {
+    const nowhere = /pod web does not have a host assigned/;
+    expect(await kubectl.ok("logs web")).toBe("");
+    expect(await kubectl.fails("exec web -- ls")).toMatch(nowhere);
+    expect(await kubectl.fails("attach web")).toMatch(nowhere);
   });
 });

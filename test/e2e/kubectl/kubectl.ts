@@ -36,6 +36,10 @@ export interface Kubectl {
 interface RunningKubectl {
   /** Resolves with all that was printed so far, once the text is in it; rejects when the command ends before. */
   prints(text: string): Promise<string>;
+  /** Into its standard input, which stays open. */
+  write(text: string): void;
+  /** Resolves when it has ended by itself. */
+  ended(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -96,6 +100,8 @@ function follow(child: ChildProcessWithoutNullStreams): RunningKubectl {
       });
       return await Promise.race([spoken, early]);
     },
+    write: (text) => void child.stdin.write(text),
+    ended: () => ended,
     async stop() {
       child.kill("SIGTERM");
       await ended;

@@ -1,0 +1,154 @@
+import { ApiError, badRequestError, notFoundError } from "../../api/api-error.ts";
+import type { EndpointSubset, Endpoints, Pod } from "../../api/gen/types.ts";
+import { typed } from "../../api/object.ts";
+import { isAbort } from "../../base/abort.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { ResolveHost } from "../../host/resolve-host.ts";
+import type { CallTls } from "../../host/web-call.ts";
+import type { ConnectCall } from "../ports/connect.ts";
+import type { ConnectDeps } from "./connect-deps.ts";
+import { type NameAndPort, splitNameAndPort } from "./name-and-port.ts";
+import { nodeTls } from "./node-call.ts";
+import { findNode } from "./node-location.ts";
+import { findPod } from "./pod-container.ts";
+import { isProxyable } from "./reachable-address.ts";
+
+/** Where a proxied request goes. */
+export interface Destination {
+  readonly scheme: "http" | "https";
+  readonly host: string;
+  readonly port: number;
+  /** Of `https`. */
+  readonly tls: CallTls;
+}
+
+/** What `proxy` of each kind leads to. All throw ApiErrors. */
+export interface Destinations {
+  ofPod(call: ConnectCall): Destination;
+  ofService(call: ConnectCall): Destination;
+  ofNode(call: ConnectCall): Promise<Destination>;
+}
+
+/** Pods show certificates of any kind, and kube-apiserver checks none. */
+const ANY_CERTIFICATE: CallTls = { ca: undefined };
+
+/** As `ResourceLocation` of pkg/registry/core/{pod,service,node}. */
+export function createDestinations(deps: ConnectDeps): Destinations {
+  const { reader } = deps;
+  return {
+    ofPod({ namespace, name: id }) {
+      const { scheme, name, port } = splitOf("pod", id);
+      const pod = findPod(reader, { namespace, name });
+      const { spec, status } = pod;
+      const declared = spec?.containers.find(({ ports = [] }) => ports.length > 0)?.ports?.[0]?.containerPort;
+      const host = status?.podIPs?.[0]?.ip ?? "";
+      if (!isProxyable(host)) throw badRequestError("address not allowed");
+      return destination(scheme, host, port === "" && declared !== undefined ? String(declared) : port);
+    },
+    ofService({ namespace, name: id }) {
+      const asked = splitOf("service", id);
+      const portName = portNameOf(deps, namespace, asked);
+      const found = findEndpoint(deps, { namespace, id, name: asked.name, portName });
+      return destination(asked.scheme, found.ip, String(found.port));
+    },
+    async ofNode({ name: id, request }) {
+      const { scheme, name, port } = splitOf("node", id);
+      const node = findNode(deps, name);
+      // What is meant for this API server alone is on loopback by its own choice.
+      if (name !== deps.localNode?.name) await refuseInnerHost(deps.resolveHost, node.host, request.signal);
+      if (port !== "" && port !== String(node.port)) return destination(scheme, node.host, port);
+      return { ...node, scheme: "https", tls: nodeTls(deps.identity) };
+    },
+  };
+}
+
+function splitOf(kind: string, id: string): NameAndPort {
+  const split = splitNameAndPort(id);
+  if (split === undefined) throw badRequestError(`invalid ${kind} request ${JSON.stringify(id)}`);
+  return split;
+}
+
+function destination(given: NameAndPort["scheme"], host: string, port: string): Destination {
+  const scheme = given === "" ? "http" : given;
+  const number = port === "" ? DEFAULT_PORTS[scheme] : Number(port);
+  if (Number.isInteger(number) && number > 0 && number <= 65_535) {
+    return { scheme, host, port: number, tls: ANY_CERTIFICATE };
+  }
+  const why = /^\d+$/.test(port) ? "invalid port" : "unknown port";
+  throw new ApiError(
+    "ServiceUnavailable",
+    `error trying to reach service: dial tcp: ${/^\d+$/.test(port) ? `address ${port}: ${why}` : `lookup tcp/${port}: ${why}`}`,
+  );
+}
+
+const DEFAULT_PORTS = { http: 80, https: 443 } as const;
+
+async function refuseInnerHost(resolveHost: ResolveHost, host: string, signal: AbortSignal): Promise<void> {
+  let addresses: readonly string[];
+  try {
+    addresses = await resolveHost(host, signal);
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw badRequestError(messageOf(error));
+  }
+  if (addresses.length === 0) throw badRequestError("no addresses for hostname");
+  if (!addresses.every(isProxyable)) throw badRequestError("address not allowed");
+}
+
+/** Endpoints know ports by their names: which one a number means, the service says. */
+function portNameOf({ reader }: ConnectDeps, namespace: string, { name, port }: NameAndPort): string {
+  if (!/^[+-]?\d+$/.test(port)) return port;
+  const object = reader.get({ resource: "services", namespace, name });
+  if (object === undefined) throw notFoundError({ group: "", resource: "services" }, name);
+  const found = typed("Service", object).spec?.ports?.find((declared) => declared.port === Number(port));
+  if (found !== undefined) return found.name ?? "";
+  const message = `no service port ${Number(port)} found for service ${JSON.stringify(name)}`;
+  throw new ApiError("ServiceUnavailable", message);
+}
+
+interface WantedEndpoint {
+  readonly namespace: string;
+  /** As it was asked for. */
+  readonly id: string;
+  readonly name: string;
+  readonly portName: string;
+}
+
+/** One pod of the service, by chance: of any subset that has the port, the first from a random one on. */
+function findEndpoint(deps: ConnectDeps, { namespace, id, name, portName }: WantedEndpoint) {
+  const object = deps.reader.get({ resource: "endpoints", namespace, name });
+  // In upstream's words, which are the same for a service that is there and of which nobody wrote endpoints.
+  if (object === undefined) throw notFoundError({ group: "", resource: "services" }, name);
+  const endpoints: Endpoints = typed("Endpoints", object);
+  const subsets = endpoints.subsets ?? [];
+  if (subsets.length === 0) throw noEndpoints(name);
+  for (const subset of fromRandomOn(subsets, deps.random)) {
+    const port = subset.ports?.find((declared) => (declared.name ?? "") === portName);
+    if (port === undefined) continue;
+    const ip = podAddresses(deps, namespace, subset)[0];
+    if (ip !== undefined) return { ip, port: port.port };
+  }
+  throw noEndpoints(id);
+}
+
+const noEndpoints = (name: string) =>
+  new ApiError("ServiceUnavailable", `no endpoints available for service ${JSON.stringify(name)}`);
+
+/** Of the subset's addresses those that are a pod's: anybody may write endpoints, and could point them anywhere. */
+function podAddresses(
+  { reader, random }: ConnectDeps,
+  namespace: string,
+  { addresses = [] }: EndpointSubset,
+): string[] {
+  return fromRandomOn(addresses, random).flatMap(({ ip, targetRef }) => {
+    if (targetRef?.namespace !== namespace) return [];
+    const object = reader.get({ resource: "pods", namespace, name: targetRef.name ?? "" });
+    const pod: Pod | undefined = object && typed("Pod", object);
+    return pod?.status?.podIPs?.some((podIp) => podIp.ip === ip) ? [ip] : [];
+  });
+}
+
+function fromRandomOn<T>(items: readonly T[], random: () => number): readonly T[] {
+  const start = Math.floor(random() * items.length);
+  return [...items.slice(start), ...items.slice(0, start)];
+}

@@ -1,0 +1,71 @@
+import type { Duplex } from "node:stream";
+import { isAbort } from "../../base/abort.ts";
+import { messageOf } from "../../base/errors.ts";
+import { type CallUpgrade, joinStreams, type UpgradeCall, type UpgradeResult } from "../../host/upgrade-call.ts";
+import type { CallTls } from "../../host/web-call.ts";
+import type { WebAnswer, WebRequest } from "../../host/web-server.ts";
+import { unexpectedFailure } from "./failure.ts";
+import { forwardedFor, forwardedHeaders, withoutHopByHop } from "./forwarded-headers.ts";
+
+/**
+ * Passes an upgrade on to a server and carries its bytes, whatever they are. A server that refuses answers the client
+ * itself (apimachinery/pkg/util/proxy/upgradeaware.go).
+ */
+export async function forwardUpgrade(
+  callUpgrade: CallUpgrade,
+  request: WebRequest,
+  { url, tls }: Pick<UpgradeCall, "url" | "tls">,
+): Promise<WebAnswer> {
+  const { signal, method } = request;
+  const headers = upgradeHeaders(request, { isTranslated: false });
+  let result: UpgradeResult;
+  try {
+    result = await callUpgrade({ url, method, headers, ...(tls && { tls }) }, signal);
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    return unexpectedFailure(`error dialing backend: ${messageOf(error)}`);
+  }
+  if (result.kind === "answered") {
+    if (result.status >= 400) {
+      return { status: result.status, headers: withoutHopByHop(result.headers), body: { source: result.body } };
+    }
+    result.body.destroy();
+    return unexpectedFailure(`invalid upgrade response: status code ${result.status}`);
+  }
+  const { socket: backend, headers: agreed } = result;
+  // From here on the client's leaving is all that ends it, also before its connection is handed over.
+  backend.on("error", () => undefined);
+  signal.addEventListener("abort", () => backend.destroy(), { once: true });
+  const takeOver = async (socket: Duplex) => {
+    socket.write(formatHead(agreed));
+    await joinStreams(socket, backend, {}, signal);
+  };
+  return { status: 101, headers: {}, body: { takeOver } };
+}
+
+function formatHead(headers: Readonly<Record<string, string | readonly string[]>>): string {
+  const lines = Object.entries(headers).flatMap(([name, values]) =>
+    [values].flat().map((value) => `${name}: ${value}`),
+  );
+  return ["HTTP/1.1 101 Switching Protocols", ...lines, "", ""].join("\r\n");
+}
+
+/** As `CallUpgrade` says it. */
+export function upgradeTls({ ca, ...pair }: CallTls): NonNullable<UpgradeCall["tls"]> {
+  return { ...pair, ...(ca === undefined ? { rejectUnauthorized: false } : { ca }) };
+}
+
+/** The client's headers; one whose protocol is translated on the way keeps what is about that to itself. */
+export function upgradeHeaders(
+  request: Pick<WebRequest, "headersBeginning" | "header" | "remoteAddress">,
+  { isTranslated }: { isTranslated: boolean },
+): Record<string, string | readonly string[]> {
+  const headers = forwardedHeaders(request);
+  const isKept = (name: string) =>
+    !isTranslated || !(name === "connection" || name === "upgrade" || name.startsWith("sec-websocket-"));
+  return {
+    ...Object.fromEntries(Object.entries(headers).filter(([name]) => isKept(name))),
+    host: request.header("host")[0] ?? "",
+    "x-forwarded-for": forwardedFor(request),
+  };
+}

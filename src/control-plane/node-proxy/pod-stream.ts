@@ -1,0 +1,88 @@
+import { badRequestError } from "../../api/api-error.ts";
+import type { Pod } from "../../api/gen/types.ts";
+import type { UpgradeCall } from "../../host/upgrade-call.ts";
+import type { TakenOver, WebRequest } from "../../host/web-server.ts";
+import type { ConnectCall, ConnectHandler } from "../ports/connect.ts";
+import type { ConnectDeps } from "./connect-deps.ts";
+import { forwardUpgrade, upgradeHeaders, upgradeTls } from "./forward-upgrade.ts";
+import { formatHost, nodeTls } from "./node-call.ts";
+import { findNode } from "./node-location.ts";
+import { chooseContainer, findPod } from "./pod-container.ts";
+import { encodeQuery, readInteger } from "./query-values.ts";
+import { encodeStreams, readStreams } from "./stream-options.ts";
+import type { TranslatedCall } from "./stream-translation.ts";
+
+type PodStreamDeps = Pick<ConnectDeps, "reader" | "localNode" | "callUpgrade" | "identity" | "streams">;
+
+/** As the node's API names what is asked for. */
+type StreamKind = "exec" | "attach" | "portForward";
+
+/**
+ * `pods/exec`, `pods/attach`, `pods/portforward`: the bytes of another protocol, carried between client and node
+ * (pkg/registry/core/pod/rest/subresources.go). Clients that speak WebSockets are translated for.
+ */
+export function createPodStream(deps: PodStreamDeps, kind: StreamKind): ConnectHandler {
+  return async (call) => {
+    const { request, namespace, name } = call;
+    // Also for a WebSocket, whose request is a GET: since 1.35, feature AuthorizePodWebsocketUpgradeCreatePermission.
+    call.requireVerb("create");
+    const asked = describeStream(findPod(deps.reader, { namespace, name }), kind, call);
+    const url = new URL(`https://${formatHost(findNode(deps, asked.node))}${asked.target}`);
+    const backend = { url, tls: upgradeTls(nodeTls(deps.identity)) };
+    if (!request.isUpgrade) throw badRequestError("Upgrade request required");
+    const isTranslated = kind === "portForward" ? deps.streams.wantsTunnel : deps.streams.wantsTranslation;
+    if (isTranslated(request)) return { status: 101, headers: {}, body: translate(deps, kind, { request, backend }) };
+    return await forwardUpgrade(deps.callUpgrade, request, backend);
+  };
+}
+
+interface Translation {
+  readonly request: WebRequest;
+  readonly backend: Pick<UpgradeCall, "url" | "tls">;
+}
+
+/** Whoever translates answers the client, and then asks the node, or the other way round. */
+function translate(
+  { callUpgrade, streams }: PodStreamDeps,
+  kind: StreamKind,
+  { request, backend }: Translation,
+): TakenOver {
+  const forwarded = upgradeHeaders(request, { isTranslated: true });
+  return {
+    async takeOver(socket) {
+      const call: TranslatedCall = {
+        request,
+        socket,
+        connect: async (headers, signal) => {
+          return await callUpgrade({ ...backend, method: "POST", headers: { ...forwarded, ...headers } }, signal);
+        },
+        signal: request.signal,
+      };
+      if (kind === "portForward") await streams.tunnel(call);
+      else await streams.translate(call, readStreams(request.query));
+    },
+  };
+}
+
+/** The node that is to be asked, and for what. */
+function describeStream(pod: Pod, kind: StreamKind, { request, namespace, name }: ConnectCall) {
+  const { query } = request;
+  const container = kind === "portForward" ? [] : [chooseContainer(pod, query.get("container") ?? "")];
+  const node = pod.spec?.nodeName ?? "";
+  if (node === "") throw badRequestError(`pod ${name} does not have a host assigned`);
+  const path = [kind, namespace, name, ...container].map((part) => `/${encodeURIComponent(part)}`).join("");
+  const asked = kind === "portForward" ? encodePorts(query) : encodeStreams(readStreams(query), commandOf(kind, query));
+  return { node, target: asked === "" ? path : `${path}?${asked}` };
+}
+
+const commandOf = (kind: StreamKind, query: URLSearchParams) => (kind === "exec" ? query.getAll("command") : []);
+
+/** WebSockets name their ports in the query, once or several times. */
+function encodePorts(query: URLSearchParams): string {
+  const ports = query.getAll("ports").flatMap((text) => text.split(",").map((port) => readPort(port)));
+  return ports.length === 0 ? "" : encodeQuery([["port", ports.join(",")]]);
+}
+
+function readPort(text: string): string {
+  return String(readInteger(new URLSearchParams({ port: text.trim() }), "port") ?? "");
+}

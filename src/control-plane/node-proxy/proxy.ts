@@ -1,0 +1,90 @@
+import { ApiError } from "../../api/api-error.ts";
+import { isAbort } from "../../base/abort.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { CallUpgrade } from "../../host/upgrade-call.ts";
+import type { CallWeb, WebReply } from "../../host/web-call.ts";
+import type { WebAnswer, WebRequest } from "../../host/web-server.ts";
+import type { ConnectCall } from "../ports/connect.ts";
+import type { Destination } from "./destinations.ts";
+import { forwardUpgrade, upgradeTls } from "./forward-upgrade.ts";
+import { forwardedFor, forwardedHeaders, withoutHopByHop } from "./forwarded-headers.ts";
+import { formatHost } from "./node-call.ts";
+import { cleanPath } from "./proxy-path.ts";
+import { rewriteLocation } from "./rewrite-location.ts";
+
+interface ProxyDeps {
+  readonly callWeb: CallWeb;
+  readonly callUpgrade: CallUpgrade;
+}
+
+/** What a server says about who may read its answers is about its own name, not about the API server's. */
+const CORS_HEADERS = new Set([
+  "access-control-allow-credentials",
+  "access-control-allow-headers",
+  "access-control-allow-methods",
+  "access-control-allow-origin",
+]);
+
+/**
+ * Passes a request on, whatever it is, and its answer back, as the reverse proxy of kube-apiserver does
+ * (apimachinery/pkg/util/proxy). Links in pages are left as they are.
+ */
+export async function proxyTo(deps: ProxyDeps, call: ConnectCall, to: Destination): Promise<WebAnswer> {
+  const { request } = call;
+  const path = cleanPath(call.rest);
+  const target = `${path === "" ? "/" : path}${queryOf(request)}`;
+  if (request.isUpgrade) {
+    const url = new URL(`${to.scheme}://${formatHost(to)}${target}`);
+    return await forwardUpgrade(deps.callUpgrade, request, { url, tls: upgradeTls(to.tls) });
+  }
+  if (path === "" && (request.method === "GET" || request.method === "HEAD")) {
+    // Relative links of what lies there are meant from inside of it.
+    return { status: 301, headers: { location: `${request.path}/${queryOf(request)}` }, body: "" };
+  }
+  return await exchange(deps.callWeb, call, { ...to, target, path });
+}
+
+const queryOf = ({ rawQuery }: WebRequest) => (rawQuery === "" ? "" : `?${rawQuery}`);
+
+interface Target extends Destination {
+  /** Path and query, as they are sent. */
+  readonly target: string;
+  readonly path: string;
+}
+
+async function exchange(callWeb: CallWeb, { request, rest }: ConnectCall, to: Target): Promise<WebAnswer> {
+  const prefix = request.path.slice(0, request.path.length - rest.length);
+  const headers = {
+    ...withoutHopByHop(forwardedHeaders(request)),
+    ...hostOf(request, to),
+    "x-forwarded-for": [forwardedFor(request)],
+    "x-forwarded-uri": [`${prefix}${to.path}`],
+  };
+  const { scheme, host, port, target, tls } = to;
+  const body = request.bodyStream();
+  let reply: WebReply;
+  try {
+    reply = await callWeb(
+      { scheme, host, port, method: request.method, target, headers, tls, ...(body && { body }) },
+      request.signal,
+    );
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw new ApiError("ServiceUnavailable", `error trying to reach service: ${messageOf(error)}`);
+  }
+  const kept = Object.entries(withoutHopByHop(reply.headers)).filter(([name]) => !CORS_HEADERS.has(name));
+  const location = reply.headers["location"]?.[0];
+  const hosts = [formatHost(to), ...request.header("host")];
+  const moved = location === undefined ? {} : { location: rewriteLocation(location, { prefix, hosts }) };
+  return {
+    status: reply.status,
+    headers: { ...Object.fromEntries(kept), ...moved },
+    body: { source: reply.body },
+  };
+}
+
+/** Whom the client thinks it asks, as upstream; HTTP/2 has another name for it. */
+function hostOf(request: WebRequest, to: Destination): { host: string } {
+  const [host = request.header(":authority")[0]] = request.header("host");
+  return { host: host ?? formatHost(to) };
+}

@@ -1,0 +1,21 @@
+import { BlockList, isIP } from "node:net";
+
+const REFUSED = new BlockList();
+REFUSED.addAddress("0.0.0.0");
+REFUSED.addAddress("255.255.255.255");
+REFUSED.addSubnet("127.0.0.0", 8);
+REFUSED.addSubnet("169.254.0.0", 16);
+REFUSED.addSubnet("224.0.0.0", 4);
+REFUSED.addAddress("::", "ipv6");
+REFUSED.addAddress("::1", "ipv6");
+REFUSED.addSubnet("fe80::", 10, "ipv6");
+REFUSED.addSubnet("ff00::", 8, "ipv6");
+
+/**
+ * An address that a proxied request may go to: none of the API server's own machine, of its link, or of many. Whoever
+ * writes a pod's or node's status could reach there what only the API server can (Go's `IsGlobalUnicast`).
+ */
+export function isProxyable(address: string): boolean {
+  const version = isIP(address);
+  return version !== 0 && !REFUSED.check(address, version === 6 ? "ipv6" : "ipv4");
+}

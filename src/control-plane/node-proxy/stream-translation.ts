@@ -1,0 +1,31 @@
+import type { Duplex } from "node:stream";
+import type { UpgradeResult } from "../../host/upgrade-call.ts";
+import type { WebRequest } from "../../host/web-server.ts";
+
+/** Clients that speak WebSockets while nodes speak SPDY. */
+export interface StreamTranslation {
+  /** An exec or attach is for `translate`. */
+  wantsTranslation(request: Pick<WebRequest, "header">): boolean;
+  /** A port-forward is for `tunnel`. */
+  wantsTunnel(request: Pick<WebRequest, "header">): boolean;
+  /** Takes the client's connection, answers it, and resolves when it is over; never rejects. */
+  translate(call: TranslatedCall, streams: RequestedStreams): Promise<void>;
+  tunnel(call: TranslatedCall): Promise<void>;
+}
+
+/** A request of which nothing has been answered, and the way to the node. */
+export interface TranslatedCall {
+  readonly request: Pick<WebRequest, "method" | "header">;
+  readonly socket: Duplex;
+  /** Asks the node for SPDY, with these headers. */
+  connect(headers: Readonly<Record<string, string | readonly string[]>>, signal: AbortSignal): Promise<UpgradeResult>;
+  readonly signal: AbortSignal;
+}
+
+/** As the query of exec and attach asks. */
+export interface RequestedStreams {
+  readonly stdin: boolean;
+  readonly stdout: boolean;
+  readonly stderr: boolean;
+  readonly tty: boolean;
+}

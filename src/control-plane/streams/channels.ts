@@ -1,0 +1,107 @@
+import type { Duplex } from "node:stream";
+import type { ServedWebSocket, WebSocketHandler } from "./web-socket.ts";
+
+/** The first byte of each message: which stream it is of (apimachinery/pkg/util/remotecommand). */
+export const CHANNELS = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const;
+/** In that byte's place: the sender ends the channel that the next byte names. */
+const CLOSE_SIGNAL = 255;
+
+/** Told of what is in the messages. */
+export interface ChannelSink {
+  data(channel: number, bytes: Buffer): void;
+  ended(channel: number): void;
+  /** A signal that makes no sense; nothing that follows it does either. */
+  broken(): void;
+}
+
+/** Reads the messages of `v5.channel.k8s.io`, without waiting for the end of any. */
+export function createChannelReader(sink: ChannelSink): WebSocketHandler["piece"] {
+  let channel: number | undefined;
+  let signal: number[] = [];
+  return (bytes, { isFirst, isLast }) => {
+    if (isFirst) {
+      channel = undefined;
+      signal = [];
+    }
+    let rest = bytes;
+    if (channel === undefined) {
+      channel = bytes[0];
+      rest = bytes.subarray(1);
+    }
+    if (channel === undefined) return;
+    if (channel !== CLOSE_SIGNAL) {
+      if (rest.length > 0) sink.data(channel, rest);
+      return;
+    }
+    signal.push(...rest.subarray(0, 2));
+    if (!isLast) return;
+    const [named] = signal;
+    if (signal.length === 1 && named !== undefined && named <= CHANNELS.resize) sink.ended(named);
+    else sink.broken();
+  };
+}
+
+/** What a client sends in one channel, on its way to a stream of the node. */
+export interface ChannelInput {
+  write(bytes: Buffer): void;
+  end(): void;
+  /** From here on it goes to this stream; what came before was kept. */
+  attach(stream: Duplex): void;
+}
+
+/** What may hold up a client. All channels come by one connection: it goes on when none of them holds it up. */
+export interface Gate {
+  hold(who: object): void;
+  release(who: object): void;
+}
+
+/** Pauses the WebSocket. */
+export function createGate(socket: Pick<ServedWebSocket, "pause" | "resume">): Gate {
+  const holders = new Set<object>();
+  return {
+    hold(who) {
+      holders.add(who);
+      socket.pause();
+    },
+    release(who) {
+      if (holders.delete(who) && holders.size === 0) socket.resume();
+    },
+  };
+}
+
+/** Holds the gate while the stream cannot take more; before there is a stream, from the first byte on. */
+export function createChannelInput(gate: () => Gate): ChannelInput {
+  const me = {};
+  const kept: Buffer[] = [];
+  let hasEnded = false;
+  let stream: Duplex | undefined;
+
+  const release = () => gate().release(me);
+  const pass = (to: Duplex, bytes: Buffer) => {
+    if (!to.write(bytes)) gate().hold(me);
+  };
+
+  return {
+    write(bytes) {
+      if (hasEnded) return;
+      if (stream !== undefined) {
+        if (stream.writable) pass(stream, bytes);
+        return;
+      }
+      kept.push(bytes);
+      gate().hold(me);
+    },
+    end() {
+      hasEnded = true;
+      stream?.end();
+    },
+    attach(to) {
+      stream = to;
+      to.on("drain", release);
+      to.once("close", release);
+      release();
+      for (const bytes of kept.splice(0)) pass(to, bytes);
+      if (hasEnded) to.end();
+    },
+  };
+}

@@ -1,0 +1,164 @@
+import type { Duplex, Readable } from "node:stream";
+import { Writable } from "node:stream";
+import { childController, isAbort, untilAborted } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { CHANNELS, type ChannelSink, createChannelInput, createChannelReader, createGate } from "./channels.ts";
+import { type NodeSession, openNodeSession } from "./node-session.ts";
+import { codeOfOutcome, describeOutcome, readErrorStream, type StreamOutcome } from "./stream-status.ts";
+import type { RequestedStreams, StreamsCall } from "./streams-call.ts";
+import { createWebSocket, formatAcceptance, refuseHandshake, type ServedWebSocket } from "./web-socket.ts";
+import { CLOSE_CODES } from "./web-socket-frames.ts";
+import { STREAM_PROTOCOL_V5 } from "./websocket-request.ts";
+
+interface TranslateDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Of requests, by the HTTP status that would have been theirs. */
+  count(code: number): void;
+}
+
+/** As kube-apiserver's and kubelet's. */
+const IDLE_TIMEOUT_MS = 4 * 60 * 60 * 1000;
+/** What the client may take for what is left, its status included. */
+const STATUS_GRACE_MS = 10_000;
+/** A Status has a message and a code. */
+const MAX_ERROR_BYTES = 1024 * 1024;
+
+/** The channels of one WebSocket, and the streams of one SPDY connection. Resolves when both have closed. */
+export async function translateStreams(
+  { clock, log, count }: TranslateDeps,
+  { request, socket, connect, signal }: StreamsCall,
+  streams: RequestedStreams,
+): Promise<void> {
+  socket.on("error", () => undefined);
+  const refusal = refuseHandshake(request);
+  if (refusal !== undefined) {
+    count(400);
+    await endWith(socket, refusal);
+    return;
+  }
+  socket.write(formatAcceptance(request, STREAM_PROTOCOL_V5));
+  const { controller, release } = childController(signal);
+  const client = acceptChannels({ clock, socket, streams, onGone: () => controller.abort() });
+  let session: NodeSession | undefined;
+  let outcome: StreamOutcome | undefined;
+  try {
+    session = await openNodeSession(connect, { clock, streams, signal: controller.signal });
+    client.attach(session);
+    outcome = await untilAborted(runSession(session, client.webSocket), controller.signal);
+  } catch (error) {
+    if (!controller.signal.aborted && !isAbort(error)) outcome = { kind: "failed", message: messageOf(error) };
+  }
+  release();
+  const nodeClosed = session?.connection.close();
+  if (outcome !== undefined) {
+    if (outcome.kind === "failed") log.debug("an exec or attach failed", { error: outcome.message });
+    count(codeOfOutcome(outcome));
+    sendOn(client.webSocket, CHANNELS.error, Buffer.from(JSON.stringify(describeOutcome(outcome))), () => undefined);
+  }
+  client.webSocket.close(outcome === undefined ? CLOSE_CODES.goingAway : CLOSE_CODES.normal, STATUS_GRACE_MS);
+  await Promise.all([nodeClosed, client.webSocket.closed]);
+}
+
+interface ClientParts {
+  readonly clock: Clock;
+  readonly socket: Duplex;
+  readonly streams: RequestedStreams;
+  readonly onGone: () => void;
+}
+
+/** The client's end: what it sends waits until there are streams that take it. */
+function acceptChannels({ clock, socket, streams, onGone }: ClientParts) {
+  const stdin = createChannelInput(() => gate);
+  const resize = createChannelInput(() => gate);
+  const inputOf = (channel: number) => {
+    if (channel === CHANNELS.stdin && streams.stdin) return stdin;
+    return channel === CHANNELS.resize && streams.tty ? resize : undefined;
+  };
+  const sink: ChannelSink = {
+    data: (channel, bytes) => inputOf(channel)?.write(bytes),
+    ended: (channel) => inputOf(channel)?.end(),
+    broken: () => webSocket.close(CLOSE_CODES.normal),
+  };
+  const handler = { piece: createChannelReader(sink), end: onGone };
+  const webSocket = createWebSocket({ clock, socket, handler, idleTimeoutMs: IDLE_TIMEOUT_MS });
+  const gate = createGate(webSocket);
+  // Clients wait for a message before they believe that they are connected.
+  const first = streams.stdout ? CHANNELS.stdout : streams.stderr ? CHANNELS.stderr : CHANNELS.error;
+  sendOn(webSocket, first, Buffer.alloc(0), () => undefined);
+  return {
+    webSocket,
+    attach(session: NodeSession) {
+      if (session.stdin !== undefined) {
+        stdin.attach(session.stdin);
+        endWithPeer(session.stdin);
+      }
+      if (session.resize !== undefined) resize.attach(session.resize);
+    },
+  };
+}
+
+/** A command that has closed its input is sent no more, as client-go does it. */
+function endWithPeer(stdin: Duplex): void {
+  stdin.resume();
+  stdin.once("end", () => stdin.end());
+}
+
+async function runSession(session: NodeSession, webSocket: ServedWebSocket): Promise<StreamOutcome> {
+  const error = readAll(session.error);
+  // Whoever waits for it does so later.
+  error.catch(() => undefined);
+  await Promise.all([
+    copyOut(session.stdout, CHANNELS.stdout, webSocket),
+    copyOut(session.stderr, CHANNELS.stderr, webSocket),
+  ]);
+  try {
+    return readErrorStream(await error);
+  } catch (cause) {
+    // Upstream takes a connection that broke for a command that was successful.
+    return { kind: "failed", message: `error reading from error stream: ${messageOf(cause)}` };
+  }
+}
+
+/** Resolves when all has been handed to the client's connection, or no more comes. */
+async function copyOut(stream: Readable | undefined, channel: number, webSocket: ServedWebSocket): Promise<void> {
+  if (stream === undefined) return;
+  const sink = new Writable({
+    write: (chunk: Buffer, _encoding, callback) => sendOn(webSocket, channel, chunk, callback),
+  });
+  sink.on("error", () => undefined);
+  await new Promise<void>((resolve) => {
+    sink.once("close", resolve);
+    // A stream that breaks has no end that would be passed on.
+    stream.once("close", () => void sink.end());
+    stream.pipe(sink);
+  });
+}
+
+async function readAll(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  await new Promise<void>((resolve, reject) => {
+    stream.on("data", (chunk: Buffer) => {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > MAX_ERROR_BYTES) stream.destroy(new Error(`more than ${MAX_ERROR_BYTES} bytes`));
+    });
+    stream.once("end", resolve);
+    stream.once("close", () => reject(stream.errored ?? new Error("the stream has closed")));
+  });
+  return Buffer.concat(chunks).toString();
+}
+
+function sendOn(webSocket: ServedWebSocket, channel: number, bytes: Buffer, done: (error: Error | null) => void): void {
+  webSocket.send([Buffer.from([channel]), bytes], done);
+}
+
+/** Answers and hangs up. */
+async function endWith(socket: Duplex, answer: string): Promise<void> {
+  socket.end(answer);
+  socket.resume();
+  if (!socket.closed) await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+}
