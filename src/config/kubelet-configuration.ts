@@ -80,9 +80,9 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   enableProfilingHandler: pointer(bool, true, "ignored"),
   enableDebugFlagsHandler: pointer(bool, true, "later"),
   enableSystemLogHandler: pointer(bool, true, "works"),
-  enableSystemLogQuery: pointer(bool, false, "later", "1.27"),
+  enableSystemLogQuery: pointer(bool, false, "works", "1.27"),
   enableContentionProfiling: value(bool, false, "ignored"),
-  streamingConnectionIdleTimeout: value(duration, 14_400_000, "later"),
+  streamingConnectionIdleTimeout: value(duration, 14_400_000, "works"),
 
   // The node and the API server.
   registerNode: pointer(bool, true, "works"),
@@ -117,10 +117,10 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   registryBurst: value(int32, 10, "later"),
   serializeImagePulls: pointer(bool, true, "works"),
   maxParallelImagePulls: optional(int32, "works", "1.27"),
-  imageMinimumGCAge: value(duration, 120_000, "later"),
-  imageMaximumGCAge: value(duration, 0, "later", "1.29"),
-  imageGCHighThresholdPercent: pointer(int32, 85, "later"),
-  imageGCLowThresholdPercent: pointer(int32, 80, "later"),
+  imageMinimumGCAge: value(duration, 120_000, "works"),
+  imageMaximumGCAge: value(duration, 0, "works", "1.29"),
+  imageGCHighThresholdPercent: pointer(int32, 85, "works"),
+  imageGCLowThresholdPercent: pointer(int32, 80, "works"),
   imagePullCredentialsVerificationPolicy: value(text, "", "works", "1.33"),
   preloadedImagesVerificationAllowlist: optional(listOf(text), "works", "1.33"),
 
@@ -185,10 +185,10 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   volumeStatsAggPeriod: value(duration, 60_000, "works"),
 
   // Logs of containers, the life cycle of pods and of the node.
-  containerLogMaxSize: value(text, "10Mi", "later"),
-  containerLogMaxFiles: pointer(int32, 5, "later"),
-  containerLogMaxWorkers: pointer(int32, 1, "later", "1.30"),
-  containerLogMonitorInterval: pointer(duration, 10_000, "later", "1.30"),
+  containerLogMaxSize: value(text, "10Mi", "works"),
+  containerLogMaxFiles: pointer(int32, 5, "works"),
+  containerLogMaxWorkers: pointer(int32, 1, "works", "1.30"),
+  containerLogMonitorInterval: pointer(duration, 10_000, "works", "1.30"),
   shutdownGracePeriod: value(duration, 0, "works"),
   shutdownGracePeriodCriticalPods: value(duration, 0, "works"),
   shutdownGracePeriodByPodPriority: optional(

@@ -28,7 +28,6 @@ describe("createNodeAgentConfig", () => {
       imageEndpoint: "unix:///run/containerd/containerd.sock",
       nodeSocketPath: undefined,
       cluster: undefined,
-      containerGc: { minAgeMs: 0, maxPerContainer: 1, maxTotal: -1 },
       log: { format: "text", verbosity: 0, vmodule: [] },
     });
     expect(Object.isFrozen(config)).toBe(true);
@@ -57,10 +56,6 @@ describe("createNodeAgentConfig", () => {
     [
       ["-v=4", "--logging-format=json", "--vmodule=pleg=6"],
       { log: { format: "json", verbosity: 4, vmodule: [{ filePattern: "pleg", verbosity: 6 }] } },
-    ],
-    [
-      ["--minimum-container-ttl-duration=1m", "--maximum-dead-containers=5"],
-      { containerGc: { minAgeMs: 60_000, maxPerContainer: 1, maxTotal: 5 } },
     ],
     [["--nodelet-socket=/run/n.sock"], { nodeSocketPath: "/run/n.sock" }],
     [

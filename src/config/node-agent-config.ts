@@ -33,7 +33,6 @@ export interface NodeAgentConfig {
   readonly registryConfigs: RegistryConfigPaths;
   /** Undefined: no plugins for credentials. */
   readonly credentialProviders: CredentialProviderPaths | undefined;
-  readonly containerGc: ContainerGcPolicy;
   /** Where the node's certificates are kept; absolute. */
   readonly certDirectory: string;
   /** Of the node's own server. */
@@ -68,13 +67,6 @@ interface CredentialProviderPaths {
   readonly configPath: string;
   /** Absolute. */
   readonly binDirectory: string;
-}
-
-/** How many ended containers are kept. A negative number is no limit. */
-interface ContainerGcPolicy {
-  readonly minAgeMs: number;
-  readonly maxPerContainer: number;
-  readonly maxTotal: number;
 }
 
 interface LogOptions {
@@ -126,11 +118,6 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
     nodeSocketPath: nodeSocket === "" ? undefined : absolute(nodeSocket),
     registryConfigs: computeRegistryConfigs(rootDirectory, sources),
     credentialProviders: readCredentialProviders(flags, absolute, errors),
-    containerGc: {
-      minAgeMs: readNumber(flags, "minimum-container-ttl-duration", 0),
-      maxPerContainer: readNumber(flags, "maximum-dead-containers-per-container", 1),
-      maxTotal: readNumber(flags, "maximum-dead-containers", -1),
-    },
     certDirectory: absolute(readText(flags, "cert-dir", "/var/lib/kubelet/pki")),
     tls: computeTlsOptions(configuration, errors),
     cluster: readCluster(flags, absolute, errors),
@@ -308,9 +295,4 @@ function toUrl(endpoint: string): string {
 function readText(flags: ReadonlyMap<string, unknown>, name: string, initial: string): string {
   const value = flags.get(name);
   return typeof value === "string" ? value : initial;
-}
-
-function readNumber(flags: ReadonlyMap<string, unknown>, name: string, initial: number): number {
-  const value = flags.get(name);
-  return typeof value === "number" ? value : initial;
 }

@@ -132,7 +132,6 @@ describe("parseFlags reads a command line as pflag does", () => {
     ]);
     expect(parsed.ok && parsed.notices).toEqual([
       "Flag --container-log-max-size has been deprecated, set containerLogMaxSize in the --config file instead",
-      "Flag --container-log-max-size is accepted but has no effect in this version yet",
       "Flag --lock-file is accepted but has no effect in this version yet",
     ]);
   });

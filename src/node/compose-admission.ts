@@ -4,9 +4,10 @@ import { NODES } from "../api/kube-resource.ts";
 import { SECOND } from "../base/clock.ts";
 import type { Timeline } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
-import { createFit, type FitVerdict } from "./admission/fit.ts";
+import { createFit } from "./admission/fit.ts";
 import { createFreshNode } from "./admission/fresh-node.ts";
 import { createNodeAdmission } from "./admission/node-admission.ts";
+import { createPodAdmission, type PodVerdict } from "./admission/pod-admission.ts";
 import type { ClusterParts } from "./compose-cluster.ts";
 import type { LoopInbox } from "./loop/loop-inbox.ts";
 import type { NodeAgentPorts, Part } from "./node-agent-ports.ts";
@@ -14,15 +15,19 @@ import { computeInitialNode } from "./node-status/initial-node.ts";
 import { readMachineFacts } from "./node-status/machine-facts.ts";
 import { computeNodeAllocatable, computeNodeCapacity } from "./node-status/node-resources.ts";
 import { createInitialNodeOptions, createNodeStatusSettings } from "./node-status/node-settings.ts";
+import { createPreemption } from "./preemption/preemption.ts";
 import type { NodeFacts } from "./runtime/config/node-facts.ts";
 import type { RuntimeHealth } from "./runtime/runtime-health.ts";
 import type { ShutdownNotice } from "./shutdown/shutdown-notice.ts";
 import { findRefusedVolume } from "./volumes/network/refused-volumes.ts";
 import type { PodState } from "./workers/pod-state.ts";
+import type { PodWorkers } from "./workers/pod-workers.ts";
 
 /** Which pods the node lets in. */
 export interface AdmissionParts {
-  readonly admit: (pod: Pod) => FitVerdict;
+  readonly admit: (pod: Pod) => PodVerdict;
+  /** The pod is wanted no longer. */
+  readonly forget: (uid: string) => void;
   readonly parts: readonly Part[];
 }
 
@@ -33,7 +38,7 @@ export interface AdmissionDeps {
   readonly inbox: Pick<LoopInbox, "offerDecidable">;
   readonly cluster: Pick<ClusterParts, "kube" | "ownNode"> | undefined;
   readonly health: Pick<RuntimeHealth, "runtime">;
-  readonly workers: { states(): ReadonlyMap<string, PodState> };
+  readonly workers: Pick<PodWorkers, "update" | "state" | "states" | "untilStopped">;
   readonly shutdown: Pick<ShutdownNotice, "admit">;
 }
 
@@ -41,7 +46,8 @@ const READ_TIMEOUT_MS = 10 * SECOND;
 
 /** The node is the API server's, and before that is known, and on a node without one, what the machine is. */
 export async function composeAdmission(deps: AdmissionDeps, config: NodeAgentConfig): Promise<AdmissionParts> {
-  const { ports, inbox, cluster, health, workers, shutdown } = deps;
+  const { ports, timeline, inbox, cluster, health, workers, shutdown } = deps;
+  const { log, metrics } = ports;
   const { clock } = ports.host;
   const machineNode = await readMachineNode(ports, config);
   // Somebody else may have made the node, and its status is still on its way there.
@@ -51,32 +57,40 @@ export async function composeAdmission(deps: AdmissionDeps, config: NodeAgentCon
     cluster &&
     createFreshNode({
       clock,
-      log: ports.log,
+      log,
       async readNode(signal) {
         const name = { namespace: "", name: config.nodeName };
         return sized(await cluster.kube.client.get(NODES, name, { signal, timeoutMs: READ_TIMEOUT_MS }));
       },
       onRead: inbox.offerDecidable,
     });
+  const preemptionDeps = { clock, log, timeline, metrics, workers, onDecidable: inbox.offerDecidable };
+  const preemption = createPreemption(preemptionDeps);
   const findMisfit = createFit({
     node: () => sized(cluster?.ownNode.node() ?? machineNode),
     admittedPods: () => [...workers.states().values()].flatMap(takesOfNode),
     supportsSupplementalGroupsPolicy: () => health.runtime().features?.supplementalGroupsPolicy === true,
     freshNode,
+    room: preemption,
   });
   const { allowedUnsafeSysctls = [] } = config.kubelet;
   const { featureGates: gates } = config;
   const declaredFeatures = () => computeDeclaredFeatures({ gates, runtime: health.runtime().features });
   const admit = createNodeAdmission(
-    { timeline: deps.timeline, findRefusedVolume },
+    { findRefusedVolume },
     {
       allowedUnsafeSysctls,
       isAppArmorEnabled: deps.facts.appArmorEnabled,
       declaredFeatures: gates.NodeDeclaredFeatures ? declaredFeatures : undefined,
     },
   );
-  const parts = freshNode === undefined ? [] : [{ name: "node for admission", run: freshNode.run }];
-  return { admit: (pod) => findMisfit(pod) ?? admit(pod) ?? shutdown.admit(pod), parts };
+  const parts: Part[] = [{ name: "preemption", run: preemption.run }];
+  if (freshNode !== undefined) parts.push({ name: "node for admission", run: freshNode.run });
+  return {
+    admit: createPodAdmission({ findMisfit, rules: [admit, shutdown.admit], preemption }),
+    forget: preemption.release,
+    parts,
+  };
 }
 
 /** The pod, while anything of it may run. */

@@ -5,17 +5,19 @@ import type { RefParts } from "./compose-refs.ts";
 import { createCredentialProviders } from "./credential-providers/credential-providers.ts";
 import type { LoadedProviders } from "./credential-providers/load-providers.ts";
 import type { ServiceAccountReader } from "./credential-providers/service-account-proof.ts";
+import { createImageClaims, type ImageClaims } from "./images/image-claims.ts";
 import { createImageEnsurer, type ImageEnsurer } from "./images/image-ensurer.ts";
 import { createNodeRegistryConfig } from "./images/node-registry-config.ts";
-import { pruneRecords } from "./images/prune-records.ts";
 import { createPullRecords, type PullRecords } from "./images/pull-records.ts";
 import { readVerificationPolicy } from "./images/verification-policy.ts";
-import type { KubePorts, NodeAgentPorts, Part } from "./node-agent-ports.ts";
+import type { KubePorts, NodeAgentPorts } from "./node-agent-ports.ts";
 
 /** Images: whose credentials they are pulled with, and who may use them. */
 export interface ImageParts {
   readonly ensurer: ImageEnsurer;
-  readonly parts: readonly Part[];
+  readonly claims: ImageClaims;
+  /** Forgets who may use images that were not on the machine at `listedAt`, milliseconds since the epoch. */
+  readonly prune: (imageIds: readonly string[], listedAt: number) => Promise<void>;
 }
 
 export interface ImagePartsDeps {
@@ -48,6 +50,7 @@ export function composeImages(
       credentialProviders?.binDirectory ?? "",
     );
   const parallelPulls = kubelet.serializeImagePulls ? 1 : (kubelet.maxParallelImagePulls ?? DEFAULT_PARALLEL_PULLS);
+  const claims = createImageClaims({ clock });
   const ensurer = createImageEnsurer(
     {
       images,
@@ -55,16 +58,14 @@ export function composeImages(
       timeline,
       metrics,
       records,
+      claims,
       pullSecrets: cluster?.refs.pullSecrets.of,
       nodeEntries: createNodeRegistryConfig({ files, clock, log }, config.registryConfigs).entries,
       providedCredentials: plugins?.provide,
     },
     { parallelPulls },
   );
-  const prune = async (signal: AbortSignal) => {
-    if (records !== undefined) await pruneRecords({ records, images, clock, log }, signal);
-  };
-  return { ensurer, parts: records === undefined ? [] : [{ name: "records of pulled images", run: prune }] };
+  return { ensurer, claims, prune: async (imageIds, listedAt) => await records?.prune(imageIds, listedAt) };
 }
 
 function composeRecords({ host, cri, log, metrics }: NodeAgentPorts, config: NodeAgentConfig): PullRecords {

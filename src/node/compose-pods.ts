@@ -8,6 +8,7 @@ import type { RuntimeParts } from "./compose-runtime.ts";
 import type { LoopInbox } from "./loop/loop-inbox.ts";
 import type { NodeAgentPorts } from "./node-agent-ports.ts";
 import { createPodSync } from "./podsync/pod-sync.ts";
+import type { PodProbes } from "./probes/pod-probes.ts";
 import type { NodeFacts } from "./runtime/config/node-facts.ts";
 import type { PodStatuses } from "./status/pod-statuses.ts";
 import { VolumeError } from "./volumes/volume-error.ts";
@@ -25,6 +26,7 @@ export interface PodPartsDeps {
   facts: NodeFacts;
   parts: RuntimeParts;
   statuses: PodStatuses;
+  probes: PodProbes;
   /** Nothing of a pod that some source named is left on the node. */
   onFinished?: ((pod: Pod) => void) | undefined;
 }
@@ -41,6 +43,7 @@ export function composePods(deps: PodPartsDeps, config: NodeAgentConfig): PodWor
     cache,
     refresh: async (pod) => await pleg.refresh(pod),
     statuses,
+    probes: deps.probes,
     volumes: parts.volumes.volumes,
     directories: { make: podFiles.makeDirectories, remove: podFiles.removeDirectories },
     networkError: health.networkError,
@@ -61,6 +64,7 @@ export function composePods(deps: PodPartsDeps, config: NodeAgentConfig): PodWor
         // At once, and not when the loop hears of it: by then a new pod of the same UID may be at work.
         statuses.remove(uid);
         cache.forget(uid);
+        deps.probes.forget(uid);
         inbox.offerGone(uid);
       },
       onFailure: ({ subject }, work, error) => {

@@ -3,15 +3,18 @@ import { createBackOff } from "../base/back-off.ts";
 import { MINUTE, SECOND } from "../base/clock.ts";
 import type { Timeline } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
-import { composeImages } from "./compose-images.ts";
+import { composeImages, type ImageParts } from "./compose-images.ts";
+import { composeLogRotation } from "./compose-logs.ts";
 import { type ClusterVolumeDeps, composeVolumes, type VolumeParts } from "./compose-volumes.ts";
 import type { LoadedProviders } from "./credential-providers/load-providers.ts";
 import { createUserNamespaces } from "./identity/user-namespaces.ts";
+import { type ContainerChanges, createContainerChanges } from "./logs/container-changes.ts";
 import type { LoopInbox } from "./loop/loop-inbox.ts";
 import type { NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import { followRuntimeEvents } from "./pleg/follow-events.ts";
 import { createPleg, type Pleg, plegError } from "./pleg/pleg.ts";
 import { createPodCache, type PodCache } from "./pleg/pod-cache.ts";
+import type { PodProbes } from "./probes/pod-probes.ts";
 import type { RuntimeClasses } from "./refs/runtime-classes.ts";
 import type { NodeFacts } from "./runtime/config/node-facts.ts";
 import { createPodConfigs } from "./runtime/create-pod-configs.ts";
@@ -26,9 +29,12 @@ export interface RuntimeParts {
   health: RuntimeHealth;
   cache: PodCache;
   pleg: Pleg;
+  /** What PLEG sees, for those who wait for one container. */
+  containerChanges: ContainerChanges;
   runtime: PodRuntime;
   podFiles: PodFiles;
   volumes: VolumeParts;
+  images: ImageParts;
   /** Whether the pod's handler, as far as it is known, can make read-only what is mounted beneath a mount. */
   supportsRecursiveReadOnly(pod: Pod): boolean;
   /** Why no pod can be worked on now; undefined when all is well. */
@@ -46,6 +52,7 @@ export interface RuntimePartsDeps {
   timeline: Timeline;
   inbox: LoopInbox;
   facts: NodeFacts;
+  probes: Pick<PodProbes, "verdictOf">;
   cluster: ClusterVolumeDeps | undefined;
   /** Of credentials for images; undefined: none. */
   providers: LoadedProviders | undefined;
@@ -61,6 +68,7 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
 
   const health = createRuntimeHealth({ runtime: cri.runtime, clock, log });
   const cache = createPodCache(() => clock.now());
+  const containerChanges = createContainerChanges();
   const pleg = createPleg({
     clock,
     log,
@@ -68,7 +76,10 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
     cache,
     listPods: async (signal) => await listRuntimePods(cri.runtime, signal),
     readPodStatus: async (pod, signal) => await readPodRuntimeStatus({ runtime: cri.runtime, host }, pod, signal),
-    onEvent: (event) => inbox.offerLifecycleEvent(event),
+    onEvent(event) {
+      inbox.offerLifecycleEvent(event);
+      containerChanges.tell(event.id);
+    },
     onRelist: () => inbox.offerRelisted(),
   });
   const images = composeImages({ ports, timeline, cluster, providers: deps.providers }, config);
@@ -96,6 +107,7 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
     backOff: createBackOff(RESTART_BACK_OFF),
     ensureImage: images.ensurer.ensureImage,
     podFiles,
+    verdictOf: deps.probes.verdictOf,
     hostIps: () => facts.hostIps,
     podLogsDirectory,
     containerLogsDirectory,
@@ -107,13 +119,14 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
       name: "runtime events",
       run: async (signal: AbortSignal) => await followRuntimeEvents(ports.events, pleg, signal),
     },
-    ...images.parts,
+    ...composeLogRotation({ ports, pleg }, config),
     ...volumes.parts,
   ];
   const runtimeError = () => health.runtimeError() ?? plegError(pleg.health());
   const errors = () => [runtimeError(), health.networkError()].filter((error) => error !== undefined);
   const { supportsRecursiveReadOnly } = handlers;
-  return { health, cache, pleg, runtime, podFiles, volumes, supportsRecursiveReadOnly, runtimeError, errors, parts };
+  const known = { health, cache, pleg, containerChanges, images };
+  return { ...known, runtime, podFiles, volumes, supportsRecursiveReadOnly, runtimeError, errors, parts };
 }
 
 /** What pods' handlers can do: by the word of the runtime, and by the runtime classes where there is an API server. */

@@ -2,6 +2,7 @@ import type { Log } from "../base/log.ts";
 import { encodeKubeletConfiguration } from "../config/encode-configuration.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
 import type { SecureHandler, ServingIdentity } from "../host/secure-server.ts";
+import type { CallUpgrade } from "../host/upgrade-call.ts";
 import type { KubeClient } from "../kube/port.ts";
 import { createCertificateRotation } from "./certificates/certificate-rotation.ts";
 import { type ClientAuthority, createClientAuthority } from "./certificates/client-authority.ts";
@@ -15,11 +16,14 @@ import {
   type ServingCertificate,
 } from "./certificates/serving-certificate.ts";
 import type { NodeAgent } from "./compose.ts";
+import { composeLogEndpoints } from "./compose-logs.ts";
 import type { NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import { createAuthenticator, createTokenReviews } from "./server/authenticate.ts";
 import { allowAlways, createAccessReviews } from "./server/authorize.ts";
-import { createReadOnlyHandler } from "./server/handlers.ts";
-import { createNodeApi } from "./server/node-api.ts";
+import { createReadOnlyHandler, type NodeView, type StatisticsPage } from "./server/handlers.ts";
+import { createNodeApi, type NodeEndpoint } from "./server/node-api.ts";
+import { createCheckpointEndpoint } from "./streaming/checkpoint-endpoint.ts";
+import { createStreamingEndpoints, type Streaming } from "./streaming/streaming-endpoints.ts";
 
 /** The node's own API, ready to be listened for. */
 export interface NodeServer {
@@ -32,8 +36,10 @@ export interface NodeServer {
 }
 
 export interface NodeServerDeps {
-  ports: Pick<NodeAgentPorts, "host" | "kube" | "log" | "metrics">;
-  agent: Pick<NodeAgent, "view" | "ownNode">;
+  ports: Pick<NodeAgentPorts, "host" | "cri" | "kube" | "log" | "metrics">;
+  /** How the runtime's streaming server is reached. */
+  callUpgrade: CallUpgrade;
+  agent: Pick<NodeAgent, "view" | "desired" | "containerChanges" | "ownNode">;
   /** What authentication and authorization are asked of; undefined: there is no API server. */
   reviews: KubeClient | undefined;
 }
@@ -59,6 +65,7 @@ export async function composeNodeServer(deps: NodeServerDeps, config: NodeAgentC
   const { clientCAFile } = kubelet.authentication.x509;
   const authority = clientCAFile === "" ? undefined : await createClientAuthority({ files, clock, log }, clientCAFile);
   const certificate = await composeServingCertificate(deps, config);
+  const streaming = composeStreaming(deps, config);
   const configz = JSON.stringify({
     kubeletconfig: {
       kind: "KubeletConfiguration",
@@ -72,6 +79,12 @@ export async function composeNodeServer(deps: NodeServerDeps, config: NodeAgentC
         ...composeAccess(deps, config),
         readOnly: createReadOnlyHandler(deps.agent.view),
         configz: () => configz,
+        endpoints: {
+          ...streaming.endpoints,
+          ...composeCheckpoints(deps, config),
+          ...pagesOf(deps.agent.view),
+          ...composeLogEndpoints(deps, config),
+        },
         clock,
         log,
       },
@@ -88,8 +101,38 @@ export async function composeNodeServer(deps: NodeServerDeps, config: NodeAgentC
         for (const stop of stops) stop?.();
       };
     },
-    parts: partsOf(certificate, authority),
+    parts: [...partsOf(certificate, authority), { name: "streams", run: streaming.run }],
   };
+}
+
+/** Nothing is beneath a page. */
+function pagesOf({ statistics }: Pick<NodeView, "statistics">): Record<string, NodeEndpoint> {
+  const exactly = ([path, page]: [string, StatisticsPage]): [string, NodeEndpoint] => {
+    return [path, (request) => (request.path === path ? page(request) : { status: 404, body: "404 page not found\n" })];
+  };
+  return Object.fromEntries(Object.entries(statistics).map(exactly));
+}
+
+/** Half of the connections that the server has: logs, statistics and metrics are asked for beside the streams. */
+const MAX_STREAMS = 512;
+
+function composeStreaming({ ports, agent, callUpgrade }: NodeServerDeps, { kubelet }: NodeAgentConfig): Streaming {
+  const { cri, host } = ports;
+  return createStreamingEndpoints(
+    { runtime: cri.runtime, pods: agent.desired, callUpgrade, clock: host.clock },
+    { idleTimeoutMs: kubelet.streamingConnectionIdleTimeout, maxStreams: MAX_STREAMS },
+  );
+}
+
+function composeCheckpoints(
+  { ports, agent }: NodeServerDeps,
+  { kubelet, rootDirectory, featureGates }: NodeAgentConfig,
+): Record<string, NodeEndpoint> {
+  if (!featureGates.ContainerCheckpoint) return {};
+  const { clock, files } = ports.host;
+  const deps = { runtime: ports.cri.runtime, pods: agent.desired, files, clock };
+  const options = { directory: `${rootDirectory}/checkpoints`, requestTimeoutMs: kubelet.runtimeRequestTimeout };
+  return { "/checkpoint": createCheckpointEndpoint(deps, options) };
 }
 
 function partsOf(certificate: ServingCertificate, authority: ClientAuthority | undefined): Part[] {

@@ -5,9 +5,9 @@ import type { NodeAgentConfig } from "../config/node-agent-config.ts";
 import type { NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import type { CsiPlugin } from "./volumes/csi/csi-plugin.ts";
 import { createStorageOperations, measurePlugin } from "./volumes/stats/measure-plugin.ts";
-import { createNodeVolumes } from "./volumes/stats/node-volumes.ts";
+import { createNodeVolumes, type NodeVolumes } from "./volumes/stats/node-volumes.ts";
 import { createCollectionDurations, createVolumeGauges } from "./volumes/stats/volume-gauges.ts";
-import { createVolumeStats } from "./volumes/stats/volume-stats.ts";
+import { createVolumeStats, type PodVolumeStats } from "./volumes/stats/volume-stats.ts";
 import type { VolumePlugin } from "./volumes/volume-plugin.ts";
 
 /** What is told of volumes: how many there are, how full they are, and what they cost. */
@@ -16,6 +16,9 @@ export interface VolumeStatsParts {
   setGauges(): void;
   /** The plugin, with all that it does observed. */
   observe(plugin: VolumePlugin): VolumePlugin;
+  /** Which volumes pods have, and how full those of their claims were found last. */
+  volumes: Pick<NodeVolumes, "ofPod">;
+  reports(): Iterable<PodVolumeStats>;
   part: Part;
 }
 
@@ -55,6 +58,8 @@ export function composeVolumeStats(
   return {
     setGauges: createVolumeGauges({ metrics, volumes, stats }),
     observe: (plugin) => measurePlugin(plugin, { clock, operations, volumes }),
+    volumes,
+    reports: stats.read,
     part: { name: "volume statistics", run: stats.run },
   };
 }

@@ -38,7 +38,7 @@ export interface VolumeParts {
   subPaths: SubPaths;
   /** Those that storage drivers bring; undefined on a standalone node. */
   csi: CsiPlugin | undefined;
-  statistics: Pick<VolumeStatsParts, "setGauges">;
+  statistics: Pick<VolumeStatsParts, "setGauges" | "volumes" | "reports">;
   parts: readonly Part[];
 }
 

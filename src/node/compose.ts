@@ -8,19 +8,24 @@ import type { Rejection } from "./admission/admission.ts";
 import { composeAdmission } from "./compose-admission.ts";
 import { type ClusterParts, composeCluster } from "./compose-cluster.ts";
 import { composeEviction } from "./compose-eviction.ts";
+import { composeImageCollection } from "./compose-image-collection.ts";
 import { composePods } from "./compose-pods.ts";
+import { composeProbes, type ProbeParts } from "./compose-probes.ts";
 import { composeRuntime, type RuntimeParts } from "./compose-runtime.ts";
 import { composeShutdown } from "./compose-shutdown.ts";
 import { composeSources } from "./compose-sources.ts";
+import { composeStats } from "./compose-stats.ts";
 import { type LoadedProviders, loadCredentialProviders } from "./credential-providers/load-providers.ts";
-import { createDesiredPods } from "./desired/desired-pods.ts";
-import { createLoopInbox } from "./loop/loop-inbox.ts";
+import { createDesiredPods, type DesiredPods } from "./desired/desired-pods.ts";
+import type { ContainerChanges } from "./logs/container-changes.ts";
+import { createLoopInbox, type LoopInbox } from "./loop/loop-inbox.ts";
 import { createOrphanDirectories } from "./loop/orphan-directories.ts";
 import { createSyncLoop } from "./loop/sync-loop.ts";
 import type { NodeAgentPorts } from "./node-agent-ports.ts";
 import { createNodeMetrics } from "./node-metrics.ts";
 import { createNodeView } from "./node-view.ts";
 import type { PodCache } from "./pleg/pod-cache.ts";
+import type { PodProbes } from "./probes/pod-probes.ts";
 import { createPartRunner, type PartRunner } from "./run-parts.ts";
 import { removeLogsOfUid } from "./runtime/container-logs.ts";
 import { readNodeFacts } from "./runtime/read-node-facts.ts";
@@ -37,8 +42,14 @@ export interface NodeAgent {
    */
   run(signal: AbortSignal): Promise<void>;
   view: NodeView;
+  /** What its sources want on this node. */
+  desired: Pick<DesiredPods, "byFullName" | "resolveUid">;
+  /** What the runtime does with containers, as it is seen. */
+  containerChanges: Pick<ContainerChanges, "subscribe">;
   /** Undefined without an API server. */
   ownNode: ClusterParts["ownNode"] | undefined;
+  /** What `/metrics/probes` tells. */
+  probeMetrics: Omit<ProbeParts, "probes">;
   /** What it keeps in memory of its pods, to be looked at: the simulator checks every change, and that nothing stays. */
   memory: NodeAgentMemory;
 }
@@ -48,6 +59,7 @@ export interface NodeAgentMemory {
   workers: Pick<PodWorkers, "states">;
   statuses: Pick<PodStatuses, "list" | "subscribe">;
   cache: Pick<PodCache, "size">;
+  probes: Pick<PodProbes, "podUids">;
   /** What is held for the API server's sake. */
   references: { podUids(): readonly string[] } | undefined;
   deliveries: { podUids(): readonly string[] } | undefined;
@@ -55,7 +67,7 @@ export interface NodeAgentMemory {
 
 /** Builds the node agent bottom-up; reading it is reading the architecture. */
 export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentConfig): Promise<NodeAgent> {
-  const { host, log, metrics } = ports;
+  const { host, log } = ports;
   const { clock } = host;
   const runner = createPartRunner();
   const timeline = createTimeline(clock);
@@ -64,17 +76,21 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   const inbox = createLoopInbox();
 
   const cluster = ports.kube && composeCluster({ ports, kube: ports.kube, inbox }, config);
-  const runtime = composeRuntime({ ports, timeline, inbox, facts, cluster, providers }, config);
+  const statuses = createPodStatuses({ clock });
+  const { probes, ...probeMetrics } = composeProbes({ ports, timeline, inbox, statuses });
+  const runtime = composeRuntime({ ports, timeline, inbox, facts, probes, cluster, providers }, config);
   const { health, pleg, cache, runtimeError, errors } = runtime;
   const sourceDeps = { host, log, emit: inbox.offerSnapshot, apiSource: cluster?.createSource };
   const { sources, names } = composeSources(sourceDeps, config);
   const desired = createDesiredPods({ clock, log, timeline }, { sources: names });
-  const statuses = createPodStatuses({ clock });
   const shutdown = createShutdownNotice();
   const reporting = cluster?.report({ timeline, desired, statuses, runtime, shutdown });
-  const podDeps = { ports, timeline, inbox, facts, parts: runtime, statuses, onFinished: reporting?.finished };
+  const onFinished = reporting?.finished;
+  const podDeps = { ports, timeline, inbox, facts, parts: runtime, statuses, probes, onFinished };
   const workers = composePods(podDeps, config);
   const eviction = composeEviction({ ports, timeline, workers, cache }, config);
+  const imageCollection = composeImageCollection({ ports, images: runtime.images, reporting }, config);
+  const stats = composeStats({ ports, runtime, probeMetrics }, config);
   const shutdownParts = composeShutdown({ ports, notice: shutdown, workers, reporting }, config);
   const admissionDeps = { ports, timeline, facts, inbox, cluster, health, workers, shutdown };
   const admission = await composeAdmission(admissionDeps, config);
@@ -90,6 +106,8 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     forget(uid) {
       statuses.remove(uid);
       cache.forget(uid);
+      probes.forget(uid);
+      admission.forget(uid);
       cluster?.refs.forget(uid);
       reporting?.forget(uid);
     },
@@ -106,17 +124,8 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     view: createNodeView({
       nodeName: config.nodeName,
       clock,
-      renderMetrics: createNodeMetrics({
-        nodeName: config.nodeName,
-        clock,
-        metrics,
-        statuses,
-        desiredPods: desired.pods,
-        states: workers.states,
-        runtimePods: pleg.pods,
-        discardedEvents: () => inbox.discarded,
-        setVolumeGauges: runtime.volumes.statistics.setGauges,
-      }),
+      renderMetrics: composeMetrics({ ports, statuses, desired, workers, runtime, inbox }, config),
+      statistics: stats.pages,
       timeline,
       desired,
       statuses,
@@ -126,22 +135,52 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
       loop,
       pleg,
     }),
+    desired,
+    containerChanges: runtime.containerChanges,
     ownNode: cluster?.ownNode,
-    memory: { workers, statuses, cache, references: cluster?.refs, deliveries: reporting },
+    probeMetrics,
+    memory: { workers, statuses, cache, probes, references: cluster?.refs, deliveries: reporting },
     async run(signal) {
       await makeRootDirectories({ files: host.files, log }, config.rootDirectory);
       const working = [
         ...sources.map(({ run }) => ({ name: "pod source", run })),
         ...runtime.parts,
+        { name: "probes", run: probes.run },
         ...admission.parts,
+        ...imageCollection.parts,
         ...eviction,
         ...shutdownParts,
+        stats.part,
         { name: "sync loop", run: loop.run },
       ];
       const between = [workers.stop, async () => await reporting?.flush()];
       await runner.run({ working, between, reporting: reporting?.parts ?? [] }, signal);
     },
   };
+}
+
+interface MetricsDeps {
+  ports: NodeAgentPorts;
+  statuses: PodStatuses;
+  desired: DesiredPods;
+  workers: PodWorkers;
+  runtime: RuntimeParts;
+  inbox: LoopInbox;
+}
+
+function composeMetrics(deps: MetricsDeps, { nodeName }: NodeAgentConfig): NodeView["metrics"] {
+  const { ports, statuses, desired, workers, runtime, inbox } = deps;
+  return createNodeMetrics({
+    nodeName,
+    clock: ports.host.clock,
+    metrics: ports.metrics,
+    statuses,
+    desiredPods: desired.pods,
+    states: workers.states,
+    runtimePods: runtime.pleg.pods,
+    discardedEvents: () => inbox.discarded,
+    setVolumeGauges: runtime.volumes.statistics.setGauges,
+  });
 }
 
 function composeOrphanDirectories(

@@ -16,6 +16,7 @@ export interface NodeViewDeps {
   nodeName: string;
   clock: Clock;
   renderMetrics: NodeView["metrics"];
+  statistics: NodeView["statistics"];
   timeline: Timeline;
   desired: DesiredPods;
   statuses: PodStatuses;
@@ -58,6 +59,7 @@ export function createNodeView(deps: NodeViewDeps): NodeView {
       return idle > LOOP_THRESHOLD_MS ? `sync Loop took longer than expected: ${Math.round(idle / 1000)}s` : undefined;
     },
     metrics: deps.renderMetrics,
+    statistics: deps.statistics,
   };
 }
 

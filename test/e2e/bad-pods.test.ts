@@ -77,13 +77,6 @@ describe("pods that cannot run", () => {
     expect(pod.status?.message).toMatch(/spec\.resources/);
   });
 
-  it("warns that a probe is not run, and runs the pod", async () => {
-    const livenessProbe = { exec: { command: ["true"] } };
-    await node.write("bad.json", shellPod("bad", RUN_FOR_EVER, {}, { livenessProbe }));
-    await node.pod("bad", isRunning);
-    expect(await warningOf("ProbesNotSupported")).toMatch(/spec\.containers\{main\}\.livenessProbe/);
-  });
-
   it("refuses to run a root image as non-root", async () => {
     const container = { securityContext: { runAsNonRoot: true } };
     await node.write("bad.json", shellPod("bad", "x", {}, container));

@@ -26,7 +26,10 @@ describe("nodelet up, status and down, as a user runs them", () => {
     manifests = join(directory, "manifests");
     apiPort = String(await findFreePort());
     await mkdir(manifests);
-    await writeFile(join(manifests, "web.json"), JSON.stringify(shellPod("web", RUN_FOR_EVER)));
+    await writeFile(
+      join(manifests, "web.json"),
+      JSON.stringify(shellPod("web", `echo web says hello; ${RUN_FOR_EVER}`)),
+    );
     const done = shellPod("done", "exit 0", { restartPolicy: "Never" });
     await writeFile(join(manifests, "done.json"), JSON.stringify(done));
   });
@@ -124,6 +127,18 @@ describe("nodelet up, status and down, as a user runs them", () => {
     const api = await readApi();
     const { items } = await api.list("/api/v1/nodes");
     expect(items.map(({ spec }) => spec)).toMatchObject([{ podCIDR: POD_CIDR, podCIDRs: [POD_CIDR] }]);
+    api.close();
+  });
+
+  it("lets its API reach the node, which serves nobody but this machine", async () => {
+    const api = await readApi();
+    const { items } = await api.list("/api/v1/namespaces/default/pods");
+    const web = items.find(({ metadata }) => metadata.name?.startsWith("web-"))?.metadata.name ?? "";
+    const log = async () => await api.json("GET", `/api/v1/namespaces/default/pods/${web}/log`);
+    await expect.poll(log, { timeout: 20_000 }).toMatchObject({ status: 200, body: "web says hello\n" });
+    const [node] = (await api.list("/api/v1/nodes")).items;
+    const health = await api.json("GET", `/api/v1/nodes/${node?.metadata.name}/proxy/healthz`);
+    expect(health).toMatchObject({ status: 200, body: "ok" });
     api.close();
   });
 

@@ -13,7 +13,9 @@ import { createStorageGrowth, type StorageGrowth } from "./local-storage/storage
 import { createMachineShutdown } from "./machine-shutdown.ts";
 import { createManifests, MANIFEST_DIRECTORY } from "./manifests.ts";
 import { createSimulatedNode, type PublishedStatus } from "./node.ts";
+import { createPlaces } from "./places.ts";
 import { NODE_IMAGES, REGISTRY_IMAGES } from "./pod-script.ts";
+import { createProbedPods } from "./probes/probed-pods.ts";
 import { isSeedWithoutGrowth, isSeedWithoutStorage, isStandaloneSeed } from "./seeds.ts";
 import { createTrace, short } from "./trace.ts";
 import { joinWantedPods } from "./wanted-pods.ts";
@@ -30,6 +32,10 @@ const STORAGE_SHARE = 0.7;
 /** Of those that have an API server. */
 const GROWTH_SHARE = 0.5;
 const SHUTDOWN_SHARE = 0.5;
+/** Of those that may have some. */
+const PROBED_SHARE = 0.5;
+/** Of those that have an API server and no storage driver. */
+const FEW_PLACES_SHARE = 0.5;
 
 export async function createWorld(seed: number, onLine?: (line: string) => void): Promise<World> {
   const stream = (number: number) => createDice(createSeededRandom(seed * 16 + number));
@@ -109,9 +115,15 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
     cluster && hasGrowth
       ? createStorageGrowth({ host, cri, pods: cluster.pods, faults, trace, dice: growthDice })
       : undefined;
+  const probeDice = stream(13);
+  const hasProbes = !isSeedWithoutGrowth(seed) && probeDice.chance(PROBED_SHARE);
+  const probed = hasProbes ? createProbedPods({ host, cri, faults, trace, dice: probeDice }) : undefined;
   const shutdownDice = stream(12);
   const hasShutdown = !isSeedWithoutGrowth(seed) && shutdownDice.chance(SHUTDOWN_SHARE);
   const shutdown = hasShutdown ? createMachineShutdown(host.logind, shutdownDice) : undefined;
+  const placesDice = stream(14);
+  const mayLackPlaces = hasCluster && !hasStorage && !isSeedWithoutGrowth(seed);
+  const places = mayLackPlaces && placesDice.chance(FEW_PLACES_SHARE) ? createPlaces(placesDice) : undefined;
   const delays = stream(3);
   const node = createSimulatedNode({
     host,
@@ -121,6 +133,7 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
     trace,
     fail,
     hasShutdown,
+    maxPods: places?.count,
     restartDelayMs: () => delays.between(0, 5_000),
     onStarted() {
       cluster?.storage?.started();
@@ -155,9 +168,11 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
     node,
     manifests,
     cluster,
-    user: cluster && createApiUser({ cluster, clock, trace, fail, growth }),
+    user: cluster && createApiUser({ cluster, clock, trace, fail, growth, probed }),
     growth,
+    probed,
     shutdown,
+    places,
     wanted: joinWantedPods(manifests, cluster?.pods),
     faults,
     trace,

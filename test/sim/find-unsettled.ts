@@ -1,4 +1,4 @@
-import type { Pod } from "../../src/api/gen/types.ts";
+import type { Pod, PodStatus } from "../../src/api/gen/types.ts";
 import { podFullName, podUid } from "../../src/api/pods.ts";
 import { findUnsettledInApi } from "./api/find-unsettled-in-api.ts";
 import { behaviourOf, containersOf, hasMissingImage, outcomeOf } from "./pod-script.ts";
@@ -18,7 +18,9 @@ export async function findUnsettled(world: World): Promise<string[]> {
   for (const [fullName, uids] of [...world.manifests.groups(), ...listApiPods(world)]) {
     const working = uids.filter((uid) => memory.workers.states().has(uid));
     const [uid] = working;
-    if (uid === undefined || working.length > 1) problems.push(`${working.length} workers for ${fullName}`);
+    const refused = uids.find((each) => isRefusedForGood(world, each));
+    if (uid === undefined && refused !== undefined) chosen.add(refused);
+    else if (uid === undefined || working.length > 1) problems.push(`${working.length} workers for ${fullName}`);
     else {
       chosen.add(uid);
       const found = findInPod(world, uid);
@@ -36,13 +38,19 @@ export async function findUnsettled(world: World): Promise<string[]> {
   return problems;
 }
 
+/** There was no place for it. */
+function isRefusedForGood({ places, node }: World, uid: string): boolean {
+  const status = node.memory?.statuses.list().find(({ pod }) => podUid(pod) === uid)?.status;
+  return places?.givenUp.has(uid) === true && status?.phase === "Failed" && status.reason === "OutOfpods";
+}
+
 /** One of each name, as the API server sees to. */
 function listApiPods({ cluster }: World): Array<[fullName: string, uids: string[]]> {
   return (cluster?.pods.bound() ?? []).map((pod) => [podFullName(pod), [podUid(pod)]]);
 }
 
 function findStrangers({ node, cri }: World, chosen: ReadonlySet<string>): string[] {
-  const { workers, statuses, cache, references, deliveries } = node.memory ?? {};
+  const { workers, statuses, cache, probes, references, deliveries } = node.memory ?? {};
   const strange = (what: string, uids: Iterable<string>) =>
     [...uids].filter((uid) => !chosen.has(uid)).map((uid) => `${what} of pod ${short(uid)}, which is not wanted`);
   const inRuntime = cri.sandboxes().map(({ config }) => config.metadata?.uid ?? "");
@@ -50,6 +58,7 @@ function findStrangers({ node, cri }: World, chosen: ReadonlySet<string>): strin
     ...strange("a worker", workers?.states().keys() ?? []),
     ...strange("a published status", statuses?.list().map(({ pod }) => podUid(pod)) ?? []),
     ...strange("a sandbox", inRuntime),
+    ...strange("probes", probes?.podUids() ?? []),
     ...strange("references", references?.podUids() ?? []),
     ...strange("a delivery", deliveries?.podUids() ?? []),
     ...((cache?.size ?? 0) > chosen.size ? [`${cache?.size} pods in the cache instead of ${chosen.size}`] : []),
@@ -92,6 +101,7 @@ function findInPod(world: World, uid: string): string[] {
     const mayEnd =
       status.phase === expected ||
       isRefused ||
+      (status.phase === "Failed" && world.places?.givenUp.has(uid) === true) ||
       (status.reason === "Evicted" && world.growth?.explains(uid, status.message ?? "") === true) ||
       (world.interference.pods.has(uid) && pod.spec?.restartPolicy !== "Always");
     if (!mayEnd) problems.push(`${status.phase} instead of ${expected}`);
@@ -113,9 +123,20 @@ function findInPod(world: World, uid: string): string[] {
   if (status.phase !== "Pending" && mustRun) {
     problems.push(...missing.map((name) => `${name} does not run`));
   }
+  problems.push(...findUnready(pod, status));
   if (status.phase === "Pending" && !hasObstacle(pod) && !mayBeGivenUp) problems.push("Pending without a reason");
   if (status.phase === "Running" && hasMissingInit(pod)) problems.push("Running before its init containers");
   return problems;
+}
+
+/** The chaos is over: who is asked says yes. */
+function findUnready(pod: Pod, status: PodStatus): string[] {
+  const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+  return containersOf(pod).flatMap(({ name, readinessProbe, startupProbe }) => {
+    const found = statuses.find((each) => each.name === name);
+    if (found?.state?.running === undefined || (readinessProbe ?? startupProbe) === undefined) return [];
+    return found.ready ? [] : [`${name} runs and is not ready`];
+  });
 }
 
 /** It uses more of the disk than it may, and stays. */

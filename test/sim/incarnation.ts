@@ -6,6 +6,7 @@ import type { FakeHost } from "../../src/host/fake/create-fake-host.ts";
 import type { Logind } from "../../src/host/logind-port.ts";
 import type { Mounts } from "../../src/host/mounts-port.ts";
 import type { Files, Host } from "../../src/host/port.ts";
+import type { ProbeClient } from "../../src/host/probe-port.ts";
 import type { KubePorts, PluginPorts } from "../../src/node/node-agent-ports.ts";
 import type { Cluster } from "./api/create-cluster.ts";
 import type { Faults } from "./faults.ts";
@@ -107,6 +108,7 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
   const files = gateMethods<Files>(host.files, (operation, [path], call) =>
     pass(`${operation} ${String(path)}`, async () => await disturbed(operation, String(path), call)),
   );
+  const probes = gateMethods<ProbeClient>(host.probes, (kind, _parameters, make) => pass(`${kind} probe`, make));
   const logind = gateMethods<Logind>(host.logind, (call, _parameters, make) => pass(call, make));
   const mounts = gateMethods<Mounts>(host.mounts, (operation, parameters, call) => {
     const path = mountTargetOf(parameters);
@@ -159,7 +161,7 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
     died: death.signal,
   };
   return {
-    host: { ...host, clock, files, mounts, logind },
+    host: { ...host, clock, files, mounts, probes, logind },
     kube: deps.cluster?.connect({ gate, clock }),
     plugins: deps.cluster?.storage?.driver.connect(gate) ?? NO_PLUGINS,
     cri: { runtime: { ...runtime, getContainerEvents: events }, images, close: deps.cri.close },

@@ -51,6 +51,8 @@ export interface NodeDeps {
   restartDelayMs(): number;
   /** Pods are given time when the machine goes down. */
   hasShutdown: boolean;
+  /** Undefined: as many as by default. */
+  maxPods: number | undefined;
 }
 
 interface Process {
@@ -182,13 +184,18 @@ function listLeft({ pendingTimers, pendingCalls }: Incarnation): string[] {
   return [...(pendingTimers > 0 ? [`${pendingTimers} timers`] : []), ...pendingCalls()];
 }
 
-function createConfig({ cluster, hasShutdown }: Pick<NodeDeps, "cluster" | "hasShutdown">): NodeAgentConfig {
+function createConfig({
+  cluster,
+  hasShutdown,
+  maxPods,
+}: Pick<NodeDeps, "cluster" | "hasShutdown" | "maxPods">): NodeAgentConfig {
   const flags = new Map<string, unknown>([["pod-manifest-path", MANIFEST_DIRECTORY]]);
   if (cluster !== undefined) flags.set("kubeconfig", "/etc/kubernetes/kubelet.conf");
   const text = JSON.stringify({
     kind: "KubeletConfiguration",
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     ...(cluster && { configMapAndSecretChangeDetectionStrategy: cluster.strategy }),
+    ...(maxPods !== undefined && { maxPods }),
     ...(hasShutdown && {
       shutdownGracePeriod: `${SHUTDOWN_PERIOD_MS + CRITICAL_PERIOD_MS}ms`,
       shutdownGracePeriodCriticalPods: `${CRITICAL_PERIOD_MS}ms`,

@@ -34,6 +34,8 @@ export async function runSeed(seed: number, onLine?: (line: string) => void): Pr
     api: world.cluster?.dice,
     storage: world.cluster?.storage?.dice,
     growth: world.growth?.dice,
+    places: world.places?.dice,
+    probed: world.probed?.dice,
   });
   await world.node.start();
   for (const event of schedule.events) {
@@ -60,7 +62,7 @@ export async function runSeed(seed: number, onLine?: (line: string) => void): Pr
 }
 
 async function heal(world: World): Promise<void> {
-  const { cri, cluster, user, growth, manifests, faults, trace } = world;
+  const { cri, cluster, user, growth, probed, manifests, faults, trace } = world;
   trace.note("the chaos is over");
   faults.storm(NO_FAULTS);
   cri.start();
@@ -68,6 +70,7 @@ async function heal(world: World): Promise<void> {
   for (const kind of ["outage", "network"]) faults.mend(kind);
   for (const file of manifests.files()) if (manifests.isSpoilt(file)) manifests.write(file, manifests.written(file));
   growth?.end();
+  probed?.end();
   cluster?.faults.storm(NO_API_FAULTS);
   cluster?.faults.mend();
   await cluster?.storage?.heal();

@@ -5,6 +5,7 @@ import { type FaultRates, NO_FAULTS } from "./faults.ts";
 import { makeGrowthSchedule } from "./local-storage/growth-schedule.ts";
 import { MANIFEST_DIRECTORY } from "./manifests.ts";
 import { randomPod } from "./pod-script.ts";
+import { makeTroubleSchedule } from "./probes/trouble-schedule.ts";
 import type { Event } from "./schedule-event.ts";
 import { makeStorageSchedule } from "./storage/storage-schedule.ts";
 import type { World } from "./world.ts";
@@ -27,15 +28,24 @@ export interface Schedule {
   endsAt: number;
 }
 
-/** Each of the dice is of a node that has the thing: an API server, a storage driver, containers that fill the disk. */
+/** Each of the dice is of a node that has the thing: an API server, a driver, a disk that fills, probes, few places. */
 export interface ScheduleDice {
   own: Dice;
   api: Dice | undefined;
   storage: Dice | undefined;
   growth: Dice | undefined;
+  probed: Dice | undefined;
+  places: Dice | undefined;
 }
 
-export function makeSchedule({ own: dice, api: apiDice, storage: storageDice, growth }: ScheduleDice): Schedule {
+export function makeSchedule({
+  own: dice,
+  api: apiDice,
+  storage: storageDice,
+  growth,
+  probed,
+  places,
+}: ScheduleDice): Schedule {
   const endsAt = Math.round(dice.between(MIN_CHAOS_MS, MAX_CHAOS_MS));
   const at = () => Math.round(dice.between(0, endsAt));
   const files = Array.from({ length: dice.whole(1, 4) }, () => manifestEvent(dice, 0, ["write"]));
@@ -47,8 +57,33 @@ export function makeSchedule({ own: dice, api: apiDice, storage: storageDice, gr
   const api = apiDice === undefined ? [] : makeApiSchedule(apiDice, endsAt);
   const storage = storageDice === undefined ? [] : makeStorageSchedule(storageDice, endsAt);
   const growing = growth === undefined ? [] : makeGrowthSchedule(growth, endsAt);
-  const events = [...api, ...storage, ...growing, ...files, ...changes, ...storms, ...trouble, ...restarts];
+  const troubled = probed === undefined ? [] : makeTroubleSchedule(probed, endsAt);
+  const crowd = places === undefined ? [] : makeCrowd(places, endsAt);
+  const events = [
+    ...crowd,
+    ...api,
+    ...storage,
+    ...growing,
+    ...troubled,
+    ...files,
+    ...changes,
+    ...storms,
+    ...trouble,
+    ...restarts,
+  ];
   return { events: events.toSorted((a, b) => a.at - b.at), endsAt };
+}
+
+/** More pods than a node of few places has room for, of the API before those of manifests. */
+function makeCrowd(dice: Dice, endsAt: number): Event[] {
+  const at = () => Math.round(dice.between(0, endsAt));
+  const create = (time: number): Event => ({
+    at: time,
+    name: "user: crowds the node",
+    happen: async ({ user }) => await user?.do("create several"),
+  });
+  const users = [create(0), ...Array.from({ length: dice.whole(1, 4) }, () => create(at()))];
+  return [...users, ...Array.from({ length: dice.whole(3, 8) }, () => manifestEvent(dice, at(), ["write"]))];
 }
 
 const MANIFEST_CHANGES = [
@@ -76,13 +111,14 @@ async function changeManifest(world: World, kind: string): Promise<void> {
   const how = dice.pick(["in place", "renamed over"] as const);
   const tell = (more = "") => trace.note(`operator: ${kind} ${file}${more}`);
   const pods = manifests.written(file);
+  const dress = (pod: Pod) => world.probed?.dress(pod) ?? pod;
   switch (kind) {
     case "write": {
       const names = dice.chance(0.8) ? [dice.pick(POD_NAMES)] : POD_NAMES.slice(0, dice.whole(2, 3));
       tell(` with ${names.join(", ")}`);
       return manifests.write(
         file,
-        names.map((name) => randomPod(dice, name, dice.whole(0, 99))),
+        names.map((name) => dress(randomPod(dice, name, dice.whole(0, 99)))),
         how,
       );
     }
@@ -90,7 +126,7 @@ async function changeManifest(world: World, kind: string): Promise<void> {
       tell();
       return manifests.write(
         file,
-        pods.map((pod) => randomPod(dice, pod.metadata?.name ?? "", dice.whole(100, 199))),
+        pods.map((pod) => dress(randomPod(dice, pod.metadata?.name ?? "", dice.whole(100, 199)))),
         how,
       );
     case "remove":

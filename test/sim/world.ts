@@ -8,6 +8,8 @@ import type { StorageGrowth } from "./local-storage/storage-growth.ts";
 import type { MachineShutdown } from "./machine-shutdown.ts";
 import type { Manifests } from "./manifests.ts";
 import type { SimulatedNode } from "./node.ts";
+import type { Places } from "./places.ts";
+import type { ProbedPods } from "./probes/probed-pods.ts";
 import type { Trace } from "./trace.ts";
 import type { WantedPods } from "./wanted-pods.ts";
 
@@ -23,8 +25,12 @@ export interface World {
   readonly user: ApiUser | undefined;
   /** Of the API's pods: static ones are never evicted. */
   readonly growth: StorageGrowth | undefined;
+  /** Containers that answer probes; undefined where pods have none. */
+  readonly probed: ProbedPods | undefined;
   /** The machine goes down at the end, and its logind says so before. */
   readonly shutdown: MachineShutdown | undefined;
+  /** Undefined: as many as pods can want. */
+  readonly places: Places | undefined;
   /** The pods of manifests and API. */
   readonly wanted: WantedPods;
   readonly faults: Faults;

@@ -71,6 +71,13 @@ async function openLog(state: FakeState, container: FakeContainer): Promise<stri
   }
 }
 
+/** What it prints from now on goes to a new file. Whoever asks for that has renamed the old one. */
+export async function reopenLog({ files }: FakeState, container: FakeContainer): Promise<void> {
+  if (files === undefined || container.logPath === "") return;
+  container.log = "";
+  await files.writeAtomically(container.logPath, container.log, LOG_MODE);
+}
+
 const LOG_MODE = 0o640;
 /** The oldest lines go first. */
 const MAX_LOG_CHARACTERS = 64 * 1024;

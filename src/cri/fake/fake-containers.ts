@@ -8,7 +8,7 @@ import {
 } from "../gen/cri-v1.ts";
 import type { RuntimeService } from "../port.ts";
 import { type Handlers, matchesLabels, nanoseconds, notFound, refusal } from "./fake-answers.ts";
-import { removeContainer, startContainer, stopContainer } from "./fake-container-life.ts";
+import { removeContainer, reopenLog, startContainer, stopContainer } from "./fake-container-life.ts";
 import { fakeExecSync } from "./fake-exec.ts";
 import { digestRefOf, imageIdOf, normaliseImageRef } from "./fake-images.ts";
 import type { FakeContainer, FakeSandbox, FakeState } from "./fake-state.ts";
@@ -47,8 +47,10 @@ export function createContainerHandlers(state: FakeState): Handlers<RuntimeServi
       container.resources = linux ?? container.resources;
       return {};
     },
-    reopenContainerLog({ containerId }) {
-      assertRunning(find(containerId));
+    async reopenContainerLog({ containerId }) {
+      const container = find(containerId);
+      assertRunning(container);
+      await reopenLog(state, container);
       return {};
     },
     execSync: async ({ containerId, cmd, timeout }, signal) => {

@@ -1,13 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Container, Pod, Volume, VolumeMount } from "../../api/gen/types.ts";
-import { createTimeline } from "../../base/timeline.ts";
-import { createFakeClock } from "../../host/fake/fake-clock.ts";
 import { createAdmission } from "./admission.ts";
 import { createAppArmorHandler } from "./app-armor.ts";
 import { createDeclaredFeaturesHandler } from "./declared-features.ts";
 import { createNodeAdmission } from "./node-admission.ts";
 import { createSysctlHandler } from "./sysctls.ts";
-import { findUnwatched, rejectUnsupported } from "./unsupported.ts";
+import { rejectUnsupported } from "./unsupported.ts";
 
 type Spec = NonNullable<Pod["spec"]>;
 const PROBE = { exec: { command: ["true"] } };
@@ -97,18 +95,6 @@ function withInit(container: Partial<Container>): Pod {
   return makePod({ initContainers: [{ name: "init", ...container }] });
 }
 
-it("probes are named, container by container", () => {
-  const pod = makePod({
-    containers: [{ name: "main", livenessProbe: PROBE, readinessProbe: PROBE }, { name: "other" }],
-    initContainers: [{ name: "side", restartPolicy: "Always", startupProbe: PROBE }],
-  });
-  expect(findUnwatched(pod)).toEqual([
-    "spec.initContainers{side}.startupProbe",
-    "spec.containers{main}.livenessProbe",
-    "spec.containers{main}.readinessProbe",
-  ]);
-});
-
 describe("sysctls", () => {
   const allowed = ["net.core.*", "kernel.msg*", "net/ipv4/conf/eth0.1/rp_filter"];
   const judge = (name: string, spec: Partial<Spec> = {}) =>
@@ -191,9 +177,8 @@ describe("declared features", () => {
   });
 
   it("are told before what this version cannot do", () => {
-    const timeline = createTimeline(createFakeClock());
     const admit = (declaredFeatures?: () => string[]) =>
-      createNodeAdmission({ timeline }, { allowedUnsafeSysctls: [], declaredFeatures })(restarting);
+      createNodeAdmission({}, { allowedUnsafeSysctls: [], declaredFeatures })(restarting);
     expect(admit(() => [])).toEqual(refused(restarts));
     expect(admit()).toMatchObject({ reason: "UnsupportedFeature" });
   });
@@ -211,22 +196,10 @@ it("the first rule that refuses decides, and the later ones are not asked", () =
   expect(createAdmission([])(makePod())).toBeUndefined();
 });
 
-it("a pod whose probes are not run is let in with a warning", () => {
-  const timeline = createTimeline(createFakeClock());
-  const admit = createNodeAdmission({ timeline }, { allowedUnsafeSysctls: [] });
-  expect(admit(withContainer({ livenessProbe: PROBE }))).toBeUndefined();
-  expect(timeline.read("uid-1")).toMatchObject([
-    { type: "Warning", reason: "ProbesNotSupported", message: expect.stringContaining("{main}.livenessProbe") },
-  ]);
-  expect(admit(makePod({ resourceClaims: [{ name: "gpu" }] }))).toMatchObject({ reason: "UnsupportedFeature" });
-  expect(timeline.read("uid-1")).toHaveLength(1);
-});
-
 describe("volumes", () => {
   const findRefusedVolume = ({ name, gitRepo, flocker }: Volume) =>
     gitRepo || flocker ? `volume "${name}": no longer there` : undefined;
-  const timeline = createTimeline(createFakeClock());
-  const admit = createNodeAdmission({ timeline, findRefusedVolume }, { allowedUnsafeSysctls: [] });
+  const admit = createNodeAdmission({ findRefusedVolume }, { allowedUnsafeSysctls: [] });
   const gitRepo = { repository: "https://example.com" };
 
   it("of kinds that are never brought are refused all at once, with the reason of each", () => {

@@ -3,7 +3,7 @@ import type { Container, Node, Pod, PodSpec } from "../../api/gen/types.ts";
 import { CONFIG_SOURCE_ANNOTATION } from "../../api/well-known.ts";
 import { silentLog } from "../../base/log.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
-import { createFit } from "./fit.ts";
+import { createFit, type RoomInMaking } from "./fit.ts";
 import { createFreshNode } from "./fresh-node.ts";
 
 const NODE: Node = {
@@ -28,6 +28,13 @@ const makePod = (spec: Partial<PodSpec> = {}, more: Pick<Pod, "metadata" | "stat
 });
 const others = (...specs: Array<Partial<PodSpec>>): Pod[] =>
   specs.map((spec, index) => makePod(spec, { metadata: { uid: `other-${index}` } }));
+
+const NO_ROOM: RoomInMaking = {
+  claimants: () => [],
+  isAwaited: () => false,
+  isOverdue: () => false,
+  queue: () => undefined,
+};
 
 interface Case {
   readonly pod: Pod;
@@ -173,6 +180,7 @@ describe("a pod is held against what the node has", () => {
       admittedPods: () => admitted,
       supportsSupplementalGroupsPolicy: () => false,
       freshNode: undefined,
+      room: NO_ROOM,
     });
     expect(judge(pod)).toEqual(expected);
   });
@@ -208,6 +216,7 @@ describe("labels that somebody set a moment ago", () => {
       admittedPods: () => [],
       supportsSupplementalGroupsPolicy: () => true,
       freshNode,
+      room: NO_ROOM,
     });
     return { clock, decidable, judge, readings };
   }
@@ -240,5 +249,68 @@ describe("labels that somebody set a moment ago", () => {
     expect(judge(makePod({ nodeSelector: { zone: "a" }, ...asking({ cpu: "9" }) }))).toMatchObject({
       reason: "OutOfcpu",
     });
+  });
+});
+
+describe("where room is being made for critical pods", () => {
+  const judgeWith = (admitted: readonly Pod[], room: Partial<RoomInMaking> = {}) =>
+    createFit({
+      node: () => NODE,
+      admittedPods: () => admitted,
+      supportsSupplementalGroupsPolicy: () => false,
+      freshNode: undefined,
+      room: { ...NO_ROOM, ...room },
+    });
+  const critical = (spec: Partial<PodSpec>) => makePod({ ...spec, priority: 2_000_000_000 });
+  const full = others(asking({ cpu: "1500m" }), asking({ cpu: "500m", memory: "1Gi" }));
+
+  it("a critical pod is not refused for what it lacks: others may give it back", () => {
+    expect(judgeWith(full)(critical(asking({ cpu: "1", memory: "1" })))).toEqual({
+      missing: [
+        { resource: "cpu", amount: 1000n },
+        { resource: "memory", amount: 1n },
+      ],
+    });
+  });
+
+  it("a critical pod that could not run anyway is refused for that alone", () => {
+    const verdict = judgeWith(full)(critical({ ...asking({ cpu: "1" }), nodeSelector: { disk: "hdd" } }));
+    expect(verdict).toEqual(NO_AFFINITY);
+  });
+
+  it("nobody else gets what is a critical pod's", () => {
+    const claimant = makePod(asking({ cpu: "2" }), { metadata: { uid: "claimant", name: "claimant" } });
+    const judge = judgeWith([], { claimants: () => [claimant] });
+    expect(judge(makePod(asking({ cpu: "1" })))).toEqual(outOf("cpu", "requested: 1000, used: 2000, capacity: 2000"));
+    expect(judge(claimant)).toBeUndefined();
+  });
+
+  it.each([
+    ["who will fit when the victims are gone waits for that", "400m", "undecided", ["u"]],
+    ["who will not fit then either is refused", "501m", outOf("cpu", "requested: 501, used: 3000, capacity: 2000"), []],
+  ])("%s", (_what, cpu, expected, queued) => {
+    const queue: string[] = [];
+    const claimant = makePod(asking({ cpu: "1500m" }), { metadata: { uid: "claimant", name: "claimant" } });
+    const room = {
+      claimants: () => [claimant],
+      isAwaited: (uid: string) => uid.startsWith("other-"),
+      queue: (uid: string) => void queue.push(uid),
+    };
+    const victims = others(asking({ cpu: "1500m" }));
+    expect(judgeWith(victims, room)(makePod(asking({ cpu })))).toEqual(expected);
+    expect(queue).toEqual(queued);
+  });
+
+  it("what should have ended long ago keeps no critical pod out, but others", () => {
+    const judge = judgeWith(full, { isOverdue: () => true });
+    expect(judge(critical(asking({ cpu: "2" })))).toBeUndefined();
+    expect(judge(makePod(asking({ cpu: "2" })))).toMatchObject({ reason: "OutOfcpu" });
+  });
+
+  it("a static pod takes the place, and the ports, of the one whose name it has", () => {
+    const asStatic = (uid: string, spec: Partial<PodSpec>) =>
+      makePod(spec, { metadata: { uid, annotations: { [CONFIG_SOURCE_ANNOTATION]: "file" } } });
+    const before = asStatic("before", { ...asking({ cpu: "2" }, { ports: [{ containerPort: 1, hostPort: 80 }] }) });
+    expect(judgeWith([before])(asStatic("after", before.spec ?? {}))).toBeUndefined();
   });
 });

@@ -1,15 +1,9 @@
-import { podReference } from "../../api/pods.ts";
-import type { Timeline } from "../../base/timeline.ts";
 import { type AdmitHandler, createAdmission } from "./admission.ts";
 import { createAppArmorHandler } from "./app-armor.ts";
 import { createDeclaredFeaturesHandler } from "./declared-features.ts";
 import { createSysctlHandler } from "./sysctls.ts";
-import { findUnwatched, rejectUnsupported } from "./unsupported.ts";
+import { rejectUnsupported } from "./unsupported.ts";
 import { createVolumeHandler, type VolumeAdmission } from "./volumes.ts";
-
-export interface NodeAdmissionDeps extends VolumeAdmission {
-  timeline: Timeline;
-}
 
 /** What the node allows and has. */
 export interface NodeAdmissionOptions {
@@ -20,28 +14,17 @@ export interface NodeAdmissionOptions {
   readonly declaredFeatures?: (() => readonly string[]) | undefined;
 }
 
-/** This node's rules, in order. A pod that is let in with something missing gets a warning that names it. */
+/** This node's rules, in order. */
 export function createNodeAdmission(
-  deps: NodeAdmissionDeps,
+  deps: VolumeAdmission,
   { allowedUnsafeSysctls, isAppArmorEnabled = true, declaredFeatures }: NodeAdmissionOptions,
 ): AdmitHandler {
   // What is refused for good is told before what a later version may be able to do.
-  const admit = createAdmission([
+  return createAdmission([
     createVolumeHandler(deps),
     createDeclaredFeaturesHandler(declaredFeatures),
     rejectUnsupported,
     createSysctlHandler(allowedUnsafeSysctls),
     createAppArmorHandler(isAppArmorEnabled),
   ]);
-  return (pod) => {
-    const rejection = admit(pod);
-    if (rejection !== undefined) return rejection;
-    const warn = (reason: string, message: string, fields: readonly string[]) => {
-      if (fields.length === 0) return;
-      deps.timeline.record(podReference(pod), { type: "Warning", reason, message: `${message}: ${fields.join(", ")}` });
-    };
-    const probes = "Probes are not run by this version, their containers count as ready while they run";
-    warn("ProbesNotSupported", probes, findUnwatched(pod));
-    return undefined;
-  };
 }

@@ -17,6 +17,14 @@ export interface PredicateInput {
 /** Why a pod does not fit. `isLabelMatter`: newer labels of the node may say otherwise. */
 export interface UnmetPredicate extends Rejection {
   readonly isLabelMatter: boolean;
+  /** What others would have to give back; undefined where that would not help. */
+  readonly missing?: MissingResource;
+}
+
+/** How much of a resource a pod lacks: millicores of `cpu`, bytes or pieces of everything else. */
+export interface MissingResource {
+  readonly resource: string;
+  readonly amount: bigint;
 }
 
 /** Resources that are asked for first, in upstream's order. */
@@ -24,8 +32,7 @@ const FIRST_RESOURCES = ["cpu", "memory", "ephemeral-storage"];
 
 /**
  * All that keeps the pod from this node, the one to be told first: resources, affinity, name, ports, taints (upstream:
- * pkg/kubelet/lifecycle/predicate.go and pkg/scheduler's AdmissionCheck). To make room for a critical pod that lacks
- * resources only, as upstream's CriticalPodAdmissionHandler does, is for who calls this.
+ * pkg/kubelet/lifecycle/predicate.go and pkg/scheduler's AdmissionCheck).
  */
 export function findUnmetPredicates({ pod, node, others }: PredicateInput): UnmetPredicate[] {
   const name = node.metadata?.name ?? "";
@@ -57,7 +64,8 @@ function findMissingResources({ pod, node, others }: PredicateInput): UnmetPredi
     if (requested <= capacity - used) return;
     const amounts = `requested: ${requested}, used: ${used}, capacity: ${capacity}`;
     const message = `Node didn't have enough resource: ${name}, ${amounts}`;
-    missing.push({ reason: `OutOf${name}`, message, isLabelMatter: false });
+    const amount = requested - (capacity - used);
+    missing.push({ reason: `OutOf${name}`, message, isLabelMatter: false, missing: { resource: name, amount } });
   };
   demand("pods", { requested: 1n, used: BigInt(others.length) });
   const requests = computeRequests(pod);

@@ -4,23 +4,13 @@ import type { Rejection } from "./admission.ts";
 
 /**
  * What a pod may ask for that this version cannot do. Running the pod without it would break a promise silently, so it is
- * refused with the field's name; what only makes a pod less well watched (probes) is named as a warning instead, see
- * `findUnwatched`.
+ * refused with the field's name.
  */
 export function rejectUnsupported(pod: Pod): Rejection | undefined {
   const fields = findUnsupported(pod);
   if (fields.length === 0) return undefined;
   const message = `Pod uses what this version of nodelet does not support yet: ${fields.join("; ")}`;
   return { reason: "UnsupportedFeature", message };
-}
-
-/** Probes are not run in this version: a container counts as started and ready when it runs. */
-export function findUnwatched(pod: Pod): string[] {
-  return podContainers(pod).flatMap(({ container, kind }) =>
-    (["livenessProbe", "readinessProbe", "startupProbe"] as const)
-      .filter((probe) => container[probe] !== undefined)
-      .map((probe) => `${pathOf(kind)}{${container.name}}.${probe}`),
-  );
 }
 
 function findUnsupported(pod: Pod): string[] {

@@ -10,6 +10,8 @@ const INTERNAL_REASONS: ReadonlySet<string> = new Set([
   // The step that failed has said so (FailedMount, FailedCreatePodSandBox, Failed, NetworkNotReady); upstream stopped
   // repeating it as an event in 1.9 (pkg/kubelet/pod_workers.go).
   "FailedSync",
+  // What a row of probes came to; each of them that failed has told so itself.
+  "ProbeVerdict",
 ]);
 
 /** Whether what was recorded about a pod is told to the API server as an event. */

@@ -4,6 +4,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { Cri } from "../../cri/port.ts";
 import { type CredentialDeps, findCredentials } from "./find-credentials.ts";
+import type { ImageClaims } from "./image-claims.ts";
 import type { ImageFailure, ImageOutcome, PresentImage } from "./image-outcome.ts";
 import { createImagePuller, type ImagePullerDeps } from "./image-puller.ts";
 import type { PullCredentials } from "./pull-credentials.ts";
@@ -20,6 +21,8 @@ export interface ImageEnsurerDeps extends CredentialDeps, Pick<ImagePullerDeps, 
   readonly metrics?: Metrics | undefined;
   /** Undefined: every pod may use what is on the machine. */
   readonly records?: Pick<PullRecords, "mustPull" | "recordPull"> | undefined;
+  /** Default: nobody removes images. */
+  readonly claims?: Pick<ImageClaims, "claim" | "duringPull"> | undefined;
 }
 
 export interface ImageEnsurerOptions {
@@ -37,7 +40,8 @@ interface Precheck {
 /** Follows EnsureImageExists of pkg/kubelet/images/image_manager.go. */
 export function createImageEnsurer(deps: ImageEnsurerDeps, options: ImageEnsurerOptions): ImageEnsurer {
   const { images, timeline, clock, records } = deps;
-  const puller = createImagePuller({ images, clock, timeline, recordPull: records?.recordPull }, options);
+  const pullerDeps = { images, clock, timeline, recordPull: records?.recordPull, claims: deps.claims };
+  const puller = createImagePuller(pullerDeps, options);
   const count = countRequests(deps.metrics);
 
   const check = async (
@@ -57,7 +61,7 @@ export function createImageEnsurer(deps: ImageEnsurerDeps, options: ImageEnsurer
       return { outcome: { reason: "InvalidImageName", message } };
     }
     if (policy === "Always") return { outcome: undefined, mustPull: true };
-    const found = await findImage(images, image, signal);
+    const found = await findImage(deps, image, signal);
     if (found !== undefined && "reason" in found) {
       say("Warning", "InspectFailed", found.message);
       return { outcome: found };
@@ -98,12 +102,16 @@ export function createImageEnsurer(deps: ImageEnsurerDeps, options: ImageEnsurer
 }
 
 async function findImage(
-  images: Cri["images"],
+  { images, claims }: Pick<ImageEnsurerDeps, "images" | "claims">,
   image: string,
   signal: AbortSignal,
 ): Promise<ImageOnMachine | ImageFailure | undefined> {
   try {
-    return await readImage(images, image, signal);
+    for (;;) {
+      const found = await readImage(images, image, signal);
+      // One that was just being removed is looked for again, and then it is gone or stays.
+      if (found === undefined || claims === undefined || (await claims.claim(found.imageRef, signal))) return found;
+    }
   } catch (error) {
     if (signal.aborted) throw error;
     return { reason: "ImageInspectError", message: `Failed to inspect image "${image}": ${messageOf(error)}` };

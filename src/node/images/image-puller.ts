@@ -8,6 +8,7 @@ import type { Timeline } from "../../base/timeline.ts";
 import { formatDuration } from "../../config/duration.ts";
 import * as cri from "../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../cri/port.ts";
+import type { ImageClaims } from "./image-claims.ts";
 import type { ImageFailure, ImageOutcome, PresentImage, PullFailureReason } from "./image-outcome.ts";
 import type { PullCredentials } from "./pull-credentials.ts";
 import { ImagePullError, type PulledImage, pullImage } from "./pull-image.ts";
@@ -33,6 +34,8 @@ export interface ImagePullerDeps {
   readonly recordPull?:
     | ((image: string, pull: () => Promise<PulledImage>, signal: AbortSignal) => Promise<PulledImage>)
     | undefined;
+  /** Default: nobody removes images. */
+  readonly claims?: Pick<ImageClaims, "claim" | "duringPull"> | undefined;
 }
 
 /**
@@ -47,7 +50,7 @@ export function createImagePuller(
   deps: ImagePullerDeps,
   { parallelPulls }: { readonly parallelPulls: number },
 ): ImagePuller {
-  const { images, clock, timeline } = deps;
+  const { images, clock, timeline, claims } = deps;
   const backOff = createBackOff(BACK_OFF);
   const failures = new Map<string, { at: number; message: string }>();
   const pulls = createLimiter(parallelPulls);
@@ -89,6 +92,7 @@ export function createImagePuller(
         const start = async () => await pullImage(images, spec, found, signal);
         const { imageRef } = await (deps.recordPull?.(image, start, signal) ?? start());
         const pulled = await readImage(images, imageRef, signal);
+        await claims?.claim(pulled?.imageRef ?? imageRef, signal);
         const [took, waited] = [startedAt, queuedAt].map((since) =>
           formatDuration(Math.trunc(clock.monotonic() - since)),
         );
@@ -102,7 +106,9 @@ export function createImagePuller(
       };
       try {
         const found = await credentials();
-        const present = await pulls.run(async () => await pullOnce(found), signal);
+        const pullSafely = async () =>
+          await (claims?.duringPull(image, async () => await pullOnce(found)) ?? pullOnce(found));
+        const present = await pulls.run(pullSafely, signal);
         backOff.reset(key);
         failures.delete(key);
         return present;

@@ -20,6 +20,7 @@ function describeEvent(event: LoopEvent): string {
       return `gone ${event.uid}`;
     case "referenced":
     case "decidable":
+    case "probed":
       return `referenced ${event.uid}`;
   }
 }

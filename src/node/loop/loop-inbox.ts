@@ -12,6 +12,8 @@ export type LoopEvent =
   | { type: "gone"; uid: string }
   /** Something that the pod refers to changed: a secret, a config map. */
   | { type: "referenced"; uid: string }
+  /** A probe found something that the pod's worker must act on. */
+  | { type: "probed"; uid: string }
   /** What the admission of the pod waited for is known. */
   | { type: "decidable"; uid: string };
 
@@ -24,6 +26,8 @@ export interface LoopInbox {
   offerGone(uid: string): void;
   /** Coalesced: a pod waits at most once. */
   offerReferenced(uid: string): void;
+  /** Coalesced: a pod waits at most once. */
+  offerProbed(uid: string): void;
   /** Once for each time that admission did not know. */
   offerDecidable(uid: string): void;
   /** Waits until something has happened; what it is, `take` says, as it is then. */
@@ -45,12 +49,14 @@ export function createLoopInbox(): LoopInbox {
   const mailbox = createMailbox<Slip>(Number.POSITIVE_INFINITY);
   const snapshots = new Map<SourceSnapshot["source"], SourceSnapshot>();
   const referenced = new Set<string>();
+  const probed = new Set<string>();
   let relistWaits = false;
 
   const open = (slip: Slip): LoopEvent | undefined => {
     if (slip.type === "lifecycle") lifecycle.waiting--;
     if (slip.type === "relisted") relistWaits = false;
     if (slip.type === "referenced") referenced.delete(slip.uid);
+    if (slip.type === "probed") probed.delete(slip.uid);
     if (slip.type !== "source") return slip;
     const snapshot = snapshots.get(slip.source);
     snapshots.delete(slip.source);
@@ -81,6 +87,11 @@ export function createLoopInbox(): LoopInbox {
       if (referenced.has(uid)) return;
       referenced.add(uid);
       mailbox.offer({ type: "referenced", uid });
+    },
+    offerProbed(uid) {
+      if (probed.has(uid)) return;
+      probed.add(uid);
+      mailbox.offer({ type: "probed", uid });
     },
     offerDecidable: (uid) => void mailbox.offer({ type: "decidable", uid }),
     ready: mailbox.ready,

@@ -170,10 +170,11 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
         deps.onPodsChanged();
         break;
       }
-      case "referenced": {
+      case "referenced":
+      case "probed": {
         const pod = desired.byUid(event.uid);
-        const isSyncing = workers.state(event.uid)?.phase === "syncing";
-        if (pod !== undefined && isSyncing) workers.update({ type: "update", subject: { kind: "pod", pod } });
+        if (pod !== undefined && workers.state(event.uid)?.phase === "syncing")
+          workers.update({ type: "update", subject: { kind: "pod", pod } });
         break;
       }
       case "decidable": {

@@ -1,130 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { Pod, PodStatus } from "../../api/gen/types.ts";
 import { CONFIG_SOURCE_ANNOTATION } from "../../api/well-known.ts";
-import { createTimeline } from "../../base/timeline.ts";
-import { createFakeClock } from "../../host/fake/fake-clock.ts";
 import { makeRuntimeStatus, makePod as makeShape } from "../runtime/plan/__fixtures__/runtime-status.ts";
-import type { SyncOptions, SyncOutcome } from "../runtime/pod-runtime.ts";
-import { emptyPodRuntimeStatus, type PodRuntimeStatus } from "../runtime/pod-runtime-status.ts";
 import type { StartFailure } from "../runtime/start-failure.ts";
-import { createPodStatuses } from "../status/pod-statuses.ts";
 import { VolumeOperationError, volumeError } from "../volumes/volume-error.ts";
 import { IncompleteSyncError, RetryError } from "../workers/pod-syncer.ts";
-import { createPodSync } from "./pod-sync.ts";
-
-const UID = "uid-1";
-const signal = new AbortController().signal;
-const reference = { uid: UID, name: "web", namespace: "default" };
+import { createGate, createRig, reference, settle, signal, UID } from "./__fixtures__/pod-sync-rig.ts";
 
 function makePod(spec: Partial<NonNullable<Pod["spec"]>> = {}, source?: string): Pod {
   const pod = makeShape({});
   const annotations = source === undefined ? {} : { annotations: { [CONFIG_SOURCE_ANNOTATION]: source } };
   return { ...pod, metadata: { ...pod.metadata, ...annotations }, spec: { containers: [], ...pod.spec, ...spec } };
-}
-
-interface World {
-  runtime: PodRuntimeStatus;
-  networkError: string | undefined;
-  sync(options: SyncOptions): Promise<SyncOutcome>;
-  stop(): Promise<void>;
-  setUp(): Promise<void>;
-  finishVolumes(): Promise<void>;
-  remove(): Promise<void>;
-  tearDown(): Promise<void>;
-}
-
-function createRig() {
-  const clock = createFakeClock();
-  const timeline = createTimeline(clock);
-  const statuses = createPodStatuses({ clock });
-  /** Every step in order, published statuses included: `publish Pending`. */
-  const steps: string[] = [];
-  statuses.subscribe(({ status }) => steps.push(`publish ${describeStatus(status)}`));
-  const world: World = {
-    runtime: emptyPodRuntimeStatus(reference, clock.now()),
-    networkError: undefined,
-    sync: async () => ({ failures: new Map() }),
-    stop: async () => {},
-    setUp: async () => {},
-    finishVolumes: async () => {},
-    remove: async () => {},
-    tearDown: async () => {},
-  };
-  const syncer = createPodSync({
-    clock,
-    timeline,
-    runtime: {
-      async sync(_pod, _status, options) {
-        steps.push(`sync ${[...options.volumes.volumes.keys()].join()}`.trim());
-        return await world.sync(options);
-      },
-      async stop(pod, _status, { gracePeriodSeconds }) {
-        steps.push(`stop ${pod === undefined ? "orphan" : "pod"} ${gracePeriodSeconds}`);
-        await world.stop();
-      },
-      async remove() {
-        steps.push("remove");
-        await world.remove();
-      },
-    },
-    cache: {
-      fresh: async () => world.runtime,
-      invalidate: () => void steps.push("invalidate"),
-      latest: () => world.runtime,
-    },
-    refresh: async () => void steps.push("refresh"),
-    statuses: {
-      get: statuses.get,
-      set: statuses.set,
-      terminate(pod) {
-        steps.push("terminate");
-        statuses.terminate(pod);
-      },
-    },
-    volumes: {
-      async setUp() {
-        await world.setUp();
-        steps.push("volumes up");
-        const data = { kind: "files", hostPath: "/data", readOnly: false, relabel: false } as const;
-        return { volumes: new Map([["data", data]]), finished: world.finishVolumes() };
-      },
-      async tearDown() {
-        await world.tearDown();
-        steps.push("volumes down");
-      },
-    },
-    directories: {
-      make: async () => void steps.push("directories"),
-      remove: async () => void steps.push("remove directories"),
-    },
-    networkError: () => world.networkError,
-    hostIps: () => ["192.0.2.1"],
-    runtimeName: () => "containerd",
-  });
-  const sync = async (pod: Pod) => await syncer.syncPod({ pod, signal });
-  const events = () => timeline.read(UID).map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
-  return { clock, steps, statuses, world, syncer, sync, events };
-}
-
-/** A promise that the test resolves or rejects. */
-function createGate() {
-  let open = () => {};
-  let fail = (_error: unknown) => {};
-  const passed = new Promise<void>((resolve, reject) => {
-    open = resolve;
-    fail = reject;
-  });
-  return { passed, open: () => open(), fail: (error: unknown) => fail(error) };
-}
-
-/** Until nothing goes on but what waits for the test. */
-async function settle(): Promise<void> {
-  await new Promise<void>((resolve) => setImmediate(resolve));
-}
-
-function describeStatus({ phase, reason, containerStatuses = [] }: PodStatus): string {
-  const states = containerStatuses.map(({ state }) => state?.waiting?.reason ?? Object.keys(state ?? {})[0]);
-  return [phase, reason, ...states].filter(Boolean).join(" ");
 }
 
 const running = () => makeRuntimeStatus(["main running"]);
@@ -456,5 +342,53 @@ describe("syncTerminatedPod", () => {
     const work = { subject: { kind: "pod" as const, pod: makePod() }, deleted: true, signal };
     await expect(syncer.syncTerminatedPod(work)).rejects.toThrow("unavailable");
     expect(steps).not.toContain("remove directories");
+  });
+});
+
+describe("probes", () => {
+  const verdict = { started: true, ready: false, failed: undefined };
+  const readyOf = ({ containerStatuses = [] }: PodStatus) => containerStatuses.map(({ ready }) => ready);
+
+  it("are told of the pod before its status is computed, and what they say stands in it", async () => {
+    const { world, sync, statuses } = createRig();
+    world.runtime = running();
+    world.verdict = verdict;
+    await sync(makeShape({}));
+    expect(world.observed).toMatchObject({
+      phase: "syncing",
+      containers: world.runtime.containers,
+      told: { phase: "Running" },
+    });
+    expect(readyOf(statuses.get(UID) ?? {})).toEqual([false]);
+  });
+
+  it("are told of the end in its phases", async () => {
+    const { world, syncer } = createRig();
+    const subject = { kind: "pod" as const, pod: makeShape({}) };
+    const work = { gracePeriodSeconds: 3, statusOverride: undefined, evicted: false, signal };
+    await syncer.syncTerminatingPod({ subject, ...work });
+    expect(world.observed?.phase).toBe("terminating");
+    await syncer.syncTerminatedPod({ subject, deleted: false, signal });
+    expect(world.observed?.phase).toBe("terminated");
+  });
+
+  it("are heard while the pod is being worked on", async () => {
+    const { world, sync, statuses } = createRig();
+    const gate = createGate();
+    world.runtime = running();
+    world.verdict = verdict;
+    world.sync = async () => {
+      await gate.passed;
+      return { failures: new Map() };
+    };
+    const pod = makeShape({});
+    const synced = sync(pod);
+    await settle();
+    expect(readyOf(statuses.get(UID) ?? {})).toEqual([false]);
+    world.verdict = { ...verdict, ready: true };
+    world.changed({ pod, phase: "syncing", kind: "readiness" });
+    expect(readyOf(statuses.get(UID) ?? {})).toEqual([true]);
+    gate.open();
+    await synced;
   });
 });

@@ -4,6 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { parseTime } from "../../base/clock.ts";
 import { throwJoined } from "../../base/errors.ts";
 import type { Timeline } from "../../base/timeline.ts";
+import type { PodProbes } from "../probes/pod-probes.ts";
 import type { PodRuntime } from "../runtime/pod-runtime.ts";
 import { hasRunningContainer, type PodRuntimeStatus } from "../runtime/pod-runtime-status.ts";
 import type { StartFailure } from "../runtime/start-failure.ts";
@@ -43,6 +44,8 @@ export interface PodSyncDeps {
     /** Nothing of the pod runs or is mounted any more: its status is final. */
     terminate(pod: Pod): void;
   };
+  /** They follow what is read of the pod, and what they find goes into its status. */
+  probes: Pick<PodProbes, "observe" | "verdictOf" | "subscribe">;
   volumes: VolumeStepDeps["volumes"] & { tearDown(uid: string): Promise<void> };
   directories: VolumeStepDeps["directories"] & { remove(uid: string): Promise<void> };
   networkError(): string | undefined;
@@ -65,10 +68,14 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
 
   const publish = (pod: Pod, runtime: PodRuntimeStatus, more: PublishOptions): PodStatus => {
     const { uid } = podReference(pod);
+    const previous = deps.statuses.get(uid);
+    const { containers } = runtime;
+    deps.probes.observe(pod, { phase: more.workerPhase, containers, told: previous ?? pod.status });
     const status = computePodStatus({
       pod,
       runtime,
-      previous: deps.statuses.get(uid),
+      previous,
+      readiness: deps.probes.verdictOf,
       waiting: failures.of(uid),
       hostIps: deps.hostIps(),
       now: deps.clock.now(),
@@ -120,6 +127,12 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
       }
     }
   };
+
+  // At once, whatever the pod's worker is busy with.
+  deps.probes.subscribe(({ pod, phase }) => {
+    const runtime = deps.cache.latest(podReference(pod).uid);
+    if (runtime !== undefined) publish(pod, runtime, { workerPhase: phase });
+  });
 
   return {
     async syncPod(work) {

@@ -13,11 +13,12 @@ import type { PodConfigs } from "./create-pod-configs.ts";
 import { createRuntimeMetrics } from "./metrics.ts";
 import { computePodActions } from "./plan/compute-pod-actions.ts";
 import { planContainerRemovals, planSandboxRemovals } from "./plan/container-removals.ts";
+import type { PlanInput } from "./plan/plan-input.ts";
 import type { ContainerToStart, PodActions } from "./pod-actions.ts";
 import type { PodFiles } from "./pod-files.ts";
 import type { PodRuntime, SyncOptions } from "./pod-runtime.ts";
 import type { PodRuntimeStatus } from "./pod-runtime-status.ts";
-import { removeContainer, removePod, removeSandbox } from "./remove-pod.ts";
+import { removeContainerAndLog, removePod, removeSandbox } from "./remove-pod.ts";
 import { type ContainerStarter, createContainerStarter, type RuntimeVolumeDeps } from "./start-container.ts";
 import type { StartFailure } from "./start-failure.ts";
 import { createStartLine } from "./start-line.ts";
@@ -35,6 +36,8 @@ export interface PodRuntimeDeps extends RuntimeHandlerDeps, RuntimeVolumeDeps {
   /** The image, or why it cannot be had. */
   ensureImage(pod: Pod, container: Container, signal: AbortSignal): Promise<PresentImage | StartFailure>;
   podFiles: Pick<PodFiles, "makeMounts">;
+  /** What the probes say of running containers. Default: they have started and are well. */
+  verdictOf?: PlanInput["verdictOf"];
   /** The node's addresses, primary first. */
   hostIps(): readonly string[];
   podLogsDirectory: string;
@@ -61,10 +64,10 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
       await stopPod(stopDeps, pod, status, { gracePeriodSeconds: undefined, signal });
       return;
     }
-    const stops = actions.containersToKill.map(async ({ id, message }) => {
+    const stops = actions.containersToKill.map(async ({ id, message, gracePeriodSeconds }) => {
       const container = status.containers.find((candidate) => candidate.id === id);
       if (container === undefined) return;
-      await stopContainer(stopDeps, { pod, status, container, message }, { gracePeriodSeconds: undefined, signal });
+      await stopContainer(stopDeps, { pod, status, container, message }, { gracePeriodSeconds, signal });
     });
     // All of them end before the next sync may begin.
     const ends = await Promise.allSettled(stops);
@@ -80,7 +83,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
       const { uid } = podReference(pod);
       const waitUntil = (container: Container, endedAt: number) =>
         backOff.waitUntil(backOffKey(uid, container), endedAt, now);
-      const actions = computePodActions({ pod, status, now, waitUntil, isSameContainer });
+      const actions = computePodActions({ pod, status, now, waitUntil, isSameContainer, verdictOf: deps.verdictOf });
       const failures = new Map<string, StartFailure>(
         actions.backingOff.map(({ container, until }) => [container.name, crashLoop(deps, pod, container, until)]),
       );
@@ -146,7 +149,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
       timeline.record(status, { type: "Warning", reason: "FailedRemoval", message });
     };
     for (const container of oldContainers) {
-      await removeContainer(removeDeps, status, container, signal).catch((error: unknown) => {
+      await removeContainerAndLog(removeDeps, status, container, signal).catch((error: unknown) => {
         say(`a dead container of ${container.name}`, error);
       });
     }

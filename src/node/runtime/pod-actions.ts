@@ -33,6 +33,8 @@ export interface ContainerToKill {
   name: string;
   /** Upstream's wording for the `Killing` event, e.g. `Container main definition changed, will be restarted`. */
   message: string;
+  /** Seconds, instead of the pod's own. */
+  gracePeriodSeconds?: number;
 }
 
 export interface ContainerToStart {

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { codeOf, runAll } from "../../base/errors.ts";
 import * as cri from "../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../cri/port.ts";
@@ -29,8 +30,39 @@ export async function removePod(deps: RemoveDeps, status: PodRuntimeStatus, sign
   await deps.files.remove(podLogDirectory(deps.podLogsDirectory, status));
 }
 
-/** Removes one stopped container and the flat link to its log; the log itself belongs to the pod. */
-export async function removeContainer(
+/**
+ * Removes one stopped container of a pod that lives on, with its log and what rotations have left of that. They go first:
+ * afterwards nobody would know them (upstream: removeContainerLog, pkg/kubelet/kuberuntime/kuberuntime_container.go).
+ */
+export async function removeContainerAndLog(
+  deps: RemoveDeps,
+  pod: { uid: string; name: string; namespace: string },
+  container: { id: string; name: string; logPath: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { files, podLogsDirectory } = deps;
+  const directory = posix.dirname(container.logPath);
+  if (directory === `${podLogDirectory(podLogsDirectory, pod)}/${container.name}`) {
+    const log = posix.basename(container.logPath);
+    const isOfLog = (name: string) => name === log || name.startsWith(`${log}.`);
+    for (const { name } of await listIfThere(files, directory)) {
+      if (isOfLog(name)) await files.remove(`${directory}/${name}`);
+    }
+  }
+  await removeContainer(deps, pod, container, signal);
+}
+
+async function listIfThere(files: Files, directory: string): Promise<Array<{ name: string }>> {
+  try {
+    return await files.list(directory);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** Removes one stopped container and the flat link to its log; the log itself goes with the pod's. */
+async function removeContainer(
   deps: RemoveDeps,
   pod: { uid: string; name: string; namespace: string },
   container: { id: string; name: string },

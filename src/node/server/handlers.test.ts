@@ -15,6 +15,7 @@ function createView(overrides: Partial<NodeView> = {}): NodeView {
     timeline: () => [{ ...record, at: Date.UTC(2026, 0, 1), firstAt: 0, count: 2 }],
     syncLoopError: () => undefined,
     metrics: async () => ({ contentType: "text/plain; version=0.0.4", text: "kubelet_running_pods 1\n" }),
+    statistics: { "/stats/summary": async ({ query }) => ({ status: 200, body: `summary ${query}` }) },
     ...overrides,
   };
 }
@@ -42,6 +43,8 @@ it.each<[keyof typeof handlers, string, number, string]>([
   ["readOnly", "/pods/", 200, list([pod])],
   ["readOnly", "/runningpods/", 200, list([])],
   ["readOnly", "/metrics", 200, "kubelet_running_pods 1\n"],
+  ["readOnly", "/stats/summary", 200, "summary "],
+  ["readOnly", "/stats", 404, "404 page not found\n"],
   ["readOnly", "/status", 404, "404 page not found\n"],
   ["socket", "/pods", 200, list([pod])],
   ["socket", "/healthz", 200, "ok"],

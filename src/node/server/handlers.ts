@@ -1,6 +1,6 @@
 import type { NodeCondition, Pod } from "../../api/gen/types.ts";
 import type { TimelineRecord } from "../../base/timeline.ts";
-import type { HttpHandler, ServedResponse } from "../../host/http-server.ts";
+import type { HttpHandler, ServedRequest, ServedResponse } from "../../host/http-server.ts";
 
 /** What the node tells about itself over HTTP. */
 export interface NodeView {
@@ -15,7 +15,12 @@ export interface NodeView {
   /** Why the sync loop counts as stuck; undefined when it turns. */
   syncLoopError(): string | undefined;
   metrics(): Promise<{ contentType: string; text: string }>;
+  /** Pages about what the node and its pods do and use, by path: `/stats/summary`, `/metrics/resource`, … */
+  statistics: Readonly<Record<string, StatisticsPage>>;
 }
+
+/** Only the node's own API tells when who asked has gone. */
+export type StatisticsPage = (request: ServedRequest & { readonly signal?: AbortSignal }) => Promise<ServedResponse>;
 
 /** `--healthz-port`, 10248: one path, for whoever restarts the node agent. */
 export function createHealthzHandler(view: NodeView): HttpHandler {
@@ -24,7 +29,7 @@ export function createHealthzHandler(view: NodeView): HttpHandler {
 
 /** `--read-only-port`, 10255: what may be known without asking who wants to know. */
 export function createReadOnlyHandler(view: NodeView): HttpHandler {
-  return route({
+  const own = route({
     "/healthz": () => healthz(view),
     "/healthz/ping": () => ok("ok"),
     "/healthz/syncloop": () => healthz(view),
@@ -37,6 +42,10 @@ export function createReadOnlyHandler(view: NodeView): HttpHandler {
       return { status: 200, contentType, body: text };
     },
   });
+  return async (request) => {
+    const page = Object.hasOwn(view.statistics, request.path) ? view.statistics[request.path] : undefined;
+    return await (page ?? own)(request);
+  };
 }
 
 /** The socket that `nodelet status` asks: all of the above and the node in one document. */

@@ -4,17 +4,18 @@ import { silentLog } from "../../base/log.ts";
 import type { SecureRequest } from "../../host/secure-server.ts";
 import type { Authenticate } from "./authenticate.ts";
 import type { Authorize, NodeAction } from "./authorize.ts";
-import { createNodeApi, type NodeApiOptions } from "./node-api.ts";
+import type { EndpointGates } from "./endpoint-gates.ts";
+import { createNodeApi } from "./node-api.ts";
 
 const user = { name: "bob", groups: [], extra: {} };
-const ALL: NodeApiOptions = { debuggingHandlers: true, systemLogHandler: true };
+const ALL: EndpointGates = { debuggingHandlers: true, systemLogHandler: true };
 
 interface World {
   authenticate?: Authenticate;
   /** Subresources that may be used. */
   allowed?: readonly string[];
   authorize?: Authorize;
-  options?: Partial<NodeApiOptions>;
+  options?: Partial<EndpointGates>;
   log?: Log;
   now?: () => number;
 }
@@ -30,6 +31,11 @@ function createWorld({ authenticate, allowed = [], authorize, options, log = sil
       },
       readOnly: ({ path }) => ({ status: path === "/pods" ? 200 : 404, body: `read-only ${path}` }),
       configz: () => '{"kubeletconfig":{}}',
+      endpoints: {
+        "/logs": () => ({ status: 200, body: "the node's logs" }),
+        "/exec": ({ path }) => ({ status: 200, body: `exec ${path}` }),
+        "/exec/a/longer": () => ({ status: 200, body: "the longer root" }),
+      },
       clock: { monotonic: now },
       log,
     },
@@ -43,6 +49,9 @@ function createWorld({ authenticate, allowed = [], authorize, options, log = sil
       authorization: undefined,
       peer: undefined,
       remoteAddress: "192.0.2.1",
+      header: () => undefined,
+      headers: () => ({}),
+      isUpgrade: false,
       signal,
     };
     return await handler(request);
@@ -82,20 +91,21 @@ it("does not take a failed question for a no", async () => {
 });
 
 const proxy = ["proxy", "stats", "log", "checkpoint", "metrics", "configz"];
-it.each<[string, Partial<NodeApiOptions>, number, RegExp]>([
+it.each<[string, Partial<EndpointGates>, number, RegExp]>([
   ["/configz", {}, 200, /^\{"kubeletconfig":\{\}\}$/],
   ["/configz", { debuggingHandlers: false }, 404, /^404 page not found$/m],
   ["/", {}, 404, /^404 page not found$/m],
   ["/nothing", {}, 404, /^404 page not found$/m],
   ["/podsx", {}, 404, /^404 page not found$/m],
-  ["/exec/a/b/c", {}, 501, /crictl exec/],
+  ["/exec/a/b/c", {}, 200, /^exec \/exec\/a\/b\/c$/],
+  ["/exec/a/longer/c", {}, 200, /^the longer root$/],
+  ["/execute", {}, 404, /^404 page not found$/m],
+  ["/debug/flags/v", {}, 501, /--v/],
   ["/exec/a/b/c", { debuggingHandlers: false }, 405, /^Debug endpoints are disabled\.$/m],
   ["/runningpods/", { debuggingHandlers: false }, 405, /^Debug endpoints are disabled\.$/m],
-  ["/containerLogs/a/b/c", {}, 501, /crictl logs/],
-  ["/logs/", {}, 501, /\/var\/log/],
+  ["/logs/", {}, 200, /^the node's logs$/],
   ["/logs/", { systemLogHandler: false }, 405, /^logs endpoint is disabled\.$/m],
-  ["/stats/summary", {}, 501, /crictl stats/],
-  ["/metrics/cadvisor", {}, 501, /crictl stats/],
+  ["/stats/", {}, 404, /^404 page not found$/m],
   ["/pods", { debuggingHandlers: false }, 200, /read-only/],
 ])("answers %s with %j: %i", async (path, options, status, body) => {
   const answer = await createWorld({ allowed: proxy, options }).ask(path);

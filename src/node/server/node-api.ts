@@ -2,11 +2,15 @@ import { type Clock, MINUTE } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { HttpHandler, ServedResponse } from "../../host/http-server.ts";
-import type { SecureHandler, SecureRequest, SecureResponse } from "../../host/secure-server.ts";
+import type { SecureAnswer, SecureHandler, SecureRequest } from "../../host/secure-server.ts";
 import type { Authenticate } from "./authenticate.ts";
 import type { Authorize } from "./authorize.ts";
+import { type EndpointGates, findClosed, isBeneath } from "./endpoint-gates.ts";
 import { computeRequestAttributes } from "./request-attributes.ts";
-import { findUnavailable, isUnavailable } from "./unavailable-endpoints.ts";
+import { findUnavailable } from "./unavailable-endpoints.ts";
+
+/** What serves a root of the API and all that is beneath it; whoever asks may do so. */
+export type NodeEndpoint = (request: SecureRequest) => Promise<SecureAnswer> | SecureAnswer;
 
 export interface NodeApiDeps {
   readonly authenticate: Authenticate;
@@ -15,15 +19,10 @@ export interface NodeApiDeps {
   readonly readOnly: HttpHandler;
   /** The JSON of `/configz`. */
   readonly configz: () => string;
+  /** By root (`/exec`, `/stats/summary`): the longest that a path is, or is beneath, serves it. */
+  readonly endpoints: Readonly<Record<string, NodeEndpoint>>;
   readonly clock: Pick<Clock, "monotonic">;
   readonly log: Log;
-}
-
-export interface NodeApiOptions {
-  /** `enableDebuggingHandlers`. */
-  readonly debuggingHandlers: boolean;
-  /** `enableSystemLogHandler`. */
-  readonly systemLogHandler: boolean;
 }
 
 /**
@@ -31,11 +30,12 @@ export interface NodeApiOptions {
  * pkg/kubelet/server/server.go, with its words). Whoever is refused loses the connection too: places are few. A path
  * that is nothing is answered as that to everybody, as there.
  */
-export function createNodeApi(deps: NodeApiDeps, options: NodeApiOptions): SecureHandler {
+export function createNodeApi(deps: NodeApiDeps, gates: EndpointGates): SecureHandler {
   const complain = createComplaints(deps);
-  const serve = createEndpoints(deps, options);
+  const find = createLookup(deps);
   return async (request) => {
-    if (!isKnown(request.path)) return NOT_FOUND;
+    const endpoint = find(request.path);
+    if (endpoint === undefined) return NOT_FOUND;
     const authentication = await deps.authenticate(request);
     if (authentication.kind === "refused") {
       const { reason } = authentication;
@@ -47,7 +47,9 @@ export function createNodeApi(deps: NodeApiDeps, options: NodeApiOptions): Secur
     for (const subresource of subresources) {
       const asked = `user=${user.name}, verb=${verb}, resource=nodes, subresource=${subresource}`;
       try {
-        if (await deps.authorize({ user, verb, subresource }, request.signal)) return await serve(request);
+        if (await deps.authorize({ user, verb, subresource }, request.signal)) {
+          return findClosed(request.path, gates) ?? (await endpoint(request));
+        }
       } catch (error) {
         if (request.signal.aborted) throw error;
         complain("Authorization error", { user: user.name, verb, subresource, error: messageOf(error) });
@@ -59,27 +61,20 @@ export function createNodeApi(deps: NodeApiDeps, options: NodeApiOptions): Secur
   };
 }
 
-function createEndpoints(
-  { readOnly, configz }: NodeApiDeps,
-  options: NodeApiOptions,
-): (request: SecureRequest) => Promise<SecureResponse> | SecureResponse {
-  const isDebugging = (path: string) => path === "/configz" || path.startsWith("/runningpods");
-  return (request) => {
-    const { path } = request;
-    const unavailable = findUnavailable(path, options);
-    if (unavailable !== undefined) return unavailable;
-    if (!options.debuggingHandlers && isDebugging(path)) {
-      return path === "/configz" ? NOT_FOUND : { status: 405, body: "Debug endpoints are disabled.\n" };
-    }
-    if (path !== "/configz") return readOnly(request);
-    return { status: 200, contentType: "application/json", body: configz() };
+/** Undefined for a path that is nothing. */
+function createLookup({ readOnly, configz, endpoints }: NodeApiDeps): (path: string) => NodeEndpoint | undefined {
+  const longestFirst = Object.entries(endpoints).sort(([one], [other]) => other.length - one.length);
+  return (path) => {
+    const found = longestFirst.find(([root]) => isBeneath(path, root));
+    if (found !== undefined) return found[1];
+    if (path === "/configz") return () => ({ status: 200, contentType: "application/json", body: configz() });
+    const unavailable = findUnavailable(path);
+    if (unavailable !== undefined) return () => unavailable;
+    return READ_ONLY.test(path) ? readOnly : undefined;
   };
 }
 
-/** Served by this node, or by others. */
-function isKnown(path: string): boolean {
-  return /^\/(configz|healthz(\/.*)?|pods\/?|runningpods\/?|metrics)$/.test(path) || isUnavailable(path);
-}
+const READ_ONLY = /^\/(healthz(\/.*)?|pods\/?|runningpods\/?|metrics)$/;
 
 const NOT_FOUND: ServedResponse = { status: 404, body: "404 page not found\n" };
 

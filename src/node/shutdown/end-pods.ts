@@ -13,12 +13,9 @@ export interface EndPodsDeps {
   readonly workers: Pick<PodWorkers, "state" | "states" | "update" | "untilFinished">;
 }
 
-const VERDICT: StatusOverride = {
-  phase: "Failed",
-  reason: "Terminated",
-  message: "Pod was terminated in response to imminent node shutdown.",
-  isDisruption: true,
-};
+const MESSAGE = "Pod was terminated in response to imminent node shutdown.";
+
+const VERDICT: StatusOverride = { phase: "Failed", reason: "Terminated", message: MESSAGE, disruption: MESSAGE };
 
 /**
  * Ends every pod, group by group: the next one's turn comes when all of this one have given back what they held, its

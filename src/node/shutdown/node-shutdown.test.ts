@@ -134,7 +134,7 @@ describe("the shutdown of the machine", () => {
     await host.clock.settle();
     host.logind.announce(true);
     await host.clock.settle();
-    const statusOverride = { phase: "Failed", reason: "Terminated", message: MESSAGE, isDisruption: true };
+    const statusOverride = { phase: "Failed", reason: "Terminated", message: MESSAGE, disruption: MESSAGE };
     expect(states.get("web")).toMatchObject({ phase: "terminating", statusOverride });
     finish("web");
   });

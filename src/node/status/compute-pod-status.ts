@@ -30,7 +30,7 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
     ...(statuses.ephemeral.length > 0 ? { ephemeralContainerStatuses: statuses.ephemeral } : {}),
   };
   const readyToStartContainers = computeSandboxChange(pod, runtime) === undefined;
-  const disruption = input.override?.isDisruption === true ? input.override.message : undefined;
+  const disruption = input.override?.disruption;
   const conditions = computePodConditions({ pod, status, published, readyToStartContainers, disruption, now });
   return { ...status, conditions };
 }

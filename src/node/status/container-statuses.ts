@@ -196,7 +196,7 @@ function withReadiness(input: PodStatusInput, subject: Subject, status: Containe
   const { container, kind, newest } = subject;
   if (kind === "ephemeral") return status;
   const isRunning = status.state?.running !== undefined && newest !== undefined;
-  const probed = isRunning ? (input.readiness?.(newest.id) ?? { started: true, ready: true }) : undefined;
+  const probed = isRunning ? (input.readiness?.(container, newest.id) ?? { started: true, ready: true }) : undefined;
   const started = probed?.started ?? false;
   if (kind === "init" && !isRestartableInitContainer(container)) {
     return { ...status, started, ready: status.state?.terminated?.exitCode === 0 };

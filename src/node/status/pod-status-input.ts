@@ -1,4 +1,4 @@
-import type { Pod, PodStatus } from "../../api/gen/types.ts";
+import type { Container, Pod, PodStatus } from "../../api/gen/types.ts";
 import type { PodRuntimeStatus } from "../runtime/pod-runtime-status.ts";
 
 /** Everything that a pod's status is computed from. */
@@ -19,8 +19,8 @@ export interface PodStatusInput {
   workerPhase: "syncing" | "terminating" | "terminated";
   /** The pod's runtime handler can make read-only what is mounted beneath a mount. Default false. */
   supportsRecursiveReadOnly?: boolean | undefined;
-  /** What the probes say of a running container, by its id in the runtime. Default: it has started and is ready. */
-  readiness?: ((containerId: string) => ContainerReadiness) | undefined;
+  /** What the probes say of a running container, with its id in the runtime. Default: it has started and is ready. */
+  readiness?: ((container: Container, containerId: string) => ContainerReadiness) | undefined;
   /** For a pod that was rejected, evicted or ran past its deadline. A phase that is already terminal stays. */
   override?: PodStatusOverride | undefined;
 }
@@ -42,6 +42,6 @@ interface PodStatusOverride {
   phase?: "Failed" | "Succeeded";
   reason: string;
   message: string;
-  /** The node ends the pod for its own sake. Default false. */
-  isDisruption?: boolean;
+  /** The node ends the pod for its own sake: what the condition DisruptionTarget says. */
+  disruption?: string;
 }

@@ -66,8 +66,8 @@ export interface StatusOverride {
   phase?: "Failed" | "Succeeded";
   reason: string;
   message: string;
-  /** The node ends the pod for its own sake: the pod's condition DisruptionTarget says so. Default false. */
-  isDisruption?: boolean;
+  /** The node ends the pod for its own sake: what the pod's condition DisruptionTarget says of it. Default: none. */
+  disruption?: string;
 }
 
 /** What the sync loop tells a worker. */

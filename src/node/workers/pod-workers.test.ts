@@ -67,6 +67,26 @@ describe("the pod workers", () => {
     expect([workers.state("b"), isOver]).toEqual([undefined, true]);
   });
 
+  it("tell when nothing of a pod runs any more, though it still holds something", async () => {
+    const { clock, syncer, workers, add, remove } = createRig();
+    const pod = makePod("a");
+    add(pod);
+    await clock.settle();
+    let hasStopped = false;
+    void workers.untilStopped(["a", "unknown"], new AbortController().signal).then(() => {
+      hasStopped = true;
+    });
+    remove(pod);
+    await clock.settle();
+    expect([workers.state("a")?.phase, hasStopped]).toEqual(["terminating", false]);
+    syncer
+      .open()
+      .find(({ what }) => what.includes("terminating"))
+      ?.succeed();
+    await clock.settle();
+    expect([workers.state("a")?.phase, hasStopped]).toEqual(["terminated", true]);
+  });
+
   it("stop telling when nobody waits any longer", async () => {
     const { clock, workers, add } = createRig();
     add(makePod("a"));

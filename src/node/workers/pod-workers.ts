@@ -20,6 +20,8 @@ export interface PodWorkers {
    * volumes too, is given back. Rejects with AbortedError when the signal fires.
    */
   untilFinished(uids: readonly string[], signal: AbortSignal): Promise<void>;
+  /** Resolves when nothing of these pods runs any more; what they held may not be given back yet. Rejects as the other. */
+  untilStopped(uids: readonly string[], signal: AbortSignal): Promise<void>;
   /** Stops all workers, leaves what they run running, and resolves when no work is in flight. */
   stop(): Promise<void>;
 }
@@ -38,11 +40,12 @@ export function createPodWorkers(deps: PodWorkersDeps, options: PodWorkerOptions
   const workers = new Map<string, PodWorker>();
   const states = new Map<string, PodState>();
   const staticOrder = createStaticStartOrder();
-  /** Called whenever a pod has finished. */
+  /** Called whenever a pod has stopped or finished. */
   const listeners = new Set<() => void>();
   let stopped = false;
 
   const isFinished = (uid: string) => (states.get(uid)?.phase ?? "finished") === "finished";
+  const isStopped = (uid: string) => isFinished(uid) || states.get(uid)?.phase === "terminated";
   const tell = () => {
     for (const listener of listeners) listener();
   };
@@ -67,8 +70,9 @@ export function createPodWorkers(deps: PodWorkersDeps, options: PodWorkerOptions
         onState: (state) => {
           states.set(uid, state);
           // From here on nothing of it runs, so the next static pod of its name may start.
-          if (state.phase === "terminated" || state.phase === "finished") leaveLine(state, uid);
-          if (state.phase === "finished") tell();
+          if (state.phase !== "terminated" && state.phase !== "finished") return;
+          leaveLine(state, uid);
+          tell();
         },
         onGone: (last) => {
           workers.delete(uid);
@@ -85,6 +89,22 @@ export function createPodWorkers(deps: PodWorkersDeps, options: PodWorkerOptions
     return worker;
   };
 
+  const untilAll = async (holds: (uid: string) => boolean, uids: readonly string[], signal: AbortSignal) => {
+    let check = () => {};
+    const held = new Promise<void>((resolve) => {
+      check = () => {
+        if (uids.every(holds)) resolve();
+      };
+      listeners.add(check);
+      check();
+    });
+    try {
+      await untilAborted(held, signal);
+    } finally {
+      listeners.delete(check);
+    }
+  };
+
   return {
     update(update) {
       if (stopped) return;
@@ -96,21 +116,8 @@ export function createPodWorkers(deps: PodWorkersDeps, options: PodWorkerOptions
     },
     state: (uid) => states.get(uid),
     states: () => states,
-    async untilFinished(uids, signal) {
-      let check = () => {};
-      const finished = new Promise<void>((resolve) => {
-        check = () => {
-          if (uids.every(isFinished)) resolve();
-        };
-        listeners.add(check);
-        check();
-      });
-      try {
-        await untilAborted(finished, signal);
-      } finally {
-        listeners.delete(check);
-      }
-    },
+    untilFinished: async (uids, signal) => await untilAll(isFinished, uids, signal),
+    untilStopped: async (uids, signal) => await untilAll(isStopped, uids, signal),
     async stop() {
       stopped = true;
       const ends = await Promise.allSettled([...workers.values()].map(async (worker) => await worker.stop()));

@@ -112,8 +112,10 @@ export async function createNodeOf<Cluster extends NodeCluster>(
   };
 
   const exec: ClusterNode["exec"] = async (name, cmd, container = "main") => {
-    const { containerStatuses = [], ephemeralContainerStatuses = [] } = (await read(name))?.status ?? {};
-    const found = [...containerStatuses, ...ephemeralContainerStatuses].find((status) => status.name === container);
+    const status = (await read(name))?.status ?? {};
+    const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status;
+    const statuses = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
+    const found = statuses.find((status) => status.name === container);
     const containerId = found?.containerID?.split("://")[1] ?? "";
     const request = { containerId, cmd: [...cmd], timeout: EXEC_TIMEOUT_SECONDS };
     const { stdout, stderr, exitCode } = await node.cri.runtime.execSync(request);

@@ -62,6 +62,7 @@ interface UserDeps {
   trace: Trace;
   /** Gives some pods limits. */
   growth: { dress(pod: Pod): Pod } | undefined;
+  probed: { dress(pod: Pod): Pod } | undefined;
   fail(invariant: string, message: string): void;
 }
 
@@ -73,7 +74,7 @@ const OBJECTS: ReadonlyArray<{ kind: ObjectKind; name: string }> = [
   ...CONFIG_MAPS.map((name) => ({ kind: "ConfigMap" as const, name })),
 ];
 
-export function createApiUser({ cluster, clock, trace, growth, fail }: UserDeps): ApiUser {
+export function createApiUser({ cluster, clock, trace, growth, probed, fail }: UserDeps): ApiUser {
   const { admin, dice, pods } = cluster;
   const current = new Map<string, string>();
   const ever = new Map<string, Set<string>>();
@@ -97,7 +98,8 @@ export function createApiUser({ cluster, clock, trace, growth, fail }: UserDeps)
   const create = async (name: string) => {
     const bare = randomApiPod(dice, name);
     const claiming = cluster.storage?.dress(bare) ?? bare;
-    const pod = growth?.dress(claiming) ?? claiming;
+    const growing = growth?.dress(claiming) ?? claiming;
+    const pod = probed?.dress(growing) ?? growing;
     const claims = (pod.spec?.volumes ?? []).flatMap(
       ({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [],
     );

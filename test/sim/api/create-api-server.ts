@@ -39,6 +39,12 @@ export async function createSimulatedApiServer(deps: { clock: Clock; seed: numbe
       metrics: createMetrics(),
       random: { number: () => random.next(), uuid },
       tokens: createTokenIssuer({ ...key, issuer: ISSUER, audiences: [ISSUER], now, randomId: uuid }),
+      nodes: {
+        callWeb: unused,
+        callUpgrade: unused,
+        resolveHost: unused,
+        identity: { certificatePem: "", keyPem: "" },
+      },
       certificates: {
         certificatePem: "",
         readRequest: unused,

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { AbortedError } from "../../../src/base/abort.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import type { ControlPlane } from "../../../src/control-plane/compose.ts";
@@ -104,6 +105,7 @@ function describeRequest(
     method,
     path: plainPath,
     query: new URLSearchParams(query),
+    rawQuery: query,
     header: (name) => headers[name] ?? [],
     headersBeginning: (prefix) => {
       return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith(prefix)));
@@ -111,7 +113,9 @@ function describeRequest(
     peer: user,
     remoteAddress: "127.0.0.1",
     signal,
+    isUpgrade: false,
     readBody: async () => Buffer.from(body === undefined ? "" : JSON.stringify(body)),
+    bodyStream: () => (body === undefined ? undefined : Readable.from([JSON.stringify(body)])),
   };
 }
 
@@ -124,6 +128,7 @@ function readSuccess({ method, path }: ApiRequest, { status, body }: WebAnswer):
 function bytesOf(body: WebAnswer["body"]): Buffer {
   if (typeof body === "string") return Buffer.from(body);
   if (Buffer.isBuffer(body)) return body;
-  if ("stream" in body) throw new Error("the control plane streams what should be one answer");
+  if ("stream" in body || "source" in body || "takeOver" in body)
+    throw new Error("the control plane streams what should be one answer");
   return Buffer.concat(body);
 }

@@ -10,7 +10,7 @@ import {
 import type { PodVersion } from "../api/api-pods.ts";
 import type { Cluster } from "../api/create-cluster.ts";
 import { isEndedByNode } from "../ended-by-node.ts";
-import { restartsAfterExit } from "../pod-script.ts";
+import { containersOf, restartsAfterExit } from "../pod-script.ts";
 import { short } from "../trace.ts";
 import type { World } from "../world.ts";
 import type { Check } from "./check.ts";
@@ -64,7 +64,8 @@ interface Comparison {
 }
 
 function findContainerRegression(world: World, { pod, was, is }: Comparison): string | undefined {
-  if (is === undefined) return "is not spoken of any more";
+  // Of a pod that is refused nothing is told but why: one may have run under the agent before.
+  if (is === undefined) return isEndedByNode(world, podUid(pod)) ? undefined : "is not spoken of any more";
   if (is.restartCount < was.restartCount) return `${was.restartCount} restarts, then ${is.restartCount}`;
   const isAnother = is.containerID !== undefined && is.containerID !== was.containerID;
   const ended = was.state?.terminated;
@@ -76,12 +77,15 @@ function findContainerRegression(world: World, { pod, was, is }: Comparison): st
   const stillRuns = world.cri.runningContainers().some(({ id }) => was.containerID?.endsWith(id) === true);
   if (!stillRuns) return undefined;
   if (is.state?.running === undefined || isAnother) return `runs, and is said to be ${JSON.stringify(is.state)}`;
-  return was.ready && !is.ready && !isEnding(world, pod) ? "runs, and is not ready any more" : undefined;
+  if (!was.ready || is.ready || isEnding(world, pod) || isFoundUnready(world, pod, was)) return undefined;
+  return "runs, and is not ready any more";
 }
 
 /** A static pod's mirror says what the runtime says as well. */
 function findAddressLoss(world: World, pod: Pod, { before, after }: { before: PodStatus; after: PodStatus }) {
   if (before.podIP === undefined || before.podIP === after.podIP || isMirrorPod(pod)) return undefined;
+  // As of its containers: of a pod that is refused nothing is told but why.
+  if (after.podIP === undefined && isEndedByNode(world, podUid(pod))) return undefined;
   const holder = world.cri
     .sandboxes()
     .find(({ config, ip, state }) => state === "ready" && config.metadata?.uid === podUid(pod) && ip === before.podIP);
@@ -104,4 +108,17 @@ function findUnreadiness(world: World, pod: Pod, { before, after }: { before: Po
   ];
   if (lasting.some(({ ready }) => !ready)) return undefined;
   return `all is ready, and the pod is not: ${JSON.stringify(readyOf(after))}`;
+}
+
+/**
+ * Its readiness probe has failed often enough. Of a static pod an agent that was started anew knows nothing from before,
+ * as upstream's: it is not ready until its first probe.
+ */
+function isFoundUnready({ probed }: World, pod: Pod, { name, containerID }: ContainerStatus): boolean {
+  const container = containersOf(pod).find((each) => each.name === name);
+  const probe = container?.readinessProbe;
+  const id = containerID?.split("://")[1];
+  if (isMirrorPod(pod) && (probe ?? container?.startupProbe) !== undefined) return true;
+  if (probed === undefined || probe === undefined || id === undefined) return false;
+  return probed.evidence(id, "readiness").failuresInARow >= (probe.failureThreshold ?? 3);
 }

@@ -61,8 +61,9 @@ export function createBackOffCheck(world: World): Check {
       );
   };
 
-  /** Another image has another back-off, which begins when the agent sees it. */
-  const isChanged = (uid: string) => world.user?.disturbed.has(uid) === true;
+  /** Another image has another back-off, which begins when the agent sees it; so has what a probe has ended. */
+  const isChanged = (uid: string) =>
+    world.user?.disturbed.has(uid) === true || world.probed?.disturbed.has(uid) === true;
 
   const created = (occurrence: FakeOccurrence) => {
     if (isChanged(occurrence.podUid)) return;

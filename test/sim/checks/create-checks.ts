@@ -16,6 +16,8 @@ import { createInitOrderCheck } from "./init-order.ts";
 import { createMonotonicStatusCheck } from "./monotonic-status.ts";
 import { createNeedlessStopCheck } from "./needless-stop.ts";
 import { createOwnershipCheck } from "./ownership.ts";
+import { createPreemptionCheck } from "./preemption.ts";
+import { createProbeEvidenceCheck } from "./probe-evidence.ts";
 import { createSecrecyCheck } from "./secrecy.ts";
 import { createTerminationCheck } from "./termination.ts";
 import { createVolumesCheck } from "./volumes.ts";
@@ -23,7 +25,7 @@ import { createWorkloadCheck } from "./workload.ts";
 
 /** Of a node with an API server, besides all others. */
 function createApiChecks(world: World): Check[] {
-  const { cluster, growth } = world;
+  const { cluster, growth, places } = world;
   if (cluster === undefined) return [];
   return [
     createApiStatusCheck(world, cluster),
@@ -31,6 +33,7 @@ function createApiChecks(world: World): Check[] {
     createApiReferencesCheck(world, cluster),
     createApiWorkloadCheck(world),
     ...(growth ? [createEvictionCheck(world, growth)] : []),
+    ...(places ? [createPreemptionCheck(world, places)] : []),
     ...(cluster.storage ? createStorageChecks(world, cluster, cluster.storage) : []),
   ];
 }
@@ -55,6 +58,7 @@ export function createChecks(world: World): Check[] {
     createBackOffCheck(world),
     createWorkloadCheck(world),
     createVolumesCheck(world),
+    ...(world.probed ? [createProbeEvidenceCheck(world, world.probed)] : []),
     ...createApiChecks(world),
   ];
 }

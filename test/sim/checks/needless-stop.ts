@@ -6,6 +6,7 @@ import { containersOf, restartsAfterExit } from "../pod-script.ts";
 import { short } from "../trace.ts";
 import type { World } from "../world.ts";
 import type { Check } from "./check.ts";
+import { isFoundDead } from "./probe-evidence.ts";
 import { readText } from "./read-text.ts";
 
 /** A container of a pod that is wanted and not done is never stopped; above all not because the node agent restarted. */
@@ -21,6 +22,14 @@ export function createNeedlessStopCheck(world: World): Check {
     const wantedSince = world.wanted.wantedSince(uid);
     const wasWanted = wantedSince !== undefined && wantedSince <= madeAt && world.wanted.uncertainAt(uid) < madeAt;
     if (isEndedByNode(world, uid)) return;
+    const { probed, interference } = world;
+    const spec = containersOf(pod).find(({ name }) => name === container.config.metadata?.name);
+    if (probed !== undefined && spec !== undefined && isFoundDead(probed, spec, container.id)) {
+      probed.disturbed.add(uid);
+      interference.endedContainers.add(container.id);
+      interference.pods.add(uid);
+      return;
+    }
     if (!wasWanted || isOutdated(pod, container) || isDone(pod, newestOf(world, sandbox.id))) return;
     const name = `${sandbox.config.metadata?.name}/${container.config.metadata?.name} ${short(container.id)}`;
     world.fail("what is wanted and runs is never stopped", name);

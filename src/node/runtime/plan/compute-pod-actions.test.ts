@@ -296,3 +296,93 @@ describe("a pod at its end", () => {
     expect(describeActions(plan(deleted, makeRuntimeStatus(["main exited:1"])))).toBe("kill nothing-left-to-run");
   });
 });
+
+describe("what the probes say", () => {
+  const failed = { livenessProbe: { terminationGracePeriodSeconds: 7 }, startupProbe: {} };
+  const probed = (shape: PodShape): Pod => {
+    const pod = makePod(shape);
+    const { initContainers = [], containers = [] } = pod.spec ?? {};
+    const withProbes = (all: typeof containers) => all.map((container) => ({ ...container, ...failed }));
+    return {
+      ...pod,
+      spec: { ...pod.spec, initContainers: withProbes(initContainers), containers: withProbes(containers) },
+    };
+  };
+  /** Verdicts by container: `waits` for one whose startup probe has not succeeded. */
+  const describeProbed = (
+    shape: PodShape,
+    names: string[],
+    verdicts: Record<string, "waits" | "startup" | "liveness">,
+  ) => {
+    const actions = plan(probed(shape), makeRuntimeStatus(names.map((name) => `${name} running`)), {
+      verdictOf({ name }) {
+        const found = verdicts[name];
+        const started = found === undefined || found === "liveness";
+        return { started, failed: found === "waits" ? undefined : found };
+      },
+    });
+    const kills = actions.containersToKill.map(({ message, gracePeriodSeconds = "its own" }) => {
+      return `${message} (${gracePeriodSeconds})`;
+    });
+    return [describeActions(actions), ...kills].join("; ");
+  };
+
+  test.each<[name: string, PodShape, string[], Record<string, "waits" | "startup" | "liveness">, string]>([
+    ["of a container that is well changes nothing", {}, ["main"], {}, ""],
+    ["of one that has not started yet neither", {}, ["main"], { main: "waits" }, ""],
+    [
+      "ends one that is dead, within the probe's grace period, and starts the next",
+      {},
+      ["main"],
+      { main: "liveness" },
+      "stop main-0; start main#1; Container main failed liveness probe, will be restarted (7)",
+    ],
+    [
+      "ends one that never started, within the pod's grace period where the probe has none",
+      { restartPolicy: "OnFailure" },
+      ["main"],
+      { main: "startup" },
+      "stop main-0; start main#1; Container main failed startup probe, will be restarted (its own)",
+    ],
+    [
+      "ends one that is not to be restarted, beside one that stays",
+      { restartPolicy: "Never", main: ["main", "other"] },
+      ["main", "other"],
+      { main: "liveness" },
+      "stop main-0; Container main failed liveness probe (7)",
+    ],
+    [
+      "ends a pod of which nothing stays",
+      { restartPolicy: "Never" },
+      ["main"],
+      { main: "liveness" },
+      "kill nothing-left-to-run",
+    ],
+    ["holds back what comes after a sidecar that has not started", { init: ["a*", "b"] }, ["a"], { a: "waits" }, ""],
+    ["holds back the main containers, too", { init: ["a*"] }, ["a"], { a: "waits" }, ""],
+    ["lets them go on when it has", { init: ["a*"] }, ["a"], {}, "start main#0"],
+    [
+      "restarts a sidecar that never started, and nothing comes after it",
+      { init: ["a*", "b"], restartPolicy: "Never" },
+      ["a"],
+      { a: "startup" },
+      "stop a-0; start a#1; Init container a failed startup probe (its own)",
+    ],
+    [
+      "restarts a sidecar that is dead, and what comes after it does not wait",
+      { init: ["a*"] },
+      ["a"],
+      { a: "liveness" },
+      "stop a-0; start a#1; start main#0; Init container a failed liveness probe (7)",
+    ],
+    [
+      "of a sidecar that starts again does not touch main containers",
+      { init: ["a*"] },
+      ["a", "main"],
+      { a: "waits" },
+      "",
+    ],
+  ])("%s", (_name, shape, running, verdicts, expected) => {
+    expect(describeProbed(shape, running, verdicts)).toBe(expected);
+  });
+});

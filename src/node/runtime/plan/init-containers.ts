@@ -2,7 +2,7 @@ import type { Container } from "../../../api/gen/types.ts";
 import { isRestartableInitContainer } from "../../../api/pods.ts";
 import type { ContainerToKill } from "../pod-actions.ts";
 import type { ContainerRuntimeStatus } from "../pod-runtime-status.ts";
-import { killUnknown, type PlanInput } from "./plan-input.ts";
+import { killFailed, killUnknown, type PlanInput, verdictIn } from "./plan-input.ts";
 import { hasInitContainerFailed, restartsAfter } from "./restart-policy.ts";
 
 interface InitPlan {
@@ -75,11 +75,22 @@ function stepFrontier(input: PlanInput, container: Container, last: ContainerRun
   return { passed: false, start: true };
 }
 
-/** A sidecar is restarted whatever the pod's policy says. */
+/**
+ * A sidecar is restarted whatever the pod's policy says. What comes after it waits for its startup probe, and not for what
+ * the liveness probe finds.
+ */
 function stepSidecar(input: PlanInput, container: Container, last: ContainerRuntimeStatus | undefined): Step {
   if (last?.state === "unknown") return { passed: false, start: true, kill: killUnknown(last, "Init container") };
   if (last?.state !== "running") return { passed: false, start: true };
-  if (input.isSameContainer(container, last.hash)) return { passed: true };
+  const { started, failed } = verdictIn(input, container, last.id);
+  const message = `Init container ${container.name} failed ${failed} probe`;
+  if (failed === "startup")
+    return { passed: false, start: true, kill: killFailed(container, last, { failed, message }) };
+  if (!started) return { passed: false };
+  if (input.isSameContainer(container, last.hash)) {
+    if (failed === undefined) return { passed: true };
+    return { passed: true, start: true, kill: killFailed(container, last, { failed, message }) };
+  }
   const kill = { id: last.id, name: last.name, message: `Init container ${container.name} definition changed` };
   return { passed: true, start: true, kill };
 }

@@ -1,8 +1,8 @@
 import type { Container } from "../../../api/gen/types.ts";
 import type { ContainerToKill } from "../pod-actions.ts";
 import { findContainer } from "../pod-runtime-status.ts";
-import { killUnknown, type PlanInput } from "./plan-input.ts";
-import { isStartDue } from "./restart-policy.ts";
+import { killFailed, killUnknown, type PlanInput, verdictIn } from "./plan-input.ts";
+import { isStartDue, restartsAfter } from "./restart-policy.ts";
 
 interface MainPlan {
   kill: ContainerToKill[];
@@ -11,7 +11,10 @@ interface MainPlan {
   kept: number;
 }
 
-/** For a pod that is initialised. A container whose definition changed is replaced, whatever the restart policy says. */
+/**
+ * For a pod that is initialised. A container whose definition changed is replaced, whatever the restart policy says; one
+ * that a probe has found dead is stopped, and replaced where the policy restarts what fails.
+ */
 export function planMainContainers(input: PlanInput): MainPlan {
   const plan: MainPlan = { kill: [], start: [], kept: 0 };
   for (const container of input.pod.spec?.containers ?? []) {
@@ -20,13 +23,23 @@ export function planMainContainers(input: PlanInput): MainPlan {
       if (!isStartDue({ pod: input.pod, container, kind: "main", last })) continue;
       if (last?.state === "unknown") plan.kill.push(killUnknown(last, "Container"));
       plan.start.push(container);
-    } else if (input.isSameContainer(container, last.hash)) {
-      plan.kept++;
-    } else {
+      continue;
+    }
+    if (!input.isSameContainer(container, last.hash)) {
       const message = `Container ${container.name} definition changed, will be restarted`;
       plan.kill.push({ id: last.id, name: last.name, message });
       plan.start.push(container);
+      continue;
     }
+    const { failed } = verdictIn(input, container, last.id);
+    if (failed === undefined) {
+      plan.kept++;
+      continue;
+    }
+    const restarts = restartsAfter(input.pod, true);
+    const message = `Container ${container.name} failed ${failed} probe${restarts ? ", will be restarted" : ""}`;
+    plan.kill.push(killFailed(container, last, { failed, message }));
+    if (restarts) plan.start.push(container);
   }
   return plan;
 }

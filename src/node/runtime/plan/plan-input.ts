@@ -1,5 +1,6 @@
 import type { Container, Pod } from "../../../api/gen/types.ts";
 import type { ContainerKind } from "../../../api/pods.ts";
+import type { ContainerVerdict } from "../../probes/container-probes.ts";
 import type { ContainerToKill, PodActions } from "../pod-actions.ts";
 import { type ContainerRuntimeStatus, findContainer, type PodRuntimeStatus } from "../pod-runtime-status.ts";
 
@@ -12,6 +13,29 @@ export interface PlanInput {
   waitUntil(container: Container, endedAt: number): number | undefined;
   /** Whether a running container was made from this definition, by the hash that was recorded with it. */
   isSameContainer(container: Container, recordedHash: string): boolean;
+  /** What the probes say of a running container. Default: it has started and is well. */
+  verdictOf?: ((container: Container, containerId: string) => PlannedVerdict) | undefined;
+}
+
+/** As much of a verdict as a plan heeds. */
+type PlannedVerdict = Pick<ContainerVerdict, "started" | "failed">;
+
+/** What the probes say of a running container. */
+export function verdictIn(input: PlanInput, container: Container, containerId: string): PlannedVerdict {
+  return input.verdictOf?.(container, containerId) ?? { started: true, failed: undefined };
+}
+
+/**
+ * A container that a probe has found dead is stopped within the probe's own grace period, where it has one (upstream:
+ * `setTerminationGracePeriod`, pkg/kubelet/kuberuntime/kuberuntime_container.go).
+ */
+export function killFailed(
+  container: Container,
+  { id, name }: ContainerRuntimeStatus,
+  { failed, message }: { failed: "startup" | "liveness"; message: string },
+): ContainerToKill {
+  const gracePeriodSeconds = container[`${failed}Probe`]?.terminationGracePeriodSeconds;
+  return { id, name, message, ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }) };
 }
 
 /** Puts a container that must start where it belongs: to be started, or waiting for its back-off. */

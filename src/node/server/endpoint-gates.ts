@@ -1,0 +1,37 @@
+import type { ServedResponse } from "../../host/http-server.ts";
+
+/** What of the node's API the configuration allows. */
+export interface EndpointGates {
+  /** `enableDebuggingHandlers`. */
+  readonly debuggingHandlers: boolean;
+  /** `enableSystemLogHandler`. */
+  readonly systemLogHandler: boolean;
+}
+
+/** The roots of `InstallDebuggingDisabledHandlers`, pkg/kubelet/server/server.go. */
+const DEBUGGING = [
+  "/run",
+  "/exec",
+  "/attach",
+  "/portForward",
+  "/containerLogs",
+  "/runningpods",
+  "/debug/pprof",
+  "/logs",
+] as const;
+
+/** What is answered, in upstream's words, where the configuration keeps a path closed; undefined where it is open. */
+export function findClosed(path: string, gates: EndpointGates): ServedResponse | undefined {
+  if (!gates.debuggingHandlers) {
+    if (isBeneath(path, "/configz")) return { status: 404, body: "404 page not found\n" };
+    if (DEBUGGING.some((root) => isBeneath(path, root)))
+      return { status: 405, body: "Debug endpoints are disabled.\n" };
+  }
+  if (!gates.systemLogHandler && isBeneath(path, "/logs")) return { status: 405, body: "logs endpoint is disabled.\n" };
+  return undefined;
+}
+
+/** The path is the root, or something below it. */
+export function isBeneath(path: string, root: string): boolean {
+  return path === root || path.startsWith(`${root}/`);
+}

@@ -1,0 +1,48 @@
+/** A page of metrics in Prometheus' text format, with the times of readings, which prom-client does not write. */
+export interface MetricFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: "counter" | "gauge";
+  readonly samples: readonly MetricSample[];
+}
+
+export interface MetricSample {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly value: number;
+  /** When it was read, milliseconds since the epoch; absent: when the page is. */
+  readonly at?: number;
+}
+
+export const METRIC_PAGE_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+/** Families without samples are left out, labels are in their order. */
+export function renderMetrics(families: readonly MetricFamily[]): string {
+  const lines: string[] = [];
+  for (const { name, help, type, samples } of families) {
+    if (samples.length === 0) continue;
+    lines.push(`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`);
+    for (const { labels = {}, value, at } of samples) {
+      lines.push(`${name}${renderLabels(labels)} ${renderValue(value)}${at === undefined ? "" : ` ${Math.round(at)}`}`);
+    }
+  }
+  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+}
+
+function renderLabels(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeValue(value)}"`);
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+}
+
+function renderValue(value: number): string {
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
+  return String(value);
+}
+
+function escapeHelp(text: string): string {
+  return text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+}
+
+function escapeValue(text: string): string {
+  return escapeHelp(text).replaceAll('"', '\\"');
+}
