@@ -14,6 +14,7 @@ import { createNodeRegistration, type NodeRegistration } from "./node-status/nod
 import { createInitialNodeOptions, createNodeStatusSettings } from "./node-status/node-settings.ts";
 import { computeNodeStatus } from "./node-status/node-status.ts";
 import { createNodeStatusReader, type VolumesOfNode } from "./node-status/node-status-reader.ts";
+import type { ReportedVolumes } from "./node-status/reported-volumes.ts";
 import { createPodNetwork } from "./runtime/pod-network.ts";
 import type { RuntimeHealth } from "./runtime/runtime-health.ts";
 import type { ShutdownNotice } from "./shutdown/shutdown-notice.ts";
@@ -84,7 +85,7 @@ export function composeNodeObject(deps: NodeObjectDeps, config: NodeAgentConfig)
     const storage = [csi.error()].filter((error) => error !== undefined);
     return [...deps.errors(), ...storage, ...deps.shutdown.errors()];
   };
-  const volumes = async () => await readVolumes(csiVolumes);
+  const volumes = async () => await readVolumes(csiVolumes, csi.reportedVolumes);
   const reader = createNodeStatusReader(
     { machine, log, runtime: health.runtime, images: images.images, errors, volumes },
     { settings: createNodeStatusSettings(config), rootDirectory },
@@ -144,11 +145,17 @@ export function composeNodeObject(deps: NodeObjectDeps, config: NodeAgentConfig)
 }
 
 /** Not told before it is known what an earlier agent left mounted: what is not named may be detached. */
-async function readVolumes(csiVolumes: CsiPlugin | undefined): Promise<VolumesOfNode | undefined> {
+async function readVolumes(
+  csiVolumes: CsiPlugin | undefined,
+  reported: Pick<ReportedVolumes, "telling">,
+): Promise<VolumesOfNode | undefined> {
   if (csiVolumes === undefined) return undefined;
   try {
     await csiVolumes.load();
-    return { volumesInUse: csiVolumes.volumesInUse(), volumesAttached: csiVolumes.volumesAttached() };
+    const volumesInUse = csiVolumes.volumesInUse();
+    // In one turn with the reading, so that no volume comes into use between the two.
+    reported.telling(volumesInUse);
+    return { volumesInUse, volumesAttached: csiVolumes.volumesAttached() };
   } catch {
     // The plugin says so itself, and tries again.
     return undefined;

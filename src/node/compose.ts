@@ -10,7 +10,7 @@ import { type ClusterParts, composeCluster } from "./compose-cluster.ts";
 import { composeEviction } from "./compose-eviction.ts";
 import { composeImageCollection } from "./compose-image-collection.ts";
 import { composePods } from "./compose-pods.ts";
-import { composeProbes, type ProbeParts } from "./compose-probes.ts";
+import { composeProbes } from "./compose-probes.ts";
 import { composeRuntime, type RuntimeParts } from "./compose-runtime.ts";
 import { composeShutdown } from "./compose-shutdown.ts";
 import { composeSources } from "./compose-sources.ts";
@@ -48,8 +48,6 @@ export interface NodeAgent {
   containerChanges: Pick<ContainerChanges, "subscribe">;
   /** Undefined without an API server. */
   ownNode: ClusterParts["ownNode"] | undefined;
-  /** What `/metrics/probes` tells. */
-  probeMetrics: Omit<ProbeParts, "probes">;
   /** What it keeps in memory of its pods, to be looked at: the simulator checks every change, and that nothing stays. */
   memory: NodeAgentMemory;
 }
@@ -138,7 +136,6 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     desired,
     containerChanges: runtime.containerChanges,
     ownNode: cluster?.ownNode,
-    probeMetrics,
     memory: { workers, statuses, cache, probes, references: cluster?.refs, deliveries: reporting },
     async run(signal) {
       await makeRootDirectories({ files: host.files, log }, config.rootDirectory);

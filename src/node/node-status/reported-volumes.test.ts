@@ -47,6 +47,38 @@ it("does not wait for what is known, but does again once it is known no longer",
   expect([again.is(), asked()]).toEqual(["waits", 1]);
 });
 
+it("waits for the next status while one that does not name the volume is on its way", async () => {
+  const { volumes, report, settle, asked } = createRig();
+  volumes.observe({ status: { volumesInUse: [A, B] } });
+  // A was unstaged, and the status is made; A comes into use again before that status has been written.
+  volumes.telling([B]);
+  const [again, named] = [report([A]), report([B])];
+  await settle();
+  expect([again.is(), named.is(), asked()]).toEqual(["waits", "reported", 1]);
+  volumes.observe({ status: { volumesInUse: [B] } });
+  await settle();
+  expect([again.is(), asked()]).toEqual(["waits", 2]);
+  volumes.telling([A, B]);
+  await settle();
+  expect(again.is()).toBe("waits");
+  volumes.observe({ status: { volumesInUse: [A, B] } });
+  await settle();
+  expect(again.is()).toBe("reported");
+});
+
+it("what a status that was not written did not name is known again once the node is seen to name it", async () => {
+  const { volumes, report, settle } = createRig();
+  volumes.observe({ status: { volumesInUse: [A] } });
+  volumes.telling([]);
+  const state = report([A]);
+  volumes.telling([A]);
+  await settle();
+  expect(state.is()).toBe("waits");
+  volumes.observe({ status: { volumesInUse: [A] } });
+  await settle();
+  expect(state.is()).toBe("reported");
+});
+
 it("an abort ends the wait", async () => {
   const { report, settle } = createRig();
   const controller = new AbortController();

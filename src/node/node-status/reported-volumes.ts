@@ -8,6 +8,11 @@ import { untilAborted } from "../../base/abort.ts";
 export interface ReportedVolumes {
   /** Resolves when the node's status names them all; asks for a report where it does not. */
   report(names: readonly string[], signal: AbortSignal): Promise<void>;
+  /**
+   * What the status that is being made names. The rest is known no longer from this moment on, not only when that status
+   * has been written: whoever takes a volume into use meanwhile has to wait for the next one.
+   */
+  telling(names: readonly string[]): void;
   /** The node object as it was last read or written. */
   observe(node: Node): void;
   /** Told when somebody waits for a report. */
@@ -27,6 +32,9 @@ export function createReportedVolumes(): ReportedVolumes {
         for (const listener of wanted) listener();
         await untilAborted(observed, signal);
       }
+    },
+    telling(names) {
+      known = new Set(names.filter((name) => known.has(name)));
     },
     observe({ status }) {
       known = new Set(status?.volumesInUse ?? []);
