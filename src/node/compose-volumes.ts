@@ -3,7 +3,7 @@ import type { Pod } from "../api/gen/types.ts";
 import { NODES, SECRETS } from "../api/kube-resource.ts";
 import { podReference } from "../api/pods.ts";
 import { SECOND } from "../base/clock.ts";
-import { createHangGuard } from "../base/hang-guard.ts";
+import { createHangGuard, type HangGuard } from "../base/hang-guard.ts";
 import type { Timeline } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
 import type { CsiParts } from "./compose-csi.ts";
@@ -38,6 +38,8 @@ export interface VolumeParts {
   subPaths: SubPaths;
   /** Those that storage drivers bring; undefined on a standalone node. */
   csi: CsiPlugin | undefined;
+  /** Knows of the calls that were given up on. */
+  guard: Pick<HangGuard, "overdue">;
   statistics: Pick<VolumeStatsParts, "setGauges" | "volumes" | "reports">;
   parts: readonly Part[];
 }
@@ -91,7 +93,7 @@ export function composeVolumes(deps: VolumePartsDeps, config: NodeAgentConfig): 
   const observed = plugins.map(statistics.observe);
   const volumes = createPodVolumes({ files, mounts, plugins: observed, claims, subPaths }, { rootDirectory });
   const parts = [...(csi ? [{ name: "volumes of storage drivers", run: csi.run }] : []), statistics.part];
-  return { volumes, subPaths, csi, statistics, parts };
+  return { volumes, subPaths, csi, guard, statistics, parts };
 }
 
 function composeClaims(

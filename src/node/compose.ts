@@ -61,6 +61,8 @@ export interface NodeAgentMemory {
   /** What is held for the API server's sake. */
   references: { podUids(): readonly string[] } | undefined;
   deliveries: { podUids(): readonly string[] } | undefined;
+  /** Calls of the machine that nobody waits for any longer, and nobody can end. */
+  storageCalls: RuntimeParts["volumes"]["guard"];
 }
 
 /** Builds the node agent bottom-up; reading it is reading the architecture. */
@@ -136,7 +138,15 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     desired,
     containerChanges: runtime.containerChanges,
     ownNode: cluster?.ownNode,
-    memory: { workers, statuses, cache, probes, references: cluster?.refs, deliveries: reporting },
+    memory: {
+      workers,
+      statuses,
+      cache,
+      probes,
+      references: cluster?.refs,
+      deliveries: reporting,
+      storageCalls: runtime.volumes.guard,
+    },
     async run(signal) {
       await makeRootDirectories({ files: host.files, log }, config.rootDirectory);
       const working = [

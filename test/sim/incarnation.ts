@@ -31,10 +31,15 @@ export interface Incarnation {
   readonly isDead: boolean;
   /** Ends the stream of container events with an error, if there is one. */
   breakEvents(): void;
-  /** Calls that have not settled. */
-  pendingCalls(): string[];
+  /** Those that have not settled. */
+  pendingCalls(): readonly PendingCall[];
   readonly pendingTimers: number;
-  /** A system call takes long, which nobody can end. */
+}
+
+/** A call of one of the doors. */
+export interface PendingCall {
+  readonly name: string;
+  /** A system call that takes long, which nobody can end. */
   readonly isHeldUp: boolean;
 }
 
@@ -52,10 +57,9 @@ export interface IncarnationDeps {
 
 export function createIncarnation(deps: IncarnationDeps): Incarnation {
   const { host, faults } = deps;
-  const pending = new Map<number, string>();
+  const pending = new Map<number, Mutable<PendingCall>>();
   const timers = new Set<Timer>();
   let calls = 0;
-  let heldUp = 0;
   let isDead = false;
   const death = new AbortController();
   let stream: AbortController | undefined;
@@ -80,7 +84,7 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
   };
 
   /** Lets a call through; where the process is dead before it or by its end, it never settles. */
-  const pass = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
+  const pass = async <T>(name: string, call: (own: Mutable<PendingCall>) => Promise<T>): Promise<T> => {
     if (isDead) return await never();
     const number = ++calls;
     const isCrashing = deps.crashPoint?.call === number;
@@ -88,9 +92,10 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
       deps.onCrashPoint(`before ${name}`);
       return await never();
     }
-    pending.set(number, name);
+    const own = { name, isHeldUp: false };
+    pending.set(number, own);
     try {
-      return await call();
+      return await call(own);
     } finally {
       if (isCrashing && !isDead) deps.onCrashPoint(`after ${name}`);
       if (isDead) await never();
@@ -112,11 +117,11 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
   const logind = gateMethods<Logind>(host.logind, (call, _parameters, make) => pass(call, make));
   const mounts = gateMethods<Mounts>(host.mounts, (operation, parameters, call) => {
     const path = mountTargetOf(parameters);
-    return pass(`${operation} ${path}`, async () => {
+    return pass(`${operation} ${path}`, async (own) => {
       const delayMs = faults.mountDelay(operation, path);
-      heldUp++;
+      own.isHeldUp = true;
       if (delayMs > 0) await faults.during(async () => await sleep(host.clock, delayMs));
-      heldUp--;
+      own.isHeldUp = false;
       // Killed meanwhile: a system call that is under way ends nevertheless.
       return await disturbed(operation, path, call);
     });
@@ -181,9 +186,6 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
     get pendingTimers() {
       return timers.size;
     },
-    get isHeldUp() {
-      return heldUp > 0;
-    },
   };
 }
 
@@ -201,6 +203,8 @@ function mountTargetOf([first, second]: readonly unknown[]): string {
 async function never(): Promise<never> {
   return await new Promise<never>(() => undefined);
 }
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 type Gate = (name: string, parameters: readonly unknown[], call: () => Promise<unknown>) => Promise<unknown>;
 

@@ -10,7 +10,7 @@ import { createNodeAgent, type NodeAgent } from "../../src/node/compose.ts";
 import type { PodStatuses } from "../../src/node/status/pod-statuses.ts";
 import type { Cluster } from "./api/create-cluster.ts";
 import { type Faults, isInjected } from "./faults.ts";
-import { type CrashPoint, createIncarnation, type Incarnation } from "./incarnation.ts";
+import { type CrashPoint, createIncarnation, type Incarnation, type PendingCall } from "./incarnation.ts";
 import { CRITICAL_PERIOD_MS, SHUTDOWN_PERIOD_MS } from "./machine-shutdown.ts";
 import { MANIFEST_DIRECTORY, NODE_NAME } from "./manifests.ts";
 import type { Trace } from "./trace.ts";
@@ -87,7 +87,7 @@ export function createSimulatedNode(deps: NodeDeps): SimulatedNode {
         if (!incarnation.isDead) deps.onPublished(published);
       });
       await own.agent.run(stopping.signal);
-      const left = listLeft(incarnation);
+      const left = listLeft(own);
       if (!incarnation.isDead && left.length > 0) deps.fail("a stopped agent leaves nothing", left.join(", "));
       trace.note(`node agent #${number} ended`);
     } catch (error) {
@@ -155,11 +155,11 @@ export function createSimulatedNode(deps: NodeDeps): SimulatedNode {
     });
     await clock.advance(0);
     for (let waitedMs = 0; !hasEnded && waitedMs < stopLimitMs; ) {
-      if (!own.incarnation.isHeldUp) waitedMs += 100;
+      if (listHeldUp(own).length === 0) waitedMs += 100;
       await clock.advance(100);
     }
     if (!hasEnded && !own.incarnation.isDead) {
-      deps.fail("a stopped agent ends", `after ${stopLimitMs} ms it still has ${listLeft(own.incarnation).join(", ")}`);
+      deps.fail("a stopped agent ends", `after ${stopLimitMs} ms it still has ${listLeft(own).join(", ")}`);
     }
     if (process === own) process = undefined;
     own.incarnation.kill();
@@ -179,9 +179,17 @@ export function createSimulatedNode(deps: NodeDeps): SimulatedNode {
   };
 }
 
-/** What the process has not ended. */
-function listLeft({ pendingTimers, pendingCalls }: Incarnation): string[] {
-  return [...(pendingTimers > 0 ? [`${pendingTimers} timers`] : []), ...pendingCalls()];
+/** What the process has not ended, and could have. */
+function listLeft(own: Process): string[] {
+  const { pendingTimers, pendingCalls } = own.incarnation;
+  const calls = [...pendingCalls().filter(({ isHeldUp }) => !isHeldUp), ...listHeldUp(own)];
+  return [...(pendingTimers > 0 ? [`${pendingTimers} timers`] : []), ...calls.map(({ name }) => name)];
+}
+
+/** System calls that it waits for. Those that it has given up on go on after its end, since nobody can end them. */
+function listHeldUp({ incarnation, agent }: Process): PendingCall[] {
+  const calls = incarnation.pendingCalls().filter(({ isHeldUp }) => isHeldUp);
+  return calls.length > (agent?.memory.storageCalls.overdue ?? 0) ? calls : [];
 }
 
 function createConfig({

@@ -59,4 +59,6 @@ export const REGRESSION_SEEDS: ReadonlyArray<readonly [seed: number, found: stri
   ...STANDALONE_SEEDS,
   ...SEEDS_WITHOUT_STORAGE,
   ...SEEDS_WITHOUT_GROWTH,
+  [3020, "the simulator's own: a mount that the agent had rightly given up on was taken for one left behind"],
+  [300003, "a volume was staged again while a status that no longer named it was on its way to the API server"],
 ];

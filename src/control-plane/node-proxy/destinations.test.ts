@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createDestinations } from "./destinations.ts";
 import { splitNameAndPort } from "./name-and-port.ts";
 import { isProxyable } from "./reachable-address.ts";
 import { rewriteLocation } from "./rewrite-location.ts";
@@ -46,5 +47,41 @@ describe("a redirect through a proxy", () => {
     ["", ""],
   ])("to %j leads to %j", (location, rewritten) => {
     expect(rewriteLocation(location, { prefix, hosts })).toBe(rewritten);
+  });
+});
+
+describe("a node that is proxied to", () => {
+  const node = {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: "n" },
+    status: { addresses: [{ type: "InternalIP", address: "10.0.0.1" }] },
+  };
+  const of = async (name: string, address = "10.0.0.1") => {
+    const destinations = createDestinations({
+      reader: { get: () => node },
+      localNode: { name: "n", address: "127.0.0.1" },
+      resolveHost: async () => await Promise.resolve([address]),
+      identity: { certificatePem: "certificate", keyPem: "key" },
+      random: () => 0,
+    });
+    const { scheme, host, port } = await destinations.ofNode({
+      name,
+      request: { signal: new AbortController().signal },
+    });
+    return `${scheme}://${host}:${port}`;
+  };
+
+  it.each([
+    ["n", "https://127.0.0.1:10250"],
+    ["n:10250", "https://127.0.0.1:10250"],
+    // The API server listens on loopback too, and whatever else this machine runs.
+    ["n:6443", "http://10.0.0.1:6443"],
+    ["https:n:2379", "https://10.0.0.1:2379"],
+    ["other", "https://10.0.0.1:10250"],
+  ])("as %s is reached at %s", async (name, at) => expect(await of(name)).toBe(at));
+
+  it("is not reached on loopback because somebody wrote so into its status", async () => {
+    await expect(of("other", "127.0.0.1")).rejects.toThrow("address not allowed");
   });
 });

@@ -9,7 +9,7 @@ import type { ConnectCall } from "../ports/connect.ts";
 import type { ConnectDeps } from "./connect-deps.ts";
 import { type NameAndPort, splitNameAndPort } from "./name-and-port.ts";
 import { nodeTls } from "./node-call.ts";
-import { findNode } from "./node-location.ts";
+import { findNode, type NodeLocation } from "./node-location.ts";
 import { findPod } from "./pod-container.ts";
 import { isProxyable } from "./reachable-address.ts";
 
@@ -26,14 +26,19 @@ export interface Destination {
 export interface Destinations {
   ofPod(call: ConnectCall): Destination;
   ofService(call: ConnectCall): Destination;
-  ofNode(call: ConnectCall): Promise<Destination>;
+  ofNode(
+    call: Pick<ConnectCall, "name"> & { readonly request: { readonly signal: AbortSignal } },
+  ): Promise<Destination>;
 }
+
+/** What of the ways to nodes and pods says where they lead. */
+type DestinationDeps = Pick<ConnectDeps, "reader" | "resolveHost" | "identity" | "localNode" | "random">;
 
 /** Pods show certificates of any kind, and kube-apiserver checks none. */
 const ANY_CERTIFICATE: CallTls = { ca: undefined };
 
 /** As `ResourceLocation` of pkg/registry/core/{pod,service,node}. */
-export function createDestinations(deps: ConnectDeps): Destinations {
+export function createDestinations(deps: DestinationDeps): Destinations {
   const { reader } = deps;
   return {
     ofPod({ namespace, name: id }) {
@@ -54,13 +59,21 @@ export function createDestinations(deps: ConnectDeps): Destinations {
     async ofNode({ name: id, request }) {
       const { scheme, name, port } = splitOf("node", id);
       const node = findNode(deps, name);
-      // What is meant for this API server alone is on loopback by its own choice.
-      if (name !== deps.localNode?.name) await refuseInnerHost(deps.resolveHost, node.host, request.signal);
-      if (port !== "" && port !== String(node.port)) return destination(scheme, node.host, port);
-      return { ...node, scheme: "https", tls: nodeTls(deps.identity) };
+      const isNodeApi = port === "" || port === String(node.port);
+      // A node's API may be on loopback by its own choice; what else listens there is nobody's business.
+      if (isNodeApi && name === deps.localNode?.name) return nodeApi(deps, node);
+      const told = findNode({ ...deps, localNode: undefined }, name);
+      await refuseInnerHost(deps.resolveHost, told.host, request.signal);
+      return isNodeApi ? nodeApi(deps, told) : destination(scheme, told.host, port);
     },
   };
 }
+
+const nodeApi = ({ identity }: DestinationDeps, node: NodeLocation): Destination => ({
+  ...node,
+  scheme: "https",
+  tls: nodeTls(identity),
+});
 
 function splitOf(kind: string, id: string): NameAndPort {
   const split = splitNameAndPort(id);
@@ -96,7 +109,7 @@ async function refuseInnerHost(resolveHost: ResolveHost, host: string, signal: A
 }
 
 /** Endpoints know ports by their names: which one a number means, the service says. */
-function portNameOf({ reader }: ConnectDeps, namespace: string, { name, port }: NameAndPort): string {
+function portNameOf({ reader }: DestinationDeps, namespace: string, { name, port }: NameAndPort): string {
   if (!/^[+-]?\d+$/.test(port)) return port;
   const object = reader.get({ resource: "services", namespace, name });
   if (object === undefined) throw notFoundError({ group: "", resource: "services" }, name);
@@ -115,7 +128,7 @@ interface WantedEndpoint {
 }
 
 /** One pod of the service, by chance: of any subset that has the port, the first from a random one on. */
-function findEndpoint(deps: ConnectDeps, { namespace, id, name, portName }: WantedEndpoint) {
+function findEndpoint(deps: DestinationDeps, { namespace, id, name, portName }: WantedEndpoint) {
   const object = deps.reader.get({ resource: "endpoints", namespace, name });
   // In upstream's words, which are the same for a service that is there and of which nobody wrote endpoints.
   if (object === undefined) throw notFoundError({ group: "", resource: "services" }, name);
@@ -136,7 +149,7 @@ const noEndpoints = (name: string) =>
 
 /** Of the subset's addresses those that are a pod's: anybody may write endpoints, and could point them anywhere. */
 function podAddresses(
-  { reader, random }: ConnectDeps,
+  { reader, random }: DestinationDeps,
   namespace: string,
   { addresses = [] }: EndpointSubset,
 ): string[] {

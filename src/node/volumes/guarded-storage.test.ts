@@ -18,18 +18,25 @@ it("a look at a server that does not answer ends with an error, and others are l
   expect(await files.stat("/srv/files/a")).toMatchObject({ type: "file" });
 });
 
-it("a part of a volume is not waited for either", async () => {
+it("a part of a volume is not waited for either, and is known of until it has ended", async () => {
   const host = createFakeHost();
   host.files.put("/vol/part/file", "");
   host.files.put("/pods/.keep", "");
-  let isHung = true;
-  host.mounts.intercept(async () => {
-    if (isHung) await new Promise<never>(() => undefined);
+  let answer: (() => void) | undefined;
+  const release = host.mounts.intercept(async ({ phase }) => {
+    if (phase === "before") await new Promise<void>((resolve) => (answer = resolve));
   });
-  const { mounts } = guardStorage(host, createHangGuard({ clock: host.clock, maxHung: 2 }));
+  const guard = createHangGuard({ clock: host.clock, maxHung: 2 });
+  const { mounts } = guardStorage(host, guard);
   const shown = mounts.bindBeneath({ root: "/vol", path: "part", target: "/pods/0" }).catch((error: Error) => error);
-  await host.clock.advance(30_000);
+  await host.clock.advance(29_999);
+  expect(guard.overdue).toBe(0);
+  await host.clock.advance(1);
   expect(await shown).toMatchObject({ code: "ETIMEDOUT" });
-  isHung = false;
+  expect(guard.overdue).toBe(1);
+  release();
   await expect(mounts.bindBeneath({ root: "/other", path: "x", target: "/pods/1" })).rejects.toThrow("ENOENT");
+  answer?.();
+  await host.clock.settle();
+  expect(guard.overdue).toBe(0);
 });

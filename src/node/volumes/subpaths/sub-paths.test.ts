@@ -201,6 +201,24 @@ describe("cleaning up", () => {
     expect(await files.stat(`${POD}/volume-subpaths`)).toBeUndefined();
   });
 
+  it("is not undone by a part that was to be shown before, and comes after it", async () => {
+    const { clock, files, mounts, subPaths, prepare, mounted } = await createRig();
+    let answer: () => void = () => undefined;
+    mounts.intercept(async ({ operation, phase }) => {
+      if (operation !== "bindBeneath" || phase !== "before") return;
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    });
+    const late = prepare();
+    await clock.settle();
+    await subPaths.cleanUp("uid-1");
+    answer();
+    expect(await late).toEqual(failed("create subPath directory"));
+    expect(mounted()).toEqual([]);
+    expect(await files.stat(`${POD}/volume-subpaths`)).toBeUndefined();
+  });
+
   it("goes on after a crash at any step", async () => {
     for (let survived = 0, over = false; !over; survived++) {
       const { files, mounts, subPaths, prepare, mounted } = await createRig();
