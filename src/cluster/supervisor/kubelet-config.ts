@@ -19,7 +19,8 @@ export interface NodeApiChoices {
 
 /**
  * The text of a KubeletConfiguration for a node that has nothing but its manifests directory. Swap and cgroup v1 are
- * accepted: this is whatever machine the user has.
+ * accepted: this is whatever machine the user has. Images stay when its disk fills: most were built or imported here, and
+ * nobody could pull them again.
  */
 export function computeKubeletConfig(options: StandaloneKubelet): string {
   const fields = {
@@ -33,6 +34,7 @@ export function computeKubeletConfig(options: StandaloneKubelet): string {
     ...computeServer(options.server),
     failSwapOn: false,
     failCgroupV1: false,
+    imageGCHighThresholdPercent: 100,
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   return `# Written by "nodelet up" at every start; changes are lost.\n${lines.join("\n")}\n`;

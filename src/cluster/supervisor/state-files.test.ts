@@ -29,6 +29,7 @@ describe("the node agent's configuration", () => {
       enableServer: false
       failSwapOn: false
       failCgroupV1: false
+      imageGCHighThresholdPercent: 100
       "
     `);
   });
