@@ -80,6 +80,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   const { probes, ...probeMetrics } = composeProbes({ ports, timeline, inbox, statuses });
   const runtime = composeRuntime({ ports, timeline, inbox, facts, probes, cluster, providers }, config);
   const { health, pleg, cache, runtimeError, errors } = runtime;
+  const { guard: storageCalls } = runtime.volumes;
   const sourceDeps = { host, log, emit: inbox.offerSnapshot, apiSource: cluster?.createSource };
   const { sources, names } = composeSources(sourceDeps, config);
   const desired = createDesiredPods({ clock, log, timeline }, { sources: names });
@@ -105,11 +106,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     reject: (pod, rejection) => reject({ clock, timeline, statuses }, pod, rejection),
     forget(uid) {
       statuses.remove(uid);
-      cache.forget(uid);
-      probes.forget(uid);
-      admission.forget(uid);
-      cluster?.refs.forget(uid);
-      reporting?.forget(uid);
+      for (const keeper of [cache, probes, admission, cluster?.refs, reporting]) keeper?.forget(uid);
     },
     collectDirectories: composeOrphanDirectories({ ports, runner, runtime }, config),
     runtimeError,
@@ -138,15 +135,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     desired,
     containerChanges: runtime.containerChanges,
     ownNode: cluster?.ownNode,
-    memory: {
-      workers,
-      statuses,
-      cache,
-      probes,
-      references: cluster?.refs,
-      deliveries: reporting,
-      storageCalls: runtime.volumes.guard,
-    },
+    memory: { workers, statuses, cache, probes, references: cluster?.refs, deliveries: reporting, storageCalls },
     async run(signal) {
       await makeRootDirectories({ files: host.files, log }, config.rootDirectory);
       const working = [

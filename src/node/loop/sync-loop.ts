@@ -172,9 +172,8 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
       }
       case "referenced":
       case "probed": {
-        const pod = desired.byUid(event.uid);
-        if (pod !== undefined && workers.state(event.uid)?.phase === "syncing")
-          workers.update({ type: "update", subject: { kind: "pod", pod } });
+        const pod = workers.state(event.uid)?.phase === "syncing" ? desired.byUid(event.uid) : undefined;
+        if (pod !== undefined) workers.update({ type: "update", subject: { kind: "pod", pod } });
         break;
       }
       case "decidable": {
