@@ -61,4 +61,5 @@ export const REGRESSION_SEEDS: ReadonlyArray<readonly [seed: number, found: stri
   ...SEEDS_WITHOUT_GROWTH,
   [3020, "the simulator's own: a mount that the agent had rightly given up on was taken for one left behind"],
   [300003, "a volume was staged again while a status that no longer named it was on its way to the API server"],
+  [700092, "a stop waited for a driver that did not answer NodeUnpublishVolume, as long as its deadline"],
 ];

@@ -68,7 +68,9 @@ function checkEnds({ clock, cri, cluster, node, wanted, fail }: World, elapsed: 
 }
 
 /** When the last container ended, in milliseconds since the epoch, less than a second too early; 0 where none did. */
-function endOf({ containerStatuses = [] }: PodStatus): number {
-  const ends = containerStatuses.map(({ state }) => parseTime(state?.terminated?.finishedAt ?? "") ?? 0);
+function endOf({ initContainerStatuses = [], containerStatuses = [] }: PodStatus): number {
+  const ends = [...initContainerStatuses, ...containerStatuses].map(
+    ({ state }) => parseTime(state?.terminated?.finishedAt ?? "") ?? 0,
+  );
   return Math.max(0, ...ends);
 }

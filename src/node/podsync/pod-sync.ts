@@ -46,7 +46,7 @@ export interface PodSyncDeps {
   };
   /** They follow what is read of the pod, and what they find goes into its status. */
   probes: Pick<PodProbes, "observe" | "verdictOf" | "subscribe">;
-  volumes: VolumeStepDeps["volumes"] & { tearDown(uid: string): Promise<void> };
+  volumes: VolumeStepDeps["volumes"] & { tearDown(uid: string, signal: AbortSignal): Promise<void> };
   directories: VolumeStepDeps["directories"] & { remove(uid: string): Promise<void> };
   networkError(): string | undefined;
   hostIps(): readonly string[];
@@ -189,7 +189,7 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
       if (subject.kind === "pod") publish(subject.pod, runtime, { workerPhase: "terminated" });
       failures.forget(reference.uid);
       const giveBack = async () => {
-        await deps.volumes.tearDown(reference.uid);
+        await deps.volumes.tearDown(reference.uid, signal);
         if (subject.kind === "pod") deps.statuses.terminate(subject.pod);
       };
       const remove = async () => {

@@ -24,8 +24,11 @@ export interface PodVolumes {
    * `VolumeError` that names every volume that cannot be had, when no work is left under way.
    */
   setUp(pod: Pod, signal?: AbortSignal): Promise<PodVolumeSetUp>;
-  /** Undoes what `setUp` made; host paths stay. Rejects, and removes nothing of it, where something is mounted still. */
-  tearDown(uid: string): Promise<void>;
+  /**
+   * Undoes what `setUp` made; host paths stay. Rejects, and removes nothing of it, where something is mounted still. The
+   * signal ends the wait for drivers that do not answer.
+   */
+  tearDown(uid: string, signal?: AbortSignal): Promise<void>;
 }
 
 /** Where the volumes of a pod are, or will be in a moment. */
@@ -94,14 +97,14 @@ export function createPodVolumes(deps: PodVolumesDeps, options: { rootDirectory:
       return { volumes: ready, finished };
     },
 
-    async tearDown(uid) {
+    async tearDown(uid, signal) {
       const directories = volumeDirectories(options.rootDirectory, uid);
       deps.claims?.forget?.(uid);
       for (const plugin of deps.plugins) plugin.forget?.(uid);
       // What is shown of a volume holds it.
       await deps.subPaths.cleanUp(uid);
       const places = await findPlaces(deps.files, directories);
-      const outcomes = await Promise.allSettled(places.map(async (place) => await tearDownPlace(deps, place)));
+      const outcomes = await Promise.allSettled(places.map(async (place) => await tearDownPlace(deps, place, signal)));
       const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
       throwJoined(failures, "volumes of the pod cannot be unmounted");
       for (const directory of [directories.notes, directories.devices, directories.volumes]) {
@@ -176,9 +179,13 @@ async function listDirectories(files: Files, directory: string): Promise<string[
   return (await files.list(directory)).filter(({ type }) => type === "directory").map(({ name }) => name);
 }
 
-async function tearDownPlace({ files, mounts, plugins }: PodVolumesDeps, place: FoundPlace): Promise<void> {
+async function tearDownPlace(
+  { files, mounts, plugins }: PodVolumesDeps,
+  place: FoundPlace,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const plugin = plugins.find(({ name }) => escapePluginName(name) === place.pluginDirectory);
-  if (plugin?.tearDown) return await plugin.tearDown(place);
+  if (plugin?.tearDown) return await plugin.tearDown(place, signal);
   // Of a plugin that we have not: another kubelet may have run here. Its data is not ours to remove.
   if (place.kind === "device") return;
   await mounts.unmount(place.path);

@@ -23,9 +23,9 @@ export interface VolumePlugin {
   setUp(request: VolumeRequest): Promise<VolumeSetUp>;
   /**
    * Undoes what a set-up, whole or not, left of one volume, whoever made it, and removes its directory. Absent for what
-   * leaves nothing in the pod's directory.
+   * leaves nothing in the pod's directory. After an abort it is half undone, and is called again.
    */
-  tearDown?(place: VolumePlace): Promise<void>;
+  tearDown?(place: VolumePlace, signal?: AbortSignal): Promise<void>;
   /** The pod is gone: nothing in memory needs to be kept of it. */
   forget?(podUid: string): void;
 }

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../../src/api/gen/types.ts";
+import { NODES } from "../../../src/api/kube-resource.ts";
 import { quantityMilliValue } from "../../../src/api/quantity.ts";
 import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
 import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { type ClusterNode, createClusterNode } from "./cluster-node.ts";
+import { settlesOn } from "./settles.ts";
 
 const SERVERS = await clusterServersUnderTest();
 const PLACES = 4;
@@ -22,7 +24,13 @@ describe.each(SERVERS)("a critical pod on a full node, on $name", (server) => {
   beforeAll(async () => {
     world = await createClusterNode({ server, configuration: { maxPods: PLACES } });
     await world.node.start(world.flags);
-    millicores = Number(quantityMilliValue((await world.nodeObject()).status?.allocatable?.["cpu"] ?? "0"));
+    const isTold = async () => {
+      const { items } = await world.api.list("/api/v1/nodes");
+      const allocatable = items.map((item) => NODES.read(item).status?.allocatable?.["cpu"] ?? "0");
+      millicores = Number(quantityMilliValue(allocatable[0] ?? "0"));
+      return millicores > 0;
+    };
+    await settlesOn(true, isTold, 20_000);
   });
   afterAll(async () => await world?.destroy());
 

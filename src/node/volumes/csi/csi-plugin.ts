@@ -51,9 +51,9 @@ export function createCsiPlugin(deps: CsiPluginDeps, options: CsiPluginOptions):
       const volume = await setUps.setUp(request);
       return { volume, finished: Promise.resolve() };
     },
-    async tearDown(place) {
+    async tearDown(place, signal) {
       setUps.mounted.delete(userKey(place.podUid, place.directoryName));
-      await tearDownVolume(parts, place);
+      await tearDownVolume(parts, place, signal);
     },
     forget: setUps.forget,
     load: devices.load,

@@ -55,7 +55,16 @@ export async function publishBlock(
 /** Takes the device from the pod. The link goes last, when nothing else is left (`onUnpublished`). */
 export async function unpublishBlock(
   deps: Pick<CsiPluginDeps, "drivers" | "files" | "mounts">,
-  { place, podUid, link, onUnpublished }: BlockUse & { readonly onUnpublished: () => void },
+  {
+    place,
+    podUid,
+    link,
+    onUnpublished,
+    signal,
+  }: BlockUse & {
+    readonly onUnpublished: () => void;
+    readonly signal?: AbortSignal;
+  },
   { driverName, volumeHandle }: VolumeData,
 ): Promise<void> {
   const { files, mounts } = deps;
@@ -65,7 +74,7 @@ export async function unpublishBlock(
   await mounts.unmount(mapPath);
   await files.remove(mapPath);
   const publishPath = `${place.publishDirectory}/${podUid}`;
-  await driver.node.unpublish({ volumeId: volumeHandle, targetPath: publishPath });
+  await driver.node.unpublish({ volumeId: volumeHandle, targetPath: publishPath }, signal && { signal });
   if (await mounts.isMountPoint(publishPath)) {
     throw pluginError(`blockMapper.unpublishVolumeForBlock: the driver has left something mounted at ${publishPath}`);
   }

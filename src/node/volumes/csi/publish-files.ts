@@ -81,6 +81,8 @@ export interface PodVolumeDirectory {
    * nobody comes here again.
    */
   onEmpty(): void;
+  /** Ends the wait for a driver that does not answer. */
+  readonly signal?: AbortSignal;
 }
 
 /** What the pod's directory says of the volume. Undefined: there was nothing but empty directories, and they are gone. */
@@ -99,7 +101,8 @@ export async function unpublishFiles(
   const driver = deps.drivers.get(driverName);
   if (driver === undefined) throw missingDriver("Unmounter.TearDownAt failed to get CSI client", driverName);
   const targetPath = targetPathIn(directory.path);
-  await driver.node.unpublish({ volumeId: volumeHandle, targetPath });
+  const { signal } = directory;
+  await driver.node.unpublish({ volumeId: volumeHandle, targetPath }, signal && { signal });
   await removePodVolume(deps, directory);
 }
 

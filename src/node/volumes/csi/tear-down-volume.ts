@@ -5,24 +5,31 @@ import { userKey, volumeKey } from "./devices.ts";
 import type { PluginParts } from "./plugin-parts.ts";
 import { STEPS } from "./prepare-device.ts";
 import { unpublishBlock } from "./publish-block.ts";
-import { readPodVolume, unpublishFiles } from "./publish-files.ts";
+import { type PodVolumeDirectory, readPodVolume, unpublishFiles } from "./publish-files.ts";
 import { readVolumeData } from "./volume-data.ts";
 
 /** Takes a volume from a pod, as the disk tells of it. What its device needs to be rid of is the sweep's. */
-export async function tearDownVolume(parts: PluginParts, place: VolumePlace): Promise<void> {
+export async function tearDownVolume(
+  parts: PluginParts,
+  place: VolumePlace,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const { devices } = parts;
   const specName = place.directoryName;
   await devices.load();
   const kind = place.kind === "device" ? "block" : "files";
-  const release = () => devices.release(userKey(place.podUid, specName));
+  const onEmpty = () => devices.release(userKey(place.podUid, specName));
+  const how = { onEmpty, ...(signal && { signal }) };
   await inStep(STEPS[kind].undo, { specName, kind }, async () => {
-    await (kind === "block" ? tearDownBlock(parts, place, release) : tearDownFiles(parts, place, release));
+    await (kind === "block" ? tearDownBlock(parts, place, how) : tearDownFiles(parts, place, how));
   });
-  release();
+  onEmpty();
 }
 
-async function tearDownFiles(parts: PluginParts, { path }: VolumePlace, onEmpty: () => void): Promise<void> {
-  const directory = { path, onEmpty };
+type TearDown = Omit<PodVolumeDirectory, "path">;
+
+async function tearDownFiles(parts: PluginParts, { path }: VolumePlace, how: TearDown): Promise<void> {
+  const directory = { path, ...how };
   const data = await readPodVolume(parts, directory);
   if (data === undefined) return;
   const key = volumeKey({ driverName: data.driverName, handle: data.volumeHandle });
@@ -32,7 +39,7 @@ async function tearDownFiles(parts: PluginParts, { path }: VolumePlace, onEmpty:
 async function tearDownBlock(
   parts: PluginParts,
   { podUid, directoryName, path }: VolumePlace,
-  onUnpublished: () => void,
+  { onEmpty: onUnpublished, ...call }: TearDown,
 ): Promise<void> {
   const { files, lock, paths } = parts;
   const place = paths.block(directoryName);
@@ -44,7 +51,10 @@ async function tearDownBlock(
     return;
   }
   const key = volumeKey({ driverName: data.driverName, handle: data.volumeHandle });
-  await lock.run(key, async () => await unpublishBlock(parts, { place, podUid, link: path, onUnpublished }, data));
+  await lock.run(
+    key,
+    async () => await unpublishBlock(parts, { place, podUid, link: path, onUnpublished, ...call }, data),
+  );
 }
 
 /** Without data, nobody knows which driver to ask. */

@@ -66,12 +66,12 @@ export function measurePlugin(plugin: VolumePlugin, deps: MeasuredPluginDeps): V
       }
     },
     ...(plugin.tearDown && {
-      async tearDown(place: VolumePlace) {
+      async tearDown(place: VolumePlace, signal?: AbortSignal) {
         const key = leavingKey(place.podUid, place.directoryName);
         const operationName = place.kind === "device" ? "unmap_volume" : "volume_unmount";
         const end = begin(leaving.get(key) ?? plugin.name, operationName);
         try {
-          await plugin.tearDown?.(place);
+          await plugin.tearDown?.(place, signal);
           end("success");
           leaving.delete(key);
         } catch (error) {
