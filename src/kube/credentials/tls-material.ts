@@ -78,10 +78,20 @@ function createContext({ ca, cert, key }: Pems): SecureContext {
 
 async function readPem(files: ConnectionFiles, what: string, pem: PemSource | undefined): Promise<string | undefined> {
   if (pem === undefined) return undefined;
-  if (pem.kind === "inline") return pem.pem;
+  const text = pem.kind === "inline" ? pem.pem : await readFile(files, what, pem.path);
+  // For TLS nothing is as good as not asked for: it would show no certificate, or believe all authorities of the web.
+  if (!text.includes("-----BEGIN ")) {
+    throw new Error(
+      `${what}${pem.kind === "inline" ? "" : ` ${pem.path}`} is not in PEM${text === "" ? ": it is empty" : ""}`,
+    );
+  }
+  return text;
+}
+
+async function readFile(files: ConnectionFiles, what: string, path: string): Promise<string> {
   try {
-    return (await files.read(pem.path, MAX_PEM_BYTES)).toString("utf8");
+    return (await files.read(path, MAX_PEM_BYTES)).toString("utf8");
   } catch (error) {
-    throw new Error(`${what} ${pem.path} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new Error(`${what} ${path} cannot be read: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -92,6 +92,35 @@ describe("a client certificate in a file", () => {
     expect(server.requests.map(({ peer }) => peer)).toEqual(["first", "first", "second"]);
   });
 
+  it("that is empty, as for a moment while it is written anew, is not used, and the last pair is", async () => {
+    const server = await world.serve(serveAll);
+    const [certificate, key] = [join(directory, "tls.crt"), join(directory, "tls.key")];
+    const first = await issue("first");
+    await writeFile(certificate, first.certificatePem);
+    await writeFile(key, first.keyPem);
+    const user = { clientCertificate: { certificate: file(certificate), key: file(key) } };
+    const client = await world.connect(server.url, { connection: { user }, transport: { idleTimeoutMs: 1 } });
+    await getNode(client);
+    await writeFile(certificate, "");
+    await until(() => server.openConnections === 0);
+    await getNode(client);
+    expect(server.requests.map(({ peer }) => peer)).toEqual(["first", "first"]);
+  });
+
+  it.each([
+    ["", "is not in PEM: it is empty"],
+    ["word", "is not in PEM"],
+  ])("of an authority that says %j believes nobody, and not everybody", async (text, why) => {
+    const server = await world.serve(serveAll);
+    const path = join(directory, "ca.crt");
+    await writeFile(path, text);
+    const client = await world.connect(server.url, { connection: { authority: file(path) } });
+    await expect(getNode(client)).rejects.toMatchObject({
+      code: "credentials",
+      message: expect.stringContaining(`certificate authority ${path} ${why}`),
+    });
+  });
+
   it("that is not there says so, and nothing is asked of the server", async () => {
     const server = await world.serve(serveAll);
     const missing = file(join(directory, "missing.pem"));
