@@ -69,7 +69,10 @@ describe("nodelet up, status and down, as a user runs them", () => {
     expect(stderr).toBe("");
     expect(code).toBe(0);
     expect(stdout).toMatch(/web-\S+ .*Running/);
-    expect(stdout).toMatch(/done-\S+ .*Completed|Succeeded/);
+    // It ends at once, but may be seen before it has.
+    expect(stdout).toMatch(/done-\S+ .*(Running|Completed)/);
+    const readDone = async () => (await readReport()).pods.find(({ metadata }) => metadata?.name?.startsWith("done-"));
+    await expect.poll(async () => (await readDone())?.status?.phase, { timeout: 20_000 }).toBe("Succeeded");
     web = await readWeb();
     expect(web).toMatchObject({ phase: "Running", restarts: 0 });
   });

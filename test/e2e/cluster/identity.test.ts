@@ -142,8 +142,8 @@ describe.each(SERVERS)("what pods are called and whom they can reach, on $name",
         async (answer) => await answer.text(),
         () => "",
       );
-    await settlesOn("hello\n", () => read(`${status?.podIP}:8080`));
-    await settlesOn("hello\n", () => read(`${status?.hostIP}:${hostPort}`));
+    await settlesOn("hello\n", () => read(`${status?.podIP}:8080`), 20_000);
+    await settlesOn("hello\n", () => read(`${status?.hostIP}:${hostPort}`), 20_000);
     expect(status?.hostIP).toBe(
       (await world.nodeObject()).status?.addresses?.find(({ type }) => type === "InternalIP")?.address,
     );
