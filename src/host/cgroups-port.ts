@@ -56,6 +56,22 @@ export interface CgroupMemory {
   readonly swapLimit: number | undefined;
 }
 
+/** Of a cgroup that holds nothing. */
+export const NO_CGROUP_MEMORY: CgroupMemory = {
+  usage: 0,
+  workingSet: 0,
+  rss: 0,
+  cache: 0,
+  mappedFile: 0,
+  activeFile: 0,
+  inactiveFile: 0,
+  swap: 0,
+  pageFaults: 0,
+  majorPageFaults: 0,
+  limit: undefined,
+  swapLimit: undefined,
+};
+
 /** Of each resource that is watched. */
 export interface CgroupPressure {
   readonly cpu?: Pressure;

@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import { isAbort } from "../../base/abort.ts";
 import { messageOf } from "../../base/errors.ts";
+import { formatHttpHead } from "../../host/http-head.ts";
 import { type CallUpgrade, joinStreams, type UpgradeCall, type UpgradeResult } from "../../host/upgrade-call.ts";
 import type { CallTls } from "../../host/web-call.ts";
 import type { WebAnswer, WebRequest } from "../../host/web-server.ts";
@@ -37,17 +38,10 @@ export async function forwardUpgrade(
   backend.on("error", () => undefined);
   signal.addEventListener("abort", () => backend.destroy(), { once: true });
   const takeOver = async (socket: Duplex) => {
-    socket.write(formatHead(agreed));
+    socket.write(formatHttpHead(101, agreed));
     await joinStreams(socket, backend, {}, signal);
   };
   return { status: 101, headers: {}, body: { takeOver } };
-}
-
-function formatHead(headers: Readonly<Record<string, string | readonly string[]>>): string {
-  const lines = Object.entries(headers).flatMap(([name, values]) =>
-    [values].flat().map((value) => `${name}: ${value}`),
-  );
-  return ["HTTP/1.1 101 Switching Protocols", ...lines, "", ""].join("\r\n");
 }
 
 /** As `CallUpgrade` says it. */

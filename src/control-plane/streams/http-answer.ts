@@ -1,4 +1,4 @@
-import { STATUS_CODES } from "node:http";
+import { formatHttpHead } from "../../host/http-head.ts";
 
 /** An answer of HTTP/1.1 after which the connection ends; with a text for its body, as Go's `http.Error` writes one. */
 export function formatAnswer(status: number, headers: Readonly<Record<string, string>>, text: string): string {
@@ -9,8 +9,5 @@ export function formatAnswer(status: number, headers: Readonly<Record<string, st
 
 /** What comes before a body that ends with the connection, or has a length among its headers. */
 export function formatHead(status: number, headers: Readonly<Record<string, string | readonly string[]>>): string {
-  const lines = Object.entries({ ...headers, connection: "close" }).flatMap(([name, values]) =>
-    [values].flat().map((value) => `${name}: ${value}`),
-  );
-  return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`, ...lines, "", ""].join("\r\n");
+  return formatHttpHead(status, { ...headers, connection: "close" });
 }

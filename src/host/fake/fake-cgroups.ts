@@ -1,4 +1,4 @@
-import type { CgroupMemory, Cgroups, CgroupUsage } from "../cgroups-port.ts";
+import { type CgroupMemory, type Cgroups, type CgroupUsage, NO_CGROUP_MEMORY } from "../cgroups-port.ts";
 
 /** Cgroups that a test makes and changes. */
 export interface FakeCgroups extends Cgroups {
@@ -16,21 +16,6 @@ export interface FakeUsage extends Partial<Omit<CgroupUsage, "memory">> {
   readonly memory?: Partial<CgroupMemory> | undefined;
 }
 
-const NO_MEMORY: CgroupMemory = {
-  usage: 0,
-  workingSet: 0,
-  rss: 0,
-  cache: 0,
-  mappedFile: 0,
-  activeFile: 0,
-  inactiveFile: 0,
-  swap: 0,
-  pageFaults: 0,
-  majorPageFaults: 0,
-  limit: undefined,
-  swapLimit: undefined,
-};
-
 /** There is only the root at first. */
 export function createFakeCgroups(): FakeCgroups {
   const usages = new Map<string, CgroupUsage>();
@@ -42,7 +27,7 @@ export function createFakeCgroups(): FakeCgroups {
     },
     set(path, { memory, ...rest }) {
       const none = { cpu: { usageNanoseconds: 0, userNanoseconds: 0, systemNanoseconds: 0 }, pids: [], pressure: {} };
-      usages.set(path, { ...none, details: undefined, ...rest, memory: { ...NO_MEMORY, ...memory } });
+      usages.set(path, { ...none, details: undefined, ...rest, memory: { ...NO_CGROUP_MEMORY, ...memory } });
     },
     delete: (path) => void usages.delete(path),
     async find(ids) {

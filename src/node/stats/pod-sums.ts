@@ -1,4 +1,4 @@
-import type { CgroupMemory } from "../../host/cgroups-port.ts";
+import { type CgroupMemory, NO_CGROUP_MEMORY } from "../../host/cgroups-port.ts";
 import type { MeasuredCgroup, PodUsage } from "./usage-snapshot.ts";
 
 /**
@@ -28,7 +28,7 @@ export function sumOfPod({ sandbox, containers, cpuTotal, createdAt }: PodUsage)
 /** All pods as one; of processors their rate alone, because the counters of pods go away with them. */
 export function sumOfPods(pods: readonly PodUsage[], at: number): MeasuredCgroup {
   const sums = pods.map(sumOfPod);
-  const memory = addMemory(sums) ?? NO_MEMORY;
+  const memory = addMemory(sums) ?? NO_CGROUP_MEMORY;
   return {
     at,
     cpuRate: sums.length === 0 ? 0 : addRates(sums),
@@ -41,21 +41,6 @@ export function sumOfPods(pods: readonly PodUsage[], at: number): MeasuredCgroup
     },
   };
 }
-
-const NO_MEMORY: CgroupMemory = {
-  usage: 0,
-  workingSet: 0,
-  rss: 0,
-  cache: 0,
-  mappedFile: 0,
-  activeFile: 0,
-  inactiveFile: 0,
-  swap: 0,
-  pageFaults: 0,
-  majorPageFaults: 0,
-  limit: undefined,
-  swapLimit: undefined,
-};
 
 function addMemory(members: readonly MeasuredCgroup[]): CgroupMemory | undefined {
   const all = members.map(({ usage }) => usage.memory).filter((memory) => memory !== undefined);

@@ -3,6 +3,7 @@ import { aborted } from "../../base/abort.ts";
 import { type Clock, SECOND } from "../../base/clock.ts";
 import { CodedError } from "../../base/errors.ts";
 import { endsInTime, withDeadline } from "../../base/time-limit.ts";
+import { formatHttpHead } from "../../host/http-head.ts";
 import type { AnswerWriter, SecureAnswer, SecureRequest, SecureResponse } from "../../host/secure-server.ts";
 import { type CallUpgrade, joinStreams, type UpgradeResult } from "../../host/upgrade-call.ts";
 import { answerOf, TOO_MANY } from "./stream-failure.ts";
@@ -46,7 +47,7 @@ export function createStreamProxy(deps: StreamProxyDeps, options: StreamProxyOpt
   let places = maxStreams;
 
   const join = async (client: Duplex, { headers, socket }: Upgraded): Promise<void> => {
-    client.write(headOf(headers));
+    client.write(formatHttpHead(101, headers));
     const over = joinStreams(client, socket, idle, stopping.signal).finally(() => {
       places++;
       streams.delete(over);
@@ -111,13 +112,6 @@ function computeForwardedHeaders(request: SecureRequest): Record<string, string[
   const headers = Object.fromEntries(kept);
   const client = request.remoteAddress.replace(/^::ffff:/, "");
   return { ...headers, "x-forwarded-for": [[...(headers["x-forwarded-for"] ?? []), client].join(", ")] };
-}
-
-function headOf(headers: Upgraded["headers"]): string {
-  const lines = Object.entries(headers).flatMap(([name, value]) =>
-    (typeof value === "string" ? [value] : value).map((one) => `${name}: ${one}\r\n`),
-  );
-  return `HTTP/1.1 101 Switching Protocols\r\n${lines.join("")}\r\n`;
 }
 
 /** Of a connection, not of an answer. */
