@@ -50,6 +50,7 @@ export async function readWalFrames(path: string, pageBytes: number): Promise<Wa
 /**
  * Of frames that SQLite did not take: whether some had been acknowledged. A transaction is begun when the one before is
  * on disk, so a torn write is part of the last one. Anything after the end of a transaction means that more is gone.
+ * An end that damage forged counts too: a loss told of in vain costs some revisions, one kept secret gives them twice.
  */
 export function isAcknowledgedLost({ ends }: WalFrames, taken: number): boolean {
   const lost = ends.slice(taken);

@@ -71,12 +71,16 @@ function addTear(path: string, content: Buffer, end: number, random: Random): Te
   return "added";
 }
 
-/** Cut somewhere, or with noise somewhere. */
+/**
+ * Cut somewhere, or with noise somewhere, within one frame: noise that ends in the next one's header, just before its
+ * salt, would forge the end of a transaction, and the journal rightly tells of a loss where it cannot know better.
+ */
 function breakAfter(path: string, start: number, random: Random): Tear {
   const { size } = statSync(path);
   const at = start + Math.floor(random.next() * (size - start));
+  const frameEnd = at + FRAME - ((at - HEADER) % FRAME);
   if (random.next() < 0.5) truncateSync(path, at);
-  else writeAt(path, at, randomBytes(Math.min(64, size - at), random));
+  else writeAt(path, at, randomBytes(Math.min(64, size - at, frameEnd - at), random));
   return "broken";
 }
 
