@@ -1,7 +1,10 @@
 import { defineConfig } from "vitest/config";
 
+/** Against waiting for ever: what is waited for comes within milliseconds, unless the machine is busy with other things. */
+const POLL_TIMEOUT_MS = 20_000;
+
 const project = (name: string, include: string[], extra: object = {}) => ({
-  test: { name, include, environment: "node" as const, ...extra },
+  test: { name, include, environment: "node" as const, expect: { poll: { timeout: POLL_TIMEOUT_MS } }, ...extra },
 });
 
 /** Against hanging only: a property of hundreds of runs takes a second, and ten times as long on a machine that is busy. */

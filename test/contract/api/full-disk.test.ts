@@ -127,7 +127,7 @@ describe.skipIf(!mayMount())("a control plane whose disk is full (needs root wit
     const api = await start(copy);
     expect(await fillers(api)).toEqual([...acknowledged].sort());
     remount(copy, `size=${LARGE}`);
-    await vi.waitFor(async () => expect(await write(api, "after")).toMatchObject({ status: 201 }));
+    await vi.waitFor(async () => expect(await write(api, "after")).toMatchObject({ status: 201 }), { timeout: 20_000 });
   });
 
   it("deletes when somebody else's file filled the disk, and that file is gone", async () => {

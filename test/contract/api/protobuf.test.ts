@@ -55,12 +55,15 @@ describe.each(apiServersUnderTest())("protobuf, on $name", (candidate) => {
     expect(made).toMatchObject({ status: 201, type: PROTOBUF, object: { kind } });
     const name = isKubeObject(made.object) ? made.object.metadata.name : undefined;
     // Of some kinds a controller writes a status in between.
-    await vi.waitFor(async () => {
-      const { bytes } = await call("GET", `${path}/${name}`);
-      const inJson = await server.admin.object("GET", `${path}/${name}`);
-      expect(inJson).toMatchObject(object);
-      expectSame(bytes, encodeProtobuf({ ...inJson }));
-    });
+    await vi.waitFor(
+      async () => {
+        const { bytes } = await call("GET", `${path}/${name}`);
+        const inJson = await server.admin.object("GET", `${path}/${name}`);
+        expect(inJson).toMatchObject(object);
+        expectSame(bytes, encodeProtobuf({ ...inJson }));
+      },
+      { timeout: 20_000 },
+    );
   });
 
   it("gives lists, and pages of them", async () => {

@@ -84,9 +84,12 @@ describe("an informer", () => {
     await change("after", { step: "1" }, KEPT);
     await change("before", { step: "1" }, KEPT);
     await remove("after");
-    await vi.waitFor(() => {
-      expect(told).toEqual(["add before 0", "add after 0", "update after 1", "update before 1", "delete after 1"]);
-    });
+    await vi.waitFor(
+      () => {
+        expect(told).toEqual(["add before 0", "add after 0", "update after 1", "update before 1", "delete after 1"]);
+      },
+      { timeout: 20_000 },
+    );
   });
 
   it("sees only what its selector selects: what ceases to match is deleted for it, what begins to is added", async () => {
@@ -97,7 +100,9 @@ describe("an informer", () => {
     await create("joins");
     await change("leaves", { step: "1" });
     await change("joins", { step: "1" }, KEPT);
-    await vi.waitFor(() => expect(told).toEqual(["add leaves 0", "delete leaves 0", "add joins 1"]));
+    await vi.waitFor(() => expect(told).toEqual(["add leaves 0", "delete leaves 0", "add joins 1"]), {
+      timeout: 20_000,
+    });
     expect(informer.list().map(({ metadata }) => metadata?.name)).toEqual(["joins"]);
   });
 
@@ -129,7 +134,7 @@ describe("an informer", () => {
     await cluster.apply(website("home", { html: "" }));
     const patch = [{ op: "add", path: "/status", value: { ready: true } }];
     await custom.patchNamespacedCustomObjectStatus({ ...target, name: "home", body: patch });
-    await vi.waitFor(() => expect(seen).toHaveLength(2));
+    await vi.waitFor(() => expect(seen).toHaveLength(2), { timeout: 20_000 });
     expect(seen).toMatchObject([{ spec: { html: "", replicas: 1 } }, { spec: { html: "" }, status: { ready: true } }]);
   });
 });
@@ -147,15 +152,18 @@ describe("an informer whose connection breaks", () => {
     await create("b", KEPT);
     const { informer, told, failed, listed } = await follow(proxy.url);
     proxy.cut();
-    await vi.waitFor(() => expect(failed).toHaveLength(1));
+    await vi.waitFor(() => expect(failed).toHaveLength(1), { timeout: 20_000 });
     await change("a", { step: "1" }, KEPT);
     await remove("b");
     await create("c", KEPT);
     proxy.mend();
     await informer.start();
-    await vi.waitFor(() => {
-      expect(told).toEqual(["add a 0", "add b 0", "update a 1", "delete b 0", "add c 0"]);
-    });
+    await vi.waitFor(
+      () => {
+        expect(told).toEqual(["add a 0", "add b 0", "update a 1", "delete b 0", "add c 0"]);
+      },
+      { timeout: 20_000 },
+    );
     expect(listed).toHaveBeenCalledTimes(1);
   });
 
@@ -165,18 +173,21 @@ describe("an informer whose connection breaks", () => {
     await create("b", KEPT);
     const { informer, told, failed, listed } = await follow(proxy.url);
     proxy.cut();
-    await vi.waitFor(() => expect(failed).toHaveLength(1));
+    await vi.waitFor(() => expect(failed).toHaveLength(1), { timeout: 20_000 });
     await change("a", { step: "1" }, KEPT);
     await remove("b");
     await create("c", KEPT);
     await pushOutOfHistory();
     proxy.mend();
     await informer.start();
-    await vi.waitFor(() => {
-      expect(new Set(told)).toEqual(new Set(["add a 0", "add b 0", "update a 1", "delete b 0", "add c 0"]));
-    });
+    await vi.waitFor(
+      () => {
+        expect(new Set(told)).toEqual(new Set(["add a 0", "add b 0", "update a 1", "delete b 0", "add c 0"]));
+      },
+      { timeout: 20_000 },
+    );
     await create("d", KEPT);
-    await vi.waitFor(() => expect(told.at(-1)).toBe("add d 0"));
+    await vi.waitFor(() => expect(told.at(-1)).toBe("add d 0"), { timeout: 20_000 });
     expect(listed).toHaveBeenCalledTimes(2);
     expect(failed).toHaveLength(1);
   });

@@ -53,13 +53,16 @@ describe("many watches", () => {
 
   it("leave neither connections nor timers behind", async () => {
     await cycle("warm", 10);
-    await vi.waitFor(() => expect(countSockets()).toBeLessThan(10));
+    await vi.waitFor(() => expect(countSockets()).toBeLessThan(10), { timeout: 20_000 });
     const before = { sockets: countSockets(), timers: countTimers() };
     await cycle("leak", 200);
-    await vi.waitFor(() => {
-      expect(countSockets()).toBeLessThanOrEqual(before.sockets + 2);
-      expect(countTimers()).toBeLessThanOrEqual(before.timers + 2);
-    });
+    await vi.waitFor(
+      () => {
+        expect(countSockets()).toBeLessThanOrEqual(before.sockets + 2);
+        expect(countTimers()).toBeLessThanOrEqual(before.timers + 2);
+      },
+      { timeout: 20_000 },
+    );
   });
 });
 
@@ -70,7 +73,7 @@ async function cycle(prefix: string, times: number): Promise<void> {
     const seen = vi.fn();
     const watch = await startWatch((_, shown) => seen(shown));
     await create(name);
-    await vi.waitFor(() => expect(seen).toHaveBeenCalledWith(name), { interval: 1 });
+    await vi.waitFor(() => expect(seen).toHaveBeenCalledWith(name), { interval: 1, timeout: 20_000 });
     watch.abort();
     await core.deleteNamespacedConfigMap({ namespace, name });
   }
@@ -85,5 +88,7 @@ it("starts and stops a hundred clusters without growing", async () => {
   for (let round = 0; round < 5; round++) await startAndStop();
   const before = process.getActiveResourcesInfo().length;
   for (let round = 0; round < 100; round++) await startAndStop();
-  await vi.waitFor(() => expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(before + 2));
+  await vi.waitFor(() => expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(before + 2), {
+    timeout: 20_000,
+  });
 });

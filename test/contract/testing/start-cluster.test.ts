@@ -123,7 +123,7 @@ describe("stopping a cluster", () => {
     });
     await Promise.all(informers.map((informer) => informer.start()));
     await cluster.stop();
-    await vi.waitFor(() => expect(ended).toHaveBeenCalledTimes(20));
+    await vi.waitFor(() => expect(ended).toHaveBeenCalledTimes(20), { timeout: 20_000 });
   });
 
   it("happens by itself at the end of a block", async () => {
