@@ -45,7 +45,7 @@ export interface ClusterNode<Cluster extends NodeCluster = ServedCluster> {
   destroy(): Promise<void>;
 }
 
-const EVENT_TIMEOUT_MS = 10_000;
+const EVENT_TIMEOUT_MS = 30_000;
 const MAX_LOG_LINES = 40;
 const EXEC_TIMEOUT_SECONDS = 10n;
 const PODS_PATH = "/api/v1/namespaces/default/pods";
