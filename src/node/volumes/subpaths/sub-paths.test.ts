@@ -61,7 +61,8 @@ describe("a part of a volume", () => {
   it.each([
     [0o777, 0o777],
     [0o2775, 0o2775],
-    [0o1777, 0o777],
+    [0o1777, 0o1777],
+    [0o3777, 0o3777],
     [0o700, 0o700],
   ])("that is missing is made: in a volume of mode %o with mode %o", async (volumeMode, mode) => {
     const { files, prepare } = await createRig();

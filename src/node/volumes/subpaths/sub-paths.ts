@@ -49,8 +49,8 @@ export interface SubPathsDeps {
 const PLACE_MODE = 0o750;
 /** Levels of directories above a target: volumes, their containers. */
 const PLACE_DEPTH = 2;
-/** Of the volume's root, a directory that is made in it gets the permissions and the group, as upstream's does. */
-const INHERITED_MODE = 0o2777;
+/** Of the volume's root, a directory that is made in it gets the permissions, all twelve bits, as upstream's does. */
+const INHERITED_MODE = 0o7777;
 /** Of one pod: an unmount may be a process, or wait for a server, which must hold up no other pod. */
 const PARALLEL_UNMOUNTS = 4;
 /** Said where the part was not there and could not be made; anything else is told as a failure to prepare it. */
