@@ -107,6 +107,13 @@ describe("a preStop hook", () => {
     ]);
   });
 
+  it("that takes longer than there is time runs on until its container ends", async () => {
+    const pod = makePod({ main: [exec("sleep", "11")], graceSeconds: 10 });
+    const { calls, events } = await stop(pod, { main: STUBBORN });
+    expect(calls).toEqual(["0s execSync", "10s stop main 2", "12s stopPodSandbox"]);
+    expect(events()).toEqual(["Killing: Stopping container main"]);
+  });
+
   it("may be a sleep", async () => {
     const pod = makePod({ main: [preStop({ sleep: { seconds: 7 } })] });
     const { calls } = await stop(pod, { main: POLITE });

@@ -1,5 +1,5 @@
 import type { Container, Pod } from "../../api/gen/types.ts";
-import { childController, sleep } from "../../base/abort.ts";
+import { childController, isAbort, sleep } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { codeOf, throwJoined } from "../../base/errors.ts";
 import type { Timeline } from "../../base/timeline.ts";
@@ -7,6 +7,7 @@ import * as cri from "../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../cri/port.ts";
 import type { Host } from "../../host/port.ts";
 import { runLifecycleHook } from "./lifecycle-hooks.ts";
+import type { HookMetrics } from "./metrics.ts";
 import type { ContainerRuntimeStatus, PodRuntimeStatus } from "./pod-runtime-status.ts";
 import { createStopOrder } from "./stop-order.ts";
 
@@ -14,6 +15,7 @@ export interface StopDeps {
   runtime: Cri["runtime"];
   host: Host;
   timeline: Timeline;
+  metrics?: HookMetrics | undefined;
 }
 
 export interface StopOptions {
@@ -28,6 +30,8 @@ const MINIMUM_GRACE_PERIOD_SECONDS = 2;
 const DEFAULT_GRACE_PERIOD_SECONDS = 30;
 /** How much longer than the grace period a runtime may take to answer before the call is given up. */
 const STOP_SLACK_MS = 120_000;
+/** A hook's command goes on for this much longer than its time at most, should the container not end. */
+const COMMAND_SLACK_MS = 10_000;
 /** How soon a failed call is made again. */
 const STOP_RETRY_MS = 1_000;
 
@@ -99,14 +103,23 @@ export async function stopContainer(deps: StopDeps, stop: ContainerStop, options
   deps.timeline.record(stop.status, { type: "Normal", reason: "Killing", message, container: container.name });
 
   let left = gracePeriodOf(stop, options);
-  if (left > 0) left -= await secondsOf(clock, async () => await runPreStop(deps, stop, left, options.signal));
-  if (left > 0 && turn !== undefined) {
-    left -= await secondsOf(clock, async () => await waitAtMost(clock, turn, left * 1000, options.signal));
+  // A timer may fire a moment early: where all of the time was waited, all of it is used up.
+  const wait = async (until: Promise<void>) => {
+    const begun = clock.monotonic();
+    const hasCome = await waitAtMost(clock, until, left * 1000, options.signal);
+    return hasCome ? Math.floor((clock.monotonic() - begun) / 1000) : left;
+  };
+  const hook = left > 0 ? startPreStop(deps, stop, left, options.signal) : undefined;
+  try {
+    if (hook !== undefined) left -= await wait(hook.ended);
+    if (left > 0 && turn !== undefined) left -= await wait(turn);
+    await askToStop(deps, container.id, {
+      seconds: Math.max(MINIMUM_GRACE_PERIOD_SECONDS, left),
+      signal: options.signal,
+    });
+  } finally {
+    await hook?.end();
   }
-  await askToStop(deps, container.id, {
-    seconds: Math.max(MINIMUM_GRACE_PERIOD_SECONDS, left),
-    signal: options.signal,
-  });
 }
 
 /**
@@ -142,28 +155,61 @@ function gracePeriodOf({ pod, container }: ContainerStop, { gracePeriodSeconds }
   return Math.min(granted, recorded ?? granted);
 }
 
-async function runPreStop(deps: StopDeps, stop: ContainerStop, seconds: number, signal: AbortSignal): Promise<void> {
+interface RunningHook {
+  /** Resolves when it is over, however it ended. Rejects only when the stop is given up. */
+  readonly ended: Promise<void>;
+  /** Gives up what still runs; resolves when nothing of it is left. */
+  end(): Promise<void>;
+}
+
+/**
+ * Undefined where the container has no hook, or does not run. As upstream's, a command that takes longer than there is
+ * time is no longer waited for, and runs on until its container ends: it may yet be done in the two seconds that are left.
+ */
+function startPreStop(
+  deps: StopDeps,
+  stop: ContainerStop,
+  seconds: number,
+  signal: AbortSignal,
+): RunningHook | undefined {
   const { pod, status, container } = stop;
   const spec = findSpec(pod, container.name);
   const preStop = pod === undefined ? container.recordedStop?.preStop : spec?.lifecycle?.preStop;
-  if (preStop === undefined || container.state !== "running") return;
+  if (preStop === undefined || container.state !== "running") return undefined;
   const target = { containerId: container.id, container: spec ?? { name: container.name }, podIp: status.ips[0] };
-  const failure = await runLifecycleHook(deps, preStop, target, { timeoutMs: seconds * 1000, signal });
-  if (failure === undefined) return;
-  const message = `PreStopHook failed: ${failure}`;
-  deps.timeline.record(status, { type: "Warning", reason: "FailedPreStopHook", message, container: container.name });
+  const warn = (reason: string, message: string) =>
+    deps.timeline.record(status, { type: "Warning", reason, message, container: container.name });
+  const hook = { ...deps, onHttpFallback: (message: string) => warn("LifecycleHTTPFallback", message) };
+  const timeoutMs = seconds * 1000 + (preStop.exec === undefined ? 0 : COMMAND_SLACK_MS);
+  const { controller, release } = childController(signal);
+  const run = async () => {
+    try {
+      const failure = await runLifecycleHook(hook, preStop, target, { timeoutMs, signal: controller.signal });
+      if (failure !== undefined) warn("FailedPreStopHook", `PreStopHook failed: ${failure}`);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isAbort(error)) throw error;
+      // By `end` alone: the container is gone, and the command with it.
+      warn("FailedPreStopHook", `PreStopHook failed: not completed in ${seconds} s`);
+    } finally {
+      release();
+    }
+  };
+  const ended = run();
+  return {
+    ended,
+    async end() {
+      controller.abort();
+      await Promise.allSettled([ended]);
+    },
+  };
 }
 
-async function secondsOf(clock: Clock, task: () => Promise<void>): Promise<number> {
-  const begun = clock.monotonic();
-  await task();
-  return Math.floor((clock.monotonic() - begun) / 1000);
-}
-
-async function waitAtMost(clock: Clock, turn: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
+/** Whether it came in time. */
+async function waitAtMost(clock: Clock, until: Promise<void>, ms: number, signal: AbortSignal): Promise<boolean> {
   const { controller, release } = childController(signal);
   try {
-    await Promise.race([turn, sleep(clock, ms, controller.signal)]);
+    return await Promise.race([until.then(() => true), sleep(clock, ms, controller.signal).then(() => false)]);
   } finally {
     controller.abort();
     release();
