@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { planResultRemoval, planRuleRemoval } from "./remove-network.ts";
+import { computeCniConfig } from "./cni-config.ts";
+import { planResultRemoval, planRuleRemoval, readNetworkFacts } from "./remove-network.ts";
 
 const RULES = `-P POSTROUTING ACCEPT
 -N CNI-DN-f12e414e3d74bf2c18fc6
@@ -61,4 +62,20 @@ it("takes a network's own results and the loopback of its sandboxes, listed or n
     "cni-loopback-cc-lo",
   ];
   expect(planResultRemoval(names, "nodelet-1", ["bb"])).toEqual(names.slice(0, 3));
+});
+
+const CONFIGURATION = computeCniConfig({
+  networkName: "nodelet-1",
+  bridge: "br-1",
+  podCidr: "10.71.0.0/16",
+  addressDirectory: "/addresses",
+});
+
+it.each([
+  ["as it is written", CONFIGURATION, false],
+  ["written anew by somebody else", JSON.stringify(JSON.parse(CONFIGURATION)), false],
+  ["with a range of IPv6", JSON.stringify(JSON.parse(CONFIGURATION.replace("10.71.0.0/16", "fd01::/64"))), true],
+  ["torn", CONFIGURATION.slice(0, -40), false],
+])("knows the bridge of a configuration %s", (_, configuration, hasIpv6) => {
+  expect(readNetworkFacts(configuration)).toEqual({ bridges: ["br-1"], hasIpv6 });
 });

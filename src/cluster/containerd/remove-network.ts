@@ -1,6 +1,6 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { codeOf } from "../../base/errors.ts";
+import { codeOf, runAll } from "../../base/errors.ts";
 import { runCommand } from "../processes/run-command.ts";
 import type { RuntimeLayout } from "./runtime-layout.ts";
 
@@ -8,19 +8,37 @@ import type { RuntimeLayout } from "./runtime-layout.ts";
 const CNI_RESULTS = "/var/lib/cni/results";
 
 /**
- * Removes what the CNI plugins leave on the machine when pods end without a CNI DEL: the bridge, rules of the nat table
- * and cached results. Only what bears the name of this network or of one of its sandboxes.
+ * Removes what the CNI plugins leave on the machine when pods end without a CNI DEL: the bridge, rules of the nat tables
+ * and cached results. Only what bears the name of this network or of one of its sandboxes. No plugin of the network may
+ * run any more: it would make the bridge again. Every step is tried; what went wrong is thrown joined.
  */
 export async function removeNetwork(layout: RuntimeLayout, sandboxIds: readonly string[]): Promise<void> {
-  const bridge = await readBridge(layout);
-  if (bridge === undefined) return;
-  await deleteLink(bridge);
-  const rules = await readNatRules();
-  for (const args of planRuleRemoval(rules, layout.networkName)) {
-    await runCommand("iptables", ["--wait", "--table", "nat", ...args]);
-  }
+  const configuration = await readConfiguration(layout);
+  if (configuration === undefined) return;
+  const { bridges, hasIpv6 } = readNetworkFacts(configuration);
+  await runAll(
+    [
+      ...bridges.map((bridge) => async () => await deleteLink(bridge)),
+      async () => await removeRules("iptables", layout.networkName),
+      async () => (hasIpv6 ? await removeRules("ip6tables", layout.networkName) : undefined),
+      async () => await removeResults(layout.networkName, sandboxIds),
+    ],
+    `removing the network ${layout.networkName}`,
+  );
+}
+
+/**
+ * Of the text of a network list, however it is spaced, and also of one that was torn: who installs a network of their own
+ * may have written it.
+ */
+export function readNetworkFacts(configuration: string): { bridges: string[]; hasIpv6: boolean } {
+  const bridges = [...configuration.matchAll(/"bridge"\s*:\s*"([^"/]+)"/g)].map(([, name = ""]) => name);
+  return { bridges, hasIpv6: /"subnet"\s*:\s*"[0-9a-f]*:/i.test(configuration) };
+}
+
+async function removeResults(networkName: string, sandboxIds: readonly string[]): Promise<void> {
   const results = await readdir(CNI_RESULTS).catch(() => []);
-  for (const name of planResultRemoval(results, layout.networkName, sandboxIds)) {
+  for (const name of planResultRemoval(results, networkName, sandboxIds)) {
     await rm(join(CNI_RESULTS, name), { force: true });
   }
 }
@@ -40,10 +58,9 @@ export function planResultRemoval(
   return names.filter((name) => name.startsWith(prefix) || [...ids].some((id) => name.includes(`-${id}-`)));
 }
 
-async function readBridge(layout: RuntimeLayout): Promise<string | undefined> {
+async function readConfiguration(layout: RuntimeLayout): Promise<string | undefined> {
   try {
-    const text = await readFile(join(layout.cniConfigDirectory, "10-nodelet.conflist"), "utf8");
-    return /"bridge": "([^"/]+)"/.exec(text)?.[1];
+    return await readFile(join(layout.cniConfigDirectory, "10-nodelet.conflist"), "utf8");
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
     throw error;
@@ -55,10 +72,16 @@ async function deleteLink(name: string): Promise<void> {
   if (links.includes(name)) await runCommand("ip", ["link", "delete", name]);
 }
 
-/** Empty where there is no iptables: then no plugin made a rule either. */
-async function readNatRules(): Promise<string> {
+async function removeRules(program: "iptables" | "ip6tables", networkName: string): Promise<void> {
+  for (const args of planRuleRemoval(await readNatRules(program), networkName)) {
+    await runCommand(program, ["--wait", "--table", "nat", ...args]);
+  }
+}
+
+/** Empty where there is no such program: then no plugin made a rule either. */
+async function readNatRules(program: string): Promise<string> {
   try {
-    return await runCommand("iptables", ["--wait", "--table", "nat", "--list-rules"]);
+    return await runCommand(program, ["--wait", "--table", "nat", "--list-rules"]);
   } catch (error) {
     if (codeOf(error) === "not-found") return "";
     throw error;

@@ -5,6 +5,7 @@ import type { Log } from "../../base/log.ts";
 import { endDaemon } from "../processes/daemon.ts";
 import {
   findProcesses,
+  findProcessesByEnvironment,
   isProcessAlive,
   type ProcessIdentity,
   readProcessIdentity,
@@ -13,10 +14,11 @@ import {
 import { runCommand } from "../processes/run-command.ts";
 import { unmountBeneath } from "./mount-namespace.ts";
 import { removeNetwork } from "./remove-network.ts";
-import { computeRuntimeLayout, isContainerdOf, isShimOf, type RuntimeLayout } from "./runtime-layout.ts";
+import { computeRuntimeLayout, isContainerdOf, isPluginOf, isShimOf, type RuntimeLayout } from "./runtime-layout.ts";
 
 const CONTAINERD_GRACE_PERIOD_MS = 5_000;
 const SHIM_GRACE_PERIOD_MS = 1_000;
+const PLUGIN_GRACE_PERIOD_MS = 1_000;
 
 /**
  * Removes a containerd and all that it made: see `removeRunState`, and then the directory with its images and logs.
@@ -37,8 +39,10 @@ export async function removeRunState(directory: string): Promise<void> {
   const containerIds = (await listContainers(layout)).map(({ id }) => id);
   await runAll(
     [
-      async () => await terminateAll((args) => isContainerdOf(layout, args), CONTAINERD_GRACE_PERIOD_MS),
+      async () => await terminateAll(await findContainerds(layout), CONTAINERD_GRACE_PERIOD_MS),
       async () => await removeTasks(layout),
+      // Nobody begins another now, and what these make is removed after them.
+      async () => await terminateAll(await findPlugins(layout), PLUGIN_GRACE_PERIOD_MS),
       async () => await removeNetwork(layout, containerIds),
       async () => await unmountBeneath(directory),
     ],
@@ -67,11 +71,15 @@ export async function endContainerd(directory: string, log: Log): Promise<void> 
 /** Pods that hold processes, whether or not containerd runs: each has one shim. */
 export async function countRunningPods(directory: string): Promise<number> {
   const layout = computeRuntimeLayout(directory);
-  return (await findProcesses((args) => isShimOf(layout, args))).length;
+  return (await findShims(layout)).length;
 }
 
-async function terminateAll(matches: (args: readonly string[]) => boolean, gracePeriodMs: number): Promise<void> {
-  const processes = await findProcesses(matches);
+const findContainerds = async (layout: RuntimeLayout) => await findProcesses((args) => isContainerdOf(layout, args));
+const findShims = async (layout: RuntimeLayout) => await findProcesses((args) => isShimOf(layout, args));
+const findPlugins = async (layout: RuntimeLayout) =>
+  await findProcessesByEnvironment((environment) => isPluginOf(layout, environment));
+
+async function terminateAll(processes: readonly ProcessIdentity[], gracePeriodMs: number): Promise<void> {
   await Promise.all(processes.map(async (identity) => await terminateProcess(identity, gracePeriodMs)));
 }
 
@@ -79,7 +87,7 @@ async function terminateAll(matches: (args: readonly string[]) => boolean, grace
 async function removeTasks(layout: RuntimeLayout): Promise<void> {
   const shimSockets = await readShimSockets(layout);
   await Promise.all((await listContainers(layout)).map(({ root, id }) => removeContainer(root, id)));
-  await terminateAll((args) => isShimOf(layout, args), SHIM_GRACE_PERIOD_MS);
+  await terminateAll(await findShims(layout), SHIM_GRACE_PERIOD_MS);
   for (const socket of shimSockets) await rm(socket, { force: true });
 }
 

@@ -54,3 +54,11 @@ export function isShimOf(layout: RuntimeLayout, args: readonly string[]): boolea
   const address = args.indexOf("-address");
   return address > 0 && args[address + 1] === layout.socket && /(^|\/)containerd-shim-/.test(args[0] ?? "");
 }
+
+/**
+ * True for the environment of a CNI plugin, or of a program that one runs, at work for a sandbox of this layout. They
+ * outlive a containerd that ends meanwhile.
+ */
+export function isPluginOf({ state }: RuntimeLayout, environment: readonly string[]): boolean {
+  return environment.some((variable) => variable.startsWith(`CNI_NETNS=${state}/`));
+}

@@ -48,11 +48,30 @@ export async function readLiveProcess(path: string): Promise<ProcessIdentity | u
 
 /** Every live process of this PID namespace whose arguments match. */
 export async function findProcesses(matches: (args: readonly string[]) => boolean): Promise<ProcessIdentity[]> {
+  return await findProcessesBy("cmdline", matches);
+}
+
+/** As `findProcesses`, by what each was started with as its environment: `NAME=value`. */
+export async function findProcessesByEnvironment(
+  matches: (environment: readonly string[]) => boolean,
+): Promise<ProcessIdentity[]> {
+  return await findProcessesBy("environ", matches);
+}
+
+async function findProcessesBy(
+  file: "cmdline" | "environ",
+  matches: (words: readonly string[]) => boolean,
+): Promise<ProcessIdentity[]> {
   const found: ProcessIdentity[] = [];
   for (const name of await readdir("/proc")) {
     if (!/^\d+$/.test(name)) continue;
-    const text = (await readProcFile(`/proc/${name}/cmdline`)) ?? "";
-    const identity = matches(text.split("\0").slice(0, -1)) ? await readProcessIdentity(Number(name)) : undefined;
+    const text = await readProcFile(`/proc/${name}/${file}`).catch((error: unknown) => {
+      // The environment of those that are not ours to see, which are then not ours.
+      if (codeOf(error) === "EACCES" || codeOf(error) === "EPERM") return undefined;
+      throw error;
+    });
+    const isMatch = matches((text ?? "").split("\0").slice(0, -1));
+    const identity = isMatch ? await readProcessIdentity(Number(name)) : undefined;
     if (identity !== undefined) found.push(identity);
   }
   return found;
