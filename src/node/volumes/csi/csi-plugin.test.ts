@@ -112,6 +112,33 @@ describe("a persistent volume", () => {
     expect(await listLeft(rig.host)).toEqual([]);
   });
 
+  it.each([
+    [2, ["rejected", "rejected", "known", "known", "known", "known"]],
+    [Number.POSITIVE_INFINITY, ["rejected", "rejected", "rejected", "rejected", "rejected", "known"]],
+  ])("is not said to be out of use where what names it cannot be read, %i times", async (times, outcomes) => {
+    const rig = createCsiRig();
+    await setUp(rig.plugin(), podOf("a"), persistent(1));
+    let failures = 0;
+    const { files } = rig.host;
+    const read: typeof files.read = async (path, maxBytes) => {
+      if (path.endsWith("/vol_data.json") && failures++ < times)
+        throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+      return await files.read(path, maxBytes);
+    };
+    const restarted = rig.plugin({}, { files: { ...files, read } });
+    const seen: string[] = [];
+    for (const _outcome of outcomes) {
+      seen.push(
+        await restarted.load().then(
+          () => "known",
+          () => "rejected",
+        ),
+      );
+    }
+    expect(seen).toEqual(outcomes);
+    expect(restarted.volumesInUse()).toEqual(times === 2 ? ["kubernetes.io/csi/csi.example.com^vol-1"] : []);
+  });
+
   it("keeps what a driver left in a directory of its", async () => {
     const rig = createCsiRig({ capabilities: [] });
     const plugin = rig.plugin();

@@ -75,6 +75,9 @@ export function volumeKey({ driverName, handle }: { readonly driverName: string;
   return uniqueVolumeName(driverName, handle);
 }
 
+/** What fails now may be read in a moment; what fails again and again must not hold up the volumes of others. */
+const MAX_FAILED_READINGS = 5;
+
 const UNKNOWN: DeviceState = { kind: "uncertain", seLinuxLabel: undefined };
 
 export function createDevices(
@@ -84,6 +87,7 @@ export function createDevices(
   const devices = new Map<string, Device>();
   const listeners = new Set<() => void>();
   let loading: Promise<void> | undefined;
+  let failedReadings = 0;
 
   const changed = () => {
     for (const listener of listeners) listener();
@@ -139,7 +143,7 @@ export function createDevices(
   };
 
   const readDisk = async () => {
-    const found = await findOnDisk(deps);
+    const found = await findOnDisk({ ...deps, skipsUnreadable: failedReadings >= MAX_FAILED_READINGS });
     for (const { place, data } of found.devices) if (data === undefined) await removeBegun(deps, place);
     adopt(found);
   };
@@ -162,6 +166,7 @@ export function createDevices(
       try {
         await loading;
       } catch (error) {
+        if (loading !== undefined) failedReadings++;
         loading = undefined;
         throw error;
       }

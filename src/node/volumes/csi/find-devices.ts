@@ -32,9 +32,11 @@ interface FindDeps {
   readonly files: Pick<Files, "list" | "read">;
   readonly paths: CsiPaths;
   readonly log: Log;
+  /** What cannot be read is left out, and hides no other volume. Else it rejects: the next reading may well succeed. */
+  readonly skipsUnreadable: boolean;
 }
 
-/** What earlier agents, ours or others, left of CSI volumes. What cannot be read of one volume hides no other. */
+/** What earlier agents, ours or others, left of CSI volumes. What was read and makes no sense is left out in any case. */
 export async function findOnDisk(deps: FindDeps): Promise<FoundOnDisk> {
   const users: FoundUser[] = [];
   for (const podUid of await listNames(deps, deps.paths.pods)) {
@@ -91,10 +93,15 @@ async function findBlockDevices(deps: FindDeps, unreadable: Set<string>): Promis
 }
 
 /** `unreadable`: it is there, and nobody can say of what; so it is left alone, and an operator is told. */
-async function readIfGood({ files, log }: FindDeps, directory: string): Promise<VolumeData | undefined | "unreadable"> {
+async function readIfGood(
+  { files, log, skipsUnreadable }: FindDeps,
+  directory: string,
+): Promise<VolumeData | undefined | "unreadable"> {
   try {
     return await readVolumeData(files, directory);
   } catch (error) {
+    const wasRead = !(error instanceof Error) || codeOf(error.cause) === undefined;
+    if (!wasRead && !skipsUnreadable) throw error;
     log.error("data of a volume cannot be read; it is left as it is", { path: directory, error: messageOf(error) });
     return "unreadable";
   }
