@@ -50,7 +50,7 @@ export async function changeGroup(path: string, options: GroupChange, signal?: A
     if (status.isSymbolicLink()) throw fileError("ELOOP", "chown", path);
     if (options.onlyIfRootDiffers && hasGroup({ mode: status.mode, group: status.gid }, options)) return;
     if (status.isDirectory()) {
-      const mountId = await readMountId(root);
+      const mountId = readMountId(root);
       const hasMounts = (await readMountTable()).some(({ parentId }) => parentId === Number(mountId));
       const change: Change = { path, options, signal, root, mountId, hasMounts, pending: [""] };
       for (let next = change.pending.pop(); next !== undefined; next = change.pending.pop()) {
@@ -70,7 +70,7 @@ async function changeDirectory(change: Change, relative: string): Promise<void> 
   const directory = await openBelow(change.root, relative);
   if (directory === undefined) return;
   try {
-    if ((await readMountId(directory)) !== change.mountId) return;
+    if (readMountId(directory) !== change.mountId) return;
     if (relative !== "") await changeOpened(directory, change.options);
     const { dev } = await directory.stat();
     for await (const names of readBatches(directory)) {
@@ -113,7 +113,7 @@ async function changeEntry(change: Change, { directory, dev, name, relative }: E
 async function changeFile({ options, mountId, hasMounts }: Change, through: Buffer): Promise<void> {
   const fd = await openFile(through, O_PATH | O_NOFOLLOW);
   try {
-    if (hasMounts && (await readMountId({ fd })) !== mountId) return;
+    if (hasMounts && readMountId({ fd }) !== mountId) return;
     await changeOpened({ fd }, options);
   } finally {
     await closeFile(fd);

@@ -30,6 +30,9 @@ import { watchDirectory } from "./watch-directory.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_DIRECTORY } = constants;
 
+/** Of directories that are made on the way to another. */
+const PARENT_MODE = 0o755;
+
 export const nodeFiles: Files = {
   read: async (path, maxBytes) =>
     withRegularFile(path, async (handle, size) => {
@@ -164,23 +167,28 @@ async function touch(path: string, mode: number): Promise<void> {
 }
 
 async function makeDirectory(path: string, mode: number): Promise<void> {
-  await makeWithParents(path);
+  await makeWithParents(path, mode);
   await chmod(path, mode);
 }
 
-/** Not `mkdir` with `recursive`, which leaves the mode of the parents to the umask. */
-async function makeWithParents(path: string): Promise<void> {
+/** Not `mkdir` with `recursive`, which leaves the mode of the parents to the umask; as here that of the last is. */
+async function makeWithParents(path: string, mode: number): Promise<void> {
   try {
-    await mkdir(path);
-    await chmod(path, 0o755);
+    await mkdir(path, mode);
   } catch (error) {
     if (codeOf(error) === "ENOENT" && dirname(path) !== path) {
-      await makeWithParents(dirname(path));
-      await makeWithParents(path);
+      await makeParent(dirname(path));
+      await makeWithParents(path, mode);
     } else if (codeOf(error) !== "EEXIST" || !(await stat(path)).isDirectory()) {
       throw error;
     }
   }
+}
+
+/** One that somebody else makes at the same time is as good. */
+async function makeParent(path: string): Promise<void> {
+  await makeWithParents(path, PARENT_MODE);
+  await chmod(path, PARENT_MODE);
 }
 
 async function readStatus(path: string): Promise<FileStatus | undefined> {

@@ -29,7 +29,7 @@ export async function removeTree(path: string): Promise<void> {
     throw error;
   }
   try {
-    await removeEntry({ parent, mountId: await readMountId(parent), name: Buffer.from(name), path, depth: 0 });
+    await removeEntry({ parent, mountId: readMountId(parent), name: Buffer.from(name), path, depth: 0 });
   } finally {
     await parent.close();
   }
@@ -44,6 +44,8 @@ interface Entry {
   /** For messages only. */
   path: string;
   depth: number;
+  /** As its directory's list has it, which may be of the past. Default: not known. */
+  isDirectory?: boolean;
   /** The directory that is removed; undefined for itself. */
   top?: Top | undefined;
 }
@@ -56,16 +58,11 @@ interface Top {
 
 async function removeEntry(entry: Entry): Promise<void> {
   const through = Buffer.concat([Buffer.from(`${pathOf(entry.parent)}/`), entry.name]);
-  try {
-    await unlink(through);
-    return;
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return;
-    // Linux says EISDIR for a directory, POSIX EPERM; a real EPERM comes back from the steps below.
-    if (codeOf(error) !== "EISDIR" && codeOf(error) !== "EPERM") throw nameIn(error, "unlink", entry.path);
-  }
-  if (entry.depth >= MAX_DEPTH && entry.top) return await lift(entry, entry.top, through);
-  await emptyDirectory(entry, through);
+  const isDeep = entry.depth >= MAX_DEPTH && entry.top !== undefined;
+  // To unlink a directory is an error that costs more than the rest: what was listed as one is opened as one.
+  if ((isDeep || entry.isDirectory !== true) && (await unlinked(entry, through))) return;
+  if (isDeep && entry.top) return await lift(entry, entry.top, through);
+  if (!(await emptyDirectory(entry, through))) return await removeEntry({ ...entry, isDirectory: false });
   try {
     await rmdir(through);
   } catch (error) {
@@ -73,28 +70,49 @@ async function removeEntry(entry: Entry): Promise<void> {
   }
 }
 
-async function emptyDirectory(entry: Entry, through: Buffer): Promise<void> {
-  const directory = await open(through, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
+/** True when it is gone; false for a directory. */
+async function unlinked(entry: Entry, through: Buffer): Promise<boolean> {
+  try {
+    await unlink(through);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return true;
+    // Linux says EISDIR for a directory, POSIX EPERM; a real EPERM comes back from the steps that follow.
+    if (codeOf(error) === "EISDIR" || codeOf(error) === "EPERM") return false;
+    throw nameIn(error, "unlink", entry.path);
+  }
+}
+
+/** False where it is not any more what it was listed as. */
+async function emptyDirectory(entry: Entry, through: Buffer): Promise<boolean> {
+  let directory: FileHandle;
+  try {
+    directory = await open(through, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    if (entry.isDirectory === true && ["ENOENT", "ENOTDIR", "ELOOP"].includes(codeOf(error) ?? "")) return false;
     throw nameIn(error, "open", entry.path);
-  });
+  }
   try {
     // The device number would not tell: a bind mount shows another directory of the same file system.
-    if ((await readMountId(directory)) !== entry.mountId) throw fileError("EBUSY", "rmdir", entry.path);
+    if (readMountId(directory) !== entry.mountId) throw fileError("EBUSY", "rmdir", entry.path);
     const top = entry.top ?? { directory, lifted: 0 };
     let liftedBefore: number;
     do {
       liftedBefore = top.lifted;
       await emptyOpened(entry, directory, top);
     } while (directory === top.directory && top.lifted > liftedBefore);
+    return true;
   } finally {
     await directory.close();
   }
 }
 
 async function emptyOpened(entry: Entry, directory: FileHandle, top: Top): Promise<void> {
-  for (const name of await readdir(pathOf(directory), { encoding: "buffer" })) {
-    const path = `${entry.path}/${name.toString()}`;
-    await removeEntry({ parent: directory, mountId: entry.mountId, name, path, depth: entry.depth + 1, top });
+  const { mountId, depth } = entry;
+  for (const listed of await readdir(pathOf(directory), { encoding: "buffer", withFileTypes: true })) {
+    const { name } = listed;
+    const known = { name, path: `${entry.path}/${name.toString()}`, isDirectory: listed.isDirectory() };
+    await removeEntry({ parent: directory, mountId, depth: depth + 1, top, ...known });
   }
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { createLru } from "./lru.ts";
 import type { NodeEvent } from "./make-event.ts";
 import { createTokenBucket, type TokenBucket } from "./token-bucket.ts";
@@ -105,5 +105,5 @@ function keyOf({ involvedObject }: NodeEvent, parts: readonly string[]): string 
 
 /** Messages may be long, and thousands of keys are kept. */
 function digest(parts: readonly string[]): string {
-  return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
+  return hash("sha256", JSON.stringify(parts), "base64");
 }

@@ -82,6 +82,8 @@ export function createStatusDelivery({ clock, apiPod }: DeliveryDeps): StatusDel
   /** What the API took without doing it, as an old server does with a field that it does not know: a patch of that alone. */
   let idle: string | undefined;
   let refused: string | undefined;
+  /** This version of the API's pod says what was published: it comes by several times, as our answer and by the watch. */
+  let same: { published: PublishedStatus; version: string } | undefined;
   let isDropped = false;
   /** How often the published status was sent to that pod of the API, since it was published or stood for long. */
   let sends = { uid: "", count: 0, lastAt: 0 };
@@ -101,11 +103,19 @@ export function createStatusDelivery({ clock, apiPod }: DeliveryDeps): StatusDel
     return answered?.pod ?? copy;
   };
 
+  const isCompared = (target: Pod): boolean => {
+    const { uid, resourceVersion = "" } = target.metadata ?? {};
+    return same?.published === published && resourceVersion !== "" && same?.version === `${uid} ${resourceVersion}`;
+  };
+
   const nextPatch = (target: Pod): PatchStep | undefined => {
-    if (published === undefined) return undefined;
+    if (published === undefined || isCompared(target)) return undefined;
     const wanted = computeApiStatus(published, target, clock.now());
     const patch = computeStatusPatch(target.status ?? {}, wanted);
-    if (patch === undefined) return undefined;
+    if (patch === undefined) {
+      same = { published, version: `${target.metadata?.uid} ${target.metadata?.resourceVersion}` };
+      return undefined;
+    }
     const text = JSON.stringify(patch);
     if (text === idle) return undefined;
     const { uid, resourceVersion } = target.metadata ?? {};

@@ -52,13 +52,18 @@ function normalizeFields(fields: Fields): Fields {
   );
 }
 
+/** As this node and API servers write them: nothing is to be changed in such a time. */
+const WHOLE_SECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
 function normalizeValue(field: string, value: unknown): unknown {
-  if (typeof value === "string" && TIMES.has(field)) {
-    const ms = parseTime(value);
-    return ms === undefined ? value : formatTime(ms);
-  }
+  if (typeof value === "string") return TIMES.has(field) && !WHOLE_SECONDS.test(value) ? inWholeSeconds(value) : value;
   if (Array.isArray(value)) return value.map((item: unknown) => normalizeValue("", item));
   return isRecord(value) ? normalizeFields(value) : value;
+}
+
+function inWholeSeconds(time: string): string {
+  const ms = parseTime(time);
+  return ms === undefined ? time : formatTime(ms);
 }
 
 function isAbsent(field: string, value: unknown): boolean {

@@ -72,7 +72,7 @@ async function makeReadOnly(calls: MountCalls, place: HeldPlace): Promise<void> 
   const shown = await openPlace(place);
   if (shown === undefined) throw mountError("ENOENT", what);
   try {
-    const id = Number(await readMountId(shown));
+    const id = Number(readMountId(shown));
     const entry = (await readMountTable()).find((candidate) => candidate.id === id);
     if (entry === undefined) throw mountError("EINVAL", { ...what, why: "it is not in the mount table" });
     const kept = entry.options.reduce((flags, option) => flags | (MOUNT_FLAGS.get(option) ?? 0), 0);

@@ -46,7 +46,7 @@ export async function readMountIdAt(place: HeldPlace): Promise<string | undefine
   const handle = await openPlace(place);
   if (handle === undefined) return undefined;
   try {
-    const [own, parent] = await Promise.all([readMountId(handle), readMountId(place.parent)]);
+    const [own, parent] = [readMountId(handle), readMountId(place.parent)];
     return own === parent ? undefined : own;
   } finally {
     await handle.close();

@@ -31,7 +31,7 @@ export async function mountEmpty(calls: MountCalls, path: string, { type, option
   await withPlace(path, operation, async (place) => {
     const target = await openDirectory(place, operation);
     try {
-      const [own, above] = [await readMountId(target), await readMountId(place.parent)];
+      const [own, above] = [readMountId(target), readMountId(place.parent)];
       if (own !== above && (await readTypeOf(own)) === type) return;
       const source = type === "tmpfs" ? "tmpfs" : "nodev";
       await calls.mount({ operation, path, source, target, type, flags: 0, data: options.join(",") });

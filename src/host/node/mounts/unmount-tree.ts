@@ -122,8 +122,11 @@ async function unmountBelow(
     const name = basename(relative);
     const shown = await openPlace({ through: `${pathOf(parent)}/${name}` });
     if (shown === undefined) return;
-    const id = await readMountId(shown).finally(async () => await shown.close());
-    if (Number(id) !== entry.id) return;
+    try {
+      if (Number(readMountId(shown)) !== entry.id) return;
+    } finally {
+      await shown.close();
+    }
     const chosen = callsFor(calls, entry.type);
     await chosen.unmount({ parent, name, path: entry.path, timeoutMs });
   } finally {

@@ -46,6 +46,8 @@ export function createHttp2Connection({ clock, socket, onChange }: Http2Deps, op
     settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
     maxSessionMemory: MAX_SESSION_MEMORY,
   });
+  const { protocol, host } = new URL(options.origin);
+  const place = { ":scheme": protocol.slice(0, -1), ":authority": host };
   const exchanges = new Set<Http2Exchange>();
   let maxStreams = EARLY_STREAMS;
   let isSettled = false;
@@ -92,7 +94,10 @@ export function createHttp2Connection({ clock, socket, onChange }: Http2Deps, op
   session.on("error", (error) => {
     sessionError = error;
   });
-  session.on("connect", () => session.setLocalWindowSize(SESSION_WINDOW_BYTES));
+  session.on("connect", () => {
+    // That it connected is told a turn later, and it may have been closed by then.
+    if (!session.destroyed) session.setLocalWindowSize(SESSION_WINDOW_BYTES);
+  });
   session.on("remoteSettings", ({ maxConcurrentStreams }) => {
     liveness.heard();
     isSettled = true;
@@ -119,7 +124,7 @@ export function createHttp2Connection({ clock, socket, onChange }: Http2Deps, op
     },
     send(request, signal) {
       if (signal.aborted) return Promise.reject(new AbortedError());
-      const stream = openStream(session, request, options.origin);
+      const stream = openStream(session, request, place);
       if (stream instanceof TransportError) {
         isDraining = true;
         return Promise.reject(stream);
@@ -158,11 +163,10 @@ function pingSession(session: ClientHttp2Session, onPong: () => void): void {
 function openStream(
   session: ClientHttp2Session,
   { method, path, headers, body }: WireRequest,
-  origin: string,
+  place: { readonly ":scheme": string; readonly ":authority": string },
 ): ClientHttp2Stream | TransportError {
   try {
-    const { protocol, host } = new URL(origin);
-    const pseudo = { ":method": method, ":path": path, ":scheme": protocol.slice(0, -1), ":authority": host };
+    const pseudo = { ":method": method, ":path": path, ...place };
     const stream = session.request({ ...pseudo, ...headers }, { endStream: body === undefined });
     // A failure comes as an event too, also when nobody has had the time to listen.
     stream.on("error", () => undefined);
