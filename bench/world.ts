@@ -7,6 +7,7 @@ import { createMetrics } from "../src/base/metrics.ts";
 import { removeRuntime } from "../src/cluster/containerd/remove-runtime.ts";
 import { type Containerd, startContainerd } from "../src/cluster/containerd/start-containerd.ts";
 import { buildImages } from "../src/cluster/images/build-images.ts";
+import { makeOwnCgroup, removeOwnCgroup } from "../src/cluster/supervisor/own-cgroup.ts";
 import { connectCri } from "../src/cri/connect.ts";
 import type { Cri } from "../src/cri/port.ts";
 
@@ -18,6 +19,8 @@ export interface World {
   program: string;
   containerd: Containerd;
   cri: Cri;
+  /** Of the configuration of a node agent: a cgroup of the bench's own for its pods, where it may make one. */
+  cgroups: { cgroupRoot: string } | { cgroupsPerQOS: false; enforceNodeAllocatable: [] };
   manifests: string;
   socket: string;
   agentLog: string;
@@ -39,6 +42,7 @@ export async function createWorld(program: string): Promise<World> {
     await runAll(
       [
         async () => await removeRuntime(runtime),
+        async () => await removeOwnCgroup(directory),
         async () => await removeLogLinks(directory),
         async () => await rm(directory, { recursive: true, force: true }),
       ],
@@ -49,12 +53,14 @@ export async function createWorld(program: string): Promise<World> {
     const containerd = await startContainerd({ directory: runtime, ...NETWORK, log: silentLog });
     for (const { tar } of await buildImages(join(directory, "images"))) await containerd.importImage(tar);
     const cri = connectCri({ endpoint: containerd.endpoint, log: silentLog, metrics: createMetrics() });
-    const agent = await prepareAgent(directory, containerd.endpoint);
+    const cgroups = computeCgroups(await makeOwnCgroup(directory, silentLog));
+    const agent = await prepareAgent(directory, { endpoint: containerd.endpoint, cgroups });
     return {
       directory,
       program,
       containerd,
       cri,
+      cgroups,
       ...agent,
       floorDirectory: join(directory, "floor"),
       async destroy() {
@@ -68,7 +74,11 @@ export async function createWorld(program: string): Promise<World> {
   }
 }
 
-async function prepareAgent(directory: string, endpoint: string) {
+function computeCgroups(cgroupRoot: string | undefined): World["cgroups"] {
+  return cgroupRoot === undefined ? { cgroupsPerQOS: false, enforceNodeAllocatable: [] } : { cgroupRoot };
+}
+
+async function prepareAgent(directory: string, { endpoint, cgroups }: { endpoint: string; cgroups: World["cgroups"] }) {
   const path = (name: string) => join(directory, name);
   for (const made of ["manifests", "pods", "kubelet"]) await mkdir(path(made));
   const configuration = {
@@ -77,10 +87,13 @@ async function prepareAgent(directory: string, endpoint: string) {
     podLogsDir: path("pods"),
     staticPodPath: path("manifests"),
     containerRuntimeEndpoint: endpoint,
+    ...cgroups,
     healthzPort: 0,
     enableServer: false,
     failSwapOn: false,
     failCgroupV1: false,
+    // How full the machine's disk is must not decide.
+    evictionHard: { "memory.available": "100Mi" },
   };
   await writeFile(path("kubelet.json"), JSON.stringify(configuration));
   const socket = path("node.sock");

@@ -25,10 +25,13 @@ export async function nodeletNode(
     containerRuntimeEndpoint: world.containerd.endpoint,
     staticPodPath: path("manifests"),
     podLogsDir: path("pods"),
+    ...world.cgroups,
     healthzPort: 0,
     enableServer: false,
     failSwapOn: false,
     failCgroupV1: false,
+    // How full the machine's disk is must not decide.
+    evictionHard: { "memory.available": "100Mi" },
   };
   await writeFile(path("kubelet.json"), JSON.stringify(configuration));
   const [nodeName, socket] = ["nodelet", path("node.sock")];

@@ -43,3 +43,12 @@ it("two registries know nothing of each other", async () => {
   one.counter("pods_total", "Pods.").add();
   expect(await other.render()).not.toContain("pods_total");
 });
+
+it("sets what is only worth knowing then before each page", async () => {
+  const metrics = createMetrics();
+  const gauge = metrics.gauge("asked_total", "Asked.");
+  let asked = 0;
+  metrics.beforeRender(() => gauge.set(++asked));
+  await metrics.render();
+  expect(await metrics.render()).toContain("asked_total 2");
+});

@@ -9,6 +9,8 @@ export interface Metrics {
     help: string,
     options?: { labels?: readonly L[]; buckets?: readonly number[] },
   ): HistogramSeries<L>;
+  /** Called for each page before it is made, to set what is only worth knowing then; must be quick, and not throw. */
+  beforeRender(update: () => void): void;
   render(): Promise<string>;
   readonly contentType: string;
 }
@@ -41,6 +43,7 @@ const DEFAULT_BUCKETS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
+  const updates: Array<() => void> = [];
   return {
     counter(name, help, labels = []) {
       const series = new Counter({ name, help, labelNames: [...labels], registers: [registry] });
@@ -69,7 +72,17 @@ export function createMetrics(): Metrics {
         remove: (values) => series.remove(values),
       };
     },
-    render: async () => await registry.metrics(),
+    beforeRender: (update) => void updates.push(update),
+    async render() {
+      for (const update of updates) update();
+      return await registry.metrics();
+    },
     contentType: registry.contentType,
   };
+}
+
+/** For pages that others read apart: by it a reader knows that what was counted began anew. Milliseconds since the epoch. */
+export function declareStartTime(metrics: Metrics, startedAt: number): void {
+  const help = "Start time of the process since unix epoch in seconds.";
+  metrics.gauge("process_start_time_seconds", help).set(startedAt / 1000);
 }

@@ -26,6 +26,8 @@ export interface Decision {
   reason: string;
   message: string;
   container?: string;
+  /** Of the event that tells of it. */
+  annotations?: Readonly<Record<string, string>>;
 }
 
 export interface TimelineRecord extends Decision {

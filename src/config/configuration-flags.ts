@@ -10,6 +10,7 @@ import {
   INT_FLAG,
   INT32_FLAG,
   IP_FLAG,
+  LEVEL_FLAG,
   MAP_FLAG,
   QUANTITY_FLAG,
   RESERVED_MEMORY_FLAG,
@@ -83,7 +84,7 @@ const ROWS: readonly Row[] = [
     "How long an answer that refuses is kept",
   ],
   ["cgroup-driver", "cgroupDriver", "How cgroups are made on this machine: cgroupfs or systemd"],
-  ["cgroup-root", "cgroupRoot", "The cgroup below which pods get theirs; the runtime's default where empty"],
+  ["cgroup-root", "cgroupRoot", "The cgroup below which pods get theirs, which must exist; / where empty"],
   ["cgroups-per-qos", "cgroupsPerQOS", "Make a cgroup for each QoS class and each pod"],
   [
     "client-ca-file",
@@ -379,7 +380,7 @@ const ROWS: readonly Row[] = [
     "key=value options that tune the topology manager's policy",
   ],
   ["topology-manager-scope", "topologyManagerScope", "What is aligned as one: container or pod"],
-  ["v", "logging.verbosity", "Number for the log level verbosity", INT_FLAG],
+  ["v", "logging.verbosity", "Number for the log level verbosity", LEVEL_FLAG],
   [
     "vmodule",
     "logging.vmodule",

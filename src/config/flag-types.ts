@@ -49,14 +49,15 @@ export const BOOL_FLAG: FlagType = {
   show: (value) => (value === true ? "true" : undefined),
 };
 
-function integerFlag(name: string, limit: number): FlagType {
+/** `least`: what a Go type of this name begins with. */
+function integerFlag(name: string, limit: number, least: number = -limit): FlagType {
   return {
     name,
     parse(text) {
       const number = parseInteger(text);
-      const call = `strconv.ParseInt: parsing ${JSON.stringify(text)}`;
-      if (number === undefined) return refused(`${call}: invalid syntax`);
-      const fits = number >= -limit && number < limit && Number.isSafeInteger(number);
+      const call = `strconv.Parse${least === 0 ? "Uint" : "Int"}: parsing ${JSON.stringify(text)}`;
+      if (number === undefined || (least === 0 && /^[+-]/.test(text))) return refused(`${call}: invalid syntax`);
+      const fits = number >= least && number < limit && Number.isSafeInteger(number);
       return fits ? parsed(number) : refused(`${call}: value out of range`);
     },
     show: (value) => (typeof value === "number" && value !== 0 ? String(value) : undefined),
@@ -74,6 +75,8 @@ function parseInteger(text: string): number | undefined {
 
 export const INT32_FLAG: FlagType = integerFlag("int32", 2 ** 31);
 export const INT_FLAG: FlagType = integerFlag("int", 2 ** 63);
+/** klog's, of which there are none below 0. */
+export const LEVEL_FLAG: FlagType = integerFlag("Level", 2 ** 31, 0);
 
 const showText = (value: unknown) => (typeof value === "string" && value !== "" ? JSON.stringify(value) : undefined);
 

@@ -162,7 +162,7 @@ it.each([
   [
     "evictionHard: {memory.available: 200%}",
     "evictionHard[memory.available]",
-    'evictionHard[memory.available] "200%" must be a quantity like 100Mi or a percentage like 10%',
+    "eviction percentage threshold memory.available must be <= 100%: 200%",
   ],
   [
     "evictionSoft: {memory.available: 1Gi}",

@@ -1,5 +1,5 @@
 import { parseQuantity } from "../api/quantity.ts";
-import { parseDuration } from "./duration.ts";
+import { parseEvictionThresholds } from "./eviction-thresholds.ts";
 import type { FeatureGates } from "./feature-gates.ts";
 import type { KubeletConfiguration } from "./kubelet-configuration.ts";
 
@@ -184,32 +184,7 @@ function validateReservations(configuration: KubeletConfiguration, report: Repor
 }
 
 function validateEviction(configuration: KubeletConfiguration, report: Report): void {
-  for (const field of ["evictionHard", "evictionSoft", "evictionMinimumReclaim"] as const) {
-    for (const [signal, amount] of Object.entries(configuration[field] ?? {})) {
-      const percent = /^(\d+(?:\.\d+)?)%$/.exec(amount);
-      const fits = percent === null ? parseQuantity(amount) !== undefined : Number(percent[1]) <= 100;
-      if (!fits)
-        report(
-          `${field}[${signal}]`,
-          `${field}[${signal}] "${amount}" must be a quantity like 100Mi or a percentage like 10%`,
-        );
-    }
-  }
-  const graces = configuration.evictionSoftGracePeriod ?? {};
-  for (const [signal, period] of Object.entries(graces)) {
-    const ms = parseDuration(period);
-    const path = `evictionSoftGracePeriod[${signal}]`;
-    if (ms === undefined || ms < 0)
-      report(path, `${path} "${period}" must be a duration like 1m30s that is not negative`);
-  }
-  for (const signal of Object.keys(configuration.evictionSoft ?? {})) {
-    if (!Object.hasOwn(graces, signal)) {
-      report(
-        `evictionSoft[${signal}]`,
-        `grace period must be specified for the soft eviction threshold ${signal} (evictionSoftGracePeriod)`,
-      );
-    }
-  }
+  for (const { path, message } of parseEvictionThresholds(configuration).problems) report(path, message);
 }
 
 function validateServing(configuration: KubeletConfiguration, gates: FeatureGates, report: Report): void {

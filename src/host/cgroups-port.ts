@@ -1,9 +1,11 @@
+import type { CgroupTree } from "./cgroup-tree-port.ts";
+
 /**
  * What groups of processes use of the machine, by the kernel's count. A cgroup is named by its path beneath the root of its
  * hierarchy, `/k8s.io/ID`; of version 1, where every controller has a hierarchy of its own, the path is the same in all of
  * them. The real adapter and the fake pass one contract suite (`test/contract/host-cgroups.test.ts`).
  */
-export interface Cgroups {
+export interface Cgroups extends CgroupTree {
   /**
    * The cgroups of containers, by the containers' ids as runtimes put them into the names: `ID`, `cri-containerd-ID.scope`,
    * `crio-ID.scope`. Those that are not found are missing. It looks through the whole tree, which costs some milliseconds:

@@ -9,6 +9,7 @@ import type { OpenedFile } from "./opened-file.ts";
 import type { ProbeClient } from "./probe-port.ts";
 import type { Proc } from "./proc-port.ts";
 import type { Programs } from "./programs-port.ts";
+import type { Systemd } from "./systemd-port.ts";
 
 export type { FileType };
 
@@ -26,6 +27,7 @@ export interface Host {
   readonly probes: ProbeClient;
   readonly programs: Programs;
   readonly logind: Logind;
+  readonly systemd: Systemd;
   readonly cgroups: Cgroups;
   readonly proc: Proc;
 }
@@ -172,7 +174,7 @@ export interface HttpClient {
   /**
    * One request: no proxy, no keep-alive. Up to ten redirects are followed for GET and HEAD where they stay on the same
    * host name; any other redirect is the answer. Rejects with `ETIMEDOUT`, `EFBIG`, the system's code (`ECONNREFUSED`,
-   * …), `EINVAL` for a URL that is not http or https, or with AbortedError.
+   * …), `ENOTTLS` where https was asked and http answered, `EINVAL` for a URL that is not http or https, or with AbortedError.
    */
   request(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
 }

@@ -8,7 +8,11 @@ import { createFit } from "./admission/fit.ts";
 import { createFreshNode } from "./admission/fresh-node.ts";
 import { createNodeAdmission } from "./admission/node-admission.ts";
 import { createPodAdmission, type PodVerdict } from "./admission/pod-admission.ts";
+import { createPressureHandler } from "./admission/pressure.ts";
+import { createRejectionCounter } from "./admission/rejection-metrics.ts";
 import type { ClusterParts } from "./compose-cluster.ts";
+import type { RuntimeParts } from "./compose-runtime.ts";
+import type { PressureNotice } from "./eviction/pressure-notice.ts";
 import type { LoopInbox } from "./loop/loop-inbox.ts";
 import type { NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import { computeInitialNode } from "./node-status/initial-node.ts";
@@ -17,7 +21,6 @@ import { computeNodeAllocatable, computeNodeCapacity } from "./node-status/node-
 import { createInitialNodeOptions, createNodeStatusSettings } from "./node-status/node-settings.ts";
 import { createPreemption } from "./preemption/preemption.ts";
 import type { NodeFacts } from "./runtime/config/node-facts.ts";
-import type { RuntimeHealth } from "./runtime/runtime-health.ts";
 import type { ShutdownNotice } from "./shutdown/shutdown-notice.ts";
 import { findRefusedVolume } from "./volumes/network/refused-volumes.ts";
 import type { PodState } from "./workers/pod-state.ts";
@@ -37,16 +40,18 @@ export interface AdmissionDeps {
   readonly facts: Pick<NodeFacts, "appArmorEnabled">;
   readonly inbox: Pick<LoopInbox, "offerDecidable">;
   readonly cluster: Pick<ClusterParts, "kube" | "ownNode"> | undefined;
-  readonly health: Pick<RuntimeHealth, "runtime">;
+  readonly runtime: Pick<RuntimeParts, "health" | "pleg">;
   readonly workers: Pick<PodWorkers, "update" | "state" | "states" | "untilStopped">;
   readonly shutdown: Pick<ShutdownNotice, "admit">;
+  readonly pressure: Pick<PressureNotice, "pressure">;
 }
 
 const READ_TIMEOUT_MS = 10 * SECOND;
 
 /** The node is the API server's, and before that is known, and on a node without one, what the machine is. */
 export async function composeAdmission(deps: AdmissionDeps, config: NodeAgentConfig): Promise<AdmissionParts> {
-  const { ports, timeline, inbox, cluster, health, workers, shutdown } = deps;
+  const { ports, timeline, inbox, cluster, workers, shutdown } = deps;
+  const { health, pleg } = deps.runtime;
   const { log, metrics } = ports;
   const { clock } = ports.host;
   const machineNode = await readMachineNode(ports, config);
@@ -86,8 +91,20 @@ export async function composeAdmission(deps: AdmissionDeps, config: NodeAgentCon
   );
   const parts: Part[] = [{ name: "preemption", run: preemption.run }];
   if (freshNode !== undefined) parts.push({ name: "node for admission", run: freshNode.run });
+  const isRunning = (uid: string) =>
+    pleg
+      .pods()
+      .get(uid)
+      ?.containers.some(({ state }) => state === "running") === true;
+  const { pressure } = deps.pressure;
   return {
-    admit: createPodAdmission({ findMisfit, rules: [admit, shutdown.admit], preemption }),
+    admit: createPodAdmission({
+      firstRules: [createPressureHandler({ pressure, isRunning })],
+      findMisfit,
+      rules: [admit, shutdown.admit],
+      preemption,
+      onRejected: createRejectionCounter(metrics),
+    }),
     forget: preemption.release,
     parts,
   };

@@ -7,6 +7,7 @@ import { composeRefs, type RefParts } from "./compose-refs.ts";
 import { composeReporting, type Reporting } from "./compose-reporting.ts";
 import type { RuntimeParts } from "./compose-runtime.ts";
 import type { DesiredPods } from "./desired/desired-pods.ts";
+import type { PressureNotice } from "./eviction/pressure-notice.ts";
 import type { LoopInbox } from "./loop/loop-inbox.ts";
 import type { KubePorts, NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import type { NodeRegistration } from "./node-status/node-registration.ts";
@@ -33,6 +34,7 @@ export interface ReportDeps {
   statuses: PodStatuses;
   runtime: Pick<RuntimeParts, "health" | "errors" | "volumes">;
   shutdown: ShutdownNotice;
+  pressure: Pick<PressureNotice, "pressure" | "subscribe">;
 }
 
 /** The reporting of pods and of the node. */
@@ -68,7 +70,7 @@ export function composeCluster(
         },
         config,
       ),
-    report({ runtime, shutdown, ...pods }) {
+    report({ runtime, shutdown, pressure, ...pods }) {
       const { health, errors } = runtime;
       const reporting = composeReporting({ ports, kube, registration, ...pods }, config);
       const { recordNodeEvent } = reporting;
@@ -79,6 +81,7 @@ export function composeCluster(
         health,
         errors,
         shutdown,
+        pressure: pressure.pressure,
         recordNodeEvent,
         csi,
         csiVolumes: runtime.volumes.csi,
@@ -92,6 +95,7 @@ export function composeCluster(
       };
       health.subscribe(judged);
       shutdown.subscribe(node.syncNow);
+      pressure.subscribe(node.syncNow);
       const certificates = composeCertificates(deps, config);
       const parts = [...refs.parts, ...csi.parts, ...reporting.parts, ...node.parts, ...certificates];
       return { ...reporting, judged, parts };

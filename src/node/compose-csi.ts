@@ -8,6 +8,7 @@ import { createCsiNodeObject } from "./csi/csi-node-object.ts";
 import type { KubePorts, NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import type { NodeRegistration } from "./node-status/node-registration.ts";
 import { createReportedVolumes, type ReportedVolumes } from "./node-status/reported-volumes.ts";
+import { declarePluginGauge } from "./plugins/plugin-gauge.ts";
 import { createPluginWatcher } from "./plugins/plugin-watcher.ts";
 
 /** The storage drivers on this node, and what the API is told of them. */
@@ -68,6 +69,7 @@ export function composeCsi({ ports, kube, registration }: CsiPartsDeps, config: 
     { clock, files, log, connect: plugins.connectRegistration },
     { directory: `${config.rootDirectory}/plugins_registry`, handlers: [drivers.handler] },
   );
+  declarePluginGauge(ports.metrics, watcher);
   return {
     drivers,
     driverObjects,

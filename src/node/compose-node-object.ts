@@ -8,10 +8,12 @@ import type { KubePorts, NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import { createImageInventory } from "./node-status/image-inventory.ts";
 import { computeInitialNode } from "./node-status/initial-node.ts";
 import { readMachineFacts } from "./node-status/machine-facts.ts";
+import type { NodePressure } from "./node-status/node-conditions.ts";
 import { createNodeHeartbeat } from "./node-status/node-heartbeat.ts";
 import { createNodeLease } from "./node-status/node-lease.ts";
 import { createNodeRegistration, type NodeRegistration } from "./node-status/node-registration.ts";
 import { createInitialNodeOptions, createNodeStatusSettings } from "./node-status/node-settings.ts";
+import { createNodeStartup } from "./node-status/node-startup.ts";
 import { computeNodeStatus } from "./node-status/node-status.ts";
 import { createNodeStatusReader, type VolumesOfNode } from "./node-status/node-status-reader.ts";
 import type { ReportedVolumes } from "./node-status/reported-volumes.ts";
@@ -38,6 +40,8 @@ export interface NodeObjectDeps {
   /** Why pods cannot be run now. */
   errors(): readonly string[];
   shutdown: Pick<ShutdownNotice, "errors">;
+  /** What the node is short of. */
+  pressure(): NodePressure;
   recordNodeEvent(decision: Decision): void;
   csi: CsiParts;
   csiVolumes: CsiPlugin | undefined;
@@ -48,9 +52,11 @@ export function composeRegistration(
   { ports, kube }: Pick<NodeObjectDeps, "ports" | "kube">,
   { nodeName, kubelet }: NodeAgentConfig,
 ): NodeRegistration {
-  const { host, log } = ports;
+  const { host, log, metrics } = ports;
+  const { clock, random, proc } = host;
+  const startup = createNodeStartup({ clock, metrics, bootedAt: proc.bootedAt });
   return createNodeRegistration(
-    { client: kube.heartbeat, clock: host.clock, random: host.random, log },
+    { client: kube.heartbeat, clock, random, log, startup },
     { nodeName, registerNode: kubelet.registerNode ?? true, timeoutMs: HEARTBEAT_TIMEOUT_MS },
   );
 }
@@ -87,7 +93,7 @@ export function composeNodeObject(deps: NodeObjectDeps, config: NodeAgentConfig)
   };
   const volumes = async () => await readVolumes(csiVolumes, csi.reportedVolumes);
   const reader = createNodeStatusReader(
-    { machine, log, runtime: health.runtime, images: images.images, errors, volumes },
+    { machine, log, runtime: health.runtime, images: images.images, errors, pressure: deps.pressure, volumes },
     { settings: createNodeStatusSettings(config), rootDirectory },
   );
   const network = createPodNetwork({ runtime: ports.cri.runtime, clock, log });

@@ -13,6 +13,7 @@ import type { NodeFacts } from "./runtime/config/node-facts.ts";
 import type { PodStatuses } from "./status/pod-statuses.ts";
 import { VolumeError } from "./volumes/volume-error.ts";
 import { measureSyncer } from "./workers/measured-syncer.ts";
+import { createWorkerMetrics } from "./workers/metrics.ts";
 import { referenceOf } from "./workers/pod-syncer.ts";
 import { createPodWorkers, type PodWorkers } from "./workers/pod-workers.ts";
 
@@ -44,6 +45,7 @@ export function composePods(deps: PodPartsDeps, config: NodeAgentConfig): PodWor
     refresh: async (pod) => await pleg.refresh(pod),
     statuses,
     probes: deps.probes,
+    cgroups: parts.cgroups.pods,
     volumes: parts.volumes.volumes,
     directories: { make: podFiles.makeDirectories, remove: podFiles.removeDirectories },
     networkError: health.networkError,
@@ -57,6 +59,7 @@ export function composePods(deps: PodPartsDeps, config: NodeAgentConfig): PodWor
       random,
       log: ports.log,
       syncer: measureSyncer(syncer, { clock, metrics: ports.metrics }),
+      metrics: createWorkerMetrics(ports.metrics),
       onGone({ subject }) {
         const { uid } = referenceOf(subject);
         // While its last status is still at hand.

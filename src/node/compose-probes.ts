@@ -1,5 +1,5 @@
 import { SECOND } from "../base/clock.ts";
-import { createMetrics } from "../base/metrics.ts";
+import { createMetrics, declareStartTime } from "../base/metrics.ts";
 import type { Timeline } from "../base/timeline.ts";
 import { PROBE_USER_AGENT } from "../config/kubelet-version.ts";
 import type { LoopInbox } from "./loop/loop-inbox.ts";
@@ -37,6 +37,7 @@ export function composeProbes({ ports, timeline, inbox, statuses }: ProbePartsDe
   const { host, cri } = ports;
   const { clock, random } = host;
   const metrics = createMetrics();
+  declareStartTime(metrics, clock.now());
   const slots = createSlots(clock, EXEC_SLOTS);
   const runner = {
     runtime: cri.runtime,

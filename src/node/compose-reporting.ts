@@ -11,6 +11,7 @@ import { createMirrorPods } from "./mirror-pods/mirror-pods.ts";
 import type { KubePorts, NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import type { NodeRegistration } from "./node-status/node-registration.ts";
 import { isAnotherLife } from "./status/another-life.ts";
+import { createPodStartLatency } from "./status/pod-start-latency.ts";
 import type { PodStatuses } from "./status/pod-statuses.ts";
 import { createStatusSender } from "./status/send-statuses.ts";
 import type { PodState } from "./workers/pod-state.ts";
@@ -96,8 +97,14 @@ export function composeReporting(deps: ReportingDeps, { nodeName, kubelet }: Nod
     if (mirror !== undefined && isOutlived(mirror)) updateMirrors();
   };
 
+  const uidOf = (pod: Pod) => desired.resolveUid(podUid(pod));
+  const startLatency = createPodStartLatency({ clock, metrics, timeline, uidOf });
+
   return {
-    show: (pod) => sender.reconcile(desired.resolveUid(podUid(pod))),
+    show(pod) {
+      startLatency.show(pod);
+      sender.reconcile(uidOf(pod));
+    },
     podsChanged(known) {
       states = known;
       updateMirrors();
@@ -108,9 +115,10 @@ export function composeReporting(deps: ReportingDeps, { nodeName, kubelet }: Nod
       sender.finished(pod);
     },
     forget(uid) {
+      startLatency.forget(uid);
       if (desired.byUid(uid) === undefined) sender.forget(uid);
     },
-    podUids: sender.podUids,
+    podUids: () => [...new Set([...sender.podUids(), ...startLatency.podUids()])],
     recordNodeEvent: events.recordNode,
     async flush() {
       await Promise.all([sender.flush(FLUSH_TIMEOUT_MS.statuses), events.flush(FLUSH_TIMEOUT_MS.events)]);

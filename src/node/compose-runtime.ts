@@ -3,6 +3,7 @@ import { createBackOff } from "../base/back-off.ts";
 import { MINUTE, SECOND } from "../base/clock.ts";
 import type { Timeline } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
+import { type CgroupParts, composeCgroups } from "./compose-cgroups.ts";
 import { composeImages, type ImageParts } from "./compose-images.ts";
 import { composeLogRotation } from "./compose-logs.ts";
 import { type ClusterVolumeDeps, composeVolumes, type VolumeParts } from "./compose-volumes.ts";
@@ -12,6 +13,7 @@ import { type ContainerChanges, createContainerChanges } from "./logs/container-
 import type { LoopInbox } from "./loop/loop-inbox.ts";
 import type { NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import { followRuntimeEvents } from "./pleg/follow-events.ts";
+import { countEventStreams } from "./pleg/metrics.ts";
 import { createPleg, type Pleg, plegError } from "./pleg/pleg.ts";
 import { createPodCache, type PodCache } from "./pleg/pod-cache.ts";
 import type { PodProbes } from "./probes/pod-probes.ts";
@@ -32,6 +34,7 @@ export interface RuntimeParts {
   /** What PLEG sees, for those who wait for one container. */
   containerChanges: ContainerChanges;
   runtime: PodRuntime;
+  cgroups: CgroupParts;
   podFiles: PodFiles;
   volumes: VolumeParts;
   images: ImageParts;
@@ -92,6 +95,7 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
     { files, subPaths: volumes.subPaths, userNamespaces },
     { rootDirectory, clusterDomain: facts.clusterDomain, seLinuxEnabled: facts.seLinuxEnabled },
   );
+  const cgroups = composeCgroups({ ports, facts }, config);
   const handlers = composeHandlers(health, refs?.runtimeClasses);
   const runtime = createPodRuntime({
     cri,
@@ -101,6 +105,7 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
     configs: createPodConfigs(facts, {
       refs: refs && { ...refs.objects, services: () => refs.services },
       userNamespaces,
+      cgroupParentOf: cgroups.pods?.parentOf,
     }),
     ...handlers.deps,
     runtimeVersion: health.runtime,
@@ -112,12 +117,13 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
     podLogsDirectory,
     containerLogsDirectory,
   });
+  const listening = countEventStreams(pleg, metrics);
   const parts = [
     { name: "runtime health", run: health.run },
     { name: "PLEG", run: pleg.run },
     {
       name: "runtime events",
-      run: async (signal: AbortSignal) => await followRuntimeEvents(ports.events, pleg, signal),
+      run: async (signal: AbortSignal) => await followRuntimeEvents(ports.events, listening, signal),
     },
     ...composeLogRotation({ ports, pleg }, config),
     ...volumes.parts,
@@ -125,7 +131,7 @@ export function composeRuntime(deps: RuntimePartsDeps, config: NodeAgentConfig):
   const runtimeError = () => health.runtimeError() ?? plegError(pleg.health());
   const errors = () => [runtimeError(), health.networkError()].filter((error) => error !== undefined);
   const { supportsRecursiveReadOnly } = handlers;
-  const known = { health, cache, pleg, containerChanges, images };
+  const known = { health, cache, pleg, containerChanges, images, cgroups };
   return { ...known, runtime, podFiles, volumes, supportsRecursiveReadOnly, runtimeError, errors, parts };
 }
 

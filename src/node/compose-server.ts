@@ -1,5 +1,7 @@
+import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { encodeKubeletConfiguration } from "../config/encode-configuration.ts";
+import { describeConfigz } from "../config/configz.ts";
+import { KUBELET_VERSION } from "../config/kubelet-version.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
 import type { SecureHandler, ServingIdentity } from "../host/secure-server.ts";
 import type { CallUpgrade } from "../host/upgrade-call.ts";
@@ -21,7 +23,9 @@ import type { NodeAgentPorts, Part } from "./node-agent-ports.ts";
 import { createAuthenticator, createTokenReviews } from "./server/authenticate.ts";
 import { allowAlways, createAccessReviews } from "./server/authorize.ts";
 import { createReadOnlyHandler, type NodeView, type StatisticsPage } from "./server/handlers.ts";
+import { httpMetricsOf } from "./server/http-metrics.ts";
 import { createNodeApi, type NodeEndpoint } from "./server/node-api.ts";
+import { createStatusz } from "./server/statusz.ts";
 import { createCheckpointEndpoint } from "./streaming/checkpoint-endpoint.ts";
 import { createStreamingEndpoints, type Streaming } from "./streaming/streaming-endpoints.ts";
 
@@ -59,39 +63,35 @@ export function findServerProblem({ kubelet, cluster }: NodeAgentConfig): string
 
 /** Builds the node's own API. Rejects where a file that the configuration names is not there or of no use. */
 export async function composeNodeServer(deps: NodeServerDeps, config: NodeAgentConfig): Promise<NodeServer> {
-  const { host, log } = deps.ports;
+  const { host, log, metrics } = deps.ports;
   const { clock, files } = host;
   const { kubelet } = config;
   const { clientCAFile } = kubelet.authentication.x509;
   const authority = clientCAFile === "" ? undefined : await createClientAuthority({ files, clock, log }, clientCAFile);
   const certificate = await composeServingCertificate(deps, config);
   const streaming = composeStreaming(deps, config);
-  const configz = JSON.stringify({
-    kubeletconfig: {
-      kind: "KubeletConfiguration",
-      apiVersion: "kubelet.config.k8s.io/v1beta1",
-      ...encodeKubeletConfiguration(kubelet),
-    },
-  });
+  const configz = JSON.stringify(describeConfigz(config));
   return {
-    handler: createNodeApi(
-      {
-        ...composeAccess(deps, config),
-        readOnly: createReadOnlyHandler(deps.agent.view),
-        configz: () => configz,
-        endpoints: {
-          ...streaming.endpoints,
-          ...composeCheckpoints(deps, config),
-          ...pagesOf(deps.agent.view),
-          ...composeLogEndpoints(deps, config),
+    handler: httpMetricsOf(metrics, clock).measureSecure(
+      createNodeApi(
+        {
+          ...composeAccess(deps, config),
+          readOnly: createReadOnlyHandler(deps.agent.view),
+          configz: () => configz,
+          endpoints: withStatusz(config, clock, {
+            ...streaming.endpoints,
+            ...composeCheckpoints(deps, config),
+            ...pagesOf(deps.agent.view),
+            ...composeLogEndpoints(deps, config),
+          }),
+          clock,
+          log,
         },
-        clock,
-        log,
-      },
-      {
-        debuggingHandlers: kubelet.enableDebuggingHandlers === true,
-        systemLogHandler: kubelet.enableSystemLogHandler === true,
-      },
+        {
+          debuggingHandlers: kubelet.enableDebuggingHandlers === true,
+          systemLogHandler: kubelet.enableSystemLogHandler === true,
+        },
+      ),
     ),
     asksForCertificate: authority !== undefined,
     identity: () => ({ pair: certificate.current(), clientAuthorityPem: authority?.current() }),
@@ -105,10 +105,25 @@ export async function composeNodeServer(deps: NodeServerDeps, config: NodeAgentC
   };
 }
 
+/** The page tells of all the others, and of those that the read-only server has. */
+function withStatusz(
+  { featureGates }: NodeAgentConfig,
+  clock: Pick<Clock, "now">,
+  endpoints: Record<string, NodeEndpoint>,
+): Record<string, NodeEndpoint> {
+  if (!featureGates.ComponentStatusz) return endpoints;
+  const paths = [...Object.keys(endpoints), "/configz", "/healthz", "/metrics", "/pods", "/runningpods", "/statusz"];
+  const options = { startedAt: clock.now(), version: KUBELET_VERSION, paths };
+  const page = createStatusz(clock, options);
+  return { ...endpoints, "/statusz": ({ path }) => (path === "/statusz" ? page() : NOT_FOUND) };
+}
+
+const NOT_FOUND = { status: 404, body: "404 page not found\n" };
+
 /** Nothing is beneath a page. */
 function pagesOf({ statistics }: Pick<NodeView, "statistics">): Record<string, NodeEndpoint> {
   const exactly = ([path, page]: [string, StatisticsPage]): [string, NodeEndpoint] => {
-    return [path, (request) => (request.path === path ? page(request) : { status: 404, body: "404 page not found\n" })];
+    return [path, (request) => (request.path === path ? page(request) : NOT_FOUND)];
   };
   return Object.fromEntries(Object.entries(statistics).map(exactly));
 }

@@ -21,9 +21,11 @@ export function composeShutdown(
   { kubelet, featureGates, rootDirectory }: NodeAgentConfig,
 ): readonly Part[] {
   const periods = computeShutdownPeriods(kubelet, featureGates);
-  if (periods.length === 0) return [];
   const { host, log, metrics } = ports;
   const { clock, files, logind } = host;
+  // Its series are there also where nothing will ever be written.
+  const record = createShutdownRecord({ files, log, metrics }, rootDirectory);
+  if (periods.length === 0) return [];
   const shutdown = createNodeShutdown(
     {
       clock,
@@ -32,7 +34,7 @@ export function composeShutdown(
       logind,
       workers,
       notice,
-      record: createShutdownRecord({ files, log, metrics }, rootDirectory),
+      record,
       recordNodeEvent: (decision) => reporting?.recordNodeEvent(decision),
       flush: async () => await reporting?.flush(),
     },

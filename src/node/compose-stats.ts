@@ -21,7 +21,7 @@ export interface StatsParts {
 
 export interface StatsPartsDeps {
   readonly ports: Pick<NodeAgentPorts, "host" | "cri" | "log">;
-  readonly runtime: Pick<RuntimeParts, "pleg" | "cache" | "volumes">;
+  readonly runtime: Pick<RuntimeParts, "pleg" | "cache" | "volumes" | "cgroups">;
   readonly probeMetrics: Omit<ProbeParts, "probes">;
 }
 
@@ -35,7 +35,15 @@ export function composeStats(deps: StatsPartsDeps, config: NodeAgentConfig): Sta
   const { clock, files, machine, cgroups, proc } = host;
   const { kubelet, nodeName, rootDirectory, podLogsDirectory } = config;
   const usage = createUsageReader(
-    { clock, log, cgroups, proc, runtime: cri.runtime, runtimePods: pleg.pods },
+    {
+      clock,
+      log,
+      cgroups,
+      proc,
+      runtime: cri.runtime,
+      runtimePods: pleg.pods,
+      cgroupOfAllPods: deps.runtime.cgroups.pathOfAllPods,
+    },
     { kubeletCgroup: kubelet.kubeletCgroups, systemCgroup: kubelet.systemCgroups },
   );
   const maxHung = Math.max(1, Math.floor(machine.fileAccessPlaces() / HUNG_SHARE));

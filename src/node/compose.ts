@@ -1,14 +1,10 @@
-import type { Pod } from "../api/gen/types.ts";
-import { podReference } from "../api/pods.ts";
-import { computeQosClass } from "../api/qos.ts";
-import { type Clock, formatTime } from "../base/clock.ts";
-import { createTimeline, type Timeline } from "../base/timeline.ts";
+import { createTimeline } from "../base/timeline.ts";
 import type { NodeAgentConfig } from "../config/node-agent-config.ts";
-import type { Rejection } from "./admission/admission.ts";
 import { composeAdmission } from "./compose-admission.ts";
 import { type ClusterParts, composeCluster } from "./compose-cluster.ts";
 import { composeEviction } from "./compose-eviction.ts";
 import { composeImageCollection } from "./compose-image-collection.ts";
+import { composeLoop } from "./compose-loop.ts";
 import { composePods } from "./compose-pods.ts";
 import { composeProbes } from "./compose-probes.ts";
 import { composeRuntime, type RuntimeParts } from "./compose-runtime.ts";
@@ -17,17 +13,16 @@ import { composeSources } from "./compose-sources.ts";
 import { composeStats } from "./compose-stats.ts";
 import { type LoadedProviders, loadCredentialProviders } from "./credential-providers/load-providers.ts";
 import { createDesiredPods, type DesiredPods } from "./desired/desired-pods.ts";
+import { createPressureNotice } from "./eviction/pressure-notice.ts";
 import type { ContainerChanges } from "./logs/container-changes.ts";
 import { createLoopInbox, type LoopInbox } from "./loop/loop-inbox.ts";
-import { createOrphanDirectories } from "./loop/orphan-directories.ts";
-import { createSyncLoop } from "./loop/sync-loop.ts";
 import type { NodeAgentPorts } from "./node-agent-ports.ts";
 import { createNodeMetrics } from "./node-metrics.ts";
 import { createNodeView } from "./node-view.ts";
 import type { PodCache } from "./pleg/pod-cache.ts";
 import type { PodProbes } from "./probes/pod-probes.ts";
-import { createPartRunner, type PartRunner } from "./run-parts.ts";
-import { removeLogsOfUid } from "./runtime/container-logs.ts";
+import { createPartRunner } from "./run-parts.ts";
+import type { NodeFacts } from "./runtime/config/node-facts.ts";
 import { readNodeFacts } from "./runtime/read-node-facts.ts";
 import { makeRootDirectories } from "./runtime/root-directories.ts";
 import type { NodeView } from "./server/handlers.ts";
@@ -58,6 +53,7 @@ export interface NodeAgentMemory {
   statuses: Pick<PodStatuses, "list" | "subscribe">;
   cache: Pick<PodCache, "size">;
   probes: Pick<PodProbes, "podUids">;
+  cgroups: { podUids(): readonly string[] } | undefined;
   /** What is held for the API server's sake. */
   references: { podUids(): readonly string[] } | undefined;
   deliveries: { podUids(): readonly string[] } | undefined;
@@ -79,49 +75,32 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   const statuses = createPodStatuses({ clock });
   const { probes, ...probeMetrics } = composeProbes({ ports, timeline, inbox, statuses });
   const runtime = composeRuntime({ ports, timeline, inbox, facts, probes, cluster, providers }, config);
-  const { health, pleg, cache, runtimeError, errors } = runtime;
+  const { health, pleg, cache, errors } = runtime;
   const { guard: storageCalls } = runtime.volumes;
   const sourceDeps = { host, log, emit: inbox.offerSnapshot, apiSource: cluster?.createSource };
   const { sources, names } = composeSources(sourceDeps, config);
   const desired = createDesiredPods({ clock, log, timeline }, { sources: names });
   const shutdown = createShutdownNotice();
-  const reporting = cluster?.report({ timeline, desired, statuses, runtime, shutdown });
+  const pressure = createPressureNotice();
+  const reporting = cluster?.report({ timeline, desired, statuses, runtime, shutdown, pressure });
   const onFinished = reporting?.finished;
   const podDeps = { ports, timeline, inbox, facts, parts: runtime, statuses, probes, onFinished };
   const workers = composePods(podDeps, config);
-  const eviction = composeEviction({ ports, timeline, workers, cache }, config);
   const imageCollection = composeImageCollection({ ports, images: runtime.images, reporting }, config);
   const stats = composeStats({ ports, runtime, probeMetrics }, config);
+  const measured = { stats: stats.stats, images: imageCollection.collection, pressure };
+  const eviction = composeEviction({ ports, timeline, workers, runtime, reporting, ...measured }, config);
   const shutdownParts = composeShutdown({ ports, notice: shutdown, workers, reporting }, config);
-  const admissionDeps = { ports, timeline, facts, inbox, cluster, health, workers, shutdown };
+  const admissionDeps = { ports, timeline, facts, inbox, cluster, runtime, workers, shutdown, pressure };
   const admission = await composeAdmission(admissionDeps, config);
-  const loop = createSyncLoop({
-    clock,
-    log,
-    inbox,
-    desired,
-    workers,
-    runtimePods: pleg.pods,
-    admit: admission.admit,
-    reject: (pod, rejection) => reject({ clock, timeline, statuses }, pod, rejection),
-    forget(uid) {
-      statuses.remove(uid);
-      for (const keeper of [cache, probes, admission, cluster?.refs, reporting]) keeper?.forget(uid);
-    },
-    collectDirectories: composeOrphanDirectories({ ports, runner, runtime }, config),
-    runtimeError,
-    onShown(pod) {
-      cluster?.refs.show(pod);
-      reporting?.show(pod);
-    },
-    onPodsChanged: () => reporting?.podsChanged(workers.states()),
-    onRelisted: () => reporting?.judged(),
-  });
+  const loopDeps = { ports, runner, timeline, inbox, desired, statuses, workers, runtime, probes, admission, cluster };
+  const loop = composeLoop({ ...loopDeps, reporting }, config);
+  const remembered = { workers, statuses, cache, probes, cgroups: runtime.cgroups.pods };
   return {
     view: createNodeView({
       nodeName: config.nodeName,
       clock,
-      renderMetrics: composeMetrics({ ports, statuses, desired, workers, runtime, inbox }, config),
+      renderMetrics: composeMetrics({ ports, facts, statuses, desired, workers, runtime, inbox }, config),
       statistics: stats.pages,
       timeline,
       desired,
@@ -129,18 +108,20 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
       workers,
       health,
       errors: () => [...errors(), ...shutdown.errors()],
+      pressure: pressure.pressure,
       loop,
       pleg,
     }),
     desired,
     containerChanges: runtime.containerChanges,
     ownNode: cluster?.ownNode,
-    memory: { workers, statuses, cache, probes, references: cluster?.refs, deliveries: reporting, storageCalls },
+    memory: { ...remembered, references: cluster?.refs, deliveries: reporting, storageCalls },
     async run(signal) {
       await makeRootDirectories({ files: host.files, log }, config.rootDirectory);
       const working = [
         ...sources.map(({ run }) => ({ name: "pod source", run })),
         ...runtime.parts,
+        ...runtime.cgroups.parts({ recordNodeEvent: (event) => reporting?.recordNodeEvent(event) }),
         { name: "probes", run: probes.run },
         ...admission.parts,
         ...imageCollection.parts,
@@ -157,6 +138,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
 
 interface MetricsDeps {
   ports: NodeAgentPorts;
+  facts: Pick<NodeFacts, "cgroupVersion">;
   statuses: PodStatuses;
   desired: DesiredPods;
   workers: PodWorkers;
@@ -165,32 +147,19 @@ interface MetricsDeps {
 }
 
 function composeMetrics(deps: MetricsDeps, { nodeName }: NodeAgentConfig): NodeView["metrics"] {
-  const { ports, statuses, desired, workers, runtime, inbox } = deps;
+  const { ports, facts, statuses, desired, workers, runtime, inbox } = deps;
   return createNodeMetrics({
     nodeName,
+    cgroupVersion: facts.cgroupVersion,
     clock: ports.host.clock,
     metrics: ports.metrics,
     statuses,
     desiredPods: desired.pods,
+    mirrorPods: desired.mirrorPods,
     states: workers.states,
     runtimePods: runtime.pleg.pods,
     discardedEvents: () => inbox.discarded,
     setVolumeGauges: runtime.volumes.statistics.setGauges,
-  });
-}
-
-function composeOrphanDirectories(
-  { ports, runner, runtime }: { ports: NodeAgentPorts; runner: PartRunner; runtime: RuntimeParts },
-  { podLogsDirectory }: NodeAgentConfig,
-): ReturnType<typeof createOrphanDirectories> {
-  const { host, log } = ports;
-  return createOrphanDirectories({
-    clock: host.clock,
-    log,
-    tasks: runner.tasks,
-    directories: runtime.podFiles,
-    tearDownVolumes: runtime.volumes.volumes.tearDown,
-    removeLogs: async (uid) => await removeLogsOfUid(host.files, podLogsDirectory, uid),
   });
 }
 
@@ -202,16 +171,4 @@ async function readCredentialProviders(
   if (credentialProviders === undefined) return undefined;
   const tokensAllowed = featureGates.KubeletServiceAccountTokenForCredentialProviders;
   return await loadCredentialProviders(files, { ...credentialProviders, tokensAllowed });
-}
-
-/** A pod that is refused fails without having been tried; as upstream, its status says no more than that. */
-function reject(
-  deps: { clock: Clock; timeline: Timeline; statuses: PodStatuses },
-  pod: Pod,
-  { reason, message }: Rejection,
-): void {
-  deps.timeline.record(podReference(pod), { type: "Warning", reason, message });
-  const startTime = formatTime(deps.clock.now());
-  const status = { phase: "Failed", reason, message: `Pod was rejected: ${message}` };
-  deps.statuses.set(pod, { ...status, qosClass: computeQosClass(pod), startTime });
 }

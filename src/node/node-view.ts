@@ -4,11 +4,12 @@ import type { Clock } from "../base/clock.ts";
 import type { Timeline } from "../base/timeline.ts";
 import type { DesiredPods } from "./desired/desired-pods.ts";
 import type { SyncLoop } from "./loop/sync-loop.ts";
-import { computeNodeConditions } from "./node-status/node-conditions.ts";
+import { computeNodeConditions, type NodePressure } from "./node-status/node-conditions.ts";
 import type { Pleg } from "./pleg/pleg.ts";
 import type { RuntimePod } from "./runtime/pod-runtime-status.ts";
 import type { RuntimeHealth } from "./runtime/runtime-health.ts";
 import type { NodeView } from "./server/handlers.ts";
+import { createHealthChecks } from "./server/health-checks.ts";
 import type { PodStatuses } from "./status/pod-statuses.ts";
 import type { PodWorkers } from "./workers/pod-workers.ts";
 
@@ -26,6 +27,8 @@ export interface NodeViewDeps {
   loop: SyncLoop;
   /** Why pods cannot be run now. */
   errors(): readonly string[];
+  /** What the node is short of. */
+  pressure(): NodePressure;
 }
 
 /** A sync loop that has not turned for this long is stuck (upstream: pkg/kubelet/kubelet.go, syncLoopHealthCheck). */
@@ -40,7 +43,12 @@ export function createNodeView(deps: NodeViewDeps): NodeView {
     nodeName: deps.nodeName,
     runtime: () => health.runtime(),
     conditions() {
-      conditions = computeNodeConditions({ errors: deps.errors(), previous: conditions, now: clock.now() });
+      conditions = computeNodeConditions({
+        errors: deps.errors(),
+        pressure: deps.pressure(),
+        previous: conditions,
+        now: clock.now(),
+      });
       return conditions;
     },
     pods() {
@@ -54,10 +62,18 @@ export function createNodeView(deps: NodeViewDeps): NodeView {
     runningPods: () => [...pleg.pods().values()].filter(isRunning).map(asPod),
     timeline: () =>
       [...desired.pods().map(podUid), ...workers.states().keys()].filter(isFirst).flatMap(deps.timeline.read),
-    syncLoopError() {
-      const idle = clock.monotonic() - deps.loop.lastTurn();
-      return idle > LOOP_THRESHOLD_MS ? `sync Loop took longer than expected: ${Math.round(idle / 1000)}s` : undefined;
-    },
+    health: createHealthChecks(
+      {
+        ping: () => undefined,
+        // Upstream's asks whether its log can be written; this one is written in order, and would be waited for.
+        log: () => undefined,
+        syncloop() {
+          const idle = clock.monotonic() - deps.loop.lastTurn();
+          return idle > LOOP_THRESHOLD_MS ? "sync Loop took longer than expected" : undefined;
+        },
+      },
+      { startedAt: clock.now() },
+    ),
     metrics: deps.renderMetrics,
     statistics: deps.statistics,
   };
@@ -82,7 +98,8 @@ function asPod({ uid, name, namespace, containers }: RuntimePod): Pod {
   const running = containers.filter(({ state }) => state === "running");
   return {
     metadata: { uid, name, namespace },
-    spec: { containers: running.map((container) => ({ name: container.name })) },
+    spec: { containers: running.map((container) => ({ name: container.name, resources: {} })) },
+    status: {},
   };
 }
 

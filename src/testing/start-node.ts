@@ -99,6 +99,8 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
       healthzPort: 0,
       serverAddress: LOCAL_NODE.address,
       serverPort: 0,
+      // How full the machine's disk is must not decide how a test ends.
+      evictionHard: { "memory.available": "100Mi" },
       kubeletArguments: [`--hostname-override=${NODE_NAME}`],
       log,
       signal,

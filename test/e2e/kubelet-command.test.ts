@@ -31,7 +31,7 @@ describe("nodelet kubelet on the command line", () => {
   it.each<[what: string, args: string[], words: RegExp]>([
     ["an unknown flag", ["--no-such-flag=1"], /unknown flag: --no-such-flag/],
     ["a flag's bad value", ["--sync-frequency=soon"], /sync-frequency.*soon/],
-    ["a stray word", ["run"], /unknown command "run"/],
+    ["a stray word", ["run"], /unknown command run/],
     ["a configuration that is not there", ["--config=/no/such/file"], /\/no\/such\/file/],
     [
       "an endpoint that is none",

@@ -12,6 +12,7 @@ import { createMetrics } from "../../src/base/metrics.ts";
 import { removeRuntime } from "../../src/cluster/containerd/remove-runtime.ts";
 import { type Containerd, startContainerd } from "../../src/cluster/containerd/start-containerd.ts";
 import { buildImages } from "../../src/cluster/images/build-images.ts";
+import { makeOwnCgroup, removeOwnCgroup } from "../../src/cluster/supervisor/own-cgroup.ts";
 import { connectCri } from "../../src/cri/connect.ts";
 import type { Cri } from "../../src/cri/port.ts";
 
@@ -28,13 +29,18 @@ export interface NodeUnderTest {
   readonly manifests: string;
   readonly containerd: Containerd;
   readonly cri: Cri;
+  /** Beneath it are the pods' cgroups; undefined where this machine lets nobody make any. */
+  readonly cgroupRoot: string | undefined;
   /**
    * Starts the node agent and waits until it answers. `flags` are added to the usual ones; `program` are arguments of
    * Node.js, of another program that takes the same command line.
    */
   start(flags?: readonly string[], program?: readonly string[]): Promise<void>;
-  /** SIGTERM and the exit code. */
-  stop(): Promise<number | null>;
+  /**
+   * SIGTERM, so often, and the exit code. Rejects when the agent left something under way, unless `leavesCalls`: calls that
+   * nobody can end.
+   */
+  stop(options?: { signals?: number; leavesCalls?: boolean }): Promise<number | null>;
   kill(): Promise<void>;
   /** The exit code of the running agent, once it ends by itself. */
   exited(): Promise<number | null>;
@@ -61,6 +67,11 @@ export const PROGRAM =
   process.env["NODELET_TEST_PROGRAM"] ?? new URL("../../dist/nodelet.js", import.meta.url).pathname;
 const CONTAINER_LOGS = "/var/log/containers";
 const SOCKET_TIMEOUT_MS = 20_000;
+/** Where this machine lets nobody make cgroups. */
+const WITHOUT_CGROUPS = { cgroupsPerQOS: false, enforceNodeAllocatable: [] };
+const LEFT_CALLS = /Exiting while calls of the machine have no answer/;
+/** Signals that come sooner may arrive as one. */
+const SECOND_SIGNAL_MS = 100;
 
 let instances = 0;
 
@@ -96,7 +107,9 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
   const logFile = join(directory, "agent.log");
   for (const made of ["manifests", "pods", "kubelet", "containers"]) await mkdir(join(directory, made));
   const configFile = join(directory, "kubelet.yaml");
-  await writeFile(configFile, kubeletConfiguration(join(directory, "pods"), options.configuration));
+  const cgroupRoot = await makeOwnCgroup(directory, silentLog);
+  const configuration = { ...(cgroupRoot ? { cgroupRoot } : WITHOUT_CGROUPS), ...options.configuration };
+  await writeFile(configFile, kubeletConfiguration(join(directory, "pods"), configuration));
   let agent: ChildProcess | undefined;
   let output = "";
 
@@ -113,12 +126,15 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
   ];
 
   const report = async (): Promise<StatusReport> => JSON.parse(await get(socket, "/status"));
-  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+  const end = async (signal: NodeJS.Signals, times = 1): Promise<number | null> => {
     const child = agent;
     agent = undefined;
     if (child === undefined || child.exitCode !== null) return child?.exitCode ?? null;
     const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
-    child.kill(signal);
+    for (let sent = 0; sent < times; sent++) {
+      if (sent > 0) await delay(SECOND_SIGNAL_MS);
+      child.kill(signal);
+    }
     return await exited;
   };
   const find = async (name: string): Promise<Pod | undefined> => {
@@ -152,6 +168,7 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
       return containerd;
     },
     cri,
+    cgroupRoot,
     async start(more = [], program = [PROGRAM]) {
       const args = ["--enable-source-maps", ...program, "kubelet", ...flags(), ...more];
       const [command = process.execPath, ...rest] = [...containerd.enterMountNamespace, process.execPath, ...args];
@@ -174,7 +191,13 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
         await delay(20);
       }
     },
-    stop: async () => await end("SIGTERM"),
+    async stop({ signals, leavesCalls = false } = {}) {
+      const from = output.length;
+      const code = await end("SIGTERM", signals);
+      if (!leavesCalls && LEFT_CALLS.test(output.slice(from)))
+        throw new Error(`not all has ended:\n${output.slice(from)}`);
+      return code;
+    },
     kill: async () => void (await end("SIGKILL")),
     async exited() {
       const child = agent;
@@ -221,6 +244,8 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
           async () => void (await end("SIGKILL")),
           async () => await containerd.stop(),
           async () => await removeRuntime(runtimeDirectory),
+          async () => await removeOwnCgroup(directory),
+          () => failIfThere(`/sys/class/net/${network.bridge}`),
           async () => await removeLogLinks(directory),
           async () => await rm(directory, { recursive: true, force: true }),
         ],
@@ -234,7 +259,16 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
 function kubeletConfiguration(podLogsDir: string, more: object = {}): string {
   // Several nodes share this machine: the port of the node's own API is for whoever tests that.
   const kind = { apiVersion: "kubelet.config.k8s.io/v1beta1", kind: "KubeletConfiguration", enableServer: false };
-  return JSON.stringify({ ...kind, podLogsDir, clusterDNS: ["10.96.0.10"], clusterDomain: "cluster.local", ...more });
+  // Nor does it matter to a test how full the machine's disk is.
+  const evictionHard = { "memory.available": "100Mi" };
+  return JSON.stringify({
+    ...kind,
+    podLogsDir,
+    evictionHard,
+    clusterDNS: ["10.96.0.10"],
+    clusterDomain: "cluster.local",
+    ...more,
+  });
 }
 
 /** Pods that were killed rather than removed leave their links in the one directory that all kubelets use. */
@@ -243,6 +277,11 @@ async function removeLogLinks(directory: string): Promise<void> {
     const target = await readlink(join(CONTAINER_LOGS, name)).catch(() => "");
     if (target.startsWith(`${directory}/`)) await rm(join(CONTAINER_LOGS, name), { force: true });
   }
+}
+
+/** What the removal of the runtime leaves behind stays on the machine for good. */
+function failIfThere(path: string): void {
+  if (existsSync(path)) throw new Error(`${path} is still there`);
 }
 
 async function get(socketPath: string, path: string): Promise<string> {

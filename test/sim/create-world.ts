@@ -12,6 +12,7 @@ import { createFaults } from "./faults.ts";
 import { createStorageGrowth, type StorageGrowth } from "./local-storage/storage-growth.ts";
 import { createMachineShutdown } from "./machine-shutdown.ts";
 import { createManifests, MANIFEST_DIRECTORY } from "./manifests.ts";
+import { createMemoryShortage } from "./memory/memory-shortage.ts";
 import { createSimulatedNode, type PublishedStatus } from "./node.ts";
 import { createPlaces } from "./places.ts";
 import { NODE_IMAGES, REGISTRY_IMAGES } from "./pod-script.ts";
@@ -36,6 +37,8 @@ const SHUTDOWN_SHARE = 0.5;
 const PROBED_SHARE = 0.5;
 /** Of those that have an API server and no storage driver. */
 const FEW_PLACES_SHARE = 0.5;
+/** Of those that have an API server and as many places as are wanted. */
+const SHORTAGE_SHARE = 0.4;
 
 export async function createWorld(seed: number, onLine?: (line: string) => void): Promise<World> {
   const stream = (number: number) => createDice(createSeededRandom(seed * 16 + number));
@@ -44,7 +47,7 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
   const dice = stream(1);
   const options: WorldOptions = { hasEvents: dice.chance(0.85), hasLatency: dice.chance(0.5) };
   const trace = createTrace(clock, onLine);
-  const faults = createFaults({ clock, dice: stream(2), trace });
+  const faults = createFaults({ clock, dice: stream(2), cgroupDice: stream(7), trace });
   const manifests = createManifests({ files, clock });
   let failure: Failure | undefined;
   let checks: readonly Check[] = [];
@@ -124,6 +127,12 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
   const placesDice = stream(14);
   const mayLackPlaces = hasCluster && !hasStorage && !isSeedWithoutGrowth(seed);
   const places = mayLackPlaces && placesDice.chance(FEW_PLACES_SHARE) ? createPlaces(placesDice) : undefined;
+  const shortageDice = stream(15);
+  const mayLackMemory = cluster !== undefined && places === undefined && !isSeedWithoutGrowth(seed);
+  const shortage =
+    mayLackMemory && shortageDice.chance(SHORTAGE_SHARE)
+      ? createMemoryShortage({ host, cri, pods: cluster.pods, faults, trace, dice: shortageDice })
+      : undefined;
   const delays = stream(3);
   const node = createSimulatedNode({
     host,
@@ -172,6 +181,7 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
     growth,
     probed,
     shutdown,
+    shortage,
     places,
     wanted: joinWantedPods(manifests, cluster?.pods),
     faults,

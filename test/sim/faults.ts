@@ -34,6 +34,8 @@ export interface Faults {
   readonly hooks: FakeFaults;
   /** The error that an access to a file fails with; undefined for none. */
   fileFault(operation: string, path: string): Error | undefined;
+  /** The error that a change of a cgroup fails with; undefined for none. */
+  cgroupFault(operation: string, path: string): Error | undefined;
   /** How long the mount takes, milliseconds: as one of another machine, which answers when it likes. */
   mountDelay(operation: string, path: string): number;
   /** How late the event comes, milliseconds. */
@@ -53,7 +55,15 @@ export interface Faults {
 const CODES: readonly [CriErrorCode, ...CriErrorCode[]] = ["unknown", "unavailable", "deadline-exceeded", "internal"];
 const MESSAGE = "injected by the simulator";
 
-export function createFaults({ clock, dice, trace }: { clock: Clock; dice: Dice; trace: Trace }): Faults {
+interface FaultsDeps {
+  clock: Clock;
+  dice: Dice;
+  /** Of its own, so that older seeds find what they found before there were cgroups. */
+  cgroupDice: Dice;
+  trace: Trace;
+}
+
+export function createFaults({ clock, dice, cgroupDice, trace }: FaultsDeps): Faults {
   const counts = new Map<string, number>();
   let rates = NO_FAULTS;
   const lasting = new Set<string>();
@@ -118,6 +128,12 @@ export function createFaults({ clock, dice, trace }: { clock: Clock; dice: Dice;
       count("file error");
       trace.note(`fault: ${operation} ${path} fails`);
       return fileError(dice.pick(["EACCES", "ENOSPC"]), `${operation} ${MESSAGE}`, path);
+    },
+    cgroupFault(operation, path) {
+      if (!cgroupDice.chance(rates.fileError)) return undefined;
+      count("cgroup error");
+      trace.note(`fault: ${operation} cgroup ${path} fails`);
+      return fileError(operation === "remove" ? "EBUSY" : "ENOSPC", `${operation} ${MESSAGE}`, path);
     },
     mountDelay(operation, path) {
       if (rates.rpcHang === 0 || !dice.chance(rates.rpcHang * 2)) return 0;

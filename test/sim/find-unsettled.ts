@@ -31,6 +31,7 @@ export async function findUnsettled(world: World): Promise<string[]> {
       problems.push(...found.map((problem) => `${fullName} ${short(uid)}: ${problem}`));
     }
   }
+  if (world.shortage?.wasShort(0) === true) problems.push("the node has too little memory, and nobody goes");
   problems.push(...findStrangers(world, chosen), ...(await findLeftovers(world, chosen)));
   const { cluster } = world;
   if (cluster !== undefined) problems.push(...(await findUnsettledInApi(world, cluster, chosen)));
@@ -38,10 +39,17 @@ export async function findUnsettled(world: World): Promise<string[]> {
   return problems;
 }
 
-/** There was no place for it. */
-function isRefusedForGood({ places, node }: World, uid: string): boolean {
+/** Somebody who looks at a pod that was refused, once more, finds it failed without a reason. */
+function isGivenUpForMemory({ shortage }: World, uid: string): boolean {
+  return shortage?.evicted.has(uid) === true || shortage?.refused.has(uid) === true;
+}
+
+/** There was no place for it, or too little memory. */
+function isRefusedForGood({ places, shortage, node }: World, uid: string): boolean {
   const status = node.memory?.statuses.list().find(({ pod }) => podUid(pod) === uid)?.status;
-  return places?.givenUp.has(uid) === true && status?.phase === "Failed" && status.reason === "OutOfpods";
+  if (status?.phase !== "Failed") return false;
+  const lackedPlace = places?.givenUp.has(uid) === true && status.reason === "OutOfpods";
+  return lackedPlace || (shortage?.refused.has(uid) === true && status.reason === "Evicted");
 }
 
 /** One of each name, as the API server sees to. */
@@ -50,7 +58,7 @@ function listApiPods({ cluster }: World): Array<[fullName: string, uids: string[
 }
 
 function findStrangers({ node, cri }: World, chosen: ReadonlySet<string>): string[] {
-  const { workers, statuses, cache, probes, references, deliveries } = node.memory ?? {};
+  const { workers, statuses, cache, probes, cgroups, references, deliveries } = node.memory ?? {};
   const strange = (what: string, uids: Iterable<string>) =>
     [...uids].filter((uid) => !chosen.has(uid)).map((uid) => `${what} of pod ${short(uid)}, which is not wanted`);
   const inRuntime = cri.sandboxes().map(({ config }) => config.metadata?.uid ?? "");
@@ -59,6 +67,7 @@ function findStrangers({ node, cri }: World, chosen: ReadonlySet<string>): strin
     ...strange("a published status", statuses?.list().map(({ pod }) => podUid(pod)) ?? []),
     ...strange("a sandbox", inRuntime),
     ...strange("probes", probes?.podUids() ?? []),
+    ...strange("a share of its class", cgroups?.podUids() ?? []),
     ...strange("references", references?.podUids() ?? []),
     ...strange("a delivery", deliveries?.podUids() ?? []),
     ...((cache?.size ?? 0) > chosen.size ? [`${cache?.size} pods in the cache instead of ${chosen.size}`] : []),
@@ -74,7 +83,11 @@ async function findLeftovers({ host }: World, chosen: ReadonlySet<string>): Prom
     .mounted()
     .map(({ path }) => path)
     .filter((path) => path.startsWith(`${POD_DIRECTORIES}/`) && !chosen.has(path.split("/")[5] ?? ""));
+  const cgroups = [...host.cgroups.tree.limits.keys()].filter(
+    (path) => path.includes("/pod") && !chosen.has(path.slice(path.lastIndexOf("/pod") + "/pod".length)),
+  );
   return [
+    ...cgroups.map((path) => `cgroup ${path}`),
     ...pods.map((uid) => `directory of pod ${short(uid)}`),
     ...logs.map((name) => `log directory ${name}`),
     ...mounts.map((path) => `mount ${path}`),
@@ -102,8 +115,10 @@ function findInPod(world: World, uid: string): string[] {
       status.phase === expected ||
       isRefused ||
       (status.phase === "Failed" && world.places?.givenUp.has(uid) === true) ||
+      (status.phase === "Failed" && isGivenUpForMemory(world, uid)) ||
       (status.reason === "Evicted" && world.growth?.explains(uid, status.message ?? "") === true) ||
-      (world.interference.pods.has(uid) && pod.spec?.restartPolicy !== "Always");
+      (world.interference.pods.has(uid) && pod.spec?.restartPolicy !== "Always") ||
+      lacksSuccessor(world, pod);
     if (!mayEnd) problems.push(`${status.phase} instead of ${expected}`);
     if (ready.length > 0) problems.push("over, with a ready sandbox");
     return problems;
@@ -127,6 +142,21 @@ function findInPod(world: World, uid: string): string[] {
   if (status.phase === "Pending" && !hasObstacle(pod) && !mayBeGivenUp) problems.push("Pending without a reason");
   if (status.phase === "Running" && hasMissingInit(pod)) problems.push("Running before its init containers");
   return problems;
+}
+
+/**
+ * A container was stopped for another image, and the one in its place could not be made then. Whoever comes back to it,
+ * upstream too, finds an end as any other, after which the policy may let nothing begin.
+ */
+function lacksSuccessor({ cri, user }: World, pod: Pod): boolean {
+  const uid = podUid(pod);
+  if (user?.disturbed.has(uid) !== true || pod.spec?.restartPolicy === "Always") return false;
+  return (pod.spec?.containers ?? []).some(({ name, image }) => {
+    const own = cri.containers().filter(({ config }) => {
+      return config.labels["io.kubernetes.pod.uid"] === uid && config.metadata?.name === name;
+    });
+    return own.length > 0 && own.every(({ config }) => config.image?.userSpecifiedImage !== image);
+  });
 }
 
 /** The chaos is over: who is asked says yes. */

@@ -2,6 +2,7 @@ import { isRecord } from "../../src/api/object.ts";
 import { childController, sleep } from "../../src/base/abort.ts";
 import type { Clock, Timer } from "../../src/base/clock.ts";
 import { type Cri, CriError, type RuntimeService } from "../../src/cri/port.ts";
+import type { CgroupTree } from "../../src/host/cgroup-tree-port.ts";
 import type { FakeHost } from "../../src/host/fake/create-fake-host.ts";
 import type { Logind } from "../../src/host/logind-port.ts";
 import type { Mounts } from "../../src/host/mounts-port.ts";
@@ -127,6 +128,16 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
     });
   });
 
+  const { make, limit, remove } = host.cgroups;
+  const changes: Pick<CgroupTree, "make" | "limit" | "remove"> = { make, limit, remove };
+  const cgroups = gateMethods(changes, (operation, [path], call) =>
+    pass(`${operation} cgroup ${String(path)}`, async () => {
+      const fault = faults.cgroupFault(operation, String(path));
+      if (fault !== undefined) throw fault;
+      return await call();
+    }),
+  );
+
   async function* events(...[request, options]: Parameters<RuntimeService["getContainerEvents"]>) {
     const ended = new AbortController();
     const { controller, release } = childController(options?.signal ?? ended.signal);
@@ -166,7 +177,7 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
     died: death.signal,
   };
   return {
-    host: { ...host, clock, files, mounts, probes, logind },
+    host: { ...host, clock, files, mounts, probes, logind, cgroups: { ...host.cgroups, ...cgroups } },
     kube: deps.cluster?.connect({ gate, clock }),
     plugins: deps.cluster?.storage?.driver.connect(gate) ?? NO_PLUGINS,
     cri: { runtime: { ...runtime, getContainerEvents: events }, images, close: deps.cri.close },

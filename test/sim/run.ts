@@ -35,6 +35,7 @@ export async function runSeed(seed: number, onLine?: (line: string) => void): Pr
     storage: world.cluster?.storage?.dice,
     growth: world.growth?.dice,
     places: world.places?.dice,
+    shortage: world.shortage?.dice,
     probed: world.probed?.dice,
   });
   await world.node.start();

@@ -4,6 +4,7 @@ import type { Dice } from "./dice.ts";
 import { type FaultRates, NO_FAULTS } from "./faults.ts";
 import { makeGrowthSchedule } from "./local-storage/growth-schedule.ts";
 import { MANIFEST_DIRECTORY } from "./manifests.ts";
+import { makeMemorySchedule } from "./memory/memory-schedule.ts";
 import { randomPod } from "./pod-script.ts";
 import { makeTroubleSchedule } from "./probes/trouble-schedule.ts";
 import type { Event } from "./schedule-event.ts";
@@ -28,7 +29,7 @@ export interface Schedule {
   endsAt: number;
 }
 
-/** Each of the dice is of a node that has the thing: an API server, a driver, a disk that fills, probes, few places. */
+/** Each of the dice is of a node that has the thing: an API server, a driver, a disk that fills, probes, few places, little memory. */
 export interface ScheduleDice {
   own: Dice;
   api: Dice | undefined;
@@ -36,6 +37,7 @@ export interface ScheduleDice {
   growth: Dice | undefined;
   probed: Dice | undefined;
   places: Dice | undefined;
+  shortage: Dice | undefined;
 }
 
 export function makeSchedule({
@@ -45,6 +47,7 @@ export function makeSchedule({
   growth,
   probed,
   places,
+  shortage,
 }: ScheduleDice): Schedule {
   const endsAt = Math.round(dice.between(MIN_CHAOS_MS, MAX_CHAOS_MS));
   const at = () => Math.round(dice.between(0, endsAt));
@@ -59,8 +62,10 @@ export function makeSchedule({
   const growing = growth === undefined ? [] : makeGrowthSchedule(growth, endsAt);
   const troubled = probed === undefined ? [] : makeTroubleSchedule(probed, endsAt);
   const crowd = places === undefined ? [] : makeCrowd(places, endsAt);
+  const hungry = shortage === undefined ? [] : makeMemorySchedule(shortage, endsAt);
   const events = [
     ...crowd,
+    ...hungry,
     ...api,
     ...storage,
     ...growing,
@@ -244,6 +249,7 @@ function reboot(world: World): void {
   for (const { config } of world.cri.sandboxes()) world.interference.pods.add(config.metadata?.uid ?? "");
   world.node.crash("by a reboot", world.dice.between(100, 5_000));
   world.cri.reboot();
+  world.host.cgroups.tree.clear();
   for (const { path } of world.host.mounts.mounted().toReversed()) if (path !== "/") world.host.mounts.drop(path);
   world.cluster?.storage?.reboot();
 }

@@ -48,6 +48,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/node/probes", rank: 3 },
   { path: "src/node/refs", rank: 3 },
   { path: "src/node/resources", rank: 3 },
+  { path: "src/node/cgroups", rank: 3 },
   { path: "src/node/server", rank: 3 },
   { path: "src/node/sources", rank: 3 },
   { path: "src/node/volumes", rank: 3 },

@@ -74,7 +74,7 @@ describe("runKubelet", () => {
 
   it.each([
     [["--bogus"], "Error: failed to parse kubelet flag: unknown flag: --bogus\nsee nodelet kubelet --help\n"],
-    [["run"], 'Error: unknown command "run"\nsee nodelet kubelet --help\n'],
+    [["run"], "Error: unknown command run\nsee nodelet kubelet --help\n"],
     [["--max-pods=-1"], "Error: invalid configuration: maxPods (--max-pods) -1 must not be a negative number\n"],
     [["--feature-gates=No=true"], "Error: featureGates (--feature-gates): unrecognized feature gate: No\n"],
     [

@@ -54,8 +54,7 @@ export async function runKubelet(
     return 0;
   }
   const [command] = rest;
-  if (command !== undefined)
-    return fail(io, [`unknown command ${JSON.stringify(command)}`], "see nodelet kubelet --help");
+  if (command !== undefined) return fail(io, [`unknown command ${command}`], "see nodelet kubelet --help");
 
   const loaded = await loadConfig(flags, deps);
   if (!loaded.ok) {

@@ -14,7 +14,7 @@ const view: NodeView = {
   pods: () => [],
   runningPods: () => [],
   timeline: () => [],
-  syncLoopError: () => undefined,
+  health: { find: () => undefined },
   metrics: async () => ({ contentType: "text/plain", text: "" }),
   statistics: {},
 };

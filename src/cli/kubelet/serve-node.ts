@@ -17,6 +17,13 @@ interface PlannedServer {
   handler: HttpHandler;
 }
 
+export interface ServeNodeDeps {
+  listen: Listen;
+  log: Log;
+  /** What counts the requests of the read-only server. Default: nobody does. */
+  measure?: ((handler: HttpHandler) => HttpHandler) | undefined;
+}
+
 /**
  * Opens the servers that the configuration asks for. Rejects, with none left open, when one of them cannot listen: the
  * message says which, and which flag moves it.
@@ -24,7 +31,7 @@ interface PlannedServer {
 export async function serveNode(
   view: NodeView,
   config: NodeAgentConfig,
-  deps: { listen: Listen; log: Log },
+  deps: ServeNodeDeps,
 ): Promise<{ close(): Promise<void> }> {
   const servers: HttpServer[] = [];
   const close = async () =>
@@ -32,7 +39,7 @@ export async function serveNode(
       servers.map((server) => async () => server.close()),
       "closing servers",
     );
-  for (const { name, mend, address, handler } of planServers(view, config)) {
+  for (const { name, mend, address, handler } of planServers(view, config, deps)) {
     try {
       servers.push(await deps.listen(address, handler));
       deps.log.debug("Listening", { server: name, ...address }, 2);
@@ -44,7 +51,11 @@ export async function serveNode(
   return { close };
 }
 
-function planServers(view: NodeView, { kubelet, nodeSocketPath }: NodeAgentConfig): PlannedServer[] {
+function planServers(
+  view: NodeView,
+  { kubelet, nodeSocketPath }: NodeAgentConfig,
+  { measure = (handler) => handler }: Pick<ServeNodeDeps, "measure">,
+): PlannedServer[] {
   const planned: PlannedServer[] = [];
   if (kubelet.healthzPort !== 0) {
     planned.push({
@@ -59,7 +70,7 @@ function planServers(view: NodeView, { kubelet, nodeSocketPath }: NodeAgentConfi
       name: "read-only server",
       mend: "readOnlyPort, --read-only-port; 0 for none",
       address: { address: kubelet.address, port: kubelet.readOnlyPort },
-      handler: createReadOnlyHandler(view),
+      handler: measure(createReadOnlyHandler(view)),
     });
   }
   if (nodeSocketPath !== undefined) {

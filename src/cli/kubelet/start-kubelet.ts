@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
+import { inspect } from "node:util";
 import { isAbort } from "../../base/abort.ts";
-import { messageOf, runAll } from "../../base/errors.ts";
+import { CodedError, messageOf, runAll } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { createMetrics } from "../../base/metrics.ts";
 import { runWithTasks } from "../../base/tasks.ts";
 import { KUBELET_VERSION } from "../../config/kubelet-version.ts";
 import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
@@ -13,12 +13,16 @@ import { watchOwnStops } from "../../cri/own-stops.ts";
 import { connectCsi } from "../../csi/connect.ts";
 import { callUpgrade } from "../../host/node/call-upgrade.ts";
 import { createNodeHost } from "../../host/node/create-host.ts";
+import { endProcess } from "../../host/node/end-process.ts";
 import { listenHttp } from "../../host/node/listen-http.ts";
 import { listenSecure } from "../../host/node/listen-secure.ts";
 import { createNodeAgent, type NodeAgent } from "../../node/compose.ts";
+import { type HttpMetrics, httpMetricsOf } from "../../node/server/http-metrics.ts";
 import { connectPluginRegistration } from "../../plugin-registration/connect.ts";
 import { connectKube, type KubeLink } from "./connect-kube.ts";
+import { limitEnding } from "./limit-ending.ts";
 import { type NodeApiServer, openNodeApi } from "./open-node-api.ts";
+import { createProcessMetrics } from "./process-metrics.ts";
 import { serveNode } from "./serve-node.ts";
 import { watchProcess } from "./watch-process.ts";
 
@@ -30,19 +34,39 @@ export interface StartKubeletOptions {
 
 /**
  * Builds the real ports, runs the node agent on them until SIGTERM or SIGINT, and closes them. Pods keep running. Returns
- * the exit code; rejects with what ended the node agent otherwise.
+ * the exit code: 1 when something else ended the node agent, which the log then says. The process ends soon after that
+ * also where a call of the machine has no answer.
  */
 export async function startKubelet(
   config: NodeAgentConfig,
   log: Log,
-  { csiRequestTimeoutMs }: StartKubeletOptions = {},
+  options: StartKubeletOptions = {},
 ): Promise<number> {
   process.title = "nodelet kubelet";
   // One signal stops everything, so as many listen to it as there are pods.
   setMaxListeners(0);
-  const watch = watchProcess(process, log);
+  // For good: a second signal, and an error that nobody handles, may come until the process is gone.
+  const { signal } = watchProcess(process, log, endProcess);
+  const code = await runUntilStopped({ config, log, signal }, options).catch((error: unknown) => {
+    // In upstream's words; where the error is none that was foreseen it has a stack.
+    const stack = error instanceof CodedError ? {} : { stack: inspect(error) };
+    log.error("command failed", { error: `failed to run Kubelet: ${messageOf(error)}`, ...stack });
+    return 1;
+  });
+  limitEnding(code, log, {
+    setTimer: (delayMs, fire) => void setTimeout(fire, delayMs).unref(),
+    activeResources: () => process.getActiveResourcesInfo(),
+    end: endProcess,
+  });
+  return code;
+}
+
+async function runUntilStopped(
+  { config, log, signal }: { config: NodeAgentConfig; log: Log; signal: AbortSignal },
+  { csiRequestTimeoutMs }: StartKubeletOptions,
+): Promise<number> {
   const host = createNodeHost();
-  const metrics = createMetrics();
+  const metrics = await createProcessMetrics(host.machine, config);
   const containerd = connectContainerdEvents(config.runtimeEndpoint);
   const connected = connectCri({
     endpoint: config.runtimeEndpoint,
@@ -64,7 +88,6 @@ export async function startKubelet(
   });
   let kube: KubeLink | undefined;
   try {
-    const { signal } = watch;
     kube = config.cluster && (await connectKube(config, config.cluster, { host, log, metrics, signal }));
     const plugins = {
       connectRegistration: connectPluginRegistration,
@@ -76,34 +99,35 @@ export async function startKubelet(
     const doors = { listen: listenSecure, callUpgrade };
     const api = await openNodeApi({ ports: nodePorts, agent, reviews: kube?.reviews, ...doors }, config);
     try {
-      await runServed({ agent, api, config, log }, watch.signal);
+      const { measure } = httpMetricsOf(metrics, host.clock);
+      await runServed({ agent, api, config, log, measure }, signal);
     } finally {
       await api?.close();
     }
     log.info("Kubelet stopped, pods keep running");
     return 0;
   } catch (error) {
-    if (!(watch.signal.aborted && isAbort(error))) throw error;
+    if (!(signal.aborted && isAbort(error))) throw error;
     return 0;
   } finally {
-    const closers = [
-      async () => await kube?.close(),
-      () => containerd.close(),
-      () => cri.close(),
-      () => watch.release(),
-    ];
+    const closers = [async () => await kube?.close(), () => containerd.close(), () => cri.close()];
     await runAll(closers, "stopping").catch((error: unknown) =>
       log.warn("A connection did not close", { error: messageOf(error) }),
     );
   }
 }
 
+interface ServedAgent {
+  agent: NodeAgent;
+  api: NodeApiServer | undefined;
+  config: NodeAgentConfig;
+  log: Log;
+  measure: HttpMetrics["measure"];
+}
+
 /** The agent with its servers around it; a crash of either ends both. */
-async function runServed(
-  { agent, api, config, log }: { agent: NodeAgent; api: NodeApiServer | undefined; config: NodeAgentConfig; log: Log },
-  signal: AbortSignal,
-): Promise<void> {
-  const servers = await serveNode(agent.view, config, { listen: listenHttp, log });
+async function runServed({ agent, api, config, log, measure }: ServedAgent, signal: AbortSignal): Promise<void> {
+  const servers = await serveNode(agent.view, config, { listen: listenHttp, log, measure });
   try {
     await runWithTasks(signal, async (tasks, inner) => {
       if (api !== undefined) tasks.spawn("node API", async () => await api.run(inner));

@@ -32,6 +32,15 @@ it("ends the process with the error's stack when nobody handled it", () => {
   expect(errors).toEqual([[expect.stringContaining("Crash"), error]]);
 });
 
+it("ends the process in the way that it is told", () => {
+  const { fake, exits } = fakeProcess();
+  const ends: number[] = [];
+  watchProcess(fake, silentLog, (code) => ends.push(code));
+  for (const signal of ["SIGTERM", "SIGTERM"]) fake.emit(signal);
+  fake.emit("uncaughtException", new Error("boom"));
+  expect([ends, exits]).toEqual([[143, 1], []]);
+});
+
 it("survives a closed stderr, and leaves no listener behind", () => {
   const { fake } = fakeProcess();
   const watch = watchProcess(fake, silentLog);

@@ -19,14 +19,19 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
  * The first SIGTERM or SIGINT asks for an orderly end, the second ends the process at once. An error that nobody handled
- * is a bug: it is logged with its stack and ends the process, since nothing is known to be right after it.
+ * is a bug: it is logged with its stack and ends the process, since nothing is known to be right after it. `exit`: how,
+ * where it is not by `process.exit`.
  */
-export function watchProcess(watched: WatchedProcess, log: Log): ProcessWatch {
+export function watchProcess(
+  watched: WatchedProcess,
+  log: Log,
+  exit: (code: number) => void = (code) => watched.exit(code),
+): ProcessWatch {
   const controller = new AbortController();
   const stop = (name: keyof typeof EXIT_CODES) => {
     if (controller.signal.aborted) {
       log.warn("Second signal, exiting at once", { signal: name });
-      watched.exit(EXIT_CODES[name]);
+      exit(EXIT_CODES[name]);
       return;
     }
     log.info("Stopping, pods keep running; a second signal ends this at once", { signal: name });
@@ -35,7 +40,7 @@ export function watchProcess(watched: WatchedProcess, log: Log): ProcessWatch {
   const crash = (error: unknown) => {
     const stack = error instanceof Error ? error.stack : undefined;
     log.error("Crash: an error that nothing handled, please report it", { error, stack });
-    watched.exit(1);
+    exit(1);
   };
   const listeners = [
     ["SIGTERM", () => stop("SIGTERM")],

@@ -212,7 +212,7 @@ function disk({ disk: { path, availableBytes, totalBytes } }: MachineFacts): Fin
   const mend = "free some, or choose another place with --state-dir";
   if (availableBytes < MIN_DISK_BYTES) return { check, level: "fail", found, meaning: "images do not fit", mend };
   if (availableBytes >= totalBytes * LOW_DISK_RATIO) return { check, level: "ok", found };
-  return { check, level: "warn", found, meaning: "a kubelet evicts pods below one tenth", mend };
+  return { check, level: "warn", found, meaning: "pods are ended when 256 MiB are left", mend };
 }
 
 function formatBytes(bytes: number): string {

@@ -7,7 +7,23 @@ export interface StandaloneKubelet {
   healthzPort: number;
   /** The node's own API; undefined: none. */
   server: NodeApiChoices | undefined;
+  /** The cgroup beneath which pods get theirs; undefined: they get none. */
+  cgroupRoot: string | undefined;
+  /** Default: `LAPTOP_EVICTION_HARD`. */
+  evictionHard?: Readonly<Record<string, string>> | undefined;
 }
+
+/**
+ * Below these, pods are ended. Memory as on any node. Of a disk that is the user's own and mostly full for other reasons,
+ * a kubelet's tenth would be a lot: what is left here is what the cluster itself needs to go on writing.
+ */
+const LAPTOP_EVICTION_HARD: Readonly<Record<string, string>> = {
+  "memory.available": "100Mi",
+  "nodefs.available": "256Mi",
+  "nodefs.inodesFree": "1%",
+  "imagefs.available": "256Mi",
+  "imagefs.inodesFree": "1%",
+};
 
 /** Who may use the node's API is asked of the cluster, which is what KubeletConfiguration says without more words. */
 export interface NodeApiChoices {
@@ -32,12 +48,18 @@ export function computeKubeletConfig(options: StandaloneKubelet): string {
     healthzBindAddress: "127.0.0.1",
     healthzPort: options.healthzPort,
     ...computeServer(options.server),
+    ...computeCgroups(options.cgroupRoot),
     failSwapOn: false,
     failCgroupV1: false,
     imageGCHighThresholdPercent: 100,
+    evictionHard: options.evictionHard ?? LAPTOP_EVICTION_HARD,
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   return `# Written by "nodelet up" at every start; changes are lost.\n${lines.join("\n")}\n`;
+}
+
+function computeCgroups(cgroupRoot: string | undefined) {
+  return cgroupRoot === undefined ? { cgroupsPerQOS: false, enforceNodeAllocatable: [] } : { cgroupRoot };
 }
 
 function computeServer(server: NodeApiChoices | undefined) {

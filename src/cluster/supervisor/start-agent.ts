@@ -6,6 +6,7 @@ import { untilReady } from "../processes/until-ready.ts";
 import { readNodeReport } from "../status/node-report.ts";
 import { choosePort } from "./choose-port.ts";
 import { computeKubeletConfig } from "./kubelet-config.ts";
+import { makeOwnCgroup } from "./own-cgroup.ts";
 import type { StateLayout } from "./state-layout.ts";
 
 export interface AgentOptions {
@@ -22,6 +23,8 @@ export interface AgentOptions {
   serverAddress?: string;
   /** Wanted in place of 10250; 0: any free one, for nodes that start side by side. */
   serverPort?: number;
+  /** When pods are ended for the node's sake, in place of what `up` has. */
+  evictionHard?: Readonly<Record<string, string>>;
   /** Further kubelet flags, after ours. */
   kubeletArguments: readonly string[];
   log: Log;
@@ -39,7 +42,16 @@ export async function startAgent(layout: StateLayout, options: AgentOptions): Pr
   await mkdir(layout.podLogs, { recursive: true, mode: 0o755 });
   const { endpoint, manifests, healthzPort } = options;
   const server = await chooseServer(layout, options);
-  const config = computeKubeletConfig({ endpoint, manifests, podLogs: layout.podLogs, healthzPort, server });
+  const cgroupRoot = await makeOwnCgroup(layout.directory, options.log);
+  const config = computeKubeletConfig({
+    endpoint,
+    manifests,
+    podLogs: layout.podLogs,
+    healthzPort,
+    server,
+    cgroupRoot,
+    evictionHard: options.evictionHard,
+  });
   await writeFile(layout.kubeletConfig, config, { mode: 0o600 });
   const [command = process.execPath, ...args] = [...options.enterMountNamespace, ...agentCommand(layout, options)];
   // Node.js would load these certificates at every start; nothing here speaks TLS to the outside.

@@ -16,8 +16,8 @@ afterEach(async () => {
 
 describe("the node agent's configuration", () => {
   it("names the runtime, the manifests and the health server, and accepts swap", () => {
-    const options = { endpoint: "unix:///s", manifests: '/m: "x"', podLogs: "/l", healthzPort: 0, server: undefined };
-    expect(computeKubeletConfig(options)).toMatchInlineSnapshot(`
+    const options = { endpoint: "unix:///s", manifests: '/m: "x"', podLogs: "/l", healthzPort: 0 };
+    expect(computeKubeletConfig({ ...options, server: undefined, cgroupRoot: "/nodelet-1" })).toMatchInlineSnapshot(`
       "# Written by "nodelet up" at every start; changes are lost.
       apiVersion: "kubelet.config.k8s.io/v1beta1"
       kind: "KubeletConfiguration"
@@ -27,19 +27,29 @@ describe("the node agent's configuration", () => {
       healthzBindAddress: "127.0.0.1"
       healthzPort: 0
       enableServer: false
+      cgroupRoot: "/nodelet-1"
       failSwapOn: false
       failCgroupV1: false
       imageGCHighThresholdPercent: 100
+      evictionHard: {"memory.available":"100Mi","nodefs.available":"256Mi","nodefs.inodesFree":"1%","imagefs.available":"256Mi","imagefs.inodesFree":"1%"}
       "
     `);
   });
 
   it("serves the node's API to whom the cluster knows", () => {
     const server = { address: "127.0.0.1", port: 10_250, clientAuthority: "/ca.crt" };
-    const text = computeKubeletConfig({ endpoint: "e", manifests: "m", podLogs: "/l", healthzPort: 0, server });
+    const options = { endpoint: "e", manifests: "m", podLogs: "/l", healthzPort: 0, cgroupRoot: undefined };
+    const text = computeKubeletConfig({ ...options, server });
     expect(text).toContain('address: "127.0.0.1"\nport: 10250\n');
     expect(text).toContain('authentication: {"x509":{"clientCAFile":"/ca.crt"}}\n');
     expect(text).not.toMatch(/enableServer|anonymous|AlwaysAllow/);
+  });
+
+  it("gives pods no cgroups where none can be made", () => {
+    const options = { endpoint: "e", manifests: "m", podLogs: "/l", healthzPort: 0, server: undefined };
+    const text = computeKubeletConfig({ ...options, cgroupRoot: undefined });
+    expect(text).toContain("cgroupsPerQOS: false\nenforceNodeAllocatable: []\n");
+    expect(text).not.toContain("cgroupRoot");
   });
 });
 

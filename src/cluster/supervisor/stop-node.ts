@@ -7,6 +7,7 @@ import { unmountBeneath } from "../containerd/mount-namespace.ts";
 import { countRunningPods, endContainerd, removeRunState } from "../containerd/remove-runtime.ts";
 import { sendSignal } from "../processes/process-identity.ts";
 import { readLockHolder } from "../processes/process-lock.ts";
+import { removeOwnCgroup } from "./own-cgroup.ts";
 import { endAgent } from "./start-agent.ts";
 import { endControlPlane } from "./start-control-plane.ts";
 import { CONTAINER_LOGS_DIRECTORY, type StateLayout } from "./state-layout.ts";
@@ -54,6 +55,7 @@ export async function removeNodeRunState(layout: StateLayout): Promise<void> {
   await runAll(
     [
       async () => await removeRunState(layout.runtime),
+      async () => await removeOwnCgroup(layout.directory),
       async () => await unmountBeneath(layout.directory),
       async () => await removeLogLinks(layout),
       async () => await rm(layout.kubeletRoot, { recursive: true, force: true }),

@@ -10,6 +10,7 @@ import { createFakeMounts, type FakeMounts } from "./fake-mounts.ts";
 import { createFakeProbes, type FakeProbes } from "./fake-probes.ts";
 import { createFakeProc, type FakeProc } from "./fake-proc.ts";
 import { createFakePrograms, type FakePrograms } from "./fake-programs.ts";
+import { createFakeSystemd, type FakeSystemd } from "./fake-systemd.ts";
 import { createMemoryTree } from "./memory-tree.ts";
 
 /**
@@ -25,6 +26,7 @@ export interface FakeHost extends Host {
   readonly probes: FakeProbes;
   readonly programs: FakePrograms;
   readonly logind: FakeLogind;
+  readonly systemd: FakeSystemd;
   readonly cgroups: FakeCgroups;
   readonly proc: FakeProc;
 }
@@ -45,6 +47,7 @@ export function createFakeHost(options: { clock?: FakeClock; seed?: number } = {
     probes: createFakeProbes(clock),
     programs: createFakePrograms(clock),
     logind: createFakeLogind(),
+    systemd: createFakeSystemd(),
     cgroups: createFakeCgroups(),
     proc: createFakeProc(),
   };

@@ -1,7 +1,10 @@
 import { type CgroupMemory, type Cgroups, type CgroupUsage, NO_CGROUP_MEMORY } from "../cgroups-port.ts";
+import { createFakeCgroupTree, type FakeCgroupTree } from "./fake-cgroup-tree.ts";
 
 /** Cgroups that a test makes and changes. */
 export interface FakeCgroups extends Cgroups {
+  /** What was made of them, and by whom they are entered. */
+  readonly tree: FakeCgroupTree;
   /** Makes the cgroup or replaces what it uses; fields that are not given are as in a cgroup where nothing happened. */
   set(path: string, usage: FakeUsage): void;
   delete(path: string): void;
@@ -20,7 +23,13 @@ export interface FakeUsage extends Partial<Omit<CgroupUsage, "memory">> {
 export function createFakeCgroups(): FakeCgroups {
   const usages = new Map<string, CgroupUsage>();
   let searches = 0;
+  const tree = createFakeCgroupTree({
+    made: (path) => cgroups.set(path, {}),
+    removed: (path) => cgroups.delete(path),
+  });
   const cgroups: FakeCgroups = {
+    ...tree,
+    tree,
     ownPath: undefined,
     get searches() {
       return searches;

@@ -9,6 +9,7 @@ import { createNodeMounts } from "./node-mounts.ts";
 import { nodeProbes } from "./node-probes.ts";
 import { createNodeProc } from "./node-proc.ts";
 import { nodePrograms } from "./node-programs.ts";
+import { createNodeSystemd } from "./node-systemd.ts";
 
 /** The machine that this process runs on. Linux only: it relies on procfs and inotify. */
 export function createNodeHost(): Host {
@@ -22,6 +23,7 @@ export function createNodeHost(): Host {
     probes: nodeProbes,
     programs: nodePrograms,
     logind: nodeLogind,
+    systemd: createNodeSystemd(),
     cgroups: createNodeCgroups(),
     proc: createNodeProc(),
   };

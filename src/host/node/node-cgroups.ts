@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import type { Cgroups } from "../cgroups-port.ts";
 import { findCgroups } from "./cgroups/find-cgroups.ts";
 import { readKernelFile } from "./cgroups/kernel-files.ts";
+import { createNodeCgroupTree } from "./cgroups/node-cgroup-tree.ts";
 import { readCgroupV1 } from "./cgroups/read-v1.ts";
 import { readCgroupV2 } from "./cgroups/read-v2.ts";
 
@@ -20,6 +21,7 @@ export function createNodeCgroups({ root = "/sys/fs/cgroup", proc = "/proc" }: N
   const isUnified = existsSync(`${root}/cgroup.controllers`);
   const pause = createPauses();
   return {
+    ...createNodeCgroupTree(root, isUnified),
     async find(ids) {
       const memoryOnly = !isUnified && !existsSync(`${root}/cpuacct`);
       const hierarchy = isUnified ? root : `${root}/${memoryOnly ? "memory" : "cpuacct"}`;

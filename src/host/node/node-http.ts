@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { AbortedError, childController, throwIfAborted } from "../../base/abort.ts";
-import { CodedError } from "../../base/errors.ts";
+import { CodedError, codeOf, messageOf } from "../../base/errors.ts";
 import type { HttpClient, HttpRequest, HttpResponse } from "../port.ts";
 
 const MAX_REDIRECTS = 10;
@@ -66,12 +66,27 @@ async function exchange(request: HttpRequest, url: URL, signal: AbortSignal): Pr
       rejectUnauthorized: request.verifyTls ?? false,
       signal,
     });
-    outgoing.on("error", reject);
+    outgoing.on("error", (error) =>
+      reject(isPlainAnswer(error) ? new CodedError("ENOTTLS", NOT_TLS, { cause: error }) : error),
+    );
     outgoing.on("response", resolve);
     outgoing.end();
   });
   const body = await readBody(incoming, request.maxBodyBytes);
   return { status: incoming.statusCode ?? 0, headers: joinHeaders(incoming.headers), body };
+}
+
+const NOT_TLS = "server gave HTTP response to HTTPS client";
+
+/**
+ * What TLS takes the beginning of an answer in plain HTTP for: a record of a version that there is not. Of its errors
+ * while hands are shaken, Node.js gives OpenSSL's text and nothing else.
+ */
+function isPlainAnswer(error: unknown): boolean {
+  const code = codeOf(error);
+  return (
+    code === "ERR_SSL_WRONG_VERSION_NUMBER" || (code === "EPROTO" && /:wrong version number:/.test(messageOf(error)))
+  );
 }
 
 /** A body that is too long is not read to its end: leaving the loop closes the connection. */

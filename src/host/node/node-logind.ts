@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { AbortedError } from "../../base/abort.ts";
 import { messageOf } from "../../base/errors.ts";
-import { type ProgramOutcome, runProgram } from "../../base/run-program.ts";
 import { type Logind, LogindError, type ShutdownDelay, type ShutdownListener } from "../logind-port.ts";
+import { BUS_TIMEOUT_MS, describeBusFailure, parseBusProperty, runBusctl } from "./busctl.ts";
 import { nodeClock } from "./node-clock.ts";
 
 const SERVICE = "org.freedesktop.login1";
@@ -12,7 +12,6 @@ const INTERFACE = "org.freedesktop.login1.Manager";
 const SIGNAL = "PrepareForShutdown";
 const SYSTEMD = ["org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager"];
 const SIGHUP = "1";
-const CALL_TIMEOUT_MS = 25_000;
 const MAX_STDERR_CHARACTERS = 1_024;
 /** What `busctl monitor` says when it has become one. */
 const WATCHING = "Monitoring bus message stream.";
@@ -33,21 +32,13 @@ export const nodeLogind: Logind = {
 };
 
 async function readProperty(property: string, signal: AbortSignal): Promise<unknown> {
-  const text = await busctl(["get-property", SERVICE, OBJECT, INTERFACE, property], signal);
-  const parsed: unknown = JSON.parse(text);
-  return typeof parsed === "object" && parsed !== null && "data" in parsed ? parsed.data : undefined;
+  return parseBusProperty(await busctl(["get-property", SERVICE, OBJECT, INTERFACE, property], signal));
 }
 
 async function busctl(args: readonly string[], signal: AbortSignal): Promise<string> {
-  const program = { command: "busctl", args: ["--system", "--json=short", ...args], environment: process.env };
-  const outcome = await runProgram(program, { clock: nodeClock, timeoutMs: CALL_TIMEOUT_MS, signal });
-  if (outcome.kind !== "printed") throw failureOf("busctl", outcome);
-  return outcome.stdout.toString("utf8");
-}
-
-function failureOf(name: string, outcome: Exclude<ProgramOutcome, { kind: "printed" }>): LogindError {
-  if (outcome.kind === "missing") return new LogindError("missing", `${name}, a program of systemd, is not installed`);
-  return new LogindError("failed", `${name} ${outcome.problem}${outcome.stderr === "" ? "" : `: ${outcome.stderr}`}`);
+  const outcome = await runBusctl(args, signal);
+  if (outcome.kind === "printed") return outcome.stdout.toString("utf8");
+  throw new LogindError(outcome.kind === "missing" ? "missing" : "failed", describeBusFailure(outcome));
 }
 
 /**
@@ -64,7 +55,7 @@ async function delayShutdown(why: string, signal: AbortSignal): Promise<Shutdown
     child.stdin.end();
     await end.ended;
   };
-  const timer = nodeClock.setTimer(CALL_TIMEOUT_MS, () => child.kill("SIGKILL"));
+  const timer = nodeClock.setTimer(BUS_TIMEOUT_MS, () => child.kill("SIGKILL"));
   const onAbort = () => child.kill("SIGKILL");
   signal.addEventListener("abort", onAbort, { once: true });
   try {

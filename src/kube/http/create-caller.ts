@@ -1,5 +1,5 @@
 import { AbortedError, sleep } from "../../base/abort.ts";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, SECOND } from "../../base/clock.ts";
 import { CodedError, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { jitter, type Random } from "../../base/random.ts";
@@ -55,15 +55,22 @@ export function createCaller(deps: CallerDeps, options: CallerOptions): Caller {
     return { answer, authorization };
   };
 
+  const acquire = async (method: string, signal: AbortSignal) => {
+    const begunAt = clock.monotonic();
+    await deps.limiter.acquire(signal);
+    metrics.observeWait(method, (clock.monotonic() - begunAt) / SECOND);
+  };
+
   /** Attempts until one of them stands: an answer of any status that is not to be retried. */
   const exchange = async (request: PreparedRequest, lane: Lane, signal: AbortSignal): Promise<WireAnswer> => {
     let hasRenewed = false;
     for (let number = 1; ; number++) {
       // Upstream limits no watches either: they are few, and they must come back soon after an outage.
-      if (lane === "calls") await deps.limiter.acquire(signal);
+      if (lane === "calls") await acquire(request.method, signal);
       let outcome: AttemptOutcome;
       let answer: WireAnswer | undefined;
       try {
+        metrics.observeSize("request", request.method, request.body?.length ?? 0);
         const sent = await attempt(request, lane, signal);
         answer = sent.answer;
         metrics.countRequest(request.method, String(answer.status));
@@ -88,6 +95,7 @@ export function createCaller(deps: CallerDeps, options: CallerOptions): Caller {
         throw outcome.kind === "failed" ? outcome.error : new AbortedError();
       }
       answer?.discard();
+      metrics.countRetry(request.method, outcome.kind === "answered" ? String(outcome.status) : "<error>");
       const why = outcome.kind === "failed" ? messageOf(outcome.error) : `answered with ${outcome.status}`;
       request.trail.problem = why;
       log.debug("a request is made again", { request: request.what, attempt: number, waitMs, why });
@@ -121,7 +129,9 @@ export function createCaller(deps: CallerDeps, options: CallerOptions): Caller {
           for (let number = 1; ; number++) {
             const answer = await exchange(prepared, "calls", deadline.signal);
             try {
-              return await readSuccess(prepared.what, answer, maxBytes);
+              const body = await readSuccess(prepared.what, answer, maxBytes);
+              metrics.observeSize("response", request.method, body.length);
+              return body;
             } catch (error) {
               // The headers came and the body broke off.
               const waitMs = planRetry(request.method, number, { kind: "failed", error });
@@ -132,7 +142,7 @@ export function createCaller(deps: CallerDeps, options: CallerOptions): Caller {
         });
       } finally {
         deadline.release();
-        metrics.observeCall(request.method, (clock.monotonic() - begunAt) / 1_000);
+        metrics.observeCall(request.method, (clock.monotonic() - begunAt) / SECOND);
       }
     },
     async stream(request, { endAfterMs, ...callOptions }) {

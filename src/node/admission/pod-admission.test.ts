@@ -46,3 +46,16 @@ describe("the verdict on a pod", () => {
     expect(done).toEqual(did);
   });
 });
+
+it("tells of each refusal, and of nothing else", () => {
+  const reasons: string[] = [];
+  const verdicts: FitVerdict[] = [undefined, "undecided", NO_FIT];
+  const admit = createPodAdmission({
+    findMisfit: () => verdicts.shift(),
+    rules: [],
+    preemption: { makeRoom: () => NOBODY, release: () => undefined },
+    onRejected: (reason) => reasons.push(reason),
+  });
+  for (let times = 0; times < 3; times++) admit(POD);
+  expect(reasons).toEqual(["OutOfcpu"]);
+});

@@ -17,18 +17,21 @@ export function createRotationMetrics(metrics: Metrics | undefined, pairName: Pa
   if (metrics === undefined) return { setTtl() {}, countFailure() {}, observeRotation() {} };
   const isServer = pairName === "kubelet-server";
   const side = isServer ? "server" : "client";
+  const which = isServer ? "serving" : "client";
   const ttl = metrics.gauge(
     `kubelet_certificate_manager_${side}_ttl_seconds`,
-    `Seconds until the node's ${isServer ? "serving" : "client"} certificate expires; +Inf where there is none.`,
+    `Gauge of the TTL (time-to-live) of the Kubelet's ${which} certificate. ` +
+      "The value is in seconds until certificate expiry (negative if already expired). " +
+      `If ${which} certificate is invalid or unused, the value will be +INF.`,
   );
   const failures = metrics.counter(
     isServer ? "kubelet_server_expiration_renew_errors" : "kubelet_certificate_manager_client_expiration_renew_errors",
-    "Certificate requests that failed.",
+    "Counter of certificate renewal errors.",
   );
   const rotations = isServer
     ? metrics.histogram(
         "kubelet_certificate_manager_server_rotation_seconds",
-        "How long serving certificates lived before they were replaced.",
+        "Histogram of the number of seconds the previous certificate lived before being rotated.",
         { buckets: ROTATION_BUCKETS },
       )
     : undefined;

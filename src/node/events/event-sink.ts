@@ -80,10 +80,9 @@ export function createEventSink(deps: EventSinkDeps, options: EventSinkOptions):
   };
   const unsubscribe = deps.timeline.subscribe((record) => {
     if (!isEventWorthy(record)) return;
-    const { pod, type, reason, container } = record;
-    accept(
-      makeEvent(referToPod(pod, deps.apiPodOf(pod.uid), container), { type, reason, message: eventMessage(record) }),
-    );
+    const { pod, type, reason, container, annotations } = record;
+    const facts = { type, reason, message: eventMessage(record), annotations };
+    accept(makeEvent(referToPod(pod, deps.apiPodOf(pod.uid), container), facts));
   });
 
   const sendAll = async (signal: AbortSignal) => {

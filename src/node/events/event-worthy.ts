@@ -10,6 +10,8 @@ const INTERNAL_REASONS: ReadonlySet<string> = new Set([
   // The step that failed has said so (FailedMount, FailedCreatePodSandBox, Failed, NetworkNotReady); upstream stopped
   // repeating it as an event in 1.9 (pkg/kubelet/pod_workers.go).
   "FailedSync",
+  // Against whom a pod was evicted: the Evicted that follows says why, and other tenants' pods are nobody else's business.
+  "EvictionRank",
   // What a row of probes came to; each of them that failed has told so itself.
   "ProbeVerdict",
 ]);

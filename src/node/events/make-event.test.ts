@@ -75,6 +75,13 @@ describe("an event of a pod", () => {
     expect(reference).toEqual({ apiVersion: "v1", kind: "Pod", namespace: "shop", name: "web", uid: "u1" });
   });
 
+  it("carries what a decision says beside its message", () => {
+    const { make } = createMaker();
+    const annotations = { starved_resource: "memory" };
+    const made = make(referToPod(REFERENCE, pod(), undefined), { ...FACTS, annotations });
+    expect(made.metadata.annotations).toEqual(annotations);
+  });
+
   it("has no message without end", () => {
     const { make } = createMaker();
     expect(make({ name: "web" }, { ...FACTS, message: "x".repeat(100_000) }).message).toHaveLength(8_192);

@@ -9,11 +9,16 @@ export interface EventFacts {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly message: string;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Every field that this agent sets is there: the correlator counts on it. */
 export interface NodeEvent extends Event {
-  readonly metadata: { readonly name: string; readonly namespace: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly annotations?: Record<string, string>;
+  };
   readonly type: EventFacts["type"];
   readonly reason: string;
   readonly message: string;
@@ -38,7 +43,7 @@ const COMPONENT = "kubelet";
 /** As client-go's recorder makes them for kubelet (client-go/tools/record/event.go). */
 export function createEventMaker(deps: { clock: Clock; random: Random }, nodeName: string): MakeEvent {
   const nextName = createEventNames(deps.random);
-  return (involvedObject, { type, reason, message }) => {
+  return (involvedObject, { type, reason, message, annotations }) => {
     const now = deps.clock.now();
     const time = formatTime(now);
     return {
@@ -47,6 +52,7 @@ export function createEventMaker(deps: { clock: Clock; random: Random }, nodeNam
       metadata: {
         name: nextName(involvedObject.name ?? "", now),
         namespace: involvedObject.namespace || DEFAULT_NAMESPACE,
+        ...(annotations && { annotations: { ...annotations } }),
       },
       involvedObject,
       type,

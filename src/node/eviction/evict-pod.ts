@@ -3,7 +3,7 @@ import { isCriticalPod, podReference } from "../../api/pods.ts";
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { Timeline } from "../../base/timeline.ts";
-import type { WorkerUpdate } from "../workers/pod-state.ts";
+import type { StatusOverride, WorkerUpdate } from "../workers/pod-state.ts";
 
 /** Why a pod must go, and how much time its containers get. */
 export interface Eviction {
@@ -11,6 +11,10 @@ export interface Eviction {
   readonly signal: string;
   readonly message: string;
   readonly gracePeriodSeconds: number;
+  /** Of the event. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** The node ends it for its own sake: what the condition DisruptionTarget says. Default: it was the pod's own doing. */
+  readonly disruption?: string;
 }
 
 export interface PodEvictorDeps {
@@ -28,7 +32,7 @@ export function createPodEvictor({ workers, timeline, metrics, log }: PodEvictor
   const evictions = metrics.counter("kubelet_evictions", "Cumulative number of pod evictions by eviction signal", [
     "eviction_signal",
   ]);
-  return (pod, { signal, message, gracePeriodSeconds }) => {
+  return (pod, { signal, message, gracePeriodSeconds, annotations, disruption }) => {
     const reference = podReference(pod);
     const fields = { pod: `${reference.namespace}/${reference.name}`, uid: reference.uid, message };
     // Nobody would bring a static pod back.
@@ -37,8 +41,13 @@ export function createPodEvictor({ workers, timeline, metrics, log }: PodEvictor
       return false;
     }
     log.info("Evicting pod", fields);
-    timeline.record(reference, { type: "Warning", reason: "Evicted", message });
-    const statusOverride = { phase: "Failed", reason: "Evicted", message } as const;
+    timeline.record(reference, { type: "Warning", reason: "Evicted", message, ...(annotations && { annotations }) });
+    const statusOverride: StatusOverride = {
+      phase: "Failed",
+      reason: "Evicted",
+      message,
+      ...(disruption !== undefined && { disruption }),
+    };
     const kill = { evicted: true, gracePeriodSeconds, statusOverride };
     workers.update({ type: "kill", subject: { kind: "pod", pod }, kill });
     evictions.add({ eviction_signal: signal });

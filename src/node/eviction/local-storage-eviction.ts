@@ -9,7 +9,6 @@ import type { Random } from "../../base/random.ts";
 import { runWithTasks, type Tasks } from "../../base/tasks.ts";
 import type { Timeline } from "../../base/timeline.ts";
 import type { PodState } from "../workers/pod-state.ts";
-import type { DedicatedImageFs } from "./dedicated-image-fs.ts";
 import type { PodEvictor } from "./evict-pod.ts";
 import { type ExceededLimit, findExceededLimit } from "./judge-local-storage.ts";
 import { type LocalStorageLimits, readLocalStorageLimits } from "./local-storage-limits.ts";
@@ -32,7 +31,8 @@ export interface LocalStorageEvictionDeps {
   };
   /** For one pod, as long as it runs. */
   createMeter(): PodStorageMeter;
-  readonly imageFs: DedicatedImageFs;
+  /** Whether the runtime keeps images or containers on another disk than that of the pods' directories; see `DiskLayout`. */
+  readonly imageFs: { read(signal: AbortSignal): Promise<boolean> };
   readonly evict: PodEvictor;
 }
 

@@ -40,7 +40,8 @@ interface Precheck {
 /** Follows EnsureImageExists of pkg/kubelet/images/image_manager.go. */
 export function createImageEnsurer(deps: ImageEnsurerDeps, options: ImageEnsurerOptions): ImageEnsurer {
   const { images, timeline, clock, records } = deps;
-  const pullerDeps = { images, clock, timeline, recordPull: records?.recordPull, claims: deps.claims };
+  const { metrics, claims } = deps;
+  const pullerDeps = { images, clock, timeline, metrics, recordPull: records?.recordPull, claims };
   const puller = createImagePuller(pullerDeps, options);
   const count = countRequests(deps.metrics);
 

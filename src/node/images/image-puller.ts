@@ -4,6 +4,7 @@ import { createBackOff } from "../../base/back-off.ts";
 import { type Clock, MINUTE, SECOND } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { createLimiter } from "../../base/limiter.ts";
+import type { Metrics } from "../../base/metrics.ts";
 import type { Timeline } from "../../base/timeline.ts";
 import { formatDuration } from "../../config/duration.ts";
 import * as cri from "../../cri/gen/cri-v1.ts";
@@ -11,6 +12,7 @@ import type { Cri } from "../../cri/port.ts";
 import type { ImageClaims } from "./image-claims.ts";
 import type { ImageFailure, ImageOutcome, PresentImage, PullFailureReason } from "./image-outcome.ts";
 import type { PullCredentials } from "./pull-credentials.ts";
+import { createPullObserver } from "./pull-duration.ts";
 import { ImagePullError, type PulledImage, pullImage } from "./pull-image.ts";
 import { readImage } from "./read-image.ts";
 
@@ -30,6 +32,7 @@ export interface ImagePullerDeps {
   readonly images: Pick<Cri["images"], "imageStatus" | "pullImage">;
   readonly clock: Clock;
   readonly timeline: Timeline;
+  readonly metrics?: Metrics | undefined;
   /** Notes who may use what is pulled. Default: nobody asks. */
   readonly recordPull?:
     | ((image: string, pull: () => Promise<PulledImage>, signal: AbortSignal) => Promise<PulledImage>)
@@ -54,6 +57,7 @@ export function createImagePuller(
   const backOff = createBackOff(BACK_OFF);
   const failures = new Map<string, { at: number; message: string }>();
   const pulls = createLimiter(parallelPulls);
+  const observePull = createPullObserver(deps.metrics);
 
   const collect = (now: number) => {
     for (const [key, { at }] of failures) if (now - at > 2 * BACK_OFF.maxMs) failures.delete(key);
@@ -93,6 +97,7 @@ export function createImagePuller(
         const { imageRef } = await (deps.recordPull?.(image, start, signal) ?? start());
         const pulled = await readImage(images, imageRef, signal);
         await claims?.claim(pulled?.imageRef ?? imageRef, signal);
+        observePull((clock.monotonic() - queuedAt) / SECOND, pulled?.sizeBytes ?? 0n);
         const [took, waited] = [startedAt, queuedAt].map((since) =>
           formatDuration(Math.trunc(clock.monotonic() - since)),
         );

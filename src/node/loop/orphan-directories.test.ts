@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import { silentLog } from "../../base/log.ts";
 import { createTasks } from "../../base/tasks.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
-import { createOrphanDirectories } from "./orphan-directories.ts";
+import { createOrphanDirectories, type OrphanDirectoriesDeps } from "./orphan-directories.ts";
 
-function createRig(directories: string[]) {
+function createRig(directories: string[], more: Partial<OrphanDirectoriesDeps> = {}) {
   const clock = createFakeClock();
   const done: string[] = [];
   const hooks = { tearDown: async (_uid: string) => {} };
@@ -25,6 +25,7 @@ function createRig(directories: string[]) {
       done.push(`volumes ${uid}`);
     },
     removeLogs: async (uid) => void done.push(`logs ${uid}`),
+    ...more,
   });
   return { clock, hooks, crashes, collect, done: () => done.splice(0) };
 }
@@ -34,6 +35,20 @@ it("removes what nobody knows: volumes and logs first, and the directory by whic
   collect((uid) => uid === "known");
   await clock.settle();
   expect(done()).toEqual(["list", "volumes orphan", "logs orphan", "remove orphan"]);
+});
+
+it("then collects the cgroups of pods that nobody knows and that have no directory any more", async () => {
+  const collected: string[] = [];
+  const collectCgroups = async (isKnown: (uid: string) => boolean) => {
+    collected.push(...["known", "stuck", "gone"].filter((uid) => !isKnown(uid)));
+  };
+  const { clock, hooks, collect } = createRig(["known", "stuck"], { collectCgroups });
+  hooks.tearDown = async () => {
+    throw new Error("busy");
+  };
+  collect((uid) => uid === "known");
+  await clock.settle();
+  expect(collected).toEqual(["gone"]);
 });
 
 it("looks once a minute, however often it is asked, and never twice at a time", async () => {

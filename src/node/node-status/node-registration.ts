@@ -8,6 +8,7 @@ import { jitter, type Random } from "../../base/random.ts";
 import type { KubeClient } from "../../kube/port.ts";
 import { createFailureLog } from "./failure-log.ts";
 import { computeNodePatch } from "./node-patch.ts";
+import type { NodeStartup } from "./node-startup.ts";
 import { reconcileExistingNode } from "./reconcile-node.ts";
 
 /** Makes the node object, or finds it, and knows it from then on. */
@@ -35,6 +36,8 @@ export interface NodeRegistrationDeps {
   clock: Clock;
   random: Random;
   log: Log;
+  /** Told how far the registration has come. */
+  startup?: NodeStartup | undefined;
 }
 
 export interface NodeRegistrationOptions {
@@ -56,7 +59,7 @@ const MAX_RETRY_MS = 7_000;
 const RETRY_JITTER = 0.1;
 
 export function createNodeRegistration(deps: NodeRegistrationDeps, options: NodeRegistrationOptions): NodeRegistration {
-  const { client, clock, random, log } = deps;
+  const { client, clock, random, log, startup } = deps;
   const name = { namespace: "", name: options.nodeName };
   let latest: Node | undefined;
   let announce: (node: Node) => void = () => undefined;
@@ -70,6 +73,7 @@ export function createNodeRegistration(deps: NodeRegistrationDeps, options: Node
   const observe = (node: Node) => {
     const isAnother = latest?.metadata?.uid !== node.metadata?.uid;
     latest = node;
+    startup?.observe(node);
     announce(node);
     if (isAnother) for (const listener of [...listeners]) listener(node);
     for (const follower of [...followers]) follower(node);
@@ -87,9 +91,11 @@ export function createNodeRegistration(deps: NodeRegistrationDeps, options: Node
 
   const attempt = async (initialNode: Node, signal: AbortSignal): Promise<Node> => {
     if (!options.registerNode) return find(signal);
+    startup?.attempted();
     try {
       const node = await client.create(NODES, initialNode, { signal, timeoutMs: options.timeoutMs });
       log.info("Successfully registered node", { node: options.nodeName });
+      await startup?.created();
       return node;
     } catch (error) {
       // Who may not create nodes may still be given one that exists.

@@ -113,8 +113,10 @@ export function createPleg(deps: PlegDeps): Pleg {
   const read = async (pod: PodName, signal: AbortSignal): Promise<void> => {
     hints.begun(pod.uid);
     const ticket = cache.beginRead(pod.uid);
+    const startedAt = clock.monotonic();
     try {
       const status = await deps.readPodStatus(pod, signal);
+      metrics.podRelistDuration.observe((clock.monotonic() - startedAt) / 1000);
       // What a reading that began later has shown stands, in the cache and in the records alike.
       if (!cache.put(ticket, status)) return;
       // A slow reading that began before the failed one is older than what somebody may be waiting for.

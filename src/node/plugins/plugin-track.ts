@@ -20,6 +20,7 @@ export interface PluginTrack {
   readonly version: string;
   /** Who said to be there when it was last asked, registered or not. */
   readonly plugin: Plugin | undefined;
+  readonly isRegistered: boolean;
   /** Tries again at once where it waits for that. */
   retryNow(): void;
   /** `gone`: the socket is, and its plugin is deregistered. `stopped`: the node agent ends, which is not the plugin's end. */
@@ -43,6 +44,7 @@ export function createPluginTrack(
   const log = deps.log.with({ socket: socketPath });
   const ended = new AbortController();
   let isGone = false;
+  let isRegistered = false;
   let plugin: Plugin | undefined;
   let endWait: () => void = () => undefined;
 
@@ -78,6 +80,7 @@ export function createPluginTrack(
   const follow = async (signal: AbortSignal) => {
     const registered = await register(signal);
     plugin = registered.plugin;
+    isRegistered = true;
     log.info("Registered a plugin", describe(plugin));
     await aborted(signal);
     if (!isGone) return;
@@ -90,6 +93,9 @@ export function createPluginTrack(
     version,
     get plugin() {
       return plugin;
+    },
+    get isRegistered() {
+      return isRegistered;
     },
     retryNow: () => endWait(),
     end(why) {

@@ -19,6 +19,14 @@ export interface PluginWatcher {
    * with a handler's bug only.
    */
   run(signal: AbortSignal): Promise<void>;
+  /** Those that are followed now. */
+  sockets(): readonly PluginSocket[];
+}
+
+/** A registration socket, and whether its plugin is at work. */
+export interface PluginSocket {
+  readonly path: string;
+  readonly isRegistered: boolean;
 }
 
 export interface PluginWatcherDeps {
@@ -47,12 +55,14 @@ export function createPluginWatcher(deps: PluginWatcherDeps, options: PluginWatc
   const handlers = new Map(options.handlers.map((handler) => [handler.type, handler]));
   assert(handlers.size === options.handlers.length, "one handler for each type of plugins");
   const log = deps.log.with({ directory });
+  let current: Pick<Tracks, "sockets"> | undefined;
 
   const run = async (tasks: Tasks, signal: AbortSignal) => {
     const changed = createMailbox<"changed">(1);
     const watches = createDirectoryWatches({ ...deps, log, onChange: () => changed.offer("changed") });
     const tellUnread = createUnreadWords(log);
     const tracks = createTracks({ ...deps, log, handlers, tasks });
+    current = tracks;
     try {
       for (;;) {
         await ensureDirectory(deps.files, directory, log);
@@ -71,6 +81,7 @@ export function createPluginWatcher(deps: PluginWatcherDeps, options: PluginWatc
 
   return {
     run: async (signal) => await runWithTasks(signal, run),
+    sockets: () => current?.sockets() ?? [],
   };
 }
 
@@ -112,6 +123,7 @@ interface Tracks {
   follow(scan: SocketScan): void;
   /** Ends all, and deregisters none. */
   stop(): void;
+  sockets(): PluginSocket[];
 }
 
 type TracksDeps = Omit<PluginWatcherDeps, "files"> & {
@@ -157,5 +169,6 @@ function createTracks(deps: TracksDeps): Tracks {
     stop() {
       for (const track of tracks.values()) track.end("stopped");
     },
+    sockets: () => [...tracks].map(([path, { isRegistered }]) => ({ path, isRegistered })),
   };
 }

@@ -3,13 +3,13 @@ import { isHostNetworkPod, isTerminalPhase, podReference } from "../../api/pods.
 import type { Clock } from "../../base/clock.ts";
 import { parseTime } from "../../base/clock.ts";
 import { throwJoined } from "../../base/errors.ts";
-import type { Timeline } from "../../base/timeline.ts";
 import type { PodProbes } from "../probes/pod-probes.ts";
 import type { PodRuntime } from "../runtime/pod-runtime.ts";
 import { hasRunningContainer, type PodRuntimeStatus } from "../runtime/pod-runtime-status.ts";
 import type { StartFailure } from "../runtime/start-failure.ts";
 import { computePodStatus } from "../status/compute-pod-status.ts";
 import type { PodStatusInput } from "../status/pod-status-input.ts";
+import type { PodVolumeSetUp } from "../volumes/pod-volumes.ts";
 import { VolumeError } from "../volumes/volume-error.ts";
 import type { StatusOverride } from "../workers/pod-state.ts";
 import {
@@ -20,14 +20,14 @@ import {
   type SyncResult,
   type SyncWork,
 } from "../workers/pod-syncer.ts";
+import { type CgroupStepDeps, createCgroupStep, releasedPodOf } from "./cgroup-step.ts";
 import { createStartFailures } from "./start-failures.ts";
 import { createVolumeStep, type VolumeStepDeps } from "./volume-step.ts";
 
 type PodName = { uid: string; name: string; namespace: string };
 
-export interface PodSyncDeps {
+export interface PodSyncDeps extends CgroupStepDeps {
   clock: Clock;
-  timeline: Timeline;
   runtime: PodRuntime;
   /** What was last read of the pod; see `PodCache` for `fresh` and `invalidate`. */
   cache: {
@@ -65,6 +65,7 @@ const NETWORK_RETRY_MS = 1_000;
 export function createPodSync(deps: PodSyncDeps): PodSyncer {
   const failures = createStartFailures();
   const setUpVolumes = createVolumeStep(deps);
+  const makeCgroup = createCgroupStep(deps);
 
   const publish = (pod: Pod, runtime: PodRuntimeStatus, more: PublishOptions): PodStatus => {
     const { uid } = podReference(pod);
@@ -108,7 +109,7 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
 
   const applyManifest = async (pod: Pod, runtime: PodRuntimeStatus, work: SyncWork): Promise<void> => {
     const reference = podReference(pod);
-    const volumes = await setUpVolumes(pod, work.signal);
+    const volumes = await beside(setUpVolumes(pod, work.signal), makeCgroup(pod, runtime, work.signal));
     let changed = false;
     const beforeChange = () => {
       changed = true;
@@ -190,6 +191,8 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
       failures.forget(reference.uid);
       const giveBack = async () => {
         await deps.volumes.tearDown(reference.uid, signal);
+        // After them: what a volume holds in memory is counted there.
+        await deps.cgroups?.release(releasedPodOf(subject), signal);
         if (subject.kind === "pod") deps.statuses.terminate(subject.pod);
       };
       const remove = async () => {
@@ -206,6 +209,15 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
       await deps.directories.remove(reference.uid);
     },
   };
+}
+
+/** What the first gives, once both have ended well; neither goes on after an error. */
+async function beside(setUp: Promise<PodVolumeSetUp>, other: Promise<void>): Promise<PodVolumeSetUp> {
+  const [volumes, end] = await Promise.allSettled([setUp, other]);
+  if (volumes.status === "rejected") throw volumes.reason;
+  if (end.status === "fulfilled") return volumes.value;
+  await Promise.allSettled([volumes.value.finished]);
+  throw end.reason;
 }
 
 type PublishOptions = Pick<PodStatusInput, "workerPhase" | "override">;

@@ -55,6 +55,8 @@ export interface PodConfigsDeps {
   refs?: EnvironmentRefs | undefined;
   /** For pods with `hostUsers: false`. Default: such a pod gets no sandbox. */
   userNamespaces?: { mappingOf(uid: string): Promise<UserNamespaceMapping> } | undefined;
+  /** The pod's cgroup, which stands. Default: the runtime places containers where it likes. */
+  cgroupParentOf?: ((pod: Pod) => string) | undefined;
 }
 
 export function createPodConfigs(node: NodeFacts, deps: PodConfigsDeps = {}): PodConfigs {
@@ -64,8 +66,8 @@ export function createPodConfigs(node: NodeFacts, deps: PodConfigsDeps = {}): Po
   return {
     async sandbox(pod, attempt) {
       const userNamespace = await userNamespaceOf(pod);
-      // The pods' own cgroups come with a later version; until then the runtime places them.
-      const result = buildPodSandboxConfig({ pod, attempt, node, cgroupParent: "", userNamespace });
+      const cgroupParent = deps.cgroupParentOf?.(pod) ?? "";
+      const result = buildPodSandboxConfig({ pod, attempt, node, cgroupParent, userNamespace });
       if (!result.ok) throw new Error(result.error);
       return { config: result.config, warnings: result.warnings };
     },

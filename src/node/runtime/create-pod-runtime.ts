@@ -49,7 +49,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
   const { host, timeline, backOff } = deps;
   const runtime = deps.cri.runtime;
   const metrics = createRuntimeMetrics(deps.metrics);
-  const stopDeps = { runtime, host, timeline };
+  const stopDeps = { runtime, host, timeline, metrics };
   const removeDeps = { ...deps, runtime, files: host.files };
   const sandboxes = createSandboxStarter({ ...deps, runtime, metrics });
   const containers = createContainerStarter({ ...deps, runtime, metrics });

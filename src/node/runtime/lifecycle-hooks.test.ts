@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { LifecycleHandler, Pod } from "../../api/gen/types.ts";
+import { CodedError } from "../../base/errors.ts";
+import { createMetrics } from "../../base/metrics.ts";
 import { createFakeNode, NEVER, STUBBORN } from "./__fixtures__/fake-node.ts";
 import { runLifecycleHook } from "./lifecycle-hooks.ts";
+import { createRuntimeMetrics } from "./metrics.ts";
 
 const pod: Pod = { metadata: { uid: "uid-1", name: "web", namespace: "default" } };
 const container = { name: "main", ports: [{ name: "http", containerPort: 8080 }] };
@@ -17,11 +20,16 @@ async function run(
   const { podIp = "10.0.0.7", timeoutMs = 5_000, signal = NEVER } = options;
   const target = { containerId: ids["main"] ?? "", container, podIp: podIp === "" ? undefined : podIp };
   let outcome: unknown = "running";
-  void runLifecycleHook({ runtime: node.cri.runtime, host: node.host }, handler, target, { timeoutMs, signal }).then(
+  const counts = createMetrics();
+  const deps = { runtime: node.cri.runtime, host: node.host, metrics: createRuntimeMetrics(counts) };
+  void runLifecycleHook(deps, handler, target, { timeoutMs, signal }).then(
     (problem) => (outcome = problem ?? "worked"),
     (error: Error) => (outcome = error.name),
   );
-  return { ...node, outcome: () => outcome, requests: () => node.host.http.requests.map(({ url }) => url) };
+  const cutSleeps = async () =>
+    (await counts.render()).match(/^kubelet_sleep_action_terminated_early_total (\d+)$/m)?.[1];
+  const requests = () => node.host.http.requests.map(({ url }) => url);
+  return { ...node, outcome: () => outcome, requests, cutSleeps };
 }
 
 describe("exec", () => {
@@ -74,15 +82,60 @@ describe("httpGet", () => {
   });
 });
 
+describe("httpGet by https of a server that speaks http", () => {
+  const plain = () => {
+    throw new CodedError("ENOTTLS", "server gave HTTP response to HTTPS client");
+  };
+  const headers = [
+    { name: "Authorization", value: "secret" },
+    { name: "x-own", value: "1" },
+  ];
+  const ask = async (servesHttp: boolean) => {
+    const node = createFakeNode();
+    const { ids } = await node.makePod(pod, { main: { command: STUBBORN } });
+    node.host.http.serve("https://10.0.0.7:8080/", plain);
+    if (servesHttp) node.host.http.serve("http://10.0.0.7:8080/", { status: 200 });
+    const metrics = createMetrics();
+    const told: string[] = [];
+    const deps = {
+      ...{ runtime: node.cri.runtime, host: node.host, metrics: createRuntimeMetrics(metrics) },
+      onHttpFallback: (message: string) => void told.push(message),
+    };
+    const target = { containerId: ids["main"] ?? "", container, podIp: "10.0.0.7" };
+    const handler = { httpGet: { port: 8080, scheme: "HTTPS", httpHeaders: headers } };
+    const problem = await runLifecycleHook(deps, handler, target, { timeoutMs: 5_000, signal: NEVER });
+    const counted = (await metrics.render()).match(/^kubelet_lifecycle_handler_http_fallbacks_total (\d+)$/m)?.[1];
+    return { problem, told, counted, requests: node.host.http.requests };
+  };
+
+  it("is asked by http too, without what it must not know, and told of", async () => {
+    const { problem, told, counted, requests } = await ask(true);
+    expect([problem, counted]).toEqual([undefined, "1"]);
+    expect(told).toEqual([
+      "request to HTTPS lifecycle hook 10.0.0.7:8080 got HTTP response, retry with HTTP succeeded",
+    ]);
+    expect(requests.map(({ headers: sent }) => sent)).toEqual([
+      headers.map(({ name, value }) => [name, value]),
+      [["x-own", "1"]],
+    ]);
+  });
+
+  it("fails where that fails too", async () => {
+    const { problem, told, counted } = await ask(false);
+    expect([problem, told, counted]).toEqual(["connect ECONNREFUSED http://10.0.0.7:8080/", [], "0"]);
+  });
+});
+
 it.each([
-  [3, 3_000],
-  [60, 5_000],
-])("sleeps %i s, but no longer than it may: %i ms", async (seconds, expected) => {
-  const { clock, outcome } = await run({ sleep: { seconds } });
+  [3, 3_000, "0"],
+  [60, 5_000, "1"],
+])("sleeps %i s, but no longer than it may: %i ms", async (seconds, expected, cut) => {
+  const { clock, outcome, cutSleeps } = await run({ sleep: { seconds } });
   await clock.advance(expected - 1);
   expect(outcome()).toBe("running");
   await clock.advance(1);
   expect(outcome()).toBe("worked");
+  expect(await cutSleeps()).toBe(cut);
 });
 
 it.each<[LifecycleHandler, string]>([

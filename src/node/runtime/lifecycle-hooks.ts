@@ -4,7 +4,8 @@ import { assertNever } from "../../base/assert.ts";
 import { codeOf, messageOf } from "../../base/errors.ts";
 import * as cri from "../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../cri/port.ts";
-import type { Host } from "../../host/port.ts";
+import type { Host, HttpRequest } from "../../host/port.ts";
+import type { HookMetrics } from "./metrics.ts";
 
 export interface HookTarget {
   containerId: string;
@@ -19,6 +20,15 @@ export interface HookOptions {
   signal: AbortSignal;
 }
 
+/** What runs a hook, and what counts what became of it. */
+export interface HookDeps {
+  runtime: Cri["runtime"];
+  host: Host;
+  metrics?: HookMetrics | undefined;
+  /** Told, in words for the event LifecycleHTTPFallback, of a server that was to speak https and speaks http. */
+  onHttpFallback?: ((message: string) => void) | undefined;
+}
+
 /** As pkg/kubelet/lifecycle/handlers.go: what a hook's response may be long. */
 const MAX_RESPONSE_BYTES = 10 * 1024;
 
@@ -27,7 +37,7 @@ const MAX_RESPONSE_BYTES = 10 * 1024;
  * worked. Rejects only when the signal fires.
  */
 export async function runLifecycleHook(
-  deps: { runtime: Cri["runtime"]; host: Host },
+  deps: HookDeps,
   handler: LifecycleHandler,
   target: HookTarget,
   options: HookOptions,
@@ -38,10 +48,9 @@ export async function runLifecycleHook(
       case "exec":
         return await runExec(deps.runtime, handler.exec?.command ?? [], target, options);
       case "httpGet":
-        return await runHttpGet(deps.host, handler.httpGet, target, options);
+        return await runHttpGet(deps, handler.httpGet, target, options);
       case "sleep":
-        await sleep(deps.host.clock, Math.min((handler.sleep?.seconds ?? 0) * 1000, options.timeoutMs), options.signal);
-        return undefined;
+        return await runSleep(deps, (handler.sleep?.seconds ?? 0) * 1000, options);
       case "tcpSocket":
         return "tcpSocket is not supported as a lifecycle handler";
       case "none":
@@ -79,8 +88,23 @@ async function runExec(
   return `command '${command.join(" ")}' exited with ${result.exitCode}: ${output.slice(0, 1_000)}`;
 }
 
+/** One that is longer than there is time ends with it, and did what it could. */
+async function runSleep(
+  { host, metrics }: HookDeps,
+  sleepMs: number,
+  { timeoutMs, signal }: HookOptions,
+): Promise<undefined> {
+  let isOver = false;
+  try {
+    await sleep(host.clock, Math.min(sleepMs, timeoutMs), signal);
+    isOver = sleepMs <= timeoutMs;
+  } finally {
+    if (!isOver) metrics?.endedSleeps.add();
+  }
+}
+
 async function runHttpGet(
-  host: Host,
+  deps: HookDeps,
   action: HTTPGetAction | undefined,
   target: HookTarget,
   { timeoutMs, signal }: HookOptions,
@@ -91,25 +115,34 @@ async function runHttpGet(
   const address = action.host || target.podIp;
   if (address === undefined) return "failed to find networking container: the pod has no address";
   const scheme = action.scheme?.toLowerCase() === "https" ? "https" : "http";
-  const path = action.path ?? "/";
-  const request = host.http.request(
-    {
-      method: "GET",
-      url: `${scheme}://${bracketed(address)}:${port}${path.startsWith("/") ? "" : "/"}${path}`,
-      headers: (action.httpHeaders ?? []).map(({ name, value }) => [name, value] as const),
-      timeoutMs,
-      maxBodyBytes: MAX_RESPONSE_BYTES,
-    },
-    signal,
-  );
-  // As upstream, any answer will do: neither its status nor its body is looked at.
-  return await request.then(
-    () => undefined,
-    (error: unknown) => {
-      if (codeOf(error) !== "EFBIG") throw error;
-      return undefined;
-    },
-  );
+  const { path = "/", httpHeaders = [] } = action;
+  const place = `${bracketed(address)}:${port}`;
+  const headers = httpHeaders.map(({ name, value }) => [name, value] as const);
+  const options = { timeoutMs, maxBodyBytes: MAX_RESPONSE_BYTES };
+  const ask = async (by: "http" | "https", sent: typeof headers) => {
+    const url = `${by}://${place}${path.startsWith("/") ? "" : "/"}${path}`;
+    await askForAny(deps.host, { ...options, method: "GET", url, headers: sent }, signal);
+  };
+  try {
+    await ask(scheme, headers);
+  } catch (error) {
+    if (codeOf(error) !== "ENOTTLS") throw error;
+    // What may be said to one that proved nothing, as upstream has it since it asks by the handler's scheme at all.
+    await ask(
+      "http",
+      headers.filter(([name]) => name.toLowerCase() !== "authorization"),
+    );
+    deps.metrics?.httpFallbacks.add();
+    deps.onHttpFallback?.(`request to HTTPS lifecycle hook ${place} got HTTP response, retry with HTTP succeeded`);
+  }
+  return undefined;
+}
+
+/** As upstream, any answer will do: neither its status nor its body is looked at. */
+async function askForAny(host: Host, request: HttpRequest, signal: AbortSignal): Promise<void> {
+  await host.http.request(request, signal).catch((error: unknown) => {
+    if (codeOf(error) !== "EFBIG") throw error;
+  });
 }
 
 /** A number, or the name of one of the container's ports. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { notFoundError } from "../../api/api-error.ts";
 import type { Secret, VolumeMount } from "../../api/gen/types.ts";
+import { CodedError } from "../../base/errors.ts";
 import type { ReadyVolume } from "../volumes/volume-plugin.ts";
 import { createRuntimeRig, makePod, type RuntimeRigOptions } from "./__fixtures__/runtime-rig.ts";
 import type { EnvironmentRefs } from "./config/environment-refs.ts";
@@ -300,6 +301,29 @@ describe("a container with volumes", () => {
     expect(told).toEqual([`main ${reason}`]);
     expect(rig.containers()).toEqual(["other#0 running"]);
     expect(rig.events()).toContain(`Failed: Error: ${words}`);
+  });
+
+  it.each([
+    ["mounted", undefined, { requested: "1", mounted_succeed: "1", mounted_errors: "0" }],
+    [
+      "not mounted",
+      "ImageVolumeMountFailed: no such layer",
+      { requested: "1", mounted_succeed: "0", mounted_errors: "1" },
+    ],
+    ["not tried", "no space left on device", { requested: "1", mounted_succeed: "0", mounted_errors: "0" }],
+  ])("counts images as volumes that were %s", async (_what, problem, expected) => {
+    const before = ({ rpc }: { rpc: string }) => {
+      if (rpc === "createContainer" && problem !== undefined) throw new CodedError("unknown", problem);
+    };
+    const rig = createRuntimeRig({ registry, faults: { before } });
+    await rig.sync(makePod({ main: [mounting({}, "model")] }), { volumes: new Map([model]) });
+    const counts = Object.entries(expected).map(([what, count]) => [`image_volume_${what}_total`, count]);
+    expect(await rig.counted()).toMatchObject({
+      ...Object.fromEntries(counts),
+      started_pods_total: "1",
+      started_pods_errors_total: "0",
+      'started_containers_total{container_type="container"}': "1",
+    });
   });
 
   it.each([

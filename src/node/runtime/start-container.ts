@@ -1,9 +1,9 @@
 import type { Container, Pod } from "../../api/gen/types.ts";
 import { isHostNetworkPod, podReference } from "../../api/pods.ts";
-import { messageOf } from "../../base/errors.ts";
+import { codeOf, messageOf } from "../../base/errors.ts";
 import type { Timeline } from "../../base/timeline.ts";
 import * as cri from "../../cri/gen/cri-v1.ts";
-import type { Cri } from "../../cri/port.ts";
+import { type Cri, isCriError } from "../../cri/port.ts";
 import type { Host } from "../../host/port.ts";
 import type { PresentImage } from "../images/image-outcome.ts";
 import type { RuntimeVersion } from "../volumes/image/image-mount-support.ts";
@@ -96,7 +96,8 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
       config: made.config,
       sandboxConfig: sandbox.config,
     });
-    const { containerId } = await runtime.createContainer(request, { signal });
+    const createContainer = async () => await runtime.createContainer(request, { signal });
+    const { containerId } = await countImageMounts(deps, { next, images: images.found }, createContainer);
     say(run, "Normal", "Created", "Container created");
     return { id: containerId };
   };
@@ -118,7 +119,9 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
     const handler = container.lifecycle?.postStart;
     if (handler === undefined) return undefined;
     const target = { containerId: id, container, podIp: run.sandbox.ips[0] };
-    const problem = await runLifecycleHook(deps, handler, target, { timeoutMs: POST_START_TIMEOUT_MS, signal });
+    const onHttpFallback = (message: string) => say(run, "Warning", "LifecycleHTTPFallback", message);
+    const hook = { ...deps, onHttpFallback };
+    const problem = await runLifecycleHook(hook, handler, target, { timeoutMs: POST_START_TIMEOUT_MS, signal });
     if (problem === undefined) return undefined;
     const message = `PostStartHook failed: ${problem}`;
     say(run, "Warning", "FailedPostStartHook", message);
@@ -201,6 +204,25 @@ async function findRecursiveReadOnly(
   }
 }
 
+/** As upstream's `incrementImageVolumeMetrics`: a runtime says by its first word that it was the mount that failed. */
+async function countImageMounts<T>(
+  { metrics }: Pick<ContainerStarterDeps, "metrics">,
+  { next, images }: { next: ContainerToStart; images: ReadonlyMap<string, cri.ImageSpec> },
+  create: () => Promise<T>,
+): Promise<T> {
+  const mounts = next.container.volumeMounts?.filter(({ name }) => images.has(name)).length ?? 0;
+  metrics.requestedImageVolumes.add(undefined, images.size);
+  try {
+    const created = await create();
+    metrics.mountedImageVolumes.add(undefined, mounts);
+    return created;
+  } catch (error) {
+    const isMountFailure = isCriError(error) && error.detail.startsWith("ImageVolumeMountFailed");
+    if (isMountFailure) metrics.imageVolumeErrors.add(undefined, mounts);
+    throw error;
+  }
+}
+
 /** The plan counts from what the runtime remembers; logs remember longer, and must not be overwritten. */
 async function settleRestartCount(deps: ContainerStarterDeps, run: ContainerRun): Promise<ContainerRun> {
   const { next } = run;
@@ -217,9 +239,14 @@ async function linkLog(deps: ContainerStarterDeps, { pod, next }: ContainerRun, 
   const { name } = next.container;
   const link = legacyLogLink(deps.containerLogsDirectory, podReference(pod), { name, id });
   const directory = podLogDirectory(deps.podLogsDirectory, podReference(pod));
+  const { files } = deps.host;
+  const makeLink = async () => await files.link(`${directory}/${containerLogName(name, next.restartCount)}`, link);
   try {
-    await deps.host.files.makeDirectory(deps.containerLogsDirectory, 0o755);
-    await deps.host.files.link(`${directory}/${containerLogName(name, next.restartCount)}`, link);
+    await makeLink().catch(async (error: unknown) => {
+      if (codeOf(error) !== "ENOENT") throw error;
+      await files.makeDirectory(deps.containerLogsDirectory, 0o755);
+      await makeLink();
+    });
   } catch {
     // A convenience for log shippers: the container runs without it.
   }

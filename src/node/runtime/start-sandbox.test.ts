@@ -8,6 +8,26 @@ const mappingOf = async (uid: string) => {
   return { uids: range(65_536), gids: range(65_536) };
 };
 
+it.each([
+  [{}, { started_user_namespaced_pods_total: "0", started_user_namespaced_pods_errors_total: "0" }],
+  [{ hostUsers: false }, { started_user_namespaced_pods_total: "1", started_user_namespaced_pods_errors_total: "1" }],
+])("counts a pod with %o that cannot start", async (spec, expected) => {
+  const rig = createRuntimeRig({
+    runtimeHandlerOf: async () => {
+      throw new Error("no such class");
+    },
+  });
+  await expect(rig.sync(makePod({ spec: { ...spec, runtimeClassName: "sandboxed" } }))).rejects.toThrow(
+    "no such class",
+  );
+  expect(await rig.counted()).toMatchObject({
+    started_pods_total: "1",
+    started_pods_errors_total: "1",
+    'run_podsandbox_errors_total{runtime_handler=""}': "1",
+    ...expected,
+  });
+});
+
 describe("a runtime class", () => {
   it("is looked up for each sandbox anew, and its handler makes it", async () => {
     const handlers = ["gvisor", "kata"];

@@ -1,6 +1,6 @@
 import type { Pod } from "../../api/gen/types.ts";
 import { isHostNetworkPod, podReference } from "../../api/pods.ts";
-import { codeOf, messageOf } from "../../base/errors.ts";
+import { messageOf } from "../../base/errors.ts";
 import type { Timeline } from "../../base/timeline.ts";
 import * as cri from "../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../cri/port.ts";
@@ -98,7 +98,9 @@ export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
   return {
     configOf: async (pod, attempt) => (await deps.configs.sandbox(pod, attempt)).config,
     async start(pod, attempt, signal) {
+      const hasOwnUsers = pod.spec?.hostUsers === false;
       metrics.startedPods.add();
+      if (hasOwnUsers) metrics.startedUserNamespacedPods.add();
       let runtimeHandler = "";
       try {
         runtimeHandler = await handlerOf(pod, signal);
@@ -108,7 +110,8 @@ export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
         return { id, config, ips: isHostNetworkPod(pod) ? [] : await readIps(id, signal) };
       } catch (error) {
         signal.throwIfAborted();
-        metrics.startedPodErrors.add({ code: codeOf(error) ?? "unknown" });
+        metrics.startedPodErrors.add();
+        if (hasOwnUsers) metrics.startedUserNamespacedPodErrors.add();
         metrics.runSandboxErrors.add({ runtime_handler: runtimeHandler });
         const message = `Failed to create pod sandbox: ${messageOf(error)}`;
         deps.timeline.record(podReference(pod), { type: "Warning", reason: "FailedCreatePodSandBox", message });

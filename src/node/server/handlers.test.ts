@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { HttpHandler } from "../../host/http-server.ts";
 import { createHealthzHandler, createNodeSocketHandler, createReadOnlyHandler, type NodeView } from "./handlers.ts";
+import { createHealthChecks } from "./health-checks.ts";
 
 const pod = { metadata: { uid: "uid-1", name: "web", namespace: "default" } };
 const record = { type: "Normal", reason: "Started", message: "Started container main", pod: pod.metadata } as const;
@@ -13,7 +14,7 @@ function createView(overrides: Partial<NodeView> = {}): NodeView {
     pods: () => [pod],
     runningPods: () => [],
     timeline: () => [{ ...record, at: Date.UTC(2026, 0, 1), firstAt: 0, count: 2 }],
-    syncLoopError: () => undefined,
+    health: createHealthChecks({ ping: () => undefined, syncloop: () => undefined }, { startedAt: 0 }),
     metrics: async () => ({ contentType: "text/plain; version=0.0.4", text: "kubelet_running_pods 1\n" }),
     statistics: { "/stats/summary": async ({ query }) => ({ status: 200, body: `summary ${query}` }) },
     ...overrides,
@@ -66,12 +67,19 @@ it("tells the node, its pods and what was decided in one document", async () => 
   });
 });
 
-it.each(["/healthz", "/healthz/syncloop"])("%s fails when the sync loop is stuck", async (path) => {
-  const handler = createReadOnlyHandler(
-    createView({ syncLoopError: () => "sync Loop took longer than expected: 301s" }),
-  );
-  expect(await ask(handler, path)).toEqual({ status: 500, body: "sync Loop took longer than expected: 301s\n" });
-  expect(await ask(handler, "/healthz/ping")).toMatchObject({ status: 200 });
+it("fails where a check of health does", async () => {
+  const health = createHealthChecks({ ping: () => undefined, syncloop: () => "stuck" }, { startedAt: 0 });
+  const view = createView({ health });
+  for (const handler of [createReadOnlyHandler(view), createHealthzHandler(view)]) {
+    expect(await ask(handler, "/healthz")).toMatchObject({ status: 500 });
+  }
+  expect(await ask(createReadOnlyHandler(view), "/healthz/syncloop")).toMatchObject({ status: 500 });
+  expect(await ask(createReadOnlyHandler(view), "/healthz/ping")).toMatchObject({ status: 200 });
+});
+
+it("shows pods as the items of a list, which says once what they are", async () => {
+  const handler = createReadOnlyHandler(createView({ pods: () => [{ apiVersion: "v1", kind: "Pod", ...pod }] }));
+  expect(await ask(handler, "/pods")).toMatchObject({ body: list([pod]) });
 });
 
 it("answers who reads only", async () => {

@@ -1,6 +1,7 @@
 import type { NodeCondition, Pod } from "../../api/gen/types.ts";
 import type { TimelineRecord } from "../../base/timeline.ts";
 import type { HttpHandler, ServedRequest, ServedResponse } from "../../host/http-server.ts";
+import type { HealthChecks } from "./health-checks.ts";
 
 /** What the node tells about itself over HTTP. */
 export interface NodeView {
@@ -12,8 +13,7 @@ export interface NodeView {
   /** Every pod that the runtime holds something running of. */
   runningPods(): Pod[];
   timeline(): readonly TimelineRecord[];
-  /** Why the sync loop counts as stuck; undefined when it turns. */
-  syncLoopError(): string | undefined;
+  health: HealthChecks;
   metrics(): Promise<{ contentType: string; text: string }>;
   /** Pages about what the node and its pods do and use, by path: `/stats/summary`, `/metrics/resource`, … */
   statistics: Readonly<Record<string, StatisticsPage>>;
@@ -24,15 +24,16 @@ export type StatisticsPage = (request: ServedRequest & { readonly signal?: Abort
 
 /** `--healthz-port`, 10248: one path, for whoever restarts the node agent. */
 export function createHealthzHandler(view: NodeView): HttpHandler {
-  return route({ "/healthz": () => healthz(view) });
+  const other = route({});
+  return async (request) => {
+    const page = request.path.startsWith("/healthz") ? view.health.find(request.path) : undefined;
+    return await (page ?? other)(request);
+  };
 }
 
 /** `--read-only-port`, 10255: what may be known without asking who wants to know. */
 export function createReadOnlyHandler(view: NodeView): HttpHandler {
   const own = route({
-    "/healthz": () => healthz(view),
-    "/healthz/ping": () => ok("ok"),
-    "/healthz/syncloop": () => healthz(view),
     "/pods": () => podList(view.pods()),
     "/pods/": () => podList(view.pods()),
     "/runningpods": () => podList(view.runningPods()),
@@ -44,7 +45,7 @@ export function createReadOnlyHandler(view: NodeView): HttpHandler {
   });
   return async (request) => {
     const page = Object.hasOwn(view.statistics, request.path) ? view.statistics[request.path] : undefined;
-    return await (page ?? own)(request);
+    return await (page ?? view.health.find(request.path) ?? own)(request);
   };
 }
 
@@ -71,21 +72,14 @@ function report(view: NodeView) {
   };
 }
 
-function healthz(view: NodeView): ServedResponse {
-  const error = view.syncLoopError();
-  return error === undefined ? ok("ok") : { status: 500, body: `${error}\n` };
-}
-
-function podList(items: Pod[]): ServedResponse {
+/** As in every list, the items leave out what the list says of all. */
+function podList(pods: Pod[]): ServedResponse {
+  const items = pods.map(({ apiVersion: _apiVersion, kind: _kind, ...pod }) => pod);
   return json({ kind: "PodList", apiVersion: "v1", metadata: {}, items });
 }
 
 function json(value: unknown): ServedResponse {
   return { status: 200, contentType: "application/json", body: JSON.stringify(value) };
-}
-
-function ok(body: string): ServedResponse {
-  return { status: 200, body };
 }
 
 type Routes = Readonly<Record<string, () => Promise<ServedResponse> | ServedResponse>>;

@@ -74,7 +74,7 @@ function createLookup({ readOnly, configz, endpoints }: NodeApiDeps): (path: str
   };
 }
 
-const READ_ONLY = /^\/(healthz(\/.*)?|pods\/?|runningpods\/?|metrics)$/;
+const READ_ONLY = /^\/(healthz(\/.*)?|pods\/?|runningpods\/?|metrics(\/slis)?)$/;
 
 const NOT_FOUND: ServedResponse = { status: 404, body: "404 page not found\n" };
 

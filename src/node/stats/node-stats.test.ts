@@ -81,6 +81,24 @@ describe("the summary", () => {
     expect(pods?.cpu).not.toHaveProperty("usageCoreNanoSeconds");
   });
 
+  it("tells of all pods by their cgroup, where they have one", async () => {
+    const own = createStatsWorld({ cgroupOfAllPods: "/kubepods" });
+    own.host.cgroups.set("/", {});
+    own.host.cgroups.set("/kubepods", {
+      cpu: { usageNanoseconds: 20 * SECOND, userNanoseconds: 0, systemNanoseconds: 0 },
+      memory: { usage: 90 * MIB, workingSet: 80 * MIB, limit: 100 * MIB },
+    });
+    const { node } = await own.read(own.stats.summary(SIGNAL));
+    expect(node.systemContainers).toMatchObject([
+      {
+        name: "pods",
+        cpu: { usageNanoCores: 0, usageCoreNanoSeconds: 20 * SECOND },
+        memory: { workingSetBytes: 80 * MIB, availableBytes: 20 * MIB },
+      },
+    ]);
+    await own.end();
+  });
+
   it("tells of a pod and its containers", async () => {
     const [pod] = (await readSummary()).pods;
     expect(pod).toMatchObject({

@@ -2,8 +2,8 @@ import { type CgroupMemory, NO_CGROUP_MEMORY } from "../../host/cgroups-port.ts"
 import type { MeasuredCgroup, PodUsage } from "./usage-snapshot.ts";
 
 /**
- * A pod as one cgroup: its containers and its sandbox together. This node makes no cgroups of pods, so there is none to
- * read; limits of containers make one of the pod where each of them has one.
+ * A pod as one cgroup: its containers and its sandbox together, which is also known where pods have no cgroups of their
+ * own; limits of containers make one of the pod where each of them has one.
  */
 export function sumOfPod({ sandbox, containers, cpuTotal, createdAt }: PodUsage): MeasuredCgroup {
   const members = sandbox === undefined ? containers : [...containers, sandbox];

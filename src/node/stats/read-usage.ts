@@ -32,6 +32,8 @@ export interface UsageReaderDeps {
   readonly log: Log;
   /** What the runtime holds, by UID, as it was listed last. */
   runtimePods(): ReadonlyMap<string, RuntimePod>;
+  /** The path of the cgroup of all pods. Default: there is none. */
+  cgroupOfAllPods?(): string | undefined;
 }
 
 /** Cgroups of daemons; empty: unknown, and for the node agent its own. */
@@ -132,10 +134,10 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
     return { paths, told: pathless.size === 0 ? new Map() : await readRuntimeUsage(deps, pathless, signal) };
   };
   /** In its own time: nobody else waits for a slow runtime. */
-  const completeRates = async (snapshot: UsageSnapshot, names: DaemonCgroups, signal: AbortSignal) => {
+  const completeRates = async (snapshot: UsageSnapshot, names: SharedCgroups, signal: AbortSignal) => {
     if (!lacksRate(snapshot)) return snapshot;
     await sleep(clock, MIN_WINDOW_MS, signal);
-    const { node, kubelet, misc, pods } = snapshot;
+    const { node, kubelet, misc, allPods, pods } = snapshot;
     const completePod = async (pod: PodUsage): Promise<PodUsage> => ({
       ...pod,
       sandbox: pod.sandbox && (await completed(pod.sandbox, pod.sandbox.path)),
@@ -145,6 +147,7 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
       node: await completed(node, "/"),
       kubelet: kubelet && (await completed(kubelet, names.kubelet)),
       misc: misc && (await completed(misc, names.misc)),
+      allPods: allPods && (await completed(allPods, names.allPods)),
       pods: await Promise.all(pods.map(completePod)),
     };
   };
@@ -154,15 +157,16 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
       throwIfAborted(signal);
       const subjects = [...deps.runtimePods().values()].flatMap(findSubject);
       const places = await findPlaces(subjects, signal);
-      const names = await findDaemons(cgroups, options);
+      const names = { ...(await findDaemons(cgroups, options)), allPods: deps.cgroupOfAllPods?.() };
       const node = await readNode(details);
       const kubelet = names.kubelet === undefined ? undefined : await measure(names.kubelet, details);
       const misc = names.misc === undefined ? undefined : await measure(names.misc, details);
+      const allPods = names.allPods === undefined ? undefined : await measure(names.allPods, details);
       const pods: PodUsage[] = [];
       for (const subject of subjects) pods.push(...(await readPod(subject, places, details)));
       totals.retain(new Set(subjects.map(({ pod }) => pod.uid)));
       rates.forget(clock.monotonic() - REMEMBERED_MS);
-      const snapshot = { node, kubelet, misc, pods };
+      const snapshot = { node, kubelet, misc, allPods, pods };
       return wantsRates ? await completeRates(snapshot, names, signal) : snapshot;
     },
   };
@@ -177,6 +181,10 @@ interface Places {
 interface DaemonCgroups {
   readonly kubelet: string | undefined;
   readonly misc: string | undefined;
+}
+
+interface SharedCgroups extends DaemonCgroups {
+  readonly allPods: string | undefined;
 }
 
 async function findDaemons(
@@ -194,9 +202,12 @@ function findSubject(pod: RuntimePod): Subject[] {
   return containers.length === 0 ? [] : [{ pod, sandbox: { ...sandbox, name: "" }, containers }];
 }
 
-function lacksRate({ node, kubelet, misc, pods }: UsageSnapshot): boolean {
+function lacksRate({ node, kubelet, misc, allPods, pods }: UsageSnapshot): boolean {
   const members = pods.flatMap(({ sandbox, containers }) => (sandbox ? [sandbox, ...containers] : containers));
   const lacking = (measured: MeasuredCgroup | undefined) =>
     measured?.usage.cpu !== undefined && measured.cpuRate === undefined;
-  return [node, kubelet, misc].some(lacking) || members.some((member) => member.path !== undefined && lacking(member));
+  return (
+    [node, kubelet, misc, allPods].some(lacking) ||
+    members.some((member) => member.path !== undefined && lacking(member))
+  );
 }

@@ -8,6 +8,8 @@ export interface UsageSnapshot {
   /** Cgroups that an operator named, and the node agent's own, where they are known. */
   readonly kubelet: MeasuredCgroup | undefined;
   readonly misc: MeasuredCgroup | undefined;
+  /** The cgroup of all pods; undefined on a node where pods have no cgroups of their own. */
+  readonly allPods?: MeasuredCgroup | undefined;
   readonly pods: readonly PodUsage[];
 }
 

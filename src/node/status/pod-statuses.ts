@@ -13,6 +13,9 @@ interface PublishedPodStatus {
   mayRun: boolean;
 }
 
+/** `previous` of a pod that was not told of before is what the API says. */
+type StatusListener = (published: PublishedPodStatus, previous: PodStatus) => void;
+
 /**
  * The published status of every pod of the node, and the one place where it changes. Holds one entry for each pod that
  * it was told of, so whoever owns the pods bounds it, by `remove`.
@@ -31,18 +34,19 @@ export interface PodStatuses {
   terminate(pod: Pod): boolean;
   /** A later pod of the same UID, as a static pod that comes back is, begins anew. */
   remove(uid: string): void;
-  /** Called after each change, in order. Returns how to stop it. */
-  subscribe(listener: (published: PublishedPodStatus) => void): () => void;
+  /** Called after each change, in order, with the status before it. Returns how to stop it. */
+  subscribe(listener: StatusListener): () => void;
 }
 
 export function createPodStatuses({ clock }: { clock: Pick<Clock, "now"> }): PodStatuses {
   const entries = new Map<string, PublishedPodStatus>();
-  const listeners = new Set<(published: PublishedPodStatus) => void>();
+  const listeners = new Set<StatusListener>();
 
   const publish = (pod: Pod, next: PodStatus, { mayRun = false }: { mayRun?: boolean } = {}): boolean => {
     const uid = podUid(pod);
     const entry = entries.get(uid);
-    const merged = mergePodStatus(pod, entry?.status ?? pod.status ?? {}, next, clock.now());
+    const previous = entry?.status ?? pod.status ?? {};
+    const merged = mergePodStatus(pod, previous, next, clock.now());
     // A new generation that was seen is news, also where it changed nothing else (KEP-5067).
     const generation = pod.metadata?.generation;
     const status = generation === undefined ? merged : { ...merged, observedGeneration: generation };
@@ -54,7 +58,7 @@ export function createPodStatuses({ clock }: { clock: Pick<Clock, "now"> }): Pod
     }
     const published = { pod, status, mayRun };
     entries.set(uid, published);
-    for (const listener of [...listeners]) listener(published);
+    for (const listener of [...listeners]) listener(published, previous);
     return true;
   };
 

@@ -1,6 +1,6 @@
 import type { Pod } from "../../api/gen/types.ts";
 import type { RuntimePod } from "../runtime/pod-runtime-status.ts";
-import type { StatusOverride, Subject } from "./pod-state.ts";
+import type { StatusOverride, Subject, WorkerUpdate } from "./pod-state.ts";
 
 /**
  * What a worker makes happen, one call at a time for each pod. Every call may be repeated: it brings the pod nearer to
@@ -22,6 +22,8 @@ export interface PodSyncer {
 export interface SyncWork {
   pod: Pod;
   signal: AbortSignal;
+  /** What it follows from; a look that nobody asked for is a `sync`, which is the default. */
+  updateType?: WorkerUpdate["type"] | undefined;
 }
 
 export interface SyncResult {
@@ -37,6 +39,8 @@ export interface TerminatingWork {
   statusOverride: StatusOverride | undefined;
   evicted: boolean;
   signal: AbortSignal;
+  /** As that of SyncWork. */
+  updateType?: WorkerUpdate["type"] | undefined;
 }
 
 /** Give back what the pod held; with `deleted`, all of it. */

@@ -60,6 +60,8 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
   let running: { controller: AbortController; done: Promise<void> } | undefined;
   /** What came while it worked: nothing, a hint to look again, or a change that must be worked on. */
   let pending: "nothing" | "look" | "work" = "nothing";
+  /** What the next work follows from: the newest update since the last one began; an update hides no creation. */
+  let cause: WorkerUpdate["type"] = "sync";
   let timer: Timer | undefined;
   /** In a row. */
   let failures = 0;
@@ -123,7 +125,9 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
 
   async function attempt(work: WorkKind, signal: AbortSignal): Promise<number | undefined> {
     try {
-      const wait = await perform(state, work, signal);
+      const updateType = cause;
+      cause = "sync";
+      const wait = await perform(state, { work, updateType }, signal);
       failures = 0;
       return wait;
     } catch (error) {
@@ -133,8 +137,9 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
   }
 
   /** Does the work and moves on; returns how long to wait before the next, 0 for at once, undefined for "until told". */
-  async function perform(current: PodState, work: WorkKind, signal: AbortSignal): Promise<number | undefined> {
-    const result = await doWork(deps.syncer, current, work, signal);
+  async function perform(current: PodState, owed: OwedWork, signal: AbortSignal): Promise<number | undefined> {
+    const { work } = owed;
+    const result = await doWork(deps.syncer, current, owed, signal);
     if (stopped) return undefined;
     // The state may have moved meanwhile (a kill during a sync); what was done counts only for the phase it was done for.
     const before = state;
@@ -180,6 +185,7 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
       enter(transition.state);
       if (transition.cancel) running?.controller.abort();
       if (transition.work === undefined) return;
+      if (update.type !== "sync") cause = cause === "create" && update.type === "update" ? cause : update.type;
       if (update.type === "sync") look();
       else start();
     },
@@ -200,20 +206,30 @@ function isOutdated(doneFor: PodState, now: PodState): boolean {
   return doneFor.phase === "terminated" && now.phase === "terminated" && doneFor.deleted !== now.deleted;
 }
 
+interface OwedWork {
+  work: WorkKind;
+  updateType: WorkerUpdate["type"];
+}
+
 interface WorkResult {
   terminal: boolean;
   retryAt?: number;
 }
 
-async function doWork(syncer: PodSyncer, state: PodState, work: WorkKind, signal: AbortSignal): Promise<WorkResult> {
+async function doWork(
+  syncer: PodSyncer,
+  state: PodState,
+  { work, updateType }: OwedWork,
+  signal: AbortSignal,
+): Promise<WorkResult> {
   const { subject } = state;
   if (state.phase === "syncing") {
     // An orphan never syncs: its first update already terminates it.
-    return subject.kind === "pod" ? await syncer.syncPod({ pod: subject.pod, signal }) : { terminal: true };
+    return subject.kind === "pod" ? await syncer.syncPod({ pod: subject.pod, signal, updateType }) : { terminal: true };
   }
   const { deleted, evicted, gracePeriodSeconds, statusOverride } = state;
   if (work === "terminating") {
-    await syncer.syncTerminatingPod({ subject, gracePeriodSeconds, statusOverride, evicted, signal });
+    await syncer.syncTerminatingPod({ subject, gracePeriodSeconds, statusOverride, evicted, signal, updateType });
   } else {
     await syncer.syncTerminatedPod({ subject, deleted, signal });
   }

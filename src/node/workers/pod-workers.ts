@@ -4,6 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { throwJoined } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
+import type { WorkerMetrics } from "./metrics.ts";
 import { initialState, type PodState, type WorkerUpdate, type WorkKind } from "./pod-state.ts";
 import { type PodSyncer, referenceOf } from "./pod-syncer.ts";
 import { createPodWorker, type PodWorker, type PodWorkerOptions } from "./pod-worker.ts";
@@ -31,6 +32,7 @@ export interface PodWorkersDeps {
   random: Random;
   log: Log;
   syncer: PodSyncer;
+  metrics?: WorkerMetrics | undefined;
   onFailure(state: PodState, work: WorkKind, error: unknown): void;
   /** The pod is gone and forgotten; its last state. */
   onGone(last: PodState): void;
@@ -59,6 +61,7 @@ export function createPodWorkers(deps: PodWorkersDeps, options: PodWorkerOptions
     const initial = initialState(update, `${name}_${namespace}`);
     const isOrphan = update.subject.kind === "orphan";
     const isStatic = update.subject.kind === "pod" && isStaticPod(update.subject.pod);
+    if (isOrphan) deps.metrics?.countOrphan();
     if (isStatic || isOrphan) staticOrder.arrive(initial.fullName, uid);
     // An orphan runs already: a static pod of its name that comes later waits until it is gone.
     if (isOrphan) staticOrder.mayStart(initial.fullName, uid);
@@ -78,6 +81,7 @@ export function createPodWorkers(deps: PodWorkersDeps, options: PodWorkerOptions
           workers.delete(uid);
           states.delete(uid);
           leaveLine(last, uid);
+          deps.metrics?.countGone(last);
           deps.onGone(last);
           tell();
         },

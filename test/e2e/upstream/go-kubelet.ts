@@ -37,9 +37,6 @@ const KUBELET_DIRECTORY = "/var/lib/kubelet";
 /** What both node agents are configured with: the machine is not what is looked at, and others run on it. */
 const CONFIGURATION = {
   podLogsDir: "/var/log/pods",
-  // Pods' own cgroups would be those of whoever else runs pods on this machine.
-  cgroupsPerQOS: false,
-  enforceNodeAllocatable: [],
   makeIPTablesUtilChains: false,
   failSwapOn: false,
   evictionHard: { "memory.available": "0%", "nodefs.available": "0%", "imagefs.available": "0%" },
@@ -60,7 +57,10 @@ export async function createUpstreamNode<Cluster extends NodeCluster>(
     ...host,
     async startKubelet(program) {
       const logFile = join(node.directory, "go-kubelet.log");
-      const args = await writeConfiguration(world, program, common);
+      // Other roots would be those of whoever else runs pods on this machine; ours has it from the node under test.
+      const { cgroupRoot } = node;
+      const cgroups = cgroupRoot ? { cgroupRoot } : { cgroupsPerQOS: false, enforceNodeAllocatable: [] };
+      const args = await writeConfiguration(world, program, { ...cgroups, ...common });
       const enter = node.containerd.enterMountNamespace;
       const since = Date.now();
       const started = startUpstream({ program, args, logFile, enter });

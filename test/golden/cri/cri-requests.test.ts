@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Container, Pod, Volume } from "../../../src/api/gen/types.ts";
 import { podContainers, podUid } from "../../../src/api/pods.ts";
+import { computeQosClass } from "../../../src/api/qos.ts";
 import { createFakeHost } from "../../../src/host/fake/create-fake-host.ts";
+import { nameOfAllPods, nameOfClass, nameOfPod, pathOf } from "../../../src/node/cgroups/cgroup-name.ts";
 import { buildContainerConfig, type ContainerMount } from "../../../src/node/runtime/config/container-config.ts";
 import { isSameContainer } from "../../../src/node/runtime/config/container-hash.ts";
 import { buildEnvironment, type EnvironmentVariable } from "../../../src/node/runtime/config/environment.ts";
@@ -26,8 +28,8 @@ import { toWireJson } from "./wire-json.ts";
  * - the paths that kubelets mask since then (listed below);
  * - the services' variables come in the order of a Go map: compared as a set;
  * - the name of a termination log is random there; ours tells which start it is of;
- * - given as input, since other parts decide them: cgroup parents, image ids, the container that an ephemeral one
- *   targets, where the volumes are.
+ * - given as input, since other parts decide them: image ids, the container that an ephemeral one targets, where the
+ *   volumes are.
  */
 const LATER_MASKED_PATHS = ["/proc/interrupts", "/sys/devices/virtual/powercap"];
 const HASH = "io.kubernetes.container.hash";
@@ -41,7 +43,8 @@ it("the recordings are there", () => {
 describe.each(RECORDINGS)("$name", (recording) => {
   it("RunPodSandbox", () => {
     const { pod, sandbox } = recording;
-    const cgroupParent = sandbox.linux.cgroup_parent;
+    const ofClass = nameOfClass(nameOfAllPods("/"), computeQosClass(pod));
+    const cgroupParent = pathOf(nameOfPod(ofClass, podUid(pod)), "cgroupfs");
     const built = buildPodSandboxConfig({ pod, attempt: 0, node: RECORDED_NODE, cgroupParent });
     if (!built.ok) throw new Error(built.error);
     expect(built.warnings).toEqual([]);

@@ -99,6 +99,7 @@ async function findNodeProblems({ clock }: World, { admin }: Cluster): Promise<s
   const owner = lease?.metadata?.ownerReferences?.[0]?.uid;
   return [
     ...(isReady(node) ? [] : ["the node is not Ready"]),
+    ...(isPressed(node) ? ["the node says that it is short of something"] : []),
     ...(isFresh
       ? []
       : [`the node's lease was renewed ${renewedAt === undefined ? "never" : `${clock.now() - renewedAt} ms ago`}`]),
@@ -108,4 +109,8 @@ async function findNodeProblems({ clock }: World, { admin }: Cluster): Promise<s
 
 function isReady({ status }: Node): boolean {
   return status?.conditions?.find(({ type }) => type === "Ready")?.status === "True";
+}
+
+function isPressed({ status }: Node): boolean {
+  return (status?.conditions ?? []).some(({ type, status: is }) => type !== "Ready" && is === "True");
 }

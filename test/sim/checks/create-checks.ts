@@ -13,9 +13,11 @@ import { createEvictionCheck } from "./eviction.ts";
 import { createExclusionCheck } from "./exclusion.ts";
 import { createGracePeriodCheck } from "./grace-period.ts";
 import { createInitOrderCheck } from "./init-order.ts";
+import { createMemoryPressureCheck } from "./memory-pressure.ts";
 import { createMonotonicStatusCheck } from "./monotonic-status.ts";
 import { createNeedlessStopCheck } from "./needless-stop.ts";
 import { createOwnershipCheck } from "./ownership.ts";
+import { createPodCgroupsCheck } from "./pod-cgroups.ts";
 import { createPreemptionCheck } from "./preemption.ts";
 import { createProbeEvidenceCheck } from "./probe-evidence.ts";
 import { createSecrecyCheck } from "./secrecy.ts";
@@ -25,7 +27,7 @@ import { createWorkloadCheck } from "./workload.ts";
 
 /** Of a node with an API server, besides all others. */
 function createApiChecks(world: World): Check[] {
-  const { cluster, growth, places } = world;
+  const { cluster, growth, places, shortage } = world;
   if (cluster === undefined) return [];
   return [
     createApiStatusCheck(world, cluster),
@@ -34,6 +36,7 @@ function createApiChecks(world: World): Check[] {
     createApiWorkloadCheck(world),
     ...(growth ? [createEvictionCheck(world, growth)] : []),
     ...(places ? [createPreemptionCheck(world, places)] : []),
+    ...(shortage ? [createMemoryPressureCheck(world, shortage)] : []),
     ...(cluster.storage ? createStorageChecks(world, cluster, cluster.storage) : []),
   ];
 }
@@ -58,6 +61,7 @@ export function createChecks(world: World): Check[] {
     createBackOffCheck(world),
     createWorkloadCheck(world),
     createVolumesCheck(world),
+    createPodCgroupsCheck(world),
     ...(world.probed ? [createProbeEvidenceCheck(world, world.probed)] : []),
     ...createApiChecks(world),
   ];

@@ -30,7 +30,7 @@ export function createEvictionCheck(world: World, growth: StorageGrowth): Check 
     const uid = podUid(pod);
     const before = verdicts.get(uid);
     const { reason, message = "", phase } = pod.status ?? {};
-    const is = reason === "Evicted" ? message : undefined;
+    const is = reason === "Evicted" && !isForTheNode(message) ? message : undefined;
     if (before === is) return;
     const name = `${podFullName(pod)} ${short(uid)}`;
     if (before !== undefined) {
@@ -45,12 +45,17 @@ export function createEvictionCheck(world: World, growth: StorageGrowth): Check 
     started: () => evicting.clear(),
     logged(line) {
       const eviction = readEviction(line);
-      if (eviction !== undefined) begin(eviction.uid, eviction.message);
+      if (eviction !== undefined && !isForTheNode(eviction.message)) begin(eviction.uid, eviction.message);
     },
     stored({ type, pod }) {
       if (type !== "DELETED") heard(pod);
     },
   };
+}
+
+/** It was short of something: another check's matter. */
+function isForTheNode(message: string): boolean {
+  return message.startsWith("The node was low on resource: ") || message.startsWith("Pod was rejected: The node had ");
 }
 
 function readEviction(line: string): { uid: string; message: string } | undefined {

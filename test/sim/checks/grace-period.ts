@@ -25,7 +25,7 @@ export function createGracePeriodCheck(world: World): Check {
       if (world.interference.endedContainers.has(id)) return;
       if (world.wanted.pod(podUid) === undefined) return;
       const ofPod = world.wanted.gracePeriodMs(podUid).least;
-      const isEvicted = world.growth?.evicted.has(podUid) === true;
+      const isEvicted = [world.growth, world.shortage].some((trouble) => trouble?.evicted.has(podUid) === true);
       const most = isEvicted ? EVICTION_GRACE_PERIOD_MS : world.shutdown?.hasBegun ? SHUTDOWN_PERIOD_MS : ofPod;
       const least = Math.min(ofPod, most);
       const askedAt = begun.get(sandboxId);

@@ -82,6 +82,7 @@ export function createPluginRig() {
       const ended = watcher.run(controller.signal);
       ended.catch(() => undefined);
       return {
+        watcher,
         ended,
         stop: async () => {
           controller.abort();

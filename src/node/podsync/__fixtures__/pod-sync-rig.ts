@@ -21,6 +21,8 @@ interface World {
   finishVolumes(): Promise<void>;
   remove(): Promise<void>;
   tearDown(): Promise<void>;
+  makeCgroup(): Promise<void>;
+  removeCgroup(): Promise<void>;
   /** What the probes were told last, what they say, and how they tell of a change. */
   observed: ObservedPod | undefined;
   verdict: ContainerVerdict;
@@ -34,6 +36,8 @@ export function createRig() {
   /** Every step in order, published statuses included: `publish Pending`. */
   const steps: string[] = [];
   statuses.subscribe(({ status }) => steps.push(`publish ${describeStatus(status)}`));
+  /** What became of the pod's cgroup. */
+  const cgroups: string[] = [];
   const world: World = {
     runtime: emptyPodRuntimeStatus(reference, clock.now()),
     networkError: undefined,
@@ -43,6 +47,8 @@ export function createRig() {
     finishVolumes: async () => {},
     remove: async () => {},
     tearDown: async () => {},
+    makeCgroup: async () => {},
+    removeCgroup: async () => {},
     observed: undefined,
     verdict: { started: true, ready: true, failed: undefined },
     changed: () => {},
@@ -88,6 +94,16 @@ export function createRig() {
         return () => {};
       },
     },
+    cgroups: {
+      async ensure(_pod, { isNew }) {
+        await world.makeCgroup();
+        cgroups.push(isNew ? "new" : "kept");
+      },
+      async release({ uid, qosClass }) {
+        await world.removeCgroup();
+        cgroups.push(`released ${uid} ${qosClass ?? "of any class"} after ${steps.at(-1)}`);
+      },
+    },
     volumes: {
       async setUp() {
         await world.setUp();
@@ -110,7 +126,7 @@ export function createRig() {
   });
   const sync = async (pod: Pod) => await syncer.syncPod({ pod, signal });
   const events = () => timeline.read(UID).map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
-  return { clock, steps, statuses, world, syncer, sync, events };
+  return { clock, steps, cgroups, statuses, world, syncer, sync, events };
 }
 
 /** A promise that the test resolves or rejects. */

@@ -59,6 +59,7 @@ export function createFakeNode(options: Partial<FakeCriOptions> = {}) {
         if (asked !== undefined) calls.push(`${at}s ${asked}`);
         const code = failing.get(call.rpc);
         if (code !== undefined) throw new CodedError(code, `${call.rpc} fails`);
+        return options.faults?.before?.(call);
       },
     },
   });

@@ -67,13 +67,14 @@ export function createRuntimeRig(options: RuntimeRigOptions = {}) {
   const node = createFakeNode(criOptions);
   const { host, clock, cri, timeline } = node;
   const rootDirectory = "/var/lib/kubelet";
+  const metrics = createMetrics();
   const subPaths = createSubPaths(host, { rootDirectory });
   const podFiles = createPodFiles({ files: host.files, subPaths }, { rootDirectory, clusterDomain: "cluster.local" });
   const runtime = createPodRuntime({
     cri,
     host,
     timeline,
-    metrics: createMetrics(),
+    metrics,
     configs: createPodConfigs({ ...TEST_NODE, ...facts }, { refs, userNamespaces }),
     backOff: createBackOff({ initialMs: 10_000, maxMs: 300_000 }),
     ensureImage: createImageEnsurer({ images: cri.images, clock, timeline }, { parallelPulls: 1 }).ensureImage,
@@ -115,5 +116,10 @@ export function createRuntimeRig(options: RuntimeRigOptions = {}) {
     const { uid, name, namespace } = podReference(pod);
     return `/var/log/pods/${namespace}_${name}_${uid}`;
   };
-  return { ...node, runtime, sync, containers, logDirectory, subPaths };
+  /** What was counted so far, by the series' names without `kubelet_`. */
+  const counted = async (): Promise<Record<string, string>> => {
+    const lines = (await metrics.render()).split("\n").filter((line) => line.startsWith("kubelet_"));
+    return Object.fromEntries(lines.map((line) => line.slice("kubelet_".length).split(" ")));
+  };
+  return { ...node, runtime, sync, containers, logDirectory, subPaths, counted };
 }

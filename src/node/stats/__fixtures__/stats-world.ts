@@ -67,7 +67,8 @@ export function runtimePod(
 }
 
 /** The statistics run until `end`. */
-export function createStatsWorld({ volumePeriodMs = 60_000 } = {}): StatsWorld {
+export function createStatsWorld(options: { volumePeriodMs?: number; cgroupOfAllPods?: string } = {}): StatsWorld {
+  const { volumePeriodMs = 60_000, cgroupOfAllPods } = options;
   const host = createFakeHost();
   const { clock, cgroups, proc, files, machine } = host;
   const pods = new Map([["uid-web", runtimePod("web", [{ id: "c1" }])]]);
@@ -86,7 +87,7 @@ export function createStatsWorld({ volumePeriodMs = 60_000 } = {}): StatsWorld {
     },
   };
   const usage = createUsageReader(
-    { clock, log: silentLog, cgroups, proc, runtime, runtimePods: () => pods },
+    { clock, log: silentLog, cgroups, proc, runtime, runtimePods: () => pods, cgroupOfAllPods: () => cgroupOfAllPods },
     { kubeletCgroup: "", systemCgroup: "" },
   );
   const volumes = createNodeVolumes();

@@ -1,0 +1,17 @@
+import { createMetrics, type Metrics } from "../../base/metrics.ts";
+import { declareBuildSeries } from "../../config/build-series.ts";
+import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
+import { declareProcessSeries } from "../../host/node/process-series.ts";
+import type { Machine } from "../../host/port.ts";
+
+/** The registry of everything that this process counts, with what is the same of every program already in it. */
+export async function createProcessMetrics(
+  machine: Pick<Machine, "identity">,
+  { featureGates }: Pick<NodeAgentConfig, "featureGates">,
+): Promise<Metrics> {
+  const metrics = createMetrics();
+  const { architecture } = await machine.identity();
+  declareBuildSeries(metrics, `linux/${architecture}`, featureGates);
+  declareProcessSeries(metrics);
+  return metrics;
+}

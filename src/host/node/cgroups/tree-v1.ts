@@ -1,0 +1,135 @@
+import { existsSync, readdirSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { codeOf } from "../../../base/errors.ts";
+import type { CgroupLimits } from "../../cgroup-tree-port.ts";
+import { parseNumber, readKernelFile } from "./kernel-files.ts";
+import { writeIfPresent, writeKernelFile, writeMemoryLimit } from "./write-kernel-file.ts";
+
+/** Those that containers are put in (`subsystems` of libcontainer's fs/fs.go); others are somebody else's. */
+const CONTROLLERS = new Set([
+  ..."cpuset devices memory cpu cpuacct pids blkio hugetlb net_cls net_prio perf_event freezer rdma misc".split(" "),
+  // Without a controller: systemd's own, and version 2 mounted beside version 1.
+  "systemd",
+  "unified",
+]);
+
+/** Without these there is no cgroup (upstream: `Validate` of cm/cgroup_v1_manager_linux.go). */
+const NEEDED = new Set(["cpu", "cpuacct", "cpuset", "memory", "systemd", "pids", "hugetlb"]);
+
+/** These a machine must have (upstream: `validateSystemRequirements` of cm/container_manager_linux.go). */
+const MOUNTED = ["cpu", "cpuacct", "cpuset", "memory"];
+
+/** The hierarchies of version 1 that are mounted beneath a directory, each by its controllers. */
+export interface HierarchiesV1 {
+  /** The directories of the hierarchies. */
+  readonly directories: readonly string[];
+  findLack(path: string): string | undefined;
+  make(path: string): Promise<void>;
+  limit(path: string, limits: CgroupLimits): Promise<void>;
+}
+
+/** Reads the directory once: hierarchies are mounted when the machine starts. Throws where it is not there. */
+export function readHierarchiesV1(root: string): HierarchiesV1 {
+  // Controllers that share a hierarchy are links to it: `cpu` and `cpuacct` to `cpu,cpuacct`.
+  const names = readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name.split(",").some((part) => CONTROLLERS.has(part)))
+    .map(({ name }) => name);
+  const directories = names.map((name) => `${root}/${name}`);
+  const directoryOf = (controller: string) => {
+    const index = names.findIndex((name) => name.split(",").includes(controller));
+    return index < 0 ? undefined : directories[index];
+  };
+  const needed = [...NEEDED].map(directoryOf).filter((directory) => directory !== undefined);
+  const unmounted = MOUNTED.filter((controller) => directoryOf(controller) === undefined);
+  const cpuset = directoryOf("cpuset");
+  const places = { cpu: directoryOf("cpu"), memory: directoryOf("memory"), pids: directoryOf("pids") };
+  const hugetlb = directoryOf("hugetlb");
+  return {
+    directories,
+    findLack(path) {
+      if (unmounted.length > 0) {
+        const words = "system validation failed - Following Cgroup subsystem not mounted";
+        return `cannot be: ${words}: [${unmounted.join(" ")}]`;
+      }
+      const missing = [...new Set(needed)]
+        .map((directory) => `${directory}${path}`)
+        .filter((each) => !existsSync(each));
+      return missing.length === 0 ? undefined : `has some missing paths: ${missing.join(", ")}`;
+    },
+    async make(path) {
+      await Promise.all(directories.map(async (directory) => await makeDirectory(directory, path)));
+      if (cpuset !== undefined) inheritCpuset(cpuset, path);
+    },
+    async limit(path, limits) {
+      const at = (controller: keyof typeof places) => {
+        const directory = places[controller];
+        if (directory === undefined) throw new Error(`cannot set ${controller} limit: no such controller is mounted`);
+        return `${directory}${path}`;
+      };
+      if (limits.cpuShares !== undefined) writeKernelFile(`${at("cpu")}/cpu.shares`, `${limits.cpuShares}`);
+      if (limits.cpuQuotaMicroseconds || limits.cpuPeriodMicroseconds) setQuota(at("cpu"), limits);
+      if (limits.memoryBytes) {
+        const used = parseNumber(readKernelFile(`${at("memory")}/memory.usage_in_bytes`));
+        await writeMemoryLimit(`${at("memory")}/memory.limit_in_bytes`, limits.memoryBytes, used);
+      }
+      if (limits.maxTasks !== undefined) writeKernelFile(`${at("pids")}/pids.max`, `${limits.maxTasks || 1n}`);
+      if (hugetlb !== undefined) setHugepages(`${hugetlb}${path}`, limits);
+    },
+  };
+}
+
+/** Node.js' own way of making parents says `ENOENT` where the file system is read-only. */
+async function makeDirectory(hierarchy: string, path: string): Promise<void> {
+  try {
+    await mkdir(`${hierarchy}${path}`);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "EEXIST") return;
+    const parent = path.slice(0, path.lastIndexOf("/"));
+    if (code !== "ENOENT" || parent === "") throw error;
+    await makeDirectory(hierarchy, parent);
+    await makeDirectory(hierarchy, path);
+  }
+}
+
+/**
+ * Where the old quota does not fit the new period the kernel refuses the period; it does not any more once the new quota is
+ * in force.
+ */
+function setQuota(
+  directory: string,
+  { cpuQuotaMicroseconds: quota, cpuPeriodMicroseconds: period }: CgroupLimits,
+): void {
+  let isPeriodSet = !period;
+  if (period) {
+    try {
+      writeKernelFile(`${directory}/cpu.cfs_period_us`, `${period}`);
+      isPeriodSet = true;
+    } catch (error) {
+      if (codeOf(error) !== "EINVAL" || !quota) throw error;
+    }
+  }
+  if (!quota) return;
+  writeKernelFile(`${directory}/cpu.cfs_quota_us`, `${quota}`);
+  if (!isPeriodSet) writeKernelFile(`${directory}/cpu.cfs_period_us`, `${period}`);
+}
+
+function setHugepages(directory: string, { hugepages = new Map() }: CgroupLimits): void {
+  for (const [size, bytes] of hugepages) {
+    writeKernelFile(`${directory}/hugetlb.${size}.limit_in_bytes`, `${bytes}`);
+    writeIfPresent(`${directory}/hugetlb.${size}.rsvd.limit_in_bytes`, `${bytes}`);
+  }
+}
+
+/** A new cpuset names no processors and no memory, and no process may enter it: it gets what its parent has. */
+function inheritCpuset(hierarchy: string, path: string): void {
+  for (const file of ["cpuset.cpus", "cpuset.mems"]) inheritFile(hierarchy, path, file);
+}
+
+function inheritFile(hierarchy: string, path: string, file: string): string {
+  const own = readKernelFile(`${hierarchy}${path}/${file}`)?.trim() ?? "";
+  if (own !== "" || path === "") return own;
+  const inherited = inheritFile(hierarchy, path.slice(0, path.lastIndexOf("/")), file);
+  if (inherited !== "") writeIfPresent(`${hierarchy}${path}/${file}`, inherited);
+  return inherited;
+}

@@ -1,0 +1,78 @@
+import { createMetrics, declareStartTime } from "../../base/metrics.ts";
+import type { ServedRequest, ServedResponse } from "../../host/http-server.ts";
+
+/** Why something is not well; undefined when it is. */
+export type HealthCheck = () => string | undefined;
+
+/** `/healthz` with what is beneath it, and `/metrics/slis`, which counts how often it said what. */
+export interface HealthChecks {
+  /** Undefined for a path that is none of these. */
+  find(path: string): ((request: ServedRequest) => Promise<ServedResponse> | ServedResponse) | undefined;
+}
+
+const ROOT = "/healthz";
+
+/**
+ * As upstream's healthz of k8s.io/apiserver: the root asks all but those that `exclude` names, says no more than `ok`
+ * unless it is asked to be `verbose` or one fails, and keeps to itself why; beneath it each check has a page of its own,
+ * which says why. `startedAt`: of the process, milliseconds since the epoch.
+ */
+export function createHealthChecks(
+  checks: Readonly<Record<string, HealthCheck>>,
+  { startedAt }: { readonly startedAt: number },
+): HealthChecks {
+  const metrics = createMetrics();
+  const observe = declareResults(metrics);
+  declareStartTime(metrics, startedAt);
+
+  const askAll = ({ query }: ServedRequest): ServedResponse => {
+    const excluded = new Set(query.getAll("exclude"));
+    const failed: string[] = [];
+    const lines = Object.entries(checks).map(([name, check]) => {
+      if (excluded.delete(name)) return `[+]${name} excluded: ok\n`;
+      const isWell = check() === undefined;
+      observe(name, isWell);
+      if (!isWell) failed.push(name);
+      return isWell ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n`;
+    });
+    if (excluded.size > 0) {
+      const unknown = [...excluded].sort().map((name) => JSON.stringify(name));
+      lines.push(`warn: some health checks cannot be excluded: no matches for ${unknown.join(",")}\n`);
+    }
+    if (failed.length > 0) return { status: 500, body: `${lines.join("")}healthz check failed\n` };
+    return { status: 200, body: query.has("verbose") ? `${lines.join("")}healthz check passed\n` : "ok" };
+  };
+
+  return {
+    find(path) {
+      if (path === ROOT) return askAll;
+      if (path === "/metrics/slis") {
+        return async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.render() });
+      }
+      const name = path.startsWith(`${ROOT}/`) ? path.slice(ROOT.length + 1) : "";
+      const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
+      return check && (() => answerOf(check()));
+    },
+  };
+}
+
+function answerOf(error: string | undefined): ServedResponse {
+  return error === undefined ? { status: 200, body: "ok" } : { status: 500, body: `internal server error: ${error}\n` };
+}
+
+function declareResults(metrics: ReturnType<typeof createMetrics>): (name: string, isWell: boolean) => void {
+  const latest = metrics.gauge("kubernetes_healthcheck", "This metric records the result of a single healthcheck.", [
+    "name",
+    "type",
+  ]);
+  const total = metrics.counter(
+    "kubernetes_healthchecks_total",
+    "This metric records the results of all healthcheck.",
+    ["name", "type", "status"],
+  );
+  return (name, isWell) => {
+    const labels = { name, type: "healthz" };
+    latest.set(isWell ? 1 : 0, labels);
+    total.add({ ...labels, status: isWell ? "success" : "error" });
+  };
+}

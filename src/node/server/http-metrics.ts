@@ -1,0 +1,131 @@
+import { type Clock, SECOND } from "../../base/clock.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import type { HttpHandler, ServedRequest } from "../../host/http-server.ts";
+import type { SecureAnswer, SecureHandler } from "../../host/secure-server.ts";
+
+/** Counts and times the requests of the node's servers, under upstream's names (pkg/kubelet/server/metrics). */
+export interface HttpMetrics {
+  /** Those of the read-only server. */
+  measure(handler: HttpHandler): HttpHandler;
+  /** Those of the node's own API. A stream lasts until it is over. */
+  measureSecure(handler: SecureHandler): SecureHandler;
+}
+
+const LABELS = ["method", "path", "server_type", "long_running"] as const;
+type RequestLabels = Readonly<Record<(typeof LABELS)[number], string>>;
+type ServerType = "readonly" | "readwrite";
+
+/** What anybody asks for beside these is `other`, so that nobody can make labels. */
+const METHODS: ReadonlySet<string> = new Set(["OPTIONS", "GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "CONNECT"]);
+const PATHS: ReadonlySet<string> = new Set([
+  ...["attach", "checkpoint", "configz", "containerLogs", "debug", "exec", "healthz", "logs", "metrics"],
+  ...["metrics/cadvisor", "metrics/probes", "metrics/resource", "pods", "portForward", "pprof", "run", "runningpods"],
+  ...["stats", "statusz", "flagz"],
+]);
+/** As upstream has it, whose lower case matches no path of port forwarding. */
+const LONG_RUNNING: ReadonlySet<string> = new Set(["exec", "attach", "portforward", "debug"]);
+/** What the protocol of streams is counted of, by path. */
+const STREAMS: ReadonlyMap<string, string> = new Map([
+  ["exec", "exec"],
+  ["attach", "attach"],
+  ["portForward", "portforward"],
+]);
+
+/** Both servers of a process count on the same series. */
+const known = new WeakMap<Metrics, HttpMetrics>();
+
+/** Those of this registry. */
+export function httpMetricsOf(metrics: Metrics, clock: Pick<Clock, "monotonic">): HttpMetrics {
+  const made = known.get(metrics) ?? createHttpMetrics(metrics, clock);
+  known.set(metrics, made);
+  return made;
+}
+
+function createHttpMetrics(metrics: Metrics, clock: Pick<Clock, "monotonic">): HttpMetrics {
+  const begin = declareRequests(metrics, clock);
+  const streams = metrics.counter(
+    "kubelet_websocket_streaming_requests_total",
+    "Total number of WebSocket streaming requests (exec/attach/portforward) received by the kubelet.",
+    ["subresource"],
+  );
+  return {
+    measure: (handler) => async (request) => {
+      const end = begin(request, "readonly");
+      try {
+        return await handler(request);
+      } finally {
+        end();
+      }
+    },
+    measureSecure: (handler) => async (request) => {
+      const end = begin(request, "readwrite");
+      const subresource = STREAMS.get(pathLabel(request.path));
+      let answer: SecureAnswer;
+      try {
+        answer = await handler(request);
+      } catch (error) {
+        end();
+        throw error;
+      }
+      if (
+        "takeOver" in answer &&
+        subresource !== undefined &&
+        request.header("upgrade")?.toLowerCase() === "websocket"
+      ) {
+        streams.add({ subresource });
+      }
+      return endWith(answer, request.method, end);
+    },
+  };
+}
+
+/** The returned function is to be called when the request is over, once. */
+function declareRequests(metrics: Metrics, clock: Pick<Clock, "monotonic">) {
+  const labels = [...LABELS];
+  const requests = metrics.counter(
+    "kubelet_http_requests_total",
+    "Number of the http requests received since the server started",
+    labels,
+  );
+  const durations = metrics.histogram(
+    "kubelet_http_requests_duration_seconds",
+    "Duration in seconds to serve http requests",
+    { labels },
+  );
+  const inFlight = metrics.gauge("kubelet_http_inflight_requests", "Number of the inflight http requests", labels);
+  const running = new Map<string, number>();
+  const change = (values: RequestLabels, by: number) => {
+    const key = Object.values(values).join("\n");
+    const count = (running.get(key) ?? 0) + by;
+    running.set(key, count);
+    inFlight.set(count, values);
+  };
+  return (request: Pick<ServedRequest, "method" | "path">, server_type: ServerType): (() => void) => {
+    const path = pathLabel(request.path);
+    const method = METHODS.has(request.method) ? request.method : "other";
+    const values = { method, path, server_type, long_running: String(LONG_RUNNING.has(path)) };
+    const begun = clock.monotonic();
+    requests.add(values);
+    change(values, 1);
+    return () => {
+      change(values, -1);
+      durations.observe((clock.monotonic() - begun) / SECOND, values);
+    };
+  };
+}
+
+function pathLabel(path: string): string {
+  const [, root = "", next] = path.split("/", 3);
+  const label = root === "metrics" && next !== undefined ? `${root}/${next}` : root;
+  return PATHS.has(label) ? label : "other";
+}
+
+/** The same answer, which tells when it is over. Of one in pieces that is not wanted but its head, that is now. */
+function endWith(answer: SecureAnswer, method: string, end: () => void): SecureAnswer {
+  if ("takeOver" in answer) return { takeOver: async (socket) => await answer.takeOver(socket).finally(end) };
+  if ("stream" in answer && method !== "HEAD") {
+    return { ...answer, stream: async (writer) => await answer.stream(writer).finally(end) };
+  }
+  end();
+  return answer;
+}

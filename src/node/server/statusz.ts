@@ -1,0 +1,48 @@
+import { type Clock, MINUTE, SECOND } from "../../base/clock.ts";
+import type { ServedResponse } from "../../host/http-server.ts";
+
+export interface StatuszOptions {
+  /** Of the process, milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** `v1.36.0+…`. */
+  readonly version: string;
+  /** What is served beside it. */
+  readonly paths: readonly string[];
+}
+
+const HOUR = 60 * MINUTE;
+const WARNING =
+  "Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for " +
+  "debugging purposes only.";
+
+/** `/statusz`, for a person (KEP-4827, the feature ComponentStatusz): since when it runs, and what it is. */
+export function createStatusz(
+  clock: Pick<Clock, "now">,
+  { startedAt, version, paths }: StatuszOptions,
+): () => ServedResponse {
+  const binary = version.replace(/^v/, "");
+  const emulated = binary.split(".").slice(0, 2).join(".");
+  return () => {
+    const lines = [
+      ["Started", formatUnixDate(startedAt)],
+      ["Up", formatUpTime(clock.now() - startedAt)],
+      ["Go version", "none"],
+      ["Binary version", binary],
+      ["Emulation version", emulated],
+      ["Paths", [...paths].sort().join(" ")],
+    ];
+    const body = lines.map(([name, value]) => `${name}:  ${value}\n`).join("");
+    return { status: 200, body: `\nkubelet statusz\n${WARNING}\n\n${body}` };
+  };
+}
+
+/** As Unix' `date` writes it: `Sun Nov 22 00:22:58 UTC 2026`, the day with a space before it where it is of one digit. */
+function formatUnixDate(ms: number): string {
+  const [weekday = "", day = "", month = "", year = "", time = ""] = new Date(ms).toUTCString().split(/,? /);
+  return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} UTC ${year}`;
+}
+
+function formatUpTime(ms: number): string {
+  const twoDigits = (value: number) => String(Math.floor(value)).padStart(2, "0");
+  return `${Math.floor(ms / HOUR)} hr ${twoDigits((ms % HOUR) / MINUTE)} min ${twoDigits((ms % MINUTE) / SECOND)} sec`;
+}

@@ -1,0 +1,11 @@
+import type { Dice } from "../dice.ts";
+import type { Event } from "../schedule-event.ts";
+
+/** When containers take the node's memory. */
+export function makeMemorySchedule(dice: Dice, endsAt: number): Event[] {
+  return Array.from({ length: dice.pick([1, 2, 4]) }, () => ({
+    at: Math.round(dice.between(0, endsAt)),
+    name: "memory goes",
+    happen: ({ shortage }) => shortage?.grow(),
+  }));
+}
