@@ -102,7 +102,8 @@ export function composeReporting(deps: ReportingDeps, { nodeName, kubelet }: Nod
 
   return {
     show(pod) {
-      startLatency.show(pod);
+      // A mirror may be shown whose pod is gone, or not known yet: nobody would ever forget it.
+      if (desired.byUid(uidOf(pod)) !== undefined) startLatency.show(pod);
       sender.reconcile(uidOf(pod));
     },
     podsChanged(known) {
