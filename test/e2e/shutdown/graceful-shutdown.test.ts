@@ -87,7 +87,7 @@ describe.skipIf(MISSING !== undefined)("the shutdown of the machine", () => {
     });
     logind.callOff();
     await expect.poll(async () => (await readyCondition())?.status, { timeout: TIMEOUT_MS }).toBe("True");
-    expect(await logind.delays()).toEqual([DELAY]);
+    await expect.poll(logind.delays, { timeout: TIMEOUT_MS }).toEqual([DELAY]);
     await runPod("afterwards", RUN_FOR_EVER);
   });
 
