@@ -1,9 +1,8 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { realpath, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { keepDefaultAccounts } from "./default-accounts.ts";
+import { runTestBinary } from "./run-test-binary.ts";
 import { startUpstreamCluster, type UpstreamCluster } from "./upstream-cluster.ts";
 
 /**
@@ -53,13 +52,5 @@ async function runSuite(path: string, { directory, kubeconfig }: UpstreamCluster
   const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
   const env = { ...inherited, USE_EXISTING_CLUSTER: "true", KUBECONFIG: file, GINKGO_NO_COLOR: "TRUE" };
   const args = [`-test.timeout=${TIMEOUT_MS}ms`, `-ginkgo.skip=${SKIPPED}`];
-  const child = spawn(`./${basename(path)}`, args, { cwd: dirname(path), env, stdio: ["ignore", "pipe", "pipe"] });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
-      output += chunk.toString("utf8");
-    });
-  }
-  const [code] = await once(child, "close");
-  return { code, output };
+  return await runTestBinary(`./${basename(path)}`, args, { cwd: dirname(path), env });
 }

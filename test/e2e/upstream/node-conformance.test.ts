@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -8,6 +6,7 @@ import { credentialsOf } from "../../contract/api/harness.ts";
 import { findProgram } from "../../contract/api/server-processes.ts";
 import { type ClusterNode, createNodeOf, NODE_NAME } from "../cluster/cluster-node.ts";
 import { findFreePort } from "../program.ts";
+import { runTestBinary } from "./run-test-binary.ts";
 
 /** What Kubernetes' authors run on a node: the test binary (`go test -c`) of its `test/e2e_node`. */
 const binary = process.env["E2E_NODE_TEST_BIN"] ?? "";
@@ -122,13 +121,5 @@ async function runSuite({ world, token, directory, focus, skip }: SuiteRun) {
     `--report-dir=${directory}`,
   ];
   const { NODE_EXTRA_CA_CERTS: _, KUBECONFIG: __, ...env } = process.env;
-  const child = spawn(await realpath(binary), args, { cwd: directory, env, stdio: ["ignore", "pipe", "pipe"] });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
-      output += chunk.toString("utf8");
-    });
-  }
-  const [code] = await once(child, "close");
-  return { code, output };
+  return await runTestBinary(await realpath(binary), args, { cwd: directory, env });
 }
