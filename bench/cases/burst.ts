@@ -1,5 +1,5 @@
 import { createLimiter } from "../../src/base/limiter.ts";
-import { MAX_PARALLEL_STARTS } from "../../src/node/runtime/start-line.ts";
+import { MAX_PARALLEL_STARTS } from "../../src/node/runtime/pod-runtime/start-line.ts";
 import type { FloorPod } from "../floor.ts";
 import { timed } from "../measure.ts";
 import { isRunning, seeNoSandbox, seePods } from "../observe.ts";

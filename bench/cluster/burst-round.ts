@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createLimiter } from "../../src/base/limiter.ts";
-import { MAX_PARALLEL_STARTS } from "../../src/node/runtime/start-line.ts";
+import { MAX_PARALLEL_STARTS } from "../../src/node/runtime/pod-runtime/start-line.ts";
 import { readCpuMs } from "../control-plane/server-process.ts";
 import type { FloorPod } from "../floor.ts";
 import type { Manifest } from "../workload.ts";

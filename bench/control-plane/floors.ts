@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { nodeFiles } from "../../src/host/node/node-files.ts";
+import { nodeFiles } from "../../src/host/linux/files/node-files.ts";
 import { ensureClusterCertificates } from "../../src/pki/cluster-certificates.ts";
 import { type Connection, connect, expectStatus } from "./connection.ts";
 

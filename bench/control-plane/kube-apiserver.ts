@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { nodeFiles } from "../../src/host/node/node-files.ts";
+import { nodeFiles } from "../../src/host/linux/files/node-files.ts";
 import { ensureClusterCertificates } from "../../src/pki/cluster-certificates.ts";
 import type { ApiProgram } from "./api-server.ts";
 import { endProcess, findFreePorts, readCpuMs, readMemory, startProcess, untilReady } from "./server-process.ts";

@@ -10,7 +10,7 @@ import { writeRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
 import { endAgent } from "../cluster/supervisor/start-agent.ts";
 import { endControlPlane } from "../cluster/supervisor/start-control-plane.ts";
 import { computeStateLayout, type StateLayout } from "../cluster/supervisor/state-layout.ts";
-import { nodeClock } from "../host/node/node-clock.ts";
+import { nodeClock } from "../host/linux/system/node-clock.ts";
 import { removePods } from "./down.ts";
 import { followPods } from "./follow-pods.ts";
 import { createLineLog } from "./line-log.ts";

@@ -4,7 +4,7 @@ import { CodedError, runAll, throwJoined } from "../base/errors.ts";
 import { readVersion } from "../cli/version.ts";
 import { issueKubeconfig } from "../cluster/control-plane/issue-kubeconfig.ts";
 import { type RunningControlPlane, serveControlPlane } from "../cluster/control-plane/serve-control-plane.ts";
-import { nodeFiles } from "../host/node/node-files.ts";
+import { nodeFiles } from "../host/linux/files/node-files.ts";
 import { createMemoryJournal } from "../journal/memory-journal.ts";
 import type { ClusterCertificates } from "../pki/cluster-certificates.ts";
 import { type AdminApi, type ApiAnswer, connectAdminApi } from "./admin-api.ts";

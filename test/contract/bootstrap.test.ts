@@ -7,16 +7,16 @@ import { CERTIFICATE_SIGNING_REQUESTS, NODES } from "../../src/api/kube-resource
 import type { Clock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { createTimeline } from "../../src/base/timeline.ts";
-import { createNodeHost } from "../../src/host/node/create-host.ts";
+import { createNodeHost } from "../../src/host/linux/create-host.ts";
 import { createHttpKubeClient, type HttpKubeClient } from "../../src/kube/http/create-http-kube-client.ts";
 import { readKubeconfig } from "../../src/kube/kubeconfig.ts";
-import { bootstrapClientCertificate } from "../../src/node/certificates/bootstrap-client-certificate.ts";
+import { bootstrapClientCertificate } from "../../src/node/cluster/certificates/bootstrap-client-certificate.ts";
 import {
   type CurrentCertificate,
   createCertificateRotation,
   type RotationOptions,
-} from "../../src/node/certificates/certificate-rotation.ts";
-import { createEventSink } from "../../src/node/events/event-sink.ts";
+} from "../../src/node/cluster/certificates/certificate-rotation.ts";
+import { createEventSink } from "../../src/node/cluster/events/event-sink.ts";
 import { readCertificate } from "../../src/pki/read-certificate.ts";
 import { clusterServersUnderTest } from "../clusters/cluster-servers.ts";
 import type { ServedCluster } from "../clusters/node-cluster.ts";

@@ -18,7 +18,7 @@ import type {
 import type { GrpcErrorCode } from "../../src/grpc/port.ts";
 import { type GrpcServer, serveGrpc } from "../../src/grpc/serve.ts";
 import { createFakeClock } from "../../src/host/fake/fake-clock.ts";
-import { createNodeHost } from "../../src/host/node/create-host.ts";
+import { createNodeHost } from "../../src/host/linux/create-host.ts";
 import type { Control } from "../e2e/csi-driver/control.ts";
 import { type CsiDriverProcess, startCsiDriver } from "../e2e/csi-driver/start-csi-driver.ts";
 

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { CgroupLimits, CgroupTree } from "../../src/host/cgroup-tree-port.ts";
 import { createFakeCgroupTree } from "../../src/host/fake/fake-cgroup-tree.ts";
-import { createNodeCgroups } from "../../src/host/node/node-cgroups.ts";
+import { createNodeCgroups } from "../../src/host/linux/cgroups/node-cgroups.ts";
 
 const KERNEL = "/sys/fs/cgroup";
 /** Both versions may be mounted: then there is a tree of version 2 whose controllers are those that version 1 left over. */

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Cgroups, CgroupUsage } from "../../src/host/cgroups-port.ts";
 import { createFakeCgroups } from "../../src/host/fake/fake-cgroups.ts";
-import { createNodeCgroups } from "../../src/host/node/node-cgroups.ts";
+import { createNodeCgroups } from "../../src/host/linux/cgroups/node-cgroups.ts";
 
 const MIB = 1024 * 1024;
 const FIRST = "a".repeat(64);

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "vitest";
 import { createFakeHost } from "../../src/host/fake/create-fake-host.ts";
+import { createNodeHost } from "../../src/host/linux/create-host.ts";
 import type { Mounts } from "../../src/host/mounts-port.ts";
-import { createNodeHost } from "../../src/host/node/create-host.ts";
 import type { Host } from "../../src/host/port.ts";
 
 const run = promisify(execFile);

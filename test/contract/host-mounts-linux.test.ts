@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createLibraryMountCalls } from "../../src/host/linux/mounts/library-mount-calls.ts";
+import { createNodeMounts } from "../../src/host/linux/mounts/node-mounts.ts";
+import { processMountCalls } from "../../src/host/linux/mounts/process-mount-calls.ts";
 import type { Mounts } from "../../src/host/mounts-port.ts";
-import { createLibraryMountCalls } from "../../src/host/node/mounts/library-mount-calls.ts";
-import { processMountCalls } from "../../src/host/node/mounts/process-mount-calls.ts";
-import { createNodeMounts } from "../../src/host/node/node-mounts.ts";
 import { mayMount } from "./host-mount-rights.ts";
 
 const run = promisify(execFile);

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AbortedError } from "../../src/base/abort.ts";
 import { createFakeClock } from "../../src/host/fake/fake-clock.ts";
 import { createFakeProbes, type FakeHttpAnswer } from "../../src/host/fake/fake-probes.ts";
-import { nodeProbes } from "../../src/host/node/node-probes.ts";
+import { nodeProbes } from "../../src/host/linux/network/node-probes.ts";
 import type { GrpcProbe, HttpProbe, ProbeClient } from "../../src/host/probe-port.ts";
 import { issueLoopbackCertificate } from "./loopback-certificate.ts";
 

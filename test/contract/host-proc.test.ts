@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { createFakeProc } from "../../src/host/fake/fake-proc.ts";
-import { createNodeProc } from "../../src/host/node/node-proc.ts";
+import { createNodeProc } from "../../src/host/linux/system/node-proc.ts";
 import type { Proc } from "../../src/host/proc-port.ts";
 
 const LO = { name: "lo", received: count(700, 7, 0, 0), sent: count(700, 7, 0, 0) };

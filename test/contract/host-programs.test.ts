@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createFakeClock } from "../../src/host/fake/fake-clock.ts";
 import { createFakePrograms, type FakeProgram } from "../../src/host/fake/fake-programs.ts";
-import { nodePrograms } from "../../src/host/node/node-programs.ts";
+import { nodePrograms } from "../../src/host/linux/system/node-programs.ts";
 import type { ProgramRun, Programs } from "../../src/host/programs-port.ts";
 
 interface Harness {

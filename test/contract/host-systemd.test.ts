@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createFakeSystemd } from "../../src/host/fake/fake-systemd.ts";
-import { createNodeSystemd } from "../../src/host/node/node-systemd.ts";
+import { createNodeSystemd } from "../../src/host/linux/system/node-systemd.ts";
 import type { Systemd, UnitProperty } from "../../src/host/systemd-port.ts";
 
 const BUS_ADDRESS = "DBUS_SYSTEM_BUS_ADDRESS";

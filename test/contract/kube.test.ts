@@ -1,7 +1,7 @@
 import { silentLog } from "../../src/base/log.ts";
 import { createSeededRandom } from "../../src/base/random.ts";
-import { nodeClock } from "../../src/host/node/node-clock.ts";
-import { nodeFiles } from "../../src/host/node/node-files.ts";
+import { nodeFiles } from "../../src/host/linux/files/node-files.ts";
+import { nodeClock } from "../../src/host/linux/system/node-clock.ts";
 import { createHttpKubeClient } from "../../src/kube/http/create-http-kube-client.ts";
 import { readKubeconfig } from "../../src/kube/kubeconfig.ts";
 import { clusterServersUnderTest } from "../clusters/cluster-servers.ts";

@@ -18,7 +18,7 @@ import { createFakeCri } from "../../src/cri/fake/create-fake-cri.ts";
 import { watchOwnStops } from "../../src/cri/own-stops.ts";
 import type { Cri } from "../../src/cri/port.ts";
 import { createFakeClock } from "../../src/host/fake/fake-clock.ts";
-import { createNodeHost } from "../../src/host/node/create-host.ts";
+import { createNodeHost } from "../../src/host/linux/create-host.ts";
 
 /** A runtime that the contract's cases run on, and time as it passes for that runtime. */
 export interface RuntimeUnderTest {

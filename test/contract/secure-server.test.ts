@@ -2,7 +2,7 @@ import { request } from "node:https";
 import { connect as connectPlain } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { afterEach, beforeAll, expect, it } from "vitest";
-import { listenSecure } from "../../src/host/node/listen-secure.ts";
+import { listenSecure } from "../../src/host/linux/network/listen-secure.ts";
 import type {
   SecureHandler,
   SecureServer,

@@ -5,7 +5,7 @@ import { connect as connectPlain } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect, type TLSSocket } from "node:tls";
 import { afterEach, expect, it } from "vitest";
-import { listenSecure } from "../../src/host/node/listen-secure.ts";
+import { listenSecure } from "../../src/host/linux/network/listen-secure.ts";
 import type { AnswerWriter, SecureHandler, SecureRequest, SecureServer } from "../../src/host/secure-server.ts";
 import { issueLoopbackCertificate } from "./loopback-certificate.ts";
 

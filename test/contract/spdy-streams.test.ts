@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { buffer } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { callUpgrade } from "../../src/host/node/call-upgrade.ts";
-import { nodeClock } from "../../src/host/node/node-clock.ts";
+import { callUpgrade } from "../../src/host/linux/network/call-upgrade.ts";
+import { nodeClock } from "../../src/host/linux/system/node-clock.ts";
 import { createSpdyConnection } from "../../src/spdy/create-spdy-connection.ts";
 import type { SpdyConnection } from "../../src/spdy/spdy-connection.ts";
 import type { SpdyStream } from "../../src/spdy/spdy-stream.ts";

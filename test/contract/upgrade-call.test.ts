@@ -5,7 +5,7 @@ import { Duplex, PassThrough } from "node:stream";
 import { buffer, text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { callUpgrade } from "../../src/host/node/call-upgrade.ts";
+import { callUpgrade } from "../../src/host/linux/network/call-upgrade.ts";
 import { joinStreams, type UpgradeCall, type UpgradeResult } from "../../src/host/upgrade-call.ts";
 import { createCertificateAuthority, issueCertificate } from "../../src/pki/issue-certificate.ts";
 

@@ -4,7 +4,7 @@ import { Agent, request as requestHttp1 } from "node:https";
 import type { Readable } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { listenWeb } from "../../src/host/node/listen-web.ts";
+import { listenWeb } from "../../src/host/linux/network/listen-web.ts";
 import type { WebBody, WebServer, WebWriter } from "../../src/host/web-server.ts";
 import { issueLoopbackCertificate } from "./loopback-certificate.ts";
 

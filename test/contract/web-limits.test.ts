@@ -3,7 +3,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { listenWeb } from "../../src/host/node/listen-web.ts";
+import { listenWeb } from "../../src/host/linux/network/listen-web.ts";
 import type { WebLimits, WebServer, WebWriter } from "../../src/host/web-server.ts";
 import { issueLoopbackCertificate } from "./loopback-certificate.ts";
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import { Agent, request as requestHttp1 } from "node:https";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { listenWeb } from "../../src/host/node/listen-web.ts";
+import { listenWeb } from "../../src/host/linux/network/listen-web.ts";
 import type { WebRequest, WebServer, WebWriter } from "../../src/host/web-server.ts";
 import { createCertificateAuthority, issueCertificate } from "../../src/pki/issue-certificate.ts";
 

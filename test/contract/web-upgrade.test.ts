@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { listenWeb } from "../../src/host/node/listen-web.ts";
+import { listenWeb } from "../../src/host/linux/network/listen-web.ts";
 import type { WebHandler, WebLimits, WebRequest, WebServer } from "../../src/host/web-server.ts";
 import { issueLoopbackCertificate } from "./loopback-certificate.ts";
 

@@ -1,7 +1,7 @@
 import { createSeededRandom, type Random } from "../../src/base/random.ts";
 import type { ObjectStore } from "../../src/control-plane/ports/object-store.ts";
 import { createObjectStore } from "../../src/control-plane/store/create-object-store.ts";
-import { nodeClock } from "../../src/host/node/node-clock.ts";
+import { nodeClock } from "../../src/host/linux/system/node-clock.ts";
 import { openJournal } from "../../src/journal/open-journal.ts";
 import { createLineLog, KEYS, lineOf, MAX_WRITES, type Opened, type Write } from "./lines.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/api/gen/types.ts";
-import { createNodeCgroups } from "../../src/host/node/node-cgroups.ts";
+import { createNodeCgroups } from "../../src/host/linux/cgroups/node-cgroups.ts";
 import { createNodeUnderTest, type NodeUnderTest } from "./node-under-test.ts";
 import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "./pods.ts";
 

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import type { Readable } from "node:stream";
 import WebSocket from "ws";
-import { callUpgrade } from "../../src/host/node/call-upgrade.ts";
-import { nodeClock } from "../../src/host/node/node-clock.ts";
+import { callUpgrade } from "../../src/host/linux/network/call-upgrade.ts";
+import { nodeClock } from "../../src/host/linux/system/node-clock.ts";
 import { createSpdyConnection } from "../../src/spdy/create-spdy-connection.ts";
 import type { SpdyConnection } from "../../src/spdy/spdy-connection.ts";
 

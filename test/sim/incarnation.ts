@@ -8,7 +8,7 @@ import type { Logind } from "../../src/host/logind-port.ts";
 import type { Mounts } from "../../src/host/mounts-port.ts";
 import type { Files, Host } from "../../src/host/port.ts";
 import type { ProbeClient } from "../../src/host/probe-port.ts";
-import type { KubePorts, PluginPorts } from "../../src/node/node-agent-ports.ts";
+import type { KubePorts, PluginPorts } from "../../src/node/compose/node-agent-ports.ts";
 import type { Cluster } from "./api/create-cluster.ts";
 import type { Faults } from "./faults.ts";
 

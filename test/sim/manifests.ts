@@ -2,7 +2,7 @@ import type { Pod } from "../../src/api/gen/types.ts";
 import { podFullName, podUid } from "../../src/api/pods.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import type { FakeFiles } from "../../src/host/fake/fake-files.ts";
-import { readManifest } from "../../src/node/sources/read-manifest.ts";
+import { readManifest } from "../../src/node/pods/sources/read-manifest.ts";
 import { gracePeriodMs } from "./pod-script.ts";
 import type { WantedPods } from "./wanted-pods.ts";
 

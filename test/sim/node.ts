@@ -6,8 +6,8 @@ import { createNodeAgentConfig, type NodeAgentConfig } from "../../src/config/no
 import { createRuntimeEvents } from "../../src/cri/create-runtime-events.ts";
 import type { FakeCri } from "../../src/cri/fake/create-fake-cri.ts";
 import type { FakeHost } from "../../src/host/fake/create-fake-host.ts";
-import { createNodeAgent, type NodeAgent } from "../../src/node/compose.ts";
-import type { PodStatuses } from "../../src/node/status/pod-statuses.ts";
+import { createNodeAgent, type NodeAgent } from "../../src/node/compose/node-agent.ts";
+import type { PodStatuses } from "../../src/node/pods/status/pod-statuses.ts";
 import type { Cluster } from "./api/create-cluster.ts";
 import { type Faults, isInjected } from "./faults.ts";
 import { type CrashPoint, createIncarnation, type Incarnation, type PendingCall } from "./incarnation.ts";

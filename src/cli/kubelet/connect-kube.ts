@@ -11,8 +11,8 @@ import {
 } from "../../kube/http/create-http-kube-client.ts";
 import { readKubeconfig } from "../../kube/kubeconfig.ts";
 import type { KubeClient } from "../../kube/port.ts";
-import { bootstrapClientCertificate } from "../../node/certificates/bootstrap-client-certificate.ts";
-import type { KubePorts } from "../../node/node-agent-ports.ts";
+import { bootstrapClientCertificate } from "../../node/cluster/certificates/bootstrap-client-certificate.ts";
+import type { KubePorts } from "../../node/compose/node-agent-ports.ts";
 
 /** The clients of the API server. */
 export interface KubeLink {

@@ -7,7 +7,7 @@ import {
   findServerProblem,
   type NodeServer,
   type NodeServerDeps,
-} from "../../node/compose-server.ts";
+} from "../../node/compose/server.ts";
 
 /** The node's own API, which is being served. */
 export interface NodeApiServer {

@@ -1,7 +1,7 @@
 import { createMetrics, type Metrics } from "../../base/metrics.ts";
 import { declareBuildSeries } from "../../config/build-series.ts";
 import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
-import { declareProcessSeries } from "../../host/node/process-series.ts";
+import { declareProcessSeries } from "../../host/linux/system/process-series.ts";
 import type { Machine } from "../../host/port.ts";
 
 /** The registry of everything that this process counts, with what is the same of every program already in it. */

@@ -1,7 +1,7 @@
 import { access, readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { CodedError } from "../../base/errors.ts";
-import { readMountTable } from "../../host/node/mounts/mount-table.ts";
+import { readMountTable } from "../../host/linux/mounts/mount-table.ts";
 import { findMountOf } from "./mount-info.ts";
 
 const CAP_SYS_RESOURCE = 24n;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseMountTable } from "../../host/node/mounts/mount-table.ts";
+import { parseMountTable } from "../../host/linux/mounts/mount-table.ts";
 import { computeMountsBeneath, findMountOf, isRootShared } from "./mount-info.ts";
 
 const PRIVATE = `22 27 0:21 / /proc rw,relatime - proc proc rw

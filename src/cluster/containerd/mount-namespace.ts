@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { readMountTable } from "../../host/node/mounts/mount-table.ts";
+import { readMountTable } from "../../host/linux/mounts/mount-table.ts";
 import { runCommand } from "../processes/run-command.ts";
 import { computeMountsBeneath, isRootShared } from "./mount-info.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { CodedError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { nodeFiles } from "../../host/node/node-files.ts";
+import { nodeFiles } from "../../host/linux/files/node-files.ts";
 import { openJournal } from "../../journal/open-journal.ts";
 import { ensureClusterCertificates } from "../../pki/cluster-certificates.ts";
 import { issueKubeconfig } from "./issue-kubeconfig.ts";

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, statfs } from "node:fs/promises"
 import { createServer } from "node:net";
 import { release, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { readMountTable } from "../../host/linux/mounts/mount-table.ts";
 import type { MountEntry } from "../../host/mounts-port.ts";
-import { readMountTable } from "../../host/node/mounts/mount-table.ts";
 import { findCniBinDirectory, findProgram, readHasSysResource } from "../containerd/machine-facts.ts";
 import { isRootShared } from "../containerd/mount-info.ts";
 import { readLockHolder } from "../processes/process-lock.ts";

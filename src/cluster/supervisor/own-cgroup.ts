@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { codeOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { createNodeCgroups } from "../../host/node/node-cgroups.ts";
+import { createNodeCgroups } from "../../host/linux/cgroups/node-cgroups.ts";
 
 /** Where this process may make no cgroups, or there are none. */
 const NOT_ALLOWED = new Set(["EROFS", "EACCES", "EPERM", "ENOENT"]);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { runAll } from "../../../src/base/errors.ts";
-import { nodeFiles } from "../../../src/host/node/node-files.ts";
+import { nodeFiles } from "../../../src/host/linux/files/node-files.ts";
 import { type ClusterCertificates, ensureClusterCertificates } from "../../../src/pki/cluster-certificates.ts";
 import { type Credentials, createApiClient } from "./client.ts";
 import { findFreePorts, requireProgram, type ServerProcess, startServerProcess } from "./server-processes.ts";

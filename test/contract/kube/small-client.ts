@@ -4,7 +4,7 @@ import type { Clock } from "../../../src/base/clock.ts";
 import type { Log, LogFields } from "../../../src/base/log.ts";
 import type { Metrics } from "../../../src/base/metrics.ts";
 import { createSeededRandom } from "../../../src/base/random.ts";
-import { nodeClock } from "../../../src/host/node/node-clock.ts";
+import { nodeClock } from "../../../src/host/linux/system/node-clock.ts";
 import type { KubeConnection } from "../../../src/kube/connection.ts";
 import {
   createHttpKubeClient,

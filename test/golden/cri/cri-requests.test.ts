@@ -3,16 +3,16 @@ import type { Container, Pod, Volume } from "../../../src/api/gen/types.ts";
 import { podContainers, podUid } from "../../../src/api/pods.ts";
 import { computeQosClass } from "../../../src/api/qos.ts";
 import { createFakeHost } from "../../../src/host/fake/create-fake-host.ts";
-import { nameOfAllPods, nameOfClass, nameOfPod, pathOf } from "../../../src/node/cgroups/cgroup-name.ts";
+import { nameOfAllPods, nameOfClass, nameOfPod, pathOf } from "../../../src/node/resources/cgroups/cgroup-name.ts";
 import { buildContainerConfig, type ContainerMount } from "../../../src/node/runtime/config/container-config.ts";
 import { isSameContainer } from "../../../src/node/runtime/config/container-hash.ts";
 import { buildEnvironment, type EnvironmentVariable } from "../../../src/node/runtime/config/environment.ts";
 import { buildPodSandboxConfig } from "../../../src/node/runtime/config/pod-sandbox-config.ts";
 import { terminationLogName } from "../../../src/node/runtime/config/system-mounts.ts";
-import { createPodFiles } from "../../../src/node/runtime/pod-files.ts";
-import type { FilesVolume } from "../../../src/node/volumes/container-mounts.ts";
-import { createSubPaths } from "../../../src/node/volumes/subpaths/sub-paths.ts";
-import { volumeDirectories } from "../../../src/node/volumes/volume-directories.ts";
+import { createPodFiles } from "../../../src/node/runtime/pod-runtime/pod-files.ts";
+import type { FilesVolume } from "../../../src/node/storage/volumes/container-mounts.ts";
+import { createSubPaths } from "../../../src/node/storage/volumes/subpaths/sub-paths.ts";
+import { volumeDirectories } from "../../../src/node/storage/volumes/volume-directories.ts";
 import {
   RECORDED_NODE,
   type RecordedContainer,

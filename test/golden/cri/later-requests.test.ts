@@ -7,12 +7,12 @@ import { createFakeHost } from "../../../src/host/fake/create-fake-host.ts";
 import type { EnvironmentVariable } from "../../../src/node/runtime/config/environment.ts";
 import type { EnvironmentRefs } from "../../../src/node/runtime/config/environment-refs.ts";
 import type { NodeFacts } from "../../../src/node/runtime/config/node-facts.ts";
-import { createPodConfigs } from "../../../src/node/runtime/create-pod-configs.ts";
-import { ensureVolumeImages } from "../../../src/node/runtime/ensure-volume-images.ts";
-import type { ContainerToStart } from "../../../src/node/runtime/pod-actions.ts";
-import { createPodFiles } from "../../../src/node/runtime/pod-files.ts";
-import { createSubPaths } from "../../../src/node/volumes/subpaths/sub-paths.ts";
-import type { ReadyVolume } from "../../../src/node/volumes/volume-plugin.ts";
+import type { ContainerToStart } from "../../../src/node/runtime/plan/pod-actions.ts";
+import { createPodConfigs } from "../../../src/node/runtime/pod-runtime/create-pod-configs.ts";
+import { ensureVolumeImages } from "../../../src/node/runtime/pod-runtime/ensure-volume-images.ts";
+import { createPodFiles } from "../../../src/node/runtime/pod-runtime/pod-files.ts";
+import { createSubPaths } from "../../../src/node/storage/volumes/subpaths/sub-paths.ts";
+import type { ReadyVolume } from "../../../src/node/storage/volumes/volume-plugin.ts";
 import { RECORDED_NODE } from "./recording.ts";
 import { toWireJson } from "./wire-json.ts";
 

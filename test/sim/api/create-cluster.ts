@@ -1,7 +1,7 @@
 import type { Clock } from "../../../src/base/clock.ts";
 import type { FakeHost } from "../../../src/host/fake/create-fake-host.ts";
 import type { KubeClient } from "../../../src/kube/port.ts";
-import type { KubePorts } from "../../../src/node/node-agent-ports.ts";
+import type { KubePorts } from "../../../src/node/compose/node-agent-ports.ts";
 import type { Dice } from "../dice.ts";
 import type { Faults } from "../faults.ts";
 import { NODE_NAME } from "../manifests.ts";

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { AbortedError } from "../../../src/base/abort.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import type { ControlPlane } from "../../../src/control-plane/compose.ts";
-import { nodeClock } from "../../../src/host/node/node-clock.ts";
+import { nodeClock } from "../../../src/host/linux/system/node-clock.ts";
 import type { WebAnswer, WebRequest } from "../../../src/host/web-server.ts";
 import { readAnswerError } from "../../../src/kube/http/answer-error.ts";
 import type { ApiRequest, Caller } from "../../../src/kube/http/caller.ts";

@@ -2,7 +2,7 @@ import type { Node, Pod, PodStatus } from "../../../src/api/gen/types.ts";
 import { LEASES, NODES } from "../../../src/api/kube-resource.ts";
 import { podFullName, podUid } from "../../../src/api/pods.ts";
 import { parseTime } from "../../../src/base/clock.ts";
-import { manifestHash, mirroredHash } from "../../../src/node/mirror-pods/make-mirror-pod.ts";
+import { manifestHash, mirroredHash } from "../../../src/node/pods/mirror-pods/make-mirror-pod.ts";
 import { NODE_NAME } from "../manifests.ts";
 import { short } from "../trace.ts";
 import type { World } from "../world.ts";

@@ -1,7 +1,7 @@
 import type { Pod } from "../../../src/api/gen/types.ts";
 import { podUid } from "../../../src/api/pods.ts";
 import type { FakeOccurrence } from "../../../src/cri/fake/fake-state.ts";
-import { mirroredHash } from "../../../src/node/mirror-pods/make-mirror-pod.ts";
+import { mirroredHash } from "../../../src/node/pods/mirror-pods/make-mirror-pod.ts";
 import type { PodVersion } from "../api/api-pods.ts";
 import type { Cluster } from "../api/create-cluster.ts";
 import { short } from "../trace.ts";

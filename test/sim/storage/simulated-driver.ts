@@ -2,7 +2,7 @@ import { CodedError, messageOf } from "../../../src/base/errors.ts";
 import { createFakeCsi, type FakeCsi } from "../../../src/csi/fake/create-fake-csi.ts";
 import type { CsiNode } from "../../../src/csi/port.ts";
 import type { FakeHost } from "../../../src/host/fake/create-fake-host.ts";
-import type { PluginPorts } from "../../../src/node/node-agent-ports.ts";
+import type { PluginPorts } from "../../../src/node/compose/node-agent-ports.ts";
 import { createFakePlugin } from "../../../src/plugin-registration/fake/create-fake-plugin.ts";
 import type { CallGate } from "../api/gated-client.ts";
 import { NODE_NAME } from "../manifests.ts";

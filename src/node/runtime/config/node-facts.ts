@@ -1,5 +1,5 @@
-import type { NodeDns } from "../../identity/dns.ts";
-import type { NodeResources } from "../../resources/node-resources.ts";
+import type { NodeResources } from "../../resources/limits/node-resources.ts";
+import type { NodeDns } from "../identity/dns.ts";
 
 /** Everything about this node that its pods' sandboxes and containers depend on. Read once, at start. */
 export interface NodeFacts extends NodeDns, NodeResources {

@@ -1,11 +1,11 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import { isHostNetworkPod, podReference } from "../../../api/pods.ts";
+import { normaliseSysctl } from "../../../api/sysctls.ts";
 import { LinuxPodSandboxConfig, PodSandboxConfig } from "../../../cri/gen/cri-v1.ts";
-import { normaliseSysctl } from "../../admission/sysctls.ts";
-import { computePodDns, type DnsWarning } from "../../identity/dns.ts";
-import { computePodHostname } from "../../identity/hostname.ts";
-import { computeOverheadResources, computeSandboxResources } from "../../resources/linux-resources.ts";
-import { podLogDirectory } from "../container-logs.ts";
+import { computeOverheadResources, computeSandboxResources } from "../../resources/limits/linux-resources.ts";
+import { computePodDns, type DnsWarning } from "../identity/dns.ts";
+import { computePodHostname } from "../identity/hostname.ts";
+import { podLogDirectory } from "../logs/container-logs.ts";
 import { buildPodLabels } from "./labels.ts";
 import type { UserNamespaceMapping } from "./namespaces.ts";
 import type { NodeFacts } from "./node-facts.ts";

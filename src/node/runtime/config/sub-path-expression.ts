@@ -1,4 +1,4 @@
-import type { Planned } from "../../volumes/container-mounts.ts";
+import type { Planned } from "../../storage/volumes/container-mounts.ts";
 import type { EnvironmentVariable } from "./environment.ts";
 import { expandVariables } from "./expansion.ts";
 

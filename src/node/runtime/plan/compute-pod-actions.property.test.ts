@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Container, Pod } from "../../../api/gen/types.ts";
 import { isRestartableInitContainer } from "../../../api/pods.ts";
-import type { PodActions } from "../pod-actions.ts";
-import { findContainer, type PodRuntimeStatus } from "../pod-runtime-status.ts";
+import { findContainer, type PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
 import { describeActions, makeContainer, makeRuntimeStatus, makeSandbox } from "./__fixtures__/runtime-status.ts";
 import { INIT_NAMES, MAIN_NAMES, worlds } from "./__fixtures__/worlds.ts";
 import { computePodActions } from "./compute-pod-actions.ts";
 import type { PlanInput } from "./plan-input.ts";
+import type { PodActions } from "./pod-actions.ts";
 
 const NO_WAIT: Omit<PlanInput, "pod" | "status"> = {
   now: 1_000_000,

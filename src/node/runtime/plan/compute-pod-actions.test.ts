@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Pod } from "../../../api/gen/types.ts";
-import type { PodRuntimeStatus } from "../pod-runtime-status.ts";
+import type { PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
 import {
   describeActions,
   makeContainer,

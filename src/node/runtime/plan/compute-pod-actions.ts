@@ -1,9 +1,9 @@
 import { isTerminalPhase } from "../../../api/pods.ts";
-import type { KillReason, PodActions } from "../pod-actions.ts";
-import { findContainer, type PodRuntimeStatus } from "../pod-runtime-status.ts";
+import { findContainer, type PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
 import { planInitContainers } from "./init-containers.ts";
 import { planMainContainers } from "./main-containers.ts";
 import { addStart, type PlanInput } from "./plan-input.ts";
+import type { KillReason, PodActions } from "./pod-actions.ts";
 import { isStartDue, restartsAfter } from "./restart-policy.ts";
 import { computeSandboxChange, type SandboxChange } from "./sandbox-change.ts";
 

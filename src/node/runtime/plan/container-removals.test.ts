@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { PodActions } from "../pod-actions.ts";
 import { makeContainer, makeRuntimeStatus, makeSandbox } from "./__fixtures__/runtime-status.ts";
 import { planContainerRemovals, planSandboxRemovals } from "./container-removals.ts";
+import type { PodActions } from "./pod-actions.ts";
 
 function makeActions(...starting: string[]): PodActions {
   const containersToStart = starting.map((name) => ({

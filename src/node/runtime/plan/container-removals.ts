@@ -1,5 +1,5 @@
-import type { PodActions } from "../pod-actions.ts";
-import type { ContainerRuntimeStatus, PodRuntimeStatus, SandboxRuntimeStatus } from "../pod-runtime-status.ts";
+import type { ContainerRuntimeStatus, PodRuntimeStatus, SandboxRuntimeStatus } from "../reading/pod-runtime-status.ts";
+import type { PodActions } from "./pod-actions.ts";
 
 /**
  * Dead containers that nobody needs any more: of each name the newest stays, whatever it does, and one dead one before

@@ -1,8 +1,8 @@
 import type { Container } from "../../../api/gen/types.ts";
 import { isRestartableInitContainer } from "../../../api/pods.ts";
-import type { ContainerToKill } from "../pod-actions.ts";
-import type { ContainerRuntimeStatus } from "../pod-runtime-status.ts";
+import type { ContainerRuntimeStatus } from "../reading/pod-runtime-status.ts";
 import { killFailed, killUnknown, type PlanInput, verdictIn } from "./plan-input.ts";
+import type { ContainerToKill } from "./pod-actions.ts";
 import { hasInitContainerFailed, restartsAfter } from "./restart-policy.ts";
 
 interface InitPlan {

@@ -1,7 +1,7 @@
 import type { Container } from "../../../api/gen/types.ts";
-import type { ContainerToKill } from "../pod-actions.ts";
-import { findContainer } from "../pod-runtime-status.ts";
+import { findContainer } from "../reading/pod-runtime-status.ts";
 import { killFailed, killUnknown, type PlanInput, verdictIn } from "./plan-input.ts";
+import type { ContainerToKill } from "./pod-actions.ts";
 import { isStartDue, restartsAfter } from "./restart-policy.ts";
 
 interface MainPlan {

@@ -1,8 +1,7 @@
 import type { Container, Pod } from "../../../api/gen/types.ts";
 import type { ContainerKind } from "../../../api/pods.ts";
-import type { ContainerVerdict } from "../../probes/container-probes.ts";
-import type { ContainerToKill, PodActions } from "../pod-actions.ts";
-import { type ContainerRuntimeStatus, findContainer, type PodRuntimeStatus } from "../pod-runtime-status.ts";
+import { type ContainerRuntimeStatus, findContainer, type PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
+import type { ContainerToKill, PodActions } from "./pod-actions.ts";
 
 export interface PlanInput {
   pod: Pod;
@@ -17,8 +16,13 @@ export interface PlanInput {
   verdictOf?: ((container: Container, containerId: string) => PlannedVerdict) | undefined;
 }
 
-/** As much of a verdict as a plan heeds. */
-type PlannedVerdict = Pick<ContainerVerdict, "started" | "failed">;
+/** What the probes have found of one run of a container, as far as a plan heeds it. */
+export interface PlannedVerdict {
+  /** Its startup probe has succeeded, or it has none. */
+  started: boolean;
+  /** The probe because of which it must end; undefined: none. */
+  failed: "startup" | "liveness" | undefined;
+}
 
 /** What the probes say of a running container. */
 export function verdictIn(input: PlanInput, container: Container, containerId: string): PlannedVerdict {

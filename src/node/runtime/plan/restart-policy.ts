@@ -1,7 +1,7 @@
 import type { Container, Pod } from "../../../api/gen/types.ts";
 import { type ContainerKind, isRestartableInitContainer } from "../../../api/pods.ts";
 
-import type { ContainerRuntimeStatus } from "../pod-runtime-status.ts";
+import type { ContainerRuntimeStatus } from "../reading/pod-runtime-status.ts";
 
 interface ContainerHistory {
   pod: Pod;

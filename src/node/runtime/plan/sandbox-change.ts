@@ -1,7 +1,7 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import { isHostNetworkPod } from "../../../api/pods.ts";
-import type { KillReason } from "../pod-actions.ts";
-import type { PodRuntimeStatus } from "../pod-runtime-status.ts";
+import type { PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
+import type { KillReason } from "./pod-actions.ts";
 
 export interface SandboxChange {
   reason: KillReason;

@@ -1,11 +1,11 @@
 import type { Container, Pod } from "../../../../api/gen/types.ts";
-import type { PodActions } from "../../pod-actions.ts";
 import type {
   ContainerRuntimeStatus,
   ContainerState,
   PodRuntimeStatus,
   SandboxRuntimeStatus,
-} from "../../pod-runtime-status.ts";
+} from "../../reading/pod-runtime-status.ts";
+import type { PodActions } from "../pod-actions.ts";
 
 export interface PodShape {
   restartPolicy?: string;

@@ -1,0 +1,61 @@
+import { existsSync } from "node:fs";
+import type { Cgroups } from "../../cgroups-port.ts";
+import { findCgroups } from "./find-cgroups.ts";
+import { readKernelFile } from "./kernel-files.ts";
+import { createNodeCgroupTree } from "./node-cgroup-tree.ts";
+import { readCgroupV1 } from "./read-v1.ts";
+import { readCgroupV2 } from "./read-v2.ts";
+
+/** Files are read at once; after this long everybody else gets a turn. */
+const SLICE_MS = 5;
+
+/** Default: where the kernel's are. */
+export interface NodeCgroupsOptions {
+  /** Where the hierarchies are mounted. */
+  readonly root?: string;
+  readonly proc?: string;
+}
+
+/** Both versions; on a machine that has both mounted, version 1, whose controllers are the ones in use there. */
+export function createNodeCgroups({ root = "/sys/fs/cgroup", proc = "/proc" }: NodeCgroupsOptions = {}): Cgroups {
+  const isUnified = existsSync(`${root}/cgroup.controllers`);
+  const pause = createPauses();
+  return {
+    ...createNodeCgroupTree(root, isUnified),
+    async find(ids) {
+      const memoryOnly = !isUnified && !existsSync(`${root}/cpuacct`);
+      const hierarchy = isUnified ? root : `${root}/${memoryOnly ? "memory" : "cpuacct"}`;
+      return await findCgroups(hierarchy, ids, pause);
+    },
+    async read(path, { details = false } = {}) {
+      await pause();
+      const beneath = path === "/" ? "" : path;
+      return isUnified
+        ? readCgroupV2(`${root}${beneath}`, details, `${proc}/meminfo`)
+        : readCgroupV1(root, beneath, details);
+    },
+    own: async () => parseOwn(readKernelFile(`${proc}/self/cgroup`) ?? "", isUnified),
+  };
+}
+
+/** What is awaited between readings: nothing, but for a turn of the event loop after each slice of work. */
+function createPauses(): () => Promise<void> {
+  let sliceEnds = performance.now() + SLICE_MS;
+  return async () => {
+    if (performance.now() < sliceEnds) return;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    sliceEnds = performance.now() + SLICE_MS;
+  };
+}
+
+/** From the lines of `/proc/self/cgroup`; as upstream's `getContainer`, pkg/kubelet/cm/container_manager_linux.go. */
+function parseOwn(text: string, isUnified: boolean): string | undefined {
+  const paths = new Map<string, string>();
+  for (const line of text.split("\n")) {
+    const [, controllers = "", path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+    if (path !== undefined) for (const controller of controllers.split(",")) paths.set(controller, path);
+  }
+  if (isUnified) return paths.get("");
+  const cpu = paths.get("cpu");
+  return cpu === paths.get("memory") ? cpu : undefined;
+}

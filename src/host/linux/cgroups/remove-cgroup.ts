@@ -1,0 +1,75 @@
+import { existsSync } from "node:fs";
+import { rmdir } from "node:fs/promises";
+import { codeOf } from "../../../base/errors.ts";
+import { nodeClock } from "../system/node-clock.ts";
+import { listKernelDirectories, readKernelFile } from "./kernel-files.ts";
+import { parsePids } from "./read-v1.ts";
+import { writeKernelFile } from "./write-kernel-file.ts";
+
+/** A process that was killed leaves its cgroup a moment later: looked at after 1 ms, 2 ms, … a second in all. */
+const RETRIES = 10;
+/** Deeper than any runtime nests them; a container may nest its own as it likes, and takes them along when it ends. */
+const MAX_DEPTH = 32;
+
+/** Those that can be seen from here, of the cgroup and of all below it. */
+export function listProcesses(directory: string, depth = 0): number[] {
+  const own = parsePids(readKernelFile(`${directory}/cgroup.procs`));
+  if (depth === MAX_DEPTH) return own;
+  const below = listKernelDirectories(directory).flatMap((name) => listProcesses(`${directory}/${name}`, depth + 1));
+  return [...own, ...below];
+}
+
+/** As `CgroupTree.remove`, in one hierarchy. */
+export async function removeCgroup(directory: string, { killing }: { readonly killing: boolean }): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await removeTree(directory, 0);
+      return;
+    } catch (error) {
+      if (codeOf(error) !== "EBUSY" || !killing || attempt === RETRIES) throw error;
+      killAll(directory);
+    }
+    await new Promise<void>((resolve) => void nodeClock.setTimer(2 ** attempt, resolve));
+  }
+}
+
+/** Most have nothing below them any more: one call is all. */
+async function removeTree(directory: string, depth: number): Promise<void> {
+  if (await isRemoved(directory)) return;
+  const below = depth < MAX_DEPTH ? listKernelDirectories(directory) : [];
+  for (const name of below) await removeTree(`${directory}/${name}`, depth + 1);
+  await rmdir(directory).catch((error: unknown) => {
+    if (codeOf(error) !== "ENOENT") throw error;
+  });
+}
+
+async function isRemoved(directory: string): Promise<boolean> {
+  try {
+    await rmdir(directory);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return true;
+    if (codeOf(error) === "EBUSY" || codeOf(error) === "ENOTEMPTY") return false;
+    // A file system that is read-only refuses even to remove what is not there.
+    if (!existsSync(directory)) return true;
+    throw error;
+  }
+}
+
+/** By the cgroup where the kernel can (version 2 since 5.14), so that none is missed that was born meanwhile. */
+function killAll(directory: string): void {
+  try {
+    writeKernelFile(`${directory}/cgroup.kill`, "1");
+    return;
+  } catch {
+    // Version 1, or an older kernel.
+  }
+  for (const pid of listProcesses(directory)) {
+    if (pid === process.pid) continue;
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch (error) {
+      if (codeOf(error) !== "ESRCH") throw error;
+    }
+  }
+}

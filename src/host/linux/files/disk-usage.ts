@@ -1,0 +1,147 @@
+import { constants, lstat as lstatCallback, type Stats } from "node:fs";
+import { type FileHandle, open, readlink } from "node:fs/promises";
+import { promisify } from "node:util";
+import { throwIfAborted } from "../../../base/abort.ts";
+import { codeOf } from "../../../base/errors.ts";
+import type { DiskUsage } from "../../port.ts";
+import { O_PATH, pathOf } from "../mounts/held-place.ts";
+import { readMountTable } from "../mounts/mount-table.ts";
+import { bytesOf, openBelow, readBatches } from "./walk-tree.ts";
+
+const lstat = promisify(lstatCallback);
+const { O_NOFOLLOW } = constants;
+/** Of `st_blocks`, whatever the file system's own are. */
+const BLOCK_BYTES = 512;
+/** Directories below this many keep one of them open; so many opens at most lead to each. */
+const ANCHOR_EVERY = 16;
+/** A path of single letters is no longer where one is no longer than 4096 bytes. */
+const MAX_DEPTH = 2_048;
+/** Names of directories that are remembered until they are looked into. */
+const MAX_WAITING = 1_000_000;
+
+/** A walk under way. */
+interface Walk {
+  readonly signal: AbortSignal | undefined;
+  readonly device: number;
+  /** Of what is mounted somewhere in the tree, relative to its root; byte by byte, as latin1. */
+  readonly mounted: ReadonlySet<string>;
+  /** Directories that are still to be looked into. */
+  waiting: number;
+  bytes: number;
+  inodes: number;
+  isWhole: boolean;
+}
+
+/**
+ * See `Files.diskUsage`; upstream's `DiskUsage` (pkg/volume/util/fs/fs.go). Containers may share the tree and exchange
+ * anything in it meanwhile: every name is reached through directories that were opened without following links, and what
+ * is mounted in it, which may be a server that does not answer, is not looked at.
+ */
+export async function readDiskUsage(path: string, signal?: AbortSignal): Promise<DiskUsage | undefined> {
+  throwIfAborted(signal);
+  const root = await openRoot(path);
+  if (root === undefined) return undefined;
+  try {
+    const status = await root.stat();
+    const mounted = status.isDirectory() ? await findMounted(root) : new Set<string>();
+    const walk: Walk = { signal, device: status.dev, mounted, waiting: 0, bytes: 0, inodes: 0, isWhole: true };
+    add(walk, status);
+    if (status.isDirectory()) await walkDirectory(walk, { anchor: root, below: "", relative: "", depth: 0 });
+    return { bytes: Math.round(walk.bytes), inodes: Math.round(walk.inodes), isWhole: walk.isWhole };
+  } finally {
+    await root.close();
+  }
+}
+
+/** A directory to look into: by its path below one that is held open, and by that below the root. */
+interface Directory {
+  readonly anchor: FileHandle;
+  readonly below: string;
+  readonly relative: string;
+  readonly depth: number;
+}
+
+async function walkDirectory(walk: Walk, at: Directory): Promise<void> {
+  const directory = await openBelow(at.anchor, at.below);
+  if (directory === undefined) return;
+  try {
+    const names = await lookInto(walk, { directory, at });
+    const isAnchor = at.depth % ANCHOR_EVERY === 0;
+    if (!isAnchor) await directory.close();
+    for (let name = names.pop(); name !== undefined; name = names.pop()) {
+      walk.waiting--;
+      await walkDirectory(walk, {
+        anchor: isAnchor ? directory : at.anchor,
+        below: isAnchor ? name : `${at.below}/${name}`,
+        relative: join(at.relative, name),
+        depth: at.depth + 1,
+      });
+    }
+  } finally {
+    // Closed twice is closed once.
+    await directory.close();
+  }
+}
+
+/** Counts what is in the directory; gives the names of the directories among it. */
+async function lookInto(walk: Walk, { directory, at }: { directory: FileHandle; at: Directory }): Promise<string[]> {
+  const found: string[] = [];
+  for await (const names of readBatches(directory)) {
+    // One after another: a disk that hangs takes one of the process's few threads with it, and no more.
+    for (const name of names) {
+      throwIfAborted(walk.signal);
+      if (walk.mounted.has(join(at.relative, name))) continue;
+      const status = await statusOf(directory, name);
+      if (status?.dev !== walk.device) continue;
+      add(walk, status);
+      if (!status.isDirectory()) continue;
+      if (at.depth < MAX_DEPTH && walk.waiting < MAX_WAITING) {
+        walk.waiting++;
+        found.push(name);
+      } else {
+        walk.isWhole = false;
+      }
+    }
+  }
+  return found;
+}
+
+/** Of a file with several names each counts for its share, so that nobody needs to remember which were seen. */
+function add(walk: Walk, status: Stats): void {
+  const share = status.isDirectory() ? 1 : Math.max(1, status.nlink);
+  walk.bytes += (status.blocks * BLOCK_BYTES) / share;
+  walk.inodes += 1 / share;
+}
+
+async function openRoot(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, O_PATH | O_NOFOLLOW);
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+}
+
+async function findMounted(root: FileHandle): Promise<Set<string>> {
+  const beneath = `${await readlink(pathOf(root))}/`;
+  const paths = (await readMountTable()).map(({ path }) => path).filter((path) => path.startsWith(beneath));
+  return new Set(paths.map((path) => Buffer.from(path.slice(beneath.length)).toString("latin1")));
+}
+
+/** What vanished meanwhile takes no place. */
+async function statusOf(directory: FileHandle, name: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(bytesOf(directory, name));
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR";
+}
+
+function join(directory: string, name: string): string {
+  return directory === "" ? name : `${directory}/${name}`;
+}

@@ -1,0 +1,17 @@
+import type { Dirent } from "node:fs";
+import type { FileType } from "../../port.ts";
+
+type TypeQuestions = Pick<
+  Dirent,
+  "isFile" | "isDirectory" | "isSymbolicLink" | "isSocket" | "isCharacterDevice" | "isBlockDevice"
+>;
+
+/** As the port names the types, of what Node.js says of a file or a directory's entry. */
+export function typeOf(entry: TypeQuestions): FileType {
+  if (entry.isFile()) return "file";
+  if (entry.isDirectory()) return "directory";
+  if (entry.isSymbolicLink()) return "link";
+  if (entry.isSocket()) return "socket";
+  if (entry.isCharacterDevice()) return "character-device";
+  return entry.isBlockDevice() ? "block-device" : "other";
+}

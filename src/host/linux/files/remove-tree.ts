@@ -1,0 +1,141 @@
+import { constants } from "node:fs";
+import { type FileHandle, open, readdir, rename, rmdir, unlink } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { assert } from "../../../base/assert.ts";
+import { CodedError, codeOf } from "../../../base/errors.ts";
+import { fileError } from "../../file-error.ts";
+import { readMountId } from "../mounts/mount-id.ts";
+
+/**
+ * Each level keeps a descriptor open, and a container can nest directories as deep as it likes: what lies deeper is moved
+ * up into the directory that is removed, and removed from there.
+ */
+const MAX_DEPTH = 256;
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+/**
+ * Removes a file or a tree. A container that shares part of the tree may swap a directory for a link while we walk, so
+ * every step goes through the descriptor of the directory that holds the name (`/proc/self/fd/N/name`, which is what
+ * `unlinkat` does), and a directory is opened without following a link.
+ */
+export async function removeTree(path: string): Promise<void> {
+  const name = basename(path);
+  assert(name !== "" && name !== "." && name !== "..", "what is removed has a name");
+  let parent: FileHandle;
+  try {
+    parent = await open(dirname(path), O_RDONLY | O_DIRECTORY);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return;
+    throw error;
+  }
+  try {
+    await removeEntry({ parent, mountId: readMountId(parent), name: Buffer.from(name), path, depth: 0 });
+  } finally {
+    await parent.close();
+  }
+}
+
+interface Entry {
+  parent: FileHandle;
+  /** Of the mount that `parent` is on. */
+  mountId: string;
+  /** Byte by byte: a container may use names that are no UTF-8. */
+  name: Buffer;
+  /** For messages only. */
+  path: string;
+  depth: number;
+  /** As its directory's list has it, which may be of the past. Default: not known. */
+  isDirectory?: boolean;
+  /** The directory that is removed; undefined for itself. */
+  top?: Top | undefined;
+}
+
+interface Top {
+  directory: FileHandle;
+  /** Directories that were moved up into it. */
+  lifted: number;
+}
+
+async function removeEntry(entry: Entry): Promise<void> {
+  const through = Buffer.concat([Buffer.from(`${pathOf(entry.parent)}/`), entry.name]);
+  const isDeep = entry.depth >= MAX_DEPTH && entry.top !== undefined;
+  // To unlink a directory is an error that costs more than the rest: what was listed as one is opened as one.
+  if ((isDeep || entry.isDirectory !== true) && (await unlinked(entry, through))) return;
+  if (isDeep && entry.top) return await lift(entry, entry.top, through);
+  if (!(await emptyDirectory(entry, through))) return await removeEntry({ ...entry, isDirectory: false });
+  try {
+    await rmdir(through);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw nameIn(error, "rmdir", entry.path);
+  }
+}
+
+/** True when it is gone; false for a directory. */
+async function unlinked(entry: Entry, through: Buffer): Promise<boolean> {
+  try {
+    await unlink(through);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return true;
+    // Linux says EISDIR for a directory, POSIX EPERM; a real EPERM comes back from the steps that follow.
+    if (codeOf(error) === "EISDIR" || codeOf(error) === "EPERM") return false;
+    throw nameIn(error, "unlink", entry.path);
+  }
+}
+
+/** False where it is not any more what it was listed as. */
+async function emptyDirectory(entry: Entry, through: Buffer): Promise<boolean> {
+  let directory: FileHandle;
+  try {
+    directory = await open(through, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    if (entry.isDirectory === true && ["ENOENT", "ENOTDIR", "ELOOP"].includes(codeOf(error) ?? "")) return false;
+    throw nameIn(error, "open", entry.path);
+  }
+  try {
+    // The device number would not tell: a bind mount shows another directory of the same file system.
+    if (readMountId(directory) !== entry.mountId) throw fileError("EBUSY", "rmdir", entry.path);
+    const top = entry.top ?? { directory, lifted: 0 };
+    let liftedBefore: number;
+    do {
+      liftedBefore = top.lifted;
+      await emptyOpened(entry, directory, top);
+    } while (directory === top.directory && top.lifted > liftedBefore);
+    return true;
+  } finally {
+    await directory.close();
+  }
+}
+
+async function emptyOpened(entry: Entry, directory: FileHandle, top: Top): Promise<void> {
+  const { mountId, depth } = entry;
+  for (const listed of await readdir(pathOf(directory), { encoding: "buffer", withFileTypes: true })) {
+    const { name } = listed;
+    const known = { name, path: `${entry.path}/${name.toString()}`, isDirectory: listed.isDirectory() };
+    await removeEntry({ parent: directory, mountId, depth: depth + 1, top, ...known });
+  }
+}
+
+/** A name that is taken is passed over: `rename` replaces nothing but an empty directory. */
+async function lift(entry: Entry, top: Top, through: Buffer): Promise<void> {
+  for (;;) {
+    const to = `${pathOf(top.directory)}/.lifted-${top.lifted++}`;
+    try {
+      return await rename(through, to);
+    } catch (error) {
+      const isTaken = ["EEXIST", "ENOTEMPTY", "ENOTDIR"].includes(codeOf(error) ?? "");
+      if (!isTaken) throw nameIn(error, "rename", entry.path);
+    }
+  }
+}
+
+/** The system's error names the path that we went through, which tells a reader nothing. */
+function nameIn(error: unknown, operation: string, path: string): Error {
+  const code = codeOf(error) ?? "EIO";
+  if (code === "EBUSY") return fileError("EBUSY", operation, path);
+  return new CodedError(code, `${code}: cannot ${operation} '${path}'`, { cause: error });
+}
+
+function pathOf(handle: FileHandle): string {
+  return `/proc/self/fd/${handle.fd}`;
+}

@@ -1,0 +1,45 @@
+import { constants } from "node:fs";
+import { type FileHandle, open, opendir } from "node:fs/promises";
+import { codeOf } from "../../../base/errors.ts";
+import { O_PATH, pathOf } from "../mounts/held-place.ts";
+
+const { O_DIRECTORY, O_NOFOLLOW } = constants;
+/** Names that are read before the files are looked at. */
+const BATCH = 256;
+
+/**
+ * From `root` again, name by name without following links: no descriptors are kept, however deep it is. Undefined for a
+ * directory that is not there any more, or is none.
+ */
+export async function openBelow(root: FileHandle, relative: string): Promise<FileHandle | undefined> {
+  let at = await open(`${pathOf(root)}/.`, O_PATH | O_DIRECTORY);
+  for (const name of relative.split("/").filter((part) => part !== "")) {
+    const above = at;
+    try {
+      at = await open(bytesOf(above, name), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    } catch (error) {
+      if (["ENOENT", "ENOTDIR", "ELOOP"].includes(codeOf(error) ?? "")) return undefined;
+      throw error;
+    } finally {
+      await above.close();
+    }
+  }
+  return at;
+}
+
+/** Not all names at once: a hundred thousand would hold everything else up. Byte by byte, as latin1. */
+export async function* readBatches(directory: FileHandle): AsyncGenerator<string[]> {
+  let names: string[] = [];
+  for await (const { name } of await opendir(pathOf(directory), { encoding: "latin1", bufferSize: BATCH })) {
+    names.push(name);
+    if (names.length < BATCH) continue;
+    yield names;
+    names = [];
+  }
+  yield names;
+}
+
+/** The path to a name in an open directory. Names are latin1: a container may use such as are no UTF-8. */
+export function bytesOf(directory: FileHandle, name: string): Buffer {
+  return Buffer.from(`${pathOf(directory)}/${name}`, "latin1");
+}

@@ -1,0 +1,65 @@
+import { constants } from "node:fs";
+import { release } from "node:os";
+import { type HeldPlace, named, openPlace, withPlace } from "./held-place.ts";
+import { type MountCalls, mountError } from "./mount-calls.ts";
+import { readMountId } from "./mount-id.ts";
+import { readMountTable } from "./mount-table.ts";
+
+const { O_DIRECTORY } = constants;
+
+/** A file system without a device; it is mounted over a directory unless one of its type is there. */
+export interface EmptyFileSystem {
+  readonly type: "tmpfs" | "hugetlbfs";
+  readonly options: readonly string[];
+}
+
+/** See `Mounts.mountMemory`; kubelet makes it readable for all as well. `sizeBytes` undefined: half of the memory. */
+export function describeMemory(sizeBytes: bigint | undefined): EmptyFileSystem {
+  const size = sizeBytes === undefined ? [] : [`size=${sizeBytes}`];
+  return { type: "tmpfs", options: [...size, ...(canForbidSwap() ? ["noswap"] : []), "mode=1777"] };
+}
+
+/** See `Mounts.mountHugepages`. */
+export function describeHugepages(size: { pageSizeBytes: bigint; sizeBytes: bigint | undefined }): EmptyFileSystem {
+  const limit = size.sizeBytes === undefined ? [] : [`size=${size.sizeBytes}`];
+  return { type: "hugetlbfs", options: [`pagesize=${size.pageSizeBytes}`, ...limit, "mode=1777"] };
+}
+
+/** Mounts it over an existing directory, which is no link; the mount's source is its own type, as kubelet names it. */
+export async function mountEmpty(calls: MountCalls, path: string, { type, options }: EmptyFileSystem): Promise<void> {
+  const operation = `mount a ${type} at`;
+  await withPlace(path, operation, async (place) => {
+    const target = await openDirectory(place, operation);
+    try {
+      const [own, above] = [readMountId(target), readMountId(place.parent)];
+      if (own !== above && (await readTypeOf(own)) === type) return;
+      const source = type === "tmpfs" ? "tmpfs" : "nodev";
+      await calls.mount({ operation, path, source, target, type, flags: 0, data: options.join(",") });
+    } finally {
+      await target.close();
+    }
+  });
+}
+
+async function openDirectory(place: HeldPlace, operation: string) {
+  const { path } = place;
+  return await named({ operation, path }, async () => {
+    const directory = await openPlace(place, O_DIRECTORY);
+    if (directory) return directory;
+    const other = await openPlace(place);
+    const isLink = await other?.stat().then((status) => status.isSymbolicLink());
+    await other?.close();
+    throw mountError(other === undefined ? "ENOENT" : isLink ? "ELOOP" : "ENOTDIR", { operation, path });
+  });
+}
+
+/** From the table: to ask the file system itself could take forever. */
+async function readTypeOf(mountId: string): Promise<string | undefined> {
+  return (await readMountTable()).find(({ id }) => id === Number(mountId))?.type;
+}
+
+/** From Linux 6.4 (pkg/kubelet/util/swap): secrets of a pod then never reach a disk. */
+function canForbidSwap(): boolean {
+  const [major = 0, minor = 0] = release().split(".").map(Number);
+  return major > 6 || (major === 6 && minor >= 4);
+}

@@ -1,0 +1,164 @@
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { basename, posix } from "node:path";
+import { CodedError, codeOf } from "../../../base/errors.ts";
+import type { MountEntry } from "../../mounts-port.ts";
+import { type HeldPlace, O_PATH, openPlace, pathOf, readMountIdAt, withPlace } from "./held-place.ts";
+import { type MountCalls, MS_REC, MS_SLAVE, mountError } from "./mount-calls.ts";
+import { readMountId } from "./mount-id.ts";
+import { readMountTable } from "./mount-table.ts";
+import { planUnmount, type UnmountPlan } from "./plan-unmount.ts";
+import { processMountCalls } from "./process-mount-calls.ts";
+
+const { O_DIRECTORY, O_NOFOLLOW } = constants;
+/** Stacked over one path; more than anybody means. */
+const MAX_ROUNDS = 1_000;
+
+interface UnmountOptions {
+  readonly timeoutMs: number;
+  /** See `Mounts.unmount`. Default false. */
+  readonly isLocal?: boolean;
+}
+
+/** See `Mounts.unmount`. */
+export async function unmountTree(calls: MountCalls, path: string, options: UnmountOptions): Promise<void> {
+  try {
+    await withPlace(path, "unmount", async (place) => await unmountPlace(calls, place, options));
+  } catch (error) {
+    // Nothing is mounted below a directory that is not there.
+    if (codeOf(error) !== "ENOENT" && codeOf(error) !== "ENOTDIR") throw error;
+  }
+}
+
+/** All that is mounted over the place, and below it. */
+export async function unmountPlace(
+  calls: MountCalls,
+  place: HeldPlace,
+  { timeoutMs, isLocal = false }: UnmountOptions,
+): Promise<void> {
+  if ((await readMountIdAt(place)) === undefined) return;
+  let isOver = false;
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      isOver = true;
+      const why = `it did not end within ${timeoutMs} ms`;
+      reject(mountError("ETIMEDOUT", { operation: "unmount", path: place.path, why }));
+    }, timeoutMs);
+  });
+  try {
+    await Promise.race([unmountRounds({ calls, place, timeoutMs, isLocal, isOver: () => isOver }), tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface Unmount {
+  calls: MountCalls;
+  place: HeldPlace;
+  timeoutMs: number;
+  isLocal: boolean;
+  isOver: () => boolean;
+}
+
+/** Each takes away what is on top of the stack, with what is below it. */
+async function unmountRounds(unmount: Unmount): Promise<void> {
+  const { place, isOver } = unmount;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const id = await readMountIdAt(place);
+    if (id === undefined || isOver()) return;
+    if (unmount.isLocal && (await goesAtOnce(unmount))) continue;
+    await unmountTop(unmount, planUnmount(await readMountTable(), Number(id)));
+  }
+  throw mountError("EBUSY", { operation: "unmount", path: place.path, why: "something is mounted again and again" });
+}
+
+/** False where it is used, or holds other mounts. */
+async function goesAtOnce({ calls, place, timeoutMs }: Unmount): Promise<boolean> {
+  const { parent, name, path } = place;
+  try {
+    await calls.unmount({ parent, name, path, timeoutMs });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EBUSY") return false;
+    throw error;
+  }
+}
+
+async function unmountTop({ calls, place, timeoutMs, isOver }: Unmount, plan: UnmountPlan): Promise<void> {
+  const { path } = place;
+  if (plan.below.length > 0) {
+    const top = await openPlace(place, O_DIRECTORY);
+    if (top === undefined) return;
+    try {
+      if (plan.isShownElsewhere) {
+        const what = { operation: "detach from its peers", path };
+        await calls.mount({ ...what, source: "", target: top, type: "", flags: MS_SLAVE | MS_REC, data: "" });
+      }
+      for (const entry of plan.below) {
+        if (isOver()) return;
+        await unmountBelow({ calls, top, timeoutMs }, entry, posix.relative(plan.path, entry.path));
+      }
+    } finally {
+      await top.close();
+    }
+  }
+  if (isOver()) return;
+  const chosen = callsFor(calls, plan.type);
+  await chosen.unmount({ parent: place.parent, name: place.name, path, timeoutMs });
+}
+
+/**
+ * A container may exchange directories for links there: each name is opened in the directory before it without following
+ * a link, and it is unmounted only if it is still the mount that the table named. Else the next round looks again.
+ */
+async function unmountBelow(
+  { calls, top, timeoutMs }: { calls: MountCalls; top: FileHandle; timeoutMs: number },
+  entry: MountEntry,
+  relative: string,
+): Promise<void> {
+  const parent = await openStrictly(top, posix.dirname(relative), entry.path);
+  try {
+    const name = basename(relative);
+    const shown = await openPlace({ through: `${pathOf(parent)}/${name}` });
+    if (shown === undefined) return;
+    try {
+      if (Number(readMountId(shown)) !== entry.id) return;
+    } finally {
+      await shown.close();
+    }
+    const chosen = callsFor(calls, entry.type);
+    await chosen.unmount({ parent, name, path: entry.path, timeoutMs });
+  } finally {
+    await parent.close();
+  }
+}
+
+async function openStrictly(top: FileHandle, relative: string, path: string): Promise<FileHandle> {
+  let at = await open(`${pathOf(top)}/.`, O_PATH | O_DIRECTORY);
+  for (const name of relative.split("/").filter((part) => part !== "" && part !== ".")) {
+    const above = at;
+    try {
+      at = await open(`${pathOf(above)}/${name}`, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    } catch (error) {
+      const code = codeOf(error) ?? "EIO";
+      throw new CodedError(code, `${code}: cannot unmount '${path}': cannot open '${name}'`, { cause: error });
+    } finally {
+      await above.close();
+    }
+  }
+  return at;
+}
+
+/** What is of this machine alone: unmounting it waits for nobody. */
+const LOCAL_TYPES: ReadonlySet<string> = new Set(
+  (
+    "bpf btrfs cgroup cgroup2 configfs debugfs devpts devtmpfs erofs exfat ext2 ext3 ext4 f2fs hugetlbfs iso9660 mqueue " +
+    "overlay proc pstore ramfs rootfs securityfs squashfs sysfs tmpfs tracefs vfat xfs zfs"
+  ).split(" "),
+);
+
+/** A file system of another machine, or of a process, may never answer: then a process hangs and not one of our threads. */
+function callsFor(calls: MountCalls, type: string): MountCalls {
+  return LOCAL_TYPES.has(type) ? calls : processMountCalls;
+}

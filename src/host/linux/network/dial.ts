@@ -1,0 +1,52 @@
+import type { ClientRequest } from "node:http";
+import { isIP } from "node:net";
+import { codeOf, messageOf } from "../../../base/errors.ts";
+
+/** What Go's net package says where Node.js gives a code. */
+const CONNECT_WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connect: connection refused",
+  EHOSTUNREACH: "connect: no route to host",
+  ENETUNREACH: "connect: network is unreachable",
+  EADDRNOTAVAIL: "connect: cannot assign requested address",
+  ETIMEDOUT: "i/o timeout",
+};
+
+/** Why a connection failed, in the words that Go's programs have for it. */
+export function describeDialError(error: unknown, { host, port }: { host: string; port: number }): string {
+  const code = codeOf(error) ?? "";
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return `dial tcp: ${describeLookupError(error, host)}`;
+  const address = isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
+  // A name of several addresses that all failed: the first one's failure stands for them.
+  const [first] = error instanceof AggregateError ? error.errors : [];
+  const words = CONNECT_WORDS[code] ?? CONNECT_WORDS[codeOf(first) ?? ""];
+  if (words !== undefined) return `dial tcp ${address}: ${words}`;
+  if (code === "ECONNRESET" || code === "EPIPE")
+    return messageOf(error) === "socket hang up" ? "EOF" : resetWords(address);
+  return messageOf(error);
+}
+
+/** Why a name has no address, in the same words. */
+export function describeLookupError(error: unknown, host: string): string {
+  return `lookup ${host}: ${codeOf(error) === "EAI_AGAIN" ? "server misbehaving" : "no such host"}`;
+}
+
+const resetWords = (address: string) => `read tcp ${address}: connection reset by peer`;
+
+/** As long as an API server tries to connect. */
+const CONNECT_TIMEOUT_MS = 30_000;
+
+/** Breaks a call whose connection does not stand in time, TLS included; an answer may take as long as it takes. */
+export function limitConnecting(request: ClientRequest): void {
+  const timer = setTimeout(() => {
+    request.destroy(Object.assign(new Error("i/o timeout"), { code: "ETIMEDOUT" }));
+  }, CONNECT_TIMEOUT_MS);
+  const stop = () => clearTimeout(timer);
+  request.once("close", stop);
+  request.once("socket", (socket) => socket.once("encrypted" in socket ? "secureConnect" : "connect", stop));
+}
+
+/** Whom a URL leads to. */
+export function addressOf({ protocol, hostname, port }: URL): { host: string; port: number } {
+  const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+  return { host, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) };
+}

@@ -1,0 +1,149 @@
+import { isApiError } from "../../../api/api-error.ts";
+import { isAbort, sleep, throwIfAborted } from "../../../base/abort.ts";
+import { type Clock, MINUTE, SECOND } from "../../../base/clock.ts";
+import { messageOf } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import { jitter, type Random } from "../../../base/random.ts";
+import type { Files } from "../../../host/port.ts";
+import { type KubeClient, KubeUnreachableError } from "../../../kube/port.ts";
+import { type KeyedCertificate, readCertificate } from "../../../pki/read-certificate.ts";
+import { CertificateError } from "./certificate-error.ts";
+import { type CertificateStore, createCertificateStore } from "./certificate-store.ts";
+import { type BootstrapConnection, isClientKubeconfigValid, writeClientKubeconfig } from "./client-kubeconfig.ts";
+import { readPair } from "./pem-pair.ts";
+import { ensurePendingRequest, type PendingRequest, removePendingRequest } from "./pending-request.ts";
+import { requestCertificate } from "./request-certificate.ts";
+
+export interface BootstrapDeps {
+  /** With the credentials of the bootstrap kubeconfig. */
+  readonly client: Pick<KubeClient, "create" | "get" | "list" | "watch">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly files: Files;
+}
+
+export interface BootstrapOptions {
+  readonly nodeName: string;
+  readonly certDirectory: string;
+  /** Absolute. */
+  readonly kubeconfigPath: string;
+  /** Of the bootstrap kubeconfig, as `readKubeconfig` reads it. */
+  readonly bootstrapConnection: BootstrapConnection;
+}
+
+/** `kept`: the kubeconfig is valid as it is; `issued`: it was written, and points to a new certificate. */
+export type BootstrapOutcome = "kept" | "issued";
+
+/** Then the request is looked for again, and made again where it is gone. */
+const WAIT_MS = 15 * MINUTE;
+const RETRY_MS = SECOND;
+const MAX_RETRY_MS = 30 * SECOND;
+/** Each leaves a request behind in the cluster. */
+const MAX_ANEW_MS = 5 * MINUTE;
+
+/**
+ * TLS bootstrap (pkg/kubelet/certificate/bootstrap): gets the node's first client certificate with the credentials of the
+ * bootstrap kubeconfig, waits for as long as its approval takes, and writes the kubeconfig that uses it. A run that dies
+ * anywhere is taken up by the next: the key and its request are on disk before the request is made, and stay there until
+ * the kubeconfig is.
+ *
+ * Goes on for as long as the API server cannot be reached. Rejects with a CertificateError `denied`, `failed` or
+ * `refused`, for an operator to act on; the next run finds the same request.
+ */
+export async function bootstrapClientCertificate(
+  deps: BootstrapDeps,
+  options: BootstrapOptions,
+  signal: AbortSignal,
+): Promise<BootstrapOutcome> {
+  const { clock, log, files } = deps;
+  const { certDirectory, kubeconfigPath: path, bootstrapConnection: connection } = options;
+  if (await isClientKubeconfigValid(deps, { path, now: clock.now() })) {
+    log.info("Kubeconfig exists and is valid, skipping bootstrap", { path });
+    // An earlier run may have died with this left to do.
+    await removePendingRequest(deps, options);
+    return "kept";
+  }
+  log.info("Using bootstrap kubeconfig to generate TLS client cert, key and kubeconfig file");
+  const store = createCertificateStore({ files, clock }, { directory: certDirectory, pairName: "kubelet-client" });
+  await obtain(deps, { options, store, signal });
+  await writeClientKubeconfig(deps, { path, pairPath: store.currentPath, connection });
+  // The last: as long as it is there, the bootstrap is not over.
+  await removePendingRequest(deps, options);
+  log.info("The node has its client certificate", { path });
+  return "issued";
+}
+
+interface Attempt {
+  readonly options: BootstrapOptions;
+  readonly store: CertificateStore;
+  readonly signal: AbortSignal;
+}
+
+/** Returns when the store has the certificate of the pending request. */
+async function obtain(deps: BootstrapDeps, { options, store, signal }: Attempt): Promise<void> {
+  for (let delayMs = RETRY_MS; ; ) {
+    const pending = await ensurePendingRequest(deps, options);
+    if (await isStored(store, pending, deps.clock.now())) return;
+    try {
+      const pair = await ask(deps, pending, signal);
+      if (pair !== undefined) {
+        await store.write(pair);
+        return;
+      }
+      delayMs = RETRY_MS;
+    } catch (error) {
+      throwIfAborted(signal);
+      const step = classify(error);
+      if (step === "give-up") throw error;
+      deps.log.warn("The client certificate could not be requested, will be tried again", { error: messageOf(error) });
+      if (step === "begin-anew") await removePendingRequest(deps, options);
+      delayMs = Math.min(2 * delayMs, step === "begin-anew" ? MAX_ANEW_MS : MAX_RETRY_MS);
+    }
+    await sleep(deps.clock, jitter(deps.random, delayMs, 0.2), signal);
+  }
+}
+
+/** An earlier run stored it and died: the server need not be asked again, by a token that may have expired since. */
+async function isStored(store: CertificateStore, { keyPem }: PendingRequest, now: number): Promise<boolean> {
+  const pair = await store.read();
+  return pair !== undefined && pair.keyPem === keyPem && readCertificate(pair.certificatePem).notAfter > now;
+}
+
+/** Undefined when there is no answer yet. */
+async function ask(
+  deps: BootstrapDeps,
+  pending: PendingRequest,
+  signal: AbortSignal,
+): Promise<KeyedCertificate | undefined> {
+  const { name: csr } = pending;
+  const answer = await requestCertificate(deps, pending, { waitMs: WAIT_MS, signal });
+  switch (answer.kind) {
+    case "issued": {
+      const pair = readPair(answer.certificatePem, pending.keyPem);
+      if (pair !== undefined && readCertificate(pair.certificatePem).notAfter > deps.clock.now()) return pair;
+      throw new CertificateError(
+        "incompatible",
+        `the certificate issued for csr "${csr}" is not for our key, or expired`,
+      );
+    }
+    case "denied":
+    case "failed": {
+      const advice = `delete csr "${csr}" to have it requested anew`;
+      throw new CertificateError(answer.kind, `${answer.message}; ${advice}`);
+    }
+    case "gone":
+      deps.log.info("The certificate signing request was deleted, it is made again", { csr });
+      return undefined;
+    case "timed-out":
+      deps.log.warn("The certificate signing request is neither approved nor denied yet", { csr });
+      return undefined;
+  }
+}
+
+function classify(error: unknown): "give-up" | "begin-anew" | "try-again" {
+  if (isAbort(error)) return "give-up";
+  if (error instanceof CertificateError) return error.code === "incompatible" ? "begin-anew" : "give-up";
+  // Of files and of our own making nothing gets better by waiting.
+  return error instanceof KubeUnreachableError || isApiError(error) ? "try-again" : "give-up";
+}

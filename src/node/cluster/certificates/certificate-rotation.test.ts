@@ -1,0 +1,355 @@
+import { describe, expect, it } from "vitest";
+import { createMetrics } from "../../../base/metrics.ts";
+import { KubeUnreachableError } from "../../../kube/port.ts";
+import { createCertificateAuthority } from "../../../pki/issue-certificate.ts";
+import { type CertificateFacts, readCertificate } from "../../../pki/read-certificate.ts";
+import { createRigHost, settled, until } from "./__fixtures__/certificate-rig.ts";
+import { createFakeRequestsApi } from "./__fixtures__/fake-requests-api.ts";
+import { type CurrentCertificate, createCertificateRotation } from "./certificate-rotation.ts";
+import { formatPair } from "./pem-pair.ts";
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Short, so that the clock has few minutes to tick through. */
+const LIFE = 10 * HOUR;
+const LIFE_DAYS = LIFE / DAY;
+const DIRECTORY = "/var/lib/kubelet/pki";
+const away = async () => {
+  throw new KubeUnreachableError("unreachable", "connect ECONNREFUSED");
+};
+
+async function createRig() {
+  const rig = createRigHost();
+  const { host, log } = rig;
+  const api = await createFakeRequestsApi(host.clock);
+  const metrics = createMetrics();
+  const asked: { addresses: string[] | undefined } = { addresses: ["10.0.0.1"] };
+  const told: CertificateFacts[] = [];
+  let starts = 0;
+  const start = (pairName: "kubelet-server" | "kubelet-client" = "kubelet-server") => {
+    const measured = starts++ === 0 ? metrics : undefined;
+    const rotation = createCertificateRotation(
+      { client: api.client, clock: host.clock, random: host.random, log, files: host.files, metrics: measured },
+      {
+        signerName: "kubernetes.io/kubelet-serving",
+        usages: ["digital signature", "server auth"],
+        subject: () => {
+          const { addresses } = asked;
+          const subject = { commonName: "system:node:node-1", organizations: ["system:nodes"] };
+          return addresses && { ...subject, dnsNames: ["node-1"], ipAddresses: [...addresses] };
+        },
+        pairName,
+        certDirectory: DIRECTORY,
+      },
+    );
+    rotation.subscribe(({ certificatePem }) => told.push(readCertificate(certificatePem)));
+    const stopping = new AbortController();
+    const run = rotation.run(stopping.signal);
+    return {
+      rotation,
+      async stop() {
+        stopping.abort();
+        await settled(host, run);
+        return { timers: host.clock.pendingTimers, watches: api.watching() };
+      },
+    };
+  };
+  return {
+    ...rig,
+    api,
+    metrics,
+    asked,
+    told,
+    start,
+    /** Waits for as many requests in all, and for the watch of the last. */
+    async requested(count: number): Promise<string> {
+      await until(host, () => api.stored.size === count && api.watching() === 1, `request ${count}`);
+      return api.names().at(-1) ?? "";
+    },
+    issued: async (count: number) => await until(host, () => told.length === count, `certificate ${count}`),
+    metric: async (name: string) => new RegExp(`^${name} (.*)$`, "m").exec(await metrics.render())?.[1] ?? "none",
+  };
+}
+
+type Rig = Awaited<ReturnType<typeof createRig>>;
+
+/** A rig that has its first certificate. */
+async function createIssued() {
+  const rig = await createRig();
+  rig.api.hooks.created = (name) => rig.api.approveAndSign(name, LIFE_DAYS);
+  const started = rig.start();
+  await rig.issued(1);
+  return { ...rig, ...started };
+}
+
+/** Lets time pass, a minute at a time, until something is asked for; returns after how many minutes. */
+async function minutesUntilAsked({ host, api, logged }: Pick<Rig, "host" | "api" | "logged">): Promise<number> {
+  const before = api.stored.size;
+  const rotations = () => logged.filter((line) => line.startsWith("Rotating certificates")).length;
+  const begun = rotations();
+  for (let minutes = 1; minutes * MINUTE <= LIFE; minutes++) {
+    await host.clock.advance(MINUTE);
+    if (rotations() === begun) continue;
+    // A new key takes real time, in which the clock must stand still; a request follows it.
+    await until(host, () => api.stored.size > before, "a request");
+    return minutes;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+describe("a node without a certificate", () => {
+  it("asks for one at once, and has it when it is issued", async () => {
+    const { api, start, requested, issued, host } = await createRig();
+    const { rotation, stop } = start();
+    const name = await requested(1);
+    expect(name).toMatch(/^csr-[a-z0-9]{5}$/);
+    expect(rotation.current()).toBeUndefined();
+    await api.approveAndSign(name, LIFE_DAYS);
+    await issued(1);
+    const current: CurrentCertificate | undefined = rotation.current();
+    expect(current?.notAfter).toBe(host.clock.now() + LIFE);
+    expect(readCertificate(current?.certificatePem ?? "")).toMatchObject({
+      commonName: "system:node:node-1",
+      dnsNames: ["node-1"],
+      ipAddresses: ["10.0.0.1"],
+    });
+    expect(await stop()).toEqual({ timers: 0, watches: 0 });
+  });
+
+  it("asks for none as long as it does not know its addresses", async () => {
+    const { api, asked, start, host, requested } = await createRig();
+    asked.addresses = undefined;
+    const { rotation, stop } = start();
+    await host.clock.advance(HOUR);
+    expect(api.calls()).toEqual([]);
+    asked.addresses = ["10.0.0.1"];
+    rotation.reconsider();
+    await requested(1);
+    expect(await stop()).toEqual({ timers: 0, watches: 0 });
+  });
+
+  it("that has one on disk takes that and asks for nothing", async () => {
+    const first = await createIssued();
+    await first.stop();
+    first.api.calls();
+    const { rotation, stop } = first.start("kubelet-server");
+    await first.issued(2);
+    await first.host.clock.advance(HOUR);
+    expect(first.api.calls()).toEqual([]);
+    expect(rotation.current()?.notAfter).toBe(first.told[0]?.notAfter);
+    await stop();
+  });
+
+  it("that has a torn one on disk asks for another", async () => {
+    const rig = await createRig();
+    rig.host.files.put(`${DIRECTORY}/kubelet-server-old.pem`, "torn");
+    await rig.host.files.link(`${DIRECTORY}/kubelet-server-old.pem`, `${DIRECTORY}/kubelet-server-current.pem`);
+    rig.api.hooks.created = (name) => rig.api.approveAndSign(name, LIFE_DAYS);
+    const { stop } = rig.start();
+    await rig.issued(1);
+    await stop();
+  });
+});
+
+describe("a certificate", () => {
+  it("is renewed between 70 and 90 % of its life, with a new key", async () => {
+    const rig = await createIssued();
+    const before = rig.rotation.current();
+    const minutes = await minutesUntilAsked(rig);
+    expect((minutes * MINUTE) / LIFE).toBeGreaterThanOrEqual(0.7);
+    expect((minutes * MINUTE) / LIFE).toBeLessThanOrEqual(0.91);
+    await rig.issued(2);
+    expect(rig.rotation.current()?.keyPem).not.toBe(before?.keyPem);
+    expect(await rig.metric("kubelet_certificate_manager_server_rotation_seconds_count")).toBe("1");
+    expect(await rig.stop()).toEqual({ timers: 0, watches: 0 });
+  });
+
+  it("stays in use while the next is not there, until it has expired", async () => {
+    const rig = await createIssued();
+    const { keyPem, notAfter } = rig.rotation.current() ?? { keyPem: "", notAfter: 0 };
+    rig.api.hooks.before = away;
+    await rig.host.clock.advance(0.95 * LIFE);
+    for (let turn = 0; turn < 50; turn++) await rig.host.clock.settle();
+    expect(rig.rotation.current()?.keyPem).toBe(keyPem);
+    rig.host.clock.jumpWallClock(notAfter - rig.host.clock.now());
+    expect(rig.rotation.current()).toBeUndefined();
+    rig.api.hooks.before = async () => {};
+    await rig.host.clock.advance(2 * MINUTE);
+    await rig.issued(2);
+    expect(rig.rotation.current()?.keyPem).not.toBe(keyPem);
+    await rig.stop();
+  });
+
+  it("is renewed within a minute when the wall clock jumps past its time", async () => {
+    const rig = await createIssued();
+    await rig.host.clock.advance(HOUR);
+    rig.host.clock.jumpWallClock(0.85 * LIFE);
+    await rig.host.clock.advance(MINUTE);
+    await rig.issued(2);
+    await rig.stop();
+  });
+
+  it("is not renewed because the wall clock jumps back", async () => {
+    const rig = await createIssued();
+    rig.host.clock.jumpWallClock(-50 * DAY);
+    await rig.host.clock.advance(0.95 * LIFE);
+    expect(rig.told).toHaveLength(1);
+    await rig.stop();
+  });
+});
+
+describe("a subject that changes", () => {
+  it("is asked for anew within a minute, at once when it is said", async () => {
+    const rig = await createIssued();
+    await rig.host.clock.advance(2 * SECOND);
+    rig.asked.addresses = ["10.0.0.2"];
+    rig.rotation.reconsider();
+    await rig.issued(2);
+    expect(rig.told.at(-1)?.ipAddresses).toEqual(["10.0.0.2"]);
+    rig.asked.addresses = ["10.0.0.2", "10.0.0.3"];
+    await rig.host.clock.advance(MINUTE);
+    await rig.issued(3);
+    expect(rig.told.at(-1)?.ipAddresses).toEqual(["10.0.0.2", "10.0.0.3"]);
+    await rig.stop();
+  });
+
+  it("to less needs no other certificate", async () => {
+    const rig = await createIssued();
+    rig.asked.addresses = [];
+    await rig.host.clock.advance(HOUR);
+    expect(rig.told).toHaveLength(1);
+    await rig.stop();
+  });
+
+  it("while its request waits gives that up for a new one", async () => {
+    const rig = await createRig();
+    const { rotation, stop } = rig.start();
+    await rig.requested(1);
+    rig.asked.addresses = ["10.0.0.9"];
+    rotation.reconsider();
+    await rig.host.clock.advance(2 * SECOND);
+    const name = await rig.requested(2);
+    await rig.api.approveAndSign(name, LIFE_DAYS);
+    await rig.issued(1);
+    expect(rig.told[0]?.ipAddresses).toEqual(["10.0.0.9"]);
+    expect(await stop()).toEqual({ timers: 0, watches: 0 });
+  });
+
+  it("and that the signer leaves out is asked for once, not for ever", async () => {
+    const rig = await createRig();
+    const { stop } = rig.start();
+    const name = await rig.requested(1);
+    rig.api.approve(name);
+    await rig.api.signWithoutNames(name, LIFE_DAYS);
+    await rig.issued(1);
+    await rig.host.clock.advance(HOUR);
+    expect(rig.api.stored.size).toBe(1);
+    expect(rig.logged.filter((line) => line.includes("issued without"))).toHaveLength(1);
+    await stop();
+  });
+});
+
+describe("a request", () => {
+  it("that nobody answers is waited for again and again, and not made anew", async () => {
+    const rig = await createRig();
+    const { stop } = rig.start();
+    const name = await rig.requested(1);
+    const waits = () => rig.logged.filter((line) => line.includes("neither approved nor denied")).length;
+    for (let second = 0; waits() < 6 || rig.api.watching() === 0; second++) {
+      expect(second).toBeLessThan(7 * 15 * 60);
+      await rig.host.clock.advance(SECOND);
+      // Reading the request that is found takes real time.
+      if (rig.api.watching() === 0) for (let turn = 0; turn < 20; turn++) await rig.host.clock.settle();
+    }
+    await rig.api.approveAndSign(name, LIFE_DAYS);
+    await rig.issued(1);
+    expect(rig.api.names()).toEqual([name]);
+    await stop();
+  });
+
+  it("whose making was answered by silence is found, not made twice", async () => {
+    const rig = await createRig();
+    rig.api.hooks.after = async (verb) => {
+      if (verb !== "create") return;
+      rig.api.hooks.after = async () => {};
+      await away();
+    };
+    const { stop } = rig.start();
+    await until(rig.host, () => rig.logged.some((line) => line.includes("could not be renewed")));
+    await rig.host.clock.advance(3 * SECOND);
+    await rig.requested(1);
+    await stop();
+  });
+
+  it("that is denied is made again after minutes, and later each time", async () => {
+    const rig = await createRig();
+    rig.api.hooks.created = async (name) => rig.api.deny(name);
+    const { stop } = rig.start();
+    const failures = () => rig.logged.filter((line) => line.includes("could not be renewed")).length;
+    await until(rig.host, () => failures() === 1);
+    await rig.host.clock.advance(4 * MINUTE);
+    expect(rig.api.stored.size).toBe(1);
+    await rig.host.clock.advance(2 * MINUTE);
+    await until(rig.host, () => failures() === 2);
+    await rig.host.clock.advance(9 * MINUTE);
+    expect(rig.api.stored.size).toBe(2);
+    expect(await rig.metric("kubelet_server_expiration_renew_errors")).toBe("2");
+    await stop();
+  });
+
+  it("is tried every half a minute at most while the server is away, with one key", async () => {
+    const rig = await createRig();
+    rig.api.hooks.before = away;
+    const { stop } = rig.start();
+    await until(rig.host, () => rig.api.calls().length > 0);
+    await rig.host.clock.advance(HOUR);
+    const calls = rig.api.calls();
+    expect(calls.length).toBeGreaterThan(90);
+    expect(calls.length).toBeLessThan(125);
+    expect(new Set(calls).size).toBe(1);
+    await stop();
+  });
+
+  it("whose certificate cannot be written is found again when it can", async () => {
+    const rig = await createRig();
+    rig.api.hooks.created = (name) => rig.api.approveAndSign(name, LIFE_DAYS);
+    const restore = rig.host.files.intercept(({ operation }) => {
+      if (operation === "writeAtomically") throw new Error("ENOSPC");
+    });
+    const { stop, rotation } = rig.start();
+    await until(rig.host, () => rig.logged.some((line) => line.includes("ENOSPC")));
+    expect(rotation.current()).toBeUndefined();
+    restore();
+    await rig.host.clock.advance(3 * SECOND);
+    await rig.issued(1);
+    expect(rig.api.stored.size).toBe(1);
+    await stop();
+  });
+});
+
+describe("the time that is left", () => {
+  it("is a metric, infinite where there is no certificate", async () => {
+    const rig = await createRig();
+    const { stop } = rig.start("kubelet-client");
+    const name = await rig.requested(1);
+    const ttl = "kubelet_certificate_manager_client_ttl_seconds";
+    expect(await rig.metric(ttl)).toBe("+Inf");
+    await rig.api.approveAndSign(name, LIFE_DAYS);
+    await rig.issued(1);
+    await rig.host.clock.advance(HOUR);
+    expect(Number(await rig.metric(ttl))).toBeCloseTo((LIFE - HOUR) / SECOND, -3);
+    await stop();
+  });
+});
+
+it("no key is ever logged", async () => {
+  const rig = await createIssued();
+  await minutesUntilAsked(rig);
+  await rig.issued(2);
+  await rig.stop();
+  expect(rig.leaks()).toEqual([]);
+  const authority = await createCertificateAuthority({ commonName: "x", days: 1, now: 0 });
+  expect(rig.leaks(formatPair(rig.rotation.current() ?? authority))).not.toEqual([]);
+});

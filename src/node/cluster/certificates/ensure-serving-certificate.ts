@@ -1,0 +1,77 @@
+import { isIP } from "node:net";
+import { posix } from "node:path";
+import type { Clock } from "../../../base/clock.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Files } from "../../../host/port.ts";
+import { createCertificateAuthority, issueCertificate } from "../../../pki/issue-certificate.ts";
+import { type KeyedCertificate, readCertificate } from "../../../pki/read-certificate.ts";
+import { ensureDirectory, readText } from "./certificate-store.ts";
+import { readPair } from "./pem-pair.ts";
+
+export interface ServingCertificateDeps {
+  readonly files: Pick<Files, "read" | "stat" | "makeDirectory" | "writeAtomically">;
+  readonly clock: Pick<Clock, "now">;
+  readonly log: Log;
+}
+
+export interface ServingCertificateOptions {
+  readonly certDirectory: string;
+  /** A name or an address. */
+  readonly hostName: string;
+}
+
+const DAY_MS = 86_400_000;
+const LIFETIME_DAYS = 365;
+/** A client whose clock is a little behind accepts a fresh certificate. */
+const BACKDATE_MS = 3_600_000;
+/** `node-1@1767225600`, the common name that upstream's generator gives. */
+const OWN_NAME = /@\d+$/;
+
+/**
+ * The certificate that the node serves its own API with where the configuration names none and none is requested from the
+ * cluster: `kubelet.crt` and `kubelet.key`, signed by an authority that is forgotten at once (`InitializeTLS` in
+ * cmd/kubelet/app/server.go). A pair that is there is used, whoever made it; one of this kind that expired is made anew.
+ */
+export async function ensureServingCertificate(
+  { files, clock, log }: ServingCertificateDeps,
+  { certDirectory, hostName }: ServingCertificateOptions,
+): Promise<KeyedCertificate> {
+  const [certificatePath, keyPath] = [
+    posix.join(certDirectory, "kubelet.crt"),
+    posix.join(certDirectory, "kubelet.key"),
+  ];
+  const [certificateText = "", keyText = ""] = [await readText(files, certificatePath), await readText(files, keyPath)];
+  const found = readPair(certificateText, keyText);
+  if (found !== undefined && !isOwnAndExpired(found, clock.now())) return found;
+  const made = await makeSelfSigned(hostName, clock.now());
+  await ensureDirectory(files, certDirectory);
+  // A crash between the two leaves halves that do not belong together, and the next start makes both anew.
+  await files.writeAtomically(keyPath, made.keyPem, 0o600);
+  await files.writeAtomically(certificatePath, made.certificatePem, 0o644);
+  log.info("Using self-signed cert", { certFile: certificatePath, keyFile: keyPath });
+  return made;
+}
+
+function isOwnAndExpired({ certificatePem }: KeyedCertificate, now: number): boolean {
+  const { commonName, notAfter } = readCertificate(certificatePem);
+  return notAfter <= now && OWN_NAME.test(commonName);
+}
+
+async function makeSelfSigned(hostName: string, now: number): Promise<KeyedCertificate> {
+  const suffix = Math.floor(now / 1000);
+  const notBefore = now - BACKDATE_MS;
+  const authority = await createCertificateAuthority({
+    commonName: `${hostName}-ca@${suffix}`,
+    days: LIFETIME_DAYS,
+    now: notBefore,
+  });
+  const { certificatePem, keyPem } = await issueCertificate({
+    commonName: `${hostName}@${suffix}`,
+    ...(isIP(hostName) === 0 ? { dnsNames: [hostName] } : { ipAddresses: [hostName] }),
+    usages: ["server"],
+    authority,
+    notBefore,
+    notAfter: notBefore + LIFETIME_DAYS * DAY_MS,
+  });
+  return { certificatePem: certificatePem + authority.certificatePem, keyPem };
+}

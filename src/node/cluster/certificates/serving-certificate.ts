@@ -1,0 +1,101 @@
+import { aborted } from "../../../base/abort.ts";
+import { CodedError } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Files } from "../../../host/port.ts";
+import type { KeyedCertificate } from "../../../pki/read-certificate.ts";
+import type { CertificateRotation } from "./certificate-rotation.ts";
+import { readText } from "./certificate-store.ts";
+import { type FollowDeps, followFiles } from "./follow-files.ts";
+import { readPair } from "./pem-pair.ts";
+
+/** What the node's server shows who connects. */
+export interface ServingCertificate {
+  /** Undefined while there is none: nobody can connect then. */
+  current(): KeyedCertificate | undefined;
+  /** Called after each change. */
+  subscribe(listener: () => void): () => void;
+  /** Keeps it up to date until the signal fires. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Paths of a certificate, with those between it and its authority, and of its private key. */
+export interface PairFiles {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+}
+
+/** One that stays as it is. */
+export function createFixedCertificate(pair: KeyedCertificate): ServingCertificate {
+  return { current: () => pair, subscribe: () => () => undefined, run: aborted };
+}
+
+/** `tlsCertFile` and `tlsPrivateKeyFile`. Rejects with a CodedError `serving-certificate` where they are no pair. */
+export async function readPairFiles(
+  files: Pick<Files, "read">,
+  { certificateFile, keyFile }: PairFiles,
+): Promise<KeyedCertificate> {
+  const [certificate, key] = [await readText(files, certificateFile), await readText(files, keyFile)];
+  const missing = certificate === undefined ? certificateFile : key === undefined ? keyFile : undefined;
+  const pair = readPair(certificate ?? "", key ?? "");
+  if (pair !== undefined) return pair;
+  const why =
+    missing === undefined
+      ? `${certificateFile} and ${keyFile} are not a certificate and its private key`
+      : `open ${missing}: no such file or directory`;
+  throw new CodedError("serving-certificate", `failed to load certificate: ${why} (tlsCertFile, tlsPrivateKeyFile)`);
+}
+
+/**
+ * The pair of two files, read anew when they change (`ReloadKubeletServerCertificateFile`). What is no pair then, as half
+ * of a new one is, is not used; the pair from before goes on. `first` is what was read at the start.
+ */
+export function createFollowedCertificate(
+  deps: FollowDeps & { readonly files: Pick<Files, "read" | "watch"> },
+  options: PairFiles & { readonly first: KeyedCertificate },
+): ServingCertificate {
+  const listeners = new Set<() => void>();
+  let held = options.first;
+  return {
+    current: () => held,
+    subscribe: (listener) => subscribeTo(listeners, listener),
+    run: async (signal) =>
+      await followFiles(
+        deps,
+        {
+          paths: [options.certificateFile, options.keyFile],
+          async look() {
+            const pair = await readPairFiles(deps.files, options);
+            if (pair.certificatePem === held.certificatePem && pair.keyPem === held.keyPem) return;
+            held = pair;
+            deps.log.info("Loaded the serving certificate anew", { certFile: options.certificateFile });
+            for (const listener of listeners) listener();
+          },
+        },
+        signal,
+      ),
+  };
+}
+
+/** `serverTLSBootstrap`: the one that the cluster signs; until there is one `fallback`, where files name any. */
+export function createRotatedCertificate(
+  rotation: Pick<CertificateRotation, "current" | "subscribe" | "run">,
+  { fallback, log }: { readonly fallback: KeyedCertificate | undefined; readonly log: Log },
+): ServingCertificate {
+  return {
+    current: () => rotation.current() ?? fallback,
+    subscribe: (listener) => rotation.subscribe(() => listener()),
+    async run(signal) {
+      if (fallback === undefined) {
+        log.info("The serving certificate is requested from the cluster, and somebody has to approve it", {
+          signerName: "kubernetes.io/kubelet-serving",
+        });
+      }
+      await rotation.run(signal);
+    },
+  };
+}
+
+function subscribeTo(listeners: Set<() => void>, listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

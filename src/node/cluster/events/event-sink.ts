@@ -1,0 +1,149 @@
+import type { Pod } from "../../../api/gen/types.ts";
+import { aborted, childController, isAbort, sleep } from "../../../base/abort.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Random } from "../../../base/random.ts";
+import type { Timeline } from "../../../base/timeline.ts";
+import type { KubeClient } from "../../../kube/port.ts";
+import { createEventCorrelator } from "./correlate-events.ts";
+import { createEventQueue } from "./event-queue.ts";
+import { eventMessage, isEventWorthy } from "./event-worthy.ts";
+import { createEventMaker, type EventFacts, type NodeEvent, referToNode, referToPod } from "./make-event.ts";
+import { fieldsOf, sendEvent } from "./send-event.ts";
+import { createTokenBucket } from "./token-bucket.ts";
+
+/** Tells the API server what happens on the node, as core/v1 events in kubelet's words. */
+export interface EventSink {
+  /** Sends what is recorded, until the signal fires. What is recorded before it runs waits for it. Once only. */
+  run(signal: AbortSignal): Promise<void>;
+  /** An event about the node itself: `NodeReady`, `Starting`, `Rebooted`, … */
+  recordNode(facts: EventFacts): void;
+  /**
+   * Resolves when all that was recorded has been sent or given up, and in any case after `timeoutMs`; at once when the
+   * sink does not run. For the shutdown, before the signal of `run` fires. Never rejects.
+   */
+  flush(timeoutMs: number): Promise<void>;
+  /** Events that were lost because the queue was full. */
+  readonly dropped: number;
+}
+
+export interface EventSinkDeps {
+  /** Best one of its own: events must not use up what the status of pods may send. */
+  readonly client: Pick<KubeClient, "create" | "patch">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly timeline: Pick<Timeline, "subscribe">;
+  /** The pod by the UID that the node runs it under; a static pod itself or its mirror. Undefined when it is gone. */
+  apiPodOf(uid: string): Pod | undefined;
+}
+
+export interface EventSinkOptions {
+  readonly nodeName: string;
+  /** `eventRecordQPS`: calls a second in the long run. 0 is no limit. */
+  readonly qps: number;
+  /** `eventBurst`: calls at once. */
+  readonly burst: number;
+}
+
+/** As client-go's broadcaster. */
+const MAX_QUEUED_EVENTS = 1_000;
+
+export function createEventSink(deps: EventSinkDeps, options: EventSinkOptions): EventSink {
+  const { clock, log } = deps;
+  const makeEvent = createEventMaker(deps, options.nodeName);
+  const correlator = createEventCorrelator();
+  const queue = createEventQueue(MAX_QUEUED_EVENTS);
+  const sendDeps = { ...deps, throttle: createThrottle(clock, options) };
+  /** Ends the sleep of who sends. */
+  let wake = () => {};
+  /** Called when there is nothing left to send. */
+  const idleWaits = new Set<() => void>();
+  let isRunning = false;
+  let isSending = false;
+  let dropped = 0;
+  let isFull = false;
+
+  const accept = (made: NodeEvent) => {
+    log.debug("Event occurred", fieldsOf(made), 3);
+    const correlated = correlator.correlate(made, clock.monotonic());
+    if (correlated === undefined) return;
+    if (queue.offer(correlated)) {
+      isFull = false;
+      wake();
+      return;
+    }
+    dropped++;
+    // Said once for each time that it fills up: what is lost is lost in thousands.
+    if (!isFull) log.error("Unable to record event: too many queued events, dropped event", fieldsOf(made));
+    isFull = true;
+  };
+  const unsubscribe = deps.timeline.subscribe((record) => {
+    if (!isEventWorthy(record)) return;
+    const { pod, type, reason, container, annotations } = record;
+    const facts = { type, reason, message: eventMessage(record), annotations };
+    accept(makeEvent(referToPod(pod, deps.apiPodOf(pod.uid), container), facts));
+  });
+
+  const sendAll = async (signal: AbortSignal) => {
+    for (let next = queue.take(); next !== undefined; next = queue.take()) {
+      isSending = true;
+      try {
+        await sendEvent(sendDeps, next, signal);
+      } finally {
+        isSending = false;
+      }
+    }
+    for (const resolve of idleWaits) resolve();
+  };
+  const sleepUntilOffered = async (signal: AbortSignal) => {
+    if (queue.size > 0) return;
+    const { controller, release } = childController(signal);
+    wake = () => controller.abort();
+    await aborted(controller.signal);
+    release();
+  };
+
+  return {
+    async run(signal) {
+      isRunning = true;
+      try {
+        while (!signal.aborted) {
+          await sendAll(signal);
+          await sleepUntilOffered(signal);
+        }
+      } catch (error) {
+        if (!isAbort(error)) throw error;
+      } finally {
+        isRunning = false;
+        unsubscribe();
+        for (const resolve of idleWaits) resolve();
+        if (queue.size > 0) log.info("Events were not sent before the end", { count: queue.size });
+      }
+    },
+    recordNode: (facts) => accept(makeEvent(referToNode(options.nodeName), facts)),
+    async flush(timeoutMs) {
+      if (!isRunning || (queue.size === 0 && !isSending)) return;
+      let resolveIdle = () => {};
+      const timer = clock.setTimer(timeoutMs, () => resolveIdle());
+      await new Promise<void>((resolve) => {
+        resolveIdle = resolve;
+        idleWaits.add(resolve);
+      });
+      idleWaits.delete(resolveIdle);
+      timer.cancel();
+    },
+    get dropped() {
+      return dropped;
+    },
+  };
+}
+
+function createThrottle(clock: Clock, { qps, burst }: EventSinkOptions): (signal: AbortSignal) => Promise<void> {
+  if (qps <= 0) return async () => {};
+  const bucket = createTokenBucket({ perSecond: qps, burst: Math.max(1, burst) }, clock.monotonic());
+  return async (signal) => {
+    const delayMs = bucket.reserve(clock.monotonic());
+    if (delayMs > 0) await sleep(clock, delayMs, signal);
+  };
+}

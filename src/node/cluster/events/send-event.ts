@@ -1,0 +1,105 @@
+import { type ApiError, type ApiErrorReason, isApiError } from "../../../api/api-error.ts";
+import { EVENTS } from "../../../api/kube-resource.ts";
+import { isAbort, sleep } from "../../../base/abort.ts";
+import { type Clock, SECOND } from "../../../base/clock.ts";
+import { messageOf } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Random } from "../../../base/random.ts";
+import type { KubeClient } from "../../../kube/port.ts";
+import type { CorrelatedEvent } from "./correlate-events.ts";
+import type { NodeEvent } from "./make-event.ts";
+
+/** What the sending of events needs. */
+export interface SendDeps {
+  readonly client: Pick<KubeClient, "create" | "patch">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Resolves when the next call may be made. */
+  throttle(signal: AbortSignal): Promise<void>;
+}
+
+const MAX_TRIES = 12;
+const RETRY_MS = 10 * SECOND;
+const MAX_RETRY_MS = 60 * SECOND;
+const CALL_TIMEOUT_MS = 30 * SECOND;
+/** The server says no for now; upstream gives these up as well, and loses what happens during a restart of it. */
+const PASSING: readonly ApiErrorReason[] = ["TooManyRequests", "ServiceUnavailable", "Timeout"];
+
+/**
+ * Writes one event, and holds all others until it is written or given up (client-go/tools/record/event.go,
+ * `recordToSink`): a server that cannot be asked is asked 12 times, one that refuses only once. Rejects with nothing but
+ * an abort.
+ */
+export async function sendEvent(deps: SendDeps, correlated: CorrelatedEvent, signal: AbortSignal): Promise<void> {
+  const { clock, random, log } = deps;
+  const fields = fieldsOf(correlated.event);
+  for (let tries = 1; ; tries++) {
+    try {
+      await write(deps, correlated, { signal, isRetry: tries > 1 });
+      return;
+    } catch (error) {
+      if (signal.aborted || isAbort(error)) throw error;
+      if (isApiError(error) && !PASSING.includes(error.reason)) {
+        logRefusal(log, error, fields);
+        return;
+      }
+      if (tries >= MAX_TRIES) {
+        log.error("Unable to write event (retry limit exceeded!)", { ...fields, error: messageOf(error) });
+        return;
+      }
+      log.warn("Unable to write event (may retry after sleeping)", { ...fields, error: messageOf(error) });
+      // The first wait differs from node to node, so that they do not all come back at once.
+      const delayMs = tries === 1 ? RETRY_MS * random.next() : RETRY_MS;
+      await sleep(clock, Math.max(delayMs, retryAfterMs(error)), signal);
+    }
+  }
+}
+
+async function write(
+  deps: SendDeps,
+  { event, isRepeated }: CorrelatedEvent,
+  { signal, isRetry }: { signal: AbortSignal; isRetry: boolean },
+): Promise<void> {
+  const options = { signal, timeoutMs: CALL_TIMEOUT_MS };
+  if (isRepeated) {
+    const { count, lastTimestamp, message } = event;
+    const body = { count, lastTimestamp, message };
+    await deps.throttle(signal);
+    try {
+      await deps.client.patch(EVENTS, event.metadata, { type: "strategic", body }, options);
+      return;
+    } catch (error) {
+      // The server keeps events for an hour; what is repeated later begins anew there, with its count.
+      if (!isApiError(error, "NotFound")) throw error;
+    }
+  }
+  await deps.throttle(signal);
+  try {
+    await deps.client.create(EVENTS, event, options);
+  } catch (error) {
+    // The answer to an earlier try was lost, not the event.
+    if (!(isRetry && isApiError(error, "AlreadyExists"))) throw error;
+  }
+}
+
+function retryAfterMs(error: unknown): number {
+  const seconds = isApiError(error) ? (error.details.retryAfterSeconds ?? 0) : 0;
+  return Math.min(MAX_RETRY_MS, seconds * SECOND);
+}
+
+/** A namespace that goes takes no more events, and nobody needs to know. */
+function logRefusal(log: Log, error: ApiError, fields: Readonly<Record<string, unknown>>): void {
+  const isUsual =
+    error.reason === "AlreadyExists" || error.details.causes?.some(({ reason }) => reason === "NamespaceTerminating");
+  const message = "Server rejected event (will not retry!)";
+  if (isUsual === true) log.debug(message, { ...fields, error: error.message }, 5);
+  else log.warn(message, { ...fields, error: error.message });
+}
+
+/** How logs name an event. */
+export function fieldsOf({ metadata, involvedObject, type, reason, message }: NodeEvent): Record<string, unknown> {
+  const { kind, namespace, name, fieldPath } = involvedObject;
+  const object = namespace === undefined ? name : `${namespace}/${name}`;
+  return { event: metadata.name, kind, object, ...(fieldPath !== undefined && { fieldPath }), type, reason, message };
+}

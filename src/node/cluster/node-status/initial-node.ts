@@ -1,0 +1,85 @@
+import type { Node, NodeStatus, Taint } from "../../../api/gen/types.ts";
+import { computeProvidedNodeIp } from "./node-addresses.ts";
+
+/** What the configuration says of the node object that is made where none exists. */
+export interface InitialNodeOptions {
+  readonly nodeName: string;
+  /** `--node-labels`; they win over what the node says of itself. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+  /** False: cordoned from the beginning. */
+  readonly isSchedulable: boolean;
+  /** Empty for none. */
+  readonly providerId: string;
+  /** A cloud controller finishes the node before pods may come. */
+  readonly isCloudExternal: boolean;
+  readonly nodeIps: readonly string[];
+  /** The attach-detach controller attaches volumes, and not the node. */
+  readonly controllerAttachDetach: boolean;
+}
+
+/** Tells the attach-detach controller that it is to work for this node. */
+export const CONTROLLER_ATTACH_DETACH_ANNOTATION = "volumes.kubernetes.io/controller-managed-attach-detach";
+/** The addresses of `--node-ip`, for a cloud controller to choose by. */
+export const PROVIDED_NODE_IP_ANNOTATION = "alpha.kubernetes.io/provided-node-ip";
+
+const CLOUD_TAINT: Taint = {
+  key: "node.cloudprovider.kubernetes.io/uninitialized",
+  value: "true",
+  effect: "NoSchedule",
+};
+const UNSCHEDULABLE_TAINT: Taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
+
+/**
+ * The node as it registers itself (upstream: pkg/kubelet/kubelet_node_status.go, initialNode). The taint `not-ready` is not
+ * the node's to set: admission adds it. Nor are pod ranges, which the cluster assigns.
+ */
+export function computeInitialNode(
+  facts: { readonly architecture: string; readonly status: NodeStatus },
+  options: InitialNodeOptions,
+): Node {
+  const annotations = computeAnnotations(options);
+  const taints = computeTaints(options);
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: {
+      name: options.nodeName,
+      labels: {
+        "kubernetes.io/hostname": options.nodeName,
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": facts.architecture,
+        // The node life-cycle controller would add these two, a moment later and only where there is one.
+        "beta.kubernetes.io/os": "linux",
+        "beta.kubernetes.io/arch": facts.architecture,
+        ...options.labels,
+      },
+      ...(Object.keys(annotations).length > 0 && { annotations }),
+    },
+    spec: {
+      ...(options.providerId !== "" && { providerID: options.providerId }),
+      ...(!options.isSchedulable && { unschedulable: true }),
+      ...(taints.length > 0 && { taints }),
+    },
+    status: facts.status,
+  };
+}
+
+function computeAnnotations(options: InitialNodeOptions): Record<string, string> {
+  const nodeIp = computeProvidedNodeIp(options.nodeIps, options.isCloudExternal);
+  return {
+    ...(options.controllerAttachDetach && { [CONTROLLER_ATTACH_DETACH_ANNOTATION]: "true" }),
+    ...(nodeIp !== undefined && { [PROVIDED_NODE_IP_ANNOTATION]: nodeIp }),
+  };
+}
+
+/** A cordoned node is tainted as it is made: the scheduler must not be faster than the controller (upstream #63897). */
+function computeTaints({ taints, isSchedulable, isCloudExternal }: InitialNodeOptions): Taint[] {
+  const { key, effect } = UNSCHEDULABLE_TAINT;
+  const isTainted = taints.some((taint) => taint.key === key && taint.effect === effect);
+  return [
+    ...taints,
+    ...(isSchedulable || isTainted ? [] : [UNSCHEDULABLE_TAINT]),
+    ...(isCloudExternal ? [CLOUD_TAINT] : []),
+  ];
+}

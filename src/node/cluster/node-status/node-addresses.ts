@@ -1,0 +1,85 @@
+import { isIP } from "node:net";
+import type { NodeAddress } from "../../../api/gen/types.ts";
+
+export interface NodeAddressesInput {
+  readonly nodeName: string;
+  /** As `--node-ip` gives them. `0.0.0.0` and `::` stand for "one of that family". */
+  readonly nodeIps: readonly string[];
+  /** A cloud controller tells the addresses. */
+  readonly isCloudExternal: boolean;
+  /** Of the interface with the default route. */
+  readonly machineAddresses: readonly string[];
+  /** Of all interfaces: an address that was configured must be one of them. */
+  readonly interfaceAddresses: readonly string[];
+  readonly previous: readonly NodeAddress[];
+}
+
+/** `addresses` is what is to be told now; `problem` says why it is not what was asked for. */
+export interface NodeAddressesVerdict {
+  readonly addresses: readonly NodeAddress[];
+  readonly problem: string | undefined;
+}
+
+/**
+ * The node's addresses, from the configuration or the machine and nowhere else: name services are not asked, since what
+ * they say of the node's name is often 127.0.1.1 (upstream: pkg/kubelet/nodestatus/setters.go, NodeAddress).
+ */
+export function computeNodeAddresses(input: NodeAddressesInput): NodeAddressesVerdict {
+  const { nodeName, isCloudExternal, previous } = input;
+  const given = input.nodeIps.map(canonical).filter((address) => !isUnspecified(address));
+  for (const [index, address] of given.entries()) {
+    const fault = findFault(address, input.interfaceAddresses);
+    const what = index === 0 ? "nodeIP" : "secondaryNodeIP";
+    if (fault !== undefined) return { addresses: previous, problem: `failed to validate ${what}: ${fault}` };
+  }
+  const hostname = { type: "Hostname", address: nodeName };
+  const tell = (...addresses: string[]): NodeAddressesVerdict => {
+    return {
+      addresses: [...addresses.map((address) => ({ type: "InternalIP", address })), hostname],
+      problem: undefined,
+    };
+  };
+  if (isCloudExternal && previous.length > 0) return { addresses: previous, problem: undefined };
+  if (given.length > 0) return tell(...given);
+  // The cloud controller knows better than a guess (upstream #120720).
+  if (isCloudExternal) return tell();
+  if (isIP(nodeName) !== 0) return tell(canonical(nodeName));
+  const found = chooseAddress(input);
+  if (found !== undefined) return tell(found);
+  const problem = `can't get ip address of node ${nodeName}. error: no default routes found in "/proc/net/route" or "/proc/net/ipv6_route"`;
+  return { addresses: previous, problem };
+}
+
+/** What the annotation `alpha.kubernetes.io/provided-node-ip` tells the cloud controller; undefined for no annotation. */
+export function computeProvidedNodeIp(nodeIps: readonly string[], isCloudExternal: boolean): string | undefined {
+  const given = nodeIps.map(canonical).filter((address) => !isUnspecified(address));
+  return isCloudExternal && given.length > 0 ? given.join(",") : undefined;
+}
+
+/** One address, of the wanted family where there is one: IPv4, unless `--node-ip=::` prefers the other. */
+function chooseAddress({ nodeIps, machineAddresses }: NodeAddressesInput): string | undefined {
+  const wanted = isIP(nodeIps[0] ?? "") === 6 ? 6 : 4;
+  return machineAddresses.find((address) => isIP(address) === wanted) ?? machineAddresses[0];
+}
+
+/** Undefined when nothing is wrong; else upstream's words. */
+function findFault(address: string, interfaceAddresses: readonly string[]): string | undefined {
+  if (isIP(address) === 0) return "nodeIP must be a valid IP address";
+  const [first = 0, second = 0] = address.includes(":") ? [] : address.split(".").map(Number);
+  if (first === 127 || address === "::1") return "nodeIP can't be loopback address";
+  if ((first >= 224 && first < 240) || /^ff/.test(address)) return "nodeIP can't be a multicast address";
+  if ((first === 169 && second === 254) || /^fe[89ab]/.test(address)) {
+    return "nodeIP can't be a link-local unicast address";
+  }
+  if (interfaceAddresses.map(canonical).includes(address)) return undefined;
+  return `node IP: "${address}" not found in the host's network interfaces`;
+}
+
+function isUnspecified(address: string): boolean {
+  return address === "0.0.0.0" || address === "::";
+}
+
+/** One text for each IPv6 address: lower case, the longest run of zeros left out. */
+function canonical(address: string): string {
+  return isIP(address) === 6 && !address.includes("%") ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
+}

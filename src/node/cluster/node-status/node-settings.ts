@@ -1,0 +1,45 @@
+import type { NodeAgentConfig } from "../../../config/node-agent-config.ts";
+import type { InitialNodeOptions } from "./initial-node.ts";
+import type { NodeStatusSettings } from "./node-status.ts";
+
+/** The configuration as the node's status needs it. */
+export function createNodeStatusSettings({
+  kubelet,
+  nodeName,
+  nodeIps,
+  cluster,
+  featureGates,
+}: NodeAgentConfig): NodeStatusSettings {
+  return {
+    nodeName,
+    nodeIps,
+    isCloudExternal: cluster?.cloudProvider === "external",
+    maxPods: kubelet.maxPods,
+    podsPerCore: kubelet.podsPerCore,
+    reservations: {
+      kubeReserved: kubelet.kubeReserved ?? {},
+      systemReserved: kubelet.systemReserved ?? {},
+      reservedSystemCpus: kubelet.reservedSystemCPUs,
+      evictionHard: kubelet.evictionHard ?? {},
+    },
+    kubeletPort: kubelet.enableServer === true ? kubelet.port : 0,
+    localStorageCapacityIsolation: kubelet.localStorageCapacityIsolation ?? true,
+    declaringGates: featureGates.NodeDeclaredFeatures ? featureGates : undefined,
+  };
+}
+
+/** The configuration as the node's registration needs it. */
+export function createInitialNodeOptions({ kubelet, nodeName, nodeIps, cluster }: NodeAgentConfig): InitialNodeOptions {
+  return {
+    nodeName,
+    labels: cluster?.nodeLabels ?? {},
+    taints: (kubelet.registerWithTaints ?? []).map(({ key, value, effect, timeAdded }) => {
+      return { key, ...(value !== "" && { value }), effect, ...(timeAdded !== undefined && { timeAdded }) };
+    }),
+    isSchedulable: cluster?.registerSchedulable ?? true,
+    providerId: kubelet.providerID,
+    isCloudExternal: cluster?.cloudProvider === "external",
+    nodeIps,
+    controllerAttachDetach: kubelet.enableControllerAttachDetach ?? true,
+  };
+}

@@ -1,0 +1,59 @@
+import type { ContainerImage } from "../../../api/gen/types.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Machine } from "../../../host/port.ts";
+import { type MachineFacts, readMachineFacts } from "./machine-facts.ts";
+import type { NodePressure } from "./node-conditions.ts";
+import type { NodeStatusInput, NodeStatusSettings, RuntimeFacts } from "./node-status.ts";
+
+/** Gathers what the node's status is computed from. */
+export interface NodeStatusReader {
+  read(): Promise<NodeStatusInput>;
+}
+
+export interface NodeStatusReaderDeps {
+  machine: Machine;
+  log: Log;
+  runtime(): RuntimeFacts;
+  images(): readonly ContainerImage[] | undefined;
+  /** Why pods cannot be run, in upstream's order: runtime and PLEG, network, storage, shutdown. */
+  errors(): readonly string[];
+  /** Default: none. */
+  pressure?(): NodePressure;
+  /** Default: not known. */
+  volumes?(): Promise<VolumesOfNode | undefined>;
+}
+
+/** What the status names of volumes; see there. */
+export type VolumesOfNode = Pick<NodeStatusInput, "volumesInUse" | "volumesAttached">;
+
+export interface NodeStatusReaderOptions {
+  readonly settings: NodeStatusSettings;
+  /** Its file system's size is the node's ephemeral storage. */
+  readonly rootDirectory: string;
+}
+
+const NO_PRESSURE: NodePressure = { memory: false, disk: false, pid: false };
+
+const NO_VOLUMES: VolumesOfNode = { volumesInUse: undefined, volumesAttached: undefined };
+
+/** What the machine is, is read once: a machine that grew needs a restart, as upstream. Its addresses are read anew. */
+export function createNodeStatusReader(deps: NodeStatusReaderDeps, options: NodeStatusReaderOptions): NodeStatusReader {
+  const { machine } = deps;
+  let facts: MachineFacts | undefined;
+  return {
+    async read() {
+      if (facts?.ephemeralStorageBytes === undefined) facts = await readMachineFacts(deps, options.rootDirectory);
+      return {
+        ...options.settings,
+        machine: facts,
+        machineAddresses: await machine.nodeAddresses(),
+        interfaceAddresses: machine.interfaceAddresses(),
+        runtime: deps.runtime(),
+        images: deps.images(),
+        errors: deps.errors(),
+        pressure: deps.pressure?.() ?? NO_PRESSURE,
+        ...((await deps.volumes?.()) ?? NO_VOLUMES),
+      };
+    },
+  };
+}

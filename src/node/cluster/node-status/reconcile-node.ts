@@ -1,0 +1,81 @@
+import type { Node, NodeStatus } from "../../../api/gen/types.ts";
+import { CONTROLLER_ATTACH_DETACH_ANNOTATION } from "./initial-node.ts";
+import { isExtendedResource, isHugepagesResource } from "./node-resources.ts";
+
+/** Labels that follow the node at each start. Others that it was registered with are an administrator's from then on. */
+const DEFAULT_LABELS: readonly string[] = [
+  "kubernetes.io/hostname",
+  "topology.kubernetes.io/zone",
+  "topology.kubernetes.io/region",
+  "failure-domain.beta.kubernetes.io/zone",
+  "failure-domain.beta.kubernetes.io/region",
+  "node.kubernetes.io/instance-type",
+  "beta.kubernetes.io/instance-type",
+  "kubernetes.io/os",
+  "kubernetes.io/arch",
+];
+
+/**
+ * The node that exists, as it should be now that the node agent starts anew: default labels, the annotation about
+ * attaching volumes, extended resources at none until who provides them says so again, huge pages as the kernel has them.
+ * Everything else is the heartbeat's or not the node's to change (upstream: tryRegisterWithAPIServer).
+ */
+export function reconcileExistingNode(
+  initial: Node,
+  existing: Node,
+  { resetExtendedResources }: { readonly resetExtendedResources: boolean },
+): Node {
+  const { labels, annotations } = existing.metadata ?? {};
+  const status = resetExtendedResources ? withoutExtendedResources(existing.status) : { ...existing.status };
+  return {
+    ...existing,
+    metadata: {
+      ...existing.metadata,
+      labels: reconcileLabels(initial.metadata?.labels ?? {}, labels ?? {}),
+      annotations: reconcileAnnotation(initial.metadata?.annotations ?? {}, annotations ?? {}),
+    },
+    status: reconcileHugepages(initial.status ?? {}, status),
+  };
+}
+
+function reconcileLabels(
+  initial: Readonly<Record<string, string>>,
+  existing: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const labels = new Map(Object.entries(existing));
+  for (const name of DEFAULT_LABELS) {
+    const value = initial[name];
+    if (value === "") labels.delete(name);
+    else if (value !== undefined) labels.set(name, value);
+  }
+  return Object.fromEntries(labels);
+}
+
+function reconcileAnnotation(
+  initial: Readonly<Record<string, string>>,
+  existing: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const { [CONTROLLER_ATTACH_DETACH_ANNOTATION]: _, ...others } = existing;
+  const value = initial[CONTROLLER_ATTACH_DETACH_ANNOTATION];
+  return value === undefined ? others : { ...others, [CONTROLLER_ATTACH_DETACH_ANNOTATION]: value };
+}
+
+function withoutExtendedResources(status: NodeStatus = {}): NodeStatus {
+  const extended = Object.keys(status.capacity ?? {}).filter(isExtendedResource);
+  const none = Object.fromEntries(extended.map((name) => [name, "0"]));
+  return { ...status, capacity: { ...status.capacity, ...none }, allocatable: { ...status.allocatable, ...none } };
+}
+
+/** A size of huge pages that the kernel no longer has goes from the node: the heartbeat never removes a resource. */
+function reconcileHugepages(initial: NodeStatus, existing: NodeStatus): NodeStatus {
+  const replace = (from: Readonly<Record<string, string>> = {}, into: Readonly<Record<string, string>> = {}) => {
+    const others = Object.entries(into).filter(([name]) => !isHugepagesResource(name));
+    const hugepages = Object.entries(from).filter(([name]) => isHugepagesResource(name));
+    return Object.fromEntries([...others, ...hugepages]);
+  };
+  return {
+    ...existing,
+    capacity: replace(initial.capacity, existing.capacity),
+    allocatable: replace(initial.allocatable, existing.allocatable),
+  };
+}

@@ -1,0 +1,61 @@
+import type { ObjectMeta } from "../../../api/gen/types.ts";
+import type { KubeResource } from "../../../api/kube-resource.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { CodedError } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Random } from "../../../base/random.ts";
+import type { KubeClient, ObjectName } from "../../../kube/port.ts";
+
+/** Objects of one kind that registered pods name: what a strategy of reading them is. */
+export interface ReferencedObjects<T> {
+  /** Rejects with an ObjectRefError, an ApiError, a KubeUnreachableError or AbortedError. */
+  get(name: ObjectName, signal: AbortSignal): Promise<T>;
+  /** The pod names the object. Once more for the same pod only says anew how. */
+  add(name: ObjectName, reference: ObjectReference): void;
+  /** The pod names it no longer. */
+  remove(name: ObjectName, podUid: string): void;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface ObjectReference {
+  readonly podUid: string;
+  /** By a volume, so that its changes matter for as long as the pod runs. */
+  readonly isMounted: boolean;
+}
+
+/** The kinds that pods read. */
+export interface Referable {
+  readonly immutable?: boolean;
+  readonly metadata?: ObjectMeta;
+}
+
+export interface ReferencedObjectsDeps<T> {
+  readonly client: Pick<KubeClient, "get" | "list" | "watch">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly resource: KubeResource<T>;
+  /** Called when what some pod was told of the object is true no longer. */
+  onChange(name: ObjectName, podUids: readonly string[]): void;
+}
+
+/**
+ * `not-registered`: no registered pod names the object. `not-synced`: the server has not given it in time; the message
+ * says why.
+ */
+export class ObjectRefError extends CodedError<"not-registered" | "not-synced"> {
+  override readonly name = "ObjectRefError";
+}
+
+/** In upstream's words. */
+export function notRegisteredError({ namespace, name }: ObjectName): ObjectRefError {
+  return new ObjectRefError(
+    "not-registered",
+    `object ${JSON.stringify(namespace)}/${JSON.stringify(name)} not registered`,
+  );
+}
+
+/** Neither namespaces nor names hold a slash. */
+export function keyOfObject({ namespace, name }: ObjectName): string {
+  return `${namespace}/${name}`;
+}

@@ -1,0 +1,295 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { notFoundError } from "../../../api/api-error.ts";
+import type { TokenRequest } from "../../../api/gen/types.ts";
+import { AbortedError, untilAborted } from "../../../base/abort.ts";
+import { formatTime } from "../../../base/clock.ts";
+import { messageOf } from "../../../base/errors.ts";
+import { type Log, silentLog } from "../../../base/log.ts";
+import { createFakeClock, type FakeClock } from "../../../host/fake/fake-clock.ts";
+import { type ChildResource, type KubeClient, KubeUnreachableError } from "../../../kube/port.ts";
+import {
+  createServiceAccountTokens,
+  type ServiceAccountTokenRequest,
+  type ServiceAccountTokens,
+} from "./service-account-tokens.ts";
+
+const HOUR = 3_600_000;
+const request = (fields: Partial<ServiceAccountTokenRequest> = {}): ServiceAccountTokenRequest => ({
+  namespace: "default",
+  serviceAccount: "builder",
+  audiences: [],
+  expirationSeconds: 3_600,
+  pod: { name: "web", uid: "uid-web" },
+  ...fields,
+});
+
+let clock: FakeClock;
+let tokens: ServiceAccountTokens;
+let asked: Array<{ path: string; child: ChildResource<unknown> }>;
+let failure: Error | undefined;
+/** What the server says of the token number n; default is what was asked for. */
+let answer: (issued: number, expirationSeconds: number) => TokenRequest;
+let gate: Promise<void>;
+let logged: string[];
+
+const client: Pick<KubeClient, "createBeneath"> = {
+  async createBeneath(parent, { namespace, name }, child) {
+    asked.push({ path: `${parent.plural}/${namespace}/${name}/${child.subresource}`, child });
+    const issued = asked.length;
+    await untilAborted(gate, child.signal ?? new AbortController().signal);
+    if (failure !== undefined) throw failure;
+    return child.resource.read(answer(issued, secondsOf(child.body)));
+  },
+};
+const secondsOf = (body: unknown) => {
+  const { spec } = Object(body);
+  return Number(spec.expirationSeconds);
+};
+const log: Log = { ...silentLog, warn: (message, fields) => void logged.push(`${message} ${JSON.stringify(fields)}`) };
+
+beforeEach(() => {
+  clock = createFakeClock();
+  asked = [];
+  logged = [];
+  failure = undefined;
+  gate = Promise.resolve();
+  answer = (issued, expirationSeconds) => ({
+    spec: { expirationSeconds },
+    status: {
+      token: `secret-token-${issued}`,
+      expirationTimestamp: formatTime(clock.now() + expirationSeconds * 1_000),
+    },
+  });
+  tokens = createServiceAccountTokens({ client, clock, random: { next: () => 0.5 }, log });
+});
+
+const signal = new AbortController().signal;
+/** The number of the token, or the message of the rejection. */
+const get = async (fields: Partial<ServiceAccountTokenRequest> = {}) =>
+  tokens.get(request(fields), signal).then(({ token }) => Number(token.replace("secret-token-", "")), messageOf);
+
+describe("service account tokens", () => {
+  it("are bound to the pod and for the audiences that are asked for", async () => {
+    const { token, expiresAt } = await tokens.get(request({ audiences: ["vault"] }), signal);
+    expect({ token, expiresAt }).toEqual({ token: "secret-token-1", expiresAt: clock.now() + HOUR });
+    expect(asked[0]?.path).toBe("serviceaccounts/default/builder/token");
+    expect(asked[0]?.child.body).toEqual({
+      apiVersion: "authentication.k8s.io/v1",
+      kind: "TokenRequest",
+      spec: {
+        audiences: ["vault"],
+        expirationSeconds: 3_600,
+        boundObjectRef: { apiVersion: "v1", kind: "Pod", name: "web", uid: "uid-web" },
+      },
+    });
+  });
+
+  it("are kept for who asks for the very same", async () => {
+    expect([await get(), await get()]).toEqual([1, 1]);
+  });
+
+  it.each<[string, Partial<ServiceAccountTokenRequest>]>([
+    ["namespace", { namespace: "other" }],
+    ["service account", { serviceAccount: "other" }],
+    ["audience", { audiences: ["other"] }],
+    ["life", { expirationSeconds: 7_200 }],
+    ["pod", { pod: { name: "web", uid: "other" } }],
+  ])("are others for another %s", async (_what, fields) => {
+    expect([await get(), await get(fields), await get()]).toEqual([1, 2, 1]);
+  });
+
+  it("do not mix up audiences that read alike when joined", async () => {
+    expect([await get({ audiences: ["a", "b"] }), await get({ audiences: ["a,b"] })]).toEqual([1, 2]);
+  });
+
+  it.each<[string, number, number]>([
+    ["80 % of an hour", 3_600, 0.8 * HOUR],
+    ["80 % of ten minutes", 600, 0.8 * 600_000],
+    ["a day of a year", 365 * 24 * 3_600, 24 * HOUR],
+  ])("are asked for anew after %s, a little earlier by chance", async (_what, expirationSeconds, expected) => {
+    const dueAfter = expected - 5_000;
+    expect((await tokens.get(request({ expirationSeconds }), signal)).refreshAfterMs).toBe(dueAfter);
+    await clock.advance(dueAfter - 1);
+    expect(await get({ expirationSeconds })).toBe(1);
+    await clock.advance(1);
+    expect(await get({ expirationSeconds })).toBe(2);
+    expect(await get({ expirationSeconds })).toBe(2);
+  });
+
+  it("live as long as the server says", async () => {
+    answer = (issued) => ({
+      spec: { expirationSeconds: 600 },
+      status: { token: `secret-token-${issued}`, expirationTimestamp: formatTime(clock.now() + 600_000) },
+    });
+    expect((await tokens.get(request(), signal)).refreshAfterMs).toBe(475_000);
+  });
+
+  it.each<[string, number]>([
+    ["went back behind when they were given", -60_000],
+    ["jumped past when they are due", 0.8 * HOUR],
+  ])("are asked for anew when the wall clock %s", async (_what, jump) => {
+    await get();
+    clock.jumpWallClock(jump);
+    expect(await get()).toBe(2);
+  });
+
+  it("are due by their age although the wall clock goes back all the time", async () => {
+    await get();
+    await clock.advance(0.8 * HOUR);
+    clock.jumpWallClock(-0.8 * HOUR + 1_000);
+    expect(await get()).toBe(2);
+  });
+
+  it("are not asked for all the time where the server's clock is ahead", async () => {
+    answer = (issued, expirationSeconds) => ({
+      spec: { expirationSeconds },
+      status: { token: `secret-token-${issued}`, expirationTimestamp: formatTime(clock.now() + 2 * HOUR) },
+    });
+    expect([await get(), await get()]).toEqual([1, 1]);
+  });
+
+  it("are asked for once by those who ask together", async () => {
+    expect(await Promise.all([get(), get(), get()])).toEqual([1, 1, 1]);
+    expect(asked).toHaveLength(1);
+  });
+
+  it("are not waited for by one who is told to end", async () => {
+    gate = new Promise(() => undefined);
+    const impatient = new AbortController();
+    const answered = tokens.get(request(), impatient.signal);
+    impatient.abort();
+    await expect(answered).rejects.toThrow(AbortedError);
+    expect(asked[0]?.child.signal?.aborted).toBe(true);
+  });
+});
+
+describe("service account tokens while the server is away", () => {
+  const unreachable = () => new KubeUnreachableError("unreachable", "connect ECONNREFUSED");
+
+  it("are given for as long as they are valid", async () => {
+    await get();
+    failure = unreachable();
+    await clock.advance(0.9 * HOUR);
+    expect(await get()).toBe(1);
+    expect(logged).toHaveLength(1);
+    expect(logged[0]).not.toContain("secret-token");
+    await clock.advance(0.1 * HOUR);
+    expect(await get()).toBe(
+      'token "builder"/"default"/[]/3600/{"name":"web","uid":"uid-web"} expired and refresh failed: connect ECONNREFUSED',
+    );
+  });
+
+  it("are not asked for again within ten seconds, and then without long waits", async () => {
+    await get();
+    failure = unreachable();
+    await clock.advance(0.9 * HOUR);
+    expect([await get(), await get()]).toEqual([1, 1]);
+    expect(asked).toHaveLength(2);
+    expect(asked[1]?.child.timeoutMs).toBe(3_000);
+    failure = undefined;
+    await clock.advance(10_000);
+    expect(await get()).toBe(3);
+  });
+
+  it.each<[string, () => void, string]>([
+    ["it is away", () => (failure = unreachable()), "failed to fetch token: connect ECONNREFUSED"],
+    [
+      "it knows no such account",
+      () => (failure = notFoundError({ group: "", resource: "serviceaccounts" }, "builder")),
+      'failed to fetch token: serviceaccounts "builder" not found',
+    ],
+    [
+      "its answer is broken",
+      () => (failure = new SyntaxError('Unexpected end in "secret-token')),
+      "failed to fetch token: the answer is not valid JSON",
+    ],
+    [
+      "its answer holds none",
+      () => {
+        answer = () => ({ status: {} });
+      },
+      "failed to fetch token: the answer holds no token",
+    ],
+  ])("are missed where there was none and %s", async (_what, happen, message) => {
+    happen();
+    expect(await get()).toBe(message);
+    expect(await get()).toBe(message);
+    expect(asked).toHaveLength(2);
+  });
+});
+
+describe("service account tokens of a pod that is gone", () => {
+  it("are forgotten, and those of others are not", async () => {
+    await get();
+    await get({ pod: { name: "other", uid: "uid-other" } });
+    tokens.forgetPod("uid-web");
+    expect(await get({ pod: { name: "other", uid: "uid-other" } })).toBe(2);
+    expect(await get()).toBe(3);
+  });
+
+  it("are not kept when they come late", async () => {
+    const late = get();
+    tokens.forgetPod("uid-web");
+    expect(await late).toBe(1);
+    expect(await get()).toBe(2);
+  });
+});
+
+describe("the number of tokens", () => {
+  it("is bounded: the one that was asked for first goes", async () => {
+    const podOf = (index: number) => ({ pod: { name: "p", uid: `uid-${index}` } });
+    for (let index = 0; index <= 4_096; index++) await get(podOf(index));
+    expect(await get(podOf(1))).toBe(2);
+    expect(await get(podOf(0))).toBe(4_098);
+  });
+});
+
+describe("the time for the next token", () => {
+  let due: string[];
+  let stop: () => Promise<void>;
+
+  beforeEach(() => {
+    due = [];
+    const controller = new AbortController();
+    tokens.subscribe((podUid) => void due.push(podUid));
+    const running = tokens.run(controller.signal);
+    stop = async () => {
+      controller.abort();
+      await running;
+      expect(clock.pendingTimers).toBe(0);
+    };
+  });
+
+  it("is told to the pod by itself, once, whatever else wakes it", async () => {
+    await get();
+    await clock.advance(0.8 * HOUR - 5_001);
+    expect(due).toEqual([]);
+    await clock.advance(1);
+    expect(due).toEqual(["uid-web"]);
+    expect(await get()).toBe(2);
+    await clock.advance(0.8 * HOUR - 5_000);
+    expect(due).toEqual(["uid-web", "uid-web"]);
+    await stop();
+  });
+
+  it("is told again every minute while the server gives none", async () => {
+    await get();
+    await clock.advance(0.8 * HOUR);
+    failure = new KubeUnreachableError("unreachable", "connect ECONNREFUSED");
+    for (let attempt = 0; attempt < 3; attempt++) {
+      expect(await get()).toBe(1);
+      due = [];
+      await clock.advance(60_000);
+      expect(due).toEqual(["uid-web"]);
+    }
+    await stop();
+  });
+
+  it("does not come for a pod that is gone", async () => {
+    await get();
+    tokens.forgetPod("uid-web");
+    await clock.advance(HOUR);
+    expect(due).toEqual([]);
+    await stop();
+  });
+});

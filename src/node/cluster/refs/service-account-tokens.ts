@@ -1,0 +1,240 @@
+import { createHash } from "node:crypto";
+import type { TokenRequest } from "../../../api/gen/types.ts";
+import { SERVICE_ACCOUNTS, TOKEN_REQUESTS } from "../../../api/kube-resource.ts";
+import { isAbort } from "../../../base/abort.ts";
+import { type Clock, MINUTE, parseTime, SECOND } from "../../../base/clock.ts";
+import { CodedError } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Random } from "../../../base/random.ts";
+import { createSharedCalls } from "../../../base/shared-calls.ts";
+import { describeKubeFailure } from "../../../kube/outage-log.ts";
+import type { KubeClient } from "../../../kube/port.ts";
+import { createAlarms } from "./alarms.ts";
+
+/** Tokens by which containers prove to be of a service account, each bound to its pod. */
+export interface ServiceAccountTokens {
+  /**
+   * A token that is valid now: the last one, or a new one when that is due (see `refreshAfterMs`). While the server gives
+   * no new one, the last for as long as it is valid. Otherwise rejects with a TokenError, or AbortedError.
+   */
+  get(request: ServiceAccountTokenRequest, signal: AbortSignal): Promise<ServiceAccountToken>;
+  /** The pod is gone: so are its tokens. */
+  forgetPod(podUid: string): void;
+  /** Pods whose tokens are held. */
+  podUids(): readonly string[];
+  /**
+   * The listener is called with the pod when it is time for its next token, which somebody has to ask for. It must not
+   * throw. Returns how to stop that.
+   */
+  subscribe(listener: (podUid: string) => void): () => void;
+  /** Looks at the clock until the signal fires. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface ServiceAccountTokenRequest {
+  readonly namespace: string;
+  readonly serviceAccount: string;
+  /** Another account of that name gets no token. Default: any. */
+  readonly serviceAccountUid?: string | undefined;
+  /** Empty: the API server's own. */
+  readonly audiences: readonly string[];
+  readonly expirationSeconds: number;
+  /** Whose end is the token's end. */
+  readonly pod: { readonly name: string; readonly uid: string };
+}
+
+export interface ServiceAccountToken {
+  readonly token: string;
+  /** Milliseconds since the epoch, by the server's clock. */
+  readonly expiresAt: number;
+  /** When to ask for the next: milliseconds from when this one was given. */
+  readonly refreshAfterMs: number;
+}
+
+export interface ServiceAccountTokensDeps {
+  readonly client: Pick<KubeClient, "createBeneath">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** `not-fetched`: there was none, and the server gave none. `expired`: the last is valid no longer, and so on. */
+class TokenError extends CodedError<"not-fetched" | "expired"> {
+  override readonly name = "TokenError";
+}
+
+// As pkg/kubelet/token/token_manager.go has them.
+const MAX_AGE_MS = 24 * 60 * MINUTE;
+const REFRESH_AT = 0.8;
+const MAX_JITTER_MS = 10 * SECOND;
+const SWEEP_PERIOD_MS = MINUTE;
+/** Past it the token that was asked for first goes, and is asked for again when it is needed. */
+const MAX_TOKENS = 4_096;
+const REQUEST_TIMEOUT_MS = 10 * SECOND;
+/** Who has a valid token is not kept waiting for long, nor each time, by a server that is away. */
+const REFRESH_TIMEOUT_MS = 3 * SECOND;
+const REFRESH_RETRY_MS = 10 * SECOND;
+/** A pod whose token could not be refreshed is woken again, if nothing else has done so. */
+const WAKE_AGAIN_MS = MINUTE;
+
+interface HeldToken {
+  readonly token: ServiceAccountToken;
+  readonly podUid: string;
+  /** By the wall clock and by the one that does not jump. */
+  readonly receivedAt: number;
+  readonly receivedMonotonic: number;
+  readonly lifeMs: number;
+  /** After a refresh that failed, by the clock that does not jump. */
+  retryAt: number;
+}
+
+export function createServiceAccountTokens(deps: ServiceAccountTokensDeps): ServiceAccountTokens {
+  const { clock, log } = deps;
+  const held = new Map<string, HeldToken>();
+  const calls = createSharedCalls<ServiceAccountToken>();
+  const flights = new Set<{ readonly podUid: string; isForgotten: boolean }>();
+  const alarms = createAlarms(clock);
+  const listeners = new Set<(podUid: string) => void>();
+  let sweptAt = clock.monotonic();
+
+  const drop = (key: string) => {
+    held.delete(key);
+    alarms.clear(key);
+  };
+
+  const tell = (key: string) => {
+    const podUid = held.get(key)?.podUid;
+    if (podUid !== undefined) for (const listener of listeners) listener(podUid);
+  };
+
+  /** What expired goes, but for the token that is just asked for: who asks is told that it did. */
+  const sweep = (askedFor: string) => {
+    if (clock.monotonic() - sweptAt < SWEEP_PERIOD_MS) return;
+    sweptAt = clock.monotonic();
+    for (const [key, one] of held) if (key !== askedFor && isExpired(one, clock)) drop(key);
+  };
+
+  const keep = (key: string, token: HeldToken) => {
+    held.delete(key);
+    held.set(key, token);
+    alarms.set(key, token.token.refreshAfterMs);
+    const [oldest] = held.keys();
+    if (held.size > MAX_TOKENS && oldest !== undefined) drop(oldest);
+  };
+
+  const refresh = async (key: string, request: ServiceAccountTokenRequest, signal: AbortSignal) => {
+    const last = held.get(key);
+    const isValid = last !== undefined && !isExpired(last, clock);
+    const flight = { podUid: request.pod.uid, isForgotten: false };
+    flights.add(flight);
+    try {
+      const timeoutMs = isValid ? REFRESH_TIMEOUT_MS : REQUEST_TIMEOUT_MS;
+      const fresh = await requestToken(deps, request, { signal, timeoutMs });
+      if (!flight.isForgotten) keep(key, fresh);
+      return fresh.token;
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      if (last === undefined || isExpired(last, clock)) throw toTokenError(error, request, last !== undefined);
+      last.retryAt = clock.monotonic() + REFRESH_RETRY_MS;
+      if (held.get(key) === last) alarms.set(key, WAKE_AGAIN_MS);
+      const { namespace, serviceAccount, pod } = request;
+      const fields = {
+        serviceAccount: `${namespace}/${serviceAccount}`,
+        pod: `${pod.name}_${namespace}`,
+        uid: pod.uid,
+      };
+      log.warn("Failed to refresh a token, the last one is used on", { ...fields, error: describeKubeFailure(error) });
+      return last.token;
+    } finally {
+      flights.delete(flight);
+    }
+  };
+
+  return {
+    async get(request, signal) {
+      const key = keyOf(request);
+      sweep(key);
+      const last = held.get(key);
+      if (last !== undefined && !isDue(last, clock)) return last.token;
+      return await calls.join(key, signal, async (callSignal) => refresh(key, request, callSignal));
+    },
+    podUids: () => [...held.values()].map(({ podUid }) => podUid),
+    forgetPod(podUid) {
+      for (const [key, one] of held) if (one.podUid === podUid) drop(key);
+      for (const flight of flights) if (flight.podUid === podUid) flight.isForgotten = true;
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    run: async (signal) => alarms.run(signal, tell),
+  };
+}
+
+/**
+ * At 80 % of its life or a day after it was given, a little earlier by chance; and when the wall clock went back behind
+ * that, because then it says nothing. Measured by both clocks: the one may jump, and the other may stand still while the
+ * machine sleeps.
+ */
+function isDue(held: HeldToken, clock: Clock): boolean {
+  if (isExpired(held, clock)) return true;
+  if (clock.monotonic() < held.retryAt) return false;
+  const age = Math.max(clock.monotonic() - held.receivedMonotonic, clock.now() - held.receivedAt);
+  return age >= held.token.refreshAfterMs || clock.now() < held.receivedAt;
+}
+
+function isExpired({ token, receivedMonotonic, lifeMs }: HeldToken, clock: Clock): boolean {
+  return clock.now() >= token.expiresAt || clock.monotonic() - receivedMonotonic >= lifeMs;
+}
+
+async function requestToken(
+  { client, clock, random }: ServiceAccountTokensDeps,
+  request: ServiceAccountTokenRequest,
+  call: { signal: AbortSignal; timeoutMs: number },
+): Promise<HeldToken> {
+  const { namespace, serviceAccount, audiences, expirationSeconds, pod } = request;
+  const body: TokenRequest = {
+    apiVersion: "authentication.k8s.io/v1",
+    kind: "TokenRequest",
+    ...(request.serviceAccountUid !== undefined && { metadata: { uid: request.serviceAccountUid } }),
+    spec: {
+      audiences: [...audiences],
+      expirationSeconds,
+      boundObjectRef: { apiVersion: "v1", kind: "Pod", name: pod.name, uid: pod.uid },
+    },
+  };
+  const child = { subresource: "token", resource: TOKEN_REQUESTS, body, ...call };
+  const answer = await client.createBeneath(SERVICE_ACCOUNTS, { namespace, name: serviceAccount }, child);
+  const expiresAt = parseTime(answer.status?.expirationTimestamp);
+  const token = answer.status?.token ?? "";
+  if (token === "" || expiresAt === undefined) throw new Error("the answer holds no token");
+  // The server may have given it another life than was asked for.
+  const lifeMs = (answer.spec?.expirationSeconds ?? expirationSeconds) * SECOND;
+  const refreshAfterMs = Math.min(REFRESH_AT * lifeMs, MAX_AGE_MS) - random.next() * MAX_JITTER_MS;
+  return {
+    token: { token, expiresAt, refreshAfterMs },
+    podUid: pod.uid,
+    receivedAt: clock.now(),
+    receivedMonotonic: clock.monotonic(),
+    lifeMs,
+    retryAt: 0,
+  };
+}
+
+/** In upstream's words, with nothing in them that is secret. */
+function toTokenError(error: unknown, request: ServiceAccountTokenRequest, hadToken: boolean): TokenError {
+  const reason = describeKubeFailure(error);
+  const options = error instanceof SyntaxError ? {} : { cause: error };
+  if (!hadToken) return new TokenError("not-fetched", `failed to fetch token: ${reason}`, options);
+  const { serviceAccount, namespace, audiences, expirationSeconds, pod } = request;
+  const key = [serviceAccount, namespace, audiences, expirationSeconds, pod]
+    .map((part) => JSON.stringify(part))
+    .join("/");
+  return new TokenError("expired", `token ${key} expired and refresh failed: ${reason}`, options);
+}
+
+function keyOf(request: ServiceAccountTokenRequest): string {
+  const { namespace, serviceAccount, serviceAccountUid = "", audiences, expirationSeconds, pod } = request;
+  const parts = [namespace, serviceAccount, serviceAccountUid, audiences, expirationSeconds, pod.name, pod.uid];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
+}

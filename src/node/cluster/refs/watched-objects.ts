@@ -1,0 +1,209 @@
+import { notFoundError } from "../../../api/api-error.ts";
+import { aborted, childController } from "../../../base/abort.ts";
+import { type Clock, MINUTE, SECOND } from "../../../base/clock.ts";
+import { repeat } from "../../../base/interval.ts";
+import type { Log } from "../../../base/log.ts";
+import { createTasks, type Tasks } from "../../../base/tasks.ts";
+import { endsInTime } from "../../../base/time-limit.ts";
+import { createReflector } from "../../../kube/create-reflector.ts";
+import { describeKubeFailure } from "../../../kube/outage-log.ts";
+import type { ObjectName } from "../../../kube/port.ts";
+import type { Reflector } from "../../../kube/reflector.ts";
+import {
+  keyOfObject,
+  notRegisteredError,
+  ObjectRefError,
+  type Referable,
+  type ReferencedObjects,
+  type ReferencedObjectsDeps,
+} from "./referenced-objects.ts";
+
+/** How long a read waits for the first list (pkg/kubelet/util/manager/watch_based_manager.go waits as long). */
+const SYNC_WAIT_MS = SECOND;
+const IDLE_CHECK_MS = MINUTE;
+/** What was not asked for so long, and is in no volume, is not watched: an environment is read only once. */
+const MAX_IDLE_MS = 5 * MINUTE;
+
+/**
+ * ```
+ *            asked for                  asked for, immutable
+ *   unwatched ───────► watched ────────────────────────────► final
+ *       ▲                │ idle for a while                    │ another pod names it
+ *       └────────────────┴─────────────────────────────────────┘
+ * ```
+ */
+type Watching<T> =
+  | { readonly state: "unwatched" }
+  | { readonly state: "watched"; readonly watch: Watch<T> }
+  | { readonly state: "final"; readonly object: T };
+
+interface Watch<T> {
+  readonly reflector: Reflector<T>;
+  readonly controller: AbortController;
+  isRunning: boolean;
+  failure: unknown;
+}
+
+interface Entry<T> {
+  readonly name: ObjectName;
+  /** By UID of the pod, whether a volume of it names the object. */
+  readonly pods: Map<string, boolean>;
+  watching: Watching<T>;
+  askedAt: number;
+  /** What the last who asked was told; undefined before. A change of that is told to all. */
+  told: "nothing" | "missing" | { readonly resourceVersion: string } | undefined;
+}
+
+/**
+ * The strategy Watch: a reflector for each object, from when the first pod names it until the last no longer does. An
+ * answer is what the watch has told, also while the server is away.
+ *
+ * Unlike upstream, what a volume names is never taken for idle, because here nobody asks again each minute; and an
+ * immutable object is read anew for a pod that comes later, because it may have been deleted and made again meanwhile.
+ */
+export function createWatchedObjects<T extends Referable>(deps: ReferencedObjectsDeps<T>): ReferencedObjects<T> {
+  const { clock, resource } = deps;
+  const entries = new Map<string, Entry<T>>();
+  const log = quiet(deps.log);
+  let tasks: Tasks | undefined;
+
+  const start = (watch: Watch<T>) => {
+    if (tasks === undefined || watch.isRunning) return;
+    watch.isRunning = true;
+    tasks.spawn(`watch of ${resource.plural}`, async () => watch.reflector.run(watch.controller.signal));
+  };
+
+  const watchOf = (entry: Entry<T>): Watch<T> => {
+    if (entry.watching.state === "watched") return entry.watching.watch;
+    const { namespace, name } = entry.name;
+    const reflector = createReflector(
+      { ...deps, log },
+      {
+        resource,
+        namespace,
+        fieldSelector: `metadata.name=${name}`,
+        onChange: () => tellChange(entry, reflector.get(namespace, name)),
+        onFailure: (error) => {
+          watch.failure = error;
+        },
+      },
+    );
+    const watch: Watch<T> = { reflector, controller: new AbortController(), isRunning: false, failure: undefined };
+    entry.watching = { state: "watched", watch };
+    start(watch);
+    return watch;
+  };
+
+  const tellChange = ({ name, pods, told }: Entry<T>, object: T | undefined) => {
+    if (told === undefined || isWhatWasTold(told, object)) return;
+    deps.onChange(name, [...pods.keys()]);
+  };
+
+  const stop = (entry: Entry<T>, next: Watching<T> = { state: "unwatched" }) => {
+    if (entry.watching.state === "watched") entry.watching.watch.controller.abort();
+    entry.watching = next;
+  };
+
+  const stopIdle = () => {
+    for (const entry of entries.values()) {
+      if (entry.watching.state !== "watched" || !entry.watching.watch.reflector.hasSynced) continue;
+      const isMounted = [...entry.pods.values()].includes(true);
+      if (!isMounted && clock.monotonic() - entry.askedAt > MAX_IDLE_MS) stop(entry);
+    }
+  };
+
+  const read = async (entry: Entry<T>, signal: AbortSignal): Promise<T> => {
+    const { namespace, name } = entry.name;
+    const watch = watchOf(entry);
+    if (!(await syncsInTime(clock, watch.reflector, signal))) {
+      entry.told = "nothing";
+      throw notSyncedError(resource.kind, watch.failure);
+    }
+    const object = watch.reflector.get(namespace, name);
+    entry.told = object === undefined ? "missing" : { resourceVersion: object.metadata?.resourceVersion ?? "" };
+    if (object === undefined) throw notFoundError({ group: "", resource: resource.kind.toLowerCase() }, name);
+    const isWatched = entry.watching.state === "watched" && entry.watching.watch === watch;
+    if (object.immutable === true && isWatched) stop(entry, { state: "final", object });
+    return object;
+  };
+
+  return {
+    async get(name, signal) {
+      const entry = entries.get(keyOfObject(name));
+      if (entry === undefined) throw notRegisteredError(name);
+      entry.askedAt = clock.monotonic();
+      return entry.watching.state === "final" ? entry.watching.object : await read(entry, signal);
+    },
+    add(name, { podUid, isMounted }) {
+      const key = keyOfObject(name);
+      const entry = entries.get(key) ?? createEntry<T>(name, clock);
+      entries.set(key, entry);
+      if (entry.watching.state === "final" && !entry.pods.has(podUid)) entry.watching = { state: "unwatched" };
+      entry.pods.set(podUid, isMounted);
+      // Before it is asked for, so that the answer is there by then.
+      if (entry.watching.state === "unwatched") watchOf(entry);
+    },
+    remove(name, podUid) {
+      const entry = entries.get(keyOfObject(name));
+      entry?.pods.delete(podUid);
+      if (entry === undefined || entry.pods.size > 0) return;
+      stop(entry);
+      entries.delete(keyOfObject(name));
+    },
+    async run(signal) {
+      const { controller, release } = childController(signal);
+      let crash: { readonly error: unknown } | undefined;
+      tasks = createTasks((_name, error) => {
+        crash ??= { error };
+        controller.abort();
+      });
+      const running = tasks;
+      for (const { watching } of entries.values()) if (watching.state === "watched") start(watching.watch);
+      running.spawn("end of idle watches", async () => {
+        await repeat(clock, { periodMs: IDLE_CHECK_MS, signal: controller.signal, delayFirst: true }, stopIdle);
+      });
+      await aborted(controller.signal);
+      tasks = undefined;
+      for (const entry of entries.values()) stop(entry);
+      await running.settled();
+      release();
+      if (crash !== undefined) throw crash.error;
+    },
+  };
+}
+
+function createEntry<T>(name: ObjectName, clock: Clock): Entry<T> {
+  const watching = { state: "unwatched" } as const;
+  return { name, pods: new Map(), watching, askedAt: clock.monotonic(), told: undefined };
+}
+
+function isWhatWasTold(told: NonNullable<Entry<unknown>["told"]>, object: Referable | undefined): boolean {
+  if (object === undefined) return told === "missing";
+  return typeof told === "object" && told.resourceVersion === object.metadata?.resourceVersion;
+}
+
+async function syncsInTime<T>(clock: Clock, reflector: Reflector<T>, signal: AbortSignal): Promise<boolean> {
+  if (reflector.hasSynced) return true;
+  return await endsInTime(clock, { timeoutMs: SYNC_WAIT_MS, signal }, async (inTime) => await reflector.synced(inTime));
+}
+
+/** In upstream's words, and after them what the server said if it did say something. */
+function notSyncedError(kind: string, failure: unknown): ObjectRefError {
+  const reason = failure === undefined ? "timed out waiting for the condition" : describeKubeFailure(failure);
+  const hasCause = failure !== undefined && !(failure instanceof SyntaxError);
+  const message = `failed to sync ${kind.toLowerCase()} cache: ${reason}`;
+  return new ObjectRefError("not-synced", message, hasCause ? { cause: failure } : {});
+}
+
+/**
+ * Warnings and news of single objects are for debugging: that the server is away is said by others, and who needs the
+ * object gets the error.
+ */
+function quiet(log: Log): Log {
+  return {
+    ...log,
+    warn: (message, fields) => log.debug(message, fields),
+    info: (message, fields) => log.debug(message, fields),
+    with: (fields) => quiet(log.with(fields)),
+  };
+}

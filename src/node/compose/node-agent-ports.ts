@@ -1,0 +1,37 @@
+import type { Log } from "../../base/log.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import type { RuntimeEvents } from "../../cri/container-events.ts";
+import type { Cri } from "../../cri/port.ts";
+import type { CsiNode } from "../../csi/port.ts";
+import type { Host } from "../../host/port.ts";
+import type { KubeClient } from "../../kube/port.ts";
+import type { PluginRegistration } from "../../plugin-registration/port.ts";
+
+/** The doors that the node agent goes through; everything else it makes itself. */
+export interface NodeAgentPorts {
+  host: Host;
+  cri: Cri;
+  events: RuntimeEvents;
+  plugins: PluginPorts;
+  /** Undefined: standalone, pods of files and URLs only. */
+  kube: KubePorts | undefined;
+  log: Log;
+  metrics: Metrics;
+}
+
+/** What makes clients of plugins on this node. They connect with their first call. */
+export interface PluginPorts {
+  /** Throws for a path that no socket can have. */
+  connectRegistration(socketPath: string): PluginRegistration;
+  /** Throws for an endpoint that cannot be one. */
+  connectCsi(driver: { readonly endpoint: string; readonly driverName: string }): CsiNode;
+}
+
+/** Clients of one API server that do not slow each other down. */
+export interface KubePorts {
+  /** Pods and what they refer to. */
+  client: KubeClient;
+  /** The node's status and lease: without a limit, with a time-out and connections of its own. */
+  heartbeat: KubeClient;
+  events: KubeClient;
+}

@@ -1,0 +1,27 @@
+import type { RuntimePod } from "../../runtime/reading/pod-runtime-status.ts";
+import type { PodState } from "../workers/pod-state.ts";
+
+/**
+ * The pods that the runtime holds and no worker knows: left from before a restart, or made by nobody. Only to be asked
+ * once every source has spoken, because until then a pod without a worker may still be wanted.
+ */
+export function planHousekeeping(input: {
+  runtimePods: ReadonlyMap<string, RuntimePod>;
+  states: ReadonlyMap<string, PodState>;
+}): RuntimePod[] {
+  return [...input.runtimePods.values()].filter((pod) => !input.states.has(pod.uid));
+}
+
+/**
+ * Other pods of the same full name that the runtime holds and no worker knows: what was changed while nobody was up.
+ * They must be gone before the pod starts, because two pods of one name never run side by side. Nobody can want them any
+ * more, since the name is the new pod's.
+ */
+export function planReplacements(input: {
+  pod: { uid: string; name: string; namespace: string };
+  runtimePods: ReadonlyMap<string, RuntimePod>;
+  states: ReadonlyMap<string, PodState>;
+}): RuntimePod[] {
+  const { uid, name, namespace } = input.pod;
+  return planHousekeeping(input).filter((pod) => pod.uid !== uid && pod.name === name && pod.namespace === namespace);
+}

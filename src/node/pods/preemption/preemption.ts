@@ -1,0 +1,226 @@
+import type { Pod } from "../../../api/gen/types.ts";
+import { podReference, podUid } from "../../../api/pods.ts";
+import { childController } from "../../../base/abort.ts";
+import { type Clock, SECOND } from "../../../base/clock.ts";
+import type { Log } from "../../../base/log.ts";
+import { createMailbox } from "../../../base/mailbox.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import { runWithTasks } from "../../../base/tasks.ts";
+import type { Timeline } from "../../../base/timeline.ts";
+import type { PodState, StatusOverride, WorkerUpdate } from "../workers/pod-state.ts";
+import { planRoom, type Requirement } from "./plan-room.ts";
+
+/**
+ * Makes room for critical pods, of which there is one life each:
+ *
+ *   (none) ── makeRoom ──► making ── all have ended, or had their time ──► made ── release ──► (none)
+ *                             └──────────────────── release ────────────────────────────────────┘
+ *
+ * As long as it is making or made, the room is the pod's and nobody else's. A node agent that dies in between forgets
+ * it: what has ended has ended, and the next one admits the pod anew.
+ */
+export interface Preemption {
+  /** Ends others, where that suffices; the pod is decidable when they have ended. */
+  makeRoom(pod: Pod, wanted: { readonly missing: readonly Requirement[] }): PreemptionRefusal | "undecided";
+  /** The pod was let in or refused, or is wanted no longer. */
+  release(uid: string): void;
+  claimants(): readonly Pod[];
+  isAwaited(uid: string): boolean;
+  /** It had its time, and has not ended yet. */
+  isOverdue(uid: string): boolean;
+  /** The pod is decidable again when some room is made, or nobody waits for it any longer. */
+  queue(uid: string): void;
+  /** Until the signal fires; returns when nothing is being waited for any more. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Why room cannot be made. */
+export interface PreemptionRefusal {
+  readonly reason: "UnexpectedAdmissionError";
+  readonly message: string;
+}
+
+export interface PreemptionDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly timeline: Pick<Timeline, "record">;
+  readonly metrics: Metrics;
+  readonly workers: {
+    update(update: WorkerUpdate): void;
+    state(uid: string): PodState | undefined;
+    states(): ReadonlyMap<string, PodState>;
+    untilStopped(uids: readonly string[], signal: AbortSignal): Promise<void>;
+  };
+  /** The pod is to be asked about again. */
+  onDecidable(uid: string): void;
+}
+
+interface Making {
+  readonly pod: Pod;
+  readonly victims: ReadonlySet<string>;
+  readonly awaited: ReadonlySet<string>;
+  /** The resource that was missing first: what metrics count by. */
+  readonly signalName: string;
+  readonly cancelled: AbortController;
+  isMade: boolean;
+}
+
+const MESSAGE = "Preempted in order to admit critical pod";
+const VERDICT: StatusOverride = {
+  phase: "Failed",
+  reason: "Preempting",
+  message: MESSAGE,
+  disruption: "Pod was preempted by Kubelet to accommodate a critical pod.",
+};
+/** Upstream's `killPodNow` waits half as long again as the pod has to end, and no less than this. */
+const LEAST_WAIT_MS = 10 * SECOND;
+const WAIT_PER_GRACE = 1.5;
+
+/** Follows pkg/kubelet/preemption/preemption.go, but does not hold up the sync loop while others end. */
+export function createPreemption(deps: PreemptionDeps): Preemption {
+  const { clock, log, timeline, workers } = deps;
+  const preemptions = deps.metrics.counter(
+    "kubelet_preemptions",
+    "Cumulative number of pod preemptions by preemption resource",
+    ["preemption_signal"],
+  );
+  const makings = new Map<string, Making>();
+  /** At most one for each pod; `run` takes them. */
+  const begun = createMailbox<Making>(Number.POSITIVE_INFINITY);
+  /** Not critical, and waiting for what is left of the room; or they would be refused for what is about to go. */
+  const queued = new Set<string>();
+  const overdue = new Set<string>();
+
+  const isOverdue = (uid: string) => {
+    if (workers.state(uid)?.phase !== "terminating") overdue.delete(uid);
+    return overdue.has(uid);
+  };
+  const podsIn = (phase: "syncing" | "terminating"): Pod[] =>
+    [...workers.states().values()].flatMap(({ subject, ...state }) =>
+      state.phase === phase && subject.kind === "pod" && !isOverdue(podUid(subject.pod)) ? [subject.pod] : [],
+    );
+
+  const preempt = (victim: Pod, pod: Pod, missing: readonly Requirement[]): void => {
+    timeline.record(podReference(victim), { type: "Warning", reason: "Preempting", message: MESSAGE });
+    log.info("Preempting pod to free up resources", {
+      ...fieldsOf(victim),
+      insufficientResources: formatRequirements(missing),
+      requestingPod: fieldsOf(pod).pod,
+    });
+    const kill = { evicted: true, statusOverride: VERDICT };
+    workers.update({ type: "kill", subject: { kind: "pod", pod: victim }, kill });
+  };
+
+  /** Upstream's `killPodNow`, from where the pod was told to end. */
+  const awaitEnd = async (uid: string, making: Making, signal: AbortSignal): Promise<void> => {
+    const state = workers.state(uid);
+    if (state?.phase !== "terminating" || state.subject.kind !== "pod") return;
+    const { pod } = state.subject;
+    const isVictim = making.victims.has(uid);
+    const limitMs = Math.max(LEAST_WAIT_MS, state.gracePeriodSeconds * WAIT_PER_GRACE * SECOND);
+    if (await stopsWithin(limitMs, uid, signal)) {
+      if (!isVictim) return;
+      preemptions.add({ preemption_signal: making.signalName });
+      log.info("Pod evicted successfully", fieldsOf(pod));
+      return;
+    }
+    overdue.add(uid);
+    log.error("Failed to evict pod", { ...fieldsOf(pod), error: "timeout waiting to kill pod" });
+    if (!isVictim) return;
+    const message = "Container runtime did not kill the pod within specified grace period.";
+    timeline.record(podReference(pod), { type: "Warning", reason: "ExceededGracePeriod", message });
+  };
+
+  /** False when the time is over. */
+  const stopsWithin = async (limitMs: number, uid: string, signal: AbortSignal): Promise<boolean> => {
+    const { controller, release } = childController(signal);
+    let isLate = false;
+    const timer = clock.setTimer(limitMs, () => {
+      isLate = true;
+      controller.abort();
+    });
+    try {
+      await workers.untilStopped([uid], controller.signal);
+      return true;
+    } catch (error) {
+      if (!isLate || signal.aborted) throw error;
+      return false;
+    } finally {
+      timer.cancel();
+      release();
+    }
+  };
+
+  const awaitAll = async (making: Making, signal: AbortSignal): Promise<void> => {
+    const { controller, release } = childController(signal);
+    making.cancelled.signal.addEventListener("abort", () => controller.abort(), { once: true });
+    if (making.cancelled.signal.aborted) controller.abort();
+    try {
+      await Promise.all([...making.awaited].map(async (uid) => await awaitEnd(uid, making, controller.signal)));
+    } finally {
+      release();
+    }
+    // Where the last of them ended just before, nobody was there to be stopped.
+    if (controller.signal.aborted) return;
+    making.isMade = true;
+    deps.onDecidable(podUid(making.pod));
+  };
+
+  return {
+    makeRoom(pod, { missing }) {
+      const uid = podUid(pod);
+      if (makings.get(uid)?.isMade === false) return "undecided";
+      const occupants = { running: podsIn("syncing"), leaving: podsIn("terminating") };
+      const { victims, awaited, unmet } = planRoom(pod, missing, occupants);
+      if (unmet.length > 0) {
+        const why = `no set of running pods found to reclaim resources: ${formatRequirements(unmet)}`;
+        const error = `preemption: error finding a set of pods to preempt: ${why}`;
+        const message = `Unexpected error while attempting to recover from admission failure: ${error}`;
+        return { reason: "UnexpectedAdmissionError", message };
+      }
+      for (const victim of victims) preempt(victim, pod, missing);
+      const making: Making = {
+        pod,
+        victims: new Set(victims.map(podUid)),
+        awaited: new Set([...victims, ...awaited].map(podUid)),
+        signalName: missing[0]?.resource ?? "",
+        cancelled: new AbortController(),
+        isMade: false,
+      };
+      makings.set(uid, making);
+      begun.offer(making);
+      return "undecided";
+    },
+    release(uid) {
+      queued.delete(uid);
+      const making = makings.get(uid);
+      if (making === undefined) return;
+      makings.delete(uid);
+      making.cancelled.abort();
+      for (const waiting of queued) deps.onDecidable(waiting);
+      queued.clear();
+    },
+    claimants: () => [...makings.values()].map(({ pod }) => pod),
+    isAwaited: (uid) => [...makings.values()].some(({ awaited }) => awaited.has(uid)),
+    isOverdue,
+    queue: (uid) => void queued.add(uid),
+    async run(signal) {
+      await runWithTasks(signal, async (tasks, inner) => {
+        for (;;) {
+          const making = await begun.take(inner);
+          tasks.spawn(`room for ${podUid(making.pod)}`, async () => await awaitAll(making, inner));
+        }
+      });
+    },
+  };
+}
+
+function fieldsOf(pod: Pod): { pod: string; uid: string } {
+  const { namespace, name, uid } = podReference(pod);
+  return { pod: `${namespace}/${name}`, uid };
+}
+
+/** As upstream prints them, comma and all. */
+function formatRequirements(requirements: readonly Requirement[]): string {
+  return `[${requirements.map(({ resource, amount }) => `(res: ${resource}, q: ${amount}), `).join("")}]`;
+}

@@ -1,0 +1,48 @@
+import type { Container, Pod } from "../../../api/gen/types.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import { PROBE_NAMES, type ProbeKind } from "./probe-kind.ts";
+
+/** What is counted of probes, as upstream's pkg/kubelet/prober/prober_manager.go has it. */
+export interface ProbeMetrics {
+  /** `remove` takes its series away, so that those of pods that are gone do not pile up. */
+  of(pod: Pod, container: Container, kind: ProbeKind): OneProbeMetrics;
+}
+
+/** Of one probe of one container. */
+export interface OneProbeMetrics {
+  count(result: "success" | "failure", seconds: number): void;
+  remove(): void;
+}
+
+const RESULTS = { success: "successful", failure: "failed" } as const;
+
+/** The series of `/metrics/probes`; they need a registry of their own, because that path serves nothing else. */
+export function createProbeMetrics(metrics: Metrics): ProbeMetrics {
+  const total = metrics.counter(
+    "prober_probe_total",
+    "Cumulative number of a liveness, readiness or startup probe for a container by result.",
+    ["probe_type", "result", "container", "pod", "namespace", "pod_uid"],
+  );
+  const duration = metrics.histogram("prober_probe_duration_seconds", "Duration in seconds for a probe response.", {
+    labels: ["probe_type", "container", "pod", "namespace"],
+  });
+  return {
+    of(pod, container, kind) {
+      const { name = "", namespace = "", uid = "" } = pod.metadata ?? {};
+      const labels = { probe_type: PROBE_NAMES[kind], container: container.name, pod: name, namespace };
+      const labelsOf = (result: keyof typeof RESULTS) => ({ ...labels, result: RESULTS[result], pod_uid: uid });
+      return {
+        count(result, seconds) {
+          total.add(labelsOf(result));
+          // As upstream, how long a failure took is not told.
+          if (result === "success") duration.observe(seconds, labels);
+        },
+        remove() {
+          total.remove(labelsOf("success"));
+          total.remove(labelsOf("failure"));
+          duration.remove(labels);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import type { FieldError } from "../../../api/field-error.ts";
+import type { Pod, Volume, VolumeProjection } from "../../../api/gen/types.ts";
+import { podContainers } from "../../../api/pods.ts";
+
+/**
+ * The first field of a pod that names an object of the API server. A static pod must not have one: it has to start
+ * before, and without, any API server. Upstream refuses the same fields (`HasAPIObjectReference`, gate
+ * `PreventStaticPodAPIReferences`).
+ */
+export function findApiReference(pod: Pod): FieldError | undefined {
+  for (const { path, resource } of listReferences(pod)) {
+    return { path, message: `static pods may not reference ${resource}` };
+  }
+  return undefined;
+}
+
+interface Reference {
+  path: string;
+  resource: string;
+}
+
+function* listReferences(pod: Pod): Generator<Reference> {
+  const { spec } = pod;
+  if (spec === undefined) return;
+  if (spec.serviceAccountName) yield { path: "spec.serviceAccountName", resource: "serviceaccounts" };
+  if (spec.serviceAccount) yield { path: "spec.serviceAccount", resource: "serviceaccounts" };
+  if (spec.imagePullSecrets?.length) yield { path: "spec.imagePullSecrets", resource: "secrets" };
+  if (spec.resourceClaims?.length) yield { path: "spec.resourceClaims", resource: "resourceclaims" };
+  yield* listContainerReferences(pod);
+  for (const [index, volume] of (spec.volumes ?? []).entries()) {
+    yield* listVolumeReferences(volume, `spec.volumes[${index}]`);
+  }
+}
+
+const CONTAINER_FIELDS = { init: "initContainers", main: "containers", ephemeral: "ephemeralContainers" } as const;
+
+function* listContainerReferences(pod: Pod): Generator<Reference> {
+  const counts = { init: 0, main: 0, ephemeral: 0 };
+  for (const { container, kind } of podContainers(pod)) {
+    const parent = `spec.${CONTAINER_FIELDS[kind]}[${counts[kind]++}]`;
+    for (const [index, { secretRef, configMapRef }] of (container.envFrom ?? []).entries()) {
+      const path = `${parent}.envFrom[${index}]`;
+      if (secretRef) yield { path: `${path}.secretRef`, resource: "secrets" };
+      if (configMapRef) yield { path: `${path}.configMapRef`, resource: "configmaps" };
+    }
+    for (const [index, { valueFrom }] of (container.env ?? []).entries()) {
+      const path = `${parent}.env[${index}].valueFrom`;
+      if (valueFrom?.secretKeyRef) yield { path: `${path}.secretKeyRef`, resource: "secrets" };
+      if (valueFrom?.configMapKeyRef) yield { path: `${path}.configMapKeyRef`, resource: "configmaps" };
+    }
+  }
+}
+
+/** Volumes that are, or need, an object of the API server whatever else they say. */
+const VOLUME_RESOURCES: ReadonlyArray<readonly [field: keyof Volume, resource: string]> = [
+  ["azureFile", "secrets (via azureFile volumes)"],
+  ["configMap", "configmaps (via configmap volumes)"],
+  ["csi", "csidrivers (via CSI volumes)"],
+  ["ephemeral", "persistentvolumeclaims (via ephemeral volumes)"],
+  ["glusterfs", "endpoints (via glusterFS volumes)"],
+  ["persistentVolumeClaim", "persistentvolumeclaims"],
+  ["secret", "secrets (via secret volumes)"],
+];
+
+const PROJECTION_RESOURCES: ReadonlyArray<readonly [field: keyof VolumeProjection, resource: string]> = [
+  ["clusterTrustBundle", "clustertrustbundles"],
+  ["configMap", "configmaps (via projected volumes)"],
+  ["podCertificate", "podcertificates"],
+  ["secret", "secrets (via projected volumes)"],
+  ["serviceAccountToken", "serviceaccounts (via projected volumes)"],
+];
+
+function* listVolumeReferences(volume: Volume, parent: string): Generator<Reference> {
+  for (const [field, resource] of VOLUME_RESOURCES) {
+    if (volume[field] !== undefined) yield { path: `${parent}.${field}`, resource };
+  }
+  for (const [index, source] of (volume.projected?.sources ?? []).entries()) {
+    for (const [field, resource] of PROJECTION_RESOURCES) {
+      if (source[field] !== undefined) yield { path: `${parent}.projected.sources[${index}].${field}`, resource };
+    }
+  }
+  // These name a secret only where they are told to use one.
+  const { cephfs, cinder, flexVolume, iscsi, rbd, scaleIO, storageos } = volume;
+  for (const [name, source] of Object.entries({ cephfs, cinder, flexVolume, iscsi, rbd, scaleIO, storageos })) {
+    if (source?.secretRef) yield { path: `${parent}.${name}.secretRef`, resource: "secrets" };
+  }
+}

@@ -1,0 +1,105 @@
+import type { Pod } from "../../../api/gen/types.ts";
+import { PODS } from "../../../api/kube-resource.ts";
+import { podReference, podUid } from "../../../api/pods.ts";
+import { childController, isAbort } from "../../../base/abort.ts";
+import type { Clock, Timer } from "../../../base/clock.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Random } from "../../../base/random.ts";
+import { createReflector } from "../../../kube/create-reflector.ts";
+import type { KubeClient } from "../../../kube/port.ts";
+import type { Reflector, ReflectorChange } from "../../../kube/reflector.ts";
+import type { PodSourceLoop, SnapshotListener } from "./source-snapshot.ts";
+
+export interface ApiSourceDeps {
+  readonly client: Pick<KubeClient, "list" | "watch">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly emit: SnapshotListener;
+  /**
+   * Resolves when the node's own object is known, by which pods are admitted: a pod that came before would be refused
+   * for labels that the node has (upstream waits for the same, pkg/kubelet/config/apiserver.go).
+   */
+  nodeReady(signal: AbortSignal): Promise<void>;
+}
+
+/** Whose pods. */
+export interface ApiSourceOptions {
+  readonly nodeName: string;
+}
+
+/**
+ * The pods that the API server has bound to this node. The first snapshot comes with the first list, also when it is
+ * empty; changes that come together give one. While the server is away the pods that it gave last stay wanted.
+ */
+export function createApiSource(deps: ApiSourceDeps, { nodeName }: ApiSourceOptions): PodSourceLoop {
+  const { clock, emit } = deps;
+  const selectUsable = createUsableFilter(deps.log, nodeName);
+  let timer: Timer | undefined;
+  let lastSeen = new Map<string, Pod>();
+
+  const reflector: Reflector<Pod> = createReflector(deps, {
+    resource: PODS,
+    fieldSelector: `spec.nodeName=${nodeName}`,
+    onChange(changes) {
+      for (const change of changes) if (wasSeenToEnd(change)) lastSeen.set(podUid(change.object), change.object);
+      scheduleSnapshot();
+    },
+  });
+  /** A connection hands over several events in one turn of the loop: they are one change. */
+  const scheduleSnapshot = () => {
+    timer ??= clock.setTimer(0, () => {
+      timer = undefined;
+      const gone = lastSeen;
+      lastSeen = new Map();
+      emit({ source: "api", pods: selectUsable(reflector.list()), ...(gone.size > 0 && { lastSeen: gone }) });
+    });
+  };
+
+  return {
+    async run(signal) {
+      const { controller, release } = childController(signal);
+      const first = reflector.synced(controller.signal).then(scheduleSnapshot, () => undefined);
+      try {
+        await deps.nodeReady(signal);
+        await reflector.run(signal);
+      } catch (error) {
+        if (!isAbort(error)) throw error;
+      } finally {
+        controller.abort();
+        release();
+        await first;
+        timer?.cancel();
+        timer = undefined;
+      }
+    },
+  };
+}
+
+/** A deletion that came as an event, and not as an absence from a list. */
+function wasSeenToEnd({ type, object, previous }: ReflectorChange<Pod>): boolean {
+  return type === "DELETED" && object !== previous;
+}
+
+/** Leaves out, and says once, what no server may send and the node could not run or must not. */
+function createUsableFilter(log: Log, nodeName: string): (pods: readonly Pod[]) => Pod[] {
+  const said = new WeakSet<Pod>();
+  return (pods) =>
+    pods.filter((pod) => {
+      const error = problemOf(pod, nodeName);
+      if (error === undefined) return true;
+      const { uid, name, namespace } = podReference(pod);
+      if (!said.has(pod)) log.error("Ignored a pod of the API server", { pod: `${name}_${namespace}`, uid, error });
+      said.add(pod);
+      return false;
+    });
+}
+
+function problemOf(pod: Pod, nodeName: string): string | undefined {
+  const { uid, namespace } = podReference(pod);
+  if (uid === "") return "it has no UID";
+  if (namespace === "") return "it has no namespace";
+  if (pod.spec === undefined) return "it has no spec";
+  const { nodeName: boundTo = "" } = pod.spec;
+  return boundTo === nodeName ? undefined : `it is bound to ${boundTo === "" ? "no node" : `node ${boundTo}`}`;
+}

@@ -1,0 +1,123 @@
+import { dirname, resolve } from "node:path";
+import { childController, isAbort } from "../../../base/abort.ts";
+import { type ChangeFlag, createChangeFlag } from "../../../base/change-flag.ts";
+import { type Clock, SECOND } from "../../../base/clock.ts";
+import { messageOf } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Files } from "../../../host/port.ts";
+import { createManifestFiles, type Scan } from "./manifest-files.ts";
+import { createProblemLog } from "./problem-log.ts";
+import { createSnapshotEmitter, type PodSourceLoop, type SnapshotListener } from "./source-snapshot.ts";
+
+export interface FileSourceDeps {
+  clock: Clock;
+  files: Pick<Files, "read" | "stat" | "list" | "watch">;
+  log: Log;
+  emit: SnapshotListener;
+}
+
+export interface FileSourceOptions {
+  /** `staticPodPath`: a directory of manifests or a single one. */
+  path: string;
+  nodeName: string;
+  /** `fileCheckFrequency`: how often to look when no event came. Default 20 s. */
+  checkFrequencyMs?: number;
+}
+
+const DEFAULT_CHECK_FREQUENCY_MS = 20 * SECOND;
+/** A burst of changes is read once it pauses, so that a file written in pieces is whole, or after the longer time. */
+const SETTLE = { quietMs: 5, maxMs: 100 };
+
+/**
+ * Static pods from files: reads what is there, then again whenever the directory changes. Events are hints: the periodic
+ * check finds what they miss.
+ */
+export function createFileSource(deps: FileSourceDeps, options: FileSourceOptions): PodSourceLoop {
+  const { nodeName, checkFrequencyMs = DEFAULT_CHECK_FREQUENCY_MS } = options;
+  const path = resolve(options.path);
+  const manifests = createManifestFiles(deps, { path, nodeName });
+  const emit = createSnapshotEmitter("file", deps.emit);
+  return {
+    async run(signal) {
+      const changed = createChangeFlag(deps.clock);
+      const watch = createWatch(deps, changed, signal);
+      try {
+        for (let wasTold = true; ; ) {
+          const scan = await manifests.scan();
+          const isNews = scan.kind !== "unreadable" && emit(scan.pods, scan.kind !== "missing" && scan.isPartial);
+          // Nobody told of it: the path leads elsewhere (a link that was changed), and the watch is on the old place.
+          if (isNews && !wasTold) watch.end();
+          watch.follow(directoryToWatch(path, scan));
+          wasTold = await changed.wait(checkFrequencyMs, signal);
+          await changed.settle(SETTLE, signal);
+        }
+      } catch (error) {
+        if (!isAbort(error)) throw error;
+      } finally {
+        await watch.stop();
+      }
+    },
+  };
+}
+
+/** Where a change shows: in the directory, or in the parent of a file and of what does not exist yet. */
+function directoryToWatch(path: string, scan: Scan): string {
+  return scan.kind === "directory" || scan.kind === "unreadable" ? path : dirname(path);
+}
+
+interface DirectoryWatch {
+  /** Watches this directory from now on; starts again where an earlier watch of it ended. */
+  follow(directory: string): void;
+  end(): void;
+  /** Ends, and resolves when nothing is watched any more. */
+  stop(): Promise<void>;
+}
+
+function createWatch(deps: FileSourceDeps, changed: ChangeFlag, signal: AbortSignal): DirectoryWatch {
+  const problems = createProblemLog(deps.log, "path");
+  const running = new Set<Promise<void>>();
+  let current: { directory: string; end: () => void } | undefined;
+
+  const start = async (directory: string, ended: AbortSignal) => {
+    try {
+      const onChange = () => {
+        problems.report(directory, undefined);
+        changed.raise();
+      };
+      await deps.files.watch(directory, onChange, ended);
+    } catch (error) {
+      if (isAbort(error)) return;
+      const fields = { error: messageOf(error) };
+      problems.report(directory, {
+        level: "warn",
+        message: "Cannot watch for changes of pod manifests, checking periodically",
+        fields,
+      });
+    }
+  };
+
+  const end = () => {
+    current?.end();
+    current = undefined;
+  };
+  return {
+    end,
+    follow(directory) {
+      if (current?.directory === directory || signal.aborted) return;
+      end();
+      const { controller, release } = childController(signal);
+      const watch = { directory, end: () => controller.abort() };
+      current = watch;
+      const run = start(directory, controller.signal).finally(() => {
+        release();
+        running.delete(run);
+        if (current === watch) current = undefined;
+      });
+      running.add(run);
+    },
+    async stop() {
+      end();
+      await Promise.all(running);
+    },
+  };
+}

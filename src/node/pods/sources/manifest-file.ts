@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import type { Clock } from "../../../base/clock.ts";
+import { codeOf, messageOf } from "../../../base/errors.ts";
+import type { Files, FileType } from "../../../host/port.ts";
+import { joinProblems, type Problem } from "./problem-log.ts";
+import { keepLastGood, MAX_MANIFEST_BYTES, type ManifestContent, readManifest } from "./read-manifest.ts";
+import type { SourcePod } from "./source-snapshot.ts";
+
+/** What one manifest file last said. */
+export interface ManifestFile {
+  /** Of the status that the content was read under; empty to read it again in any case. */
+  version: string;
+  /** Read so soon after its change that another change may have the same times and size. */
+  isFresh: boolean;
+  contentHash: string;
+  pods: SourcePod[];
+  /** It was never read, so that nobody knows what it says. */
+  isUnread?: boolean;
+  /** What is wrong with it, as far as it is. */
+  problem?: Problem;
+  /** What is unusual but understood, of the content that was just read. */
+  warning?: string;
+}
+
+export interface ManifestFileDeps {
+  clock: Pick<Clock, "now">;
+  files: Pick<Files, "read" | "stat">;
+}
+
+/** The coarsest clock of a file system in use (FAT, some network file systems). */
+const FRESH_MS = 2_000;
+const READ_ATTEMPTS = 3;
+const NOTHING: ManifestFile = { version: "", isFresh: false, contentHash: "", pods: [] };
+
+/**
+ * The file as it is now, given what it said before; undefined when it is gone. A file that did not change is not read.
+ * One that cannot be read, or whose content is refused, keeps its pods and says so in `problem`.
+ */
+export async function readManifestFile(
+  deps: ManifestFileDeps,
+  file: { path: string; nodeName: string },
+  before: ManifestFile = NOTHING,
+): Promise<ManifestFile | undefined> {
+  try {
+    const status = await deps.files.stat(file.path);
+    if (status === undefined) return undefined;
+    const { type, version, modifiedAt } = status;
+    if (type !== "file") return { ...NOTHING, problem: refuseType(type) };
+    if (before.version === version && !before.isFresh) return withoutWarning(before);
+
+    const read = await readSettled(deps.files, file.path, version);
+    const isFresh = Math.abs(deps.clock.now() - modifiedAt) < FRESH_MS;
+    const contentHash = createHash("sha256").update(read.data).digest("hex");
+    const state = { version: read.version, isFresh, contentHash };
+    if (before.contentHash === contentHash) return { ...withoutWarning(before), ...state };
+    const content = readManifest(read.data, { source: "file", location: file.path, nodeName: file.nodeName });
+    return { ...state, ...takeContent(before.pods, content) };
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    const isTooLong = codeOf(error) === "EFBIG";
+    const words = isTooLong ? `EFBIG: it is longer than ${MAX_MANIFEST_BYTES / 1024 ** 2} MiB` : messageOf(error);
+    const fields = { error: words, ...countKept(before.pods.length) };
+    // A file that is refused for its length has been looked at; nobody has seen what one with another error says.
+    const isUnread = !isTooLong && (before === NOTHING || before.isUnread === true);
+    const problem: Problem = { level: "error", message: "Cannot read pod manifest", fields };
+    return { ...NOTHING, pods: before.pods, problem, isUnread };
+  }
+}
+
+/** Reads again when the file changed meanwhile, so that half of a manifest is not taken for a whole one. */
+async function readSettled(
+  files: Pick<Files, "read" | "stat">,
+  path: string,
+  versionBefore: string,
+): Promise<{ data: Buffer; version: string }> {
+  let version = versionBefore;
+  for (let attempt = 1; ; attempt++) {
+    const data = await files.read(path, MAX_MANIFEST_BYTES);
+    const after = await files.stat(path);
+    // Still changing after some attempts: taken as it is, and read again at the next look.
+    if (after?.version === version || attempt === READ_ATTEMPTS) return { data, version };
+    version = after?.version ?? "";
+  }
+}
+
+function takeContent(
+  before: readonly SourcePod[],
+  content: ManifestContent,
+): Pick<ManifestFile, "pods" | "problem" | "warning"> {
+  // An empty file is what a writer leaves between truncating a file and writing it anew.
+  const isEmpty = content.pods.length === 0 && content.errors.length === 0;
+  const errors = isEmpty ? ["it holds no pod"] : content.errors;
+  const pods = keepLastGood(before, { pods: content.pods, errors });
+  const fields = { error: joinProblems(errors), ...countKept(pods.length - content.pods.length) };
+  return {
+    pods,
+    ...(errors.length > 0 && { problem: { level: "error", message: "Refused pod manifest", fields } }),
+    ...(content.warnings.length > 0 && { warning: joinProblems(content.warnings) }),
+  };
+}
+
+function countKept(count: number): { podsKept?: number } {
+  return count > 0 ? { podsKept: count } : {};
+}
+
+/** What stands for a link that leads to nothing: it gives no pods, and says why. */
+export const DANGLING_LINK: ManifestFile = { ...NOTHING, problem: refusal("it is a link that leads to nothing") };
+
+function refuseType(type: FileType): Problem {
+  // Nobody takes a directory for a pod; it may be there for other reasons.
+  if (type === "directory") {
+    return { ...refusal("it is a directory: directories are not descended into"), level: "warn" };
+  }
+  return refusal(type === "other" ? "it is a pipe or another special file" : `it is a ${type.replace("-", " ")}`);
+}
+
+function refusal(error: string): Problem {
+  return { level: "error", message: "Ignored pod manifest that is not a file", fields: { error } };
+}
+
+function withoutWarning({ warning: _, ...file }: ManifestFile): ManifestFile {
+  return file;
+}

@@ -1,0 +1,102 @@
+import { join } from "node:path";
+import { messageOf } from "../../../base/errors.ts";
+import { createLimiter } from "../../../base/limiter.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Files, FileType } from "../../../host/port.ts";
+import { DANGLING_LINK, type ManifestFile, type ManifestFileDeps, readManifestFile } from "./manifest-file.ts";
+import { createProblemLog, type Problem } from "./problem-log.ts";
+import type { SourcePod } from "./source-snapshot.ts";
+
+/** The manifests at one path, a directory or a file, and what each last said. */
+export interface ManifestFiles {
+  /** Reads the files that changed since the last scan. One scan at a time. */
+  scan(): Promise<Scan>;
+}
+
+/**
+ * - `directory`, `file`: what the path is; its pods in the order of the files' names, `isPartial` where some file could
+ *   never be read.
+ * - `missing`: there is nothing at the path, so there are no pods.
+ * - `unreadable`: it could not be looked at; what was known of it stands.
+ */
+export type Scan =
+  | { kind: "directory" | "file"; pods: SourcePod[]; isPartial: boolean }
+  | { kind: "missing"; pods: [] }
+  | { kind: "unreadable" };
+
+export interface ManifestFilesDeps extends ManifestFileDeps {
+  files: Pick<Files, "read" | "stat" | "list">;
+  log: Log;
+}
+
+/** Files beyond these, by name, are not read. */
+const MAX_FILES = 10_000;
+const PARALLEL_READS = 16;
+
+export function createManifestFiles(
+  deps: ManifestFilesDeps,
+  options: { path: string; nodeName: string },
+): ManifestFiles {
+  const problems = createProblemLog(deps.log, "file");
+  const known = new Map<string, ManifestFile>();
+  const limiter = createLimiter(PARALLEL_READS);
+
+  const refresh = async ({ path, type }: { path: string; type: FileType }) => {
+    const found = await readManifestFile(deps, { path, nodeName: options.nodeName }, known.get(path));
+    const file = found ?? (type === "link" ? DANGLING_LINK : undefined);
+    if (file === undefined) return forget(path);
+    known.set(path, file);
+    if (file.warning !== undefined) {
+      deps.log.warn("Pod manifest has unusual content", { file: path, warning: file.warning });
+    }
+    problems.report(path, file.problem);
+  };
+  const forget = (path: string) => {
+    known.delete(path);
+    problems.forget(path);
+  };
+
+  const readAll = async (
+    entries: ReadonlyArray<{ path: string; type: FileType }>,
+  ): Promise<{ pods: SourcePod[]; isPartial: boolean }> => {
+    const present = new Set(entries.map(({ path }) => path));
+    for (const path of known.keys()) if (!present.has(path)) forget(path);
+    await Promise.all(entries.map(async (entry) => limiter.run(async () => refresh(entry))));
+    const files = entries.flatMap(({ path }) => known.get(path) ?? []);
+    return { pods: files.flatMap(({ pods }) => pods), isPartial: files.some(({ isUnread }) => isUnread) };
+  };
+
+  const look = async (path: string): Promise<{ scan: Scan; problem?: Problem }> => {
+    const type = (await deps.files.stat(path))?.type;
+    if (type === "file") return { scan: { kind: type, ...(await readAll([{ path, type }])) } };
+    if (type === undefined) {
+      await readAll([]);
+      const message = "Pod manifest path does not exist: it gives no pods";
+      return { scan: { kind: "missing", pods: [] }, problem: { level: "warn", message } };
+    }
+    if (type !== "directory") throw new Error(`it is neither a directory nor a file but a ${type}`);
+    // As upstream: what begins with a dot is an editor's, or another file's half-written successor.
+    const listed = (await deps.files.list(path)).filter(({ name }) => !name.startsWith("."));
+    const entries = listed.slice(0, MAX_FILES).map((entry) => ({ path: join(path, entry.name), type: entry.type }));
+    const scan: Scan = { kind: type, ...(await readAll(entries)) };
+    if (listed.length <= MAX_FILES) return { scan };
+    const error = `${listed.length} files: only the first ${MAX_FILES} by name are read`;
+    return { scan, problem: { level: "error", message: "Too many pod manifests", fields: { error } } };
+  };
+
+  // What is wrong with the path is not what is wrong with the file there.
+  const pathProblems = createProblemLog(deps.log, "path");
+  return {
+    async scan() {
+      try {
+        const { scan, problem } = await look(options.path);
+        pathProblems.report(options.path, problem);
+        return scan;
+      } catch (error) {
+        const fields = { error: messageOf(error) };
+        pathProblems.report(options.path, { level: "error", message: "Cannot read pod manifest path", fields });
+        return { kind: "unreadable" };
+      }
+    },
+  };
+}

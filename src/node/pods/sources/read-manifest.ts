@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from "node:util";
+import { defaultPod } from "../../../api/defaults.ts";
+import { formatFieldError } from "../../../api/field-error.ts";
+import type { Pod } from "../../../api/gen/types.ts";
+import { type ManifestDocument, parseManifest } from "../../../api/manifest.ts";
+import { podFullName, podUid } from "../../../api/pods.ts";
+import { validatePod } from "../../../api/validate-pod.ts";
+import { findApiReference } from "./api-references.ts";
+import type { SourcePod } from "./source-snapshot.ts";
+import { makeStaticPod, type StaticPodOrigin } from "./static-pod.ts";
+
+/** A longer manifest is refused, as upstream does. */
+export const MAX_MANIFEST_BYTES = 10 * 1024 * 1024;
+
+/** What a manifest gives: its usable pods, and what is wrong with the rest. */
+export interface ManifestContent {
+  pods: SourcePod[];
+  /** Each names its document and field: `document 2: spec.containers[0].image: Required value`. */
+  errors: string[];
+  warnings: string[];
+}
+
+/** Reads, defaults and validates the static pods of a manifest. Pure, and never throws for bad input. */
+export function readManifest(data: Buffer, origin: StaticPodOrigin): ManifestContent {
+  const content: ManifestContent = { pods: [], errors: [], warnings: [] };
+  for (const document of parseManifest(data)) {
+    const place = `document ${document.document}`;
+    const complain = (text: string) => `${place}: ${text}`;
+    const { pod, errors } = readDocument(document, origin);
+    content.errors.push(...errors.map(complain));
+    content.warnings.push(...document.warnings.map(complain));
+    if (pod !== undefined) content.pods.push({ pod, origin: `${origin.location}, ${place}` });
+  }
+  return content;
+}
+
+/**
+ * What a source runs after it read this content. A manifest that is in part or wholly unusable must not take down what it
+ * gave before: pods that it no longer gives stay, unless a usable one has taken their name or UID. Pods that did not
+ * change are the same values as before.
+ */
+export function keepLastGood(
+  before: readonly SourcePod[],
+  { pods, errors }: Pick<ManifestContent, "pods" | "errors">,
+): SourcePod[] {
+  const earlier = new Map(before.map((entry) => [podUid(entry.pod), entry]));
+  const current = pods.map((entry) => {
+    const same = earlier.get(podUid(entry.pod));
+    return same !== undefined && isDeepStrictEqual(same, entry) ? same : entry;
+  });
+  if (errors.length === 0) return current;
+  const taken = new Set(pods.flatMap(({ pod }) => [podFullName(pod), podUid(pod)]));
+  return [...current, ...before.filter(({ pod }) => !taken.has(podFullName(pod)) && !taken.has(podUid(pod)))];
+}
+
+function readDocument(document: ManifestDocument, origin: StaticPodOrigin): { pod?: Pod; errors: string[] } {
+  if (document.pod === undefined) return { errors: document.errors };
+  const prefix = document.item === undefined ? "" : `items[${document.item}].`;
+  const refuse = (errors: string[]) => ({ errors: errors.map((error) => prefix + error) });
+
+  const { name, uid } = document.pod.metadata ?? {};
+  if (!name) return refuse(["metadata.name: Required value: name is needed for the pod"]);
+  // The UID becomes the name of a directory. A hash of ours always is one; what a manifest says may be "../..".
+  if (uid && !/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(uid)) {
+    return refuse(["metadata.uid: Invalid value: must be at most 128 letters, digits, '-', '_' and '.'"]);
+  }
+  const pod = defaultPod(makeStaticPod(document.pod, origin));
+  const errors = validatePod(pod);
+  if (errors.length > 0) return refuse(errors.map(formatFieldError));
+  const reference = findApiReference(pod);
+  if (reference !== undefined) return refuse([formatFieldError(reference)]);
+  return { pod, errors: [] };
+}

@@ -1,0 +1,89 @@
+import { childController, isAbort, sleep } from "../../../base/abort.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { jitter, type Random } from "../../../base/random.ts";
+
+/** How long what failed waits before it is tried again, by key, and what ends such a wait early. */
+export interface RetryWaits {
+  /** Waits after a failure; longer each time. Rejects with AbortedError when the signal fires. */
+  wait(key: string, failure: { isOutage: boolean }, signal: AbortSignal): Promise<void>;
+  /** It went well: the next failure is a first one. */
+  succeed(key: string): void;
+  /** Its last try failed. */
+  isFailing(key: string): boolean;
+  /** Ends the wait of a key at once, as if it had never failed. */
+  forget(key: string): void;
+  /** The API answers: ends the waits of those that could not reach it, of each once before it has to wait in full. */
+  wakeAfterOutage(): void;
+  wakeAll(): void;
+}
+
+const INITIAL_MS = 1_000;
+const MAX_MS = 30_000;
+/** Of the delay, so that pods that failed together do not come back together. */
+const JITTER = 0.2;
+/**
+ * While nobody answers, all that wait ask this often together, though none more often than its own delay or rarer than
+ * `MAX_MS`: with few pods the return of the API is noticed soon, with many it is not met by a stampede.
+ */
+const OUTAGE_SHARE_MS = 250;
+const OUTAGE_MIN_CAP_MS = 5_000;
+
+interface Wait {
+  readonly isOutage: boolean;
+  end(): void;
+}
+
+interface Failing {
+  count: number;
+  /** Was woken before its time, and has failed again or not tried yet. */
+  wokenEarly: boolean;
+}
+
+export function createRetryWaits({ clock, random }: { clock: Clock; random: Random }): RetryWaits {
+  const failing = new Map<string, Failing>();
+  const waits = new Map<string, Wait>();
+
+  const delayOf = ({ count }: Failing, isOutage: boolean): number => {
+    const delay = Math.min(INITIAL_MS * 2 ** (count - 1), MAX_MS);
+    const cap = isOutage ? Math.max(OUTAGE_MIN_CAP_MS, Math.min(waits.size * OUTAGE_SHARE_MS, MAX_MS)) : MAX_MS;
+    return jitter(random, Math.min(delay, cap), JITTER);
+  };
+
+  return {
+    async wait(key, { isOutage }, signal) {
+      const known = failing.get(key) ?? { count: 0, wokenEarly: false };
+      failing.set(key, known);
+      // Beyond this the delay does not grow.
+      known.count = Math.min(known.count + 1, 10);
+      const { controller, release } = childController(signal);
+      const wait: Wait = { isOutage, end: () => controller.abort() };
+      waits.set(key, wait);
+      try {
+        await sleep(clock, delayOf(known, isOutage), controller.signal);
+        known.wokenEarly = false;
+      } catch (error) {
+        if (signal.aborted || !isAbort(error)) throw error;
+      } finally {
+        release();
+        if (waits.get(key) === wait) waits.delete(key);
+      }
+    },
+    succeed: (key) => void failing.delete(key),
+    isFailing: (key) => failing.has(key),
+    forget(key) {
+      failing.delete(key);
+      waits.get(key)?.end();
+    },
+    wakeAfterOutage() {
+      for (const [key, wait] of waits) {
+        const known = failing.get(key);
+        if (!wait.isOutage || known === undefined || known.wokenEarly) continue;
+        known.wokenEarly = true;
+        wait.end();
+      }
+    },
+    wakeAll() {
+      for (const wait of waits.values()) wait.end();
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import type { Pod } from "../../../api/gen/types.ts";
+import type { RuntimePod } from "../../runtime/reading/pod-runtime-status.ts";
+import type { StatusOverride, Subject, WorkerUpdate } from "./pod-state.ts";
+
+/**
+ * What a worker makes happen, one call at a time for each pod. Every call may be repeated: it brings the pod nearer to
+ * where it should be and ends. Rejecting means "not yet"; the worker tries again after a back-off, or at
+ * `RetryError.retryAt`.
+ */
+export interface PodSyncer {
+  /** Makes the pod run. `terminal`: it ran to its end (Succeeded or Failed). `retryAt`: when to look again at the latest. */
+  syncPod(work: SyncWork): Promise<SyncResult>;
+  /** Publishes what was read of the pod last, and does nothing else: for a pod whose next attempt has to wait. */
+  reportPod(pod: Pod): void;
+  /** Stops everything of the pod; resolves when nothing of it runs. */
+  syncTerminatingPod(work: TerminatingWork): Promise<void>;
+  /** Tears down what a stopped pod still holds; with `deleted` also its containers, logs, directories and status. */
+  syncTerminatedPod(work: TerminatedWork): Promise<void>;
+}
+
+/** Bring the pod nearer to its manifest. */
+export interface SyncWork {
+  pod: Pod;
+  signal: AbortSignal;
+  /** What it follows from; a look that nobody asked for is a `sync`, which is the default. */
+  updateType?: WorkerUpdate["type"] | undefined;
+}
+
+export interface SyncResult {
+  terminal: boolean;
+  /** Milliseconds since the epoch. */
+  retryAt?: number;
+}
+
+/** Stop everything of the pod; the override is for its status. */
+export interface TerminatingWork {
+  subject: Subject;
+  gracePeriodSeconds: number;
+  statusOverride: StatusOverride | undefined;
+  evicted: boolean;
+  signal: AbortSignal;
+  /** As that of SyncWork. */
+  updateType?: WorkerUpdate["type"] | undefined;
+}
+
+/** Give back what the pod held; with `deleted`, all of it. */
+export interface TerminatedWork {
+  subject: Subject;
+  deleted: boolean;
+  signal: AbortSignal;
+}
+
+/** "Not yet, and it is known when": the worker comes back then and does not count a failure. */
+export class RetryError extends Error {
+  override readonly name = "RetryError";
+  readonly retryAt: number;
+
+  constructor(message: string, retryAt: number, options?: { cause?: unknown }) {
+    super(message, options);
+    this.retryAt = retryAt;
+  }
+}
+
+/** A failure like any other, but something of the pod is due at `retryBy`, even where the back-off is longer. */
+export class IncompleteSyncError extends Error {
+  override readonly name = "IncompleteSyncError";
+  /** Milliseconds since the epoch. */
+  readonly retryBy: number;
+
+  constructor(message: string, retryBy: number) {
+    super(message);
+    this.retryBy = retryBy;
+  }
+}
+
+/** The names by which a subject is known, whichever kind it is. */
+export function referenceOf(subject: Subject): { uid: string; name: string; namespace: string } {
+  return subject.kind === "pod" ? referenceOfPod(subject.pod) : referenceOfRuntimePod(subject.pod);
+}
+
+function referenceOfPod(pod: Pod): { uid: string; name: string; namespace: string } {
+  const { uid = "", name = "", namespace = "" } = pod.metadata ?? {};
+  return { uid, name, namespace };
+}
+
+function referenceOfRuntimePod(pod: RuntimePod): { uid: string; name: string; namespace: string } {
+  return { uid: pod.uid, name: pod.name, namespace: pod.namespace };
+}

@@ -1,0 +1,237 @@
+import type { Clock, Timer } from "../../../base/clock.ts";
+import { messageOf } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import { jitter, type Random } from "../../../base/random.ts";
+import {
+  afterWork,
+  nextState,
+  type PodState,
+  type Transition,
+  type WorkerUpdate,
+  type WorkKind,
+  workOf,
+} from "./pod-state.ts";
+import { IncompleteSyncError, type PodSyncer, RetryError, referenceOf } from "./pod-syncer.ts";
+
+/**
+ * The worker of one pod: holds its state and runs the work of that state, one at a time. Updates that come while it works
+ * coalesce: the state remembers the newest, and one more run follows.
+ */
+export interface PodWorker {
+  readonly state: PodState;
+  update(update: WorkerUpdate): void;
+  /** Looks again now, if it is idle. */
+  wake(): void;
+  /** Cancels what runs and resolves when it has ended; the worker does nothing afterwards. */
+  stop(): Promise<void>;
+}
+
+export interface PodWorkerDeps {
+  clock: Clock;
+  random: Random;
+  log: Log;
+  syncer: PodSyncer;
+  /** False while another static pod of the same full name has to go first. */
+  mayStart(): boolean;
+  /** The state changed. */
+  onState(state: PodState): void;
+  /** The pod is gone; called once, and the worker does nothing afterwards. */
+  onGone(last: PodState): void;
+  /** Work other than by abort or RetryError failed. */
+  onFailure(state: PodState, work: WorkKind, error: unknown): void;
+}
+
+export interface PodWorkerOptions {
+  /** A pod is looked at again after this long × 1…1.5 even when nothing happened. */
+  resyncMs: number;
+  /** The longest wait after failures, × 1…1.5. */
+  backOffMs: number;
+}
+
+const JITTER = 0.5;
+/**
+ * The wait after the first failure; it doubles with each further one in a row, up to `backOffMs`. Most failures are over
+ * soon (a runtime that restarts, a name that is still reserved), so the first wait is a tenth of upstream's.
+ */
+const FIRST_BACK_OFF_MS = 1_000;
+
+export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options: PodWorkerOptions): PodWorker {
+  let state = initial;
+  let running: { controller: AbortController; done: Promise<void> } | undefined;
+  /** What came while it worked: nothing, a hint to look again, or a change that must be worked on. */
+  let pending: "nothing" | "look" | "work" = "nothing";
+  /** What the next work follows from: the newest update since the last one began; an update hides no creation. */
+  let cause: WorkerUpdate["type"] = "sync";
+  let timer: Timer | undefined;
+  /** In a row. */
+  let failures = 0;
+  let stopped = false;
+  const log = deps.log.with({ pod: state.fullName, uid: referenceOf(state.subject).uid });
+
+  const enter = (next: PodState) => {
+    if (next.phase !== state.phase) log.debug("pod changes phase", { from: state.phase, to: next.phase }, 3);
+    state = next;
+    deps.onState(state);
+  };
+
+  const unschedule = () => {
+    timer?.cancel();
+    timer = undefined;
+  };
+  const schedule = (delayMs: number) => {
+    unschedule();
+    timer = deps.clock.setTimer(delayMs, start);
+  };
+  /**
+   * Starts for a hint that the pod changed; but the wait after a failure stands, because the attempt that failed may be
+   * what changed it (a sandbox that was made and lost), and would hint for ever. Until then the change is only reported.
+   */
+  const look = () => {
+    if (running !== undefined) {
+      if (pending === "nothing") pending = "look";
+    } else if (failures === 0) start();
+    else if (state.phase === "syncing" && state.subject.kind === "pod") deps.syncer.reportPod(state.subject.pod);
+  };
+
+  /** Starts the work that the state owes, unless some runs: then once more after it. */
+  function start(): void {
+    unschedule();
+    if (stopped) return;
+    if (running !== undefined) {
+      pending = "work";
+      return;
+    }
+    if (workOf(state) === undefined) return;
+    if (state.phase === "syncing" && !deps.mayStart()) {
+      log.debug("pod waits for another of its name to go first");
+      return;
+    }
+    pending = "nothing";
+    const controller = new AbortController();
+    running = { controller, done: run(controller.signal) };
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    // One turn of the event queue, so that updates sent together are seen together: the work is chosen after it.
+    await Promise.resolve();
+    const work = workOf(state);
+    const wait = work === undefined || signal.aborted ? 0 : await attempt(work, signal);
+    running = undefined;
+    if (stopped) return;
+    if (pending === "work" || wait === 0) start();
+    else if (pending === "look" && failures === 0) start();
+    else if (wait !== undefined) schedule(wait);
+  }
+
+  async function attempt(work: WorkKind, signal: AbortSignal): Promise<number | undefined> {
+    try {
+      const updateType = cause;
+      cause = "sync";
+      const wait = await perform(state, { work, updateType }, signal);
+      failures = 0;
+      return wait;
+    } catch (error) {
+      // Whatever a cancelled work failed of, it was for a state that is over.
+      return signal.aborted ? 0 : delayAfter(error, work);
+    }
+  }
+
+  /** Does the work and moves on; returns how long to wait before the next, 0 for at once, undefined for "until told". */
+  async function perform(current: PodState, owed: OwedWork, signal: AbortSignal): Promise<number | undefined> {
+    const { work } = owed;
+    const result = await doWork(deps.syncer, current, owed, signal);
+    if (stopped) return undefined;
+    // The state may have moved meanwhile (a kill during a sync); what was done counts only for the phase it was done for.
+    const before = state;
+    if (isOutdated(current, before)) return 0;
+    const moved = afterWork(before, work, { terminal: result.terminal });
+    if (moved === undefined) {
+      stopped = true;
+      deps.onGone(before);
+      return undefined;
+    }
+    if (moved !== before) {
+      enter(moved);
+      return 0;
+    }
+    if (workOf(before) === undefined) return undefined;
+    if (work !== workOf(before)) return 0;
+    const resync = jitter(deps.random, options.resyncMs, JITTER);
+    const retry = result.retryAt === undefined ? resync : Math.max(0, result.retryAt - deps.clock.now());
+    return Math.max(1, Math.min(resync, retry));
+  }
+
+  function delayAfter(error: unknown, work: WorkKind): number {
+    if (error instanceof RetryError) {
+      log.debug("pod is not there yet", { reason: error.message });
+      return Math.max(1, error.retryAt - deps.clock.now());
+    }
+    log.error("Error syncing pod, will be tried again", { work, error: messageOf(error) });
+    deps.onFailure(state, work, error);
+    const wait = Math.min(FIRST_BACK_OFF_MS * 2 ** failures, options.backOffMs);
+    failures++;
+    const backOff = jitter(deps.random, wait, JITTER);
+    const due = error instanceof IncompleteSyncError ? error.retryBy - deps.clock.now() : backOff;
+    return Math.max(1, Math.min(backOff, due));
+  }
+
+  return {
+    get state() {
+      return state;
+    },
+    update(update) {
+      if (stopped) return;
+      const transition: Transition = nextState(state, update);
+      enter(transition.state);
+      if (transition.cancel) running?.controller.abort();
+      if (transition.work === undefined) return;
+      if (update.type !== "sync") cause = cause === "create" && update.type === "update" ? cause : update.type;
+      if (update.type === "sync") look();
+      else start();
+    },
+    wake() {
+      start();
+    },
+    async stop() {
+      stopped = true;
+      unschedule();
+      running?.controller.abort();
+      await running?.done;
+    },
+  };
+}
+
+/** What was torn down for a pod that was to be kept must be done again for one that shall go. */
+function isOutdated(doneFor: PodState, now: PodState): boolean {
+  return doneFor.phase === "terminated" && now.phase === "terminated" && doneFor.deleted !== now.deleted;
+}
+
+interface OwedWork {
+  work: WorkKind;
+  updateType: WorkerUpdate["type"];
+}
+
+interface WorkResult {
+  terminal: boolean;
+  retryAt?: number;
+}
+
+async function doWork(
+  syncer: PodSyncer,
+  state: PodState,
+  { work, updateType }: OwedWork,
+  signal: AbortSignal,
+): Promise<WorkResult> {
+  const { subject } = state;
+  if (state.phase === "syncing") {
+    // An orphan never syncs: its first update already terminates it.
+    return subject.kind === "pod" ? await syncer.syncPod({ pod: subject.pod, signal, updateType }) : { terminal: true };
+  }
+  const { deleted, evicted, gracePeriodSeconds, statusOverride } = state;
+  if (work === "terminating") {
+    await syncer.syncTerminatingPod({ subject, gracePeriodSeconds, statusOverride, evicted, signal, updateType });
+  } else {
+    await syncer.syncTerminatedPod({ subject, deleted, signal });
+  }
+  return { terminal: false };
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { silentLog } from "../../../base/log.ts";
+import { CgroupDriver, RuntimeConfigResponse } from "../../../cri/gen/cri-v1.ts";
+import { CriError, type CriErrorCode } from "../../../cri/port.ts";
+import { createCgroupDriver } from "./cgroup-driver.ts";
+
+const { signal } = new AbortController();
+
+function runtimeOf(...answers: Array<RuntimeConfigResponse | CriErrorCode>) {
+  let calls = 0;
+  return {
+    get calls() {
+      return calls;
+    },
+    async runtimeConfig(): Promise<RuntimeConfigResponse> {
+      const answer = answers[calls++];
+      if (answer === undefined) throw new Error("the runtime is asked too often");
+      if (typeof answer !== "string") return answer;
+      throw new CriError(answer, { rpc: "RuntimeConfig", endpoint: "e", detail: "d" });
+    },
+  };
+}
+
+const told = (driver: CgroupDriver) => RuntimeConfigResponse.fromPartial({ linux: { cgroupDriver: driver } });
+
+describe("the driver of cgroups", () => {
+  it.each([
+    ["systemd", told(CgroupDriver.SYSTEMD), "cgroupfs", "systemd"],
+    ["cgroupfs", told(CgroupDriver.CGROUPFS), "systemd", "cgroupfs"],
+    ["nothing", RuntimeConfigResponse.fromPartial({}), "systemd", "systemd"],
+    ["that it cannot tell", "unimplemented", "cgroupfs", "cgroupfs"],
+  ] as const)("where the runtime tells %s", async (_what, answer, configured, expected) => {
+    const driver = createCgroupDriver({ runtime: runtimeOf(answer), log: silentLog }, configured);
+    expect(await driver(signal)).toBe(expected);
+  });
+
+  it("is asked for until it is known, and then no more", async () => {
+    const runtime = runtimeOf("unavailable", told(CgroupDriver.SYSTEMD));
+    const driver = createCgroupDriver({ runtime, log: silentLog }, "cgroupfs");
+    await expect(driver(signal)).rejects.toMatchObject({ code: "unavailable" });
+    expect(await driver(signal)).toBe("systemd");
+    expect(await driver(signal)).toBe("systemd");
+    expect(runtime.calls).toBe(2);
+  });
+});

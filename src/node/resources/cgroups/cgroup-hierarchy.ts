@@ -1,0 +1,190 @@
+import type { QosClass } from "../../../api/qos.ts";
+import { sleep, untilAborted } from "../../../base/abort.ts";
+import { type Clock, MINUTE, SECOND } from "../../../base/clock.ts";
+import { CodedError, codeOf, messageOf } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import type { CgroupLimits, CgroupTree } from "../../../host/cgroup-tree-port.ts";
+import {
+  type CgroupDriver,
+  type CgroupName,
+  describeName,
+  nameOfAllPods,
+  nameOfClass,
+  partsOf,
+  pathOf,
+  quoteName,
+} from "./cgroup-name.ts";
+
+/** What stands above the pods' cgroups. */
+export interface CgroupHierarchy {
+  /** Resolves when it stands; rejects while the last attempt to make it failed. Waits for the runtime to be there. */
+  standing(signal: AbortSignal): Promise<Standing>;
+  /** Undefined while it does not stand. */
+  current(): Standing | undefined;
+  /** Makes it, and tries again until it stands. Rejects, for good, where this process may make no cgroups. */
+  raise(signal: AbortSignal): Promise<Standing>;
+}
+
+/** How the cgroups are named, and changed. */
+export interface Standing {
+  readonly driver: CgroupDriver;
+  /** In which the driver makes them. */
+  readonly tree: CgroupTree;
+  readonly allPods: CgroupName;
+  nameOf(qosClass: QosClass): CgroupName;
+  pathOf(name: CgroupName): string;
+}
+
+/** What pods of each class may use together; of the guaranteed, what all pods may. */
+export type ClassLimits = Readonly<Record<QosClass, CgroupLimits>>;
+
+export interface CgroupHierarchyDeps {
+  clock: Clock;
+  log: Log;
+  driver(signal: AbortSignal): Promise<CgroupDriver>;
+  /** Rejects where the driver cannot make cgroups here, which is for good. */
+  treeOf(driver: CgroupDriver): Promise<CgroupTree>;
+  /** Of the cgroup of all pods, when it is made. */
+  readLimits(): Promise<CgroupLimits>;
+  /** Of the classes, while nothing is known of pods. */
+  classLimits: ClassLimits;
+}
+
+type Outcome = { readonly ok: true; readonly standing: Standing } | { readonly ok: false; readonly error: unknown };
+
+const FIRST_QUESTION_MS = 100;
+const LAST_QUESTION_MS = SECOND;
+const FIRST_RETRY_MS = SECOND;
+const LAST_RETRY_MS = MINUTE;
+const MEND = "for pods without cgroups of their own set cgroupsPerQOS: false and enforceNodeAllocatable: []";
+const NOT_ALLOWED = new Set(["EROFS", "EACCES", "EPERM"]);
+const FINAL = new Set(["not-allowed", "no-cgroup-root"]);
+const NO_SYSTEMD = "the runtime has systemd make its cgroups, and systemd cannot be asked for those of pods";
+const SYSTEMD_MEND = `set cgroupDriver: cgroupfs and SystemdCgroup = false in the runtime; ${MEND}`;
+
+/**
+ * Throws, in upstream's words, where the configured root is not there. Default: where it is there for no driver, as long as
+ * the runtime has not told which it is.
+ */
+export function checkCgroupRoot(
+  tree: Pick<CgroupTree, "findLack">,
+  root: string,
+  drivers: readonly CgroupDriver[] = ["cgroupfs", "systemd"],
+): void {
+  const lacks = drivers.map((driver) => tree.findLack(pathOf(partsOf(root), driver)));
+  if (lacks.includes(undefined)) return;
+  const message = `invalid configuration: cgroup ${quoteName(partsOf(root))} ${lacks[0]}`;
+  throw new CodedError("no-cgroup-root", `${message} (make it; ${MEND})`);
+}
+
+/** `root`: the cgroup beneath which pods get theirs, `/` for the root of all. */
+export function createCgroupHierarchy(deps: CgroupHierarchyDeps, { root }: { readonly root: string }): CgroupHierarchy {
+  const { clock, log } = deps;
+  let outcome: Outcome | undefined;
+  let tell = () => {};
+  const firstOutcome = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+
+  /** Nobody can start a pod before the runtime answers; why it does not, others tell. */
+  const learnDriver = async (signal: AbortSignal): Promise<CgroupDriver> => {
+    for (let waitMs = FIRST_QUESTION_MS; ; waitMs = Math.min(waitMs * 2, LAST_QUESTION_MS)) {
+      try {
+        return await deps.driver(signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        log.debug("The runtime does not tell its cgroup driver yet", { error: messageOf(error) });
+      }
+      await sleep(clock, waitMs, signal);
+    }
+  };
+
+  const findTree = async (driver: CgroupDriver): Promise<CgroupTree> => {
+    try {
+      return await deps.treeOf(driver);
+    } catch (error) {
+      throw new CodedError("not-allowed", `${NO_SYSTEMD}: ${messageOf(error)} (${SYSTEMD_MEND})`, { cause: error });
+    }
+  };
+
+  const attempt = async (driver: CgroupDriver, signal: AbortSignal): Promise<Outcome> => {
+    try {
+      const standing = createStanding(root, driver, await findTree(driver));
+      if (root !== "/") checkCgroupRoot(standing.tree, root, [driver]);
+      await makeAll(deps, standing);
+      return { ok: true, standing };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { ok: false, error: NOT_ALLOWED.has(codeOf(error) ?? "") ? notAllowed(error) : error };
+    }
+  };
+
+  return {
+    async standing(signal) {
+      if (outcome === undefined) await untilAborted(firstOutcome, signal);
+      if (outcome?.ok === true) return outcome.standing;
+      throw outcome?.error;
+    },
+    current: () => (outcome?.ok === true ? outcome.standing : undefined),
+    async raise(signal) {
+      const driver = await learnDriver(signal);
+      for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LAST_RETRY_MS)) {
+        const next = await attempt(driver, signal);
+        outcome = next;
+        tell();
+        if (next.ok) return next.standing;
+        if (FINAL.has(codeOf(next.error) ?? "")) throw next.error;
+        log.warn("The cgroups of pods cannot be made, will be tried again", { error: messageOf(next.error) });
+        await sleep(clock, waitMs, signal);
+      }
+    },
+  };
+}
+
+function createStanding(root: string, driver: CgroupDriver, tree: CgroupTree): Standing {
+  const allPods = nameOfAllPods(root);
+  return {
+    driver,
+    tree,
+    allPods,
+    nameOf: (qosClass) => nameOfClass(allPods, qosClass),
+    pathOf: (name) => pathOf(name, driver),
+  };
+}
+
+/**
+ * From the top down. What is there already may hold pods: the classes are limited anew at once, all pods by whoever
+ * enforces what they may have of the node.
+ */
+async function makeAll(deps: CgroupHierarchyDeps, standing: Standing): Promise<void> {
+  const { log, readLimits, classLimits } = deps;
+  const { tree } = standing;
+  const limit = async (path: string, limits: CgroupLimits) =>
+    await tree.limit(path, limits).catch((error: unknown) => {
+      log.warn("A cgroup cannot be limited yet, will be tried again", { cgroup: path, error: messageOf(error) });
+    });
+  const allPods = standing.pathOf(standing.allPods);
+  if (tree.findLack(allPods) !== undefined) {
+    await tree.make(allPods);
+    const lack = tree.findLack(allPods);
+    // Those above it do not hand their controllers down, as in a container that has processes at its root.
+    if (lack !== undefined) throw notValid(standing.allPods, lack);
+    await limit(allPods, await readLimits());
+  }
+  for (const qosClass of ["Burstable", "BestEffort"] as const) {
+    const path = standing.pathOf(standing.nameOf(qosClass));
+    if (tree.findLack(path) !== undefined) await tree.make(path);
+    await limit(path, classLimits[qosClass]);
+  }
+}
+
+/** Upstream: `Start` of cm/qos_container_manager_linux.go. */
+function notValid(name: CgroupName, lack: string): Error {
+  const words = "failed to initialize top level QOS containers: error validating root container";
+  return new CodedError("not-allowed", `${words} ${describeName(name)} : cgroup ${quoteName(name)} ${lack} (${MEND})`);
+}
+
+function notAllowed(error: unknown): Error {
+  const message = `this process may not make cgroups: ${messageOf(error)} (run it as root where they can be written; ${MEND})`;
+  return new CodedError("not-allowed", message, { cause: error });
+}

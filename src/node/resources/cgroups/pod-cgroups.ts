@@ -1,0 +1,192 @@
+import type { Pod } from "../../../api/gen/types.ts";
+import { podUid } from "../../../api/pods.ts";
+import { computeQosClass, type QosClass } from "../../../api/qos.ts";
+import { assert } from "../../../base/assert.ts";
+import { type Clock, MINUTE } from "../../../base/clock.ts";
+import { codeOf, messageOf } from "../../../base/errors.ts";
+import { repeat } from "../../../base/interval.ts";
+import { createKeyedLock } from "../../../base/keyed-lock.ts";
+import { createLimiter } from "../../../base/limiter.ts";
+import type { Log } from "../../../base/log.ts";
+import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
+import type { CgroupHierarchy, ClassLimits, Standing } from "./cgroup-hierarchy.ts";
+import { type CgroupName, describeName, nameOfPod, podUidOf } from "./cgroup-name.ts";
+
+/** The cgroups of pods, each in that of its QoS class. */
+export interface PodCgroups {
+  /** The pod's cgroup as the runtime is told it: containers are put below it. Only for a pod that was ensured. */
+  parentOf(pod: Pod): string;
+  /** Makes the pod's cgroup where it is not there. `isNew`: nothing runs in it, so that its limits are set in any case. */
+  ensure(pod: Pod, options: { readonly isNew: boolean; readonly signal: AbortSignal }): Promise<void>;
+  /** Removes it. Nothing of the pod runs any more by the runtime's word: what is found in it nevertheless is killed. */
+  release(pod: ReleasedPod, signal: AbortSignal): Promise<void>;
+  /**
+   * Removes cgroups of pods that are not known, where nothing runs in them: another node agent may have its pods beneath
+   * the same root.
+   */
+  collect(isKnown: (uid: string) => boolean): Promise<void>;
+  /** Keeps the classes as they should be; once the hierarchy stands. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Pods of which something is held. */
+  podUids(): readonly string[];
+}
+
+/** Of an orphan the class is not known. */
+export interface ReleasedPod {
+  readonly uid: string;
+  readonly qosClass: QosClass | undefined;
+}
+
+export interface PodCgroupsDeps {
+  clock: Clock;
+  log: Log;
+  hierarchy: Pick<CgroupHierarchy, "standing" | "current">;
+  limitsOf(pod: Pod): CgroupLimits;
+  /** Thousandths of a core that the pod asks for. */
+  milliCpuOf(pod: Pod): bigint;
+  /** `milliCpu`: what the burstable pods ask for together. */
+  classLimits(milliCpu: bigint): ClassLimits;
+}
+
+const CLASSES: readonly QosClass[] = ["Guaranteed", "Burstable", "BestEffort"];
+/** As upstream's `periodicQOSCgroupUpdateInterval`. */
+const REFRESH_PERIOD_MS = MINUTE;
+
+/** A burstable pod's part of what its class is given. */
+interface Share {
+  readonly pod: Pod;
+  readonly milliCpu: bigint;
+}
+
+export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
+  const { log, hierarchy } = deps;
+  const shares = new Map<string, Share>();
+  /** By UID: what is collected may come back meanwhile, as a static pod does. */
+  const locks = createKeyedLock();
+  /** One change of a class at a time, so that the last one is what stays; who waited for it finds it made, mostly. */
+  const turns = createLimiter(1);
+  let milliCpu = 0n;
+  let writtenShares: bigint | undefined;
+
+  const limitClass = async (standing: Standing, qosClass: QosClass) => {
+    const path = standing.pathOf(standing.nameOf(qosClass));
+    await turns.run(async () => await standing.tree.limit(path, deps.classLimits(milliCpu)[qosClass]));
+  };
+
+  /** Before the pod starts, and after it ended; what fails is made up for within a minute. */
+  const updateBurstable = async (standing: Standing) => await turns.run(async () => await writeBurstable(standing));
+
+  const writeBurstable = async (standing: Standing) => {
+    const { cpuShares } = deps.classLimits(milliCpu).Burstable;
+    if (cpuShares === writtenShares) return;
+    try {
+      await standing.tree.limit(standing.pathOf(standing.nameOf("Burstable")), { cpuShares });
+      writtenShares = cpuShares;
+    } catch (error) {
+      writtenShares = undefined;
+      log.warn("Failed to update QoS cgroup configuration", { error: messageOf(error) });
+    }
+  };
+
+  const setShare = (uid: string, share: Share | undefined) => {
+    milliCpu += (share?.milliCpu ?? 0n) - (shares.get(uid)?.milliCpu ?? 0n);
+    if (share === undefined) shares.delete(uid);
+    else shares.set(uid, share);
+  };
+
+  const make = async (pod: Pod, name: CgroupName, standing: Standing): Promise<void> => {
+    const path = standing.pathOf(name);
+    const { tree } = standing;
+    const limits = deps.limitsOf(pod);
+    try {
+      await tree.make(path, limits);
+    } catch (error) {
+      throw new Error(`failed to create container for ${describeName(name)} : ${messageOf(error)}`, { cause: error });
+    }
+    try {
+      await tree.limit(path, limits);
+    } catch (error) {
+      // As upstream: where the cgroups above have limits of their own, one that does not fit them keeps no pod away.
+      log.warn("A pod's cgroup cannot be limited as the pod asks for", { cgroup: path, error: messageOf(error) });
+    }
+  };
+
+  const nameOf = (pod: Pod, standing: Standing) => nameOfPod(standing.nameOf(computeQosClass(pod)), podUid(pod));
+
+  return {
+    parentOf(pod) {
+      const standing = hierarchy.current();
+      assert(standing !== undefined, "a pod's cgroup is named before there is one");
+      return standing.pathOf(nameOf(pod, standing));
+    },
+    async ensure(pod, { isNew, signal }) {
+      const standing = await hierarchy.standing(signal);
+      const uid = podUid(pod);
+      const name = nameOf(pod, standing);
+      if (computeQosClass(pod) === "Burstable" && shares.get(uid)?.pod !== pod) {
+        setShare(uid, { pod, milliCpu: deps.milliCpuOf(pod) });
+        await updateBurstable(standing);
+      }
+      await locks.run(uid, async () => {
+        if (isNew || standing.tree.findLack(standing.pathOf(name)) !== undefined) await make(pod, name, standing);
+      });
+    },
+    async release({ uid, qosClass }, signal) {
+      const standing = await hierarchy.standing(signal);
+      await locks.run(uid, async () => {
+        for (const each of qosClass === undefined ? CLASSES : [qosClass]) {
+          const name = nameOfPod(standing.nameOf(each), uid);
+          await standing.tree.remove(standing.pathOf(name), { killing: true }).catch((error: unknown) => {
+            const message = `failed to delete cgroup paths for ${describeName(name)} : ${messageOf(error)}`;
+            throw new Error(message, { cause: error });
+          });
+        }
+      });
+      if (!shares.has(uid)) return;
+      setShare(uid, undefined);
+      await updateBurstable(standing);
+    },
+    async collect(isKnown) {
+      const standing = hierarchy.current();
+      if (standing === undefined) return;
+      for (const qosClass of CLASSES) {
+        const parent = standing.pathOf(standing.nameOf(qosClass));
+        for (const directory of standing.tree.children(parent)) {
+          const uid = podUidOf(directory, standing.driver);
+          if (uid === undefined || isKnown(uid)) continue;
+          await locks.run(
+            uid,
+            async () => await collectOne({ log, tree: standing.tree }, `${parent}/${directory}`, () => isKnown(uid)),
+          );
+        }
+      }
+    },
+    async run(signal) {
+      const standing = await hierarchy.standing(signal);
+      await repeat(deps.clock, { periodMs: REFRESH_PERIOD_MS, signal }, async () => {
+        try {
+          for (const qosClass of CLASSES) await limitClass(standing, qosClass);
+        } catch (error) {
+          log.warn("Failed to update QoS cgroup configuration", { error: messageOf(error) });
+        }
+      });
+    },
+    podUids: () => [...shares.keys()],
+  };
+}
+
+async function collectOne(
+  { tree, log }: Pick<Standing, "tree"> & { log: Log },
+  path: string,
+  isKnown: () => boolean,
+): Promise<void> {
+  if (isKnown() || tree.processes(path).length > 0) return;
+  try {
+    await tree.remove(path, { killing: false });
+    log.info("Removed the cgroup of a pod that is gone", { cgroup: path });
+  } catch (error) {
+    // Somebody has just begun to use it.
+    if (codeOf(error) === "EBUSY") return;
+    log.warn("Failed to destroy orphaned pod cgroup", { cgroup: path, error: messageOf(error) });
+  }
+}

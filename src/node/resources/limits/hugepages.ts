@@ -1,0 +1,28 @@
+import { quantityValue } from "../../../api/quantity.ts";
+import type { HugepageLimit } from "../../../cri/gen/cri-v1.ts";
+
+const PREFIX = "hugepages-";
+const UNITS = ["B", "KB", "MB", "GB", "TB", "PB"];
+
+/** A limit for each page size of the machine: what the container's limits say, else none of that size. */
+export function computeHugepageLimits(
+  limits: Readonly<Record<string, string>>,
+  sizes: readonly string[],
+): HugepageLimit[] {
+  const asked = new Map<string, bigint>();
+  for (const [name, quantity] of Object.entries(limits)) {
+    if (name.startsWith(PREFIX)) asked.set(cgroupPageSize(name.slice(PREFIX.length)), quantityValue(quantity));
+  }
+  return sizes.map((pageSize) => ({ pageSize, limit: asked.get(pageSize) ?? 0n }));
+}
+
+/** `2Mi` as cgroups write it: `2MB`, in powers of 1024 all the same. */
+function cgroupPageSize(size: string): string {
+  let value = quantityValue(size);
+  let unit = 0;
+  while (value >= 1024n && value % 1024n === 0n && unit < UNITS.length - 1) {
+    value /= 1024n;
+    unit += 1;
+  }
+  return `${value}${UNITS[unit]}`;
+}

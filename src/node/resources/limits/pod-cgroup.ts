@@ -1,0 +1,114 @@
+import type { Container, Pod } from "../../../api/gen/types.ts";
+import { isRestartableInitContainer } from "../../../api/pods.ts";
+import { computeQosClass } from "../../../api/qos.ts";
+import { compareQuantities, quantityMilliValue, quantityValue } from "../../../api/quantity.ts";
+import {
+  computePodLimits,
+  computePodRequests,
+  hasPodLevelResources,
+  type ResourceList,
+} from "../../../api/resources.ts";
+import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
+import { milliCpuToQuota, milliCpuToShares } from "./cpu.ts";
+import { computeHugepageLimits } from "./hugepages.ts";
+import type { NodeResources } from "./node-resources.ts";
+
+/** What the kernel takes as the largest limit of huge pages. */
+const UNBOUNDED = 1n << 62n;
+const NO_QUOTA = -1n;
+
+/** How pods are held to what they ask for, besides what is known of the node. */
+export interface PodCgroupOptions {
+  /** `podPidsLimit`; undefined: as many as the node has. */
+  readonly maxTasks: bigint | undefined;
+}
+
+/**
+ * What the cgroup of a pod allows to all its containers together (upstream: `ResourceConfigForPod`, cm/helpers_linux.go).
+ * A limit stands only where every container has one: the others may use what there is.
+ */
+export function computePodCgroup(
+  pod: Pod,
+  node: Pick<NodeResources, "cpuCfsQuota" | "cpuCfsQuotaPeriodMicroseconds" | "hugepageSizes">,
+  { maxTasks }: PodCgroupOptions,
+): CgroupLimits {
+  const requests = computePodRequests(pod);
+  const common = { hugepages: computeHugepages(requests, node.hugepageSizes), maxTasks };
+  const qosClass = computeQosClass(pod);
+  if (qosClass === "BestEffort") return { ...common, cpuShares: milliCpuToShares(0n) };
+  const limits = computePodLimits(pod);
+  const isGuaranteed = qosClass === "Guaranteed";
+  const cpuShares = milliCpuToShares(quantityMilliValue(requests["cpu"] ?? "0"));
+  return {
+    ...common,
+    cpuShares,
+    ...((isGuaranteed || isLimited(pod, "cpu")) && computeQuota(limits["cpu"], node)),
+    ...((isGuaranteed || isLimited(pod, "memory")) && { memoryBytes: quantityValue(limits["memory"] ?? "0") }),
+  };
+}
+
+/** Thousandths of a core that the pod asks for. */
+export function computeMilliCpuRequest(pod: Pod): bigint {
+  return quantityMilliValue(computePodRequests(pod)["cpu"] ?? "0");
+}
+
+/** What pods of the QoS classes that have a cgroup may use together: `milliCpu` is what the burstable ask for. */
+export function computeClassCgroups(
+  milliCpu: bigint,
+  { hugepageSizes }: Pick<NodeResources, "hugepageSizes">,
+): Readonly<Record<"Guaranteed" | "Burstable" | "BestEffort", CgroupLimits>> {
+  const hugepages = new Map(hugepageSizes.map((size) => [size, UNBOUNDED]));
+  return {
+    Guaranteed: { hugepages },
+    Burstable: { hugepages, cpuShares: milliCpuToShares(milliCpu) },
+    BestEffort: { hugepages, cpuShares: milliCpuToShares(0n) },
+  };
+}
+
+/**
+ * What a cgroup allows of these resources, as of those that are set aside or that all pods may have (upstream:
+ * `getCgroupConfigInternal`, cm/node_container_manager_linux.go). `pid` are tasks. Huge pages are not bounded here.
+ */
+export function computeSharedCgroup(
+  resources: Readonly<ResourceList>,
+  { compressibleOnly }: { readonly compressibleOnly: boolean },
+): CgroupLimits {
+  const { cpu, memory, pid } = resources;
+  const cpuShares = cpu === undefined ? undefined : milliCpuToShares(quantityMilliValue(cpu));
+  if (compressibleOnly) return { cpuShares };
+  return {
+    cpuShares,
+    memoryBytes: memory === undefined ? undefined : quantityValue(memory),
+    maxTasks: pid === undefined ? undefined : quantityValue(pid),
+  };
+}
+
+function computeQuota(
+  limit: string | undefined,
+  {
+    cpuCfsQuota,
+    cpuCfsQuotaPeriodMicroseconds: period,
+  }: Pick<NodeResources, "cpuCfsQuota" | "cpuCfsQuotaPeriodMicroseconds">,
+): CgroupLimits {
+  const quota = cpuCfsQuota ? milliCpuToQuota(quantityMilliValue(limit ?? "0"), period) : NO_QUOTA;
+  return { cpuQuotaMicroseconds: quota, cpuPeriodMicroseconds: period };
+}
+
+function computeHugepages(requests: Readonly<ResourceList>, sizes: readonly string[]): ReadonlyMap<string, bigint> {
+  return new Map(computeHugepageLimits(requests, sizes).map(({ pageSize, limit }) => [pageSize, limit]));
+}
+
+/** Whether there is a limit at every moment: an init container shares that of the sidecars that run beside it. */
+function isLimited(pod: Pod, resource: "cpu" | "memory"): boolean {
+  const has = ({ resources }: Pick<Container, "resources">) =>
+    compareQuantities(resources?.limits?.[resource] ?? "0", "0") !== 0;
+  if (hasPodLevelResources(pod) && pod.spec !== undefined && has(pod.spec)) return true;
+  if (!(pod.spec?.containers ?? []).every(has)) return false;
+  let hasLimitedSidecar = false;
+  for (const container of pod.spec?.initContainers ?? []) {
+    const isSidecar = isRestartableInitContainer(container);
+    if (isSidecar && has(container)) hasLimitedSidecar = true;
+    if (!has(container) && !hasLimitedSidecar) return false;
+  }
+  return true;
+}

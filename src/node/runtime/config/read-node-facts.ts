@@ -1,0 +1,94 @@
+import { codeOf } from "../../../base/errors.ts";
+import { silentLog } from "../../../base/log.ts";
+import type { NodeAgentConfig } from "../../../config/node-agent-config.ts";
+import type { Files, Host } from "../../../host/port.ts";
+import { readMachineFacts } from "../../cluster/node-status/machine-facts.ts";
+import { computeNodeAddresses } from "../../cluster/node-status/node-addresses.ts";
+import { computeNodeAllocatable, computeNodeCapacity } from "../../cluster/node-status/node-resources.ts";
+import { createNodeStatusSettings } from "../../cluster/node-status/node-settings.ts";
+import { parseResolvConf, type ResolvConf } from "../identity/resolv-conf.ts";
+import type { NodeFacts } from "./node-facts.ts";
+
+const MAX_FILE_BYTES = 1024 * 1024;
+
+/** Reads from the machine and the configuration what pods' configs depend on. Rejects when the machine cannot be read. */
+export async function readNodeFacts(host: Host, config: NodeAgentConfig): Promise<NodeFacts> {
+  const { kubelet } = config;
+  const settings = createNodeStatusSettings(config);
+  // What cannot be read of the machine, the node's status tells, again and again.
+  const machine = await readMachineFacts({ machine: host.machine, log: silentLog }, config.rootDirectory);
+  const cgroupVersion = (await host.files.stat("/sys/fs/cgroup/cgroup.controllers")) === undefined ? 1 : 2;
+  return {
+    nodeName: config.nodeName,
+    hostIps: await readHostIps(host, config),
+    clusterDns: kubelet.clusterDNS ?? [],
+    clusterDomain: kubelet.clusterDomain,
+    hostResolvConf: await readResolvConf(host.files, kubelet.resolvConf ?? ""),
+    rootDirectory: config.rootDirectory,
+    podLogsDirectory: config.podLogsDirectory,
+    seccompDefault: kubelet.seccompDefault ?? false,
+    memoryCapacityBytes: machine.memoryBytes,
+    allocatable: computeNodeAllocatable(computeNodeCapacity(machine, settings), settings.reservations),
+    cpuCfsQuota: kubelet.cpuCFSQuota ?? true,
+    cpuCfsQuotaPeriodMicroseconds: BigInt(Math.round((kubelet.cpuCFSQuotaPeriod ?? 100) * 1000)),
+    cgroupVersion,
+    singleProcessOomKill: kubelet.singleProcessOOMKill ?? cgroupVersion === 1,
+    swap: {
+      // Swap of pods is a later version's; until then containers get what the runtime gives them.
+      controllerAvailable: false,
+      behavior: "NoSwap",
+      capacityBytes: 0n,
+    },
+    seLinuxEnabled: (await host.files.stat("/sys/fs/selinux/enforce")) !== undefined,
+    appArmorEnabled: await readHasAppArmor(host.files),
+    hugepageSizes: await readHugepageSizes(host.files),
+  };
+}
+
+/** The node's own addresses, as its object shows them; those that were asked for where the machine has none of them. */
+async function readHostIps({ machine }: Host, { nodeName, nodeIps }: NodeAgentConfig): Promise<readonly string[]> {
+  const { addresses } = computeNodeAddresses({
+    nodeName,
+    nodeIps,
+    isCloudExternal: false,
+    machineAddresses: await machine.nodeAddresses(),
+    interfaceAddresses: machine.interfaceAddresses(),
+    previous: [],
+  });
+  const own = addresses.filter(({ type }) => type === "InternalIP").map(({ address }) => address);
+  return own.length > 0 ? own : nodeIps;
+}
+
+async function readResolvConf(files: Files, path: string): Promise<ResolvConf | undefined> {
+  if (path === "") return undefined;
+  try {
+    return parseResolvConf((await files.read(path, MAX_FILE_BYTES)).toString("utf8"));
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** It may be built in, mounted and turned off (`IsEnabled` of libcontainer/apparmor). */
+async function readHasAppArmor(files: Files): Promise<boolean> {
+  if ((await files.stat("/sys/kernel/security/apparmor")) === undefined) return false;
+  const enabled = await files.read("/sys/module/apparmor/parameters/enabled", MAX_FILE_BYTES).catch(() => undefined);
+  return enabled?.toString("utf8").startsWith("Y") === true;
+}
+
+/** The kernel lists them as directories named `hugepages-2048kB`. */
+async function readHugepageSizes(files: Files): Promise<string[]> {
+  const directory = "/sys/kernel/mm/hugepages";
+  if ((await files.stat(directory)) === undefined) return [];
+  const kibibytes = (await files.list(directory)).map(({ name }) => Number(/^hugepages-(\d+)kB$/.exec(name)?.[1]));
+  return kibibytes
+    .filter((size) => Number.isInteger(size))
+    .toSorted((a, b) => a - b)
+    .map(cgroupSizeName);
+}
+
+/** As the files of the hugetlb cgroup controller name page sizes: `2MB`, `1GB`. */
+function cgroupSizeName(kibibytes: number): string {
+  if (kibibytes >= 1024 * 1024) return `${kibibytes / 1024 / 1024}GB`;
+  return kibibytes >= 1024 ? `${kibibytes / 1024}MB` : `${kibibytes}KB`;
+}

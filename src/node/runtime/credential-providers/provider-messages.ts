@@ -1,0 +1,81 @@
+import { isRecord } from "../../../api/object.ts";
+import { parseDuration } from "../../../config/duration.ts";
+
+/** What a plugin is asked. */
+export interface ProviderRequest {
+  /** The repository, without tag and digest. */
+  readonly image: string;
+  readonly serviceAccount?:
+    | { readonly token: string; readonly annotations: Readonly<Record<string, string>> }
+    | undefined;
+}
+
+/** What a plugin answers. */
+export interface ProviderResponse {
+  /** What its credentials are good for, and so cached by: `Image`, `Registry` or `Global`. */
+  readonly cacheKeyType: string;
+  /** Undefined: as the configuration says. */
+  readonly cacheDurationMs: number | undefined;
+  readonly registries: readonly ProvidedRegistry[];
+}
+
+/** Credentials under the registry that they are for, as a Docker configuration names it. */
+export interface ProvidedRegistry {
+  readonly key: string;
+  readonly username: string;
+  readonly password: string;
+}
+
+/** `CredentialProviderRequest`, as a plugin reads it. */
+export function encodeProviderRequest(apiVersion: string, { image, serviceAccount }: ProviderRequest): string {
+  const { token = "", annotations = {} } = serviceAccount ?? {};
+  const request = {
+    kind: "CredentialProviderRequest",
+    apiVersion,
+    image,
+    ...(token !== "" && { serviceAccountToken: token }),
+    ...(Object.keys(annotations).length > 0 && { serviceAccountAnnotations: annotations }),
+  };
+  return `${JSON.stringify(request)}\n`;
+}
+
+/** `CredentialProviderResponse`, strictly. Throws without a word of what was printed: it may be credentials. */
+export function decodeProviderResponse(apiVersion: string, printed: string): ProviderResponse {
+  const object = parseJson(printed);
+  if (!isRecord(object)) throw new Error("error reading GVK from response: it is not a JSON object");
+  const { apiVersion: actual = "", ...fields } = object;
+  if (actual !== apiVersion) {
+    const shown = typeof actual === "string" ? actual.slice(0, 100) : "";
+    const expected = `expected apiVersion:${apiVersion}, actual apiVersion:${shown}`;
+    throw new Error(`apiVersion from credential plugin response did not match ${expected}`);
+  }
+  const response = readFields(fields);
+  if (response === undefined) throw new Error("error decoding credential provider plugin response from stdout");
+  return response;
+}
+
+function readFields(fields: Record<string, unknown>): ProviderResponse | undefined {
+  const { kind, cacheKeyType = "", cacheDuration, auth, ...unknown } = fields;
+  if (kind !== "CredentialProviderResponse" || Object.keys(unknown).length > 0) return undefined;
+  if (typeof cacheKeyType !== "string" || !isRecord(auth ?? {})) return undefined;
+  const isGiven = cacheDuration !== undefined && cacheDuration !== null;
+  const cacheDurationMs = typeof cacheDuration === "string" ? parseDuration(cacheDuration) : undefined;
+  if (isGiven && cacheDurationMs === undefined) return undefined;
+  const registries: ProvidedRegistry[] = [];
+  for (const [key, value] of Object.entries(auth ?? {})) {
+    if (!isRecord(value)) return undefined;
+    const { username = "", password = "", ...others } = value;
+    if (typeof username !== "string" || typeof password !== "string" || Object.keys(others).length > 0)
+      return undefined;
+    registries.push({ key, username, password });
+  }
+  return { cacheKeyType, cacheDurationMs, registries };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,20 @@
+import type { Cri } from "../../../cri/port.ts";
+import type { FileSystemUsage } from "../../../host/port.ts";
+import type { DiskUsage } from "./garbage-plan.ts";
+
+export interface ImageDiskDeps {
+  readonly images: Pick<Cri["images"], "imageFsInfo">;
+  readonly machine: { fileSystemUsage(path: string): Promise<FileSystemUsage> };
+}
+
+/**
+ * How full the disk is that the runtime keeps images on: the runtime says where that is, and the machine how full. As
+ * upstream, the first that it names; one for containers alone is not looked at, because removing images frees nothing there.
+ */
+export async function readImageDisk({ images, machine }: ImageDiskDeps, signal: AbortSignal): Promise<DiskUsage> {
+  const { imageFilesystems } = await images.imageFsInfo({}, { signal });
+  const mountpoint = imageFilesystems[0]?.fsId?.mountpoint;
+  if (mountpoint === undefined || mountpoint === "") throw new Error("imagefs information is unavailable");
+  const { bytes } = await machine.fileSystemUsage(mountpoint);
+  return { capacity: bytes.total, available: bytes.available };
+}

@@ -1,0 +1,139 @@
+import { posix } from "node:path";
+import { codeOf } from "../../../base/errors.ts";
+import type { DirectoryEntry, Files } from "../../../host/port.ts";
+import type { SecureAnswer, SecureRequest, SecureResponse } from "../../../host/secure-server.ts";
+import { copyFile } from "./copy-file.ts";
+
+interface ServedFile {
+  readonly sizeBytes: number;
+  readonly modifiedAt: number;
+  readonly contentType: string;
+}
+
+const SNIFFED_BYTES = 512;
+
+/**
+ * A file or a listing of what is beneath a directory, as Go's http.FileServer gives them. Links are followed where they
+ * stay beneath it, as those in `/var/log/containers` do; upstream follows any, and so gives every file of the node to a
+ * pod that may write in its logs. What it is, is told by name and content, but never as something that a browser runs.
+ */
+export async function serveFile(
+  files: Pick<Files, "openBeneath" | "listBeneath">,
+  { directory, path }: { readonly directory: string; readonly path: string },
+  request: Pick<SecureRequest, "query" | "header">,
+): Promise<SecureAnswer> {
+  const clean = posix.normalize(`/${path}`);
+  const name = clean.replace(/^\/|\/$/g, "");
+  const base = posix.basename(name);
+  if (clean.endsWith("/index.html")) return redirect("./", request);
+  try {
+    const file = await inspect(files, directory, name);
+    if (path.endsWith("/")) return redirect(`../${base}`, request);
+    return answerFile(file, request, async () => await files.openBeneath(directory, name));
+  } catch (error) {
+    if (codeOf(error) !== "EISDIR") return refusal(error);
+    if (path !== "" && !path.endsWith("/")) return redirect(`${base}/`, request);
+  }
+  try {
+    return listing(await files.listBeneath(directory, name));
+  } catch (error) {
+    return refusal(error);
+  }
+}
+
+async function inspect(files: Pick<Files, "openBeneath">, directory: string, name: string): Promise<ServedFile> {
+  const file = await files.openBeneath(directory, name);
+  try {
+    return { ...(await file.status()), contentType: contentTypeOf(name, await file.read(0, SNIFFED_BYTES)) };
+  } finally {
+    await file.close();
+  }
+}
+
+function contentTypeOf(name: string, head: Buffer): string {
+  if (head.length > 1 && head[0] === 0x1f && head[1] === 0x8b) return "application/gzip";
+  if (name.endsWith(".json")) return "application/json";
+  const isBinary = head.some((byte) => byte < 0x09 || byte === 0x0b || (byte > 0x0d && byte < 0x20 && byte !== 0x1b));
+  return isBinary ? "application/octet-stream" : "text/plain; charset=utf-8";
+}
+
+function answerFile(
+  { sizeBytes, modifiedAt, contentType }: ServedFile,
+  { header }: Pick<SecureRequest, "header">,
+  open: () => ReturnType<Files["openBeneath"]>,
+): SecureAnswer {
+  const headers = {
+    "accept-ranges": "bytes",
+    "last-modified": new Date(modifiedAt).toUTCString(),
+    "x-content-type-options": "nosniff",
+  };
+  const since = Date.parse(header("if-modified-since") ?? "");
+  if (Math.floor(modifiedAt / 1_000) * 1_000 <= since) return { status: 304, headers, stream: async () => undefined };
+  const range = readRange(header("range"), sizeBytes);
+  if (range === "unsatisfiable") {
+    const contentRange = { "content-range": `bytes */${sizeBytes}` };
+    return { status: 416, headers: { ...headers, ...contentRange }, stream: async () => undefined };
+  }
+  const { from, end } = range ?? { from: 0, end: sizeBytes };
+  return {
+    status: range === undefined ? 200 : 206,
+    contentType,
+    headers: {
+      ...headers,
+      "content-length": String(end - from),
+      ...(range !== undefined && { "content-range": `bytes ${from}-${end - 1}/${sizeBytes}` }),
+    },
+    stream: async (writer) => await copyFile(await open(), writer, { from, end }),
+  };
+}
+
+/** One range; several, which no reader of logs asks for, are answered with the whole, as they may be. */
+function readRange(
+  text: string | undefined,
+  sizeBytes: number,
+): { from: number; end: number } | "unsatisfiable" | undefined {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(text ?? "") ?? [];
+  if (first === "" && last === "") return undefined;
+  if (first === "") {
+    const from = Math.max(0, sizeBytes - Number(last));
+    return from < sizeBytes ? { from, end: sizeBytes } : "unsatisfiable";
+  }
+  if (last !== "" && Number(last) < Number(first)) return undefined;
+  const end = last === "" ? sizeBytes : Math.min(sizeBytes, Number(last) + 1);
+  return Number(first) < sizeBytes ? { from: Number(first), end } : "unsatisfiable";
+}
+
+function redirect(location: string, { query }: Pick<SecureRequest, "query">): SecureAnswer {
+  const search = query.size > 0 ? `?${query}` : "";
+  return { status: 301, headers: { location: location + search }, stream: async () => undefined };
+}
+
+/** A link that leads out, and what is neither file nor directory, is forbidden to everybody. */
+function refusal(error: unknown): SecureResponse {
+  const code = codeOf(error) ?? "";
+  if (code === "ENOENT" || code === "ENOTDIR") return { status: 404, body: "404 page not found\n" };
+  if (["EACCES", "EPERM", "EXDEV", "EINVAL"].includes(code)) return { status: 403, body: "403 Forbidden\n" };
+  return { status: 500, body: "500 Internal Server Error\n" };
+}
+
+/** As Go's dirList writes it. */
+function listing(entries: readonly DirectoryEntry[]): SecureResponse {
+  const lines = entries.map(({ name, type }) => {
+    const shown = type === "directory" ? `${name}/` : name;
+    return `<a href="${asReference(shown)}">${escapeHtml(shown)}</a>\n`;
+  });
+  const head = '<!doctype html>\n<meta name="viewport" content="width=device-width">\n<pre>\n';
+  return { status: 200, contentType: "text/html; charset=utf-8", body: `${head}${lines.join("")}</pre>\n` };
+}
+
+/** A name with a colon would be taken for one with a scheme. */
+function asReference(name: string): string {
+  const escaped = encodeURI(name).replace(/[?#!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  return name.includes(":") ? `./${escaped}` : escaped;
+}
+
+const HTML: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;" };
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => HTML[character] ?? character);
+}

@@ -1,0 +1,110 @@
+import type { Pod } from "../../../api/gen/types.ts";
+import { podUid } from "../../../api/pods.ts";
+import type { ContainerConfig, PodSandboxConfig } from "../../../cri/gen/cri-v1.ts";
+import { buildContainerConfig, findContainerConfigError } from "../config/container-config.ts";
+import { buildEnvironment, type EnvironmentVariable } from "../config/environment.ts";
+import { type EnvironmentRefs, resolveEnvironmentRefs } from "../config/environment-refs.ts";
+import type { UserNamespaceMapping } from "../config/namespaces.ts";
+import type { NodeFacts } from "../config/node-facts.ts";
+import { buildPodSandboxConfig } from "../config/pod-sandbox-config.ts";
+import type { ReferredObjects } from "../config/referred-values.ts";
+import type { ImageUser } from "../config/security-context.ts";
+import type { ContainerToStart } from "../plan/pod-actions.ts";
+import type { MadeMounts } from "./make-volume-mounts.ts";
+import type { StartFailure } from "./start-failure.ts";
+
+/** The translation of pods into the runtime's messages, for this node. */
+export interface PodConfigs {
+  /** Of a sandbox that stands or is to be made. Rejects, saying why, for a pod that cannot have one. */
+  sandbox(pod: Pod, attempt: number): Promise<SandboxConfig>;
+  /** The config, or a CreateContainerConfigError; rejects on an abort and when files of the node cannot be made or read. */
+  container(input: ContainerInput, signal: AbortSignal): Promise<ContainerStartConfig | StartFailure>;
+}
+
+export interface SandboxConfig {
+  config: PodSandboxConfig;
+  /** What could not be done as asked; for an event when the sandbox is made. */
+  warnings: readonly ConfigWarning[];
+}
+
+export interface ContainerStartConfig {
+  config: ContainerConfig;
+  /** What could not be done as asked; for an event on the pod when the container is made. */
+  warnings: readonly ConfigWarning[];
+}
+
+interface ConfigWarning {
+  reason: string;
+  message: string;
+}
+
+/** What a container's config depends on besides the node. */
+export interface ContainerInput {
+  pod: Pod;
+  next: ContainerToStart;
+  imageRef: string;
+  imageUser: ImageUser;
+  podIps: readonly string[];
+  targetContainerId: string | undefined;
+  /** Makes what is mounted on the host. Called last: a container that cannot be made, tried often, must leave nothing. */
+  makeMounts(environment: readonly EnvironmentVariable[]): Promise<MadeMounts>;
+}
+
+export interface PodConfigsDeps {
+  /** Where environments are read from. Default: nothing can be read, as on a node without an API server. */
+  refs?: EnvironmentRefs | undefined;
+  /** For pods with `hostUsers: false`. Default: such a pod gets no sandbox. */
+  userNamespaces?: { mappingOf(uid: string): Promise<UserNamespaceMapping> } | undefined;
+  /** The pod's cgroup, which stands. Default: the runtime places containers where it likes. */
+  cgroupParentOf?: ((pod: Pod) => string) | undefined;
+}
+
+export function createPodConfigs(node: NodeFacts, deps: PodConfigsDeps = {}): PodConfigs {
+  const userNamespaceOf = async (pod: Pod): Promise<UserNamespaceMapping | undefined> =>
+    pod.spec?.hostUsers === false ? await deps.userNamespaces?.mappingOf(podUid(pod)) : undefined;
+
+  return {
+    async sandbox(pod, attempt) {
+      const userNamespace = await userNamespaceOf(pod);
+      const cgroupParent = deps.cgroupParentOf?.(pod) ?? "";
+      const result = buildPodSandboxConfig({ pod, attempt, node, cgroupParent, userNamespace });
+      if (!result.ok) throw new Error(result.error);
+      return { config: result.config, warnings: result.warnings };
+    },
+    async container(input, signal) {
+      const { pod, podIps, imageRef, imageUser, targetContainerId } = input;
+      const { container, restartCount } = input.next;
+      const read = await readReferences(deps.refs, input, signal);
+      if (!read.ok) return configError(read.error);
+      const { objects, serviceVariables } = read;
+      const environment = buildEnvironment({ pod, container, podIps, node, serviceVariables, objects });
+      if (!environment.ok) return configError(environment.error);
+      const userNamespace = await userNamespaceOf(pod);
+      const wanted = { pod, container, restartCount, imageRef, imageUser, node, targetContainerId, userNamespace };
+      const error = findContainerConfigError(wanted);
+      if (error !== undefined) return configError(error);
+      const made = await input.makeMounts(environment.variables);
+      if (!made.ok) return configError(made.error);
+      const { mounts, devices } = made;
+      const result = buildContainerConfig({ ...wanted, mounts, devices, environment: environment.variables });
+      return result.ok ? { config: result.config, warnings: environment.warnings } : configError(result.error);
+    },
+  };
+}
+
+type References =
+  | { ok: true; objects: ReferredObjects | undefined; serviceVariables: EnvironmentVariable[] }
+  | { ok: false; error: string };
+
+async function readReferences(
+  refs: EnvironmentRefs | undefined,
+  { pod, next }: ContainerInput,
+  signal: AbortSignal,
+): Promise<References> {
+  if (refs === undefined) return { ok: true, objects: undefined, serviceVariables: [] };
+  return await resolveEnvironmentRefs(pod, next.container, refs, signal);
+}
+
+function configError(message: string): StartFailure {
+  return { reason: "CreateContainerConfigError", message };
+}

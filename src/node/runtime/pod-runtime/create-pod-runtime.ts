@@ -1,0 +1,224 @@
+import type { Container, Pod } from "../../../api/gen/types.ts";
+import { isRestartableInitContainer, podReference } from "../../../api/pods.ts";
+import type { BackOff } from "../../../base/back-off.ts";
+import { messageOf, throwJoined } from "../../../base/errors.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import type { Timeline } from "../../../base/timeline.ts";
+import type * as cri from "../../../cri/gen/cri-v1.ts";
+import type { Cri } from "../../../cri/port.ts";
+import type { Host } from "../../../host/port.ts";
+import { isSameContainer } from "../config/container-hash.ts";
+import type { PresentImage } from "../images/image-outcome.ts";
+import { computePodActions } from "../plan/compute-pod-actions.ts";
+import { planContainerRemovals, planSandboxRemovals } from "../plan/container-removals.ts";
+import type { PlanInput } from "../plan/plan-input.ts";
+import type { ContainerToStart, PodActions } from "../plan/pod-actions.ts";
+import type { PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
+import type { PodConfigs } from "./create-pod-configs.ts";
+import { createRuntimeMetrics } from "./metrics.ts";
+import type { PodFiles } from "./pod-files.ts";
+import type { PodRuntime, SyncOptions } from "./pod-runtime.ts";
+import { removeContainerAndLog, removePod, removeSandbox } from "./remove-pod.ts";
+import { type ContainerStarter, createContainerStarter, type RuntimeVolumeDeps } from "./start-container.ts";
+import type { StartFailure } from "./start-failure.ts";
+import { createStartLine } from "./start-line.ts";
+import { createSandboxStarter, type RuntimeHandlerDeps, type SandboxStarter } from "./start-sandbox.ts";
+import { stopContainer, stopPod } from "./stop-pod.ts";
+
+export interface PodRuntimeDeps extends RuntimeHandlerDeps, RuntimeVolumeDeps {
+  cri: Cri;
+  host: Host;
+  timeline: Timeline;
+  metrics: Metrics;
+  configs: PodConfigs;
+  /** Of container restarts, by `backOffKey`. */
+  backOff: BackOff;
+  /** The image, or why it cannot be had. */
+  ensureImage(pod: Pod, container: Container, signal: AbortSignal): Promise<PresentImage | StartFailure>;
+  podFiles: Pick<PodFiles, "makeMounts">;
+  /** What the probes say of running containers. Default: they have started and are well. */
+  verdictOf?: PlanInput["verdictOf"];
+  /** The node's addresses, primary first. */
+  hostIps(): readonly string[];
+  podLogsDirectory: string;
+  containerLogsDirectory: string;
+}
+
+/** The executor of plans: one call of the runtime after another, in the order that the plan gives. */
+export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
+  const { host, timeline, backOff } = deps;
+  const runtime = deps.cri.runtime;
+  const metrics = createRuntimeMetrics(deps.metrics);
+  const stopDeps = { runtime, host, timeline, metrics };
+  const removeDeps = { ...deps, runtime, files: host.files };
+  const sandboxes = createSandboxStarter({ ...deps, runtime, metrics });
+  const containers = createContainerStarter({ ...deps, runtime, metrics });
+  const startLine = createStartLine(host.clock);
+
+  const kill = async (pod: Pod, status: PodRuntimeStatus, actions: PodActions, signal: AbortSignal): Promise<void> => {
+    if (actions.killPod !== undefined) {
+      if (actions.createSandbox !== undefined) {
+        const message = "Pod sandbox changed, it will be killed and re-created.";
+        timeline.record(status, { type: "Normal", reason: "SandboxChanged", message });
+      }
+      await stopPod(stopDeps, pod, status, { gracePeriodSeconds: undefined, signal });
+      return;
+    }
+    const stops = actions.containersToKill.map(async ({ id, message, gracePeriodSeconds }) => {
+      const container = status.containers.find((candidate) => candidate.id === id);
+      if (container === undefined) return;
+      await stopContainer(stopDeps, { pod, status, container, message }, { gracePeriodSeconds, signal });
+    });
+    // All of them end before the next sync may begin.
+    const ends = await Promise.allSettled(stops);
+    throwJoined(
+      ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : [])),
+      "stopping containers",
+    );
+  };
+
+  return {
+    async sync(pod, status, options) {
+      const now = host.clock.now();
+      const { uid } = podReference(pod);
+      const waitUntil = (container: Container, endedAt: number) =>
+        backOff.waitUntil(backOffKey(uid, container), endedAt, now);
+      const actions = computePodActions({ pod, status, now, waitUntil, isSameContainer, verdictOf: deps.verdictOf });
+      const failures = new Map<string, StartFailure>(
+        actions.backingOff.map(({ container, until }) => [container.name, crashLoop(deps, pod, container, until)]),
+      );
+      const once = onlyOnce(options.beforeChange);
+      if (actions.killPod !== undefined || actions.containersToKill.length > 0) {
+        once();
+        await kill(pod, status, actions, options.signal);
+      }
+      const started = await start({ pod, status, actions, options: { ...options, beforeChange: once } });
+      for (const [name, failure] of started) failures.set(name, failure);
+      await removeOld({ pod, status, actions, options: { ...options, beforeChange: once } });
+      return { failures };
+    },
+    async stop(pod, status, options) {
+      await stopPod(stopDeps, pod, status, options);
+    },
+    async remove(status, signal) {
+      await removePod(removeDeps, status, signal);
+      // A pod that comes back under the same UID begins anew.
+      backOff.resetAll(`${status.uid}/`);
+    },
+  };
+
+  async function start(run: Run): Promise<Map<string, StartFailure>> {
+    const { actions, options } = run;
+    if (actions.createSandbox !== undefined)
+      return await startLine.run(async () => await startNow(run), options.signal);
+    // A container that is due in a sandbox that stands (after its back-off, say) does not wait behind whole pods.
+    return actions.containersToStart.length > 0 ? await startNow(run) : new Map();
+  }
+
+  async function startNow(run: Run): Promise<Map<string, StartFailure>> {
+    const { pod, actions, options } = run;
+    const failures = new Map<string, StartFailure>();
+    options.beforeChange();
+    backOff.collect(host.clock.now());
+    const sandbox = await readySandbox(sandboxes, run);
+    await options.volumes.finished;
+    for (const next of actions.containersToStart) {
+      options.signal.throwIfAborted();
+      const { uid } = podReference(pod);
+      if (next.previousEndedAt !== undefined) {
+        backOff.next(backOffKey(uid, next.container), next.previousEndedAt, host.clock.now());
+      }
+      const failure = await startOne(containers, run, sandbox, next);
+      if (failure === undefined) continue;
+      failures.set(next.container.name, failure);
+      // What comes after an init container waits for it.
+      if (next.kind === "init" && !isRestartableInitContainer(next.container)) break;
+    }
+    return failures;
+  }
+
+  /** One dead container of each name is kept for its state and log; older ones, and sandboxes without any, go. */
+  async function removeOld({ status, actions, options }: Run): Promise<void> {
+    const { signal } = options;
+    const oldContainers = planContainerRemovals(status, actions);
+    const oldSandboxes = planSandboxRemovals(status, oldContainers);
+    if (oldContainers.length + oldSandboxes.length > 0) options.beforeChange();
+    const say = (what: string, error: unknown) => {
+      signal.throwIfAborted();
+      const message = `could not remove ${what}, will be tried again: ${messageOf(error)}`;
+      timeline.record(status, { type: "Warning", reason: "FailedRemoval", message });
+    };
+    for (const container of oldContainers) {
+      await removeContainerAndLog(removeDeps, status, container, signal).catch((error: unknown) => {
+        say(`a dead container of ${container.name}`, error);
+      });
+    }
+    for (const { id } of oldSandboxes) {
+      await removeSandbox(runtime, id, signal).catch((error: unknown) => say("an old sandbox", error));
+    }
+  }
+}
+
+interface Run {
+  pod: Pod;
+  status: PodRuntimeStatus;
+  actions: PodActions;
+  options: SyncOptions;
+}
+
+interface Sandbox {
+  id: string;
+  config: cri.PodSandboxConfig;
+  ips: readonly string[];
+}
+
+async function readySandbox(starter: SandboxStarter, { pod, status, actions, options }: Run): Promise<Sandbox> {
+  if (actions.createSandbox !== undefined)
+    return await starter.start(pod, actions.createSandbox.attempt, options.signal);
+  const current = status.sandboxes.find(({ id }) => id === actions.sandboxId);
+  if (current === undefined) throw new Error("the plan starts containers without a sandbox");
+  return { id: current.id, config: await starter.configOf(pod, current.attempt), ips: current.ips };
+}
+
+async function startOne(
+  starter: ContainerStarter,
+  { pod, status, options }: Run,
+  sandbox: Sandbox,
+  next: ContainerToStart,
+): Promise<StartFailure | undefined> {
+  return await starter.start({ pod, status, sandbox, next, volumes: options.volumes.volumes }, options.signal);
+}
+
+function crashLoop(deps: PodRuntimeDeps, pod: Pod, container: Container, until: number): StartFailure {
+  const { uid, name, namespace } = podReference(pod);
+  const delay = deps.backOff.delay(backOffKey(uid, container)) / 1000;
+  deps.timeline.record(podReference(pod), {
+    type: "Warning",
+    reason: "BackOff",
+    message: `Back-off restarting failed container ${container.name} in pod ${name}_${namespace}(${uid})`,
+    container: container.name,
+  });
+  return {
+    reason: "CrashLoopBackOff",
+    message: `back-off ${formatSeconds(delay)} restarting failed container=${container.name} pod=${name}_${namespace}(${uid})`,
+    retryAt: until,
+  };
+}
+
+/** A changed definition starts over, because it may have been mended. */
+function backOffKey(uid: string, container: Container): string {
+  return `${uid}/${container.name}/${container.image ?? ""}`;
+}
+
+/** As Go prints durations: `40s`, `1m20s`, `5m0s`. */
+function formatSeconds(seconds: number): string {
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}
+
+function onlyOnce(task: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) task();
+    done = true;
+  };
+}

@@ -1,0 +1,134 @@
+import type { Pod } from "../../../api/gen/types.ts";
+import { isHostNetworkPod, podReference } from "../../../api/pods.ts";
+import type { Files } from "../../../host/port.ts";
+import type { SubPaths } from "../../storage/volumes/subpaths/sub-paths.ts";
+import {
+  buildSystemMounts,
+  ETC_HOSTS,
+  podHostsPath,
+  restartCountOf,
+  terminationLogDirectory,
+  terminationLogName,
+  wantsHostsFile,
+} from "../config/system-mounts.ts";
+import { computePodHostname } from "../identity/hostname.ts";
+import { buildHostNetworkHostsFile, buildManagedHostsFile } from "../identity/hosts-file.ts";
+import type { ContainerToStart } from "../plan/pod-actions.ts";
+import { type MadeMounts, makeVolumeMounts, type VolumeMountInput } from "./make-volume-mounts.ts";
+
+/** The pod's own directory on the node, and the files in it that are mounted into its containers. */
+export interface PodFiles {
+  makeDirectories(pod: Pod): Promise<void>;
+  removeDirectories(uid: string): Promise<void>;
+  /** UIDs that have a directory. */
+  listDirectories(): Promise<string[]>;
+  /**
+   * What a container that starts now finds of the host: its volumes, /etc/hosts and a fresh termination log. Rejects when
+   * files of the node cannot be made or read.
+   */
+  makeMounts(input: MountInput): Promise<MadeMounts>;
+}
+
+export interface MountInput extends VolumeMountInput {
+  next: ContainerToStart;
+  /** Of the sandbox; the node's own for a pod on the host network. */
+  podIps: readonly string[];
+}
+
+export interface PodFilesOptions {
+  /** kubelet's `--root-dir`. */
+  rootDirectory: string;
+  clusterDomain: string;
+  /** Whether the kernel enforces or at least knows SELinux, so that files need labels. Default false. */
+  seLinuxEnabled?: boolean | undefined;
+}
+
+const MAX_HOSTS_BYTES = 1024 * 1024;
+
+export interface PodFilesDeps {
+  files: Files;
+  subPaths: Pick<SubPaths, "prepare">;
+  /** Told when a pod's directory is gone, and with it what was noted in it of the pod's IDs. */
+  userNamespaces?: { release(uid: string): Promise<void> } | undefined;
+}
+
+export function createPodFiles(deps: PodFilesDeps, options: PodFilesOptions): PodFiles {
+  const { files } = deps;
+  const { rootDirectory, seLinuxEnabled = false } = options;
+  const podsDirectory = `${rootDirectory}/pods`;
+  const podDirectory = (uid: string) => `${podsDirectory}/${uid}`;
+
+  const makeHostsFile = async (pod: Pod, podIps: readonly string[]): Promise<string> => {
+    const path = podHostsPath(rootDirectory, podReference(pod).uid);
+    const hostAliases = pod.spec?.hostAliases ?? [];
+    const names = computePodHostname(pod, options.clusterDomain);
+    const { hostname, domain } = names.ok ? names : { hostname: podReference(pod).name, domain: "" };
+    const content = isHostNetworkPod(pod)
+      ? buildHostNetworkHostsFile((await files.read(ETC_HOSTS, MAX_HOSTS_BYTES)).toString("utf8"), hostAliases)
+      : buildManagedHostsFile({ podIps, hostname, domain, hostAliases });
+    // A container that runs keeps the file that it has mounted; of the same sandbox, the new one says the same. Every
+    // start writes it, so that a crash costs nothing and no start waits for the disk.
+    await files.replace(path, content, 0o644);
+    return path;
+  };
+
+  const makeTerminationLog = async (uid: string, { container, restartCount }: ContainerToStart): Promise<string> => {
+    const directory = terminationLogDirectory(rootDirectory, uid, container.name);
+    if ((await files.stat(directory)) === undefined) {
+      for (const made of [parentOf(directory), directory]) await files.makeDirectory(made, 0o750);
+    }
+    const path = `${directory}/${terminationLogName(restartCount)}`;
+    // Whatever user the container runs as must be able to write it, and must not find another one's words in it.
+    await files.replace(path, "", 0o666);
+    if (restartCount > 1) await removeOldLogs(files, directory, restartCount);
+    return path;
+  };
+
+  return {
+    async makeDirectories(pod) {
+      const directory = podDirectory(podReference(pod).uid);
+      // The one that is made last, and removed first, stands for all: every sync comes by here, and most find them made.
+      if ((await files.stat(`${directory}/volumes`)) !== undefined) return;
+      for (const part of ["", "/plugins", "/volumes"]) await files.makeDirectory(`${directory}${part}`, 0o750);
+    },
+    async removeDirectories(uid) {
+      await files.remove(podDirectory(uid));
+      await deps.userNamespaces?.release(uid);
+    },
+    async listDirectories() {
+      if ((await files.stat(podsDirectory)) === undefined) return [];
+      return (await files.list(podsDirectory)).filter(({ type }) => type === "directory").map(({ name }) => name);
+    },
+    async makeMounts(input) {
+      const { pod, next, podIps } = input;
+      const { container } = next;
+      const shown = await makeVolumeMounts(deps, { ...input, seLinuxEnabled });
+      if (!shown.ok) return shown;
+      // Last: a container that cannot be made, tried often, must leave nothing.
+      const hasHosts = (podIps.length > 0 || isHostNetworkPod(pod)) && wantsHostsFile(container);
+      const [hosts, terminationLog] = await Promise.all([
+        hasHosts ? makeHostsFile(pod, podIps) : undefined,
+        container.terminationMessagePath ? makeTerminationLog(podReference(pod).uid, next) : undefined,
+      ]);
+      const system = buildSystemMounts(container, { hosts, terminationLog, seLinuxEnabled });
+      return { ok: true, mounts: [...shown.mounts, ...system], devices: shown.devices };
+    },
+  };
+}
+
+/**
+ * The container before this one may still be asked for its last words. Nobody asks for those of the ones before it, which
+ * may have been filled. What cannot be removed now is tried at the next start, and keeps no container from running.
+ */
+async function removeOldLogs(files: Files, directory: string, restartCount: number): Promise<void> {
+  try {
+    for (const { name } of await files.list(directory)) {
+      const count = restartCountOf(name);
+      if (count !== undefined && count < restartCount - 1) await files.remove(`${directory}/${name}`);
+    }
+  } catch {
+    // They go with the pod at the latest.
+  }
+}
+
+const parentOf = (path: string) => path.slice(0, path.lastIndexOf("/"));

@@ -1,0 +1,73 @@
+import { expect, it } from "vitest";
+import type { Pod } from "../../../api/gen/types.ts";
+import { createFakeNode, NEVER } from "../reading/__fixtures__/fake-node.ts";
+import { removeContainerAndLog, removePod } from "./remove-pod.ts";
+
+const pod: Pod = { metadata: { uid: "uid-1", name: "web", namespace: "default" } };
+const LOGS = "/var/log/pods/default_web_uid-1";
+
+async function createRig() {
+  const node = createFakeNode();
+  const { ids } = await node.makePod(pod, { a: { command: ["true"] }, b: { command: ["true"] } });
+  for (const [name, id] of Object.entries(ids)) {
+    node.host.files.put(`/var/log/containers/web_default_${name}-${id}.log`, "");
+  }
+  await node.clock.settle();
+  const directories = { podLogsDirectory: "/var/log/pods", containerLogsDirectory: "/var/log/containers" };
+  const deps = { runtime: node.cri.runtime, files: node.host.files, ...directories };
+  const remove = async () => await removePod(deps, await node.read(pod), NEVER);
+  return { ...node, deps, remove };
+}
+
+it("removes containers, sandboxes, links and logs", async () => {
+  const { cri, host, calls, remove } = await createRig();
+  await remove();
+  expect(cri.containers()).toEqual([]);
+  expect(cri.sandboxes()).toEqual([]);
+  expect(await host.files.list("/var/log/containers")).toEqual([]);
+  expect(await host.files.stat(LOGS)).toBeUndefined();
+  expect(calls).toEqual(["0s removeContainer", "0s removeContainer", "0s removePodSandbox"]);
+});
+
+it("keeps the logs while the runtime holds something, and comes to an end when it is tried again", async () => {
+  const { cri, host, calls, failing, remove } = await createRig();
+  failing.set("removeContainer", "unavailable");
+  await expect(remove()).rejects.toThrow(/^removing the pod from the runtime: .*; /);
+  expect(calls).toHaveLength(3);
+  expect(await host.files.stat(LOGS)).toBeDefined();
+  failing.clear();
+  await remove();
+  expect(cri.containers()).toEqual([]);
+  expect(await host.files.stat(LOGS)).toBeUndefined();
+});
+
+it("what is gone already is no failure", async () => {
+  const { failing, host, remove } = await createRig();
+  for (const rpc of ["removeContainer", "removePodSandbox"]) failing.set(rpc, "not-found");
+  await remove();
+  expect(await host.files.stat(LOGS)).toBeUndefined();
+});
+
+it("takes a dead container's log along, with its rotated files, and no other one's", async () => {
+  const { cri, host, deps, read } = await createRig();
+  for (const name of ["0.log.20260102-030405.gz", "0.log.20260102-030406", "1.log", "10.log"]) {
+    host.files.put(`${LOGS}/a/${name}`, "");
+  }
+  const status = await read(pod);
+  const container = status.containers.find(({ name }) => name === "a");
+  if (container === undefined) throw new Error("no container");
+  await removeContainerAndLog(deps, status, container, NEVER);
+  expect((await host.files.list(`${LOGS}/a`)).map(({ name }) => name)).toEqual(["1.log", "10.log"]);
+  expect((await host.files.list(`${LOGS}/b`)).map(({ name }) => name)).toEqual(["0.log"]);
+  expect(cri.containers().map(({ config }) => config.metadata?.name)).toEqual(["b"]);
+});
+
+it("removes no log that is not where the node keeps them", async () => {
+  const { host, deps, read } = await createRig();
+  host.files.put("/etc/passwd", "");
+  const status = await read(pod);
+  for (const container of status.containers) {
+    await removeContainerAndLog(deps, status, { ...container, logPath: "/etc/passwd" }, NEVER);
+  }
+  expect(host.files.text("/etc/passwd")).toBe("");
+});

@@ -1,0 +1,88 @@
+import { posix } from "node:path";
+import { codeOf, runAll } from "../../../base/errors.ts";
+import * as cri from "../../../cri/gen/cri-v1.ts";
+import type { Cri } from "../../../cri/port.ts";
+import type { Files } from "../../../host/port.ts";
+import { legacyLogLink, podLogDirectory } from "../logs/container-logs.ts";
+import type { PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
+
+export interface RemoveDeps {
+  runtime: Cri["runtime"];
+  files: Files;
+  podLogsDirectory: string;
+  containerLogsDirectory: string;
+}
+
+/**
+ * Removes all that the runtime and the log directories hold of a pod whose containers have stopped. The logs go last, so
+ * that a removal that failed half-way is found again by what the runtime still lists.
+ */
+export async function removePod(deps: RemoveDeps, status: PodRuntimeStatus, signal: AbortSignal): Promise<void> {
+  const containers = status.containers.map((container) => async () => {
+    await removeContainer(deps, status, container, signal);
+  });
+  const sandboxes = status.sandboxes.map(
+    ({ id }) =>
+      async () =>
+        await removeSandbox(deps.runtime, id, signal),
+  );
+  await runAll([...containers, ...sandboxes], "removing the pod from the runtime");
+  await deps.files.remove(podLogDirectory(deps.podLogsDirectory, status));
+}
+
+/**
+ * Removes one stopped container of a pod that lives on, with its log and what rotations have left of that. They go first:
+ * afterwards nobody would know them (upstream: removeContainerLog, pkg/kubelet/kuberuntime/kuberuntime_container.go).
+ */
+export async function removeContainerAndLog(
+  deps: RemoveDeps,
+  pod: { uid: string; name: string; namespace: string },
+  container: { id: string; name: string; logPath: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { files, podLogsDirectory } = deps;
+  const directory = posix.dirname(container.logPath);
+  if (directory === `${podLogDirectory(podLogsDirectory, pod)}/${container.name}`) {
+    const log = posix.basename(container.logPath);
+    const isOfLog = (name: string) => name === log || name.startsWith(`${log}.`);
+    for (const { name } of await listIfThere(files, directory)) {
+      if (isOfLog(name)) await files.remove(`${directory}/${name}`);
+    }
+  }
+  await removeContainer(deps, pod, container, signal);
+}
+
+async function listIfThere(files: Files, directory: string): Promise<Array<{ name: string }>> {
+  try {
+    return await files.list(directory);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** Removes one stopped container and the flat link to its log; the log itself goes with the pod's. */
+async function removeContainer(
+  deps: RemoveDeps,
+  pod: { uid: string; name: string; namespace: string },
+  container: { id: string; name: string },
+  signal: AbortSignal,
+): Promise<void> {
+  await deps.files.remove(legacyLogLink(deps.containerLogsDirectory, pod, container));
+  await unlessGone(
+    deps.runtime.removeContainer(cri.RemoveContainerRequest.fromPartial({ containerId: container.id }), { signal }),
+  );
+}
+
+/** Removes a stopped sandbox and whatever containers are in it. */
+export async function removeSandbox(runtime: Cri["runtime"], podSandboxId: string, signal: AbortSignal): Promise<void> {
+  await unlessGone(runtime.removePodSandbox(cri.RemovePodSandboxRequest.fromPartial({ podSandboxId }), { signal }));
+}
+
+async function unlessGone(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (codeOf(error) !== "not-found") throw error;
+  }
+}

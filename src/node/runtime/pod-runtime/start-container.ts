@@ -1,0 +1,258 @@
+import type { Container, Pod } from "../../../api/gen/types.ts";
+import { isHostNetworkPod, podReference } from "../../../api/pods.ts";
+import { codeOf, messageOf } from "../../../base/errors.ts";
+import type { Timeline } from "../../../base/timeline.ts";
+import * as cri from "../../../cri/gen/cri-v1.ts";
+import { type Cri, isCriError } from "../../../cri/port.ts";
+import type { Host } from "../../../host/port.ts";
+import type { RuntimeVersion } from "../../storage/volumes/image/image-mount-support.ts";
+import type { ReadyVolume } from "../../storage/volumes/volume-plugin.ts";
+import type { EnvironmentVariable } from "../config/environment.ts";
+import type { PresentImage } from "../images/image-outcome.ts";
+import { containerLogName, legacyLogLink, podLogDirectory, readRestartCountFromLogs } from "../logs/container-logs.ts";
+import type { ContainerToStart } from "../plan/pod-actions.ts";
+import { findContainer, type PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
+import type { PodConfigs } from "./create-pod-configs.ts";
+import { ensureVolumeImages } from "./ensure-volume-images.ts";
+import { runLifecycleHook } from "./lifecycle-hooks.ts";
+import type { RuntimeMetrics } from "./metrics.ts";
+import type { PodFiles } from "./pod-files.ts";
+import type { StartFailure } from "./start-failure.ts";
+import type { RuntimeHandlerDeps, StartedSandbox } from "./start-sandbox.ts";
+import { stopContainer } from "./stop-pod.ts";
+
+export interface ContainerStarter {
+  /** Pulls, creates, starts and runs the postStart hook. What went wrong is returned; it rejects only on an abort. */
+  start(run: ContainerRun, signal: AbortSignal): Promise<StartFailure | undefined>;
+}
+
+export interface ContainerRun {
+  pod: Pod;
+  sandbox: { id: string; config: StartedSandbox["config"]; ips: readonly string[] };
+  next: ContainerToStart;
+  /** What the runtime held of the pod before. */
+  status: PodRuntimeStatus;
+  /** The pod's volumes by name, as they may be used now. */
+  volumes: ReadonlyMap<string, ReadyVolume>;
+}
+
+/** What the runtime is known to be able to do with volumes. */
+export interface RuntimeVolumeDeps {
+  /** The runtime as it answers Version. Default: one that is not known, and taken to mount images. */
+  runtimeVersion?: (() => RuntimeVersion) | undefined;
+  /**
+   * Whether the runtime says that this handler ("" is its default) can make read-only what is mounted beneath a mount.
+   * Default: none does.
+   */
+  supportsRecursiveReadOnly?: ((handler: string) => boolean) | undefined;
+}
+
+export interface ContainerStarterDeps extends RuntimeVolumeDeps, Pick<RuntimeHandlerDeps, "runtimeHandlerOf"> {
+  runtime: Cri["runtime"];
+  host: Host;
+  timeline: Timeline;
+  metrics: RuntimeMetrics;
+  configs: PodConfigs;
+  ensureImage(pod: Pod, container: Container, signal: AbortSignal): Promise<PresentImage | StartFailure>;
+  podFiles: Pick<PodFiles, "makeMounts">;
+  hostIps(): readonly string[];
+  podLogsDirectory: string;
+  containerLogsDirectory: string;
+}
+
+/** A postStart hook has no time limit upstream; this one only keeps a hook that never ends from holding its pod for ever. */
+const POST_START_TIMEOUT_MS = 10 * 60_000;
+
+export function createContainerStarter(deps: ContainerStarterDeps): ContainerStarter {
+  const { runtime, host, timeline, metrics } = deps;
+
+  /** The first step that fails says how; the later ones are not tried. */
+  const create = async (run: ContainerRun, signal: AbortSignal): Promise<{ id: string } | StartFailure> => {
+    const { pod, next, sandbox, volumes } = run;
+    const images = await ensureVolumeImages(deps, run, signal);
+    if ("reason" in images) return images;
+    const image = await deps.ensureImage(pod, next.container, signal);
+    if ("reason" in image) return image;
+    const podIps = isHostNetworkPod(pod) ? deps.hostIps() : sandbox.ips;
+    const target = findTarget(run);
+    if ("reason" in target) return target;
+    const supportsRecursiveReadOnly = await findRecursiveReadOnly(deps, run, signal);
+    const makeMounts = async (environment: readonly EnvironmentVariable[]) => {
+      const input = { pod, next, podIps, volumes, environment, images: images.found, supportsRecursiveReadOnly };
+      const [made] = await Promise.all([
+        deps.podFiles.makeMounts(input),
+        // As upstream does: containerd would make it, other runtimes expect to find it.
+        host.files.makeDirectory(containerLogDirectory(deps, run), 0o755),
+      ]);
+      return made;
+    };
+    const { imageRef, user: imageUser } = image;
+    const input = { pod, next, imageRef, imageUser, podIps, targetContainerId: target.id, makeMounts };
+    const made = await deps.configs.container(input, signal);
+    if ("reason" in made) return made;
+    for (const warning of made.warnings) timeline.record(podReference(pod), { type: "Warning", ...warning });
+    const request = cri.CreateContainerRequest.fromPartial({
+      podSandboxId: sandbox.id,
+      config: made.config,
+      sandboxConfig: sandbox.config,
+    });
+    const createContainer = async () => await runtime.createContainer(request, { signal });
+    const { containerId } = await countImageMounts(deps, { next, images: images.found }, createContainer);
+    say(run, "Normal", "Created", "Container created");
+    return { id: containerId };
+  };
+
+  const launch = async (run: ContainerRun, id: string, signal: AbortSignal): Promise<StartFailure | undefined> => {
+    // Made meanwhile; it goes with the container, also with one that does not start.
+    const linked = linkLog(deps, run, id);
+    try {
+      await runtime.startContainer(cri.StartContainerRequest.fromPartial({ containerId: id }), { signal });
+    } finally {
+      await linked;
+    }
+    say(run, "Normal", "Started", "Container started");
+    return await postStart(run, id, signal);
+  };
+
+  const postStart = async (run: ContainerRun, id: string, signal: AbortSignal): Promise<StartFailure | undefined> => {
+    const { container } = run.next;
+    const handler = container.lifecycle?.postStart;
+    if (handler === undefined) return undefined;
+    const target = { containerId: id, container, podIp: run.sandbox.ips[0] };
+    const onHttpFallback = (message: string) => say(run, "Warning", "LifecycleHTTPFallback", message);
+    const hook = { ...deps, onHttpFallback };
+    const problem = await runLifecycleHook(hook, handler, target, { timeoutMs: POST_START_TIMEOUT_MS, signal });
+    if (problem === undefined) return undefined;
+    const message = `PostStartHook failed: ${problem}`;
+    say(run, "Warning", "FailedPostStartHook", message);
+    const { pod, status, sandbox } = run;
+    const started = { id, name: container.name, state: "running" as const };
+    const stop = {
+      pod,
+      status: { ...status, ips: [...sandbox.ips] },
+      container: started,
+      message: "FailedPostStartHook",
+    };
+    await stopContainer(deps, stop, { gracePeriodSeconds: undefined, signal });
+    return { reason: "PostStartHookError", message, retryAt: host.clock.now() };
+  };
+
+  const startSteps = async (asked: ContainerRun, signal: AbortSignal): Promise<StartFailure | undefined> => {
+    let reason = "CreateContainerError";
+    try {
+      const run = await settleRestartCount(deps, asked);
+      const created = await create(run, signal);
+      if ("reason" in created) return created;
+      reason = "RunContainerError";
+      return await launch(run, created.id, signal);
+    } catch (error) {
+      return failure(error, reason, signal);
+    }
+  };
+
+  const say = ({ pod, next }: ContainerRun, type: "Normal" | "Warning", reason: string, message: string) =>
+    timeline.record(podReference(pod), { type, reason, message, container: next.container.name });
+
+  return {
+    async start(asked, signal) {
+      const container_type = typeLabel(asked.next.kind);
+      metrics.startedContainers.add({ container_type });
+      const failed = await startSteps(asked, signal);
+      if (failed === undefined) return undefined;
+      metrics.startedContainerErrors.add({ container_type, code: failed.reason });
+      if (failed.reason !== "PostStartHookError") say(asked, "Warning", "Failed", `Error: ${wordsOf(failed)}`);
+      return failed;
+    },
+  };
+}
+
+function failure(error: unknown, reason: string, signal: AbortSignal): StartFailure {
+  signal.throwIfAborted();
+  return { reason, message: messageOf(error) };
+}
+
+const IMAGE_REASONS: ReadonlySet<string> = new Set(["ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull"]);
+
+/** Why there is no image was told where that was found; upstream's second event names the reason only. */
+function wordsOf({ reason, message }: StartFailure): string {
+  return IMAGE_REASONS.has(reason) ? reason : message;
+}
+
+/** The container whose processes an ephemeral one looks into; one that is not there is a CreateContainerConfigError. */
+function findTarget({ pod, next, status }: ContainerRun): { id: string | undefined } | StartFailure {
+  const spec = pod.spec?.ephemeralContainers?.find(({ name }) => name === next.container.name);
+  const name = next.kind === "ephemeral" ? spec?.targetContainerName : undefined;
+  if (!name) return { id: undefined };
+  const id = findContainer(status, name)?.id;
+  if (id !== undefined) return { id };
+  return { reason: "CreateContainerConfigError", message: `unable to find target container ${name}` };
+}
+
+/** Asked of the handler only where a mount wants it: a lookup that fails means that nothing is known of it. */
+async function findRecursiveReadOnly(
+  { runtimeHandlerOf, supportsRecursiveReadOnly }: ContainerStarterDeps,
+  { pod, next }: ContainerRun,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const isWanted = next.container.volumeMounts?.some(({ recursiveReadOnly: mode = "Disabled" }) => mode !== "Disabled");
+  if (!isWanted || supportsRecursiveReadOnly === undefined) return false;
+  try {
+    return supportsRecursiveReadOnly((await runtimeHandlerOf?.(pod, signal)) ?? "");
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
+}
+
+/** As upstream's `incrementImageVolumeMetrics`: a runtime says by its first word that it was the mount that failed. */
+async function countImageMounts<T>(
+  { metrics }: Pick<ContainerStarterDeps, "metrics">,
+  { next, images }: { next: ContainerToStart; images: ReadonlyMap<string, cri.ImageSpec> },
+  create: () => Promise<T>,
+): Promise<T> {
+  const mounts = next.container.volumeMounts?.filter(({ name }) => images.has(name)).length ?? 0;
+  metrics.requestedImageVolumes.add(undefined, images.size);
+  try {
+    const created = await create();
+    metrics.mountedImageVolumes.add(undefined, mounts);
+    return created;
+  } catch (error) {
+    const isMountFailure = isCriError(error) && error.detail.startsWith("ImageVolumeMountFailed");
+    if (isMountFailure) metrics.imageVolumeErrors.add(undefined, mounts);
+    throw error;
+  }
+}
+
+/** The plan counts from what the runtime remembers; logs remember longer, and must not be overwritten. */
+async function settleRestartCount(deps: ContainerStarterDeps, run: ContainerRun): Promise<ContainerRun> {
+  const { next } = run;
+  if (next.restartCount > 0) return run;
+  const restartCount = await readRestartCountFromLogs(deps.host.files, containerLogDirectory(deps, run));
+  return { ...run, next: { ...next, restartCount } };
+}
+
+function containerLogDirectory(deps: ContainerStarterDeps, { pod, next }: ContainerRun): string {
+  return `${podLogDirectory(deps.podLogsDirectory, podReference(pod))}/${next.container.name}`;
+}
+
+async function linkLog(deps: ContainerStarterDeps, { pod, next }: ContainerRun, id: string): Promise<void> {
+  const { name } = next.container;
+  const link = legacyLogLink(deps.containerLogsDirectory, podReference(pod), { name, id });
+  const directory = podLogDirectory(deps.podLogsDirectory, podReference(pod));
+  const { files } = deps.host;
+  const makeLink = async () => await files.link(`${directory}/${containerLogName(name, next.restartCount)}`, link);
+  try {
+    await makeLink().catch(async (error: unknown) => {
+      if (codeOf(error) !== "ENOENT") throw error;
+      await files.makeDirectory(deps.containerLogsDirectory, 0o755);
+      await makeLink();
+    });
+  } catch {
+    // A convenience for log shippers: the container runs without it.
+  }
+}
+
+function typeLabel(kind: ContainerToStart["kind"]): string {
+  if (kind === "main") return "container";
+  return kind === "init" ? "init_container" : "ephemeral_container";
+}

@@ -1,0 +1,122 @@
+import type { Pod } from "../../../api/gen/types.ts";
+import { isHostNetworkPod, podReference } from "../../../api/pods.ts";
+import { messageOf } from "../../../base/errors.ts";
+import type { Timeline } from "../../../base/timeline.ts";
+import * as cri from "../../../cri/gen/cri-v1.ts";
+import type { Cri } from "../../../cri/port.ts";
+import type { Host } from "../../../host/port.ts";
+import { podLogDirectory } from "../logs/container-logs.ts";
+import type { PodConfigs } from "./create-pod-configs.ts";
+import type { RuntimeMetrics } from "./metrics.ts";
+
+export interface SandboxStarter {
+  /** Makes and starts a sandbox; rejects, with an event on the pod, when the runtime refuses. */
+  start(pod: Pod, attempt: number, signal: AbortSignal): Promise<StartedSandbox>;
+  /** The config that a sandbox of this pod and attempt was made with. */
+  configOf(pod: Pod, attempt: number): Promise<cri.PodSandboxConfig>;
+}
+
+export interface StartedSandbox {
+  id: string;
+  config: cri.PodSandboxConfig;
+  /** Primary first; empty on the host network. */
+  ips: string[];
+}
+
+/** Which of the runtime's ways of running a sandbox a pod gets. */
+export interface RuntimeHandlerDeps {
+  /**
+   * The handler of the pod's `runtimeClassName`, "" without one; asked anew for each sandbox. Rejects where there is no
+   * such class. Default: no pod may name a class.
+   */
+  runtimeHandlerOf?: ((pod: Pod, signal: AbortSignal) => Promise<string>) | undefined;
+  /**
+   * Whether the runtime says that this handler ("" is its default) gives sandboxes users of their own: one that does not
+   * know of them would run the pod with the host's. Default: none does.
+   */
+  supportsUserNamespaces?: ((handler: string) => boolean) | undefined;
+  /**
+   * Whether the runtime says that it can leave out the groups that an image gives to its users: one that does not know of
+   * the field would let them in. Default: it cannot.
+   */
+  supportsSupplementalGroupsPolicy?: (() => boolean) | undefined;
+}
+
+export interface SandboxDeps extends RuntimeHandlerDeps {
+  runtime: Cri["runtime"];
+  host: Host;
+  timeline: Timeline;
+  metrics: RuntimeMetrics;
+  configs: Pick<PodConfigs, "sandbox">;
+  podLogsDirectory: string;
+}
+
+/** Setting up the network may take long; upstream gives RunPodSandbox twice the usual time. */
+const RUN_SANDBOX_TIMEOUT_MS = 240_000;
+
+export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
+  const { runtime, host, metrics } = deps;
+
+  /** A sandbox of another kind than asked for would be less of a wall: without the class there is none. */
+  const handlerOf = async (pod: Pod, signal: AbortSignal): Promise<string> => {
+    const { runtimeClassName, hostUsers, securityContext } = pod.spec ?? {};
+    if (runtimeClassName && deps.runtimeHandlerOf === undefined) {
+      throw new Error(`failed to lookup RuntimeClass ${runtimeClassName}: the node has no API server`);
+    }
+    const handler = (await deps.runtimeHandlerOf?.(pod, signal)) ?? "";
+    if (hostUsers === false && deps.supportsUserNamespaces?.(handler) !== true) {
+      const who = handler === "" ? "runtime" : `RuntimeClass handler "${handler}"`;
+      throw new Error(`can't set \`spec.hostUsers: false\`, ${who} does not support user namespaces`);
+    }
+    if (securityContext?.supplementalGroupsPolicy === "Strict" && deps.supportsSupplementalGroupsPolicy?.() !== true) {
+      // Upstream's words (pkg/kubelet/lifecycle/predicate.go), which it tells before, of the whole node.
+      throw new Error("SupplementalGroupsPolicy=Strict is not supported in this node");
+    }
+    return handler;
+  };
+
+  const run = async (
+    pod: Pod,
+    { config, runtimeHandler }: { config: cri.PodSandboxConfig; runtimeHandler: string },
+    signal: AbortSignal,
+  ): Promise<string> => {
+    await host.files.makeDirectory(podLogDirectory(deps.podLogsDirectory, podReference(pod)), 0o755);
+    const begun = host.clock.monotonic();
+    const request = cri.RunPodSandboxRequest.fromPartial({ config, runtimeHandler });
+    const { podSandboxId } = await runtime.runPodSandbox(request, { signal, timeoutMs: RUN_SANDBOX_TIMEOUT_MS });
+    metrics.runSandboxDuration.observe((host.clock.monotonic() - begun) / 1000, { runtime_handler: runtimeHandler });
+    return podSandboxId;
+  };
+
+  const readIps = async (podSandboxId: string, signal: AbortSignal): Promise<string[]> => {
+    const request = cri.PodSandboxStatusRequest.fromPartial({ podSandboxId });
+    const { status } = await runtime.podSandboxStatus(request, { signal });
+    const { ip = "", additionalIps = [] } = status?.network ?? {};
+    return [ip, ...additionalIps.map((additional) => additional.ip)].filter((address) => address !== "");
+  };
+
+  return {
+    configOf: async (pod, attempt) => (await deps.configs.sandbox(pod, attempt)).config,
+    async start(pod, attempt, signal) {
+      const hasOwnUsers = pod.spec?.hostUsers === false;
+      metrics.startedPods.add();
+      if (hasOwnUsers) metrics.startedUserNamespacedPods.add();
+      let runtimeHandler = "";
+      try {
+        runtimeHandler = await handlerOf(pod, signal);
+        const { config, warnings } = await deps.configs.sandbox(pod, attempt);
+        const id = await run(pod, { config, runtimeHandler }, signal);
+        for (const warning of warnings) deps.timeline.record(podReference(pod), { type: "Warning", ...warning });
+        return { id, config, ips: isHostNetworkPod(pod) ? [] : await readIps(id, signal) };
+      } catch (error) {
+        signal.throwIfAborted();
+        metrics.startedPodErrors.add();
+        if (hasOwnUsers) metrics.startedUserNamespacedPodErrors.add();
+        metrics.runSandboxErrors.add({ runtime_handler: runtimeHandler });
+        const message = `Failed to create pod sandbox: ${messageOf(error)}`;
+        deps.timeline.record(podReference(pod), { type: "Warning", reason: "FailedCreatePodSandBox", message });
+        throw new Error(message, { cause: error });
+      }
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import type { ContainerUser, LifecycleHandler } from "../../../api/gen/types.ts";
+
+/**
+ * What the runtime says about pods, in the node agent's words: everything that the plan, the status and PLEG read.
+ * Times are milliseconds since the epoch; 0 means that the runtime gave none.
+ */
+
+/** From the runtime's lists: cheap, enough to see that something changed. */
+export interface RuntimePod {
+  uid: string;
+  name: string;
+  namespace: string;
+  sandboxes: RuntimeSandbox[];
+  containers: RuntimeContainer[];
+}
+
+/** A sandbox as the runtime's list shows it. */
+export interface RuntimeSandbox {
+  id: string;
+  attempt: number;
+  state: SandboxState;
+  createdAt: number;
+}
+
+/** A container as the runtime's list shows it. */
+export interface RuntimeContainer {
+  id: string;
+  sandboxId: string;
+  name: string;
+  attempt: number;
+  state: ContainerState;
+  createdAt: number;
+}
+
+export type SandboxState = "ready" | "notready";
+export type ContainerState = "created" | "running" | "exited" | "unknown";
+
+/** From the runtime's status calls, for one pod: all that is known. */
+export interface PodRuntimeStatus {
+  uid: string;
+  name: string;
+  namespace: string;
+  /** Newest first, by their attempts. */
+  sandboxes: SandboxRuntimeStatus[];
+  /** Of each name the newest first, by restart counts; several where a container was restarted. */
+  containers: ContainerRuntimeStatus[];
+  /** Of the newest ready sandbox, primary address first; empty on the host network. */
+  ips: string[];
+  /** When the reading of it began: it holds whatever the runtime did before. */
+  observedAt: number;
+}
+
+/** A sandbox as the runtime's status call shows it. */
+export interface SandboxRuntimeStatus {
+  id: string;
+  attempt: number;
+  state: SandboxState;
+  createdAt: number;
+  hostNetwork: boolean;
+  ips: string[];
+  runtimeHandler: string;
+}
+
+export interface ContainerRuntimeStatus {
+  id: string;
+  sandboxId: string;
+  name: string;
+  state: ContainerState;
+  createdAt: number;
+  startedAt: number;
+  finishedAt: number;
+  exitCode: number;
+  /** `io.kubernetes.container.hash`, lower-case hex; empty when the annotation is missing. */
+  hash: string;
+  restartCount: number;
+  /** The image as the pod named it where the runtime knows, and the runtime's own id of it. */
+  image: string;
+  imageId: string;
+  /** Of an exit (`Completed`, `Error`, `OOMKilled`, `StartError`, …). */
+  reason: string;
+  /** The termination message: from its file, else the log's tail where the policy says so, else the runtime's word. */
+  message: string;
+  logPath: string;
+  /** Whom its first process runs as, where the runtime tells. */
+  user?: ContainerUser;
+  /** How to stop it when its pod's manifest is gone, from its annotations. */
+  recordedStop?: RecordedStop;
+}
+
+/** What was written on a container when it was made, for the day when its manifest is gone. */
+export interface RecordedStop {
+  gracePeriodSeconds: number | undefined;
+  preStop: LifecycleHandler | undefined;
+}
+
+/** The status of a pod of which the runtime holds nothing. */
+export function emptyPodRuntimeStatus(
+  pod: { uid: string; name: string; namespace: string },
+  observedAt: number,
+): PodRuntimeStatus {
+  const { uid, name, namespace } = pod;
+  return { uid, name, namespace, sandboxes: [], containers: [], ips: [], observedAt };
+}
+
+/** The newest container of that name, which is the one that counts. */
+export function findContainer(status: PodRuntimeStatus, name: string): ContainerRuntimeStatus | undefined {
+  return status.containers.find((container) => container.name === name);
+}
+
+/** Whether anything of the pod but its sandbox runs. */
+export function hasRunningContainer(status: PodRuntimeStatus): boolean {
+  return status.containers.some((container) => container.state === "running");
+}

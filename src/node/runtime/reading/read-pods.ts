@@ -1,0 +1,226 @@
+import { decodeObject } from "../../../api/decode.ts";
+import type { ContainerUser, LifecycleHandler } from "../../../api/gen/types.ts";
+import {
+  CONTAINER_HASH_ANNOTATION,
+  CONTAINER_NAME_LABEL,
+  CONTAINER_PRESTOP_HANDLER_ANNOTATION,
+  CONTAINER_RESTART_COUNT_ANNOTATION,
+  POD_DELETION_GRACE_PERIOD_ANNOTATION,
+  POD_NAME_LABEL,
+  POD_NAMESPACE_LABEL,
+  POD_TERMINATION_GRACE_PERIOD_ANNOTATION,
+  POD_UID_LABEL,
+} from "../../../api/well-known.ts";
+import { codeOf } from "../../../base/errors.ts";
+import * as cri from "../../../cri/gen/cri-v1.ts";
+import type { Cri } from "../../../cri/port.ts";
+import type { Host } from "../../../host/port.ts";
+import type {
+  ContainerRuntimeStatus,
+  ContainerState,
+  PodRuntimeStatus,
+  RecordedStop,
+  RuntimePod,
+  SandboxRuntimeStatus,
+  SandboxState,
+} from "./pod-runtime-status.ts";
+import { readTerminationMessage } from "./termination-message.ts";
+
+type PodReference = { uid: string; name: string; namespace: string };
+type Labels = { [key: string]: string };
+
+/**
+ * Every pod that the runtime holds, whoever made it, from two list calls. What bears no pod labels is not Kubernetes' and
+ * is left out.
+ */
+export async function listRuntimePods(runtime: Cri["runtime"], signal: AbortSignal): Promise<RuntimePod[]> {
+  const [sandboxes, containers] = await Promise.all([
+    runtime.listPodSandbox(cri.ListPodSandboxRequest.fromPartial({}), { signal }),
+    runtime.listContainers(cri.ListContainersRequest.fromPartial({}), { signal }),
+  ]);
+  const pods = new Map<string, RuntimePod>();
+  const podOf = (labels: Labels): RuntimePod | undefined => {
+    const reference = referenceOf(labels);
+    if (reference === undefined) return undefined;
+    const pod = pods.get(reference.uid) ?? { ...reference, sandboxes: [], containers: [] };
+    pods.set(reference.uid, pod);
+    return pod;
+  };
+  for (const sandbox of sandboxes.items) {
+    const { id, createdAt } = sandbox;
+    podOf(sandbox.labels)?.sandboxes.push({
+      id,
+      attempt: sandbox.metadata?.attempt ?? 0,
+      state: sandboxState(sandbox.state),
+      createdAt: milliseconds(createdAt),
+    });
+  }
+  for (const container of containers.containers) {
+    podOf(container.labels)?.containers.push({
+      id: container.id,
+      sandboxId: container.podSandboxId,
+      name: container.labels[CONTAINER_NAME_LABEL] ?? container.metadata?.name ?? "",
+      attempt: container.metadata?.attempt ?? 0,
+      state: containerState(container.state),
+      createdAt: milliseconds(container.createdAt),
+    });
+  }
+  return [...pods.values()];
+}
+
+/** All that the runtime knows of one pod. What disappears between the list and its status counts as never listed. */
+export async function readPodRuntimeStatus(
+  deps: { runtime: Cri["runtime"]; host: Host },
+  pod: PodReference,
+  signal: AbortSignal,
+): Promise<PodRuntimeStatus> {
+  const { runtime, host } = deps;
+  const observedAt = host.clock.now();
+  const labelSelector = { [POD_UID_LABEL]: pod.uid };
+  const [listedSandboxes, listedContainers] = await Promise.all([
+    runtime.listPodSandbox(cri.ListPodSandboxRequest.fromPartial({ filter: { labelSelector } }), { signal }),
+    runtime.listContainers(cri.ListContainersRequest.fromPartial({ filter: { labelSelector } }), { signal }),
+  ]);
+  const [sandboxes, containers] = await Promise.all([
+    readEach(listedSandboxes.items, async ({ id }) => {
+      const { status } = await runtime.podSandboxStatus(cri.PodSandboxStatusRequest.fromPartial({ podSandboxId: id }), {
+        signal,
+      });
+      return status && sandboxStatus(status);
+    }),
+    readEach(listedContainers.containers, async ({ id, podSandboxId }) => {
+      const { status } = await runtime.containerStatus(cri.ContainerStatusRequest.fromPartial({ containerId: id }), {
+        signal,
+      });
+      return status && (await containerStatus(host, status, podSandboxId));
+    }),
+  ]);
+  // Attempts only rise while anything is left. Times do not: the clock may be set back, and who then takes a dead sandbox
+  // for the newest makes one after the other.
+  sandboxes.sort((a, b) => b.attempt - a.attempt || b.createdAt - a.createdAt);
+  containers.sort((a, b) => b.restartCount - a.restartCount || b.createdAt - a.createdAt);
+  const ips = sandboxes.find((sandbox) => sandbox.state === "ready")?.ips ?? [];
+  return { ...pod, sandboxes, containers, ips, observedAt };
+}
+
+async function readEach<Item, Status>(
+  items: readonly Item[],
+  read: (item: Item) => Promise<Status | undefined>,
+): Promise<Status[]> {
+  const statuses = await Promise.all(
+    items.map(async (item) => {
+      try {
+        return await read(item);
+      } catch (error) {
+        if (codeOf(error) === "not-found") return undefined;
+        throw error;
+      }
+    }),
+  );
+  return statuses.filter((status) => status !== undefined);
+}
+
+function referenceOf(labels: Labels): PodReference | undefined {
+  const uid = labels[POD_UID_LABEL];
+  const name = labels[POD_NAME_LABEL];
+  const namespace = labels[POD_NAMESPACE_LABEL];
+  // Directories are named after them, and removed: what cannot be a name is not a pod of Kubernetes.
+  return isName(uid) && isName(name) && isName(namespace) ? { uid, name, namespace } : undefined;
+}
+
+function isName(label: string | undefined): label is string {
+  return label !== undefined && label !== "" && label !== "." && label !== ".." && !/[/\0]/.test(label);
+}
+
+function sandboxStatus(status: cri.PodSandboxStatus): SandboxRuntimeStatus {
+  const { network, linux } = status;
+  const addresses = [network?.ip ?? "", ...(network?.additionalIps ?? []).map(({ ip }) => ip)];
+  return {
+    id: status.id,
+    attempt: status.metadata?.attempt ?? 0,
+    state: sandboxState(status.state),
+    createdAt: milliseconds(status.createdAt),
+    hostNetwork: linux?.namespaces?.options?.network === cri.NamespaceMode.NODE,
+    ips: addresses.filter((ip) => ip !== ""),
+    runtimeHandler: status.runtimeHandler,
+  };
+}
+
+async function containerStatus(
+  host: Host,
+  status: cri.ContainerStatus,
+  sandboxId: string,
+): Promise<ContainerRuntimeStatus> {
+  const { annotations, labels } = status;
+  const state = containerState(status.state);
+  const recorded = Number.parseInt(annotations[CONTAINER_RESTART_COUNT_ANNOTATION] ?? "", 10);
+  return {
+    id: status.id,
+    sandboxId,
+    name: labels[CONTAINER_NAME_LABEL] ?? status.metadata?.name ?? "",
+    state,
+    createdAt: milliseconds(status.createdAt),
+    startedAt: milliseconds(status.startedAt),
+    finishedAt: milliseconds(status.finishedAt),
+    exitCode: status.exitCode,
+    hash: annotations[CONTAINER_HASH_ANNOTATION] ?? "",
+    restartCount: Number.isNaN(recorded) ? (status.metadata?.attempt ?? 0) : recorded,
+    image: status.image?.userSpecifiedImage || status.image?.image || "",
+    imageId: status.imageRef,
+    reason: status.reason,
+    message: state === "exited" ? await readTerminationMessage(host.files, status) : status.message,
+    logPath: status.logPath,
+    ...(status.user && { user: containerUser(status.user) }),
+    recordedStop: recordedStop(annotations),
+  };
+}
+
+function containerUser({ linux }: cri.ContainerUser): ContainerUser {
+  if (linux === undefined) return {};
+  const { uid, gid, supplementalGroups } = linux;
+  const groups = supplementalGroups.map(Number);
+  return { linux: { uid: Number(uid), gid: Number(gid), ...(groups.length > 0 && { supplementalGroups: groups }) } };
+}
+
+/** What was written on the container when it was made; unreadable annotations count as none. */
+function recordedStop(annotations: Labels): RecordedStop {
+  const grace =
+    annotations[POD_DELETION_GRACE_PERIOD_ANNOTATION] ?? annotations[POD_TERMINATION_GRACE_PERIOD_ANNOTATION];
+  const seconds = Number.parseInt(grace ?? "", 10);
+  return {
+    gracePeriodSeconds: Number.isNaN(seconds) ? undefined : seconds,
+    preStop: parseHandler(annotations[CONTAINER_PRESTOP_HANDLER_ANNOTATION]),
+  };
+}
+
+function parseHandler(json: string | undefined): LifecycleHandler | undefined {
+  if (json === undefined) return undefined;
+  try {
+    const { value, errors } = decodeObject("LifecycleHandler", JSON.parse(json));
+    return errors.length === 0 ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function sandboxState(state: cri.PodSandboxState): SandboxState {
+  return state === cri.PodSandboxState.SANDBOX_READY ? "ready" : "notready";
+}
+
+function containerState(state: cri.ContainerState): ContainerState {
+  switch (state) {
+    case cri.ContainerState.CONTAINER_CREATED:
+      return "created";
+    case cri.ContainerState.CONTAINER_RUNNING:
+      return "running";
+    case cri.ContainerState.CONTAINER_EXITED:
+      return "exited";
+    default:
+      return "unknown";
+  }
+}
+
+/** The runtime counts nanoseconds since the epoch; 0 or less means that it has no such time. */
+function milliseconds(nanoseconds: bigint): number {
+  return nanoseconds > 0n ? Number(nanoseconds / 1_000_000n) : 0;
+}

@@ -1,0 +1,104 @@
+import { sleep } from "../../../base/abort.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { messageOf } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import * as cri from "../../../cri/gen/cri-v1.ts";
+import type { Cri } from "../../../cri/port.ts";
+import type { RuntimeFacts } from "../../cluster/node-status/node-status.ts";
+
+/** Whether the runtime and its network are fit to run pods; the runtime's own word, asked for again and again. */
+export interface RuntimeHealth {
+  run(signal: AbortSignal): Promise<void>;
+  /** Undefined when the runtime is ready, else why it is not. */
+  runtimeError(): string | undefined;
+  /** Undefined when pods can get a network, else why they cannot. */
+  networkError(): string | undefined;
+  /** What the runtime is and can; its name is empty until it has answered once. */
+  runtime(): RuntimeFacts;
+  /** Called after each change of the two verdicts. Returns how to stop that. */
+  subscribe(listener: () => void): () => void;
+}
+
+export interface RuntimeHealthDeps {
+  runtime: Cri["runtime"];
+  clock: Clock;
+  log: Log;
+}
+
+const CHECK_PERIOD_MS = 5_000;
+/** While something is wrong the runtime is asked this soon again, then twice as late each time up to the period. */
+const RETRY_MS = 100;
+const CHECK_TIMEOUT_MS = 10_000;
+
+interface Verdict {
+  runtime: string | undefined;
+  network: string | undefined;
+}
+
+export function createRuntimeHealth(deps: RuntimeHealthDeps): RuntimeHealth {
+  const { clock, log } = deps;
+  const unasked = "container runtime status check may not have completed yet";
+  let verdict: Verdict = { runtime: unasked, network: unasked };
+  let facts: RuntimeFacts = { name: "", version: "", handlers: [], features: undefined };
+  const listeners = new Set<() => void>();
+
+  const judge = (next: Verdict) => {
+    const changed = next.runtime !== verdict.runtime || next.network !== verdict.network;
+    verdict = next;
+    if (!changed) return;
+    if (next.runtime !== undefined) log.error("Container runtime is not ready", { reason: next.runtime });
+    else if (next.network !== undefined) log.warn("Container runtime network not ready", { reason: next.network });
+    else log.info("Container runtime is ready", { name: facts.name, version: facts.version });
+    for (const listener of [...listeners]) listener();
+  };
+
+  const check = async (signal: AbortSignal): Promise<void> => {
+    const call = { timeoutMs: CHECK_TIMEOUT_MS, signal };
+    try {
+      const answer = await deps.runtime.status(cri.StatusRequest.fromPartial({}), call);
+      const { status, runtimeHandlers: handlers, features } = answer;
+      if (facts.name === "" || verdict.runtime !== undefined) {
+        const version = await deps.runtime.version(cri.VersionRequest.fromPartial({}), call);
+        facts = { ...facts, name: version.runtimeName, version: version.runtimeVersion };
+      }
+      facts = { ...facts, handlers, features };
+      judge(readConditions(status?.conditions ?? []));
+    } catch (error) {
+      signal.throwIfAborted();
+      judge({ runtime: `container runtime is down: ${messageOf(error)}`, network: verdict.network });
+    }
+  };
+
+  return {
+    async run(signal) {
+      let wait = RETRY_MS;
+      while (!signal.aborted) {
+        await check(signal);
+        const isWell = verdict.runtime === undefined && verdict.network === undefined;
+        await sleep(clock, isWell ? CHECK_PERIOD_MS : wait, signal);
+        wait = isWell ? RETRY_MS : Math.min(wait * 2, CHECK_PERIOD_MS);
+      }
+    },
+    runtimeError: () => verdict.runtime,
+    networkError: () => verdict.network,
+    runtime: () => facts,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+function readConditions(conditions: ReadonlyArray<cri.RuntimeCondition>): Verdict {
+  return {
+    runtime: describe(conditions, "RuntimeReady", "container runtime not ready"),
+    network: describe(conditions, "NetworkReady", "container runtime network not ready"),
+  };
+}
+
+function describe(conditions: ReadonlyArray<cri.RuntimeCondition>, type: string, what: string): string | undefined {
+  const condition = conditions.find((candidate) => candidate.type === type);
+  if (condition === undefined) return `${what}: the runtime does not report ${type}`;
+  if (condition.status) return undefined;
+  return `${what}: ${type}=false reason:${condition.reason} message:${condition.message}`;
+}

@@ -1,0 +1,46 @@
+import type { Container, EphemeralContainer, Pod } from "../../../api/gen/types.ts";
+import { podUid } from "../../../api/pods.ts";
+import type { RuntimeService } from "../../../cri/port.ts";
+import type { SecureResponse } from "../../../host/secure-server.ts";
+import { findRunningContainer } from "./find-running.ts";
+import type { StreamTarget } from "./stream-target.ts";
+
+/** The pods of this node that may be spoken to: those that its sources name. */
+export interface NamedPods {
+  /** By `name_namespace`. */
+  byFullName(fullName: string): Pod | undefined;
+  /** The UID under which the node knows a pod: of a mirror pod its static pod's. */
+  resolveUid(uid: string): string;
+}
+
+/** What is answered about a pod that no source names. */
+export const NO_POD: SecureResponse = { status: 404, body: "pod does not exist" };
+
+/** The pod that a request's path names. */
+export function findNamedPod(
+  pods: Pick<NamedPods, "byFullName">,
+  { podName, namespace }: Pick<StreamTarget, "podName" | "namespace">,
+): Pod | undefined {
+  return pods.byFullName(`${podName}_${namespace}`);
+}
+
+/** The path names no UID, or this pod's: another of the same name is not what was asked for. */
+export function isMeant(pods: Pick<NamedPods, "resolveUid">, pod: Pod, { podUid: asked }: StreamTarget): boolean {
+  return asked === undefined || pods.resolveUid(asked) === podUid(pod);
+}
+
+/** The running container that is meant; undefined where there is none. */
+export async function findNamedContainer(
+  { pods, runtime }: { readonly pods: NamedPods; readonly runtime: Pick<RuntimeService, "listContainers"> },
+  { pod, target }: { readonly pod: Pod; readonly target: StreamTarget },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (!isMeant(pods, pod, target)) return undefined;
+  const { containerName } = target;
+  return await findRunningContainer(runtime, { podUid: podUid(pod), containerName }, signal);
+}
+
+/** Of all kinds. */
+export function containersOf({ spec }: Pod): ReadonlyArray<Container | EphemeralContainer> {
+  return [...(spec?.containers ?? []), ...(spec?.initContainers ?? []), ...(spec?.ephemeralContainers ?? [])];
+}

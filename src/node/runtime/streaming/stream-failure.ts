@@ -1,0 +1,44 @@
+import { isAbort, throwIfAborted } from "../../../base/abort.ts";
+import { messageOf } from "../../../base/errors.ts";
+import { isCriError } from "../../../cri/port.ts";
+import { nameOfCode } from "../../../grpc/status.ts";
+import type { SecureAnswer, SecureResponse } from "../../../host/secure-server.ts";
+
+/** When to ask again of a runtime that has too much to do, in seconds: as long as its tokens for streams live. */
+const RETRY_AFTER_SECONDS = 60;
+
+/** More streams are wanted than there may be at once; the words are the runtimes'. */
+export const TOO_MANY: SecureResponse = {
+  status: 429,
+  headers: { "retry-after": String(RETRY_AFTER_SECONDS) },
+  body: "rpc error: code = ResourceExhausted desc = maximum number of in-flight requests exceeded",
+};
+
+/**
+ * Why a stream did not come about, as upstream's streaming server tells it (`WriteError` of k8s.io/cri-streaming).
+ * Throws what is an abort.
+ */
+export function describeFailure(error: unknown): SecureAnswer {
+  if (isAbort(error)) throw error;
+  const body = goWordsOf(error);
+  if (isCriError(error, "not-found")) return { status: 404, body };
+  return isCriError(error, "resource-exhausted") ? { ...TOO_MANY, body } : { status: 500, body };
+}
+
+/** A failure of the runtime as a Go client words it, which is what users search for. */
+export function goWordsOf(error: unknown): string {
+  if (!isCriError(error)) return messageOf(error);
+  const { code } = error;
+  const known = code === "not-a-runtime" || code === "unsupported-version" ? "unavailable" : code;
+  return `rpc error: code = ${nameOfCode(known)} desc = ${error.detail}`;
+}
+
+/** Answers with what the task gives, or with why it failed; rejects with AbortedError when the client has gone. */
+export async function answerOf(signal: AbortSignal, task: () => Promise<SecureAnswer>): Promise<SecureAnswer> {
+  try {
+    return await task();
+  } catch (error) {
+    throwIfAborted(signal);
+    return describeFailure(error);
+  }
+}

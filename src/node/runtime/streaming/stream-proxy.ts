@@ -1,0 +1,149 @@
+import type { Duplex, Readable } from "node:stream";
+import { aborted } from "../../../base/abort.ts";
+import { type Clock, SECOND } from "../../../base/clock.ts";
+import { CodedError } from "../../../base/errors.ts";
+import { endsInTime, withDeadline } from "../../../base/time-limit.ts";
+import { formatHttpHead } from "../../../host/http-head.ts";
+import type { AnswerWriter, SecureAnswer, SecureRequest, SecureResponse } from "../../../host/secure-server.ts";
+import { type CallUpgrade, joinStreams, type UpgradeResult } from "../../../host/upgrade-call.ts";
+import { answerOf, TOO_MANY } from "./stream-failure.ts";
+
+/** Carries streams between clients of the node's API and the runtime's streaming server. */
+export interface StreamProxy {
+  /**
+   * Serves the request by what listens at the URL that `ask` has the runtime make; the URL is good for one call. Failures
+   * are answers. What the runtime answers instead of a stream goes back as it is.
+   */
+  open(request: SecureRequest, ask: (signal: AbortSignal) => Promise<string>): Promise<SecureAnswer>;
+  /** When the signal fires, ends all streams and refuses new ones; resolves when none is left. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface StreamProxyDeps {
+  readonly callUpgrade: CallUpgrade;
+  readonly clock: Pick<Clock, "setTimer" | "now" | "monotonic">;
+}
+
+export interface StreamProxyOptions {
+  /** `streamingConnectionIdleTimeout`: without a byte for so long a stream is ended; 0: never. */
+  readonly idleTimeoutMs: number;
+  /** At once; more are refused with 429. */
+  readonly maxStreams: number;
+}
+
+/** For the runtime, which is on this machine, to connect and to agree. */
+const CALL_TIMEOUT_MS = 30 * SECOND;
+/** For an answer of the runtime's that is no stream to get through, as upstream. */
+const ANSWER_TIMEOUT_MS = 10 * SECOND;
+
+const STOPPING: SecureResponse = { status: 503, body: "the node agent is stopping\n", closes: true };
+
+export function createStreamProxy(deps: StreamProxyDeps, options: StreamProxyOptions): StreamProxy {
+  const { idleTimeoutMs, maxStreams } = options;
+  const idle = idleTimeoutMs > 0 ? { idleMs: idleTimeoutMs } : {};
+  const stopping = new AbortController();
+  const streams = new Set<Promise<void>>();
+  // Held from the question to the runtime until the stream is over.
+  let places = maxStreams;
+
+  const join = async (client: Duplex, { headers, socket }: Upgraded): Promise<void> => {
+    client.write(formatHttpHead(101, headers));
+    const over = joinStreams(client, socket, idle, stopping.signal).finally(() => {
+      places++;
+      streams.delete(over);
+    });
+    streams.add(over);
+    await over;
+  };
+
+  return {
+    async open(request, ask) {
+      if (!request.isUpgrade) return { status: 500, body: "Upgrade request required\n" };
+      if (stopping.signal.aborted) return STOPPING;
+      if (places === 0) return TOO_MANY;
+      places--;
+      let isHandedOver = false;
+      try {
+        return await answerOf(request.signal, async () => {
+          const url = readUrl(await ask(request.signal));
+          const result = await call(deps, { request, url });
+          if (result.kind === "answered") return relay(result, deps.clock);
+          isHandedOver = true;
+          return { takeOver: async (client) => await join(client, result) };
+        });
+      } finally {
+        if (!isHandedOver) places++;
+      }
+    },
+
+    async run(signal) {
+      await aborted(signal);
+      stopping.abort();
+      await Promise.all(streams);
+    },
+  };
+}
+
+type Upgraded = UpgradeResult & { readonly kind: "upgraded" };
+type Answered = UpgradeResult & { readonly kind: "answered" };
+
+function readUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && (url.protocol === "http:" || url.protocol === "https:")) return url;
+  // Nothing of it is told: it holds the token that opens the stream.
+  throw new CodedError("no-url", "error dialing backend: the container runtime gave no http or https URL");
+}
+
+async function call(
+  { callUpgrade, clock }: StreamProxyDeps,
+  { request, url }: { readonly request: SecureRequest; readonly url: URL },
+): Promise<UpgradeResult> {
+  const limit = { timeoutMs: CALL_TIMEOUT_MS, signal: request.signal, what: "error dialing backend: it" };
+  const outgoing = { url, method: request.method, headers: computeForwardedHeaders(request) };
+  return await withDeadline(clock, limit, async (signal) => await callUpgrade(outgoing, signal));
+}
+
+/** What is between the client and this node alone. */
+const NOT_FORWARDED = ["authorization", "cookie", "content-length", "transfer-encoding"];
+
+/** As upstream's `UpgradeAwareHandler`, but the client's credentials, which are none of the runtime's business. */
+function computeForwardedHeaders(request: SecureRequest): Record<string, string[]> {
+  const kept = Object.entries(request.headers()).filter(([name]) => !NOT_FORWARDED.includes(name));
+  const headers = Object.fromEntries(kept);
+  const client = request.remoteAddress.replace(/^::ffff:/, "");
+  return { ...headers, "x-forwarded-for": [[...(headers["x-forwarded-for"] ?? []), client].join(", ")] };
+}
+
+/** Of a connection, not of an answer. */
+const HOP_BY_HOP = ["connection", "keep-alive", "transfer-encoding", "upgrade"];
+
+/** A refusal goes to the client; anything else is no answer to a request for another protocol, as upstream. */
+function relay({ status, headers, body }: Answered, clock: StreamProxyDeps["clock"]): SecureAnswer {
+  if (status < 400) {
+    body.destroy();
+    return { status: 500, body: `invalid upgrade response: status code ${status}\n` };
+  }
+  const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.includes(name));
+  return {
+    status,
+    headers: Object.fromEntries(
+      kept.map(([name, value]) => [name, typeof value === "string" ? value : value.join(", ")]),
+    ),
+    stream: async (writer) => await copy(body, writer, clock),
+  };
+}
+
+async function copy(body: Readable, writer: AnswerWriter, clock: StreamProxyDeps["clock"]): Promise<void> {
+  const limit = { timeoutMs: ANSWER_TIMEOUT_MS, signal: writer.signal };
+  const isWhole = await endsInTime(clock, limit, async (signal) => {
+    const cut = () => body.destroy();
+    signal.addEventListener("abort", cut, { once: true });
+    try {
+      for await (const chunk of body) await writer.write(Buffer.from(chunk));
+    } finally {
+      signal.removeEventListener("abort", cut);
+      body.destroy();
+    }
+  });
+  if (!isWhole) throw new CodedError("timed-out", "the container runtime's answer took too long");
+}

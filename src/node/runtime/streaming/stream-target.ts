@@ -1,0 +1,45 @@
+import type { SecureRequest, SecureResponse } from "../../../host/secure-server.ts";
+
+/** Whose streams a path names: `/{root}/{namespace}/{pod}[/{uid}]/{container}`. */
+export interface StreamTarget {
+  readonly namespace: string;
+  readonly podName: string;
+  /** Undefined where the path names none. */
+  readonly podUid: string | undefined;
+  /** Empty where the root has none. */
+  readonly containerName: string;
+}
+
+/** What a root of the node's API takes. */
+export interface TargetShape {
+  readonly root: string;
+  readonly methods: readonly string[];
+  /** Default true. */
+  readonly hasContainer?: boolean;
+  /** Default true. */
+  readonly hasUid?: boolean;
+}
+
+/** The target, or the answer to a request that has none: its words are those of upstream's router, go-restful. */
+export function parseTarget(
+  { method, path }: Pick<SecureRequest, "method" | "path">,
+  { root, methods, hasContainer = true, hasUid = true }: TargetShape,
+): StreamTarget | { readonly refused: SecureResponse } {
+  const parts = path
+    .slice(root.length)
+    .replace(/^\/+|\/+$/g, "")
+    .split("/");
+  const shortest = hasContainer ? 3 : 2;
+  const fits = parts.length === shortest || (hasUid && parts.length === shortest + 1);
+  if (!fits || parts.includes("")) return { refused: { status: 404, body: "404: Page Not Found" } };
+  if (!methods.includes(method)) {
+    return { refused: { status: 405, headers: { allow: methods.join(", ") }, body: "405: Method Not Allowed" } };
+  }
+  const [namespace = "", podName = ""] = parts;
+  return {
+    namespace,
+    podName,
+    podUid: parts.length > shortest ? parts[2] : undefined,
+    containerName: hasContainer ? (parts.at(-1) ?? "") : "",
+  };
+}

@@ -1,0 +1,170 @@
+import { throwIfAborted } from "../../../base/abort.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { CsiDriver, CsiDrivers, CsiNode, CsiNodeInfo } from "../../../csi/port.ts";
+import type { Plugin, PluginHandler } from "../plugins/plugin-handler.ts";
+import type { CsiFacts } from "./csi-node-facts.ts";
+import type { CsiVersion } from "./csi-version.ts";
+import { createDrainingNode, type DrainingNode } from "./draining-node.ts";
+import { readDriver, readNodeInfo } from "./read-driver.ts";
+import { checkVersions, findPlaceProblem } from "./registration-checks.ts";
+import { findTopologyCollision, findTopologyProblem } from "./topology.ts";
+
+/**
+ * The CSI drivers on this node (upstream: RegistrationHandler of pkg/volume/csi/csi_plugin.go).
+ *
+ * Unlike upstream, a driver is registered whether or not the API server can be told of it: its volumes must be unmounted
+ * and mounted again while the server is away. And of several plugins under one name the newest serves, unless it is of
+ * a lower version; the others stand by and serve when the newest is gone.
+ */
+export interface CsiDriverRegistry extends CsiDrivers {
+  /** For the plugin watcher. */
+  readonly handler: PluginHandler;
+  /** By name. */
+  list(): readonly CsiDriver[];
+  facts(): CsiFacts;
+  /** The listener is told the name of each driver that came, went, was replaced or says another thing of the node. */
+  subscribe(listener: (name: string) => void): () => void;
+  /**
+   * Asks the driver again what it says of this node: how many volumes it can take, mostly. Nothing happens where it is
+   * not registered (any more). Rejects with what the driver says, or with AbortedError.
+   */
+  refresh(name: string, signal: AbortSignal): Promise<void>;
+  /** Closes all clients; for when the node agent ends. What is registered stays so in the API. */
+  close(): void;
+}
+
+export interface CsiDriverRegistryDeps {
+  readonly clock: Clock;
+  /** A client of the driver. Need not connect before the first call; throws for an endpoint that cannot be one. */
+  connect(driver: { readonly endpoint: string; readonly driverName: string }): CsiNode;
+  /** As the node object was last seen; undefined before. */
+  nodeLabels(): Readonly<Record<string, string>> | undefined;
+}
+
+interface Registration {
+  readonly plugin: Plugin;
+  readonly version: CsiVersion;
+  readonly draining: DrainingNode;
+  readonly driver: CsiDriver;
+}
+
+/** More names are not remembered as gone: then the API goes on naming the one that is gone longest. */
+const MAX_REMOVED = 1_000;
+
+export function createCsiDriverRegistry(deps: CsiDriverRegistryDeps): CsiDriverRegistry {
+  /** By name, the newest last; never empty. */
+  const registrations = new Map<string, readonly Registration[]>();
+  const removed = new Set<string>();
+  const listeners = new Set<(name: string) => void>();
+
+  const newest = (name: string) => registrations.get(name)?.at(-1);
+  const tell = (name: string) => {
+    for (const listener of [...listeners]) listener(name);
+  };
+  /** Of the same name, but not those that a plugin takes the place of. */
+  const versionsBeside = ({ name, socketPath }: Plugin) =>
+    (registrations.get(name) ?? [])
+      .filter(({ plugin }) => plugin.socketPath !== socketPath)
+      .map(({ version }) => version);
+
+  const put = (registration: Registration) => {
+    const { name } = registration.plugin;
+    registrations.set(name, [...(registrations.get(name) ?? []), registration]);
+    removed.delete(name);
+    tell(name);
+  };
+
+  const drop = (plugin: Plugin) => {
+    const all = registrations.get(plugin.name) ?? [];
+    const gone = all.find((registration) => registration.plugin === plugin);
+    if (gone === undefined) return;
+    const wasServing = newest(plugin.name) === gone;
+    const others = all.filter((registration) => registration !== gone);
+    if (others.length > 0) registrations.set(plugin.name, others);
+    else registrations.delete(plugin.name);
+    if (others.length === 0) remember(removed, plugin.name);
+    gone.draining.retire();
+    if (wasServing) tell(plugin.name);
+  };
+
+  /** Topology labels that others have given the node already, or are about to. */
+  const labelsBeside = (name: string): Readonly<Record<string, string>> => {
+    const others = [...registrations.keys()].filter((other) => other !== name);
+    const topologies = others.flatMap((other) => Object.entries(newest(other)?.driver.nodeInfo.topology ?? {}));
+    return { ...Object.fromEntries(topologies), ...deps.nodeLabels() };
+  };
+
+  const register = async (plugin: Plugin, signal: AbortSignal): Promise<void> => {
+    const verdict = checkVersions("RegisterPlugin", plugin, versionsBeside(plugin));
+    if ("error" in verdict) throw new Error(verdict.error);
+    const draining = createDrainingNode(deps.connect({ endpoint: plugin.endpoint, driverName: plugin.name }));
+    try {
+      const { info, capabilities } = await readDriver(deps.clock, draining.node, signal);
+      throwIfAborted(signal);
+      checkTopology(info, labelsBeside(plugin.name));
+      // Another one of the name may have come while this one was asked.
+      const again = checkVersions("RegisterPlugin", plugin, versionsBeside(plugin));
+      if ("error" in again) throw new Error(again.error);
+      const driver: CsiDriver = { name: plugin.name, node: draining.node, nodeInfo: info, capabilities };
+      put({ plugin, version: verdict.version, draining, driver });
+    } catch (error) {
+      draining.node.close();
+      throw error;
+    }
+  };
+
+  return {
+    handler: {
+      type: "CSIPlugin",
+      validate(plugin) {
+        const verdict = checkVersions("ValidatePlugin", plugin, versionsBeside(plugin));
+        const problem = "error" in verdict ? verdict.error : findPlaceProblem(plugin);
+        const place = `CSI Driver ${plugin.name} at endpoint ${plugin.endpoint}`;
+        return problem === undefined ? undefined : `validation failed for ${place}: ${problem}`;
+      },
+      register,
+      deregister: drop,
+    },
+    get: (name) => newest(name)?.driver,
+    list: () => [...registrations.keys()].sort().flatMap((name) => newest(name)?.driver ?? []),
+    facts() {
+      const drivers = [...registrations.keys()].sort().flatMap((name) => newest(name)?.driver ?? []);
+      return { drivers: new Map(drivers.map(({ name, nodeInfo }) => [name, nodeInfo])), removed: new Set(removed) };
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async refresh(name, signal) {
+      const before = newest(name);
+      if (before === undefined) return;
+      const nodeInfo = await readNodeInfo(before.driver.node, { signal });
+      const all = registrations.get(name);
+      if (all === undefined || newest(name) !== before || isSameInfo(nodeInfo, before.driver.nodeInfo)) return;
+      checkTopology(nodeInfo, labelsBeside(name));
+      registrations.set(name, [...all.slice(0, -1), { ...before, driver: { ...before.driver, nodeInfo } }]);
+      tell(name);
+    },
+    close() {
+      for (const all of registrations.values()) for (const { draining } of all) draining.node.close();
+    },
+  };
+}
+
+/** Throws in upstream's words where the topology cannot be the node's. */
+function checkTopology({ topology }: CsiNodeInfo, existing: Readonly<Record<string, string>>): void {
+  const problem = findTopologyProblem(topology) ?? findTopologyCollision(topology, existing);
+  if (problem !== undefined) throw new Error(`error updating Node object with CSI driver node info: ${problem}`);
+}
+
+function isSameInfo(a: CsiNodeInfo, b: CsiNodeInfo): boolean {
+  const [labels, others] = [a, b].map(({ topology }) => JSON.stringify(Object.entries(topology).sort()));
+  return a.nodeId === b.nodeId && a.maxVolumes === b.maxVolumes && labels === others;
+}
+
+/** Drops what was remembered first at the bound. */
+function remember(names: Set<string>, name: string): void {
+  names.add(name);
+  const [oldest] = names;
+  if (names.size > MAX_REMOVED && oldest !== undefined) names.delete(oldest);
+}

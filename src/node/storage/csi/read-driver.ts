@@ -1,0 +1,45 @@
+import { sleep, throwIfAborted } from "../../../base/abort.ts";
+import { type Clock, MINUTE, SECOND } from "../../../base/clock.ts";
+import { codeOf } from "../../../base/errors.ts";
+import type { CsiNode, CsiNodeCapability, CsiNodeInfo } from "../../../csi/port.ts";
+
+/** What a driver says of itself when it is registered. */
+export interface DriverReading {
+  readonly info: CsiNodeInfo;
+  readonly capabilities: ReadonlySet<CsiNodeCapability>;
+}
+
+/** Upstream's time for NodeGetInfo (pkg/volume/csi/csi_plugin.go); ours is for all calls with their retries. */
+const READ_TIMEOUT_MS = 2 * MINUTE;
+const FIRST_RETRY_MS = SECOND / 2;
+const MAX_RETRY_MS = 8 * SECOND;
+
+/**
+ * Asks the driver. One that does not listen yet is asked again: its registrar may be faster than it. Rejects with the last
+ * failure after two minutes, and at once with any other.
+ */
+export async function readDriver(clock: Clock, node: CsiNode, signal: AbortSignal): Promise<DriverReading> {
+  const deadline = clock.monotonic() + READ_TIMEOUT_MS;
+  for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(2 * delayMs, MAX_RETRY_MS)) {
+    const call = () => ({ timeoutMs: Math.max(1, deadline - clock.monotonic()), signal });
+    try {
+      const info = await readNodeInfo(node, call());
+      const capabilities = await node.capabilities(call());
+      return { info, capabilities };
+    } catch (error) {
+      throwIfAborted(signal);
+      if (codeOf(error) !== "unavailable" || clock.monotonic() + delayMs >= deadline) throw error;
+    }
+    await sleep(clock, delayMs, signal);
+  }
+}
+
+/** Rejects also when the driver gives the node no name. */
+export async function readNodeInfo(
+  node: CsiNode,
+  call: { readonly timeoutMs?: number; readonly signal: AbortSignal },
+): Promise<CsiNodeInfo> {
+  const info = await node.info({ timeoutMs: READ_TIMEOUT_MS, ...call });
+  if (info.nodeId !== "") return info;
+  throw new Error("error adding CSI driver node info: driverNodeID must not be empty");
+}

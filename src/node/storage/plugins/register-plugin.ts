@@ -1,0 +1,153 @@
+import { isAbort, throwIfAborted } from "../../../base/abort.ts";
+import { SECOND } from "../../../base/clock.ts";
+import { CodedError, messageOf } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import type { PluginInfo, PluginRegistration } from "../../../plugin-registration/port.ts";
+import type { Plugin, PluginHandler } from "./plugin-handler.ts";
+
+/**
+ * `unreachable`: the plugin did not say who it is. `refused`: it cannot be taken, and was told why. `failed`: its handler
+ * could not take it, and it was told why.
+ */
+export type PluginErrorCode = "unreachable" | "refused" | "failed";
+
+/** Why a plugin is not registered, in upstream's words. `plugin`: where it did say who it is. */
+export class PluginError extends CodedError<PluginErrorCode> {
+  override readonly name = "PluginError";
+  readonly plugin: Plugin | undefined;
+
+  constructor(
+    code: PluginErrorCode,
+    message: string,
+    options: { readonly plugin?: Plugin | undefined; readonly cause?: unknown } = {},
+  ) {
+    super(code, message, "cause" in options ? { cause: options.cause } : {});
+    this.plugin = options.plugin;
+  }
+}
+
+export interface RegisterPluginDeps {
+  /** Need not connect before the first call; throws for a path that no socket can have. */
+  connect(socketPath: string): PluginRegistration;
+  readonly handlers: ReadonlyMap<string, PluginHandler>;
+  readonly log: Log;
+}
+
+/** A plugin that was taken, and who took it. */
+export interface RegisteredPlugin {
+  readonly plugin: Plugin;
+  readonly handler: PluginHandler;
+}
+
+/** Upstream gives ten seconds to connect and then one to answer; ours is for both. */
+const GET_INFO_TIMEOUT_MS = 10 * SECOND;
+const NOTIFY_TIMEOUT_MS = 5 * SECOND;
+
+/**
+ * One handshake: asks who is there, has it validated and taken by the handler of its type, and tells it what came of that
+ * (upstream: pkg/kubelet/pluginmanager/operationexecutor/operation_generator.go). Resolves when the
+ * handler has taken it. Rejects with a PluginError, or with AbortedError when the signal fired; then nothing was taken.
+ */
+export async function registerPlugin(
+  deps: RegisterPluginDeps,
+  socketPath: string,
+  signal: AbortSignal,
+): Promise<RegisteredPlugin> {
+  const registration = connect(deps, socketPath);
+  try {
+    return await shakeHands({ ...deps, registration }, socketPath, signal);
+  } finally {
+    registration.close();
+  }
+}
+
+type HandshakeDeps = RegisterPluginDeps & { readonly registration: PluginRegistration };
+
+function connect(deps: RegisterPluginDeps, socketPath: string): PluginRegistration {
+  try {
+    return deps.connect(socketPath);
+  } catch (error) {
+    const reason = `dial failed at socket ${socketPath}, err: ${messageOf(error)}`;
+    throw new PluginError("unreachable", `RegisterPlugin error -- ${reason}`, { cause: error });
+  }
+}
+
+async function shakeHands(deps: HandshakeDeps, socketPath: string, signal: AbortSignal): Promise<RegisteredPlugin> {
+  const info = await getInfo(deps, socketPath, signal);
+  const plugin: Plugin = {
+    type: info.type,
+    name: info.name,
+    endpoint: info.endpoint === "" ? socketPath : info.endpoint,
+    socketPath,
+    supportedVersions: info.supportedVersions,
+  };
+  const refuse = async (code: "refused" | "failed", message: string, cause?: unknown): Promise<never> => {
+    await notify(deps, { plugin, error: message }, signal);
+    throw new PluginError(code, message, { plugin, cause });
+  };
+
+  const handler = deps.handlers.get(info.type);
+  if (handler === undefined) {
+    const reason = `no handler registered for plugin type: ${info.type} at socket ${socketPath}`;
+    return await refuse("refused", `RegisterPlugin error -- ${reason}`);
+  }
+  const invalid = handler.validate(plugin);
+  if (invalid !== undefined) {
+    return await refuse("refused", `RegisterPlugin error -- plugin validation failed with err: ${invalid}`);
+  }
+  const failure = await attempt(async () => handler.register(plugin, signal));
+  if (failure !== undefined) {
+    throwIfAborted(signal);
+    const reason = `plugin registration failed with err: ${messageOf(failure.error)}`;
+    return await refuse("failed", `RegisterPlugin error -- ${reason}`, failure.error);
+  }
+  await tellRegistered(deps, plugin, signal);
+  return { plugin, handler };
+}
+
+async function getInfo({ registration }: HandshakeDeps, socketPath: string, signal: AbortSignal): Promise<PluginInfo> {
+  try {
+    return await registration.getInfo({ timeoutMs: GET_INFO_TIMEOUT_MS, signal });
+  } catch (error) {
+    throwIfAborted(signal);
+    const reason = `failed to get plugin info using RPC GetInfo at socket ${socketPath}, err: ${messageOf(error)}`;
+    throw new PluginError("unreachable", `RegisterPlugin error -- ${reason}`, { cause: error });
+  }
+}
+
+/**
+ * A plugin that cannot be told is registered nevertheless, as upstream has it: it serves, and nobody asks it again. What
+ * was taken is the caller's to give back, also when the signal fired meanwhile.
+ */
+async function tellRegistered(deps: HandshakeDeps, plugin: Plugin, signal: AbortSignal): Promise<void> {
+  try {
+    await notify(deps, { plugin, error: "" }, signal);
+  } catch (error) {
+    if (!isAbort(error)) throw error;
+  }
+}
+
+/** A plugin that does not hear it changes nothing of the outcome. Rejects with AbortedError only. */
+async function notify(
+  { registration, log }: HandshakeDeps,
+  { plugin, error }: { readonly plugin: Plugin; readonly error: string },
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await registration.notify({ registered: error === "", error }, { timeoutMs: NOTIFY_TIMEOUT_MS, signal });
+  } catch (thrown) {
+    throwIfAborted(signal);
+    const reason = error === "" ? "failed to send registration status" : "failed to send error";
+    const message = `RegisterPlugin error -- ${reason} at socket ${plugin.socketPath}, err: ${messageOf(thrown)}`;
+    log.warn("A plugin could not be told whether it is registered", { plugin: plugin.name, error: message });
+  }
+}
+
+async function attempt(action: () => Promise<void>): Promise<{ readonly error: unknown } | undefined> {
+  try {
+    await action();
+    return undefined;
+  } catch (error) {
+    return { error };
+  }
+}

@@ -1,0 +1,295 @@
+import { createHash } from "node:crypto";
+import { isApiError } from "../../../../api/api-error.ts";
+import type {
+  ClusterTrustBundleProjection,
+  Pod,
+  ServiceAccountTokenProjection,
+  VolumeProjection,
+} from "../../../../api/gen/types.ts";
+import { podReference } from "../../../../api/pods.ts";
+import { isAbort, throwIfAborted } from "../../../../base/abort.ts";
+import { assert } from "../../../../base/assert.ts";
+import type { Clock } from "../../../../base/clock.ts";
+import type { Files } from "../../../../host/port.ts";
+import { computeMemorySize } from "../local/memory-size.ts";
+import { POD_CERTIFICATE_REFUSAL } from "../network/refused-volumes.ts";
+import { CONFIG_MAP_PLUGIN } from "../volume-directories.ts";
+import type { VolumeDirectoryMaker } from "../volume-directory-maker.ts";
+import type { VolumePlugin, VolumeRequest, VolumeSetUp } from "../volume-plugin.ts";
+import { computePayload, type FetchedSource, type Payload } from "./compute-payload.ts";
+import { computeFileOwner } from "./file-owner.ts";
+import { computeNestedMountPoints } from "./nested-mount-points.ts";
+import { DATA_LINK, publishPayload } from "./publish-payload.ts";
+import { computeTrustAnchors } from "./trust-anchors.ts";
+import type { TrustBundleSelection, VolumeSources, VolumeTokenRequest } from "./volume-sources.ts";
+
+/** The kinds of volumes that the node agent fills with what it reads from the API, by their plugins upstream. */
+const PLUGIN_NAMES = {
+  secret: "kubernetes.io/secret",
+  configMap: CONFIG_MAP_PLUGIN,
+  projected: "kubernetes.io/projected",
+  downwardAPI: "kubernetes.io/downward-api",
+} as const;
+
+type ApiKind = keyof typeof PLUGIN_NAMES;
+
+/** What one volume of a pod is made of, in the form of a projected volume whatever its kind. */
+interface ApiVolumePlan {
+  readonly kind: ApiKind;
+  readonly volumeName: string;
+  readonly sources: readonly VolumeProjection[];
+  /** Of the files that name no mode of their own. */
+  readonly defaultMode: number;
+}
+
+/** Where content comes from, and who hears of what could not be brought up to date. */
+export interface ApiVolumesDeps {
+  files: Files;
+  clock: Pick<Clock, "now">;
+  directoryMaker: VolumeDirectoryMaker;
+  api: VolumeSources;
+  onOutdated(pod: Pod, volumeName: string, error: unknown): void;
+}
+
+interface ShownVersion {
+  /** Of the payload. */
+  digest: string;
+  version: string;
+}
+
+const DEFAULT_FILE_MODE = 0o644;
+const DEFAULT_TOKEN_EXPIRATION_SECONDS = 3600;
+const DIRECTORY_MODE = 0o755;
+/** Those who may read the files may enter: upstream's ownership of read-only volumes (pkg/volume/volume_linux.go). */
+const GROUP_DIRECTORY_MODE = 0o2755;
+
+/**
+ * The plugins for volumes of API objects. A volume is brought up to date at each set-up, and is ready for the pod's sandbox
+ * when what it is to show is known. One that this process has shown before, and that cannot be brought up to date now,
+ * stays as it was: `onOutdated` is told why.
+ */
+export function createApiVolumePlugins(deps: ApiVolumesDeps): VolumePlugin[] {
+  const shower = createVolumeShower(deps);
+  const kinds = ["secret", "configMap", "projected", "downwardAPI"] as const satisfies readonly ApiKind[];
+  return kinds.map((kind) => ({
+    name: PLUGIN_NAMES[kind],
+    supports: (source) => source.kind === "pod" && source.volume[kind] !== undefined,
+    setUp: async (request) => await shower.setUp(request, planApiVolume(kind, request)),
+    tearDown: async ({ path }) => await deps.directoryMaker.remove(path),
+    forget: (podUid) => shower.forget(podUid),
+  }));
+}
+
+function planApiVolume(kind: ApiKind, { volumeName, source }: VolumeRequest): ApiVolumePlan {
+  const plan = (sources: readonly VolumeProjection[], defaultMode = DEFAULT_FILE_MODE) => {
+    return { kind, volumeName, sources, defaultMode };
+  };
+  assert(source.kind === "pod", "volumes of API objects are the pod's own");
+  const { secret, configMap, downwardAPI, projected } = source.volume;
+  if (secret) {
+    const { defaultMode, secretName, ...rest } = secret;
+    return plan([{ secret: { ...rest, name: secretName ?? "" } }], defaultMode);
+  }
+  if (configMap) {
+    const { defaultMode, ...rest } = configMap;
+    return plan([{ configMap: rest }], defaultMode);
+  }
+  if (downwardAPI) {
+    const { defaultMode, ...rest } = downwardAPI;
+    return plan([{ downwardAPI: rest }], defaultMode);
+  }
+  return plan(projected?.sources ?? [], projected?.defaultMode);
+}
+
+interface VolumeShower {
+  setUp(request: VolumeRequest, plan: ApiVolumePlan): Promise<VolumeSetUp>;
+  forget(podUid: string): void;
+}
+
+function createVolumeShower(deps: ApiVolumesDeps): VolumeShower {
+  const { files } = deps;
+  /** By pod UID and volume name: what was last shown in full. The pod's end takes its part away. */
+  const shown = new Map<string, Map<string, ShownVersion>>();
+
+  const remember = ({ directories, volumeName }: VolumeRequest, version: ShownVersion) => {
+    // Looked up again: the pod's volumes are set up side by side.
+    const ofPod = shown.get(directories.podUid) ?? new Map<string, ShownVersion>();
+    shown.set(directories.podUid, ofPod.set(volumeName, version));
+  };
+
+  const isShown = async (path: string, { version }: ShownVersion) => {
+    return (await files.readLink(`${path}/${DATA_LINK}`)) === version;
+  };
+
+  const bringUpToDate = async (request: VolumeRequest, plan: ApiVolumePlan, last: ShownVersion) => {
+    const payload = await fetchPayload(deps.api, request, plan);
+    if (last.digest === digestOf(payload) && (await isShown(pathOf(request, plan), last))) return last;
+    await ensureDirectory(deps, request, plan);
+    return await publish(deps, request, plan, payload);
+  };
+
+  /** A mount takes about as long as a token does: they go side by side. */
+  const showFirst = async (request: VolumeRequest, plan: ApiVolumePlan): Promise<{ finished: Promise<void> }> => {
+    const made = ensureDirectory(deps, request, plan);
+    made.catch(() => undefined);
+    const payload = await fetchPayload(deps.api, request, plan).catch(async (error: unknown) => {
+      await Promise.allSettled([made]);
+      throw error;
+    });
+    const finish = async () => {
+      await made;
+      remember(request, await publish(deps, request, plan, payload));
+    };
+    const finished = finish();
+    finished.catch(() => undefined);
+    return { finished };
+  };
+
+  return {
+    async setUp(request, plan) {
+      const hostPath = pathOf(request, plan);
+      // No container may write what the node agent writes (CVE-2017-1002102).
+      const volume = { kind: "files", hostPath, readOnly: true, relabel: true } as const;
+      const last = shown.get(request.directories.podUid)?.get(plan.volumeName);
+      if (last === undefined) return { volume, ...(await showFirst(request, plan)) };
+      try {
+        remember(request, await bringUpToDate(request, plan, last));
+      } catch (error) {
+        // Neither an object that was deleted nor a server that is away may stop the containers that run on the volume.
+        if (isAbort(error) || !(await isShown(hostPath, last))) throw error;
+        deps.onOutdated(request.pod, plan.volumeName, error);
+      }
+      return { volume, finished: Promise.resolve() };
+    },
+    forget: (podUid) => void shown.delete(podUid),
+  };
+}
+
+function pathOf({ directories }: VolumeRequest, { kind, volumeName }: ApiVolumePlan): string {
+  return directories.of(PLUGIN_NAMES[kind], volumeName);
+}
+
+async function ensureDirectory(deps: ApiVolumesDeps, request: VolumeRequest, plan: ApiVolumePlan): Promise<void> {
+  const { pod, directories, signal } = request;
+  const { memory: allocatable } = deps.api.podFacts(pod).allocatable;
+  const memory = plan.kind === "configMap" ? undefined : { sizeBytes: computeMemorySize(pod, { allocatable }) };
+  const group = pod.spec?.securityContext?.fsGroup;
+  const { volumeName } = plan;
+  const directory = { pluginName: PLUGIN_NAMES[plan.kind], volumeName, memory, group };
+  const path = await deps.directoryMaker.ensure(directories, directory, signal);
+  for (const nested of computeNestedMountPoints(pod, plan.volumeName)) {
+    const mountPoint = `${path}/${nested}`;
+    if ((await deps.files.stat(mountPoint)) === undefined) await deps.files.makeDirectory(mountPoint, DIRECTORY_MODE);
+  }
+}
+
+async function publish(
+  deps: ApiVolumesDeps,
+  request: VolumeRequest,
+  plan: ApiVolumePlan,
+  payload: Payload,
+): Promise<ShownVersion> {
+  throwIfAborted(request.signal);
+  const group = request.pod.spec?.securityContext?.fsGroup;
+  const directoryMode = group === undefined ? DIRECTORY_MODE : GROUP_DIRECTORY_MODE;
+  const version = await publishPayload(deps, pathOf(request, plan), { files: payload, directoryMode, group });
+  return { digest: digestOf(payload), version };
+}
+
+async function fetchPayload(
+  api: VolumeSources,
+  { pod, signal }: VolumeRequest,
+  { sources, defaultMode }: ApiVolumePlan,
+): Promise<Payload> {
+  // A server that does not know a kind of source stores an empty one: as upstream, it projects nothing.
+  const named = sources.filter((source) => Object.keys(source).length > 0);
+  const fetched = await Promise.all(named.map(async (source) => await fetchSource(api, pod, source, signal)));
+  const { allocatable } = api.podFacts(pod);
+  return computePayload(fetched, { pod, allocatable, defaultMode, owner: computeFileOwner(pod) });
+}
+
+async function fetchSource(
+  api: VolumeSources,
+  pod: Pod,
+  source: VolumeProjection,
+  signal: AbortSignal,
+): Promise<FetchedSource> {
+  const { namespace } = podReference(pod);
+  const { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source;
+  try {
+    if (secret) {
+      const found = api.secret(namespace, secret.name ?? "", signal);
+      return { kind: "secret", projection: secret, secret: await orAbsent(found, secret.optional) };
+    }
+    if (configMap) {
+      const found = api.configMap(namespace, configMap.name ?? "", signal);
+      return { kind: "configMap", projection: configMap, configMap: await orAbsent(found, configMap.optional) };
+    }
+    if (downwardAPI) return { kind: "downwardAPI", projection: downwardAPI };
+    if (serviceAccountToken) {
+      const { token } = await api.token(tokenRequest(pod, serviceAccountToken), signal);
+      return { kind: "serviceAccountToken", projection: serviceAccountToken, token };
+    }
+    if (clusterTrustBundle) {
+      const anchors = await fetchTrustAnchors(api, clusterTrustBundle, signal);
+      return { kind: "clusterTrustBundle", projection: clusterTrustBundle, anchors };
+    }
+    if (podCertificate) throw new Error(POD_CERTIFICATE_REFUSAL);
+    throw new Error(`projected source ${Object.keys(source).join()} is not supported by this version of nodelet`);
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    return { kind: "failed", error };
+  }
+}
+
+/** In the words of pkg/kubelet/clustertrustbundle. What is optional, and is not there, is an empty file. */
+async function fetchTrustAnchors(
+  api: VolumeSources,
+  { name, signerName, labelSelector, optional }: ClusterTrustBundleProjection,
+  signal: AbortSignal,
+): Promise<string> {
+  const selection: TrustBundleSelection =
+    name === undefined ? { signerName: signerName ?? "", labelSelector } : { name };
+  if (api.clusterTrustBundles === undefined) {
+    throw new Error("ClusterTrustBundle projection is not supported in static kubelet mode");
+  }
+  const found = api.clusterTrustBundles(selection, signal).catch((error: unknown) => {
+    if (!isApiError(error, "NotFound") || optional === true) throw error;
+    throw new Error(`while getting ClusterTrustBundle: ${error.message}`, { cause: error });
+  });
+  const bundles = (await orAbsent(found, optional)) ?? [];
+  if (bundles.length === 0 && optional !== true) {
+    throw new Error("combination of signerName and labelSelector matched zero ClusterTrustBundles");
+  }
+  return computeTrustAnchors(bundles);
+}
+
+async function orAbsent<T>(found: Promise<T>, isOptional = false): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (isOptional && isApiError(error, "NotFound")) return undefined;
+    throw error;
+  }
+}
+
+function tokenRequest(pod: Pod, projection: ServiceAccountTokenProjection): VolumeTokenRequest {
+  const { name, namespace, uid } = podReference(pod);
+  const { audience = "", expirationSeconds = DEFAULT_TOKEN_EXPIRATION_SECONDS } = projection;
+  return {
+    namespace,
+    serviceAccount: pod.spec?.serviceAccountName ?? "",
+    audiences: audience === "" ? [] : [audience],
+    expirationSeconds,
+    pod: { name, uid },
+  };
+}
+
+/** The content itself is not kept: secrets belong in as few places as possible. */
+function digestOf(payload: Payload): string {
+  const hash = createHash("sha256");
+  for (const [path, { data, mode, user }] of [...payload].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    hash.update(`${path}\0${mode}\0${user ?? ""}\0${data.length}\0`).update(data);
+  }
+  return hash.digest("base64");
+}

@@ -1,0 +1,152 @@
+import { readContainerResource, readMetadataField } from "../../../../api/downward-fields.ts";
+import type {
+  ClusterTrustBundleProjection,
+  ConfigMap,
+  ConfigMapProjection,
+  DownwardAPIProjection,
+  DownwardAPIVolumeFile,
+  KeyToPath,
+  Pod,
+  Secret,
+  SecretProjection,
+  ServiceAccountTokenProjection,
+} from "../../../../api/gen/types.ts";
+import type { ResourceList } from "../../../../api/resources.ts";
+import { messageOf } from "../../../../base/errors.ts";
+import type { NewFile } from "../../../../host/port.ts";
+import type { FileOwner } from "./file-owner.ts";
+import { cleanPayloadPath, refuseConflicts } from "./payload-path.ts";
+
+/** The files of a volume by their clean paths. */
+export type Payload = ReadonlyMap<string, NewFile>;
+
+/** A source of a volume with what it names. An object that is absent, and may be, is undefined. */
+export type FetchedSource =
+  | { kind: "secret"; projection: SecretProjection; secret: Secret | undefined }
+  | { kind: "configMap"; projection: ConfigMapProjection; configMap: ConfigMap | undefined }
+  | { kind: "downwardAPI"; projection: DownwardAPIProjection }
+  | { kind: "serviceAccountToken"; projection: ServiceAccountTokenProjection; token: string }
+  /** `anchors`: PEM. */
+  | { kind: "clusterTrustBundle"; projection: ClusterTrustBundleProjection; anchors: string }
+  /** Could not be had. */
+  | { kind: "failed"; error: unknown };
+
+export interface PayloadContext {
+  pod: Pod;
+  allocatable: ResourceList;
+  /** Of the files that name no mode of their own. */
+  defaultMode: number;
+  owner: FileOwner;
+}
+
+/** The group may read what the owner may, as upstream's ownership of read-only volumes has it (pkg/volume/volume_linux.go). */
+const GROUP_READABLE = 0o440;
+
+/**
+ * What a volume holds. Sources come in their order, and a later one wins a path from an earlier. Throws one error for
+ * everything that is wrong with them.
+ */
+export function computePayload(sources: readonly FetchedSource[], context: PayloadContext): Payload {
+  const payload = new Map<string, NewFile>();
+  const errors: string[] = [];
+  for (const source of sources) {
+    try {
+      for (const [path, file] of filesOf(source, context)) payload.set(cleanPayloadPath(path), file);
+    } catch (error) {
+      errors.push(messageOf(error));
+    }
+  }
+  throwAggregate(errors);
+  refuseConflicts(new Set(payload.keys()));
+  if (context.owner.group === undefined) return payload;
+  return new Map([...payload].map(([path, file]) => [path, { ...file, mode: file.mode | GROUP_READABLE }]));
+}
+
+function filesOf(source: FetchedSource, context: PayloadContext): Array<[path: string, file: NewFile]> {
+  switch (source.kind) {
+    case "secret":
+      return keyedFiles(source.projection, {
+        content: secretContent(source.secret),
+        defaultMode: context.defaultMode,
+        missing: "references non-existent secret key",
+      });
+    case "configMap":
+      return keyedFiles(source.projection, {
+        content: configMapContent(source.configMap),
+        defaultMode: context.defaultMode,
+        missing: "configmap references non-existent config key",
+      });
+    case "downwardAPI":
+      return downwardFiles(source.projection.items ?? [], context);
+    case "serviceAccountToken":
+      return [[source.projection.path, ownedFile(source.token, context)]];
+    case "clusterTrustBundle":
+      return [[source.projection.path, ownedFile(source.anchors, context)]];
+    case "failed":
+      throw source.error;
+  }
+}
+
+/** Decoded when asked for: `items` may name one key of many. */
+type Content = ReadonlyMap<string, () => Buffer>;
+
+function secretContent(secret: Secret | undefined): Content {
+  return new Map(Object.entries(secret?.data ?? {}).map(([key, text]) => [key, () => Buffer.from(text, "base64")]));
+}
+
+function configMapContent(configMap: ConfigMap | undefined): Content {
+  const { data = {}, binaryData = {} } = configMap ?? {};
+  return new Map([
+    ...Object.entries(binaryData).map(([key, text]) => [key, () => Buffer.from(text, "base64")] as const),
+    ...Object.entries(data).map(([key, text]) => [key, () => Buffer.from(text, "utf8")] as const),
+  ]);
+}
+
+function keyedFiles(
+  { items = [], optional = false }: { items?: KeyToPath[]; optional?: boolean },
+  { content, defaultMode, missing }: { content: Content; defaultMode: number; missing: string },
+): Array<[string, NewFile]> {
+  if (items.length === 0) return [...content].map(([key, read]) => [key, { data: read(), mode: defaultMode }]);
+  return items.flatMap(({ key, path, mode = defaultMode }): Array<[string, NewFile]> => {
+    const read = content.get(key);
+    if (read !== undefined) return [[path, { data: read(), mode }]];
+    if (optional) return [];
+    throw new Error(`${missing}: ${key}`);
+  });
+}
+
+function downwardFiles(items: readonly DownwardAPIVolumeFile[], context: PayloadContext): Array<[string, NewFile]> {
+  const errors: string[] = [];
+  const files = items.map((item): [string, NewFile] => {
+    let text = "";
+    try {
+      text = downwardText(item, context);
+    } catch (error) {
+      errors.push(messageOf(error));
+    }
+    return [item.path, { data: Buffer.from(text), mode: item.mode ?? context.defaultMode }];
+  });
+  throwAggregate(errors);
+  return files;
+}
+
+function downwardText({ fieldRef, resourceFieldRef }: DownwardAPIVolumeFile, context: PayloadContext): string {
+  if (fieldRef) return readMetadataField(context.pod, fieldRef.fieldPath);
+  return resourceFieldRef ? readContainerResource(context.pod, resourceFieldRef, context.allocatable) : "";
+}
+
+/**
+ * Where one user runs the whole pod, or a group shares it, a token is for nobody else; upstream has it so for trust anchors
+ * too (pkg/volume/projected).
+ */
+function ownedFile(content: string, { owner, defaultMode }: PayloadContext): NewFile {
+  const isOwned = owner.user !== undefined || owner.group !== undefined;
+  return { data: Buffer.from(content), mode: isOwned ? 0o600 : defaultMode, user: owner.user };
+}
+
+/** In the form of upstream's aggregates: one message as it is, several as a list. */
+function throwAggregate(errors: readonly string[]): void {
+  const [first, ...more] = new Set(errors);
+  if (first === undefined) return;
+  throw new Error(more.length === 0 ? first : `[${[first, ...more].join(", ")}]`);
+}

@@ -1,0 +1,86 @@
+import { isApiError } from "../../../../api/api-error.ts";
+import type { VolumeAttachment } from "../../../../api/gen/types.ts";
+import { isAbort } from "../../../../base/abort.ts";
+import { messageOf } from "../../../../base/errors.ts";
+import { VolumeOperationError } from "../volume-error.ts";
+import { AwaitedError } from "./csi-failure.ts";
+import { uniqueVolumeName } from "./csi-paths.ts";
+import type { CsiObjects, CsiPluginOptions } from "./csi-ports.ts";
+import type { CsiVolume } from "./csi-volume.ts";
+import type { Device } from "./devices.ts";
+
+/** Volumes that a controller brings to the node before they can be staged. */
+export interface Attachments {
+  /**
+   * What the controller has to tell the driver. Rejects, rather than waits, while the volume is not attached: attaching
+   * takes seconds, and nobody is to be held up by it.
+   */
+  ensure(device: Device, volume: CsiVolume, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
+  /** The node is done with the volume. */
+  end(device: Device, signal: AbortSignal): Promise<void>;
+}
+
+type Objects = Pick<
+  CsiObjects,
+  "volumeAttachment" | "createVolumeAttachment" | "deleteVolumeAttachment" | "nodeVolumesAttached"
+>;
+type Options = Pick<CsiPluginOptions, "enableControllerAttachDetach" | "nodeName">;
+
+export function createAttachments(objects: Objects, options: Options): Attachments {
+  const { nodeName, enableControllerAttachDetach } = options;
+
+  /**
+   * The controller takes a volume off the node's list, looks once more whether the node says that it uses it, and then
+   * detaches. We say so first and look at the list then: one of the two sees the other (upstream's
+   * GenerateVerifyControllerAttachedVolumeFunc).
+   */
+  const refuseUnlisted = async (volume: CsiVolume, signal: AbortSignal) => {
+    const names = await objects.nodeVolumesAttached(signal);
+    if (names === undefined || names.includes(uniqueVolumeName(volume.driverName, volume.handle))) return;
+    const message = `Volume not attached according to node status for volume "${volume.specName}"`;
+    throw attachFailure(message, { isUsual: true });
+  };
+
+  const find = async (name: string, volume: CsiVolume, signal: AbortSignal): Promise<VolumeAttachment> => {
+    try {
+      return await objects.volumeAttachment(name, signal);
+    } catch (error) {
+      if (error instanceof Error && isAbort(error)) throw error;
+      const message = `volume ${volume.handle} has GET error for volume attachment ${name}: ${messageOf(error)}`;
+      throw new AwaitedError(message, { cause: error, isUsual: isApiError(error, "NotFound") });
+    }
+  };
+
+  return {
+    async ensure(device, volume, signal) {
+      const name = device.attachmentName;
+      if (enableControllerAttachDetach) await refuseUnlisted(volume, signal);
+      else await objects.createVolumeAttachment(newAttachment(name, volume, nodeName), signal);
+      const { metadata, status } = await find(name, volume, signal);
+      if (metadata?.deletionTimestamp !== undefined) throw new AwaitedError("volume attachment is being deleted");
+      if (status?.attached === true) return status.attachmentMetadata ?? {};
+      const problem = status?.attachError?.message;
+      if (problem !== undefined) {
+        throw attachFailure(`AttachVolume.Attach failed for volume "${volume.specName}" : ${problem}`);
+      }
+      const message = `volume ${volume.handle} is not attached for volume attachment ${name}`;
+      throw new AwaitedError(message, { isUsual: true });
+    },
+    async end(device, signal) {
+      if (!enableControllerAttachDetach) await objects.deleteVolumeAttachment(device.attachmentName, signal);
+    },
+  };
+}
+
+function attachFailure(message: string, options: { isUsual?: boolean } = {}): VolumeOperationError {
+  return new VolumeOperationError(message, { reason: "FailedAttachVolume", cause: new AwaitedError(message, options) });
+}
+
+function newAttachment(name: string, { driverName, specName }: CsiVolume, nodeName: string): VolumeAttachment {
+  return {
+    apiVersion: "storage.k8s.io/v1",
+    kind: "VolumeAttachment",
+    metadata: { name },
+    spec: { nodeName, attacher: driverName, source: { persistentVolumeName: specName } },
+  };
+}

@@ -1,0 +1,93 @@
+import type {
+  PersistentVolumeClaim,
+  PersistentVolumeClaimCondition,
+  PersistentVolumeClaimStatus,
+} from "../../../../api/gen/types.ts";
+import { compareQuantities } from "../../../../api/quantity.ts";
+
+/** What is to become of a volume that has grown, as far as this node is concerned. */
+export type ExpansionPlan =
+  /** The file system is as large as the volume. */
+  | { readonly kind: "none" }
+  /** A controller has to decide first; it may take another size. */
+  | { readonly kind: "wait" }
+  /** `mark`: the claim is to say that it is under way. `tell`: and what it has afterwards. */
+  | { readonly kind: "expand"; readonly mark: boolean; readonly tell: boolean };
+
+const PENDING = "NodeResizePending";
+const IN_PROGRESS = "NodeResizeInProgress";
+const INFEASIBLE = "NodeResizeInfeasible";
+const ERROR_CONDITION = "NodeResizeError";
+const RESIZE_CONDITIONS: readonly string[] = [
+  "FileSystemResizePending",
+  "Resizing",
+  "ControllerResizeError",
+  ERROR_CONDITION,
+];
+
+/**
+ * Pure; upstream's `expandVolumeDuringMount` and `NodeExpander.runPreCheck`. `knownSize`: what this node last made of
+ * the volume; undefined: nothing since it was mounted.
+ */
+export function planExpansion(
+  { status }: PersistentVolumeClaim,
+  { volumeSize, knownSize }: { volumeSize: string | undefined; knownSize: string | undefined },
+): ExpansionPlan {
+  const claimSize = status?.capacity?.["storage"];
+  const current = knownSize ?? claimSize;
+  if (volumeSize === undefined || current === undefined || compareQuantities(volumeSize, current) <= 0) {
+    return { kind: "none" };
+  }
+  const isTold = claimSize !== undefined && compareQuantities(claimSize, volumeSize) >= 0;
+  const progress = status?.allocatedResourceStatuses?.["storage"];
+  // Resizers of before 1.23 write neither, and wait for nobody.
+  if (progress === undefined && status?.allocatedResources === undefined) {
+    return { kind: "expand", mark: false, tell: !isTold };
+  }
+  // Another node was first, as can be with a volume that many nodes write.
+  if (isTold && progress === undefined) return { kind: "expand", mark: false, tell: false };
+  if (progress === PENDING) return { kind: "expand", mark: true, tell: true };
+  return progress === IN_PROGRESS ? { kind: "expand", mark: false, tell: true } : { kind: "wait" };
+}
+
+/** The claim's status while the driver is at it. */
+export function markExpanding({ status = {} }: PersistentVolumeClaim): PersistentVolumeClaimStatus {
+  return {
+    ...status,
+    allocatedResourceStatuses: { ...status.allocatedResourceStatuses, storage: IN_PROGRESS },
+  };
+}
+
+/** The claim's status after all has been done. */
+export function markExpanded({ status = {} }: PersistentVolumeClaim, size: string): PersistentVolumeClaimStatus {
+  const { allocatedResourceStatuses = {}, ...rest } = status;
+  const { storage: _ended, ...others } = allocatedResourceStatuses;
+  return {
+    ...rest,
+    capacity: { ...status.capacity, storage: size },
+    conditions: (status.conditions ?? []).filter(({ type }) => !RESIZE_CONDITIONS.includes(type)),
+    ...(Object.keys(others).length > 0 && { allocatedResourceStatuses: others }),
+  };
+}
+
+/** The claim's status after the driver has refused; `isInfeasible`: it will refuse again, until the size is another. */
+export function markFailed(
+  { status = {} }: PersistentVolumeClaim,
+  failure: { readonly message: string; readonly isInfeasible: boolean; readonly now: string },
+): PersistentVolumeClaimStatus {
+  const { conditions = [] } = status;
+  const known = conditions.find(({ type, status: value }) => type === ERROR_CONDITION && value === "True");
+  const condition: PersistentVolumeClaimCondition = known ?? {
+    type: ERROR_CONDITION,
+    status: "True",
+    lastTransitionTime: failure.now,
+    message: `failed to expand pvc with ${failure.message}`,
+  };
+  return {
+    ...status,
+    conditions: [...conditions.filter(({ type }) => type !== ERROR_CONDITION), condition],
+    ...(failure.isInfeasible && {
+      allocatedResourceStatuses: { ...status.allocatedResourceStatuses, storage: INFEASIBLE },
+    }),
+  };
+}

@@ -1,0 +1,93 @@
+import type { CSIDriver, Pod } from "../../../../api/gen/types.ts";
+import { podReference } from "../../../../api/pods.ts";
+import type { CsiNodeCapability, CsiVolumeUse } from "../../../../csi/port.ts";
+import type { CsiVolume } from "./csi-volume.ts";
+
+type Capabilities = ReadonlySet<CsiNodeCapability>;
+
+/** Why the driver does not take the volume, in upstream's words; undefined where it does. */
+export function computeLifecycleRefusal(driver: CSIDriver | undefined, volume: CsiVolume): string | undefined {
+  const { lifecycle, driverName } = volume;
+  // A driver without an object says nothing of itself, which is enough for persistent volumes.
+  if (driver === undefined && lifecycle === "Persistent") return undefined;
+  if (driver === undefined) {
+    return `volume mode "${lifecycle}" not supported by driver ${driverName} (no CSIDriver object)`;
+  }
+  const modes = driver.spec.volumeLifecycleModes ?? ["Persistent"];
+  if (modes.includes(lifecycle)) return undefined;
+  const known = modes.map((mode) => JSON.stringify(mode)).join(" ");
+  return `volume mode "${lifecycle}" not supported by driver ${driverName} (only supports [${known}])`;
+}
+
+/** Whether a controller attaches its volumes to the node before they can be staged. */
+export function isAttachable(driver: CSIDriver | undefined, volume: CsiVolume): boolean {
+  return volume.lifecycle === "Persistent" && driver?.spec.attachRequired !== false;
+}
+
+/** How the volume is to be used, for the driver. */
+export function computeVolumeUse(
+  volume: CsiVolume,
+  capabilities: Capabilities,
+  mount: { readonly fsGroup: number | undefined; readonly seLinuxLabel: string | undefined },
+): CsiVolumeUse {
+  const accessMode = computeAccessMode(volume.accessModes?.[0] ?? "ReadWriteOnce", capabilities);
+  if (volume.kind === "block") return { accessMode, access: { kind: "block" } };
+  const { fsGroup, seLinuxLabel } = mount;
+  // In quotes: the label may hold commas.
+  const labelOption = seLinuxLabel === undefined ? [] : [`context=${JSON.stringify(seLinuxLabel)}`];
+  const isDelegated = fsGroup !== undefined && capabilities.has("VOLUME_MOUNT_GROUP");
+  return {
+    accessMode,
+    access: {
+      kind: "mount",
+      fsType: volume.fsType,
+      mountFlags: [...volume.mountOptions, ...labelOption],
+      mountGroup: isDelegated ? String(fsGroup) : undefined,
+    },
+  };
+}
+
+/** Upstream knows the first access mode of a volume only, and so do we (`asCSIAccessModeV1` in csi_client.go). */
+function computeAccessMode(mode: string, capabilities: Capabilities): CsiVolumeUse["accessMode"] {
+  const knowsWriters = capabilities.has("SINGLE_NODE_MULTI_WRITER");
+  switch (mode) {
+    case "ReadOnlyMany":
+      return "MULTI_NODE_READER_ONLY";
+    case "ReadWriteMany":
+      return "MULTI_NODE_MULTI_WRITER";
+    case "ReadWriteOncePod":
+      return knowsWriters ? "SINGLE_NODE_SINGLE_WRITER" : "SINGLE_NODE_WRITER";
+    default:
+      return knowsWriters ? "SINGLE_NODE_MULTI_WRITER" : "SINGLE_NODE_WRITER";
+  }
+}
+
+/** Whether the volume's files are to be given to the pod's fsGroup by us, where it has one. */
+export function needsGroupChange(
+  driver: CSIDriver | undefined,
+  volume: CsiVolume,
+  capabilities: Capabilities,
+): boolean {
+  if (volume.readOnly || volume.kind === "block" || capabilities.has("VOLUME_MOUNT_GROUP")) return false;
+  const policy = driver?.spec.fsGroupPolicy ?? "ReadWriteOnceWithFSType";
+  if (policy !== "ReadWriteOnceWithFSType") return policy === "File";
+  if (volume.fsType === "") return false;
+  return volume.lifecycle === "Ephemeral" || volume.accessModes?.includes("ReadWriteOnce") === true;
+}
+
+/** What the driver is told of the pod, where it has asked (`podInfoOnMount`). */
+export function computePodAttributes(pod: Pod, { lifecycle }: CsiVolume): Record<string, string> {
+  const { name, namespace, uid } = podReference(pod);
+  return {
+    "csi.storage.k8s.io/pod.name": name,
+    "csi.storage.k8s.io/pod.namespace": namespace,
+    "csi.storage.k8s.io/pod.uid": uid,
+    "csi.storage.k8s.io/serviceAccount.name": pod.spec?.serviceAccountName ?? "",
+    "csi.storage.k8s.io/ephemeral": String(lifecycle === "Ephemeral"),
+  };
+}
+
+/** Whether one pod at a time may use it; upstream asks it of volumes that have this access mode alone. */
+export function isForOnePod({ accessModes }: CsiVolume): boolean {
+  return accessModes?.length === 1 && accessModes[0] === "ReadWriteOncePod";
+}

@@ -1,0 +1,134 @@
+import type { CSIDriver } from "../../../../api/gen/types.ts";
+import type { CsiDriver, CsiVolumeUse } from "../../../../csi/port.ts";
+import type { VolumeRequest } from "../volume-plugin.ts";
+import type { Attachments } from "./attachments.ts";
+import { AwaitedError, inStep } from "./csi-failure.ts";
+import type { CsiObjects } from "./csi-ports.ts";
+import type { CsiVolume } from "./csi-volume.ts";
+import { type Device, type Devices, volumeKey } from "./devices.ts";
+import { computeVolumeUse, isAttachable, isForOnePod } from "./driver-policy.ts";
+import { readSecret } from "./publish-inputs.ts";
+import type { DeviceStaging } from "./stage-device.ts";
+
+/** What a set-up of a volume works with. */
+export interface MountWork {
+  readonly request: VolumeRequest;
+  readonly volume: CsiVolume;
+  /** Names the pod's use of it. */
+  readonly key: string;
+  readonly podUid: string;
+  /** Undefined where the driver has none. */
+  readonly driverObject: CSIDriver | undefined;
+  readonly driver: CsiDriver;
+  /** To be mounted with. */
+  readonly seLinuxLabel: string | undefined;
+}
+
+/** A volume that is staged for a pod. */
+export interface PreparedDevice {
+  readonly use: CsiVolumeUse;
+  readonly seLinuxLabel: string | undefined;
+  readonly publishContext: Readonly<Record<string, string>>;
+  readonly stagingPath: string | undefined;
+}
+
+interface PrepareDeps {
+  readonly devices: Devices;
+  readonly staging: DeviceStaging;
+  readonly attachments: Attachments;
+  readonly objects: Pick<CsiObjects, "secret">;
+  readonly enableControllerAttachDetach: boolean;
+}
+
+const NOTHING_TO_END = async (): Promise<void> => undefined;
+
+/** Attaches and stages a persistent volume, under the lock of the volume. */
+export async function prepareDevice(deps: PrepareDeps, device: Device, work: MountWork): Promise<PreparedDevice> {
+  const { volume, driver, request } = work;
+  const steps = STEPS[volume.kind];
+  await inStep(steps.refused, volume, () => refuseSecondPod(deps.devices, work));
+  const seLinuxLabel = await inStep(steps.refused, volume, async () => await settleLabel(deps, device, work));
+  const publishContext = await inStep(steps.attach, volume, async () => await attach(deps, device, work, seLinuxLabel));
+  const use = computeVolumeUse(volume, driver.capabilities, {
+    fsGroup: request.pod.spec?.securityContext?.fsGroup,
+    seLinuxLabel,
+  });
+  await inStep(steps.stage, volume, async () => {
+    await deps.staging.stage(device, {
+      volume,
+      driver,
+      use,
+      seLinuxLabel,
+      publishContext,
+      secrets: async () => await readSecret(deps.objects, volume, "NodeStageSecretRef", request.signal),
+      signal: request.signal,
+    });
+  });
+  const stagingPath = driver.capabilities.has("STAGE_UNSTAGE_VOLUME") ? device.place.stagingPath : undefined;
+  return { use, seLinuxLabel, publishContext, stagingPath };
+}
+
+/** How upstream's events name what failed. */
+export const STEPS = {
+  files: {
+    refused: "MountVolume.SetUp failed",
+    attach: "MountVolume.WaitForAttach failed",
+    stage: "MountVolume.MountDevice failed",
+    publish: "MountVolume.SetUp failed",
+    expand: "MountVolume.Setup failed while expanding volume",
+    undo: "UnmountVolume.TearDown failed",
+  },
+  block: {
+    refused: "MapVolume.SetUpDevice failed",
+    attach: "MapVolume.WaitForAttach failed",
+    stage: "MapVolume.SetUpDevice failed",
+    publish: "MapVolume.MapPodDevice failed",
+    expand: "MapVolume.MarkVolumeAsMounted failed while expanding volume",
+    undo: "UnmapVolume.UnmapPodDevice failed",
+  },
+} as const;
+
+async function attach(
+  { attachments, devices, staging, enableControllerAttachDetach }: PrepareDeps,
+  device: Device,
+  { volume, driverObject, request }: MountWork,
+  seLinuxLabel: string | undefined,
+): Promise<PreparedDevice["publishContext"]> {
+  if (!isAttachable(driverObject, volume)) return {};
+  // What we attach ourselves we have to detach, also after a crash right behind this line.
+  if (!enableControllerAttachDetach && device.state.kind === "absent") {
+    await staging.record(device, volume, seLinuxLabel);
+  }
+  const context = await attachments.ensure(device, volume, request.signal);
+  device.isAttached = true;
+  devices.changed();
+  return context;
+}
+
+function refuseSecondPod(devices: Devices, { volume, podUid }: MountWork): void {
+  if (!isForOnePod(volume)) return;
+  const isUsed = devices
+    .all()
+    .filter((device) => volumeKey(device) === volumeKey(volume))
+    .some(({ users }) => [...users.values()].some((user) => user.isOnDisk && user.podUid !== podUid));
+  if (isUsed) {
+    throw new AwaitedError("volume uses the ReadWriteOncePod access mode and is already in use by another pod");
+  }
+}
+
+/** One mount has one label. Who has the volume already keeps it as it is; nobody's may be staged anew. */
+async function settleLabel(
+  { staging }: PrepareDeps,
+  device: Device,
+  { volume, key, seLinuxLabel, request }: MountWork,
+): Promise<string | undefined> {
+  const { state, users } = device;
+  if (state.kind === "absent" || state.seLinuxLabel === seLinuxLabel) return seLinuxLabel;
+  if (users.get(key)?.isOnDisk === true) return state.seLinuxLabel;
+  if ([...users.values()].some(({ isOnDisk }) => isOnDisk)) {
+    const labels = `"${state.seLinuxLabel ?? ""}" and "${seLinuxLabel ?? ""}"`;
+    throw new AwaitedError(`conflicting SELinux labels of volume ${volume.specName}: ${labels}`);
+  }
+  await staging.unstage(device, { end: NOTHING_TO_END, signal: request.signal });
+  return seLinuxLabel;
+}

@@ -1,0 +1,35 @@
+import type { CSIDriver, Pod, SELinuxOptions } from "../../../../api/gen/types.ts";
+import { podContainers } from "../../../../api/pods.ts";
+import type { CsiVolume } from "./csi-volume.ts";
+import { isForOnePod } from "./driver-policy.ts";
+
+/** The parts of a label that container-selinux gives the files of containers where the pod says nothing else. */
+const FILE_USER = "system_u";
+const FILE_ROLE = "object_r";
+const FILE_TYPE = "container_file_t";
+
+/**
+ * The label that the volume is mounted with, so that nobody has to visit all its files; undefined where the runtime has
+ * to label them (pkg/volume/util/selinux.go). Without a level in the pod's options the runtime chooses one, which nobody
+ * knows here.
+ */
+export function computeMountLabel(
+  driver: CSIDriver | undefined,
+  volume: CsiVolume,
+  { pod, volumeName, anyAccessMode }: { pod: Pod; volumeName: string; anyAccessMode: boolean },
+): string | undefined {
+  if (driver?.spec.seLinuxMount !== true || volume.kind === "block" || volume.claimed === undefined) return undefined;
+  if (pod.spec?.securityContext?.seLinuxChangePolicy === "Recursive") return undefined;
+  if (!anyAccessMode && !isForOnePod(volume)) return undefined;
+  const ofPod = pod.spec?.securityContext?.seLinuxOptions;
+  const labels = podContainers(pod)
+    .filter(({ container }) => container.volumeMounts?.some(({ name }) => name === volumeName) === true)
+    .map(({ container }) => fileLabel(container.securityContext?.seLinuxOptions ?? ofPod));
+  const [label, ...others] = new Set(labels);
+  return others.length === 0 ? label : undefined;
+}
+
+function fileLabel(options: SELinuxOptions | undefined): string | undefined {
+  const level = options?.level ?? "";
+  return level === "" ? undefined : `${options?.user || FILE_USER}:${FILE_ROLE}:${FILE_TYPE}:${level}`;
+}

@@ -1,0 +1,54 @@
+import { isRecord } from "../../../../api/object.ts";
+import { codeOf, messageOf } from "../../../../base/errors.ts";
+import type { Files } from "../../../../host/port.ts";
+import { CSI_PLUGIN, VOLUME_DATA_FILE } from "./csi-paths.ts";
+
+/** What a directory of a volume says of it; upstream's keys (pkg/volume/csi/csi_mounter.go, `volDataKey`). */
+export interface VolumeData {
+  readonly driverName: string;
+  readonly volumeHandle: string;
+  readonly specVolID?: string | undefined;
+  readonly nodeName?: string | undefined;
+  readonly attachmentID?: string | undefined;
+  readonly volumeLifecycleMode?: string | undefined;
+  /** The label that the volume is mounted with; absent for most. */
+  readonly seLinuxMountContext?: string | undefined;
+}
+
+const MAX_BYTES = 64 * 1024;
+
+/**
+ * Undefined where the directory holds none. Rejects where it cannot be read, or names no driver and no volume: what was
+ * asked of whom is not known then.
+ */
+export async function readVolumeData(files: Pick<Files, "read">, directory: string): Promise<VolumeData | undefined> {
+  const path = `${directory}/${VOLUME_DATA_FILE}`;
+  try {
+    const data: unknown = JSON.parse((await files.read(path, MAX_BYTES)).toString());
+    if (!isRecord(data)) throw new TypeError("not an object");
+    const { driverName, volumeHandle } = data;
+    if (typeof driverName !== "string" || typeof volumeHandle !== "string") throw new TypeError("no volume is named");
+    return {
+      driverName,
+      volumeHandle,
+      volumeLifecycleMode: textOf(data["volumeLifecycleMode"]),
+      seLinuxMountContext: textOf(data["seLinuxMountContext"]),
+    };
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw new Error(`${CSI_PLUGIN}: failed to load volume data file [${path}]: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** Written before the driver is called, and to the disk: whatever happens then can be undone. */
+export async function writeVolumeData(
+  files: Pick<Files, "writeAtomically">,
+  directory: string,
+  data: VolumeData,
+): Promise<void> {
+  await files.writeAtomically(`${directory}/${VOLUME_DATA_FILE}`, `${JSON.stringify(data)}\n`, 0o644);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

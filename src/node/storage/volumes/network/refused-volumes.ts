@@ -1,0 +1,88 @@
+import type { PersistentVolumeSpec, Volume } from "../../../../api/gen/types.ts";
+import type { VolumePlugin, VolumeSource } from "../volume-plugin.ts";
+
+/** Kinds of volumes that Kubernetes still has fields for, and the node agent no longer. */
+type RefusedKind = Extract<
+  keyof Volume | keyof PersistentVolumeSpec,
+  | "awsElasticBlockStore"
+  | "azureDisk"
+  | "azureFile"
+  | "cephfs"
+  | "cinder"
+  | "fc"
+  | "flexVolume"
+  | "flocker"
+  | "gcePersistentDisk"
+  | "gitRepo"
+  | "glusterfs"
+  | "iscsi"
+  | "photonPersistentDisk"
+  | "portworxVolume"
+  | "quobyte"
+  | "rbd"
+  | "scaleIO"
+  | "storageos"
+  | "vsphereVolume"
+>;
+
+const MIGRATED = (driver: string) => `is served by the CSI driver ${driver} only: use a volume of that driver`;
+const REMOVED = (release: string) => `was removed from Kubernetes in ${release}`;
+
+/** Why, and what to use instead. CSI drivers are named as in-tree migration (csi-translation-lib) names them. */
+const REASONS: Readonly<Record<RefusedKind, string>> = {
+  awsElasticBlockStore: MIGRATED("ebs.csi.aws.com"),
+  azureDisk: MIGRATED("disk.csi.azure.com"),
+  azureFile: MIGRATED("file.csi.azure.com"),
+  cephfs: `${REMOVED("1.31")}: use a volume of the CSI driver cephfs.csi.ceph.com`,
+  cinder: MIGRATED("cinder.csi.openstack.org"),
+  fc: "is not supported by nodelet: use a volume of a CSI driver for Fibre Channel",
+  flexVolume: "is deprecated and not supported by nodelet: use a volume of a CSI driver",
+  flocker: `${REMOVED("1.25")}: use a volume of a CSI driver`,
+  gcePersistentDisk: MIGRATED("pd.csi.storage.gke.io"),
+  gitRepo:
+    "is disabled in Kubernetes, since repositories could run commands on the node: " +
+    "clone in an init container into an emptyDir",
+  glusterfs: `${REMOVED("1.26")}: use a volume of a CSI driver`,
+  iscsi: "is not supported by nodelet: use a volume of a CSI driver for iSCSI",
+  photonPersistentDisk: "is no longer supported by Kubernetes: use a volume of a CSI driver",
+  portworxVolume: MIGRATED("pxd.portworx.com"),
+  quobyte: `${REMOVED("1.25")}: use a volume of a CSI driver`,
+  rbd: `${REMOVED("1.31")}: use a volume of the CSI driver rbd.csi.ceph.com`,
+  scaleIO: "is no longer supported by Kubernetes: use a volume of a CSI driver",
+  storageos: `${REMOVED("1.25")}: use a volume of a CSI driver`,
+  vsphereVolume: MIGRATED("csi.vsphere.vmware.com"),
+};
+
+/**
+ * Why this volume of a pod can never be had on a node of ours; undefined where it may. For admission: a pod that waits for
+ * such a volume waits for ever.
+ */
+export function findRefusedVolume(volume: Volume): string | undefined {
+  const refusal = findRefusal(volume);
+  if (refusal !== undefined) return `volume "${volume.name}": ${refusal}`;
+  const isCertified = volume.projected?.sources?.some(({ podCertificate }) => podCertificate !== undefined) === true;
+  return isCertified ? `volume "${volume.name}": ${POD_CERTIFICATE_REFUSAL}` : undefined;
+}
+
+/** The words for a projected source that is not brought. */
+export const POD_CERTIFICATE_REFUSAL =
+  "podCertificate projections are not supported by nodelet: mount a certificate from a secret, or use a CSI driver";
+
+/** Stands for all of these kinds, those of claims included: its set-up says why there is none. */
+export function createRefusedPlugin(): VolumePlugin {
+  const refusalOf = (source: VolumeSource) => {
+    return findRefusal(source.kind === "pod" ? source.volume : (source.persistentVolume.spec ?? {}));
+  };
+  return {
+    name: "nodelet/refused",
+    supports: (source) => refusalOf(source) !== undefined,
+    setUp: async ({ source }) => await Promise.reject(new Error(refusalOf(source))),
+  };
+}
+
+function findRefusal(fields: object): string | undefined {
+  for (const [kind, reason] of Object.entries(REASONS)) {
+    if (Object.hasOwn(fields, kind)) return `the volume kind ${kind} ${reason}`;
+  }
+  return undefined;
+}

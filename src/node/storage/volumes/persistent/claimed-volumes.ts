@@ -1,0 +1,207 @@
+import type { PersistentVolume, PersistentVolumeClaim, Pod, Volume } from "../../../../api/gen/types.ts";
+import { podReference } from "../../../../api/pods.ts";
+import type { SelectableNode } from "../../../../api/selectors/node-selector.ts";
+import { isAbort } from "../../../../base/abort.ts";
+import { assert } from "../../../../base/assert.ts";
+import { createBackOff } from "../../../../base/back-off.ts";
+import { type Clock, SECOND } from "../../../../base/clock.ts";
+import { messageOf } from "../../../../base/errors.ts";
+import { VolumeOperationError } from "../volume-error.ts";
+import type { ClaimedVolumes, VolumeSource } from "../volume-plugin.ts";
+import {
+  type ClaimName,
+  checkBinding,
+  checkClaim,
+  checkEphemeralClaim,
+  checkVolumeMode,
+  claimNameOf,
+  isBeingBound,
+  type Refusal,
+} from "./claim-checks.ts";
+import { isOnNode } from "./node-affinity.ts";
+
+/** Reads claims and volumes from the API, each time anew. The node authorizer lets a node read those of its pods, one by one. */
+export interface ClaimReader {
+  claim(namespace: string, name: string, signal: AbortSignal): Promise<PersistentVolumeClaim>;
+  volume(name: string, signal: AbortSignal): Promise<PersistentVolume>;
+}
+
+export interface ClaimedVolumesDeps {
+  readonly claims: ClaimReader;
+  readonly clock: Pick<Clock, "monotonic">;
+  /** As the API has it. Asked only for a volume that is not everywhere, and once for each pod that uses it. */
+  node(signal: AbortSignal): Promise<SelectableNode>;
+}
+
+/** Remembers what the claims of pods have led to. */
+export interface RememberedClaims extends ClaimedVolumes {
+  /** The pod is gone. */
+  forget(podUid: string): void;
+}
+
+type Claimed = Extract<VolumeSource, { kind: "persistent" }>;
+
+interface Found {
+  readonly source: Claimed;
+  readonly readAt: number;
+}
+
+/**
+ * What has led to a volume is read again this long after, so that a change of its size is seen. In between, a pod that
+ * runs is spared two calls at each of its syncs.
+ */
+const MAX_AGE_MS = 10 * SECOND;
+/** A claim is bound by others, mostly within a second, and a node may not watch it. */
+const RETRY = { initialMs: SECOND / 2, maxMs: 10 * SECOND };
+/** Past it the pod that was asked for longest ago is forgotten: its next sync reads anew. */
+const MAX_PODS = 2_048;
+
+/**
+ * Finds the volumes of claims, as upstream's populator does (pkg/kubelet/volumemanager/populator). Once a pod has got its
+ * volume, neither a claim that is being deleted nor a server that is away takes it from under its containers.
+ */
+export function createClaimedVolumes(deps: ClaimedVolumesDeps): RememberedClaims {
+  const { clock } = deps;
+  const backOff = createBackOff(RETRY);
+  const pods = new Map<string, Map<string, Found>>();
+
+  const remember = (podUid: string, volumeName: string, source: Claimed) => {
+    const found = pods.get(podUid) ?? new Map<string, Found>();
+    pods.delete(podUid);
+    pods.set(podUid, found.set(volumeName, { source, readAt: clock.monotonic() }));
+    const [oldest] = pods.keys();
+    if (pods.size > MAX_PODS && oldest !== undefined) forget(oldest);
+  };
+
+  const forget = (podUid: string) => {
+    pods.delete(podUid);
+    backOff.resetAll(`${podUid}/`);
+  };
+
+  return {
+    async resolve(pod, volume, signal) {
+      const { uid } = podReference(pod);
+      const key = `${uid}/${volume.name}`;
+      const last = pods.get(uid)?.get(volume.name);
+      if (last !== undefined && clock.monotonic() - last.readAt < MAX_AGE_MS) return last.source;
+      try {
+        const read = await readClaimed(deps, { pod, volume, isKnown: last !== undefined }, signal);
+        // A claim that was made again under the name is another pod's to use.
+        const source = last === undefined || isSameVolume(last.source, read) ? read : last.source;
+        backOff.reset(key);
+        remember(uid, volume.name, source);
+        return source;
+      } catch (error) {
+        if (isAbort(error)) throw error;
+        if (last !== undefined) {
+          remember(uid, volume.name, last.source);
+          return last.source;
+        }
+        const now = clock.monotonic();
+        throw claimError(volume.name, error, backOff.next(key, now, now));
+      }
+    },
+    forget,
+  };
+}
+
+function isSameVolume(a: Claimed, b: Claimed): boolean {
+  return (
+    a.claim.metadata?.uid === b.claim.metadata?.uid &&
+    a.persistentVolume.metadata?.uid === b.persistentVolume.metadata?.uid
+  );
+}
+
+interface ClaimingVolume {
+  readonly pod: Pod;
+  readonly volume: Volume;
+  /** It has led to a volume before. */
+  readonly isKnown: boolean;
+}
+
+async function readClaimed(deps: ClaimedVolumesDeps, claiming: ClaimingVolume, signal: AbortSignal): Promise<Claimed> {
+  const { pod, volume } = claiming;
+  const claimName = claimNameOf(pod, volume);
+  assert(claimName !== undefined, "only volumes that name a claim are looked up");
+  const claim = await readClaim(deps, pod, claimName, signal);
+  if (claimName.isEphemeral) refuse(checkEphemeralClaim(pod, claim));
+  const persistentVolume = await readVolume(deps, claim, signal);
+  refuse(checkVolumeMode(pod, volume.name, persistentVolume.spec?.volumeMode));
+  // As upstream, which asks when it mounts: what is mounted already does not leave with a label of the node.
+  if (!claiming.isKnown) await checkNode(deps, persistentVolume, signal);
+  return { kind: "persistent", persistentVolume, claim, readOnly: claimName.readOnly };
+}
+
+async function readClaim(
+  { claims }: ClaimedVolumesDeps,
+  pod: Pod,
+  { name }: ClaimName,
+  signal: AbortSignal,
+): Promise<PersistentVolumeClaim> {
+  const { namespace } = podReference(pod);
+  return await processing({ namespace, name }, async () => {
+    const claim = await claims.claim(namespace, name, signal).catch(because("failed to fetch PVC from API server"));
+    if (isBeingBound(claim)) throw new BindingUnderWayError("PVC is not bound");
+    refuse(checkClaim(claim));
+    return claim;
+  });
+}
+
+async function readVolume(
+  { claims }: ClaimedVolumesDeps,
+  claim: PersistentVolumeClaim,
+  signal: AbortSignal,
+): Promise<PersistentVolume> {
+  return await processing(claim.metadata ?? {}, async () => {
+    const name = claim.spec?.volumeName ?? "";
+    const volume = await claims.volume(name, signal).catch(because(`failed to fetch PV ${name} from API server`));
+    refuse(checkBinding(volume, claim));
+    return volume;
+  });
+}
+
+async function checkNode({ node }: ClaimedVolumesDeps, volume: PersistentVolume, signal: AbortSignal): Promise<void> {
+  if (volume.spec?.nodeAffinity?.required === undefined || isOnNode(volume, await node(signal))) return;
+  const operation = volume.spec.volumeMode === "Block" ? "MapVolume" : "MountVolume";
+  const name = volume.metadata?.name;
+  const message = `${operation}.NodeAffinity check failed for volume "${name}" : no matching NodeSelectorTerms`;
+  throw new VolumeOperationError(message);
+}
+
+function refuse(refusal: Refusal): void {
+  if (refusal !== undefined) throw new Error(refusal);
+}
+
+async function processing<T>(claim: { namespace?: string; name?: string }, step: () => Promise<T>): Promise<T> {
+  return await step().catch(because(`error processing PVC ${claim.namespace}/${claim.name}`));
+}
+
+/** Puts words before those of an error; an abort stays what it is. */
+function because(words: string): (error: unknown) => never {
+  return (error) => {
+    if (isAbort(error)) throw error;
+    throw new Error(`${words}: ${messageOf(error)}`, { cause: error });
+  };
+}
+
+/** In the words of pkg/kubelet/volumemanager (`WaitForAttachAndMount`) and of the pod's event that is made of them. */
+function claimError(volumeName: string, error: unknown, retryAfterMs: number): VolumeOperationError {
+  if (error instanceof VolumeOperationError) {
+    return new VolumeOperationError(error.message, { reason: error.reason, retryAfterMs, cause: error.cause });
+  }
+  // Only if it lasts is it worth an event.
+  const isQuiet = retryAfterMs < RETRY.maxMs && isBindingUnderWay(error);
+  const message =
+    `Unable to attach or mount volumes: unmounted volumes=[${volumeName}], unattached volumes=[], ` +
+    `failed to process volumes=[${volumeName}]: ${messageOf(error)}`;
+  return new VolumeOperationError(message, { retryAfterMs, isQuiet, cause: error });
+}
+
+/** See `isBeingBound`. */
+class BindingUnderWayError extends Error {
+  override readonly name = "BindingUnderWayError";
+}
+
+function isBindingUnderWay(error: unknown): boolean {
+  return error instanceof Error && (error instanceof BindingUnderWayError || isBindingUnderWay(error.cause));
+}

@@ -1,0 +1,74 @@
+import { isAbort } from "../../../../base/abort.ts";
+import { MINUTE } from "../../../../base/clock.ts";
+import { messageOf } from "../../../../base/errors.ts";
+import type { Mounts } from "../../../../host/mounts-port.ts";
+import type { Files } from "../../../../host/port.ts";
+import { escapePluginName } from "../volume-directories.ts";
+import { ensureDirectories } from "./ensure-directories.ts";
+
+/** Disks with a file system, each mounted once at `plugins/PLUGIN/mounts/NAME` for all pods that use it. */
+export interface LocalDisks {
+  pathOf(name: string): string;
+  /** Formats a disk that holds nothing. Nothing happens where it is mounted. */
+  ensureMounted(disk: LocalDisk, signal: AbortSignal): Promise<void>;
+  /** Unless there is another pod that has a directory for the volume. One call at a time for each volume. */
+  unmountUnlessUsed(name: string, podUid: string): Promise<void>;
+}
+
+export interface LocalDisk {
+  readonly name: string;
+  readonly device: string;
+  /** Default ext4. */
+  readonly fsType: string | undefined;
+  readonly options: readonly string[];
+}
+
+export interface LocalDisksDeps {
+  readonly files: Pick<Files, "stat" | "list" | "makeDirectory" | "removeEmptyDirectory">;
+  readonly mounts: Pick<Mounts, "isMountPoint" | "formatAndMount" | "unmount">;
+}
+
+/** Its check and, for a new one, its format take a while on a large disk. */
+const MOUNT_TIMEOUT_MS = 10 * MINUTE;
+
+export function createLocalDisks(
+  { files, mounts }: LocalDisksDeps,
+  { rootDirectory, pluginName }: { rootDirectory: string; pluginName: string },
+): LocalDisks {
+  const pathOf = (name: string) => `${rootDirectory}/plugins/${pluginName}/mounts/${name}`;
+
+  /** Also one that is only about to mount it, or has not finished with it. */
+  const isUsedByOther = async (name: string, podUid: string): Promise<boolean> => {
+    const pods = `${rootDirectory}/pods`;
+    if ((await files.stat(pods)) === undefined) return false;
+    for (const pod of await files.list(pods)) {
+      if (pod.type !== "directory" || pod.name === podUid) continue;
+      const directory = `${pods}/${pod.name}/volumes/${escapePluginName(pluginName)}/${name}`;
+      if ((await files.stat(directory)) !== undefined) return true;
+    }
+    return false;
+  };
+
+  return {
+    pathOf,
+    async ensureMounted({ name, device, fsType = "ext4", options }, signal) {
+      const target = pathOf(name);
+      if (await mounts.isMountPoint(target)) return;
+      await ensureDirectories(files, rootDirectory, target);
+      const request = { source: device, target, type: fsType, options, timeoutMs: MOUNT_TIMEOUT_MS };
+      try {
+        await mounts.formatAndMount(request, signal);
+      } catch (error) {
+        if (isAbort(error)) throw error;
+        const what = `local: failed to mount device ${device} at ${target} (fstype: ${fsType})`;
+        throw new Error(`${what}, error ${messageOf(error)}`, { cause: error });
+      }
+    },
+    async unmountUnlessUsed(name, podUid) {
+      const target = pathOf(name);
+      if ((await files.stat(target)) === undefined || (await isUsedByOther(name, podUid))) return;
+      await mounts.unmount(target);
+      await files.removeEmptyDirectory(target);
+    },
+  };
+}

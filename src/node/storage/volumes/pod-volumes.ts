@@ -1,0 +1,193 @@
+import type { Pod, Volume } from "../../../api/gen/types.ts";
+import { podContainers, podReference } from "../../../api/pods.ts";
+import { throwJoined } from "../../../base/errors.ts";
+import type { Mounts } from "../../../host/mounts-port.ts";
+import type { Files } from "../../../host/port.ts";
+import type { SubPaths } from "./subpaths/sub-paths.ts";
+import { escapePluginName, type VolumeDirectories, volumeDirectories } from "./volume-directories.ts";
+import { type VolumeFailure, volumeError } from "./volume-error.ts";
+import type {
+  ClaimedVolumes,
+  ReadyVolume,
+  VolumePlace,
+  VolumePlugin,
+  VolumeRequest,
+  VolumeSetUp,
+  VolumeSource,
+} from "./volume-plugin.ts";
+
+/** Sets up what a pod's volumes are on the host, and tears it down. Both may be repeated; a pod has one call at a time. */
+export interface PodVolumes {
+  /**
+   * Resolves when nothing is lacking that the volumes are to show, so that the pod may have its sandbox; containers wait
+   * until it has finished. Called at every sync of the pod, and does little where nothing changed. Rejects with one
+   * `VolumeError` that names every volume that cannot be had, when no work is left under way.
+   */
+  setUp(pod: Pod, signal?: AbortSignal): Promise<PodVolumeSetUp>;
+  /**
+   * Undoes what `setUp` made; host paths stay. Rejects, and removes nothing of it, where something is mounted still. The
+   * signal ends the wait for drivers that do not answer.
+   */
+  tearDown(uid: string, signal?: AbortSignal): Promise<void>;
+}
+
+/** Where the volumes of a pod are, or will be in a moment. */
+export interface PodVolumeSetUp {
+  /** By their names in the pod; those that no container uses are not among them. */
+  volumes: ReadonlyMap<string, ReadyVolume>;
+  /**
+   * Resolves when all of them may be used; rejects as `setUp` does, when no work is left under way. To be waited for
+   * before anything else is done with them.
+   */
+  finished: Promise<void>;
+}
+
+export interface PodVolumesDeps {
+  files: Files;
+  mounts: Pick<Mounts, "unmount">;
+  plugins: readonly VolumePlugin[];
+  /** Undefined without an API server. */
+  claims: ClaimedVolumes | undefined;
+  subPaths: Pick<SubPaths, "cleanUp">;
+}
+
+/** The volumes of all pods, each brought by the plugin for its kind. */
+export function createPodVolumes(deps: PodVolumesDeps, options: { rootDirectory: string }): PodVolumes {
+  const pluginOf = (source: VolumeSource): VolumePlugin => {
+    const plugin = deps.plugins.find(({ supports }) => supports(source));
+    if (plugin === undefined) throw new Error("volumes of this kind are not supported by this version of nodelet");
+    return plugin;
+  };
+
+  const findSource = async (pod: Pod, volume: Volume, signal: AbortSignal): Promise<VolumeSource> => {
+    if (!volume.persistentVolumeClaim && !volume.ephemeral) return { kind: "pod", volume };
+    if (deps.claims === undefined) throw new Error("volume claims need an API server, and there is none here");
+    return await deps.claims.resolve(pod, volume, signal);
+  };
+
+  return {
+    async setUp(pod, signal = new AbortController().signal) {
+      const directories = volumeDirectories(options.rootDirectory, podReference(pod).uid);
+      const volumes = findUsedVolumes(pod);
+      const found = await Promise.allSettled(
+        volumes.map(async (volume): Promise<FoundVolume> => {
+          const source = await findSource(pod, volume, signal);
+          const request = { pod, volumeName: volume.name, source, directories, signal };
+          return { plugin: pluginOf(source), request };
+        }),
+      );
+      const admissions = admitAll(found);
+      // All of them, also when one has failed: none is left under way, and one error names every culprit.
+      const begun = await Promise.allSettled(
+        found.map(async (outcome) => {
+          if (outcome.status === "rejected") throw outcome.reason;
+          const { plugin, request } = outcome.value;
+          await admissions.get(plugin);
+          return await plugin.setUp(request);
+        }),
+      );
+      const finished = finish(volumes, begun);
+      finished.catch(() => undefined);
+      if (begun.some(({ status }) => status === "rejected")) await finished;
+      const ready = new Map<string, ReadyVolume>();
+      for (const [index, { name }] of volumes.entries()) {
+        const outcome = begun[index];
+        if (outcome?.status === "fulfilled") ready.set(name, outcome.value.volume);
+      }
+      return { volumes: ready, finished };
+    },
+
+    async tearDown(uid, signal) {
+      const directories = volumeDirectories(options.rootDirectory, uid);
+      deps.claims?.forget?.(uid);
+      for (const plugin of deps.plugins) plugin.forget?.(uid);
+      // What is shown of a volume holds it.
+      await deps.subPaths.cleanUp(uid);
+      const places = await findPlaces(deps.files, directories);
+      const outcomes = await Promise.allSettled(places.map(async (place) => await tearDownPlace(deps, place, signal)));
+      const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
+      throwJoined(failures, "volumes of the pod cannot be unmounted");
+      for (const directory of [directories.notes, directories.devices, directories.volumes]) {
+        await deps.files.remove(directory);
+      }
+    },
+  };
+}
+
+interface FoundVolume {
+  readonly plugin: VolumePlugin;
+  readonly request: VolumeRequest;
+}
+
+/** By plugin, where it has a say: of all that is known of the pod's volumes at once. */
+function admitAll(found: readonly PromiseSettledResult<FoundVolume>[]): ReadonlyMap<VolumePlugin, Promise<void>> {
+  const known = found.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+  const admissions = new Map<VolumePlugin, Promise<void>>();
+  for (const plugin of new Set(known.map((volume) => volume.plugin))) {
+    if (plugin.admit === undefined) continue;
+    const own = known.filter((volume) => volume.plugin === plugin);
+    admissions.set(plugin, plugin.admit(own.map(({ request }) => request)));
+  }
+  return admissions;
+}
+
+async function finish(volumes: readonly Volume[], begun: readonly PromiseSettledResult<VolumeSetUp>[]): Promise<void> {
+  const outcomes = await Promise.allSettled(
+    begun.map(async (outcome) => {
+      if (outcome.status === "rejected") throw outcome.reason;
+      await outcome.value.finished;
+    }),
+  );
+  const failures = volumes.flatMap(({ name }, index): VolumeFailure[] => {
+    const outcome = outcomes[index];
+    return outcome?.status === "rejected" ? [{ volumeName: name, error: outcome.reason }] : [];
+  });
+  if (failures.length > 0) throw volumeError(failures);
+}
+
+/** As upstream: what no container mounts is not set up, and cannot keep the pod from starting. */
+function findUsedVolumes(pod: Pod): Volume[] {
+  const used = new Set(
+    podContainers(pod).flatMap(({ container: { volumeMounts = [], volumeDevices = [] } }) =>
+      [...volumeMounts, ...volumeDevices].map(({ name }) => name),
+    ),
+  );
+  return (pod.spec?.volumes ?? []).filter(({ name }) => used.has(name));
+}
+
+interface FoundPlace extends VolumePlace {
+  /** As in its path. */
+  readonly pluginDirectory: string;
+}
+
+/** What is left of a pod's volumes. A link in a volume's place is none: what it leads to is not the pod's. */
+async function findPlaces(files: Files, { podUid, volumes, devices }: VolumeDirectories): Promise<FoundPlace[]> {
+  const places: FoundPlace[] = [];
+  for (const [kind, root] of [["files", volumes] as const, ["device", devices] as const]) {
+    for (const pluginDirectory of await listDirectories(files, root)) {
+      for (const { name, type } of await files.list(`${root}/${pluginDirectory}`)) {
+        if (kind === "files" && type !== "directory") continue;
+        places.push({ podUid, kind, pluginDirectory, directoryName: name, path: `${root}/${pluginDirectory}/${name}` });
+      }
+    }
+  }
+  return places;
+}
+
+async function listDirectories(files: Files, directory: string): Promise<string[]> {
+  if ((await files.stat(directory)) === undefined) return [];
+  return (await files.list(directory)).filter(({ type }) => type === "directory").map(({ name }) => name);
+}
+
+async function tearDownPlace(
+  { files, mounts, plugins }: PodVolumesDeps,
+  place: FoundPlace,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const plugin = plugins.find(({ name }) => escapePluginName(name) === place.pluginDirectory);
+  if (plugin?.tearDown) return await plugin.tearDown(place, signal);
+  // Of a plugin that we have not: another kubelet may have run here. Its data is not ours to remove.
+  if (place.kind === "device") return;
+  await mounts.unmount(place.path);
+  await files.removeEmptyDirectory(place.path);
+}

@@ -1,0 +1,89 @@
+import type { Pod } from "../../../../api/gen/types.ts";
+import type { ReadyVolume, VolumeSource } from "../volume-plugin.ts";
+
+/** A volume that a pod of this node has, or waits for. */
+export interface NodeVolume {
+  readonly pod: Pod;
+  /** As the pod names it. */
+  readonly volumeName: string;
+  readonly source: VolumeSource;
+  /** That brings it: `kubernetes.io/nfs`. */
+  readonly pluginName: string;
+  /** Undefined until it has been set up. */
+  readonly ready: ReadyVolume | undefined;
+}
+
+/**
+ * What upstream's volume manager calls its desired and its actual state of the world: the volumes that are being set up for
+ * pods, and those of them that are. It is learned from the set-ups themselves, which a restart repeats.
+ */
+export interface NodeVolumes {
+  all(): Iterable<NodeVolume>;
+  ofPod(podUid: string): Iterable<NodeVolume>;
+  /** The listener is called when the pod got a volume, and when it lost one; returns how to stop that. */
+  subscribe(listener: (podUid: string) => void): () => void;
+}
+
+/** For who sets volumes up. */
+export interface NodeVolumesWriter extends NodeVolumes {
+  /** The pod is to get it. Of a volume that is ready the pod and the source are taken anew. */
+  want(podUid: string, volume: Omit<NodeVolume, "ready">): NodeVolume;
+  /** It may be used. Nothing happens when the pod was forgotten meanwhile. */
+  settle(podUid: string, volumeName: string, ready: ReadyVolume): void;
+  /** What the plugin brought to the pod is about to be torn down; gives what that was. */
+  forget(podUid: string, pluginName: string): readonly NodeVolume[];
+}
+
+export function createNodeVolumes(): NodeVolumesWriter {
+  const pods = new Map<string, Map<string, NodeVolume>>();
+  const listeners = new Set<(podUid: string) => void>();
+  const tell = (podUid: string) => {
+    for (const listener of listeners) listener(podUid);
+  };
+
+  return {
+    *all() {
+      for (const volumes of pods.values()) yield* volumes.values();
+    },
+    ofPod: (podUid) => pods.get(podUid)?.values() ?? [],
+    want(podUid, volume) {
+      const volumes = pods.get(podUid) ?? new Map<string, NodeVolume>();
+      const wanted = { ...volume, ready: volumes.get(volume.volumeName)?.ready };
+      pods.set(podUid, volumes.set(volume.volumeName, wanted));
+      return wanted;
+    },
+    settle(podUid, volumeName, ready) {
+      const volumes = pods.get(podUid);
+      const wanted = volumes?.get(volumeName);
+      if (volumes === undefined || wanted === undefined) return;
+      volumes.set(volumeName, { ...wanted, ready });
+      if (wanted.ready === undefined) tell(podUid);
+    },
+    forget(podUid, pluginName) {
+      const volumes = pods.get(podUid) ?? new Map<string, NodeVolume>();
+      const gone = [...volumes.values()].filter((volume) => volume.pluginName === pluginName);
+      for (const { volumeName } of gone) volumes.delete(volumeName);
+      if (volumes.size === 0) pods.delete(podUid);
+      if (gone.length > 0) tell(podUid);
+      return gone;
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+/** Of a volume that a storage driver brings: the driver. */
+export function csiDriverOf(source: VolumeSource): string | undefined {
+  return (source.kind === "pod" ? source.volume.csi : source.persistentVolume.spec?.csi)?.driver;
+}
+
+/**
+ * The plugin as the labels of metrics name it: with the storage driver where there is one, as upstream's
+ * `GetFullQualifiedPluginNameForVolume` (pkg/volume/util/metrics.go).
+ */
+export function metricPluginName({ pluginName, source }: Pick<NodeVolume, "pluginName" | "source">): string {
+  const driver = csiDriverOf(source);
+  return driver === undefined ? pluginName : `${pluginName}:${driver}`;
+}

@@ -1,0 +1,144 @@
+import { codeOf, messageOf, throwJoined } from "../../../../base/errors.ts";
+import { createLimiter, type Limiter } from "../../../../base/limiter.ts";
+import { type Log, silentLog } from "../../../../base/log.ts";
+import type { Mounts } from "../../../../host/mounts-port.ts";
+import type { Files, FileType } from "../../../../host/port.ts";
+import type { FilesVolume, Planned } from "../container-mounts.ts";
+import { type VolumeDirectories, volumeDirectories } from "../volume-directories.ts";
+import { subPathDirectoryName } from "./sub-path-directory.ts";
+
+/**
+ * Parts of volumes, each shown at a place of the node's own, from where a container mounts it: whatever is planted or
+ * swapped in the volume meanwhile, the container gets what was opened beneath the volume's root, or nothing
+ * (CVE-2017-1002101, CVE-2021-25741; upstream's pkg/volume/util/subpath/subpath_linux.go).
+ */
+export interface SubPaths {
+  /**
+   * Shows the part, which is made as a directory where it is missing, and gives the path where it is shown. What an
+   * earlier container had there is replaced. The error is for the pod's events, and names no path of the host: what went
+   * wrong with it is in the log.
+   */
+  prepare(request: SubPathRequest): Promise<Planned<string>>;
+  /**
+   * Takes everything away that was prepared for the pod, whose containers have ended; before its volumes are unmounted.
+   * May be repeated. Rejects, when all has been tried, with what could not be unmounted or is not ours to remove.
+   */
+  cleanUp(podUid: string): Promise<void>;
+}
+
+/** One of a container's volume mounts. */
+export interface SubPathRequest {
+  readonly podUid: string;
+  /** As the pod names it. */
+  readonly volumeName: string;
+  readonly volume: FilesVolume;
+  /** Relative and without `..`, as `planVolumeMounts` has seen to. */
+  readonly subPath: string;
+  readonly containerName: string;
+  /** Of the mount, in the container's `volumeMounts`. */
+  readonly index: number;
+}
+
+export interface SubPathsDeps {
+  files: Files;
+  mounts: Pick<Mounts, "bindBeneath" | "unmount">;
+  /** Default: nothing is logged. */
+  log?: Log | undefined;
+}
+
+const PLACE_MODE = 0o750;
+/** Levels of directories above a target: volumes, their containers. */
+const PLACE_DEPTH = 2;
+/** Of the volume's root, a directory that is made in it gets the permissions, all twelve bits, as upstream's does. */
+const INHERITED_MODE = 0o7777;
+/** Of one pod: an unmount may be a process, or wait for a server, which must hold up no other pod. */
+const PARALLEL_UNMOUNTS = 4;
+/** Said where the part was not there and could not be made; anything else is told as a failure to prepare it. */
+const NOT_MADE: ReadonlySet<string> = new Set(["ENOENT", "EROFS", "ENOSPC", "EDQUOT", "EACCES", "EPERM", "EMLINK"]);
+
+export function createSubPaths(deps: SubPathsDeps, options: { rootDirectory: string }): SubPaths {
+  const { files, mounts, log = silentLog } = deps;
+  const show = async (request: SubPathRequest, target: string): Promise<void> => {
+    const { volume, subPath } = request;
+    const root = await files.stat(volume.hostPath);
+    // A part of a volume that nobody may write is there or it is not.
+    const directoryMode = root === undefined || volume.readOnly ? undefined : root.mode & INHERITED_MODE;
+    await mounts.bindBeneath({ root: volume.hostPath, path: normalise(subPath), target, directoryMode });
+  };
+
+  const removeTarget = async ({ path, type }: Entry, line: Limiter): Promise<void> => {
+    if (type === "link") throw new Error(`${path} is a link, which was not made by this node agent`);
+    await line.run(async () => await mounts.unmount(path));
+    const left = await files.stat(path);
+    if (left?.type === "directory") return await files.removeEmptyDirectory(path);
+    if (left !== undefined && left.sizeBytes > 0) throw new Error(`${path} is not empty`);
+    await files.remove(path);
+  };
+
+  /** `depth`: how many levels of directories are between this one and the targets. */
+  const removeLevel = async ({ path, type }: Entry, depth: number, line: Limiter): Promise<void> => {
+    if (type !== "directory") throw new Error(`${path} was not made by this node agent`);
+    const entries = (await files.list(path)).map((entry) => ({ path: `${path}/${entry.name}`, type: entry.type }));
+    const ends = await Promise.allSettled(
+      entries.map(
+        async (entry) => await (depth === 0 ? removeTarget(entry, line) : removeLevel(entry, depth - 1, line)),
+      ),
+    );
+    throwJoined(
+      ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : [])),
+      "removing sub paths of volumes",
+    );
+    await files.removeEmptyDirectory(path);
+  };
+
+  return {
+    async prepare(request) {
+      const { podUid, containerName } = request;
+      const directories = volumeDirectories(options.rootDirectory, podUid);
+      try {
+        const target = await makePlace(files, directories, request);
+        await show(request, target);
+        return { ok: true, value: target };
+      } catch (error) {
+        const { volumeName, subPath } = request;
+        const detail = { uid: podUid, container: containerName, volume: volumeName, subPath, error: messageOf(error) };
+        log.warn("A sub path of a volume cannot be mounted", detail);
+        const act = NOT_MADE.has(codeOf(error) ?? "") ? "create subPath directory" : "prepare subPath";
+        return { ok: false, error: `failed to ${act} for volumeMount "${volumeName}" of container "${containerName}"` };
+      }
+    },
+    async cleanUp(podUid) {
+      const { subPaths } = volumeDirectories(options.rootDirectory, podUid);
+      const found = await files.stat(subPaths);
+      const isLink = (await files.readLink(subPaths)) !== undefined;
+      if (found === undefined && !isLink) return;
+      const type = isLink ? "link" : (found?.type ?? "other");
+      await removeLevel({ path: subPaths, type }, PLACE_DEPTH, createLimiter(PARALLEL_UNMOUNTS));
+    },
+  };
+}
+
+interface Entry {
+  readonly path: string;
+  readonly type: FileType;
+}
+
+/** Where the part is shown: `volume-subpaths/VOLUME/CONTAINER/INDEX`, all but the last of which is made. */
+async function makePlace(files: Files, directories: VolumeDirectories, request: SubPathRequest): Promise<string> {
+  const names = [subPathDirectoryName(directories, request), request.containerName];
+  let path = directories.subPaths;
+  await files.makeDirectory(path, PLACE_MODE);
+  for (const name of names) {
+    path = `${path}/${name}`;
+    await files.makeDirectory(path, PLACE_MODE);
+  }
+  return `${path}/${request.index}`;
+}
+
+/** `./a//b/` is `a/b`, and `.` the volume itself. */
+function normalise(subPath: string): string {
+  return subPath
+    .split("/")
+    .filter((name) => name !== "" && name !== ".")
+    .join("/");
+}

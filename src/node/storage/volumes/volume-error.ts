@@ -1,0 +1,98 @@
+import { isAbort } from "../../../base/abort.ts";
+import { messageOf } from "../../../base/errors.ts";
+
+/** Reasons of the events that users know. */
+export type VolumeEventReason =
+  | "FailedMount"
+  | "FailedAttachVolume"
+  | "FailedMapVolume"
+  | "VolumeResizeFailed"
+  | RejectionReason;
+
+/** Of pods that never get their volumes here. */
+export type RejectionReason = "VolumeAttachmentLimitExceeded";
+
+/** A step that failed, in words that stand for themselves: `MountVolume.MountDevice failed for volume "pv-1" : …`. */
+export class VolumeOperationError extends Error {
+  override readonly name = "VolumeOperationError";
+  readonly reason: VolumeEventReason;
+  /** It waits for others, who may be done this soon; undefined: the pod's usual back-off. */
+  readonly retryAfterMs: number | undefined;
+  /** It will never be otherwise: a pod that has not run yet fails with this reason. */
+  readonly rejectionReason: RejectionReason | undefined;
+  /** Nothing is wrong yet: it is no event. */
+  readonly isQuiet: boolean;
+
+  constructor(message: string, options: VolumeOperationErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.reason = options.rejectionReason ?? options.reason ?? "FailedMount";
+    this.retryAfterMs = options.retryAfterMs;
+    this.rejectionReason = options.rejectionReason;
+    this.isQuiet = options.isQuiet === true;
+  }
+}
+
+interface VolumeOperationErrorOptions {
+  readonly reason?: VolumeEventReason;
+  readonly retryAfterMs?: number | undefined;
+  readonly rejectionReason?: RejectionReason | undefined;
+  readonly isQuiet?: boolean;
+  readonly cause?: unknown;
+}
+
+/** An event of the pod. */
+export interface VolumeComplaint {
+  readonly reason: VolumeEventReason;
+  readonly message: string;
+}
+
+/** Volumes that cannot be set up, an event for each that is not quiet. */
+export class VolumeError extends Error {
+  override readonly name = "VolumeError";
+  readonly complaints: readonly VolumeComplaint[];
+  /** When the first of them may be worth another try; undefined: after the pod's usual back-off. */
+  readonly retryAfterMs: number | undefined;
+  /** Why a pod that has not run yet never will. */
+  readonly rejection: { readonly reason: string; readonly message: string } | undefined;
+
+  constructor(failures: readonly VolumeFailure[]) {
+    super([...new Set(failures.map((failure) => complaintOf(failure).message))].join("; "), {
+      cause: failures[0]?.error,
+    });
+    this.complaints = withoutRepeats(failures.filter((failure) => !isQuiet(failure)).map(complaintOf));
+    const errors = failures.map(({ error }) => error).filter((error) => error instanceof VolumeOperationError);
+    const waits = errors.map(({ retryAfterMs }) => retryAfterMs).filter((wait) => wait !== undefined);
+    this.retryAfterMs = waits.length === 0 ? undefined : Math.min(...waits);
+    const [rejection] = errors.flatMap(({ rejectionReason: reason, message }) => (reason ? [{ reason, message }] : []));
+    this.rejection = rejection;
+  }
+}
+
+/** One volume, and what was thrown when it was set up. */
+export interface VolumeFailure {
+  readonly volumeName: string;
+  readonly error: unknown;
+}
+
+/** One error for all volumes that failed, each named as upstream's events name it; the abort where there was one. */
+export function volumeError(failures: readonly VolumeFailure[]): Error {
+  for (const { error } of failures) if (error instanceof Error && isAbort(error)) return error;
+  return new VolumeError(failures);
+}
+
+/** What is wrong with several volumes alike is said once. */
+function withoutRepeats(complaints: readonly VolumeComplaint[]): VolumeComplaint[] {
+  return complaints.filter(({ reason, message }, index) => {
+    return complaints.findIndex((other) => other.reason === reason && other.message === message) === index;
+  });
+}
+
+function isQuiet({ error }: VolumeFailure): boolean {
+  return error instanceof VolumeOperationError && error.isQuiet;
+}
+
+function complaintOf({ volumeName, error }: VolumeFailure): VolumeComplaint {
+  if (error instanceof VolumeOperationError) return { reason: error.reason, message: error.message };
+  const message = `MountVolume.SetUp failed for volume "${volumeName}" : ${messageOf(error)}`;
+  return { reason: "FailedMount", message };
+}

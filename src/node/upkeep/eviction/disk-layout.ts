@@ -1,0 +1,90 @@
+import type { EvictionSignal, EvictionThreshold } from "../../../config/eviction-thresholds.ts";
+import type { ImageService } from "../../../cri/port.ts";
+import type { Files } from "../../../host/port.ts";
+
+/** On which file systems the node keeps what pods need. */
+export interface DiskLayout {
+  /** A directory on each; those of one device are the same directory. */
+  readonly nodeFs: string;
+  readonly imageFs: string;
+  readonly containerFs: string;
+  /** The runtime keeps images or containers on another disk than that of the pods' directories. */
+  readonly isDedicated: boolean;
+  /** The containers' own layers are on another one than the images. */
+  readonly isSplit: boolean;
+}
+
+/** Finds out once. */
+export interface DiskLayoutReader {
+  /** Asked until it is known, and then never again. Rejects while the runtime or its disk cannot be asked. */
+  read(signal: AbortSignal): Promise<DiskLayout>;
+}
+
+export interface DiskLayoutDeps {
+  readonly images: Pick<ImageService, "imageFsInfo">;
+  readonly files: Pick<Files, "stat">;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** Upstream's `HasDedicatedImageFs` and `HasDedicatedContainerFs` (pkg/kubelet/stats/provider.go). */
+export function createDiskLayoutReader(
+  { images, files }: DiskLayoutDeps,
+  { rootDirectory }: { readonly rootDirectory: string },
+): DiskLayoutReader {
+  let known: DiskLayout | undefined;
+
+  const deviceOf = async (path: string): Promise<string> => {
+    const status = await files.stat(path);
+    if (status === undefined) throw new Error(`${path} is not there`);
+    return status.device;
+  };
+
+  return {
+    async read(signal) {
+      if (known !== undefined) return known;
+      const info = await images.imageFsInfo({}, { signal, timeoutMs: TIMEOUT_MS });
+      const [imageFs, containerFs] = [info.imageFilesystems[0], info.containerFilesystems[0]];
+      const imagePath = imageFs?.fsId?.mountpoint || containerFs?.fsId?.mountpoint;
+      if (!imagePath) throw new Error("imagefs device is not found");
+      const paths = [rootDirectory, imagePath, containerFs?.fsId?.mountpoint || imagePath];
+      const devices = await Promise.all(paths.map(deviceOf));
+      const first = (index: number) => paths[devices.indexOf(devices[index] ?? "")] ?? rootDirectory;
+      known = {
+        nodeFs: rootDirectory,
+        imageFs: first(1),
+        containerFs: first(2),
+        isDedicated: new Set(devices).size > 1,
+        isSplit: devices[1] !== devices[2],
+      };
+      return known;
+    },
+  };
+}
+
+/**
+ * Thresholds of the containers' file system follow from those of the disk that it is, whatever the configuration says of
+ * it (upstream: `UpdateContainerFsThresholds`, pkg/kubelet/eviction/helpers.go).
+ */
+export function withContainerFs(
+  thresholds: readonly EvictionThreshold[],
+  { isDedicated, isSplit }: Pick<DiskLayout, "isDedicated" | "isSplit">,
+): EvictionThreshold[] {
+  const others = thresholds.filter(({ signal }) => !signal.startsWith("containerfs."));
+  const copied: ReadonlyMap<EvictionSignal, EvictionSignal> = new Map(
+    isDedicated && !isSplit
+      ? [
+          ["imagefs.available", "containerfs.available"],
+          ["imagefs.inodesFree", "containerfs.inodesFree"],
+        ]
+      : [
+          ["nodefs.available", "containerfs.available"],
+          ["nodefs.inodesFree", "containerfs.inodesFree"],
+        ],
+  );
+  const derived = others.flatMap((threshold) => {
+    const signal = copied.get(threshold.signal);
+    return signal === undefined ? [] : [{ ...threshold, signal }];
+  });
+  return [...others, ...derived];
+}

@@ -1,0 +1,199 @@
+import { podReference, podUid } from "../../../api/pods.ts";
+import { isAbort, sleep } from "../../../base/abort.ts";
+import { type Clock, SECOND } from "../../../base/clock.ts";
+import { messageOf } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import { endsInTime } from "../../../base/time-limit.ts";
+import type { Decision, Timeline } from "../../../base/timeline.ts";
+import type { EvictionThreshold } from "../../../config/eviction-thresholds.ts";
+import { type DiskLayout, type DiskLayoutReader, withContainerFs } from "./disk-layout.ts";
+import type { PodEvictor } from "./evict-pod.ts";
+import { computeNextLook } from "./next-look.ts";
+import { type EvictionPlan, planEviction } from "./plan-eviction.ts";
+import type { PressureNotice } from "./pressure-notice.ts";
+import { advancePressure, chooseThreshold, NO_PRESSURE_STATE } from "./pressure-state.ts";
+import type { CandidateReader } from "./read-candidates.ts";
+import type { SignalReader } from "./read-signals.ts";
+import { type NodeReclaim, planReclaim } from "./reclaim-node.ts";
+import { isBelow, SIGNALS, type SignalObservations } from "./signals.ts";
+
+/** Keeps the node from running out of memory, disk and processes. */
+export interface PressureEviction {
+  /** Until the signal fires; returns when nothing of it is under way. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface PressureEvictionDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly timeline: Pick<Timeline, "record">;
+  readonly signals: SignalReader;
+  readonly layout: DiskLayoutReader;
+  readonly candidates: CandidateReader;
+  readonly nodeReclaim: NodeReclaim;
+  readonly evict: PodEvictor;
+  /** Told after every look. */
+  readonly notice: Pick<PressureNotice, "set">;
+  readonly workers: { untilFinished(uids: readonly string[], signal: AbortSignal): Promise<void> };
+  recordNodeEvent(decision: Decision): void;
+}
+
+export interface PressureEvictionOptions {
+  readonly thresholds: readonly EvictionThreshold[];
+  /** `evictionPressureTransitionPeriod`. */
+  readonly transitionPeriodMs: number;
+  /** `evictionMaxPodGracePeriod`. */
+  readonly maxPodGracePeriodSeconds: number;
+}
+
+/** How long the end of an evicted pod is waited for before anybody else goes: upstream's `podCleanupTimeout`. */
+const CLEANUP_TIMEOUT_MS = 30 * SECOND;
+/** After that what it had is counted as given back; as often as upstream looks whether a pod has ended. */
+const AFTER_EVICTION_MS = SECOND;
+
+/** What the node has to give up something for. */
+interface Need {
+  readonly threshold: EvictionThreshold;
+  readonly due: readonly EvictionThreshold[];
+  readonly observations: SignalObservations;
+}
+
+/**
+ * One look after another: what is left of everything, which thresholds that meets, and where one calls for it, one thing
+ * that gives something back: what nobody needs, or else one pod, whose end is waited for. Follows `synchronize`
+ * (pkg/kubelet/eviction/eviction_manager.go); the decisions are in `pressure-state.ts` and `plan-eviction.ts`.
+ */
+export function createPressureEviction(deps: PressureEvictionDeps, options: PressureEvictionOptions): PressureEviction {
+  const { clock, log } = deps;
+  const statsAge = deps.metrics.histogram(
+    "kubelet_eviction_stats_age_seconds",
+    "Time between when stats are collected, and when pod is evicted based on those stats by eviction signal",
+    { labels: ["eviction_signal"] },
+  );
+  let state = NO_PRESSURE_STATE;
+  let previous: SignalObservations = new Map();
+  let thresholds = options.thresholds;
+  let layout: DiskLayout | undefined;
+
+  /** Without it disks are not judged; everything else is. */
+  const findLayout = async (signal: AbortSignal): Promise<void> => {
+    if (layout !== undefined) return;
+    try {
+      layout = await deps.layout.read(signal);
+      thresholds = withContainerFs(options.thresholds, layout);
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      log.debug("Eviction manager: failed to get HasDedicatedImageFs", { error: messageOf(error) }, 2);
+    }
+  };
+
+  /** What must be done, and when to look again where nothing must. */
+  const look = async (signal: AbortSignal): Promise<{ need: Need | undefined; waitMs: number }> => {
+    await findLayout(signal);
+    const observations = await deps.signals.read(layout, signal);
+    const now = clock.monotonic();
+    const { transitionPeriodMs } = options;
+    const verdict = advancePressure(state, { thresholds, observations, now, transitionPeriodMs });
+    state = verdict.state;
+    deps.notice.set(verdict.pressure);
+    const waitMs = computeNextLook({ thresholds, observations, previous, state, now });
+    previous = observations;
+    const threshold = chooseThreshold(verdict.due);
+    return { need: threshold && { threshold, due: verdict.due, observations }, waitMs };
+  };
+
+  /** Undefined when nothing need be done any more, or nothing is known. */
+  const reclaimNode = async (need: Need, disks: DiskLayout, signal: AbortSignal): Promise<Need | undefined> => {
+    const { threshold, due } = need;
+    const what = planReclaim(threshold.signal, disks);
+    if (what.length === 0) return need;
+    await deps.nodeReclaim.reclaim(what, signal);
+    const observations = await deps.signals.read(layout, signal);
+    if (!observations.has(threshold.signal)) return undefined;
+    const { pressure, resource } = SIGNALS[threshold.signal];
+    const isLeft = (each: EvictionThreshold): boolean => {
+      const observed = observations.get(each.signal);
+      return (
+        SIGNALS[each.signal].pressure === pressure && observed !== undefined && isBelow(each, observed, each.minReclaim)
+      );
+    };
+    const left = due.filter(isLeft);
+    const first = chooseThreshold(left);
+    if (first === undefined) {
+      log.info("Eviction manager: able to reduce resource pressure without evicting pods.", { resourceName: resource });
+      return undefined;
+    }
+    return { threshold: first, due: left, observations };
+  };
+
+  const choosePod = async (need: Need, disks: Pick<DiskLayout, "isDedicated" | "isSplit">, signal: AbortSignal) => {
+    const { resource } = SIGNALS[need.threshold.signal];
+    log.info("Eviction manager: must evict pod(s) to reclaim", { resourceName: resource });
+    const candidates = await deps.candidates.read(resource, signal);
+    if (candidates.length === 0) {
+      log.error("Eviction manager: eviction thresholds have been met, but no pods are active to evict");
+      return undefined;
+    }
+    if (candidates.every(({ usage }) => usage === undefined)) throw new Error("nothing is known of what any pod uses");
+    const { maxPodGracePeriodSeconds } = options;
+    const plan = planEviction({ ...need, layout: disks, candidates, maxPodGracePeriodSeconds });
+    if (plan === undefined) log.info("Eviction manager: unable to evict any pods from the node");
+    return plan;
+  };
+
+  const evict = async (plan: EvictionPlan, need: Need, signal: AbortSignal): Promise<boolean> => {
+    const { victim, message, annotations, gracePeriodSeconds, explanation, spared } = plan;
+    const reference = podReference(victim);
+    for (const pod of spared) {
+      log.info("Eviction manager: cannot evict a critical pod", { pod: podReference(pod) });
+    }
+    for (const { signal: name } of need.due) {
+      const at = need.observations.get(name)?.at;
+      if (at !== undefined) statsAge.observe((clock.monotonic() - at) / SECOND, { eviction_signal: name });
+    }
+    deps.timeline.record(reference, { type: "Warning", reason: "EvictionRank", message: explanation });
+    const { signal: name } = need.threshold;
+    const isBegun = deps.evict(victim, { signal: name, message, annotations, gracePeriodSeconds, disruption: message });
+    if (!isBegun) return false;
+    const limit = { timeoutMs: CLEANUP_TIMEOUT_MS, signal };
+    const hasEnded = await endsInTime(clock, limit, async (inner) => {
+      await deps.workers.untilFinished([podUid(victim)], inner);
+    });
+    if (!hasEnded) log.warn("Eviction manager: timed out waiting for pods to be cleaned up", { pod: reference });
+    return true;
+  };
+
+  /** Whether a pod was evicted. */
+  const meet = async (need: Need, signal: AbortSignal): Promise<boolean> => {
+    const { resource } = SIGNALS[need.threshold.signal];
+    log.info("Eviction manager: attempting to reclaim", { resourceName: resource, signal: need.threshold.signal });
+    const message = `Attempting to reclaim ${resource}`;
+    deps.recordNodeEvent({ type: "Warning", reason: "EvictionThresholdMet", message });
+    const disks = layout ?? { nodeFs: "", imageFs: "", containerFs: "", isDedicated: false, isSplit: false };
+    const left = await reclaimNode(need, disks, signal);
+    const plan = left && (await choosePod(left, disks, signal));
+    return plan !== undefined && left !== undefined && (await evict(plan, left, signal));
+  };
+
+  const round = async (signal: AbortSignal): Promise<number> => {
+    const { need, waitMs } = await look(signal);
+    if (need === undefined) return waitMs;
+    try {
+      return (await meet(need, signal)) ? AFTER_EVICTION_MS : waitMs;
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      log.error("Eviction manager: failed to synchronize", { error: messageOf(error) });
+      return waitMs;
+    }
+  };
+
+  return {
+    async run(signal) {
+      for (;;) {
+        await sleep(clock, await round(signal), signal);
+      }
+    },
+  };
+}

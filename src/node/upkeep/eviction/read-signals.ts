@@ -1,0 +1,130 @@
+import { isAbort, untilAborted } from "../../../base/abort.ts";
+import { type Clock, SECOND } from "../../../base/clock.ts";
+import { messageOf } from "../../../base/errors.ts";
+import type { HangGuard } from "../../../base/hang-guard.ts";
+import type { Log } from "../../../base/log.ts";
+import type { EvictionSignal } from "../../../config/eviction-thresholds.ts";
+import type { Cgroups } from "../../../host/cgroups-port.ts";
+import type { FileSystemUsage, Machine } from "../../../host/port.ts";
+import type { Proc } from "../../../host/proc-port.ts";
+import type { DiskLayout } from "./disk-layout.ts";
+import type { SignalObservation, SignalObservations } from "./signals.ts";
+
+/** Reads how much of everything is left. */
+export interface SignalReader {
+  /** What cannot be read is missing, with a word in the log; rejects with AbortedError only. */
+  read(layout: DiskLayout | undefined, signal: AbortSignal): Promise<SignalObservations>;
+}
+
+/** What pods may use together: of the cgroup that they are all in. */
+export interface AllocatableMemory {
+  readonly limit: number;
+  readonly workingSet: number;
+}
+
+export interface SignalReaderDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly cgroups: Pick<Cgroups, "read">;
+  readonly machine: Pick<Machine, "memoryCapacityBytes" | "fileSystemUsage">;
+  readonly proc: Pick<Proc, "tasks">;
+  /** For disks that do not answer. */
+  readonly guard: Pick<HangGuard, "run">;
+  /** Undefined where pods have no cgroup in common, or none with a limit. */
+  readAllocatableMemory?(): Promise<AllocatableMemory | undefined>;
+}
+
+/** A disk that takes longer says nothing this time: memory cannot wait for it. */
+const DISK_TIMEOUT_MS = 2 * SECOND;
+
+type Amounts = Pick<SignalObservation, "available" | "capacity">;
+type Entry = readonly [EvictionSignal, Amounts];
+
+/**
+ * The kernel alone is asked, and nothing about pods, so that a look costs little and never shows what was true before: the
+ * same numbers that the summary API tells of the node (`makeSignalObservations`, pkg/kubelet/eviction/helpers.go).
+ */
+export function createSignalReader(deps: SignalReaderDeps): SignalReader {
+  const { clock, cgroups, machine, proc, guard } = deps;
+  /** Said once, until it works again. */
+  const failing = new Set<string>();
+
+  const attempt = async (what: string, read: () => Promise<readonly Entry[]>): Promise<readonly Entry[]> => {
+    try {
+      const entries = await read();
+      failing.delete(what);
+      return entries;
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      if (!failing.has(what)) {
+        deps.log.warn("Eviction manager: no observation found for eviction signal", {
+          of: what,
+          error: messageOf(error),
+        });
+      }
+      failing.add(what);
+      return [];
+    }
+  };
+
+  const readMemory = async (): Promise<Entry[]> => {
+    const [root, total] = await Promise.all([cgroups.read("/"), machine.memoryCapacityBytes()]);
+    if (root?.memory === undefined) throw new Error("the kernel does not count the machine's memory");
+    const capacity = Number(total);
+    return [["memory.available", { available: Math.max(0, capacity - root.memory.workingSet), capacity }]];
+  };
+
+  const readAllocatable = async (): Promise<Entry[]> => {
+    const memory = await deps.readAllocatableMemory?.();
+    if (memory === undefined) return [];
+    const available = Math.max(0, memory.limit - memory.workingSet);
+    return [["allocatableMemory.available", { available, capacity: available + memory.workingSet }]];
+  };
+
+  const readTasks = async (): Promise<Entry[]> => {
+    const { current, max } = await proc.tasks();
+    if (current === undefined || max === undefined) throw new Error("the kernel does not count processes");
+    return [["pid.available", { available: Math.max(0, max - current), capacity: max }]];
+  };
+
+  const readDisk = async (path: string, names: readonly DiskName[], signal: AbortSignal): Promise<Entry[]> => {
+    const answer = guard.run(path, DISK_TIMEOUT_MS, async () => await machine.fileSystemUsage(path));
+    const usage = await untilAborted(answer, signal);
+    return names.flatMap((name) => describeDisk(name, usage));
+  };
+
+  return {
+    async read(layout, signal) {
+      const disks = layout === undefined ? [] : [...groupDisks(layout)];
+      const groups = await Promise.all([
+        attempt("memory", readMemory),
+        attempt("memory of all pods", readAllocatable),
+        attempt("processes", readTasks),
+        ...disks.map(async ([path, names]) => attempt(path, async () => await readDisk(path, names, signal))),
+      ]);
+      const at = clock.monotonic();
+      return new Map(groups.flat().map(([signalName, amounts]) => [signalName, { ...amounts, at }]));
+    },
+  };
+}
+
+type DiskName = "nodefs" | "imagefs" | "containerfs";
+
+/** Each disk is asked once, whatever it is called. */
+function groupDisks({ nodeFs, imageFs, containerFs }: DiskLayout): Map<string, DiskName[]> {
+  const byPath = new Map<string, DiskName[]>();
+  const add = (name: DiskName, path: string) => byPath.set(path, [...(byPath.get(path) ?? []), name]);
+  add("nodefs", nodeFs);
+  add("imagefs", imageFs);
+  add("containerfs", containerFs);
+  return byPath;
+}
+
+/** A file system of 0 inodes makes them as it needs them: it has no lack of them. */
+function describeDisk(name: DiskName, { bytes, inodes }: FileSystemUsage): Entry[] {
+  const amounts = ({ available, total }: FileSystemUsage["bytes"]): Amounts => {
+    return { available: Number(available), capacity: Number(total) };
+  };
+  const ofBytes: Entry = [`${name}.available`, amounts(bytes)];
+  return inodes.total > 0n ? [ofBytes, [`${name}.inodesFree`, amounts(inodes)]] : [ofBytes];
+}

@@ -1,0 +1,85 @@
+import { isStaticPod, podUid } from "../../../api/pods.ts";
+import { type Clock, MINUTE } from "../../../base/clock.ts";
+import { messageOf } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import { withDeadline } from "../../../base/time-limit.ts";
+import type { EvictionSignal } from "../../../config/eviction-thresholds.ts";
+import type { PodState } from "../../pods/workers/pod-state.ts";
+import type { PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
+import type { DiskLayout } from "./disk-layout.ts";
+import { SIGNALS } from "./signals.ts";
+
+/** What of the node may go before any pod does. */
+export type Reclaimable = "dead containers" | "unused images";
+
+/** Removes what nobody needs. */
+export interface NodeReclaim {
+  /** What fails is logged, and what takes too long is given up; rejects with AbortedError only. */
+  reclaim(what: readonly Reclaimable[], signal: AbortSignal): Promise<void>;
+}
+
+export interface NodeReclaimDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly workers: { states(): ReadonlyMap<string, PodState> };
+  /** What the runtime holds of a pod, as far as is known. */
+  latest(podUid: string): PodRuntimeStatus | undefined;
+  /** All of it, logs included. */
+  removeFromRuntime(pod: PodRuntimeStatus, signal: AbortSignal): Promise<void>;
+  freeImages(signal: AbortSignal): Promise<bigint>;
+}
+
+/** Upstream's `buildSignalToNodeReclaimFuncs` (pkg/kubelet/eviction/helpers.go). Memory and processes are pods' alone. */
+export function planReclaim(
+  signal: EvictionSignal,
+  { isDedicated, isSplit }: Pick<DiskLayout, "isDedicated" | "isSplit">,
+): readonly Reclaimable[] {
+  if (SIGNALS[signal].pressure !== "disk") return [];
+  if (!isDedicated) return ["dead containers", "unused images"];
+  if (isSplit) return signal.startsWith("imagefs.") ? ["unused images"] : ["dead containers"];
+  return signal.startsWith("nodefs.") ? [] : ["dead containers", "unused images"];
+}
+
+/** Pods are not to wait for a runtime that does not come to an end. */
+const TIMEOUT_MS = MINUTE;
+
+export function createNodeReclaim(deps: NodeReclaimDeps): NodeReclaim {
+  const { clock, log } = deps;
+
+  /**
+   * Of pods that have ended and are kept for their status. Static ones stay: after a restart of the node agent nothing else
+   * would tell that they have run.
+   */
+  const removeDeadContainers = async (signal: AbortSignal): Promise<void> => {
+    for (const { phase, subject } of deps.workers.states().values()) {
+      if (phase !== "finished" || subject.kind !== "pod" || isStaticPod(subject.pod)) continue;
+      const held = deps.latest(podUid(subject.pod));
+      if (held === undefined || held.containers.length + held.sandboxes.length === 0) continue;
+      await attempt("removing the containers of a pod", signal, async () => await deps.removeFromRuntime(held, signal));
+    }
+  };
+
+  const attempt = async (what: string, signal: AbortSignal, work: () => Promise<unknown>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      const words = "Eviction manager: unexpected error when attempting to reduce resource pressure";
+      log.warn(words, { of: what, error: messageOf(error) });
+    }
+  };
+
+  const removers: Readonly<Record<Reclaimable, (signal: AbortSignal) => Promise<unknown>>> = {
+    "dead containers": removeDeadContainers,
+    "unused images": deps.freeImages,
+  };
+
+  return {
+    async reclaim(what, signal) {
+      for (const each of what) {
+        const limit = { timeoutMs: TIMEOUT_MS, signal, what: `removing ${each}` };
+        await attempt(`removing ${each}`, signal, async () => await withDeadline(clock, limit, removers[each]));
+      }
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { addQuantities, compareQuantities, formatQuantity } from "../../../api/quantity.ts";
+import type { EvictionSignal, EvictionThreshold, ThresholdValue } from "../../../config/eviction-thresholds.ts";
+import type { NodePressure } from "../../cluster/node-status/node-conditions.ts";
+
+/** What pods are ended for, as upstream's messages and events name it. */
+export type StarvedResource = "memory" | "ephemeral-storage" | "inodes" | "pids";
+
+interface SignalFacts {
+  readonly resource: StarvedResource;
+  /** What the node is short of while a threshold of the signal is met. */
+  readonly pressure: keyof NodePressure;
+  /** How its amounts are written. */
+  readonly format: "BinarySI" | "DecimalSI";
+}
+
+const MEMORY: SignalFacts = { resource: "memory", pressure: "memory", format: "BinarySI" };
+const STORAGE: SignalFacts = { resource: "ephemeral-storage", pressure: "disk", format: "BinarySI" };
+const INODES: SignalFacts = { resource: "inodes", pressure: "disk", format: "DecimalSI" };
+
+/** As pkg/kubelet/eviction/helpers.go maps them. */
+export const SIGNALS: Readonly<Record<EvictionSignal, SignalFacts>> = {
+  "memory.available": MEMORY,
+  "allocatableMemory.available": MEMORY,
+  "nodefs.available": STORAGE,
+  "nodefs.inodesFree": INODES,
+  "imagefs.available": STORAGE,
+  "imagefs.inodesFree": INODES,
+  "containerfs.available": STORAGE,
+  "containerfs.inodesFree": INODES,
+  "pid.available": { resource: "pids", pressure: "pid", format: "DecimalSI" },
+};
+
+/** How much is left of what a signal is about, and how much there is: bytes or pieces. */
+export interface SignalObservation {
+  readonly available: number;
+  readonly capacity: number;
+  /** When it was read, milliseconds of `Clock.monotonic`. */
+  readonly at: number;
+}
+
+/** A signal that could not be read is missing. */
+export type SignalObservations = ReadonlyMap<EvictionSignal, SignalObservation>;
+
+const NANOS = 10n ** 9n;
+
+/** A canonical quantity. A share is written as bytes whatever it is of, as upstream does (`GetThresholdQuantity`). */
+export function thresholdQuantity(value: ThresholdValue, capacity: number): string {
+  if (value.kind === "quantity") return value.quantity;
+  return formatAmount(capacity * value.share, "BinarySI");
+}
+
+/** Of whole bytes or pieces. */
+export function formatAmount(amount: number, format: SignalFacts["format"]): string {
+  return formatQuantity({ nanos: BigInt(Math.trunc(amount)) * NANOS, format });
+}
+
+/** A hard threshold gives pods no time. */
+export function isHard({ gracePeriodMs }: Pick<EvictionThreshold, "gracePeriodMs">): boolean {
+  return gracePeriodMs === 0;
+}
+
+/** Less is left than the threshold asks for; with `more`, than the threshold and that together. */
+export function isBelow(
+  { value }: Pick<EvictionThreshold, "value">,
+  { available, capacity }: SignalObservation,
+  more?: ThresholdValue,
+): boolean {
+  const wanted = [value, ...(more === undefined ? [] : [more])].map((each) => thresholdQuantity(each, capacity));
+  return compareQuantities(wanted.reduce(addQuantities, "0"), String(Math.trunc(available))) > 0;
+}

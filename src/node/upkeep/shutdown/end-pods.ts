@@ -1,0 +1,63 @@
+import type { Pod } from "../../../api/gen/types.ts";
+import { podReference, podUid } from "../../../api/pods.ts";
+import { type Clock, SECOND } from "../../../base/clock.ts";
+import type { Log } from "../../../base/log.ts";
+import { endsInTime } from "../../../base/time-limit.ts";
+import type { PodState, StatusOverride, WorkerUpdate } from "../../pods/workers/pod-state.ts";
+import type { PodWorkers } from "../../pods/workers/pod-workers.ts";
+import { groupByPeriod, type ShutdownPeriod } from "./shutdown-periods.ts";
+
+export interface EndPodsDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly workers: Pick<PodWorkers, "state" | "states" | "update" | "untilFinished">;
+}
+
+const MESSAGE = "Pod was terminated in response to imminent node shutdown.";
+
+const VERDICT: StatusOverride = { phase: "Failed", reason: "Terminated", message: MESSAGE, disruption: MESSAGE };
+
+/**
+ * Ends every pod, group by group: the next one's turn comes when all of this one have given back what they held, its
+ * volumes too (the driver that unmounts them may be a pod of a later group), or when its time is over. Rejects with
+ * AbortedError when the signal fires; pods that were told to end by then do.
+ */
+export async function endPods(
+  { clock, log, workers }: EndPodsDeps,
+  periods: readonly ShutdownPeriod[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { period, pods } of groupByPeriod(periods, listActive(workers))) {
+    if (pods.length === 0) continue;
+    const { priority, seconds: gracePeriod } = period;
+    for (const pod of pods) workers.update(killOf(pod, workers.state(podUid(pod)), gracePeriod));
+    log.info("Shutdown manager is ending the pods of a group", { priority, gracePeriod, pods: pods.map(nameOf) });
+    const limit = { timeoutMs: gracePeriod * SECOND, signal };
+    const isDone = await endsInTime(clock, limit, async (inTime) => {
+      await workers.untilFinished(pods.map(podUid), inTime);
+    });
+    if (isDone) log.info("Done waiting for all pods in group to terminate", { priority, gracePeriod });
+    else log.warn("Shutdown manager pod killing time out", { priority, gracePeriod });
+  }
+}
+
+function listActive({ states }: EndPodsDeps["workers"]): Pod[] {
+  return [...states().values()].flatMap(({ phase, subject }) => {
+    const isActive = phase === "syncing" || phase === "terminating";
+    return isActive && subject.kind === "pod" ? [subject.pod] : [];
+  });
+}
+
+function killOf(pod: Pod, state: PodState | undefined, limitSeconds: number): WorkerUpdate {
+  const own = pod.spec?.terminationGracePeriodSeconds ?? limitSeconds;
+  const gracePeriodSeconds = Math.min(own, limitSeconds);
+  // What is being evicted says so still.
+  const isJudged = state?.phase === "terminating" && state.statusOverride !== undefined;
+  const kill = { gracePeriodSeconds, ...(!isJudged && { statusOverride: VERDICT }) };
+  return { type: "kill", subject: { kind: "pod", pod }, kill };
+}
+
+function nameOf(pod: Pod): string {
+  const { namespace, name } = podReference(pod);
+  return `${namespace}/${name}`;
+}

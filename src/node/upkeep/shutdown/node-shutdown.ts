@@ -1,0 +1,155 @@
+import { childController, isAbort, sleep, untilAborted } from "../../../base/abort.ts";
+import { SECOND } from "../../../base/clock.ts";
+import { messageOf } from "../../../base/errors.ts";
+import { createMailbox, type Mailbox } from "../../../base/mailbox.ts";
+import { runWithTasks } from "../../../base/tasks.ts";
+import type { Decision } from "../../../base/timeline.ts";
+import type { Logind, ShutdownDelay } from "../../../host/logind-port.ts";
+import { type EndPodsDeps, endPods } from "./end-pods.ts";
+import { ensureInhibitDelay, type InhibitDelayDeps } from "./inhibit-delay.ts";
+import type { ShutdownNotice } from "./shutdown-notice.ts";
+import type { ShutdownPeriod } from "./shutdown-periods.ts";
+import type { ShutdownRecord } from "./shutdown-record.ts";
+
+export interface NodeShutdownDeps extends EndPodsDeps, InhibitDelayDeps {
+  readonly logind: Logind;
+  readonly notice: Pick<ShutdownNotice, "isSet" | "set">;
+  readonly record: ShutdownRecord;
+  recordNodeEvent(decision: Decision): void;
+  /** Tells the API server what is still to be told. Bounded in time; never rejects. */
+  flush(): Promise<void>;
+}
+
+const FIRST_RECONNECT_MS = SECOND;
+const LAST_RECONNECT_MS = 30 * SECOND;
+const WHY = "Kubelet needs time to handle node shutdown";
+/** A machine that goes down or not announces it a few times at most; what is older than the newest does not matter. */
+const MAX_ANNOUNCEMENTS = 64;
+
+/**
+ * Holds the machine's shutdown up until its pods have ended:
+ *
+ *     (connect) ──► holding ── announced ──► ending pods ── all ended, or their time is over ──► released
+ *         ▲            ▲                          │                                                 │
+ *         │            └──────── called off ──────┴─────────────────────────────────────────────────┘
+ *         └── the bus is lost: again after 1 s, at most 30 s
+ *
+ * Upstream's nodeshutdown (pkg/kubelet/nodeshutdown), but a shutdown that is called off ends no further pods, one that was
+ * announced while nobody listened is not missed, and what became of the pods is told before the machine may go.
+ */
+export interface NodeShutdown {
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export function createNodeShutdown(deps: NodeShutdownDeps, periods: readonly ShutdownPeriod[]): NodeShutdown {
+  const { clock, log, logind, record } = deps;
+  const seconds = periods.reduce((sum, period) => sum + period.seconds, 0);
+
+  const watch = async (signal: AbortSignal): Promise<void> => {
+    await ensureInhibitDelay(deps, seconds, signal);
+    const announcements = createMailbox<boolean>(MAX_ANNOUNCEMENTS);
+    await runWithTasks(signal, async (tasks, inside) => {
+      let onWatching = () => {};
+      const watching = new Promise<void>((resolve) => {
+        onWatching = resolve;
+      });
+      const onShutdown = (isAnnounced: boolean) => void announcements.offer(isAnnounced);
+      tasks.spawn("shutdown announcements", async () => {
+        await logind.watchShutdowns({ onWatching, onShutdown }, inside);
+      });
+      await untilAborted(watching, inside);
+      // It may have been announced before anybody listened, as to the agent that was here before; then it is too late to
+      // hold it up, but not to end the pods.
+      const isAnnounced = await logind.isPreparingForShutdown(inside);
+      const delay = isAnnounced ? undefined : await logind.delayShutdown(WHY, inside);
+      log.info("Watching for the shutdown of the machine", { seconds, periods });
+      await followAnnouncements(deps, { periods, announcements, isAnnounced, delay }, inside);
+    });
+  };
+
+  return {
+    async run(signal) {
+      await record.load();
+      let problem: string | undefined;
+      let waitMs = FIRST_RECONNECT_MS;
+      while (!signal.aborted) {
+        const begunAt = clock.monotonic();
+        try {
+          await watch(signal);
+        } catch (error) {
+          if (isAbort(error)) return;
+          const message = messageOf(error);
+          if (message !== problem) log.error("Unable to watch the node for shutdown events", { error: message });
+          problem = message;
+        }
+        if (clock.monotonic() - begunAt > LAST_RECONNECT_MS) {
+          waitMs = FIRST_RECONNECT_MS;
+          problem = undefined;
+        }
+        await sleep(clock, waitMs, signal).catch(() => undefined);
+        waitMs = Math.min(2 * waitMs, LAST_RECONNECT_MS);
+      }
+    },
+  };
+}
+
+interface Vigil {
+  readonly periods: readonly ShutdownPeriod[];
+  readonly announcements: Mailbox<boolean>;
+  /** What was so before the first of the announcements. */
+  readonly isAnnounced: boolean;
+  readonly delay: ShutdownDelay | undefined;
+}
+
+/** Returns only by a failure or an abort; holds nothing up afterwards. */
+async function followAnnouncements(deps: NodeShutdownDeps, vigil: Vigil, signal: AbortSignal): Promise<void> {
+  let { delay, isAnnounced } = vigil;
+  let haveEnded = false;
+  try {
+    for (;;) {
+      tellOf(deps, isAnnounced);
+      if (!isAnnounced) {
+        haveEnded = false;
+        delay ??= await deps.logind.delayShutdown(WHY, signal);
+      } else if (!haveEnded) {
+        await endAllPods(deps, vigil, signal);
+        await delay?.release();
+        [delay, haveEnded] = [undefined, true];
+      }
+      isAnnounced = await vigil.announcements.take(signal);
+    }
+  } finally {
+    await delay?.release();
+  }
+}
+
+/** To everybody, where it is news. */
+function tellOf({ log, notice, recordNodeEvent }: NodeShutdownDeps, isAnnounced: boolean): void {
+  if (isAnnounced === notice.isSet()) return;
+  const message = `Shutdown manager detected ${isAnnounced ? "shutdown event" : "shutdown cancellation"}`;
+  log.warn(message);
+  recordNodeEvent({ type: "Normal", reason: "NodeShutdown", message });
+  notice.set(isAnnounced);
+}
+
+/** Until they have ended, or the shutdown is called off, which is left for the caller to take. */
+async function endAllPods(deps: NodeShutdownDeps, { periods, announcements }: Vigil, signal: AbortSignal) {
+  const { clock, log, record } = deps;
+  const startedAt = clock.now();
+  await record.write({ startedAt });
+  const { controller, release } = childController(signal);
+  const calledOff = announcements.ready(controller.signal).then(() => controller.abort());
+  try {
+    await endPods(deps, periods, controller.signal);
+    await deps.flush();
+    log.info("Shutdown manager completed processing shutdown event, node will shutdown shortly");
+  } catch (error) {
+    if (signal.aborted || !isAbort(error)) throw error;
+    log.warn("The shutdown was called off: no further pods are ended");
+  } finally {
+    controller.abort();
+    await calledOff.catch(() => undefined);
+    release();
+    await record.write({ startedAt, endedAt: clock.now() });
+  }
+}

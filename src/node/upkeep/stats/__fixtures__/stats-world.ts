@@ -1,0 +1,148 @@
+import { createHangGuard } from "../../../../base/hang-guard.ts";
+import { silentLog } from "../../../../base/log.ts";
+import { type ContainerStats, ImageFsInfoResponse, ListContainerStatsResponse } from "../../../../cri/gen/cri-v1.ts";
+import { createFakeHost, type FakeHost } from "../../../../host/fake/create-fake-host.ts";
+import type { FileSystemUsage } from "../../../../host/port.ts";
+import type { RuntimePod } from "../../../runtime/reading/pod-runtime-status.ts";
+import { createNodeVolumes, type NodeVolumesWriter } from "../../../storage/volumes/stats/node-volumes.ts";
+import type { VolumeReport } from "../../../storage/volumes/stats/volume-stats.ts";
+import { createNodeStats, type NodeStats } from "../node-stats.ts";
+import { createStorageReader } from "../read-storage.ts";
+import { createUsageReader, type UsageReader } from "../read-usage.ts";
+
+export const MIB = 1024 * 1024;
+export const ROOT = "/var/lib/kubelet";
+export const LOGS = "/var/log/pods";
+const SNAPSHOTS = "/var/lib/containerd/snapshots";
+/** When everything was made. */
+export const CREATED = Date.UTC(2025, 11, 31);
+
+/** A node with one pod: a sandbox `s1` and a container `c1`. */
+export interface StatsWorld {
+  readonly host: FakeHost;
+  readonly pods: Map<string, RuntimePod>;
+  readonly volumes: NodeVolumesWriter;
+  readonly usage: UsageReader;
+  readonly stats: NodeStats;
+  /** What the runtime says, by container id; and how often it was asked. */
+  readonly runtimeStats: Map<string, Partial<ContainerStats>>;
+  readonly asked: string[];
+  /** Of the pod's claims. */
+  readonly reports: VolumeReport[];
+  /** By path; a function may never answer. */
+  readonly fileSystems: Map<string, () => Promise<FileSystemUsage>>;
+  /** Lets a reading that waits for a second one end. */
+  read<T>(reading: Promise<T>): Promise<T>;
+  end(): Promise<void>;
+}
+
+/** Of so many MiB, a quarter of them used, and as many inodes. */
+export function fileSystemOf(mebibytes: number): FileSystemUsage {
+  const total = BigInt(mebibytes * MIB);
+  const inodes = BigInt(mebibytes);
+  return {
+    bytes: { total, available: (total / 4n) * 3n, used: total / 4n },
+    inodes: { total: inodes, available: (inodes / 4n) * 3n, used: inodes / 4n },
+  };
+}
+
+export function runtimePod(
+  name: string,
+  containers: ReadonlyArray<{ id: string; state?: "running" | "exited" }>,
+): RuntimePod {
+  const made = { attempt: 0, createdAt: CREATED };
+  return {
+    uid: `uid-${name}`,
+    name,
+    namespace: "shop",
+    sandboxes: [{ ...made, id: `sandbox-of-${name}`, state: "ready" }],
+    containers: containers.map(({ id, state = "running" }) => ({
+      ...made,
+      id,
+      name: `name-of-${id}`,
+      state,
+      sandboxId: `sandbox-of-${name}`,
+    })),
+  };
+}
+
+/** The statistics run until `end`. */
+export function createStatsWorld(options: { volumePeriodMs?: number; cgroupOfAllPods?: string } = {}): StatsWorld {
+  const { volumePeriodMs = 60_000, cgroupOfAllPods } = options;
+  const host = createFakeHost();
+  const { clock, cgroups, proc, files, machine } = host;
+  const pods = new Map([["uid-web", runtimePod("web", [{ id: "c1" }])]]);
+  const runtimeStats: StatsWorld["runtimeStats"] = new Map();
+  const asked: string[] = [];
+  const reports: VolumeReport[] = [];
+  const fileSystems: StatsWorld["fileSystems"] = new Map([
+    [ROOT, async () => fileSystemOf(1_000)],
+    [SNAPSHOTS, async () => fileSystemOf(2_000)],
+  ]);
+  const runtime = {
+    async listContainerStats() {
+      asked.push("listContainerStats");
+      const stats = [...runtimeStats].map(([id, stat]) => ({ attributes: { id }, ...stat }));
+      return ListContainerStatsResponse.fromPartial({ stats });
+    },
+  };
+  const usage = createUsageReader(
+    { clock, log: silentLog, cgroups, proc, runtime, runtimePods: () => pods, cgroupOfAllPods: () => cgroupOfAllPods },
+    { kubeletCgroup: "", systemCgroup: "" },
+  );
+  const volumes = createNodeVolumes();
+  const storage = createStorageReader(
+    {
+      clock,
+      log: silentLog,
+      files,
+      machine: {
+        async fileSystemUsage(path) {
+          asked.push(`statfs ${path}`);
+          return await (fileSystems.get(path) ?? (async () => fileSystemOf(10)))();
+        },
+      },
+      guard: createHangGuard({ clock, maxHung: 2 }),
+      runtime,
+      images: {
+        async imageFsInfo() {
+          asked.push("imageFsInfo");
+          const disk = { timestamp: BigInt(clock.now()) * 1_000_000n, fsId: { mountpoint: SNAPSHOTS } };
+          const usedBytes = { value: BigInt(300 * MIB) };
+          return ImageFsInfoResponse.fromPartial({
+            imageFilesystems: [{ ...disk, usedBytes, inodesUsed: { value: 30n } }],
+          });
+        },
+      },
+      volumes,
+      volumeReports: () => [{ pod: { uid: "uid-web", name: "web", namespace: "shop" }, volumes: reports }],
+    },
+    { rootDirectory: ROOT, podLogsDirectory: LOGS, volumePeriodMs },
+  );
+  const stats = createNodeStats({ clock, machine, proc, usage, storage }, { nodeName: "node-1", rootDirectory: ROOT });
+  const controller = new AbortController();
+  const running = stats.run(controller.signal);
+  return {
+    host,
+    pods,
+    volumes,
+    usage,
+    stats,
+    runtimeStats,
+    asked,
+    reports,
+    fileSystems,
+    async read(reading) {
+      // Rejections are the caller's.
+      reading.catch(() => undefined);
+      await clock.advance(100);
+      await clock.settle();
+      return await reading;
+    },
+    async end() {
+      controller.abort();
+      await clock.settle();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { untilAborted } from "../../../base/abort.ts";
+import { type Clock, SECOND } from "../../../base/clock.ts";
+import { createSharedCalls } from "../../../base/shared-calls.ts";
+import type { Machine } from "../../../host/port.ts";
+import type { Proc } from "../../../host/proc-port.ts";
+import { computeSummary, type NodeConstants } from "./compute-summary.ts";
+import type { StorageReader } from "./read-storage.ts";
+import type { UsageOptions, UsageReader } from "./read-usage.ts";
+import type { StorageSnapshot } from "./storage-snapshot.ts";
+import type { Summary } from "./summary.ts";
+import type { UsageSnapshot } from "./usage-snapshot.ts";
+
+/** What the node and its pods use. Whoever asks at the same time, or a moment later, gets the same. */
+export interface NodeStats {
+  /** Everything. Rejects only where the kernel counts nothing, and with AbortedError. */
+  summary(signal: AbortSignal): Promise<Summary>;
+  /** Of processors, memory and swap only: asks nobody but the kernel. */
+  cpuAndMemory(signal: AbortSignal): Promise<Summary>;
+  /** What the kernel counts, without rates, so that nobody waits for them. */
+  counters(signal: AbortSignal): Promise<UsageSnapshot>;
+  /** The readings as they are, in detail. */
+  readings(signal: AbortSignal): Promise<NodeReadings>;
+  /** While it runs, disks are measured for those who ask. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** What everything else is computed from. */
+export interface NodeReadings {
+  readonly node: NodeConstants;
+  readonly usage: UsageSnapshot;
+  readonly storage: StorageSnapshot;
+}
+
+export interface NodeStatsDeps {
+  readonly clock: Clock;
+  readonly machine: Pick<Machine, "memoryCapacityBytes" | "swapCapacityBytes">;
+  readonly proc: Pick<Proc, "tasks" | "bootedAt">;
+  readonly usage: UsageReader;
+  readonly storage: StorageReader;
+}
+
+/** `--root-dir`. */
+export interface NodeStatsOptions {
+  readonly nodeName: string;
+  readonly rootDirectory: string;
+}
+
+/** Readings are shared for so long: who asks in a hurry gets no more than who asks each second. */
+const SHARED_MS = SECOND;
+
+export function createNodeStats(deps: NodeStatsDeps, options: NodeStatsOptions): NodeStats {
+  const { clock, machine, proc } = deps;
+  const startedAt = clock.now();
+  const readUsage = createSharedUsage(deps);
+
+  const readNode = async (): Promise<NodeConstants> => {
+    const [memory, swap, bootedAt] = await Promise.all([
+      machine.memoryCapacityBytes(),
+      machine.swapCapacityBytes(),
+      proc.bootedAt(),
+    ]);
+    const capacities = { memoryCapacityBytes: Number(memory), swapCapacityBytes: Number(swap) };
+    return { ...options, ...capacities, bootedAt, startedAt };
+  };
+  const readStorage = async ({ pods }: UsageSnapshot, signal: AbortSignal) => {
+    const reading = deps.storage.read(pods.map(({ pod }) => pod));
+    return await untilAborted(reading, signal);
+  };
+
+  return {
+    async summary(signal) {
+      const [node, usage] = await Promise.all([readNode(), readUsage({ details: false, rates: true }, signal)]);
+      const [storage, counts] = await Promise.all([readStorage(usage, signal), proc.tasks()]);
+      return computeSummary({ node, usage, rest: { storage, tasks: { ...counts, at: clock.now() } } });
+    },
+    async cpuAndMemory(signal) {
+      const [node, usage] = await Promise.all([readNode(), readUsage({ details: false, rates: true }, signal)]);
+      return computeSummary({ node, usage, rest: undefined });
+    },
+    counters: async (signal) => await readUsage({ details: false, rates: false }, signal),
+    async readings(signal) {
+      const [node, usage] = await Promise.all([readNode(), readUsage({ details: true, rates: false }, signal)]);
+      return { node, usage, storage: await readStorage(usage, signal) };
+    },
+    run: deps.storage.run,
+  };
+}
+
+/** One reading of a kind at a time, remembered for a moment. */
+function createSharedUsage({ clock, usage }: Pick<NodeStatsDeps, "clock" | "usage">) {
+  const calls = createSharedCalls<UsageSnapshot>();
+  const latest = new Map<string, { readonly snapshot: UsageSnapshot; readonly at: number }>();
+  return async (options: UsageOptions, signal: AbortSignal): Promise<UsageSnapshot> => {
+    const key = JSON.stringify(options);
+    const known = latest.get(key);
+    if (known !== undefined && clock.monotonic() - known.at < SHARED_MS) return known.snapshot;
+    return await calls.join(key, signal, async (inner) => {
+      const snapshot = await usage.read(options, inner);
+      latest.set(key, { snapshot, at: clock.monotonic() });
+      return snapshot;
+    });
+  };
+}

@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { silentLog } from "../../../base/log.ts";
+import { CREATED, createStatsWorld, MIB, type StatsWorld } from "./__fixtures__/stats-world.ts";
+import { createStatsEndpoints, type StatsEndpoints } from "./stats-endpoints.ts";
+
+const SECOND = 1_000_000_000;
+const AT = Date.UTC(2026, 0, 1);
+const CONTAINER = 'container="name-of-c1",id="/k8s.io/c1",image="demo:1",name="c1",namespace="shop",pod="web"';
+const SANDBOX = 'container="",id="/k8s.io/sandbox-of-web",image="",name="sandbox-of-web",namespace="shop",pod="web"';
+
+let world: StatsWorld;
+let endpoints: StatsEndpoints;
+
+beforeEach(() => {
+  world = createStatsWorld();
+  const { cgroups, proc } = world.host;
+  cgroups.set("/", { memory: { workingSet: 400 * MIB } });
+  cgroups.set("/k8s.io/sandbox-of-web", { pids: [7] });
+  cgroups.set("/k8s.io/c1", {
+    cpu: { usageNanoseconds: 1.25 * SECOND, userNanoseconds: SECOND, systemNanoseconds: 0.25 * SECOND },
+    memory: { workingSet: 40 * MIB, limit: 64 * MIB, swap: 5, swapLimit: 7, pageFaults: 9, majorPageFaults: 1 },
+    details: {
+      cpuShares: 102,
+      cpuPeriodMicroseconds: 100_000,
+      cpuQuotaMicroseconds: 50_000,
+      throttling: {
+        periods: 10,
+        throttledPeriods: 3,
+        throttledNanoseconds: 0.5 * SECOND,
+        burstPeriods: 0,
+        burstNanoseconds: 0,
+      },
+      maxMemoryUsage: 60 * MIB,
+      memoryFailures: 2,
+      kernelMemory: MIB,
+      memoryReservation: undefined,
+      oomKills: 1,
+      tasks: 5,
+      maxTasks: undefined,
+    },
+  });
+  const counts = { bytes: 100, packets: 1, errors: 2, dropped: 3 };
+  proc.interfaces.set(7, [{ name: "eth0", received: counts, sent: { ...counts, bytes: 200 } }]);
+  const usedBytes = { value: BigInt(3 * MIB) };
+  const writableLayer = { timestamp: 1n, fsId: undefined, usedBytes, inodesUsed: undefined };
+  world.runtimeStats.set("c1", { writableLayer });
+  const identity = { machineId: "m", systemUuid: "u", bootId: "b", kernelRelease: "6.1", osImage: "Linux" };
+  endpoints = createStatsEndpoints({
+    stats: world.stats,
+    log: silentLog,
+    readContainers: async (signal) => ({
+      readings: await world.stats.readings(signal),
+      machine: { ...identity, cpuCores: 2 },
+      imageOf: (_podUid, id) => (id === "c1" ? "demo:1" : ""),
+      deviceOf: (path) => (path.startsWith("/var/lib/containerd") ? "/dev/sdb" : "/dev/sda"),
+      now: AT,
+    }),
+  });
+});
+afterEach(async () => await world.end());
+
+const ask = async (path: string, query = "", method = "GET") => {
+  const endpoint = endpoints[path];
+  if (endpoint === undefined) throw new Error(`${path} is not served`);
+  return await world.read(endpoint({ method, path, query: new URLSearchParams(query) }));
+};
+const linesOf = async (path: string) => (await ask(path)).body.split("\n");
+
+describe("/stats/summary", () => {
+  it("is everything, or what was asked for", async () => {
+    const answer = await ask("/stats/summary");
+    expect(answer).toMatchObject({ status: 200, contentType: "application/json" });
+    expect(JSON.parse(answer.body)).toHaveProperty("node.fs");
+    const part = JSON.parse((await ask("/stats/summary", "only_cpu_and_memory=true")).body);
+    expect(part).toHaveProperty("node.memory");
+    expect(part).not.toHaveProperty("node.fs");
+    for (const query of ["only_cpu_and_memory=1", "only_cpu_and_memory=true&only_cpu_and_memory=true"]) {
+      expect(JSON.parse((await ask("/stats/summary", query)).body)).toHaveProperty("node.fs");
+    }
+  });
+
+  it("may be asked for by POST, as upstream's, and by nothing else", async () => {
+    expect((await ask("/stats/summary", "", "POST")).status).toBe(200);
+    expect((await ask("/stats/summary", "", "DELETE")).status).toBe(405);
+  });
+
+  it("says what is wrong", async () => {
+    world.host.cgroups.delete("/");
+    expect(await ask("/stats/summary")).toMatchObject({
+      status: 500,
+      body: "Internal Error: the kernel does not count what processes use: no cgroups are mounted",
+    });
+  });
+});
+
+describe("/metrics/resource", () => {
+  it("has what the node, its pods and their containers use, by upstream's names", async () => {
+    const answer = await ask("/metrics/resource");
+    expect(answer).toMatchObject({ status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8" });
+    const lines = answer.body.split("\n").filter((line) => !line.startsWith("#"));
+    const container = 'container="name-of-c1",namespace="shop",pod="web"';
+    const pod = 'namespace="shop",pod="web"';
+    expect(lines).toEqual([
+      `container_cpu_usage_seconds_total{${container}} 1.25 ${AT}`,
+      `container_memory_working_set_bytes{${container}} ${40 * MIB} ${AT}`,
+      `container_start_time_seconds{${container}} ${CREATED / 1_000}`,
+      `container_swap_limit_bytes{${container}} 7 ${AT}`,
+      `container_swap_usage_bytes{${container}} 5 ${AT}`,
+      `node_cpu_usage_seconds_total 0 ${AT}`,
+      `node_memory_working_set_bytes ${400 * MIB} ${AT}`,
+      `node_swap_usage_bytes 0 ${AT}`,
+      `pod_cpu_usage_seconds_total{${pod}} 1.25 ${AT}`,
+      `pod_memory_working_set_bytes{${pod}} ${40 * MIB} ${AT}`,
+      `pod_swap_usage_bytes{${pod}} 5 ${AT}`,
+      "resource_scrape_error 0",
+      "scrape_error 0",
+      "",
+    ]);
+  });
+
+  it("says that there was an error", async () => {
+    world.host.cgroups.delete("/");
+    const lines = (await linesOf("/metrics/resource")).filter((line) => !line.startsWith("#"));
+    expect(lines).toEqual(["resource_scrape_error 1", "scrape_error 1", ""]);
+  });
+});
+
+describe("/metrics/cadvisor", () => {
+  it.each([
+    `container_cpu_usage_seconds_total{${CONTAINER},cpu="total"} 1.25 ${AT}`,
+    `container_cpu_user_seconds_total{${CONTAINER}} 1 ${AT}`,
+    `container_cpu_cfs_throttled_seconds_total{${CONTAINER}} 0.5 ${AT}`,
+    `container_memory_working_set_bytes{${CONTAINER}} ${40 * MIB} ${AT}`,
+    `container_memory_failcnt{${CONTAINER}} 2 ${AT}`,
+    `container_memory_failures_total{${CONTAINER},failure_type="pgmajfault",scope="hierarchy"} 1 ${AT}`,
+    `container_memory_max_usage_bytes{${CONTAINER}} ${60 * MIB} ${AT}`,
+    `container_threads_max{${CONTAINER}} 0 ${AT}`,
+    `container_oom_events_total{${CONTAINER}} 1 ${AT}`,
+    `container_spec_cpu_quota{${CONTAINER}} 50000`,
+    `container_spec_cpu_shares{${CONTAINER}} 102`,
+    `container_spec_memory_limit_bytes{${CONTAINER}} ${64 * MIB}`,
+    `container_spec_memory_limit_bytes{${SANDBOX}} 0`,
+    `container_start_time_seconds{${CONTAINER}} ${CREATED / 1_000}`,
+    `container_last_seen{${CONTAINER}} ${AT / 1_000} ${AT}`,
+    `container_network_receive_bytes_total{${SANDBOX},interface="eth0"} 100 ${AT}`,
+    `container_network_transmit_bytes_total{${SANDBOX},interface="eth0"} 200 ${AT}`,
+    `container_network_receive_packets_dropped_total{${SANDBOX},interface="eth0"} 3 ${AT}`,
+    `container_fs_usage_bytes{${CONTAINER},device="/dev/sdb"} ${3 * MIB} ${AT}`,
+    `container_fs_limit_bytes{container="",id="/",image="",name="",namespace="",pod="",device="/dev/sda"} ${1_000 * MIB} ${AT}`,
+    `machine_cpu_cores{boot_id="b",machine_id="m",system_uuid="u"} 2`,
+    "container_scrape_error 0",
+  ])("has %s", async (line) => {
+    expect(await linesOf("/metrics/cadvisor")).toContain(line);
+  });
+
+  it("has the same labels on all samples of a name, and each sample once", async () => {
+    const lines = (await linesOf("/metrics/cadvisor")).filter((line) => line !== "" && !line.startsWith("#"));
+    const labels = new Map<string, Set<string>>();
+    for (const line of lines) {
+      const [, name = "", pairs = ""] = /^(\w+)(?:\{(.*)\})? \S+( \d+)?$/.exec(line) ?? [];
+      const names = [...pairs.matchAll(/(\w+)="(?:[^"\\]|\\.)*"/g)].map(([, label]) => label).join();
+      labels.set(name, (labels.get(name) ?? new Set()).add(names));
+    }
+    expect([...labels].filter(([name, sets]) => name === "" || sets.size !== 1)).toEqual([]);
+    expect(new Set(lines.map((line) => line.split(" ")[0])).size).toBe(lines.length);
+  });
+
+  it("says that there was an error", async () => {
+    world.host.cgroups.delete("/");
+    expect(await linesOf("/metrics/cadvisor")).toContain("container_scrape_error 1");
+  });
+});

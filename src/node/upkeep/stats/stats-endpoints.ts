@@ -1,0 +1,69 @@
+import { isAbort } from "../../../base/abort.ts";
+import { messageOf } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import type { ServedRequest, ServedResponse } from "../../../host/http-server.ts";
+import { type CadvisorInput, computeCadvisorMetrics } from "./cadvisor-metrics.ts";
+import { METRIC_PAGE_TYPE, type MetricFamily, renderMetrics } from "./metric-page.ts";
+import type { NodeStats } from "./node-stats.ts";
+import { computeResourceMetrics } from "./resource-metrics.ts";
+
+/** A request for statistics; only the node's own API tells when who asked has gone. */
+export interface StatsRequest extends ServedRequest {
+  readonly signal?: AbortSignal;
+}
+
+/** By path: `/stats/summary`, `/metrics/resource`, `/metrics/cadvisor`. */
+export type StatsEndpoints = Readonly<Record<string, (request: StatsRequest) => Promise<ServedResponse>>>;
+
+export interface StatsEndpointsDeps {
+  readonly stats: Pick<NodeStats, "summary" | "cpuAndMemory" | "counters">;
+  /** The readings, and what the page of containers says beside them. */
+  readContainers(signal: AbortSignal): Promise<CadvisorInput>;
+  readonly log: Log;
+}
+
+/** Of who cannot tell that they have gone: what they asked for is bounded in time anyway. */
+const NEVER = new AbortController().signal;
+
+/** Upstream: pkg/kubelet/server/stats/handler.go and `InstallAuthNotRequiredHandlers` of pkg/kubelet/server/server.go. */
+export function createStatsEndpoints({ stats, readContainers, log }: StatsEndpointsDeps): StatsEndpoints {
+  /** A page that says itself where it could not be made. */
+  const page = async <T>(
+    what: string,
+    read: () => Promise<T>,
+    compute: (readings: T | undefined) => MetricFamily[],
+  ): Promise<ServedResponse> => {
+    let readings: T | undefined;
+    try {
+      readings = await read();
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      log.warn("Cannot read the statistics", { page: what, error: messageOf(error) });
+    }
+    return { status: 200, contentType: METRIC_PAGE_TYPE, body: renderMetrics(compute(readings)) };
+  };
+
+  return {
+    async "/stats/summary"({ method, query, signal = NEVER }) {
+      if (method !== "GET" && method !== "HEAD" && method !== "POST") return METHOD_NOT_ALLOWED;
+      const values = query.getAll("only_cpu_and_memory");
+      const isPart = values.length === 1 && values[0] === "true";
+      try {
+        const summary = await (isPart ? stats.cpuAndMemory(signal) : stats.summary(signal));
+        return { status: 200, contentType: "application/json", body: JSON.stringify(summary) };
+      } catch (error) {
+        if (isAbort(error)) throw error;
+        log.warn("Cannot read the statistics", { page: "/stats/summary", error: messageOf(error) });
+        return { status: 500, body: `Internal Error: ${messageOf(error)}` };
+      }
+    },
+    async "/metrics/resource"({ signal = NEVER }) {
+      return await page("/metrics/resource", async () => await stats.counters(signal), computeResourceMetrics);
+    },
+    async "/metrics/cadvisor"({ signal = NEVER }) {
+      return await page("/metrics/cadvisor", async () => await readContainers(signal), computeCadvisorMetrics);
+    },
+  };
+}
+
+const METHOD_NOT_ALLOWED: ServedResponse = { status: 405, body: "405: Method Not Allowed" };
