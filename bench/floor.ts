@@ -27,7 +27,7 @@ export interface Floor {
   stop(pod: FloorPod): Promise<number>;
 }
 
-export interface PreparedPod {
+interface PreparedPod {
   sandboxConfig: cri.PodSandboxConfig;
   containerConfig: cri.ContainerConfig;
   gracePeriodSeconds: number;

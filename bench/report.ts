@@ -1,7 +1,7 @@
 import { computeRatio, isMet, type Measure, type Target } from "./measure.ts";
 
 /** What the figures depend on beyond the program. */
-export interface Circumstances {
+interface Circumstances {
   /** What the measured program works on: a runtime, a file system. */
   runtime: string;
   node: string;

@@ -16,7 +16,7 @@ import { openWatch } from "./object-watch.ts";
 import { PODS_PATH } from "./pods.ts";
 
 /** A containerd and an API server of the bench's own, and the node agents that can join it. */
-export interface ClusterWorld {
+interface ClusterWorld {
   world: World;
   floor: Floor;
   api: Api;

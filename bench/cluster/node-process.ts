@@ -11,7 +11,7 @@ import type { NodeProcess } from "./node-program.ts";
 import type { WatchEvent } from "./object-watch.ts";
 
 /** How a node agent is started. */
-export interface NodeCommand {
+interface NodeCommand {
   nodeName: string;
   /** The program and its arguments, as they are given where containerd's mounts are seen. */
   command: readonly string[];

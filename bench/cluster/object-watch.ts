@@ -17,7 +17,7 @@ export interface ObjectWatch<T> {
   until(wanted: Wanted<T>): Promise<ReadonlyMap<string, number>>;
 }
 
-export interface Wanted<T> {
+interface Wanted<T> {
   names: readonly string[];
   what: string;
   fits(event: WatchEvent<T>): boolean;

@@ -5,7 +5,7 @@ import type { Endpoint } from "./api-server.ts";
 /** HTTP/1.1 as scripts and @kubernetes/client-node speak it, HTTP/2 as the clients of Go do. */
 export type Protocol = "HTTP/1.1" | "HTTP/2";
 
-export interface Call {
+interface Call {
   method: "GET" | "POST" | "PATCH" | "DELETE";
   path: string;
   body?: string;
@@ -13,7 +13,7 @@ export interface Call {
   accept?: string;
 }
 
-export interface Reply {
+interface Reply {
   status: number;
   body: Buffer;
 }

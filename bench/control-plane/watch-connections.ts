@@ -4,7 +4,7 @@ import type { Endpoint } from "./api-server.ts";
 import { connect, type Protocol } from "./connection.ts";
 
 /** Watches that are open. */
-export interface WatchConnections {
+interface WatchConnections {
   /** Resolves when the answer has begun; `onEvent` is called at the end of each event. Throws for another status than 200. */
   open(path: string, onEvent: () => void): Promise<void>;
 }

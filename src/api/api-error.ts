@@ -74,7 +74,7 @@ export function isApiError(error: unknown, reason?: ApiErrorReason): error is Ap
 }
 
 /** What an error is about: `pods` (plural), with its group. */
-export interface ErrorSubject {
+interface ErrorSubject {
   readonly group: string;
   readonly resource: string;
 }

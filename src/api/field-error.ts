@@ -6,7 +6,7 @@ export interface FieldError {
   readonly reason?: FieldErrorReason;
 }
 
-export type FieldErrorReason =
+type FieldErrorReason =
   | "FieldValueRequired"
   | "FieldValueInvalid"
   | "FieldValueNotSupported"

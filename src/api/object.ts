@@ -108,7 +108,7 @@ export function isKubeObject(value: unknown): value is KubeObject {
 }
 
 /** What an API path names: `pods` of `""`/`v1`, in a namespace or (undefined) cluster-wide or across all. */
-export interface ResourceRef {
+interface ResourceRef {
   /** `""` for core. */
   readonly group: string;
   readonly version: string;

@@ -4,7 +4,7 @@ import { assert } from "../base/assert.ts";
  * Kubernetes quantities (`100m`, `1.5Gi`, `12e6`), exact: a whole number of nanos and the family of suffixes to write it
  * with. Finer than a nano rounds away from zero, so that something asked for never becomes nothing.
  */
-export interface Quantity {
+interface Quantity {
   readonly nanos: bigint;
   readonly format: QuantityFormat;
 }

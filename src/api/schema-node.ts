@@ -8,7 +8,7 @@ import type { MergeRule } from "./merge-rule.ts";
 export type SchemaNode = ScalarNode | StructNode | MapNode | ListNode | UntypedNode;
 
 /** A value without parts. */
-export interface ScalarNode {
+interface ScalarNode {
   readonly kind: "scalar";
 }
 
@@ -24,7 +24,7 @@ export interface StructNode {
 }
 
 /** An object with any keys, all values of one type. */
-export interface MapNode {
+interface MapNode {
   readonly kind: "map";
   readonly atomic: boolean;
   readonly values: SchemaNode;
@@ -45,7 +45,7 @@ export interface ListNode {
 }
 
 /** Anything. */
-export interface UntypedNode {
+interface UntypedNode {
   readonly kind: "untyped";
 }
 

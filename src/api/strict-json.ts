@@ -2,14 +2,14 @@ import { messageOf } from "../base/errors.ts";
 import { badRequestError } from "./api-error.ts";
 import { fieldPath } from "./field-error.ts";
 
-export interface ParseJsonOptions {
+interface ParseJsonOptions {
   /** Look for fields that are written twice. Default false: it takes a second walk over the text. */
   readonly duplicates?: boolean;
   /** Integers that a JavaScript number cannot hold exactly become a bigint. Default false: they are rounded. */
   readonly bigIntegers?: boolean;
 }
 
-export interface ParsedJson {
+interface ParsedJson {
   /** Of a field that is written twice, the last value. */
   readonly value: unknown;
   /** In upstream's strict-decoding words: `duplicate field "spec.a"`. Each once, at most a hundred. */

@@ -20,7 +20,7 @@ export interface BackOff {
   collect(now: number): number;
 }
 
-export interface BackOffOptions {
+interface BackOffOptions {
   initialMs: number;
   maxMs: number;
   /** An attempt that lasted longer than this starts the key over. Default 2 × `maxMs`. */

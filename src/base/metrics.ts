@@ -15,7 +15,7 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-export type Labels<L extends string> = Readonly<Record<L, string>>;
+type Labels<L extends string> = Readonly<Record<L, string>>;
 
 /** Only goes up. */
 export interface CounterSeries<L extends string> {

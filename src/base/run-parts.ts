@@ -19,7 +19,7 @@ export interface PartRunner {
   run(parts: PartGroups, signal: AbortSignal): Promise<void>;
 }
 
-export interface PartGroups {
+interface PartGroups {
   working: readonly Part[];
   reporting: readonly Part[];
   /** In this order; each is done whatever becomes of those before it. */

@@ -1,7 +1,7 @@
 import { throwIfAborted, untilAborted } from "./abort.ts";
 
 /** One call at a time for a key: who asks while it is under way gets its outcome too. */
-export interface SharedCalls<T> {
+interface SharedCalls<T> {
   /**
    * Settles as the call does; rejects with AbortedError when the caller's signal fires. The call's own signal fires when
    * nobody waits for it any more.

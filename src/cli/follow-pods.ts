@@ -6,7 +6,7 @@ import type { ExpectedPod } from "../cluster/supervisor/manifest-pods.ts";
 import { computeSettlement, type Settlement } from "../cluster/supervisor/settlement.ts";
 
 /** `expected` are the pods that are waited for; `signal` ends the following. */
-export interface FollowOptions {
+interface FollowOptions {
   socket: string;
   expected: readonly ExpectedPod[];
   print: (line: string) => void;

@@ -4,7 +4,7 @@ import { parseDuration } from "./duration.ts";
  * Decoding of a configuration file: `unknown` to typed, with the path of what is wrong. Shapes are tables of fields, so
  * that types, defaults, help and notices all come from one place.
  */
-export interface Codec<T> {
+interface Codec<T> {
   /** The type as Go names it, for messages and for choosing a flag's syntax. */
   readonly typeName: string;
   /** The shape of an object's fields; undefined for everything else. */
@@ -31,7 +31,7 @@ export interface ConfigurationError {
  */
 export type Effect = "works" | "later" | "ignored";
 
-export interface Field<T> {
+interface Field<T> {
   readonly codec: Codec<T>;
   /** The value where the file gives none. */
   readonly initial: T;

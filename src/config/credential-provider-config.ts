@@ -38,7 +38,7 @@ export interface TokenAttributes {
 }
 
 /** What one file says, or why it says nothing. */
-export type DecodedProviders =
+type DecodedProviders =
   | { readonly ok: true; readonly providers: readonly CredentialProvider[] }
   | { readonly ok: false; readonly error: string };
 

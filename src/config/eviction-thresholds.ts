@@ -30,7 +30,7 @@ export interface EvictionThreshold {
 }
 
 /** What is wrong with one field, in upstream's words where it has some. */
-export interface ThresholdProblem {
+interface ThresholdProblem {
   readonly path: string;
   readonly message: string;
 }

@@ -15,7 +15,7 @@ export interface ApiEndpoint {
 }
 
 /** What a cluster's first objects tell of it. */
-export interface ClusterFacts {
+interface ClusterFacts {
   readonly endpoint: ApiEndpoint;
   /** Whose client certificates the API server believes. */
   readonly clientAuthorityPem: string;

@@ -25,7 +25,7 @@ export interface ControlPlaneDeps {
 }
 
 /** How nodes, and what runs on them, are called. */
-export interface NodeAccess {
+interface NodeAccess {
   callWeb: CallWeb;
   callUpgrade: CallUpgrade;
   resolveHost: ResolveHost;

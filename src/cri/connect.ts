@@ -11,7 +11,7 @@ import type { Cri } from "./port.ts";
 /** Kubelet's `runtimeRequestTimeout`. */
 const DEFAULT_REQUEST_TIMEOUT_MS = 120_000;
 
-export interface ConnectOptions {
+interface ConnectOptions {
   /** `unix:///run/containerd/containerd.sock`. */
   endpoint: string;
   /** Where images are handled; default: `endpoint`. */

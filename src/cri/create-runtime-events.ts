@@ -8,7 +8,7 @@ import { type ContainerEventResponse, ContainerEventType } from "./gen/cri-v1.ts
 import type { OwnStops } from "./own-stops.ts";
 import { isCriError, type RuntimeService } from "./port.ts";
 
-export interface RuntimeEventsDeps {
+interface RuntimeEventsDeps {
   runtime: Pick<RuntimeService, "version" | "getContainerEvents" | "containerStatus" | "podSandboxStatus">;
   /** containerd's own event service; other runtimes answer it with `unimplemented`. */
   containerd?: ContainerdEvents;
@@ -105,7 +105,7 @@ export function decodeCriEvent(response: ContainerEventResponse): RuntimeEvent {
 }
 
 /** Which source is tried, and how often in a row it broke before it was connected. */
-export interface Attempt {
+interface Attempt {
   source: number;
   failures: number;
 }

@@ -25,7 +25,7 @@ export function measureCalls(caller: RpcCaller, series: CallSeries): RpcCaller {
   };
 }
 
-export type CallSeries = ReturnType<typeof declareCallSeries>;
+type CallSeries = ReturnType<typeof declareCallSeries>;
 
 /** Once for a registry: it refuses a second series of the same name. */
 export function declareCallSeries(metrics: Metrics) {

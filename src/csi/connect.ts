@@ -8,7 +8,7 @@ import type { CsiNode } from "./port.ts";
 const DEFAULT_REQUEST_TIMEOUT_MS = 120_000;
 
 /** See `connectCsi`. */
-export interface ConnectCsiOptions {
+interface ConnectCsiOptions {
   /** Of the driver's socket: an absolute path, as plugins name it when they register, or `unix:///path`. */
   endpoint: string;
   /** As it registered; for messages and metrics. */

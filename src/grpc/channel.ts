@@ -6,7 +6,7 @@ import type { Rpc, RpcCaller } from "./service.ts";
 import { readGrpcFailure } from "./status.ts";
 
 /** See `openChannel`. */
-export interface ChannelOptions {
+interface ChannelOptions {
   endpoint: Endpoint;
   /** For unary calls whose caller names no time-out; milliseconds. */
   requestTimeoutMs: number;

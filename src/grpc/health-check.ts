@@ -2,7 +2,7 @@ import { Client, credentials, type ServiceError, status } from "@grpc/grpc-js";
 import { AbortedError, throwIfAborted } from "../base/abort.ts";
 
 /** Whose health is asked, where, and how long that may take. */
-export interface HealthCheck {
+interface HealthCheck {
   /** An address, or a name; IPv6 addresses without brackets. */
   readonly host: string;
   readonly port: number;
@@ -12,7 +12,7 @@ export interface HealthCheck {
 }
 
 /** See `GrpcProbeOutcome` of `src/host/probe-port.ts`, which is the same. */
-export type HealthCheckOutcome =
+type HealthCheckOutcome =
   | { readonly kind: "unreachable" }
   | { readonly kind: "late" }
   | { readonly kind: "status"; readonly status: number }

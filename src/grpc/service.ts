@@ -32,7 +32,7 @@ export interface MethodDefinition {
 }
 
 /** A message on the wire, as generated code reads and writes it. */
-export interface MessageCodec {
+interface MessageCodec {
   encode(message: unknown): { finish(): Uint8Array };
   decode(bytes: Uint8Array): unknown;
 }

@@ -26,7 +26,7 @@ const NUMBERS = new Map<GrpcErrorCode, status>(STATUSES.map(([code, number]) => 
 const NAMES = new Map<GrpcErrorCode, string>(STATUSES.map(([code, , name]) => [code, name]));
 
 /** How a call over gRPC ended: our code for its status and the words that came with it. */
-export interface GrpcFailure {
+interface GrpcFailure {
   code: GrpcErrorCode;
   detail: string;
 }

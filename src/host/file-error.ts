@@ -18,7 +18,7 @@ const MEANINGS = {
   EXDEV: "leads out of its root",
 } as const;
 
-export type FileErrorCode = keyof typeof MEANINGS;
+type FileErrorCode = keyof typeof MEANINGS;
 
 /** An error in the form that Node.js gives system errors: `ENOENT: no such file or directory, read '/x'`. */
 export function fileError(code: FileErrorCode, operation: string, path: string): CodedError<FileErrorCode> {

@@ -12,7 +12,7 @@ export interface OpenedFile {
 }
 
 /** As it is now: files are written while they are open. */
-export interface OpenedFileStatus {
+interface OpenedFileStatus {
   readonly sizeBytes: number;
   /** Milliseconds since the epoch. */
   readonly modifiedAt: number;

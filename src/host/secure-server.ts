@@ -69,7 +69,7 @@ export interface AnswerWriter {
 }
 
 /** The connection itself is handed over. Only for a request that `isUpgrade`; elsewhere the connection is destroyed. */
-export interface TakenOver {
+interface TakenOver {
   /**
    * Whoever takes the socket writes the answer's head too, and resolves when it is over, which is soon after the socket
    * has closed. The server destroys what is left of the socket then, and before that when it closes itself.
@@ -111,7 +111,7 @@ export interface SecureServer {
 }
 
 /** Told of a connection that ended before a request came: its handshake failed, or what came was no HTTP. */
-export type OnBadConnection = (reason: string, remoteAddress: string) => void;
+type OnBadConnection = (reason: string, remoteAddress: string) => void;
 
 /** Rejects with a CodedError `listen-failed`, naming the address and what to change. */
 export type ListenSecure = (

@@ -42,7 +42,7 @@ export type UpgradeResult =
     };
 
 /** How long two joined streams may be quiet. */
-export interface JoinStreamsOptions {
+interface JoinStreamsOptions {
   /** Milliseconds without a byte in either direction, after which both are destroyed. Default: for ever. */
   readonly idleMs?: number;
 }

@@ -37,7 +37,7 @@ export interface WebRequest {
 }
 
 /** The subject of a client certificate. */
-export interface WebPeer {
+interface WebPeer {
   readonly commonName: string;
   readonly organizations: readonly string[];
   /** SHA-256 of the certificate, in hexadecimal; undefined for a caller in this process, who has none. */
@@ -54,7 +54,7 @@ export interface WebAnswer {
 export type WebBody = string | Buffer | readonly Buffer[] | StreamedBody | PipedBody | TakenOver;
 
 /** A body that is written bit by bit, by somebody who never waits. */
-export interface StreamedBody {
+interface StreamedBody {
   stream(writer: WebWriter): void;
 }
 
@@ -62,7 +62,7 @@ export interface StreamedBody {
  * A body that is read from somewhere no faster than the client takes it. It is destroyed when the client leaves; when it
  * breaks, so does the answer, lest what came be taken for the whole.
  */
-export interface PipedBody {
+interface PipedBody {
   readonly source: Readable;
 }
 

@@ -4,7 +4,7 @@ import type { JournalErrorCode } from "./port.ts";
 import { isBusy, openSqlite } from "./sqlite-database.ts";
 
 /** A directory has one owner; the system frees it when the owner dies, however it dies. */
-export interface DirectoryLock {
+interface DirectoryLock {
   release(): Promise<void>;
 }
 

@@ -12,7 +12,7 @@ import { endSalvage, REVISION_GAP, salvageJournal } from "./salvage.ts";
 import { isDamage, isUnreliable, openSqlite, type PreparedStatement, type SqliteDatabase } from "./sqlite-database.ts";
 import { isAcknowledgedLost, readWalFrames, type WalFrames } from "./wal-frames.ts";
 
-export interface JournalOptions {
+interface JournalOptions {
   /** Made when it is not there, with everything in it for the owner only. */
   readonly directory: string;
   readonly log: Log;

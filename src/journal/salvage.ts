@@ -7,7 +7,7 @@ import { INSERT_RECORD, PAGE_BYTES, recordOf, rowOf, selectRecords } from "./rec
 import { openSqlite, type SqliteDatabase } from "./sqlite-database.ts";
 
 /** What became of a damaged database. */
-export interface Salvage {
+interface Salvage {
   /** Where the damaged files are now. */
   readonly movedTo: string;
   readonly objects: number;

@@ -39,7 +39,7 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-export interface GetOptions extends CallOptions {
+interface GetOptions extends CallOptions {
   /** `"0"`: whatever the server has in its cache. Default: the newest, from its store. */
   readonly resourceVersion?: string | undefined;
 }
@@ -60,7 +60,7 @@ export interface WatchOptions extends Omit<ListOptions, "resourceVersion" | "tim
   readonly timeoutSeconds: number;
 }
 
-export interface WriteOptions extends CallOptions {
+interface WriteOptions extends CallOptions {
   /** Who is noted in managedFields. Default: the client's user agent. */
   readonly fieldManager?: string | undefined;
 }

@@ -13,7 +13,7 @@ export interface ReflectedObjects<T> {
 }
 
 /** An event that is about an object. */
-export type ObjectEvent<T> = Exclude<WatchEvent<T>, { type: "BOOKMARK" }>;
+type ObjectEvent<T> = Exclude<WatchEvent<T>, { type: "BOOKMARK" }>;
 
 /** So many of a watch's last events are known again when they repeat; of an older one only the newest per object is. */
 const REMEMBERED_EVENTS = 256;

@@ -10,7 +10,7 @@ const MAX_REQUEST_LENGTH = 64 * 1024;
 const PEM_BLOCK = /^\s*-----BEGIN (NEW )?CERTIFICATE REQUEST-----/;
 
 /** What a certificate signing request asks for. */
-export interface CertificateRequestFacts {
+interface CertificateRequestFacts {
   readonly commonName: string;
   readonly organizations: readonly string[];
   readonly dnsNames: readonly string[];

@@ -36,7 +36,7 @@ export interface CertificateFiles {
   makeDirectory(path: string, mode: number): Promise<void>;
 }
 
-export interface ClusterCertificatesOptions {
+interface ClusterCertificatesOptions {
   readonly files: CertificateFiles;
   /** Milliseconds since the epoch. */
   readonly now: number;

@@ -16,7 +16,7 @@ export type CertificateUsage = "client" | "server";
 const USAGE_NAMES: Readonly<Record<CertificateUsage, string>> = { client: "client auth", server: "server auth" };
 
 /** When and for what a certificate holds; times in milliseconds since the epoch. */
-export interface CertificateTerms {
+interface CertificateTerms {
   readonly authority: KeyedCertificate;
   readonly notBefore: number;
   /** Shortened to the authority's own end: no certificate outlives who vouches for it. */

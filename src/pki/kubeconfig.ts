@@ -1,5 +1,5 @@
 /** What `kubectl` needs to reach a cluster as somebody. */
-export interface KubeconfigFacts {
+interface KubeconfigFacts {
   /** `https://127.0.0.1:6443`. */
   readonly server: string;
   readonly caPem: string;

@@ -53,7 +53,7 @@ export function createSendWindows(): SendWindows {
  * stream which nobody reads can block; and one that arrives when they have sent all and hung up breaks the connection,
  * with the last of what they sent still on its way.
  */
-export interface ReceiveWindows {
+interface ReceiveWindows {
   taken(streamId: number, bytes: number): void;
   /** The peer has windows. */
   announce(): void;

@@ -8,7 +8,7 @@ import {
 import { SpdyError } from "./spdy-error.ts";
 
 /** Told of frames in the order in which they end; of the bytes of a data frame as soon as they are there. */
-export interface FrameSink {
+interface FrameSink {
   control(frame: ControlFrame): void;
   /** `fin`: these are the stream's last bytes. They may be none. */
   data(streamId: number, bytes: Buffer, fin: boolean): void;

@@ -9,7 +9,7 @@ import { SpdyError } from "./spdy-error.ts";
  * done on its own, with that window for its dictionary. That needs no native state, whose calls would be asynchronous
  * and would have to be kept in the order of the frames, and nothing has to be freed.
  */
-export type HeaderCompressor = (block: Buffer) => Buffer;
+type HeaderCompressor = (block: Buffer) => Buffer;
 
 /** Throws `protocol-error` for bytes that are not compressed so, or become too many. */
 export type HeaderDecompressor = (compressed: Buffer) => Buffer;

@@ -9,7 +9,7 @@ import { CodedError } from "../base/errors.ts";
  * - `timed-out`: the peer did not answer, or has been quiet for too long.
  * - `no-more-streams`: the peer goes away, or all numbers are used up.
  */
-export type SpdyErrorCode =
+type SpdyErrorCode =
   | "protocol-error"
   | "connection-lost"
   | "closed"

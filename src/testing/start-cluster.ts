@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000;
  * Kubernetes objects, in one of these forms: an object, or a list of them, as the API has it; the path of a YAML or JSON
  * file, or of a directory of such files; their text, which is told from a path by its line breaks.
  */
-export type ManifestSource = string | URL | object;
+type ManifestSource = string | URL | object;
 
 /** What a test may ask of its cluster. Everything has a default that is good for tests that run in parallel. */
 export interface StartClusterOptions {

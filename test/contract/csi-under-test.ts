@@ -43,13 +43,13 @@ export interface CsiUnderTest {
   dispose(): Promise<void>;
 }
 
-export interface VolumeUnderTest {
+interface VolumeUnderTest {
   volumeId: string;
   stagingPath: string;
   targetPath: string;
 }
 
-export interface ContractFault {
+interface ContractFault {
   when: "before" | "after";
   action: "fail" | "hang" | "crash";
   code?: GrpcErrorCode;

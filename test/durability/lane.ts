@@ -6,7 +6,7 @@ import { type Line, parseLines, type Write } from "./lines.ts";
 import { type Tear, tearLog } from "./tear-log.ts";
 
 /** One directory that is written to, killed, perhaps torn, and opened again, many times in a row. */
-export interface Lane {
+interface Lane {
   readonly program: string;
   readonly directory: string;
   readonly random: Random;

@@ -7,13 +7,13 @@ import { createSpdyConnection } from "../../src/spdy/create-spdy-connection.ts";
 import type { SpdyConnection } from "../../src/spdy/spdy-connection.ts";
 
 /** Where a node's own API is. */
-export interface NodeAddress {
+interface NodeAddress {
   readonly host: string;
   readonly port: number;
 }
 
 /** One connection by WebSocket to what streams, by channel. */
-export interface ChannelSocket {
+interface ChannelSocket {
   readonly protocol: string;
   send(channel: number, text: string): void;
   /** All that a channel has said. */

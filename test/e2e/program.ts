@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:net";
 import { PROGRAM } from "./node-under-test.ts";
 
 /** How a program ended and what it said. */
-export interface ProgramResult {
+interface ProgramResult {
   code: number | null;
   stdout: string;
   stderr: string;

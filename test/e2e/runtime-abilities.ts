@@ -4,7 +4,7 @@ import { type ContainerdVersion, parseContainerdVersion } from "../../src/cluste
 import { runCommand } from "../../src/cluster/processes/run-command.ts";
 
 /** A containerd to test on, and what it and the runc that it starts can do; read from the programs, not over CRI. */
-export interface TestedRuntime {
+interface TestedRuntime {
   readonly name: string;
   /** Undefined for the one on the search path. */
   readonly binary: string | undefined;

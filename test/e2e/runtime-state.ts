@@ -2,7 +2,7 @@ import { ContainerState, PodSandboxState } from "../../src/cri/gen/cri-v1.ts";
 import type { NodeUnderTest } from "./node-under-test.ts";
 
 /** A container that runs, as the runtime knows it; equal before and after whatever must leave it alone. */
-export interface RunningContainer {
+interface RunningContainer {
   id: string;
   pod: string;
   uid: string;

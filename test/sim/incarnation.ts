@@ -44,7 +44,7 @@ export interface PendingCall {
   readonly isHeldUp: boolean;
 }
 
-export interface IncarnationDeps {
+interface IncarnationDeps {
   host: FakeHost;
   /** Of this process alone. */
   cri: Cri;

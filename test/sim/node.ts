@@ -32,7 +32,7 @@ export interface SimulatedNode {
 
 export type PublishedStatus = ReturnType<PodStatuses["list"]>[number];
 
-export interface NodeDeps {
+interface NodeDeps {
   host: FakeHost;
   cri: FakeCri;
   /** Undefined on a node that has none. */

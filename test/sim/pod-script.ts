@@ -4,7 +4,7 @@ import type { FakeImage } from "../../src/cri/fake/fake-images.ts";
 import type { Dice } from "./dice.ts";
 
 /** What a container's process does, told by its command. */
-export type Behaviour =
+type Behaviour =
   /** `polite`: ends on SIGTERM with 0; else only SIGKILL ends it. */
   { kind: "runs"; polite: boolean } | { kind: "exits"; afterSeconds: number; code: number } | { kind: "cannot-start" };
 

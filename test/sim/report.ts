@@ -1,7 +1,7 @@
 import type { RunResult } from "./run.ts";
 
 /** Says at once what failed, and in the end what was run. */
-export interface Report {
+interface Report {
   add(result: RunResult): void;
   /** Sets the exit code. */
   end(): void;

@@ -23,14 +23,14 @@ const MIN_CHAOS_MS = 20_000;
 const MAX_CHAOS_MS = 240_000;
 
 /** A seed's chaos: how it goes wrong and for how long. */
-export interface Schedule {
+interface Schedule {
   events: readonly Event[];
   /** When the world stops to interfere. */
   endsAt: number;
 }
 
 /** Each of the dice is of a node that has the thing: an API server, a driver, a disk that fills, probes, few places, little memory. */
-export interface ScheduleDice {
+interface ScheduleDice {
   own: Dice;
   api: Dice | undefined;
   storage: Dice | undefined;

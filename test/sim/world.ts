@@ -62,7 +62,7 @@ export interface WorldOptions {
   hasLatency: boolean;
 }
 
-export interface Interference {
+interface Interference {
   /** Containers whose end was the world's doing. */
   readonly endedContainers: Set<string>;
   /** Pods that may end otherwise than their script says. */

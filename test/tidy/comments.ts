@@ -2,7 +2,7 @@ import ts from "typescript";
 import { lineOf, nodesOf, type Source } from "./source.ts";
 
 /** A comment with its delimiters. */
-export interface Comment {
+interface Comment {
   text: string;
   line: number;
 }

@@ -2,7 +2,7 @@ import ts from "typescript";
 import { lineOf, type Source } from "./source.ts";
 
 /** One name that a source exports. */
-export interface ExportedName {
+interface ExportedName {
   name: string;
   line: number;
   /** An interface or a type alias: gone at run time. */
@@ -46,6 +46,14 @@ function exportedByClause(statement: ts.ExportDeclaration, source: Source): Expo
     needsDoc: false,
     hasDoc: false,
   }));
+}
+
+/** The interfaces of a source, exported or not, that say what they mean: above them or at a member. */
+export function documentedInterfaces(source: Source): Set<string> {
+  const interfaces = source.ast.statements.filter(ts.isInterfaceDeclaration);
+  return new Set(
+    interfaces.filter((one) => hasDocComment(one) || hasDocumentedMember(one)).map(({ name }) => name.text),
+  );
 }
 
 function isExported(statement: ts.HasModifiers): boolean {

@@ -6,7 +6,7 @@ import { fieldElement, itemElement, type PathElement } from "./path-element.ts";
 import { asList, asMap, entryNode, isAtomicMap, isEmpty, itemisedList, type Shape, shapeOf } from "./shape.ts";
 
 /** What differs between two objects; no path is in more than one of the sets. */
-export interface Comparison {
+interface Comparison {
   readonly added: FieldSet;
   readonly modified: FieldSet;
   readonly removed: FieldSet;

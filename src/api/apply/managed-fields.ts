@@ -16,7 +16,7 @@ import { withoutNeverOwned } from "./never-owned.ts";
 import { reconcileSet } from "./reconcile-set.ts";
 
 /** A write other than server-side apply. */
-export interface UpdateRecord {
+interface UpdateRecord {
   /** What is stored; undefined for a creation. */
   readonly before: KubeObject | undefined;
   /** What is to be stored: defaulted, and not yet changed by admission, whose changes are nobody's. */

@@ -5,7 +5,7 @@ import { fieldElement, fieldName, itemElement, type PathElement } from "./path-e
 import { asList, asMap, entryNode, isAtomicMap, isNamedField, itemisedList, shapeOf } from "./shape.ts";
 
 /** What decides on what goes. */
-export interface Claims {
+interface Claims {
   /** What the applier claimed the last time. */
   readonly last: FieldSet;
   /** All that any manager owns, the applier's new claims included. */

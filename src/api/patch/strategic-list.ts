@@ -16,7 +16,7 @@ type Fields = Readonly<Record<string, unknown>>;
 type Items = readonly unknown[];
 
 /** How the items of a list merge. */
-export interface ListRules {
+interface ListRules {
   /** False: the patch's list replaces the other. */
   readonly merges: boolean;
   /** What tells items that are objects apart; undefined for scalars. */
@@ -38,7 +38,7 @@ export function listRulesOf(
 }
 
 /** A list that a patch has changed. */
-export interface MergedList {
+interface MergedList {
   readonly items: Items;
   /** The order that a `$setElementOrder` takes for that of the live list. */
   readonly live: Items;

@@ -3,7 +3,7 @@ import { isRecord } from "../object.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Between a message's fields and how its value is written in JSON, where that is no object of these fields. */
-export interface JsonShape {
+interface JsonShape {
   toFields(value: unknown): Fields;
   /** `fields` without those that are zero. */
   fromFields(fields: Fields): unknown;

@@ -1,6 +1,6 @@
 import { badRequestError } from "../api-error.ts";
 
-export interface FieldRequirement {
+interface FieldRequirement {
   /** `metadata.name`, `spec.nodeName`. */
   readonly field: string;
   readonly operator: "=" | "!=";

@@ -37,7 +37,7 @@ export function validateSetOperator(path: string, operator: string, values: read
 }
 
 /** Of `matchLabelKeys` and `mismatchLabelKeys`, where a pod's labels become part of a selector. */
-export interface SelectorLabelKeys {
+interface SelectorLabelKeys {
   readonly labelSelector?: LabelSelector;
   readonly matchLabelKeys?: readonly string[];
   readonly mismatchLabelKeys?: readonly string[];

@@ -22,7 +22,7 @@ export interface KubeLink {
   close(): Promise<void>;
 }
 
-export interface KubeLinkDeps {
+interface KubeLinkDeps {
   host: Host;
   log: Log;
   metrics: Metrics;

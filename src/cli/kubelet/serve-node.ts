@@ -17,7 +17,7 @@ interface PlannedServer {
   handler: HttpHandler;
 }
 
-export interface ServeNodeDeps {
+interface ServeNodeDeps {
   listen: Listen;
   log: Log;
   /** What counts the requests of the read-only server. Default: nobody does. */

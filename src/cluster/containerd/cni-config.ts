@@ -4,7 +4,7 @@ export const DEFAULT_POD_CIDR = "10.64.0.0/16";
 export const DEFAULT_BRIDGE = "nodelet0";
 
 /** The pod network of one containerd: a bridge of its own with addresses from `podCidr`. */
-export interface CniConfigOptions {
+interface CniConfigOptions {
   networkName: string;
   /** At most 15 characters, as the kernel wants of an interface. */
   bridge: string;

@@ -43,7 +43,7 @@ export interface Containerd extends Daemon, ImageImporter {
 }
 
 /** `start-timed-out`, `exited`: see the log file that the message names. */
-export type ContainerdErrorCode =
+type ContainerdErrorCode =
   | "containerd-missing"
   | "cni-plugins-missing"
   | "path-too-long"

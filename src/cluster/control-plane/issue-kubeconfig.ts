@@ -6,7 +6,7 @@ import { formatKubeconfig } from "../../pki/kubeconfig.ts";
 const BACKDATE_MS = 300_000;
 
 /** Whom a kubeconfig is for. */
-export interface KubeconfigUser {
+interface KubeconfigUser {
   readonly url: string;
   readonly name: string;
   readonly groups: readonly string[];

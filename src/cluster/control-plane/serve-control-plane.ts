@@ -35,7 +35,7 @@ export interface ControlPlaneOptions extends ControllerOptions {
   readonly localNode?: LocalNode | undefined;
 }
 
-export interface ControlPlaneParts {
+interface ControlPlaneParts {
   /** Opened; closed with the control plane. */
   readonly journal: Journal;
   readonly certificates: ClusterCertificates;

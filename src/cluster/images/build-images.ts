@@ -7,7 +7,7 @@ import { buildImageArchive, type ImageContent, type ImageEntry } from "./image-a
 import { DEMO_IMAGE, PAUSE_IMAGE } from "./image-references.ts";
 import { type Architecture, computePauseProgram } from "./pause-program.ts";
 
-export interface BuiltImage {
+interface BuiltImage {
   ref: string;
   /** The path of its tar file. */
   tar: string;

@@ -13,7 +13,7 @@ export interface ImageContent {
 }
 
 /** The part of an OCI image configuration that containers take their defaults from. */
-export interface ImageConfig {
+interface ImageConfig {
   Env?: string[];
   Entrypoint?: string[];
   Cmd?: string[];

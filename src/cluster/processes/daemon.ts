@@ -20,7 +20,7 @@ export interface DaemonExit {
 }
 
 /** What to run and where it leaves its traces; `gracePeriodMs` is between SIGTERM and SIGKILL. */
-export interface DaemonOptions {
+interface DaemonOptions {
   command: string;
   args: readonly string[];
   environment: NodeJS.ProcessEnv;

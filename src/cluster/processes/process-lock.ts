@@ -3,7 +3,7 @@ import { codeOf } from "../../base/errors.ts";
 import { formatProcessIdentity, readLiveProcess, readProcessIdentity } from "./process-identity.ts";
 
 /** `held`: we have it until `release`. `taken`: a live process has it. */
-export type ProcessLock = { state: "held"; release(): Promise<void> } | { state: "taken"; pid: number };
+type ProcessLock = { state: "held"; release(): Promise<void> } | { state: "taken"; pid: number };
 
 const ATTEMPTS = 10;
 

@@ -4,7 +4,7 @@ import { CodedError } from "../../base/errors.ts";
 /** `not-found`: no such program; `failed`: it ran and ended with an error; `timed-out`: it was killed for its time. */
 type CommandErrorCode = "not-found" | "failed" | "timed-out";
 
-export interface CommandOptions {
+interface CommandOptions {
   /** The program is killed after this. Default 30 s. */
   timeoutMs?: number;
   /** Replaces the environment of this process. */

@@ -8,7 +8,7 @@ const POLL_MS = 25;
 const LOG_TAIL_BYTES = 2_000;
 
 /** A child that was started, and how to tell that it is at work. */
-export interface ReadyWait {
+interface ReadyWait {
   /** `the node agent`, for messages. */
   name: string;
   exited: Promise<DaemonExit>;

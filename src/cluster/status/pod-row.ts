@@ -4,7 +4,7 @@ import { parseTime } from "../../base/clock.ts";
 import { formatHumanDuration } from "../../base/human-duration.ts";
 
 /** A pod as one line of a table, each cell as kubectl prints it (pkg/printers/internalversion, printPod). */
-export interface PodRow {
+interface PodRow {
   namespace: string;
   name: string;
   /** `1/2` */

@@ -1,5 +1,5 @@
 /** The choices of `nodelet up` that end in the node agent's configuration file. */
-export interface StandaloneKubelet {
+interface StandaloneKubelet {
   endpoint: string;
   manifests: string;
   podLogs: string;
@@ -26,7 +26,7 @@ const LAPTOP_EVICTION_HARD: Readonly<Record<string, string>> = {
 };
 
 /** Who may use the node's API is asked of the cluster, which is what KubeletConfiguration says without more words. */
-export interface NodeApiChoices {
+interface NodeApiChoices {
   address: string;
   port: number;
   /** File of the cluster's own authority: its certificates are believed. */

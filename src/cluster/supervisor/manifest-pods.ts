@@ -5,7 +5,7 @@ import { podReference } from "../../api/pods.ts";
 import { codeOf, messageOf } from "../../base/errors.ts";
 
 /** What a manifests directory asks for, as far as it can be read. */
-export interface ManifestPods {
+interface ManifestPods {
   pods: ExpectedPod[];
   /** One sentence for each file or document that is no pod. */
   problems: string[];

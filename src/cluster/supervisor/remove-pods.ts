@@ -15,7 +15,7 @@ import { CONTAINER_LOGS_DIRECTORY, type StateLayout } from "./state-layout.ts";
 
 const PODS_AT_ONCE = 16;
 
-export interface RemovePodsDeps {
+interface RemovePodsDeps {
   log: Log;
   /** Told of each pod, as `namespace/name`, when it is gone. */
   onRemoved: (pod: string) => void;

@@ -11,7 +11,7 @@ import { type ControlPlaneChildOptions, startControlPlane } from "./start-contro
 import type { StateLayout } from "./state-layout.ts";
 import { type SupervisedProcess, superviseService } from "./supervise.ts";
 
-export interface NodeDeps {
+interface NodeDeps {
   clock: Clock;
   log: Log;
   /** One line a finished step, for a person who waits. */
@@ -19,7 +19,7 @@ export interface NodeDeps {
   signal: AbortSignal;
 }
 
-export interface NodeOptions
+interface NodeOptions
   extends Pick<ContainerdOptions, "binary" | "bridge">,
     Pick<AgentOptions, "entry" | "manifests" | "healthzPort" | "kubeletArguments">,
     Pick<ControlPlaneChildOptions, "apiAddress" | "apiPort" | "serviceCidr" | "podCidr" | "nodeName"> {

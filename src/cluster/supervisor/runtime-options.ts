@@ -4,7 +4,7 @@ import { codeOf } from "../../base/errors.ts";
 import type { ContainerdOptions } from "../containerd/start-containerd.ts";
 
 /** How the node of a state directory was last started; whoever removes its pods must start the runtime the same way. */
-export interface RuntimeOptions extends Pick<ContainerdOptions, "binary" | "podCidr" | "bridge"> {
+interface RuntimeOptions extends Pick<ContainerdOptions, "binary" | "podCidr" | "bridge"> {
   /** The directory that its node agent watches. */
   manifests?: string;
 }

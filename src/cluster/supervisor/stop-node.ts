@@ -15,7 +15,7 @@ import { CONTAINER_LOGS_DIRECTORY, type StateLayout } from "./state-layout.ts";
 const STOP_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
 
-export interface StoppedNode {
+interface StoppedNode {
   /** A supervisor ran; without one only leftovers of a killed one were ended. */
   ran: boolean;
   /** Pods that live on. */

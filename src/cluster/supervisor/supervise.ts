@@ -12,14 +12,14 @@ export interface SupervisedProcess {
   stop(): Promise<void>;
 }
 
-export interface SupervisedService {
+interface SupervisedService {
   name: string;
   /** Starts it anew after it ended; rejecting counts as one more failure. */
   start(): Promise<SupervisedProcess>;
 }
 
 /** Firing `signal` stops the service. */
-export interface SuperviseDeps {
+interface SuperviseDeps {
   clock: Clock;
   log: Log;
   signal: AbortSignal;

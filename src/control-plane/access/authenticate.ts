@@ -12,7 +12,7 @@ export const UNAUTHENTICATED = "system:unauthenticated";
 export const ANONYMOUS: User = { username: "system:anonymous", groups: [UNAUTHENTICATED] };
 
 /** What a request proves its sender with. */
-export interface Credentials {
+interface Credentials {
   /** The subject of a client certificate whose chain has been verified. */
   readonly peer?:
     | { readonly commonName: string; readonly organizations: readonly string[]; readonly fingerprint?: string }
@@ -22,7 +22,7 @@ export interface Credentials {
 }
 
 /** Where users and their tokens are looked up. */
-export interface AuthenticatorDeps extends LoginDeps {
+interface AuthenticatorDeps extends LoginDeps {
   /** Tokens from a file; see `parseTokenFile`. */
   readonly fileTokens?: ReadonlyMap<string, User>;
 }

@@ -16,10 +16,10 @@ const EVERYTHING: readonly PolicyRule[] = [
 const AGGREGATION_REFUSED = "must have cluster-admin privileges to use the aggregationRule";
 
 /** What the checks ask an authorizer. */
-export type EscalationAuthorizer = Pick<Authorizer, "authorize" | "rulesFor" | "rulesOf">;
+type EscalationAuthorizer = Pick<Authorizer, "authorize" | "rulesFor" | "rulesOf">;
 
 /** A role or binding that somebody writes. */
-export interface PolicyWrite {
+interface PolicyWrite {
   readonly user: User;
   readonly object: KubeObject;
   /** What was there before; undefined on creation. */

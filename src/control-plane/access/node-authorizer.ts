@@ -17,7 +17,7 @@ interface NodeRequest {
 }
 
 /** Decides for the users of `system:nodes`; has no opinion about anybody else. */
-export interface NodeAuthorizer {
+interface NodeAuthorizer {
   readonly authorize: Authorize;
   close(): void;
 }

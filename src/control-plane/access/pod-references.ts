@@ -1,7 +1,7 @@
 import type { Container, EphemeralContainer, PersistentVolume, Pod, Volume } from "../../api/gen/types.ts";
 
 /** An object that a pod needs, of the pod's own namespace. */
-export interface PodReference {
+interface PodReference {
   readonly kind: "configmap" | "persistentvolumeclaim" | "secret" | "serviceaccount";
   readonly name: string;
 }

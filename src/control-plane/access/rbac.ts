@@ -9,7 +9,7 @@ import { ruleAllows } from "./rule-match.ts";
 const SUPERUSERS = "system:masters";
 
 /** What a user may do somewhere, as far as it can be listed. */
-export interface HeldRules {
+interface HeldRules {
   readonly rules: readonly PolicyRule[];
   /** Why the list may be short of something: a role that is gone, a node's rights, which no rules describe. */
   readonly problems: readonly string[];

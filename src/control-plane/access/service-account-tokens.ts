@@ -32,7 +32,7 @@ export interface TokenPlan {
   readonly expirationSeconds: number;
 }
 
-export interface IssuedToken {
+interface IssuedToken {
   readonly token: string;
   /** RFC 3339; when the client should have got another one. */
   readonly expirationTimestamp: string;
@@ -54,7 +54,7 @@ export interface TokenIssuer {
   openIdConfiguration(): Readonly<Record<string, unknown>>;
 }
 
-export interface TokenIssuerOptions {
+interface TokenIssuerOptions {
   readonly privatePem: string;
   readonly publicPem: string;
   readonly keyId: string;

@@ -23,7 +23,7 @@ import { createStorageObjectInUseProtection } from "./storage-object-in-use.ts";
 import { createTaintNodesByCondition } from "./taint-nodes-by-condition.ts";
 import { createUnattendedKinds } from "./unattended-kinds.ts";
 
-export interface AdmissionDeps extends DefaultAccountDeps {
+interface AdmissionDeps extends DefaultAccountDeps {
   reader: ResourceReader;
   /** Five characters, as generated names end in. */
   randomSuffix: () => string;
@@ -32,7 +32,7 @@ export interface AdmissionDeps extends DefaultAccountDeps {
   parseCertificateRequest: ParseCertificateRequest;
 }
 
-export interface AdmissionOptions extends PriorityOptions, TolerationSecondsOptions {
+interface AdmissionOptions extends PriorityOptions, TolerationSecondsOptions {
   /** What a service account token is for when nobody says: `--api-audiences`. */
   apiAudiences: readonly string[];
 }

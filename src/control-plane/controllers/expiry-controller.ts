@@ -4,7 +4,7 @@ import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } f
 import { keyOf, nameOfKey } from "./owner-graph.ts";
 import { createWorkQueue } from "./work-queue.ts";
 
-export interface ExpiryOptions {
+interface ExpiryOptions {
   /** For logs. */
   name: string;
   resource: string;

@@ -7,7 +7,7 @@ import { FOREGROUND_FINALIZER, isHeldBy } from "./owner-graph.ts";
 export type ResolveKind = (apiVersion: string, kind: string) => { resource: string; namespaced: boolean } | undefined;
 
 /** How an object stands to each of its owners. */
-export interface ClassifiedOwners {
+interface ClassifiedOwners {
   /** There, and staying as far as we know. */
   readonly solid: readonly OwnerReference[];
   /** Not there: gone, of another UID, or in another namespace. */

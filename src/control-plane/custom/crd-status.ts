@@ -144,7 +144,7 @@ export function markCrdDeleted(crd: CustomResourceDefinition, now: number): Cust
 }
 
 /** What is next for a CRD that is being deleted. */
-export type CrdDeletion =
+type CrdDeletion =
   /** Nothing: it is not being deleted, or not by us any more. */
   | { readonly step: "none" }
   /** Store the status if it changed, delete every object, and ask again when one is gone. */

@@ -2,7 +2,7 @@ import { RE2JS } from "re2js";
 import { messageOf } from "../../base/errors.ts";
 
 /** A pattern as CRDs write it (Go's RE2 syntax), matched in time in proportion to the text whatever the pattern is. */
-export type CompiledPattern = { readonly matches: (text: string) => boolean } | { readonly problem: string };
+type CompiledPattern = { readonly matches: (text: string) => boolean } | { readonly problem: string };
 
 /** Patterns repeat over objects; a cluster has few of them. */
 const compiled = new Map<string, CompiledPattern>();

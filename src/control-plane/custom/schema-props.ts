@@ -42,7 +42,7 @@ export const hasDefault = (schema: Schema) => schema.default !== undefined && sc
 export const TYPE_META: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
 
 /** A schema within another, with its path as upstream writes it. */
-export interface Subschema {
+interface Subschema {
   readonly path: string;
   readonly schema: Schema;
   /** In a junctor (`anyOf`, `not`, …), where only values may be restricted. */

@@ -26,7 +26,7 @@ function parseAccept(accept: string): MediaRange[] {
 const JSON_TYPES = new Set(["application/json", "application/*", "*/*"]);
 
 /** Plain in JSON, plain in protobuf, or aggregated, which is JSON. */
-export type DiscoveryForm = AggregatedVersion | "plain" | "protobuf";
+type DiscoveryForm = AggregatedVersion | "plain" | "protobuf";
 
 /** Which form of discovery `/api` and `/apis` answer with. Whoever asks for nothing that we know gets the plain one. */
 export function negotiateDiscovery(accept: string | undefined): DiscoveryForm {

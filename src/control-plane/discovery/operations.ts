@@ -2,7 +2,7 @@ import type { ResourceKind, Subresource, Verb } from "../ports/resource-kind.ts"
 import { type GroupVersionKind, pathOf } from "./api-table.ts";
 import { definitionOf, listDefinitionOf, META } from "./definitions.ts";
 
-export type Method = "get" | "post" | "put" | "patch" | "delete";
+type Method = "get" | "post" | "put" | "patch" | "delete";
 
 /** What a request can do at a path, in no dialect yet. */
 export interface Operation {

@@ -3,7 +3,7 @@ import type { JsonObject } from "./api-table.ts";
 /** The Kubernetes that clients are told they talk to; its minor decides what kubectl thinks of the version skew. */
 export const KUBERNETES_VERSION = "v1.35.0";
 
-export interface BuildFacts {
+interface BuildFacts {
   /** nodelet's own version, `0.1.0`; becomes build metadata, which clients ignore when they compare. */
   readonly version: string;
   readonly commit?: string;

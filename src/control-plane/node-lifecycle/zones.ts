@@ -9,7 +9,7 @@ export interface ZoneMember {
   readonly isExcluded: boolean;
 }
 
-export type ZoneState = "Normal" | "PartialDisruption" | "FullDisruption";
+type ZoneState = "Normal" | "PartialDisruption" | "FullDisruption";
 
 const EXCLUSION_LABEL = "node.kubernetes.io/exclude-disruption";
 /** `--unhealthy-zone-threshold`. */

@@ -23,7 +23,7 @@ export interface Destination {
 }
 
 /** What `proxy` of each kind leads to. All throw ApiErrors. */
-export interface Destinations {
+interface Destinations {
   ofPod(call: ConnectCall): Destination;
   ofService(call: ConnectCall): Destination;
   ofNode(

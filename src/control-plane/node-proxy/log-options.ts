@@ -5,7 +5,7 @@ import { formatTime } from "../../base/clock.ts";
 import { encodeQuery, readFlag, readInteger } from "./query-values.ts";
 
 /** What is asked of a container's log; see PodLogOptions. */
-export interface LogOptions {
+interface LogOptions {
   /** "" for the pod's only one. */
   readonly container: string;
   /** As the node is asked. */

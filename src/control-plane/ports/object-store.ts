@@ -23,7 +23,7 @@ export interface StoreEvent {
   readonly previous: StoredObject | undefined;
 }
 
-export interface StoreList {
+interface StoreList {
   readonly items: readonly StoredObject[];
   /** The revision at which the list was exactly so. */
   readonly revision: number;

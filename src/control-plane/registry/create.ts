@@ -17,7 +17,7 @@ import { resetFieldsOf } from "./reset-fields.ts";
 /** A generated name that is taken is generated anew this often, as upstream. */
 const MAX_NAME_ATTEMPTS = 8;
 
-export interface CreateRequest {
+interface CreateRequest {
   readonly kind: ResourceKind;
   readonly namespace: string;
   readonly body: unknown;

@@ -5,7 +5,7 @@ import type { ObjectSchema } from "../ports/resource-kind.ts";
 import type { RequestContext } from "./request-context.ts";
 
 /** What a body must be: the kind, in the version of the path. */
-export interface ExpectedKind {
+interface ExpectedKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;

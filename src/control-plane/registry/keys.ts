@@ -1,7 +1,7 @@
 import type { ResourceKind } from "../ports/resource-kind.ts";
 
 /** Where objects lie in the store: `<group or core>/<plural>/<namespace or nothing>/<name>`. */
-export interface Keys {
+interface Keys {
   /** Everything of the kind, or of one namespace. */
   prefix(namespace?: string): string;
   of(namespace: string, name: string): string;

@@ -16,7 +16,7 @@ import { type Updated, type UpdateRequest, updateObject } from "./update.ts";
 /** How a patch says what it changes. `apply` is server-side apply. */
 export type PatchType = "json" | "merge" | "strategic" | "apply";
 
-export interface PatchRequest {
+interface PatchRequest {
   readonly kind: ResourceKind;
   readonly namespace: string;
   readonly name: string;

@@ -4,7 +4,7 @@ import type { ResourceKind } from "../ports/resource-kind.ts";
 import { keysOf } from "./keys.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 
-export interface ListRequest {
+interface ListRequest {
   readonly kind: ResourceKind;
   /** "" for all. */
   readonly namespace: string;

@@ -25,7 +25,7 @@ export interface DeleteOptions {
 }
 
 /** What to delete, and how. */
-export interface DeleteRequest {
+interface DeleteRequest {
   readonly kind: ResourceKind;
   readonly namespace: string;
   readonly name: string;
@@ -33,7 +33,7 @@ export interface DeleteRequest {
   readonly context: RequestContext;
 }
 
-export interface Deleted {
+interface Deleted {
   /** As it is now, or as it was last. */
   readonly object: KubeObject;
   /** False while a grace period or a finalizer keeps it. */

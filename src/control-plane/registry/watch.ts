@@ -5,7 +5,7 @@ import { keysOf } from "./keys.ts";
 import { parseResourceVersion } from "./read.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 
-export interface WatchRequest {
+interface WatchRequest {
   readonly kind: ResourceKind;
   /** "" for all. */
   readonly namespace: string;

@@ -81,7 +81,7 @@ function misshapen(requested: string, but: string): ApiError {
 }
 
 /** Lets others be served, and resolves soon after. */
-export type Pause = () => Promise<void>;
+type Pause = () => Promise<void>;
 
 /** As many objects are parsed before others are served: some milliseconds. */
 const PARSED_AT_A_TIME = 256;

@@ -11,7 +11,7 @@ export interface AcceptedForm {
 }
 
 /** What there is to choose from. */
-export interface Offer {
+interface Offer {
   /** The objects have a form in protobuf: custom resources do not, but their metadata does. */
   readonly protobuf: boolean;
   /** Default false: the answer is a watch, which YAML cannot carry. */

@@ -9,7 +9,7 @@ import type { WebRequest } from "../../host/web-server.ts";
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
 /** A body, parsed but not yet decoded as any kind. */
-export interface ParsedBody {
+interface ParsedBody {
   /** Undefined for an empty body. */
   readonly value: unknown;
   /** In strict decoding's words: `duplicate field "spec.a"`. */

@@ -13,7 +13,7 @@ export interface HealthCheck {
   readonly isLiveness: boolean;
 }
 
-export interface PathDeps {
+interface PathDeps {
   /** Of the kinds that are served now. */
   description(): ApiDescription;
   version: object;

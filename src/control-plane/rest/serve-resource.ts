@@ -27,7 +27,7 @@ import type { ResourceTarget } from "./request-path.ts";
 import { serveWatch, type WatchDeps } from "./serve-watch.ts";
 
 /** A request for a resource, authenticated and allowed. */
-export interface ResourceRequest {
+interface ResourceRequest {
   readonly request: WebRequest;
   readonly target: ResourceTarget;
   readonly user: User;
@@ -49,7 +49,7 @@ export interface SubresourceCall {
 }
 
 /** An object, or text for whatever is none. */
-export interface SubresourceAnswer {
+interface SubresourceAnswer {
   readonly status: number;
   readonly value: unknown;
 }

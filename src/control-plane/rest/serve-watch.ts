@@ -35,7 +35,7 @@ export interface WatchDeps {
 }
 
 /** One watch. */
-export interface WatchOptions {
+interface WatchOptions {
   readonly kind: ResourceKind;
   readonly namespace: string;
   readonly query: ListQuery;
@@ -196,7 +196,7 @@ function bookmarkTable({ metadata }: KubeObject, version: string): object {
 }
 
 /** Events as they are sent, encoded once for all who watch in the same form. */
-export interface EventLines {
+interface EventLines {
   lineOf(notice: WatchNotice, form: string, encode: (notice: WatchNotice) => Buffer): Buffer;
 }
 

@@ -16,7 +16,7 @@ import { type ResourceDeps, serveResource } from "./serve-resource.ts";
 /** A path that is no resource: health, version, discovery, documents. Undefined when there is no such path. */
 export type ServePath = (request: WebRequest, target: PathTarget, user: User) => Promise<WebAnswer | undefined>;
 
-export interface ServeDeps {
+interface ServeDeps {
   /** Throws Unauthorized for credentials that are wrong; none at all make the anonymous user. */
   authenticate(request: WebRequest): User;
   authorize: Authorize;

@@ -2,7 +2,7 @@ import type { KubeObject } from "../../api/object.ts";
 import type { StoredObject } from "../ports/object-store.ts";
 
 /** A stored object for whoever shows little of it. */
-export interface StoredText {
+interface StoredText {
   /** Where its metadata is in the JSON, in bytes. */
   readonly metadata: Span;
   parse(): KubeObject;

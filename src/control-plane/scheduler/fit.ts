@@ -3,7 +3,7 @@ import { createNodeFilter, type FilteredOut } from "./filters/all-filters.ts";
 import type { PodInfo } from "./pod-info.ts";
 
 /** Whether the pod fits onto a node; undefined when it does. */
-export type FitCheck = (node: NodeInfo) => FilteredOut | undefined;
+type FitCheck = (node: NodeInfo) => FilteredOut | undefined;
 
 /**
  * All filters, and room left for pods that were promised it: those that are nominated to a node and no less important

@@ -26,7 +26,7 @@ export type Placement =
       readonly nominatedNode: string;
     };
 
-export interface PlacementQuestion {
+interface PlacementQuestion {
   readonly pod: PendingPod;
   readonly cluster: Cluster;
   /** Pods for which room is being made. */

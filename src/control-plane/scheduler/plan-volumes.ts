@@ -17,7 +17,7 @@ export interface VolumePlan {
 export type VolumeHindrance = "lost" | "elsewhere" | "none-available" | "no-space";
 
 /** Plans the volumes of one pod, node by node. */
-export type VolumePlanner = (node: NodeInfo) => VolumePlan | VolumeHindrance;
+type VolumePlanner = (node: NodeInfo) => VolumePlan | VolumeHindrance;
 
 /** The provisioner of classes whose volumes are made by hand. */
 const NO_PROVISIONER = "kubernetes.io/no-provisioner";

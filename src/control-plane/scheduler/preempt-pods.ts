@@ -13,7 +13,7 @@ interface PreemptorDeps extends Pick<ControllerDeps, "reader" | "writer" | "cloc
 }
 
 /** Sends pods away. */
-export interface Preemptor {
+interface Preemptor {
   /** Resolves when all victims are on their way out, or gone; false when one could not be deleted. */
   preempt(preemptor: KubeObject, preemption: Preemption): Promise<boolean>;
 }

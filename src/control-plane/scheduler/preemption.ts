@@ -21,7 +21,7 @@ export interface Budget {
   protects(labels: Labels): boolean;
 }
 
-export interface PreemptionQuestion {
+interface PreemptionQuestion {
   readonly pod: PendingPod;
   readonly cluster: Cluster;
   /** Why each node was turned down; a node that is missing was ruled out with all others. */
@@ -30,7 +30,7 @@ export interface PreemptionQuestion {
   readonly budgets: readonly Budget[];
 }
 
-export type PreemptionPlan =
+type PreemptionPlan =
   | { readonly kind: "preempt"; readonly preemption: Preemption }
   /** `keepsNomination`: room is being made already, and is waited for. */
   | { readonly kind: "none"; readonly message: string; readonly keepsNomination: boolean };

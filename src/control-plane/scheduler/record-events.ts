@@ -7,7 +7,7 @@ import { createTasks } from "../../base/tasks.ts";
 import type { ControllerDeps } from "../controllers/controller.ts";
 
 /** Something that `kubectl describe` should show of an object. */
-export interface ClusterEvent {
+interface ClusterEvent {
   readonly about: KubeObject;
   readonly type: "Normal" | "Warning";
   readonly reason: string;

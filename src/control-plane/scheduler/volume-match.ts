@@ -51,7 +51,7 @@ export function isReachableFrom({ spec }: PersistentVolume, node: SelectableNode
   return required === undefined || matchesAnyTerm(required.nodeSelectorTerms, node);
 }
 
-export interface MatchOptions {
+interface MatchOptions {
   /** Where the volume must be reachable; undefined when no pod has asked yet. */
   readonly node?: SelectableNode;
   /** The claim's class waits for a pod: without a node only a volume that is reserved for the claim will do. */

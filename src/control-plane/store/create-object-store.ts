@@ -14,7 +14,7 @@ import { createSortedVersions, type SortedVersions } from "./sorted-versions.ts"
 import { encodeVersion, StoredVersion } from "./stored-version.ts";
 import { createWatchers } from "./watchers.ts";
 
-export interface ObjectStoreDeps {
+interface ObjectStoreDeps {
   /** Freshly opened: nobody else loads from it or writes to it. The store closes it. */
   readonly journal: Journal;
   readonly clock: Pick<Clock, "now">;

@@ -1,5 +1,5 @@
 /** Who waits for a revision to be durable without having written it. */
-export interface DurabilityWaits {
+interface DurabilityWaits {
   /** For a revision that is on its way to the disk. */
   until(revision: number): Promise<void>;
   /** All up to here is durable. */

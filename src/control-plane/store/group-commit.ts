@@ -1,7 +1,7 @@
 import type { Journal, JournalRecord } from "../../journal/port.ts";
 
 /** Writes changes in the order in which they were added, many at a time: all that come while one write is under way. */
-export interface GroupCommit<Change extends Writable> {
+interface GroupCommit<Change extends Writable> {
   add(change: Change): void;
   /** Bytes of what is added and not yet durable. */
   readonly pendingBytes: number;
@@ -10,11 +10,11 @@ export interface GroupCommit<Change extends Writable> {
 }
 
 /** What can be added: it knows its record. */
-export interface Writable {
+interface Writable {
   readonly record: JournalRecord;
 }
 
-export interface CommitEvents<Change> {
+interface CommitEvents<Change> {
   /** In order, exactly once for each change that did not fail. */
   onDurable(changes: readonly Change[]): void;
   /** A change failed, and with it all that came after it and may have built on it. */

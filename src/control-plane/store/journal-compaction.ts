@@ -3,7 +3,7 @@ import type { Journal } from "../../journal/port.ts";
 import type { History } from "./history.ts";
 
 /** Lets the journal forget what history has forgotten. */
-export interface JournalCompaction {
+interface JournalCompaction {
   /** `isIdle`: nobody waits for the disk now. Never rejects: what could not be compacted now is so later. */
   catchUp(isIdle: boolean): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { StoreEvent } from "../ports/object-store.ts";
 type Listener = (event: StoreEvent) => void;
 
 /** Who is told of what. */
-export interface Watchers {
+interface Watchers {
   /** The listener is told of what happens below the prefix after the revision. Returns how to stop. */
   add(prefix: string, afterRevision: number, listener: Listener): () => void;
   /** Tells everybody whom the event concerns. What listeners throw goes to `onThrow`, and the others are told. */

@@ -42,7 +42,7 @@ export function createChannelReader(sink: ChannelSink): WebSocketHandler["piece"
 }
 
 /** What a client sends in one channel, on its way to a stream of the node. */
-export interface ChannelInput {
+interface ChannelInput {
   write(bytes: Buffer): void;
   end(): void;
   /** From here on it goes to this stream; what came before was kept. */
@@ -50,7 +50,7 @@ export interface ChannelInput {
 }
 
 /** What may hold up a client. All channels come by one connection: it goes on when none of them holds it up. */
-export interface Gate {
+interface Gate {
   hold(who: object): void;
   release(who: object): void;
 }

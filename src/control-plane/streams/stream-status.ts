@@ -1,7 +1,7 @@
 import { isRecord } from "../../api/object.ts";
 
 /** What a client is told last, in the error channel, as Go writes a `metav1.Status`. */
-export type StreamStatus = Readonly<Record<string, unknown>>;
+type StreamStatus = Readonly<Record<string, unknown>>;
 
 /** How a session with the node ended. */
 export type StreamOutcome =

@@ -18,7 +18,7 @@ export class WebSocketError extends Error {
 }
 
 /** Told of messages as they come. */
-export interface WebSocketSink {
+interface WebSocketSink {
   /** A part of a message, not masked any more. It may be empty. */
   piece(bytes: Buffer, piece: MessagePiece): void;
   ping(payload: Buffer): void;
@@ -34,7 +34,7 @@ export interface MessagePiece {
 }
 
 /** Given the bytes in any pieces, which it changes; throws WebSocketError, after which it must not be used any more. */
-export interface WebSocketReader {
+interface WebSocketReader {
   push(chunk: Buffer): void;
 }
 

@@ -9,7 +9,7 @@ import { tunnelSpdy } from "./tunnel-spdy.ts";
  * What kube-apiserver does since 1.29 with clients that speak WebSockets, while nodes speak SPDY
  * (apiserver/pkg/util/proxy/{streamtranslator,streamtunnel}.go).
  */
-export interface WebSocketStreams {
+interface WebSocketStreams {
   /**
    * exec and attach, for a request that `wantsTranslation`: accepts the WebSocket, connects to the node, and carries the
    * channels until the command has ended. What fails from there on is told as a Status in the error channel.

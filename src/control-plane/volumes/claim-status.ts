@@ -7,7 +7,7 @@ import { keyOf } from "./object-index.ts";
 const PRE_RESIZE_CAPACITY = "volume.alpha.kubernetes.io/pre-resize-capacity";
 
 /** What a claim's status should say. */
-export type WantedStatus =
+type WantedStatus =
   | { readonly phase: "Pending" }
   | { readonly phase: "Lost"; readonly event: BinderEvent }
   | { readonly phase: "Bound"; readonly volume: PersistentVolume };

@@ -21,7 +21,7 @@ export interface NodeAttachment {
   readonly volume: CsiVolume | undefined;
 }
 
-export interface AttachmentQuestion {
+interface AttachmentQuestion {
   readonly nodeName: string;
   /** Undefined for a node that is not there any more. */
   readonly node: Node | undefined;
@@ -31,7 +31,7 @@ export interface AttachmentQuestion {
   unwantedMs(name: string): number;
 }
 
-export interface AttachmentPlan {
+interface AttachmentPlan {
   /** What the node's status should say; undefined when it says so, or there is no node. */
   readonly volumesAttached: readonly AttachedVolume[] | undefined;
   /** To be deleted once the node's status does not list them any more. */

@@ -4,7 +4,7 @@ import type { ContainerEventResponse } from "../gen/cri-v1.ts";
 import type { FakeFaults } from "./fake-faults.ts";
 
 /** Delivers events to every subscriber, and keeps them for the next one while there is none, as containerd does. */
-export interface FakeEvents {
+interface FakeEvents {
   emit(event: ContainerEventResponse): void;
   /** Ends when the signal fires, or when the subscriber reads too slowly. */
   subscribe(signal: AbortSignal): AsyncIterable<ContainerEventResponse>;

@@ -13,7 +13,7 @@ export interface FakeProcess {
   end(exitCode: number): void;
 }
 
-export interface FakeProcessOptions {
+interface FakeProcessOptions {
   steps: readonly Step[];
   /** The first process of a PID namespace. */
   isInit: boolean;

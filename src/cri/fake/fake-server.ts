@@ -10,14 +10,14 @@ import type { FakeState } from "./fake-state.ts";
 import { createStatsHandlers } from "./fake-stats.ts";
 
 /** The runtime's process, which can be stopped and started while its state, and the containers, live on. */
-export interface RestartableServer extends FakeServer {
+interface RestartableServer extends FakeServer {
   stop(): void;
   /** Idempotent. */
   start(): void;
 }
 
 /** See FakeCriOptions. */
-export interface FakeServerOptions extends Pick<FakeServer, "faults" | "subscribe"> {
+interface FakeServerOptions extends Pick<FakeServer, "faults" | "subscribe"> {
   latencyMs: ((rpc: string) => number) | undefined;
   lacks: readonly string[];
 }

@@ -5,7 +5,7 @@
  */
 export type Step = { when?: "success" | "failure" } & Action;
 
-export type Action =
+type Action =
   /** Without a code: with the status of what ran last. */
   | { do: "exit"; code: number | undefined }
   /** Ends with this status, and the script goes on. */

@@ -38,7 +38,7 @@ export interface FakeCsiFaults {
 }
 
 /** A call that the driver took, with how it ended: `ok`, an error's code, or undefined while it lasts. */
-export interface FakeCsiCall extends Pick<DriverCall, "rpc" | "request"> {
+interface FakeCsiCall extends Pick<DriverCall, "rpc" | "request"> {
   outcome: string | undefined;
 }
 

@@ -37,7 +37,7 @@ export interface FakeCsiIdentity {
 }
 
 /** What a fake driver knows and does, without its connections. */
-export interface FakeDriver {
+interface FakeDriver {
   readonly driver: CsiDriverServices;
   readonly ledger: { staged: Map<string, StagedVolume>; published: Map<string, PublishedVolume> };
   /** As after a start of the machine. */

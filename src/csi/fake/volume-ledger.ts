@@ -19,7 +19,7 @@ export interface PublishedVolume {
 }
 
 /** What a driver knows of this node: by staging path and by target path. */
-export interface VolumeLedger {
+interface VolumeLedger {
   readonly staged: ReadonlyMap<string, StagedVolume>;
   readonly published: ReadonlyMap<string, PublishedVolume>;
 }
@@ -92,7 +92,7 @@ export function requireCapability(capabilities: Capabilities, capability: CsiNod
   if (!capabilities.has(capability)) throw refusal("unimplemented", `this driver has no ${capability}`);
 }
 
-export type Verdict = "done" | "to-do";
+type Verdict = "done" | "to-do";
 
 /** The ledger's entry for a request. */
 export function stagedBy({ volumeId, stagingPath, use }: CsiStageRequest): StagedVolume {

@@ -6,7 +6,7 @@ import { answerFailure, type Handler, type ServedService } from "../served-servi
 import type { Rpc, RpcCaller } from "../service.ts";
 
 /** A server in this process, which can be stopped and started as one that crashes. */
-export interface MemoryServer {
+interface MemoryServer {
   /** One client's connection: closing it ends its calls and no others. */
   connect(options: { requestTimeoutMs: number }): RpcCaller & { close(): void };
   /** Breaks every call in flight; until `start`, calls fail with `unavailable`. */

@@ -21,7 +21,7 @@ export interface FakeCgroupTree extends CgroupTree {
 }
 
 /** What the tree tells to whoever keeps what the cgroups use. */
-export interface FakeCgroupListener {
+interface FakeCgroupListener {
   made(path: string): void;
   removed(path: string): void;
 }

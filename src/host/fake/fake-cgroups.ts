@@ -15,7 +15,7 @@ export interface FakeCgroups extends Cgroups {
 }
 
 /** Absent: processors and memory are counted, and are 0. */
-export interface FakeUsage extends Partial<Omit<CgroupUsage, "memory">> {
+interface FakeUsage extends Partial<Omit<CgroupUsage, "memory">> {
   readonly memory?: Partial<CgroupMemory> | undefined;
 }
 

@@ -34,7 +34,7 @@ export interface FakeFiles extends Files {
  * May throw, to fail the access, or wait, to delay it. A throw in the "after" phase fails an access whose effect has
  * happened, as a crash right after it would. A throw at `notify` loses the notification of a watched directory.
  */
-export type FileHook = (access: FileAccess) => Promise<void> | void;
+type FileHook = (access: FileAccess) => Promise<void> | void;
 
 /** One access of a file, as a hook sees it. */
 export interface FileAccess {
@@ -43,7 +43,7 @@ export interface FileAccess {
   phase: "before" | "after";
 }
 
-export type FileOperation = keyof Files | "notify";
+type FileOperation = keyof Files | "notify";
 
 export function createFakeFiles(tree: MemoryTree): FakeFiles {
   const hooks = new Set<FileHook>();

@@ -12,9 +12,9 @@ export interface FakeHttp extends HttpClient {
 }
 
 /** An answer, or what makes one. A function that throws breaks the connection with its error. */
-export type HttpServer = HttpAnswer | ((request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>);
+type HttpServer = HttpAnswer | ((request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>);
 
-export interface HttpAnswer {
+interface HttpAnswer {
   status: number;
   headers?: Readonly<Record<string, string>>;
   body?: string | Buffer;

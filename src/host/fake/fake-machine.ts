@@ -7,7 +7,7 @@ export interface FakeMachine extends Machine {
 }
 
 /** What the fake machine says of itself; a test may change it at any time. */
-export interface MachineFacts {
+interface MachineFacts {
   hostname: string;
   nodeAddresses: string[];
   interfaceAddresses: string[];

@@ -38,7 +38,7 @@ export interface FakeMounts extends Mounts {
  * May throw, to fail the access, or wait, to delay it (or, by never resolving, to hang it). A throw in the "after" phase
  * fails an access whose effect has happened, as a crash right after it would.
  */
-export type MountHook = (access: MountAccess) => Promise<void> | void;
+type MountHook = (access: MountAccess) => Promise<void> | void;
 
 /** One access, as a hook sees it. */
 export interface MountAccess {

@@ -28,7 +28,7 @@ export interface MemoryTree {
   pathOf(mount: MemoryMount): string | undefined;
 }
 
-export interface WalkOptions {
+interface WalkOptions {
   operation: string;
   /** Whether a link in the last place is followed; those before always are. */
   followLast: boolean;

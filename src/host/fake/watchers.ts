@@ -1,14 +1,14 @@
 import type { MemoryNode } from "./memory-node.ts";
 
 /** Who watches which directory of a memory tree. */
-export interface Watchers {
+interface Watchers {
   /** Tells the watchers of the directory, after the current turn. */
   changed(directory: MemoryNode): void;
   /** Resolves when the signal fires or the directory is no longer where it was. */
   watch(watch: DirectoryWatch, signal: AbortSignal): Promise<void>;
 }
 
-export interface DirectoryWatch {
+interface DirectoryWatch {
   path: string;
   node: MemoryNode;
   /** Whether `path` still leads to `node`. */

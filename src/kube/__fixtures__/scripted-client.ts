@@ -10,13 +10,13 @@ export interface ScriptedClient {
   readonly watches: WatchCall[];
 }
 
-export interface ListCall {
+interface ListCall {
   readonly options: ListOptions;
   answer(items: readonly unknown[], resourceVersion: string): void;
   fail(error: Error): void;
 }
 
-export interface WatchCall {
+interface WatchCall {
   readonly options: WatchOptions;
   send(type: "ADDED" | "MODIFIED" | "DELETED", object: unknown, resourceVersion: string): void;
   bookmark(resourceVersion: string): void;

@@ -5,7 +5,7 @@ import type { ExecPlugin } from "../connection.ts";
 import { KubeUnreachableError } from "../port.ts";
 
 /** What a plugin gave. */
-export interface ExecCredentials {
+interface ExecCredentials {
   readonly token: string | undefined;
   readonly certificatePem: string | undefined;
   readonly keyPem: string | undefined;

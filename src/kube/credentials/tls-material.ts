@@ -5,7 +5,7 @@ import type { ConnectionFiles, PemSource } from "../connection.ts";
 import { KubeUnreachableError } from "../port.ts";
 
 /** What a connection shows and believes. */
-export interface TlsMaterial {
+interface TlsMaterial {
   /**
    * As the files say now. The last good one, with a warning, when they cannot be read or do not fit together, as in the
    * middle of a rotation. Rejects with KubeUnreachableError `credentials` when there has never been a good one.

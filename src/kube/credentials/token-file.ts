@@ -5,7 +5,7 @@ import type { ConnectionFiles } from "../connection.ts";
 import { KubeUnreachableError } from "../port.ts";
 
 /** The token of a file that somebody else renews, as a service account's. */
-export interface TokenFile {
+interface TokenFile {
   /** At most a minute old. The last good one, with a warning, when the file cannot be read. */
   current(): Promise<string>;
   /** As the file says now. */

@@ -11,7 +11,7 @@ export interface ApiRequest {
 }
 
 /** A success that streams, until it is released. */
-export interface OpenStream {
+interface OpenStream {
   /** Rejects as WireAnswer's `read` does. */
   read(onChunk: (chunk: Buffer) => void): Promise<void>;
   release(): void;

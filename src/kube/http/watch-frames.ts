@@ -1,7 +1,7 @@
 import { CodedError } from "../../base/errors.ts";
 
 /** Cuts a stream of bytes into lines, however it arrives: an event is one line of JSON. */
-export interface FrameReader {
+interface FrameReader {
   /** Calls `onFrame` for each line that is complete, without its line break; empty lines are left out. */
   push(chunk: Buffer, onFrame: (frame: Buffer) => void): void;
   /** Bytes of a line that is not complete. */

@@ -35,7 +35,7 @@ export interface AdmissionParts {
   readonly parts: readonly Part[];
 }
 
-export interface AdmissionDeps {
+interface AdmissionDeps {
   readonly ports: NodeAgentPorts;
   readonly timeline: Timeline;
   readonly facts: Pick<NodeFacts, "appArmorEnabled">;

@@ -29,7 +29,7 @@ export interface ClusterParts {
 }
 
 /** What is known only when the pods' own parts are there. */
-export interface ReportDeps {
+interface ReportDeps {
   timeline: Timeline;
   desired: DesiredPods;
   statuses: PodStatuses;

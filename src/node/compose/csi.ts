@@ -26,7 +26,7 @@ export interface CsiParts {
   parts: readonly Part[];
 }
 
-export interface CsiPartsDeps {
+interface CsiPartsDeps {
   ports: NodeAgentPorts;
   kube: KubePorts;
   registration: NodeRegistration;

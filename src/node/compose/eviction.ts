@@ -21,7 +21,7 @@ import type { NodeAgentPorts } from "./node-agent-ports.ts";
 import type { RuntimeParts } from "./runtime.ts";
 import type { StatsParts } from "./stats.ts";
 
-export interface EvictionPartsDeps {
+interface EvictionPartsDeps {
   ports: NodeAgentPorts;
   timeline: Timeline;
   workers: PodWorkers;

@@ -12,7 +12,7 @@ export interface ImageCollectionParts {
   readonly parts: readonly Part[];
 }
 
-export interface ImageCollectionPartsDeps {
+interface ImageCollectionPartsDeps {
   readonly ports: NodeAgentPorts;
   readonly images: Pick<ImageParts, "claims" | "prune">;
   /** Undefined without an API server: then the log alone tells. */

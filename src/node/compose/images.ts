@@ -20,7 +20,7 @@ export interface ImageParts {
   readonly prune: (imageIds: readonly string[], listedAt: number) => Promise<void>;
 }
 
-export interface ImagePartsDeps {
+interface ImagePartsDeps {
   readonly ports: NodeAgentPorts;
   readonly timeline: Timeline;
   readonly cluster: { readonly kube: KubePorts; readonly refs: Pick<RefParts, "pullSecrets" | "tokens"> } | undefined;

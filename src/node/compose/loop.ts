@@ -19,7 +19,7 @@ import type { ClusterParts, ClusterReporting } from "./cluster.ts";
 import type { NodeAgentPorts } from "./node-agent-ports.ts";
 import type { RuntimeParts } from "./runtime.ts";
 
-export interface LoopDeps {
+interface LoopDeps {
   readonly ports: NodeAgentPorts;
   readonly runner: PartRunner;
   readonly timeline: Timeline;

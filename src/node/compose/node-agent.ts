@@ -48,7 +48,7 @@ export interface NodeAgent {
 }
 
 /** Read-only views of what is kept of pods. */
-export interface NodeAgentMemory {
+interface NodeAgentMemory {
   workers: Pick<PodWorkers, "states">;
   statuses: Pick<PodStatuses, "list" | "subscribe">;
   cache: Pick<PodCache, "size">;

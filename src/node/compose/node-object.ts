@@ -27,13 +27,13 @@ const HEARTBEAT_TIMEOUT_MS = 10 * SECOND;
 const LIST_IMAGES_TIMEOUT_MS = 10 * SECOND;
 
 /** The node's own object and its lease. */
-export interface NodeObject {
+interface NodeObject {
   /** Something that the status tells has changed. */
   syncNow(): void;
   parts: readonly Part[];
 }
 
-export interface NodeObjectDeps {
+interface NodeObjectDeps {
   ports: NodeAgentPorts;
   kube: KubePorts;
   registration: NodeRegistration;

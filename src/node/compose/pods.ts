@@ -20,7 +20,7 @@ import type { RuntimeParts } from "./runtime.ts";
 /** After a sync that failed. */
 const SYNC_BACK_OFF_MS = 10 * SECOND;
 
-export interface PodPartsDeps {
+interface PodPartsDeps {
   ports: NodeAgentPorts;
   timeline: Timeline;
   inbox: LoopInbox;

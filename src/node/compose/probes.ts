@@ -25,7 +25,7 @@ export interface ProbeParts {
   contentType: string;
 }
 
-export interface ProbePartsDeps {
+interface ProbePartsDeps {
   ports: NodeAgentPorts;
   timeline: Timeline;
   inbox: LoopInbox;

@@ -29,7 +29,7 @@ export interface RefParts {
   parts: readonly Part[];
 }
 
-export interface RefPartsDeps {
+interface RefPartsDeps {
   ports: NodeAgentPorts;
   kube: KubePorts;
   inbox: LoopInbox;

@@ -34,7 +34,7 @@ export interface Reporting {
   parts: readonly Part[];
 }
 
-export interface ReportingDeps {
+interface ReportingDeps {
   ports: NodeAgentPorts;
   kube: KubePorts;
   timeline: Timeline;

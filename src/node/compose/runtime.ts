@@ -51,7 +51,7 @@ export interface RuntimeParts {
 /** Upstream's crash-loop back-off: 10 s, doubling to 5 min, over after a run of 10 min. */
 const RESTART_BACK_OFF = { initialMs: 10 * SECOND, maxMs: 5 * MINUTE };
 
-export interface RuntimePartsDeps {
+interface RuntimePartsDeps {
   ports: NodeAgentPorts;
   timeline: Timeline;
   inbox: LoopInbox;

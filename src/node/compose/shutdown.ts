@@ -8,7 +8,7 @@ import { createShutdownRecord } from "../upkeep/shutdown/shutdown-record.ts";
 import type { NodeAgentPorts } from "./node-agent-ports.ts";
 import type { Reporting } from "./reporting.ts";
 
-export interface ShutdownPartsDeps {
+interface ShutdownPartsDeps {
   ports: NodeAgentPorts;
   notice: ShutdownNotice;
   workers: PodWorkers;

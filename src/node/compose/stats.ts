@@ -20,7 +20,7 @@ export interface StatsParts {
   readonly part: Part;
 }
 
-export interface StatsPartsDeps {
+interface StatsPartsDeps {
   readonly ports: Pick<NodeAgentPorts, "host" | "cri" | "log">;
   readonly runtime: Pick<RuntimeParts, "pleg" | "cache" | "volumes" | "cgroups">;
   readonly probeMetrics: Omit<ProbeParts, "probes">;

@@ -23,7 +23,7 @@ export interface VolumeStatsParts {
   part: Part;
 }
 
-export interface VolumeStatsPartsDeps {
+interface VolumeStatsPartsDeps {
   ports: NodeAgentPorts;
   timeline: Timeline;
   csi: CsiPlugin | undefined;

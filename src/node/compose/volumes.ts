@@ -45,7 +45,7 @@ export interface VolumeParts {
   parts: readonly Part[];
 }
 
-export interface VolumePartsDeps {
+interface VolumePartsDeps {
   ports: NodeAgentPorts;
   timeline: Timeline;
   facts: NodeFacts;

@@ -15,7 +15,7 @@ export interface RequestUser {
 }
 
 /** `refused` says why where credentials were shown; nothing where there were none. */
-export type Authentication =
+type Authentication =
   | { readonly kind: "user"; readonly user: RequestUser }
   | { readonly kind: "refused"; readonly reason: string | undefined };
 

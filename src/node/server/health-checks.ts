@@ -2,7 +2,7 @@ import { createMetrics, declareStartTime } from "../../base/metrics.ts";
 import type { ServedRequest, ServedResponse } from "../../host/http-server.ts";
 
 /** Why something is not well; undefined when it is. */
-export type HealthCheck = () => string | undefined;
+type HealthCheck = () => string | undefined;
 
 /** `/healthz` with what is beneath it, and `/metrics/slis`, which counts how often it said what. */
 export interface HealthChecks {

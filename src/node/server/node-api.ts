@@ -12,7 +12,7 @@ import { findUnavailable } from "./unavailable-endpoints.ts";
 /** What serves a root of the API and all that is beneath it; whoever asks may do so. */
 export type NodeEndpoint = (request: SecureRequest) => Promise<SecureAnswer> | SecureAnswer;
 
-export interface NodeApiDeps {
+interface NodeApiDeps {
   readonly authenticate: Authenticate;
   readonly authorize: Authorize;
   /** What the read-only server serves too. */

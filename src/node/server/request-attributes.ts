@@ -1,5 +1,5 @@
 /** What a request to the node's API is authorized as: a verb on subresources of the node, any of which suffices. */
-export interface RequestAttributes {
+interface RequestAttributes {
   /** Empty for a method that is none of the API's: only who may do everything may do that. */
   readonly verb: string;
   /** At least one. */

@@ -4,7 +4,7 @@ import { createSharedCalls } from "../../base/shared-calls.ts";
 import { withDeadline } from "../../base/time-limit.ts";
 
 /** Answers of the API server to questions about who asks and what they may do, asked once for all who wait. */
-export interface ReviewCache<Answer> {
+interface ReviewCache<Answer> {
   /**
    * The answer that is kept under the key, or a new one. Rejects as `review` does; with a CodedError `too-many-reviews`
    * where too many are under way, and `timed-out` where the answer does not come.
@@ -12,7 +12,7 @@ export interface ReviewCache<Answer> {
   ask(key: string, signal: AbortSignal, review: (signal: AbortSignal) => Promise<Reviewed<Answer>>): Promise<Answer>;
 }
 
-export interface Reviewed<Answer> {
+interface Reviewed<Answer> {
   readonly answer: Answer;
   /** Milliseconds; 0: not at all. */
   readonly keepMs: number;

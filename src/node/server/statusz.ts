@@ -1,7 +1,7 @@
 import { type Clock, MINUTE, SECOND } from "../../base/clock.ts";
 import type { ServedResponse } from "../../host/http-server.ts";
 
-export interface StatuszOptions {
+interface StatuszOptions {
   /** Of the process, milliseconds since the epoch. */
   readonly startedAt: number;
   /** `v1.36.0+…`. */

@@ -8,7 +8,7 @@ import type { PodStatuses } from "../pods/status/pod-statuses.ts";
 import type { NodeView } from "../server/handlers.ts";
 import { declarePodGauges, type PodGaugesDeps } from "./pod-gauges.ts";
 
-export interface NodeMetricsDeps extends Omit<PodGaugesDeps, "statusOf"> {
+interface NodeMetricsDeps extends Omit<PodGaugesDeps, "statusOf"> {
   nodeName: string;
   cgroupVersion: 1 | 2;
   clock: Clock;

@@ -13,7 +13,7 @@ import type { RuntimeHealth } from "../runtime/reading/runtime-health.ts";
 import type { NodeView } from "../server/handlers.ts";
 import { createHealthChecks } from "../server/health-checks.ts";
 
-export interface NodeViewDeps {
+interface NodeViewDeps {
   nodeName: string;
   clock: Clock;
   renderMetrics: NodeView["metrics"];

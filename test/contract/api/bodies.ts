@@ -1,5 +1,5 @@
 /** A body that is sent, and what both servers say of it. */
-export interface BodyCase {
+interface BodyCase {
   /** What is wrong with it, or special about it. */
   readonly what: string;
   /** The collection, with `{ns}` for a namespace of the suite's own. */

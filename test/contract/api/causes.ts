@@ -2,7 +2,7 @@ import { isRecord } from "../../../src/api/object.ts";
 import type { Answer } from "./client.ts";
 
 /** Why a body was refused: one entry of a Status. */
-export interface Cause {
+interface Cause {
   readonly reason: string;
   readonly field: string;
   readonly message: string;

@@ -12,7 +12,7 @@ export interface Credentials {
   readonly token?: string;
 }
 
-export type Query = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+type Query = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 export interface CallOptions {
   readonly query?: Query;
@@ -43,7 +43,7 @@ export interface ApiClient {
   close(): void;
 }
 
-export interface ObjectList {
+interface ObjectList {
   readonly items: readonly KubeObject[];
   readonly resourceVersion: string;
   /** "" on the last page. */

@@ -7,7 +7,7 @@ import { TLSSocket } from "node:tls";
 import { issueLoopbackCertificate } from "../loopback-certificate.ts";
 
 /** What arrived, as the answers of everything that is no log and no stream tell it. */
-export interface SeenRequest {
+interface SeenRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, unknown>>;

@@ -14,7 +14,7 @@ export interface ApiServerUnderTest {
 }
 
 /** A running server as the cases see it. */
-export interface ApiServer {
+interface ApiServer {
   /** May do everything. */
   readonly admin: ApiClient;
   /** The admin's, for what a client of plain calls cannot do. */

@@ -26,7 +26,7 @@ export function pathsIn(namespace: string) {
   };
 }
 
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
 export function configMap(name: string, data: Labels = {}, labels?: Labels): object {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, ...(labels && { labels }) }, data };

@@ -1,5 +1,5 @@
 /** Where our default policy is not that of a real server, and why. */
-export interface PolicyDifference {
+interface PolicyDifference {
   /** `ClusterRole/name`, `RoleBinding/namespace/name`. */
   readonly key: string;
   /** `- x`: the real server has it and ours has not; `+ x`: the other way round; `+ all of it`. */

@@ -1,7 +1,7 @@
 import { cronTabDefinition } from "./cron-tabs.ts";
 
 /** An object of a kind, with something of each way in which values are written, in the words that the server keeps. */
-export interface ProtobufCase {
+interface ProtobufCase {
   readonly apiVersion: string;
   readonly kind: string;
   readonly plural: string;

@@ -25,7 +25,7 @@ export interface ServerTraits {
 export type MakeClient = () => Promise<ClientUnderTest>;
 
 /** A watch that runs beside a case. */
-export interface Watching<T> {
+interface Watching<T> {
   /** The next event; rejects when the watch fails first. */
   next(): Promise<WatchEvent<T>>;
   /** The next that is no bookmark. */

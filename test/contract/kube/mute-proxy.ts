@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from "node:net";
 
 /** A wire that can lose what goes over it without a word, as a firewall does that forgot a connection. */
-export interface MuteProxy {
+interface MuteProxy {
   readonly port: number;
   /** The connections that are open now carry nothing any more, and stay open. New ones are as good as ever. */
   mute(): void;

@@ -21,7 +21,7 @@ interface ClientSettings extends Partial<HttpKubeClientOptions> {
 }
 
 /** The small servers and clients of a file, each closed after its case. */
-export interface SmallWorld {
+interface SmallWorld {
   serve(handler: Handler, options?: { protocol?: Protocol; settings?: object }): Promise<SmallServer>;
   connect(url: string, settings?: ClientSettings): Promise<HttpKubeClient>;
   /** Everything that clients logged. */

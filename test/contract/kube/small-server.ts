@@ -13,7 +13,7 @@ import type { ClusterCertificates } from "../../../src/pki/cluster-certificates.
 import { createCertificates } from "../../../src/testing/cluster-credentials.ts";
 
 /** What a request and its answer look like, of either version of HTTP. */
-export interface SmallRequest {
+interface SmallRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from "node:net";
 
 /** What a client asked of the proxy. */
-export interface SeenSocks {
+interface SeenSocks {
   /** The methods that it offered: 0 is none, 2 a name with a password. */
   readonly methods: readonly number[];
   /** `name:password`. */

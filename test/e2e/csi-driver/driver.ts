@@ -18,7 +18,7 @@ import type { Control, VolumeSpec } from "./control.ts";
 import { isMounted } from "./programs.ts";
 import type { State } from "./state.ts";
 
-export interface DriverDeps {
+interface DriverDeps {
   name: string;
   /** As it stands now. */
   control(): Control;

@@ -20,7 +20,7 @@ export interface Call {
   outcome: string | undefined;
 }
 
-export interface Journal {
+interface Journal {
   /** Returns what notes the call's end. */
   begin(rpc: string, request: Readonly<Record<string, unknown>>): (outcome: string) => void;
 }

@@ -38,7 +38,7 @@ const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
 const START_LIMIT_MS = 30_000;
 
 /** What may be said of a driver when it is started. */
-export interface CsiDriverOptions extends Place {
+interface CsiDriverOptions extends Place {
   /** What differs from `DEFAULT_CONTROL`. */
   control?: Partial<Control>;
   /** The command prefix by which it is started where its mounts are to be seen. Default: none. */

@@ -8,7 +8,7 @@ export const ROOT = join(import.meta.dirname, "../../..");
 if (!existsSync(join(ROOT, "dist/testing.js")))
   throw new Error("dist/testing.js is missing: run `npm run build` first");
 
-export interface NodeRun {
+interface NodeRun {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;

@@ -10,7 +10,7 @@ const READY_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
 
 /** What a Go program speaks with the server: `application/json` or protobuf's media type. */
-export interface SpeakingOptions {
+interface SpeakingOptions {
   readonly contentType?: string;
 }
 

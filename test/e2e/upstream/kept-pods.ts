@@ -30,7 +30,7 @@ export interface KeptPods {
 export const RUNNING_PODS = ["volumes", "containers", "restarted", "privileged"] as const;
 const DONE_POD = "done";
 
-export interface KeptPodsOptions {
+interface KeptPodsOptions {
   readonly hostPort: number;
   /** Of the Go kubelet that runs them, before or after: 28 of 1.28. Decides what they may have. */
   readonly minor: number;

@@ -13,7 +13,7 @@ import { type ApiClient, createApiClient } from "../../contract/api/client.ts";
 import { credentialsOf } from "../../contract/api/harness.ts";
 
 /** What our API server told of, as its log has it. */
-export interface ServerRecord {
+interface ServerRecord {
   readonly level: string;
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;

@@ -13,7 +13,7 @@ export interface UpstreamProgram {
 }
 
 /** The variables that name them. */
-export type UpstreamVariable = "KUBELET_BIN" | "KUBE_SCHEDULER_BIN" | "KUBE_CONTROLLER_MANAGER_BIN";
+type UpstreamVariable = "KUBELET_BIN" | "KUBE_SCHEDULER_BIN" | "KUBE_CONTROLLER_MANAGER_BIN";
 
 /** The program, or undefined where the variable names none; a suite says then, in its title, why it is skipped. */
 export async function readUpstreamProgram(variable: UpstreamVariable): Promise<UpstreamProgram | undefined> {
@@ -45,7 +45,7 @@ export interface RunningUpstream {
 
 const STOP_TIMEOUT_MS = 20_000;
 
-export interface UpstreamCommand {
+interface UpstreamCommand {
   readonly program: UpstreamProgram;
   readonly args: readonly string[];
   readonly logFile: string;

@@ -16,7 +16,7 @@ const SCRIPT = `
 `;
 
 /** A process that exchanges two names as fast as the kernel lets it. */
-export interface ExchangeRace {
+interface ExchangeRace {
   stop(): Promise<void>;
 }
 

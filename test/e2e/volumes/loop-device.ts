@@ -2,7 +2,7 @@ import { rm, truncate, writeFile } from "node:fs/promises";
 import { runCommand } from "../../../src/cluster/processes/run-command.ts";
 
 /** A block device that is a file. */
-export interface LoopDevice {
+interface LoopDevice {
   /** `/dev/loop0` */
   readonly path: string;
   remove(): Promise<void>;

@@ -8,7 +8,7 @@ import { isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { readRunningContainers } from "../runtime-state.ts";
 
 /** A line of the mount table of containerd and the node agent, which may be another than that of this process. */
-export interface SeenMount {
+interface SeenMount {
   /** What of the file system is shown. */
   root: string;
   path: string;
@@ -92,7 +92,7 @@ export async function createVolumeNode(
 }
 
 /** What a pod of one container mounts where, by the volumes' names. */
-export interface Mounting {
+interface Mounting {
   volumes: Readonly<Record<string, object>>;
   /** Fields of the volume mounts; where there are none, each volume is at `/` and its name. */
   mounts?: ReadonlyArray<{ name: string } & Readonly<Record<string, unknown>>>;

@@ -22,7 +22,7 @@ import { everyReading } from "./every-reading.ts";
 import { type DeclaredSeries, recordDeclarations } from "./recorded-metrics.ts";
 
 /** What a page serves, by name. Of pages that are made of readings, what they would serve if everything could be read. */
-export type ServedSeries = ReadonlyMap<string, Pick<DeclaredSeries, "type"> & Partial<DeclaredSeries>>;
+type ServedSeries = ReadonlyMap<string, Pick<DeclaredSeries, "type"> & Partial<DeclaredSeries>>;
 
 /** Every page of a node agent that does all that it can be configured to do. */
 export async function readServedSeries(): Promise<Readonly<Record<string, ServedSeries>>> {

@@ -1,5 +1,5 @@
 /** Series of a Go kubelet that nodelet does not serve. */
-export interface UnservedSeries {
+interface UnservedSeries {
   readonly page: string;
   /** Whole names; one that ends in `*` stands for all that begin so. */
   readonly names: readonly string[];

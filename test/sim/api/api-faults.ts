@@ -32,7 +32,7 @@ export const NO_API_FAULTS: ApiFaultRates = {
 };
 
 /** A request as the network between the node and the API server sees it. */
-export interface ApiCall {
+interface ApiCall {
   readonly verb: string;
   /** `patch pods/default/ant status` */
   readonly text: string;
@@ -41,7 +41,7 @@ export interface ApiCall {
 }
 
 /** Nobody answers at all, or connections are refused at once. */
-export type OutageKind = "silent" | "refused";
+type OutageKind = "silent" | "refused";
 
 /** Breaks the node's calls of the API while a storm or an outage lasts. */
 export interface ApiFaults {
@@ -69,7 +69,7 @@ const ANY: readonly [ApiErrorReason, ...ApiErrorReason[]] = [
 /** What a connection that fell silent takes to be noticed. */
 const SILENCE_MS = 30_000;
 
-export interface ApiFaultsDeps {
+interface ApiFaultsDeps {
   clock: Clock;
   dice: Dice;
   faults: Faults;

@@ -13,7 +13,7 @@ export const KEY = "word";
 export type ObjectKind = "Secret" | "ConfigMap";
 
 /** What one object holds, that a pod names. */
-export interface Reference {
+interface Reference {
   readonly kind: ObjectKind;
   readonly name: string;
   /** Else the pod has to wait for it. */

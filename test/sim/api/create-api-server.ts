@@ -9,7 +9,7 @@ import { createMemoryJournal } from "../../../src/journal/memory-journal.ts";
 import { createTokenKey } from "../../../src/pki/token-key.ts";
 
 /** A control plane under the simulator's clock, in this process and without HTTP. */
-export interface SimulatedApiServer {
+interface SimulatedApiServer {
   readonly controlPlane: ControlPlane;
   stop(): Promise<void>;
 }

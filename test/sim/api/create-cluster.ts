@@ -29,7 +29,7 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-export interface ClusterDeps {
+interface ClusterDeps {
   host: FakeHost;
   faults: Faults;
   trace: Trace;

@@ -12,7 +12,7 @@ import { type KubeClient, KubeUnreachableError } from "../../../src/kube/port.ts
 import { createEventQueue } from "./event-queue.ts";
 
 /** As whom a client calls: what its certificate would say. Undefined is the anonymous user. */
-export type DirectUser = WebRequest["peer"];
+type DirectUser = WebRequest["peer"];
 
 interface DirectClientOptions {
   /** Default: the real one. */

@@ -2,7 +2,7 @@ import { AbortedError } from "../../../src/base/abort.ts";
 import type { WebBody, WebWriter } from "../../../src/host/web-server.ts";
 
 /** The client's end of an answer that streams: what the server writes waits here until it is read. */
-export interface EventQueue {
+interface EventQueue {
   /** Resolves when the server ends it; rejects when the signal fires, and with what `onChunk` throws. */
   read(onChunk: (chunk: Buffer) => void): Promise<void>;
   /** The client has gone. */

@@ -25,7 +25,7 @@ export interface CallGate {
   readonly died: AbortSignal;
 }
 
-export interface GatedClientDeps {
+interface GatedClientDeps {
   client: KubeClient;
   gate: CallGate;
   trouble: WatchTrouble & { api: ApiFaults };

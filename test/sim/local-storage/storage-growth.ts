@@ -28,7 +28,7 @@ export interface StorageGrowth {
   end(): void;
 }
 
-export interface StorageGrowthDeps {
+interface StorageGrowthDeps {
   host: FakeHost;
   cri: FakeCri;
   pods: ApiPods;

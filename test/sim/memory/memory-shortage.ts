@@ -24,7 +24,7 @@ export interface MemoryShortage {
   readonly refused: Set<string>;
 }
 
-export interface MemoryShortageDeps {
+interface MemoryShortageDeps {
   host: FakeHost;
   cri: FakeCri;
   pods: ApiPods;

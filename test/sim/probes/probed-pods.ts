@@ -27,7 +27,7 @@ export interface ProbedPods {
   end(): void;
 }
 
-export type ProbedKind = "startup" | "readiness" | "liveness";
+type ProbedKind = "startup" | "readiness" | "liveness";
 
 interface Evidence {
   hasSucceeded: boolean;
@@ -38,7 +38,7 @@ interface Evidence {
 const PORTS: Readonly<Record<ProbedKind, number>> = { startup: 8001, readiness: 8002, liveness: 8003 };
 const LONGEST_TROUBLE_MS = 60_000;
 
-export interface ProbedPodsDeps {
+interface ProbedPodsDeps {
   host: FakeHost;
   cri: FakeCri;
   faults: Faults;

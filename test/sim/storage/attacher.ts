@@ -15,7 +15,7 @@ export interface Attacher {
   attachments(): readonly VolumeAttachment[];
 }
 
-export interface AttacherDeps {
+interface AttacherDeps {
   admin: KubeClient;
   feed: ResourceFeed;
   clock: FakeClock;

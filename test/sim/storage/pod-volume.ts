@@ -16,7 +16,7 @@ export function pathOfClaim(podUid: string, { kind, name }: PlannedClaim): strin
     : `${volumes}/kubernetes.io~local-volume/${name}`;
 }
 
-export interface PodVolumeQuestion {
+interface PodVolumeQuestion {
   podUid: string;
   claim: PlannedClaim;
   /** Where a container finds it; undefined where it finds it nowhere. */

@@ -34,7 +34,7 @@ export interface DriverCallSeen {
   readonly targetPath?: string;
 }
 
-export interface SimulatedDriverDeps {
+interface SimulatedDriverDeps {
   host: FakeHost;
   plan: StoragePlan;
   faults: DriverFaults;

@@ -1,20 +1,19 @@
-import { exportsOf } from "../exports.ts";
+import { documentedInterfaces, exportsOf } from "../exports.ts";
 import type { Rule } from "../source.ts";
 
 const WANTED = "meaning, units, defaults, errors";
 
 /**
  * Exported functions, classes and interfaces say what they mean to whoever calls them. An interface may do so at its
- * members, and for `createPleg` it is enough that `Pleg`, exported from the same file, does. What a factory is handed
+ * members, and for `createPleg` it is enough that `Pleg`, declared in the same file, does. What a factory is handed
  * (`PlegDeps`) is explained by the ports that it names. Tests and tools explain themselves by what they do.
  */
 export const docComments: Rule = {
   name: "doc-comments",
   check: ({ sources }) =>
     sources.filter(isProduct).flatMap((source) => {
-      const exported = exportsOf(source);
-      const documented = new Set(exported.filter(({ hasDoc }) => hasDoc).map(({ name }) => name));
-      return exported
+      const documented = documentedInterfaces(source);
+      return exportsOf(source)
         .filter(({ name }) => !name.endsWith("Deps"))
         .filter(({ name, needsDoc, hasDoc }) => needsDoc && !hasDoc && !documented.has(name.replace(/^create/, "")))
         .map(({ name, line }) => ({

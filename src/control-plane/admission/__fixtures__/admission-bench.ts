@@ -7,7 +7,7 @@ import type { ResourceKind } from "../../ports/resource-kind.ts";
 import type { ObjectName, ResourceReader } from "../../ports/resources.ts";
 
 /** What is stored: `pods` to objects. */
-export type World = Readonly<Record<string, readonly KubeObject[]>>;
+type World = Readonly<Record<string, readonly KubeObject[]>>;
 
 /** Reads a world that does not change. */
 export function readerOf(world: World): ResourceReader {

@@ -1,7 +1,7 @@
 import { isRecord } from "../../../api/object.ts";
 
 /** One field that differs. */
-export interface FieldChange {
+interface FieldChange {
   readonly path: string;
   /** Undefined where the field was not set. */
   readonly before: unknown;

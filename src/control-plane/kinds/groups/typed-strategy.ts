@@ -6,7 +6,7 @@ import type { Strategy } from "../../ports/resource-kind.ts";
 type Hook = "default" | "prepareCreate" | "prepareUpdate" | "validate" | "validateUpdate" | "warnings" | "fields";
 
 /** A strategy whose hooks see the fields typed. Those that change something do so in place, in a copy of their own. */
-export interface TypedStrategy<Kind extends keyof TypedKinds> extends Omit<Strategy, Hook> {
+interface TypedStrategy<Kind extends keyof TypedKinds> extends Omit<Strategy, Hook> {
   default?(draft: ObjectOf<Kind>): void;
   /** The status of a new object, whatever its author says; undefined for a kind without one. */
   readonly initialStatus?: Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { labelSelectorOf } from "../../../api/selectors/label-selector.ts";
 import { withCondition } from "../../scheduler/pod-condition.ts";
 
 /** What to do about an eviction. */
-export type EvictionPlan =
+type EvictionPlan =
   /** Nothing stands against it. */
   | { kind: "evict" }
   /** Allowed by this budget, which must be told. */

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { OPCODES } from "../web-socket-frames.ts";
 
 /** A client of the tunnel by hand: its protocol has a `/` in its name, which other clients' libraries do not let pass. */
-export interface TunnelClient {
+interface TunnelClient {
   /** All that came, the answer's head included. */
   answer(): string;
   /** The bytes of all messages so far. */

@@ -4,7 +4,7 @@ import WebSocket from "ws";
 import type { UpgradeRequest } from "../streams-call.ts";
 
 /** A client as other programs have it, with what it has received. */
-export interface WebSocketClient {
+interface WebSocketClient {
   readonly webSocket: WebSocket;
   /** The messages so far, by their first byte. */
   readonly channels: ReadonlyMap<number, Buffer>;

@@ -21,7 +21,7 @@ export interface StorageBench extends ControllerBench {
 }
 
 /** `persistentvolumeclaims data`, `pods app`; what has a namespace lies in `default`. */
-export type Target = string;
+type Target = string;
 
 const NAMESPACED = new Set(["persistentvolumeclaims", "pods"]);
 
@@ -57,7 +57,7 @@ export function createStorageBench(): StorageBench {
 
 type Metadata = KubeObject["metadata"];
 
-export interface ClaimOptions extends PersistentVolumeClaimSpec {
+interface ClaimOptions extends PersistentVolumeClaimSpec {
   size?: string;
   metadata?: Metadata;
 }
@@ -73,7 +73,7 @@ export function claim(name: string, { size = "1Gi", metadata, ...spec }: ClaimOp
   });
 }
 
-export interface VolumeOptions extends PersistentVolumeSpec {
+interface VolumeOptions extends PersistentVolumeSpec {
   size?: string;
   metadata?: Metadata;
 }

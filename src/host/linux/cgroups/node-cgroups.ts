@@ -10,7 +10,7 @@ import { readCgroupV2 } from "./read-v2.ts";
 const SLICE_MS = 5;
 
 /** Default: where the kernel's are. */
-export interface NodeCgroupsOptions {
+interface NodeCgroupsOptions {
   /** Where the hierarchies are mounted. */
   readonly root?: string;
   readonly proc?: string;

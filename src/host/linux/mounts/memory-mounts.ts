@@ -8,7 +8,7 @@ import { readMountTable } from "./mount-table.ts";
 const { O_DIRECTORY } = constants;
 
 /** A file system without a device; it is mounted over a directory unless one of its type is there. */
-export interface EmptyFileSystem {
+interface EmptyFileSystem {
   readonly type: "tmpfs" | "hugetlbfs";
   readonly options: readonly string[];
 }

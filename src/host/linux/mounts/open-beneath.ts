@@ -11,7 +11,7 @@ const MAX_DEPTH = 256;
 /** So often something may be exchanged under our hands at one name before we take it for an attack. */
 const MAX_EXCHANGES = 100;
 
-export interface OpenBeneath {
+interface OpenBeneath {
   /** Links in it are followed: who can change what is below it cannot change itself. */
   readonly root: string;
   /** Relative, without `..`. */

@@ -10,7 +10,7 @@ export interface ProcessEnd {
   readonly stderr: string;
 }
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** Descriptors that it inherits, as 3 and so on. */

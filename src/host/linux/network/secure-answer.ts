@@ -13,7 +13,7 @@ import type {
 } from "../../secure-server.ts";
 
 /** One request and what it is answered with. */
-export interface Exchange {
+interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The connection is of an identity that has been replaced. */

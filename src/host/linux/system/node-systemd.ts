@@ -12,7 +12,7 @@ const MODE = "replace";
 const MAX_CALLS = 4;
 
 /** Runs a call of the bus to its end and gives what it printed. */
-export type BusCall = (args: readonly string[]) => Promise<string>;
+type BusCall = (args: readonly string[]) => Promise<string>;
 
 /** The service manager of this machine, spoken to through `busctl`. `call` is for tests. */
 export function createNodeSystemd(call: BusCall = callBus): Systemd {

@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 
 /** The variables of a process. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The proxy that the environment names for a server, as Go's `http.ProxyFromEnvironment` reads it: HTTPS_PROXY or

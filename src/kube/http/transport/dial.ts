@@ -9,7 +9,7 @@ import { isSocksProxy, openSocksWay, SOCKS_PORT } from "./socks-tunnel.ts";
 import { TransportError } from "./wire.ts";
 
 /** Where to, which way, and what is shown and demanded there. */
-export interface DialTarget {
+interface DialTarget {
   /** `https://10.0.0.1:6443`; http is without TLS. */
   readonly origin: string;
   readonly proxyUrl: string | undefined;
@@ -20,7 +20,7 @@ export interface DialTarget {
 }
 
 /** An open connection, and what its ends agreed to speak. */
-export interface DialedSocket {
+interface DialedSocket {
   readonly socket: Socket;
   readonly protocol: "h2" | "http/1.1";
 }

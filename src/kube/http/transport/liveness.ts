@@ -19,7 +19,7 @@ interface LivenessDeps {
  * Finds out that the other end of a connection is gone although nobody said so: a machine that lost its power, a
  * firewall that forgot the connection. A quiet connection costs one timer and one ping a period.
  */
-export interface Liveness {
+interface Liveness {
   /** Something arrived. */
   heard(): void;
   /** Asks at once; calls `onAlive` when the answer is there. */

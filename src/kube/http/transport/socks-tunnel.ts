@@ -3,7 +3,7 @@ import { messageOf } from "../../../base/errors.ts";
 import { TransportError } from "./wire.ts";
 
 /** Where the proxy is asked to connect to. It looks names up itself, whichever of the two schemes it is given by. */
-export interface SocksTarget {
+interface SocksTarget {
   readonly proxy: URL;
   readonly host: string;
   readonly port: number;

@@ -14,7 +14,7 @@ import { readPair } from "./pem-pair.ts";
 import { ensurePendingRequest, type PendingRequest, removePendingRequest } from "./pending-request.ts";
 import { requestCertificate } from "./request-certificate.ts";
 
-export interface BootstrapDeps {
+interface BootstrapDeps {
   /** With the credentials of the bootstrap kubeconfig. */
   readonly client: Pick<KubeClient, "create" | "get" | "list" | "watch">;
   readonly clock: Clock;
@@ -23,7 +23,7 @@ export interface BootstrapDeps {
   readonly files: Files;
 }
 
-export interface BootstrapOptions {
+interface BootstrapOptions {
   readonly nodeName: string;
   readonly certDirectory: string;
   /** Absolute. */

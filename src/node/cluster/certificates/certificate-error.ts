@@ -6,7 +6,7 @@ import { CodedError } from "../../../base/errors.ts";
  * - `refused`: the API server does not take requests from us: a token that expired, a role that is missing.
  * - `incompatible`: what was issued or found under our request's name is of no use to us.
  */
-export type CertificateErrorCode = "denied" | "failed" | "refused" | "incompatible";
+type CertificateErrorCode = "denied" | "failed" | "refused" | "incompatible";
 
 /** What TLS bootstrap rejects with, and what the log of a rotation says. */
 export class CertificateError extends CodedError<CertificateErrorCode> {

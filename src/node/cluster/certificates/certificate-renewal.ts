@@ -10,7 +10,7 @@ import { type NamedRequest, type RequestDeps, requestCertificate } from "./reque
 import { isSameSubject } from "./rotation-plan.ts";
 
 /** The request for the next certificate, from when it is made until its answer is on disk. */
-export interface Renewal {
+interface Renewal {
   /**
    * Asks for a certificate, or goes on waiting for the one that it asked for before. Undefined when the subject has changed
    * meanwhile, so that nobody wants the answer any more. Rejects when the request fails, is denied or stays unanswered.
@@ -22,12 +22,12 @@ export interface Renewal {
   reconsider(): void;
 }
 
-export interface RenewalDeps extends RequestDeps {
+interface RenewalDeps extends RequestDeps {
   readonly random: Random;
 }
 
 /** For what a certificate is requested; those of the rotation. */
-export interface RenewalOptions {
+interface RenewalOptions {
   readonly signerName: string;
   readonly usages: readonly string[];
   subject(): CertificateSubject | undefined;

@@ -34,7 +34,7 @@ export interface CurrentCertificate extends KeyedCertificate {
   readonly notAfter: number;
 }
 
-export interface RotationDeps {
+interface RotationDeps {
   readonly client: Pick<KubeClient, "create" | "get" | "list" | "watch">;
   readonly clock: Clock;
   readonly random: Random;

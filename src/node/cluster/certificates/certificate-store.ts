@@ -22,7 +22,7 @@ export interface CertificateStore {
   write(pair: KeyedCertificate): Promise<void>;
 }
 
-export interface CertificateStoreDeps {
+interface CertificateStoreDeps {
   readonly files: Pick<
     Files,
     "read" | "writeAtomically" | "makeDirectory" | "list" | "stat" | "link" | "readLink" | "remove"

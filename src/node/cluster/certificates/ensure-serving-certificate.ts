@@ -8,13 +8,13 @@ import { type KeyedCertificate, readCertificate } from "../../../pki/read-certif
 import { ensureDirectory, readText } from "./certificate-store.ts";
 import { readPair } from "./pem-pair.ts";
 
-export interface ServingCertificateDeps {
+interface ServingCertificateDeps {
   readonly files: Pick<Files, "read" | "stat" | "makeDirectory" | "writeAtomically">;
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
 }
 
-export interface ServingCertificateOptions {
+interface ServingCertificateOptions {
   readonly certDirectory: string;
   /** A name or an address. */
   readonly hostName: string;

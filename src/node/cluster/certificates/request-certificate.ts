@@ -25,7 +25,7 @@ export interface NamedRequest {
   readonly usages: readonly string[];
 }
 
-export type CertificateAnswer =
+type CertificateAnswer =
   | { readonly kind: "issued"; readonly certificatePem: string }
   | { readonly kind: "denied" | "failed"; readonly message: string }
   /** Deleted, by a person or by the control plane's cleaning up. */

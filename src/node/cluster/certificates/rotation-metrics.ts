@@ -2,7 +2,7 @@ import type { Metrics } from "../../../base/metrics.ts";
 import type { PairName } from "./certificate-store.ts";
 
 /** Series of one of the node's certificates, under upstream's names (pkg/kubelet/certificate, pkg/kubelet/kubelet.go). */
-export interface RotationMetrics {
+interface RotationMetrics {
   /** Seconds until the certificate expires, negative afterwards; infinite where there is none. */
   setTtl(seconds: number): void;
   countFailure(): void;

@@ -19,7 +19,7 @@ export interface ServingCertificate {
 }
 
 /** Paths of a certificate, with those between it and its authority, and of its private key. */
-export interface PairFiles {
+interface PairFiles {
   readonly certificateFile: string;
   readonly keyFile: string;
 }

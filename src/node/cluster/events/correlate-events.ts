@@ -14,7 +14,7 @@ export interface CorrelatedEvent {
  * Keeps events few, as client-go's EventCorrelator does (client-go/tools/record/events_cache.go): repeated ones are
  * counted, similar ones become one, and an object about which too much is said is no longer listened to.
  */
-export interface EventCorrelator {
+interface EventCorrelator {
   /** `at`: when it happened, monotonic milliseconds. Undefined for an event to be left out. */
   correlate(event: NodeEvent, at: number): CorrelatedEvent | undefined;
 }

@@ -5,7 +5,7 @@ import type { CorrelatedEvent } from "./correlate-events.ts";
  * leaves one write an event, however often it happened. At the bound the newest is refused, as client-go's broadcaster
  * does; its count is not lost, because the next of its kind brings it along.
  */
-export interface EventQueue {
+interface EventQueue {
   /** False when it is full and the event was not taken. */
   offer(event: CorrelatedEvent): boolean;
   /** The oldest; undefined when there is none. */

@@ -13,7 +13,7 @@ import { fieldsOf, sendEvent } from "./send-event.ts";
 import { createTokenBucket } from "./token-bucket.ts";
 
 /** Tells the API server what happens on the node, as core/v1 events in kubelet's words. */
-export interface EventSink {
+interface EventSink {
   /** Sends what is recorded, until the signal fires. What is recorded before it runs waits for it. Once only. */
   run(signal: AbortSignal): Promise<void>;
   /** An event about the node itself: `NodeReady`, `Starting`, `Rebooted`, … */
@@ -27,7 +27,7 @@ export interface EventSink {
   readonly dropped: number;
 }
 
-export interface EventSinkDeps {
+interface EventSinkDeps {
   /** Best one of its own: events must not use up what the status of pods may send. */
   readonly client: Pick<KubeClient, "create" | "patch">;
   readonly clock: Clock;
@@ -38,7 +38,7 @@ export interface EventSinkDeps {
   apiPodOf(uid: string): Pod | undefined;
 }
 
-export interface EventSinkOptions {
+interface EventSinkOptions {
   readonly nodeName: string;
   /** `eventRecordQPS`: calls a second in the long run. 0 is no limit. */
   readonly qps: number;

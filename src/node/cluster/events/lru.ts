@@ -1,5 +1,5 @@
 /** A map that holds the entries used last; at its bound the one that was unused longest goes. */
-export interface Lru<V> {
+interface Lru<V> {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
   readonly size: number;

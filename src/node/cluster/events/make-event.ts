@@ -28,7 +28,7 @@ export interface NodeEvent extends Event {
 }
 
 /** An event that happens now for the first time. */
-export type MakeEvent = (involvedObject: ObjectReference, facts: EventFacts) => NodeEvent;
+type MakeEvent = (involvedObject: ObjectReference, facts: EventFacts) => NodeEvent;
 
 /** Longer messages are cut: the queue and the API server hold many of them. */
 const MAX_MESSAGE_LENGTH = 8_192;

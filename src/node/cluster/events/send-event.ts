@@ -10,7 +10,7 @@ import type { CorrelatedEvent } from "./correlate-events.ts";
 import type { NodeEvent } from "./make-event.ts";
 
 /** What the sending of events needs. */
-export interface SendDeps {
+interface SendDeps {
   readonly client: Pick<KubeClient, "create" | "patch">;
   readonly clock: Clock;
   readonly random: Random;

@@ -1,5 +1,5 @@
 /** How often something may happen: `burst` times at once, and `perSecond` in the long run. */
-export interface Rate {
+interface Rate {
   readonly perSecond: number;
   readonly burst: number;
 }

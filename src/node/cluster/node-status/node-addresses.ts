@@ -15,7 +15,7 @@ export interface NodeAddressesInput {
 }
 
 /** `addresses` is what is to be told now; `problem` says why it is not what was asked for. */
-export interface NodeAddressesVerdict {
+interface NodeAddressesVerdict {
   readonly addresses: readonly NodeAddress[];
   readonly problem: string | undefined;
 }

@@ -1,7 +1,7 @@
 import type { NodeCondition } from "../../../api/gen/types.ts";
 import { formatTime } from "../../../base/clock.ts";
 
-export interface NodeConditionsInput {
+interface NodeConditionsInput {
   /** Why pods cannot be run at all, each in a sentence; empty when they can. */
   errors: readonly string[];
   /** Undefined: nobody measures it, and the conditions about it are left as they are. */

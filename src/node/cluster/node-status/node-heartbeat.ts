@@ -16,7 +16,7 @@ import { computeNodePatch, isNodeChanged } from "./node-patch.ts";
 import type { NodeStatusInput } from "./node-status.ts";
 
 /** Keeps the status of the node object true. */
-export interface NodeHeartbeat {
+interface NodeHeartbeat {
   /** From when the node is registered until the signal fires. Rejects with AbortedError only. */
   run(signal: AbortSignal): Promise<void>;
   /** Something that the status tells has changed: it is computed at once. Costs nothing when called too often. */
@@ -40,7 +40,7 @@ export interface NodeHeartbeatDeps {
   registerAgain?: ((signal: AbortSignal) => Promise<Node>) | undefined;
 }
 
-export interface NodeHeartbeatOptions {
+interface NodeHeartbeatOptions {
   readonly nodeName: string;
   /** How often the status is computed. */
   readonly updateFrequencyMs: number;

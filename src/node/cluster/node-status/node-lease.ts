@@ -11,11 +11,11 @@ import type { KubeClient } from "../../../kube/port.ts";
 import { createFailureLog } from "./failure-log.ts";
 
 /** The node's sign of life: a small object that is written every few seconds, and by nothing else held up. */
-export interface NodeLease {
+interface NodeLease {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface NodeLeaseDeps {
+interface NodeLeaseDeps {
   client: Pick<KubeClient, "get" | "create" | "replace">;
   clock: Clock;
   random: Random;
@@ -27,7 +27,7 @@ export interface NodeLeaseDeps {
   };
 }
 
-export interface NodeLeaseOptions {
+interface NodeLeaseOptions {
   readonly nodeName: string;
   /** The control plane gives the node up when it was not renewed for this long. Renewed four times as often. */
   readonly leaseDurationSeconds: number;

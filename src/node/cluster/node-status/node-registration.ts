@@ -30,7 +30,7 @@ export interface NodeRegistration {
   follow(listener: (node: Node) => void): () => void;
 }
 
-export interface NodeRegistrationDeps {
+interface NodeRegistrationDeps {
   /** The one for heartbeats, which no other traffic slows down. */
   client: Pick<KubeClient, "get" | "create" | "patch">;
   clock: Clock;

@@ -3,7 +3,7 @@ import type { ResourceList } from "../../../api/resources.ts";
 import type { MachineFacts } from "./machine-facts.ts";
 import { computeReserved, type NodeReservations } from "./node-reservations.ts";
 
-export interface NodeCapacityOptions {
+interface NodeCapacityOptions {
   readonly maxPods: number;
   /** 0 for no such limit. */
   readonly podsPerCore: number;

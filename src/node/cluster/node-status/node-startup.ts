@@ -14,7 +14,7 @@ export interface NodeStartup {
   observe(node: Node): void;
 }
 
-export interface NodeStartupDeps {
+interface NodeStartupDeps {
   readonly clock: Pick<Clock, "now">;
   readonly metrics: Metrics;
   /** Milliseconds since the epoch; undefined where nobody knows. */

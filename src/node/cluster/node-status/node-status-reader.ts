@@ -6,7 +6,7 @@ import type { NodePressure } from "./node-conditions.ts";
 import type { NodeStatusInput, NodeStatusSettings, RuntimeFacts } from "./node-status.ts";
 
 /** Gathers what the node's status is computed from. */
-export interface NodeStatusReader {
+interface NodeStatusReader {
   read(): Promise<NodeStatusInput>;
 }
 
@@ -26,7 +26,7 @@ export interface NodeStatusReaderDeps {
 /** What the status names of volumes; see there. */
 export type VolumesOfNode = Pick<NodeStatusInput, "volumesInUse" | "volumesAttached">;
 
-export interface NodeStatusReaderOptions {
+interface NodeStatusReaderOptions {
   readonly settings: NodeStatusSettings;
   /** Its file system's size is the node's ephemeral storage. */
   readonly rootDirectory: string;

@@ -38,7 +38,7 @@ export interface NodeStatusSettings {
 }
 
 /** What is true now. */
-export interface NodeStatusFacts {
+interface NodeStatusFacts {
   readonly machine: MachineFacts;
   /** Of the interface with the default route. */
   readonly machineAddresses: readonly string[];
@@ -65,7 +65,7 @@ export interface RuntimeFacts {
 }
 
 /** `problem`: why the addresses are not what was asked for. */
-export interface NodeStatusVerdict {
+interface NodeStatusVerdict {
   readonly status: NodeStatus;
   readonly problem: string | undefined;
 }

@@ -28,13 +28,13 @@ export interface Claims {
 }
 
 /** A claim as it was read, and what its status is to be. */
-export interface ClaimStatusChange {
+interface ClaimStatusChange {
   readonly claim: PersistentVolumeClaim;
   readonly status: PersistentVolumeClaimStatus;
 }
 
 /** What asks for a volume to be attached to a node, and tells whether it is. */
-export interface VolumeAttachments {
+interface VolumeAttachments {
   /** Undefined where there is none. */
   get(name: string, signal: AbortSignal): Promise<VolumeAttachment | undefined>;
   /** One that is there already is left as it is. */
@@ -43,7 +43,7 @@ export interface VolumeAttachments {
   delete(name: string, signal: AbortSignal): Promise<void>;
 }
 
-export interface ClaimsDeps {
+interface ClaimsDeps {
   readonly client: Pick<KubeClient, "get" | "create" | "patch" | "delete">;
 }
 

@@ -37,9 +37,9 @@ export interface ObjectRefs {
 }
 
 /** Hears of changes; see `ObjectRefs.subscribe`. */
-export type ObjectRefListener = (change: ObjectRefChange) => void;
+type ObjectRefListener = (change: ObjectRefChange) => void;
 
-export interface ObjectRefChange {
+interface ObjectRefChange {
   readonly kind: "Secret" | "ConfigMap";
   readonly namespace: string;
   readonly name: string;
@@ -47,7 +47,7 @@ export interface ObjectRefChange {
   readonly podUids: readonly string[];
 }
 
-export interface ObjectRefsDeps {
+interface ObjectRefsDeps {
   readonly client: Pick<KubeClient, "get" | "list" | "watch">;
   readonly clock: Clock;
   readonly random: Random;

@@ -12,7 +12,7 @@ export interface PullSecrets {
   of(pod: Pod, signal: AbortSignal): Promise<PodPullSecrets>;
 }
 
-export interface PodPullSecrets {
+interface PodPullSecrets {
   /** In the pod's order. */
   readonly secrets: Secret[];
   /** Names of those that could not be had. */
@@ -21,7 +21,7 @@ export interface PodPullSecrets {
   readonly warning: Decision | undefined;
 }
 
-export interface PullSecretsDeps {
+interface PullSecretsDeps {
   readonly refs: Pick<ObjectRefs, "secret">;
   readonly log: Log;
 }

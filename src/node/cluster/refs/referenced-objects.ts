@@ -17,7 +17,7 @@ export interface ReferencedObjects<T> {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface ObjectReference {
+interface ObjectReference {
   readonly podUid: string;
   /** By a volume, so that its changes matter for as long as the pod runs. */
   readonly isMounted: boolean;

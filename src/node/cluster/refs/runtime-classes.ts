@@ -21,7 +21,7 @@ export interface RuntimeClasses {
   knownHandlerOf(pod: Pod): string | undefined;
 }
 
-export interface RuntimeClassesDeps extends ReflectorDeps {
+interface RuntimeClassesDeps extends ReflectorDeps {
   readonly client: Pick<KubeClient, "get" | "list" | "watch">;
 }
 

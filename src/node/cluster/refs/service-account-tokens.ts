@@ -43,7 +43,7 @@ export interface ServiceAccountTokenRequest {
   readonly pod: { readonly name: string; readonly uid: string };
 }
 
-export interface ServiceAccountToken {
+interface ServiceAccountToken {
   readonly token: string;
   /** Milliseconds since the epoch, by the server's clock. */
   readonly expiresAt: number;
@@ -51,7 +51,7 @@ export interface ServiceAccountToken {
   readonly refreshAfterMs: number;
 }
 
-export interface ServiceAccountTokensDeps {
+interface ServiceAccountTokensDeps {
   readonly client: Pick<KubeClient, "createBeneath">;
   readonly clock: Clock;
   readonly random: Random;

@@ -24,7 +24,7 @@ export interface RoomInMaking {
   queue(uid: string): void;
 }
 
-export interface FitDeps {
+interface FitDeps {
   /** As it was last seen. */
   node(): Node;
   /** Pods that were let in and are not over. */

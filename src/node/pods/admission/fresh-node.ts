@@ -17,7 +17,7 @@ export interface FreshNode {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface FreshNodeDeps {
+interface FreshNodeDeps {
   /** Bounds itself in time. */
   readNode(signal: AbortSignal): Promise<Node>;
   onRead(podUid: string): void;

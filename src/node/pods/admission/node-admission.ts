@@ -6,7 +6,7 @@ import { rejectUnsupported } from "./unsupported.ts";
 import { createVolumeHandler, type VolumeAdmission } from "./volumes.ts";
 
 /** What the node allows and has. */
-export interface NodeAdmissionOptions {
+interface NodeAdmissionOptions {
   readonly allowedUnsafeSysctls: readonly string[];
   /** Default: it is. */
   readonly isAppArmorEnabled?: boolean;

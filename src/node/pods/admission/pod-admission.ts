@@ -6,7 +6,7 @@ import type { FitVerdict, RoomWanted } from "./fit.ts";
 /** Undefined: the pod may run here; `undecided`: it is asked about again. */
 export type PodVerdict = Rejection | "undecided" | undefined;
 
-export interface PodAdmissionDeps {
+interface PodAdmissionDeps {
   /** Asked before whether the pod fits, in order; upstream has its eviction first of all. Default: none. */
   readonly firstRules?: readonly AdmitHandler[];
   findMisfit(pod: Pod): FitVerdict;

@@ -7,7 +7,7 @@ import { findUntolerated } from "../../../api/tolerations.ts";
 import type { Rejection } from "./admission.ts";
 
 /** What a pod is held against before it is let in. */
-export interface PredicateInput {
+interface PredicateInput {
   readonly pod: Pod;
   readonly node: Node;
   /** Those that take something of the node already. */
@@ -15,7 +15,7 @@ export interface PredicateInput {
 }
 
 /** Why a pod does not fit. `isLabelMatter`: newer labels of the node may say otherwise. */
-export interface UnmetPredicate extends Rejection {
+interface UnmetPredicate extends Rejection {
   readonly isLabelMatter: boolean;
   /** What others would have to give back; undefined where that would not help. */
   readonly missing?: MissingResource;

@@ -5,7 +5,7 @@ import { findUntolerated } from "../../../api/tolerations.ts";
 import type { AdmitHandler } from "./admission.ts";
 
 /** What is known of the node's resources, and of who has some of them already. */
-export interface PressureAdmission {
+interface PressureAdmission {
   /** What the node is short of. */
   pressure(): Readonly<Record<PressureKind, boolean>>;
   /**

@@ -34,7 +34,7 @@ export interface DesiredPods {
   resolveUid(uid: string): string;
 }
 
-export interface DesiredPodsDeps {
+interface DesiredPodsDeps {
   clock: Pick<Clock, "now">;
   log: Log;
   timeline: Pick<Timeline, "record">;

@@ -21,7 +21,7 @@ export interface MergeInput {
   now: number;
 }
 
-export interface MergeResult {
+interface MergeResult {
   /** What is accepted of the source now, by UID. */
   accepted: Map<string, Pod>;
   /** Words for each of them, by UID. */

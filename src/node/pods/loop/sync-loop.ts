@@ -22,7 +22,7 @@ export interface SyncLoop {
   lastTurn(): number;
 }
 
-export interface SyncLoopDeps {
+interface SyncLoopDeps {
   clock: Clock;
   log: Log;
   inbox: Pick<LoopInbox, "ready" | "take">;
@@ -59,7 +59,7 @@ export interface SyncLoopDeps {
 }
 
 /** Why a pod must not run here. */
-export interface Rejection {
+interface Rejection {
   reason: string;
   message: string;
 }

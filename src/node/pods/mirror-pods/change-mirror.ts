@@ -15,7 +15,7 @@ export type MirrorChange =
   | { readonly kind: "taken"; readonly by: Pod };
 
 /** One request for an action, or two where somebody was there first. */
-export interface MirrorChanges {
+interface MirrorChanges {
   create(staticPod: Pod, nodeUid: string, signal: AbortSignal): Promise<MirrorChange>;
   remove(mirror: Pod, signal: AbortSignal): Promise<MirrorChange>;
 }

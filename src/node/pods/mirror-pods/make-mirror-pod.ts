@@ -3,7 +3,7 @@ import { podContainers } from "../../../api/pods.ts";
 import { CONFIG_HASH_ANNOTATION, CONFIG_MIRROR_ANNOTATION } from "../../../api/well-known.ts";
 
 /** The node that a mirror pod belongs to, and goes with. */
-export interface MirrorOwner {
+interface MirrorOwner {
   readonly nodeName: string;
   readonly nodeUid: string;
 }

@@ -15,7 +15,7 @@ import { createMirrorTrack, type MirrorPlace, type MirrorTrack, placesOf } from 
 import type { MirrorAction, MirrorView } from "./plan-mirror-pods.ts";
 
 /** Keeps the API's images of the static pods: created, replaced when outdated or deleted, and removed with them. */
-export interface MirrorPods {
+interface MirrorPods {
   /** Whenever anything of it changes. What is under way for an older view is finished, and nothing more is done for it. */
   update(view: MirrorView): void;
   /** Works until the signal fires, and returns when no request is under way. */
@@ -23,7 +23,7 @@ export interface MirrorPods {
 }
 
 /** What mirror pods need of their neighbours. */
-export interface MirrorPodsDeps {
+interface MirrorPodsDeps {
   readonly client: Pick<KubeClient, "create" | "delete" | "get">;
   readonly clock: Clock;
   readonly random: Random;
@@ -31,7 +31,7 @@ export interface MirrorPodsDeps {
 }
 
 /** Whose mirrors they are. */
-export interface MirrorPodsOptions {
+interface MirrorPodsOptions {
   readonly nodeName: string;
 }
 

@@ -1,5 +1,5 @@
 /** IDs of containers and sandboxes that were seen to be gone. They never come back, so the oldest may be forgotten. */
-export interface GoneIds {
+interface GoneIds {
   add(id: string): void;
   has(id: string): boolean;
 }

@@ -8,7 +8,7 @@ interface HintedPod {
 }
 
 /** The readings that the runtime's events ask for. */
-export interface HintedReadings<Pod extends HintedPod> {
+interface HintedReadings<Pod extends HintedPod> {
   /** Something happened to the pod: it is read at once, or, while it is being changed, when that is over. */
   ask(pod: Pod): void;
   /** A reading of the pod begins, for whatever reason: what was asked for before is in it. */
@@ -19,7 +19,7 @@ export interface HintedReadings<Pod extends HintedPod> {
   stop(): void;
 }
 
-export interface HintedReadingsDeps<Pod extends HintedPod> {
+interface HintedReadingsDeps<Pod extends HintedPod> {
   clock: Clock;
   tasks: Tasks;
   /** Never rejects. */

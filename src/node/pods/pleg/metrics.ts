@@ -1,7 +1,7 @@
 import type { GaugeSeries, HistogramSeries, Metrics } from "../../../base/metrics.ts";
 
 /** Upstream's series about the relist. */
-export interface PlegMetrics {
+interface PlegMetrics {
   relistDuration: HistogramSeries<never>;
   relistInterval: HistogramSeries<never>;
   lastSeen: GaugeSeries<never>;

@@ -36,7 +36,7 @@ export interface Pleg {
 }
 
 /** Before its first relist PLEG is merely new; `message` is upstream's. */
-export type PlegHealth = { state: "starting" } | { state: "healthy" } | { state: "unhealthy"; message: string };
+type PlegHealth = { state: "starting" } | { state: "healthy" } | { state: "unhealthy"; message: string };
 
 /** In upstream's words; before its first relist nobody knows what a new pod would have to replace. */
 export function plegError(health: PlegHealth): string | undefined {
@@ -57,7 +57,7 @@ export interface PodName {
   namespace: string;
 }
 
-export interface PlegDeps {
+interface PlegDeps {
   clock: Clock;
   log: Log;
   metrics: Metrics;

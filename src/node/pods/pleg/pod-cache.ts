@@ -33,7 +33,7 @@ export interface PodCache {
 }
 
 /** Proves when a reading began. */
-export interface ReadTicket {
+interface ReadTicket {
   uid: string;
   begun: number;
 }

@@ -26,7 +26,7 @@ import { createVolumeStep, type VolumeStepDeps } from "./volume-step.ts";
 
 type PodName = { uid: string; name: string; namespace: string };
 
-export interface PodSyncDeps extends CgroupStepDeps {
+interface PodSyncDeps extends CgroupStepDeps {
   clock: Clock;
   runtime: PodRuntime;
   /** What was last read of the pod; see `PodCache` for `fresh` and `invalidate`. */

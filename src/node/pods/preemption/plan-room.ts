@@ -10,14 +10,14 @@ export interface Requirement {
 }
 
 /** Whose place a critical pod may get. */
-export interface Occupants {
+interface Occupants {
   /** Let in, and not about to end. */
   readonly running: readonly Pod[];
   /** About to end, for whatever reason: their place becomes free anyway. */
   readonly leaving: readonly Pod[];
 }
 
-export interface RoomPlan {
+interface RoomPlan {
   /** Who has to end for it; nobody where it is enough to wait. */
   readonly victims: readonly Pod[];
   /** Who ends anyway, and has to be waited for. */

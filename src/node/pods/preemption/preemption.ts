@@ -19,7 +19,7 @@ import { planRoom, type Requirement } from "./plan-room.ts";
  * As long as it is making or made, the room is the pod's and nobody else's. A node agent that dies in between forgets
  * it: what has ended has ended, and the next one admits the pod anew.
  */
-export interface Preemption {
+interface Preemption {
   /** Ends others, where that suffices; the pod is decidable when they have ended. */
   makeRoom(pod: Pod, wanted: { readonly missing: readonly Requirement[] }): PreemptionRefusal | "undecided";
   /** The pod was let in or refused, or is wanted no longer. */
@@ -35,12 +35,12 @@ export interface Preemption {
 }
 
 /** Why room cannot be made. */
-export interface PreemptionRefusal {
+interface PreemptionRefusal {
   readonly reason: "UnexpectedAdmissionError";
   readonly message: string;
 }
 
-export interface PreemptionDeps {
+interface PreemptionDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly timeline: Pick<Timeline, "record">;

@@ -1,7 +1,7 @@
 import type { Container } from "../../../api/gen/types.ts";
 
 /** A port, or why there is none, in upstream's words (`ResolveContainerPort`, pkg/probe/util.go). */
-export type ResolvedPort = { readonly port: number } | { readonly error: string };
+type ResolvedPort = { readonly port: number } | { readonly error: string };
 
 /** A number, the name of one of the container's ports, or a number in quotes. */
 export function resolveContainerPort(asked: number | string, container: Container): ResolvedPort {

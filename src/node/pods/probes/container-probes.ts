@@ -45,7 +45,7 @@ export interface ContainerProbesDeps {
 }
 
 /** One run of a container. */
-export interface ProbedRun {
+interface ProbedRun {
   pod: Pod;
   container: Container;
   containerId: string;

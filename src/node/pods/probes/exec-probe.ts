@@ -12,7 +12,7 @@ export interface ExecProbeDeps {
 }
 
 /** A command in a container, and how long it may take. */
-export interface ExecProbe {
+interface ExecProbe {
   readonly containerId: string;
   readonly container: Container;
   readonly command: readonly string[];

@@ -3,7 +3,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { createLimiter } from "../../../base/limiter.ts";
 
 /** Lets a bounded number of tasks begin side by side. */
-export type Slots = <T>(task: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+type Slots = <T>(task: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
 /**
  * A task that takes longer than `holdMs` gives its slot to the next and runs on: so a burst is smoothed, and what hangs

@@ -3,7 +3,7 @@ import type { Random } from "../../../base/random.ts";
 import type { ProbeKind } from "./probe-kind.ts";
 
 /** All that a probe's first time depends on; milliseconds, `now` and `startedAt` since the epoch. */
-export interface FirstProbeInput {
+interface FirstProbeInput {
   readonly kind: ProbeKind;
   readonly probe: Probe;
   readonly now: number;

@@ -5,7 +5,7 @@ import { bodyWords, requestWords } from "./failure-words.ts";
 import { MAX_OUTPUT_BYTES, type ProbeAttempt } from "./probe-attempt.ts";
 
 /** What the node adds to what the probe says. */
-export interface HttpProbeContext {
+interface HttpProbeContext {
   readonly container: Container;
   readonly podIp: string;
   readonly timeoutMs: number;

@@ -9,7 +9,7 @@ export interface ProbeMetrics {
 }
 
 /** Of one probe of one container. */
-export interface OneProbeMetrics {
+interface OneProbeMetrics {
   count(result: "success" | "failure", seconds: number): void;
   remove(): void;
 }

@@ -54,7 +54,7 @@ export interface ObservedContainer {
   startedAt: number;
 }
 
-export type PodProbesDeps = Omit<ContainerProbesDeps, "tasks" | "onChange">;
+type PodProbesDeps = Omit<ContainerProbesDeps, "tasks" | "onChange">;
 
 interface Entry {
   pod: Pod;

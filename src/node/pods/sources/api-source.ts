@@ -10,7 +10,7 @@ import type { KubeClient } from "../../../kube/port.ts";
 import type { Reflector, ReflectorChange } from "../../../kube/reflector.ts";
 import type { PodSourceLoop, SnapshotListener } from "./source-snapshot.ts";
 
-export interface ApiSourceDeps {
+interface ApiSourceDeps {
   readonly client: Pick<KubeClient, "list" | "watch">;
   readonly clock: Clock;
   readonly random: Random;
@@ -24,7 +24,7 @@ export interface ApiSourceDeps {
 }
 
 /** Whose pods. */
-export interface ApiSourceOptions {
+interface ApiSourceOptions {
   readonly nodeName: string;
 }
 

@@ -9,14 +9,14 @@ import { createManifestFiles, type Scan } from "./manifest-files.ts";
 import { createProblemLog } from "./problem-log.ts";
 import { createSnapshotEmitter, type PodSourceLoop, type SnapshotListener } from "./source-snapshot.ts";
 
-export interface FileSourceDeps {
+interface FileSourceDeps {
   clock: Clock;
   files: Pick<Files, "read" | "stat" | "list" | "watch">;
   log: Log;
   emit: SnapshotListener;
 }
 
-export interface FileSourceOptions {
+interface FileSourceOptions {
   /** `staticPodPath`: a directory of manifests or a single one. */
   path: string;
   nodeName: string;

@@ -9,14 +9,14 @@ import { createProblemLog, joinProblems } from "./problem-log.ts";
 import { keepLastGood, MAX_MANIFEST_BYTES, readManifest } from "./read-manifest.ts";
 import { createSnapshotEmitter, type PodSourceLoop, type SnapshotListener, type SourcePod } from "./source-snapshot.ts";
 
-export interface HttpSourceDeps {
+interface HttpSourceDeps {
   clock: Clock;
   http: HttpClient;
   log: Log;
   emit: SnapshotListener;
 }
 
-export interface HttpSourceOptions {
+interface HttpSourceOptions {
   /** `staticPodURL`: gives a Pod, a PodList or several documents of them. */
   url: string;
   /** `staticPodURLHeader`. Never logged. */

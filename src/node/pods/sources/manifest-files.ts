@@ -8,7 +8,7 @@ import { createProblemLog, type Problem } from "./problem-log.ts";
 import type { SourcePod } from "./source-snapshot.ts";
 
 /** The manifests at one path, a directory or a file, and what each last said. */
-export interface ManifestFiles {
+interface ManifestFiles {
   /** Reads the files that changed since the last scan. One scan at a time. */
   scan(): Promise<Scan>;
 }
@@ -24,7 +24,7 @@ export type Scan =
   | { kind: "missing"; pods: [] }
   | { kind: "unreadable" };
 
-export interface ManifestFilesDeps extends ManifestFileDeps {
+interface ManifestFilesDeps extends ManifestFileDeps {
   files: Pick<Files, "read" | "stat" | "list">;
   log: Log;
 }

@@ -4,7 +4,7 @@ import type { Log, LogFields } from "../../../base/log.ts";
  * Says once what is wrong with a file, directory or URL, however often it is looked at, and once that it is well again.
  * Repetitions are logged for debugging only.
  */
-export interface ProblemLog {
+interface ProblemLog {
   /** Says `problem` about the subject, unless that is what it said last; undefined means that all is well. */
   report(subject: string, problem: Problem | undefined): void;
   /** Forgets a subject that is gone, without a word. */

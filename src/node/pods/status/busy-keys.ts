@@ -1,7 +1,7 @@
 import { isAbort, untilAborted } from "../../../base/abort.ts";
 
 /** Which keys somebody works on, at most one for each. */
-export interface BusyKeys {
+interface BusyKeys {
   /** False where somebody does already. */
   begin(key: string): boolean;
   end(key: string): void;

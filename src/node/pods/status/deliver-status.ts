@@ -26,7 +26,7 @@ interface DelivererDeps {
 }
 
 /** Takes the steps of a delivery until there is none: every step is one request, but for a patch that does not apply. */
-export interface Deliverer {
+interface Deliverer {
   /**
    * Rejects with a DeliveryError where it has to be tried again, with AbortedError when the signal fires. A contested
    * status is sent only where `mayContest` says that it has waited, and then once.

@@ -9,7 +9,7 @@ import type { Timeline, TimelineRecord } from "../../../base/timeline.ts";
  * Kubernetes promises about starts (pkg/kubelet/util/pod_startup_latency_tracker.go). A pod is followed from when it is
  * first shown, not started by anybody, until it has started, has ended or is forgotten.
  */
-export interface PodStartLatency {
+interface PodStartLatency {
   /** The API server shows this of the pod, or of its mirror. */
   show(pod: Pod): void;
   forget(uid: string): void;
@@ -17,7 +17,7 @@ export interface PodStartLatency {
   podUids(): readonly string[];
 }
 
-export interface PodStartLatencyDeps {
+interface PodStartLatencyDeps {
   readonly clock: Pick<Clock, "now">;
   readonly metrics: Metrics;
   readonly timeline: Pick<Timeline, "subscribe">;

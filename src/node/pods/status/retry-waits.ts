@@ -3,7 +3,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { jitter, type Random } from "../../../base/random.ts";
 
 /** How long what failed waits before it is tried again, by key, and what ends such a wait early. */
-export interface RetryWaits {
+interface RetryWaits {
   /** Waits after a failure; longer each time. Rejects with AbortedError when the signal fires. */
   wait(key: string, failure: { isOutage: boolean }, signal: AbortSignal): Promise<void>;
   /** It went well: the next failure is a first one. */

@@ -21,7 +21,7 @@ import { createStatusDelivery, type PublishedStatus, type StatusDelivery } from 
  * at a time for a pod and many pods at once. What fails is tried again for as long as it is wanted. It holds what it was
  * told of a pod until that is gone from the API or forgotten, so whoever owns the pods bounds it.
  */
-export interface StatusSender {
+interface StatusSender {
   /** Sends what is published until the signal fires, and returns when no request is under way. */
   run(signal: AbortSignal): Promise<void>;
   /** The API's copy changed (RECONCILE, a mirror came): compares, and sends again what somebody overwrote. */
@@ -43,7 +43,7 @@ export interface StatusSender {
 }
 
 /** What a status sender needs of its neighbours. */
-export interface StatusSenderDeps {
+interface StatusSenderDeps {
   readonly client: Pick<KubeClient, "get" | "patch" | "delete">;
   readonly clock: Clock;
   readonly random: Random;
@@ -57,7 +57,7 @@ export interface StatusSenderDeps {
   readonly metrics?: Metrics | undefined;
 }
 
-export interface StatusSenderOptions {
+interface StatusSenderOptions {
   /** Requests under way at once, all pods together. Default 16. */
   readonly maxConcurrent?: number | undefined;
 }

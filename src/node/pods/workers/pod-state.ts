@@ -32,7 +32,7 @@ interface CommonState {
 export type Subject = { kind: "pod"; pod: Pod } | { kind: "orphan"; pod: RuntimePod };
 
 /** It shall run. */
-export interface SyncingState extends CommonState {
+interface SyncingState extends CommonState {
   phase: "syncing";
 }
 
@@ -47,17 +47,17 @@ interface EndingState extends CommonState {
 }
 
 /** It shall stop, within its grace period. */
-export interface TerminatingState extends EndingState {
+interface TerminatingState extends EndingState {
   phase: "terminating";
 }
 
 /** Nothing of it runs; what it held is being given back. */
-export interface TerminatedState extends EndingState {
+interface TerminatedState extends EndingState {
   phase: "terminated";
 }
 
 /** All is given back; kept for its status and logs. */
-export interface FinishedState extends EndingState {
+interface FinishedState extends EndingState {
   phase: "finished";
 }
 

@@ -33,7 +33,7 @@ export interface SyncResult {
 }
 
 /** Stop everything of the pod; the override is for its status. */
-export interface TerminatingWork {
+interface TerminatingWork {
   subject: Subject;
   gracePeriodSeconds: number;
   statusOverride: StatusOverride | undefined;
@@ -44,7 +44,7 @@ export interface TerminatingWork {
 }
 
 /** Give back what the pod held; with `deleted`, all of it. */
-export interface TerminatedWork {
+interface TerminatedWork {
   subject: Subject;
   deleted: boolean;
   signal: AbortSignal;

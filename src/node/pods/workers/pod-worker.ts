@@ -26,7 +26,7 @@ export interface PodWorker {
   stop(): Promise<void>;
 }
 
-export interface PodWorkerDeps {
+interface PodWorkerDeps {
   clock: Clock;
   random: Random;
   log: Log;

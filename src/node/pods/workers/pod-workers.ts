@@ -27,7 +27,7 @@ export interface PodWorkers {
   stop(): Promise<void>;
 }
 
-export interface PodWorkersDeps {
+interface PodWorkersDeps {
   clock: Clock;
   random: Random;
   log: Log;

@@ -2,7 +2,7 @@
  * Static pods of one full name start in the order in which they arrived, one at a time: when a manifest changes, the new
  * pod has another UID but the same name, and must not run beside the old one.
  */
-export interface StaticStartOrder {
+interface StaticStartOrder {
   /** Joins the line of its full name; a UID that is in it keeps its place. */
   arrive(fullName: string, uid: string): void;
   /** True when it is this UID's turn (or it has started already); then it counts as started. */

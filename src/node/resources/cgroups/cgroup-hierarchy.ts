@@ -38,7 +38,7 @@ export interface Standing {
 /** What pods of each class may use together; of the guaranteed, what all pods may. */
 export type ClassLimits = Readonly<Record<QosClass, CgroupLimits>>;
 
-export interface CgroupHierarchyDeps {
+interface CgroupHierarchyDeps {
   clock: Clock;
   log: Log;
   driver(signal: AbortSignal): Promise<CgroupDriver>;

@@ -6,7 +6,7 @@ import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
 import type { CgroupHierarchy, Standing } from "./cgroup-hierarchy.ts";
 import { partsOfDriverPath, quoteName } from "./cgroup-name.ts";
 
-export interface NodeAllocatableDeps {
+interface NodeAllocatableDeps {
   clock: Clock;
   hierarchy: Pick<CgroupHierarchy, "standing">;
   /** Of the cgroup of all pods. */
@@ -25,7 +25,7 @@ export interface ReservedCgroup {
 }
 
 /** Holds pods, and whom the configuration names, to their shares of the node. */
-export interface NodeAllocatable {
+interface NodeAllocatable {
   /** Returns when all are held to them. Rejects where a reserved cgroup cannot be, which is a wrong configuration. */
   run(signal: AbortSignal): Promise<void>;
 }

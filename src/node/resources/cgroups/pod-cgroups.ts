@@ -37,7 +37,7 @@ export interface ReleasedPod {
   readonly qosClass: QosClass | undefined;
 }
 
-export interface PodCgroupsDeps {
+interface PodCgroupsDeps {
   clock: Clock;
   log: Log;
   hierarchy: Pick<CgroupHierarchy, "standing" | "current">;

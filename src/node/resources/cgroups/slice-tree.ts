@@ -4,7 +4,7 @@ import type { CgroupLimits, CgroupTree } from "../../../host/cgroup-tree-port.ts
 import type { Systemd } from "../../../host/systemd-port.ts";
 import { listLimitProperties, listSliceProperties, roundQuota, type SliceFacts } from "./slice-properties.ts";
 
-export interface SliceTreeDeps {
+interface SliceTreeDeps {
   clock: Clock;
   /** The kernel's files: what systemd does not know of is done there, and everything is read there. */
   files: CgroupTree;

@@ -14,7 +14,7 @@ export interface NodeResources {
   hugepageSizes: readonly string[];
 }
 
-export interface NodeSwap {
+interface NodeSwap {
   /** Whether the kernel accounts swap per cgroup; without it nothing can be said about swap. */
   controllerAvailable: boolean;
   /** `memorySwap.swapBehavior`; kubelet's default is NoSwap. */

@@ -18,7 +18,7 @@ const UNBOUNDED = 1n << 62n;
 const NO_QUOTA = -1n;
 
 /** How pods are held to what they ask for, besides what is known of the node. */
-export interface PodCgroupOptions {
+interface PodCgroupOptions {
   /** `podPidsLimit`; undefined: as many as the node has. */
   readonly maxTasks: bigint | undefined;
 }

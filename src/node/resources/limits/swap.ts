@@ -5,7 +5,7 @@ import { quantityValue } from "../../../api/quantity.ts";
 import type { NodeResources } from "./node-resources.ts";
 
 /** What a container is told about swap; at most one of the two is set. */
-export interface SwapSettings {
+interface SwapSettings {
   /** cgroup v1: memory and swap together; equal to the memory limit, it leaves no swap. */
   memorySwapLimitInBytes?: bigint;
   /** cgroup v2: `memory.swap.max`. */

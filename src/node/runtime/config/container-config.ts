@@ -27,7 +27,7 @@ export interface ContainerConfigInput extends ContainerSecurityInput {
 }
 
 /** The error is the message of a CreateContainerConfigError. */
-export type ContainerConfigResult = { ok: true; config: ContainerConfig } | { ok: false; error: string };
+type ContainerConfigResult = { ok: true; config: ContainerConfig } | { ok: false; error: string };
 
 /** Why no container can be made of this, whatever its environment and mounts are. */
 export function findContainerConfigError(input: ContainerSecurityInput): string | undefined {

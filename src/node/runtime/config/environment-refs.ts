@@ -14,7 +14,7 @@ export interface EnvironmentRefs {
 }
 
 /** All that `buildEnvironment` needs from the API; the error is the message of a CreateContainerConfigError. */
-export type ResolvedEnvironment =
+type ResolvedEnvironment =
   | { ok: true; objects: ReferredObjects; serviceVariables: EnvironmentVariable[] }
   | { ok: false; error: string };
 

@@ -24,13 +24,13 @@ export interface EnvironmentInput extends DownwardContext {
 }
 
 /** Keys that no variable can be called; for an event on the pod. */
-export interface EnvironmentWarning {
+interface EnvironmentWarning {
   reason: "InvalidEnvironmentVariableNames";
   message: string;
 }
 
 /** The error is the message of a CreateContainerConfigError. */
-export type Environment =
+type Environment =
   | { ok: true; variables: EnvironmentVariable[]; warnings: EnvironmentWarning[] }
   | { ok: false; error: string };
 

@@ -24,7 +24,7 @@ export interface PodSandboxConfigInput {
 }
 
 /** The error is the reason why no sandbox can be made; the warnings are for events on the pod. */
-export type PodSandboxConfigResult =
+type PodSandboxConfigResult =
   | { ok: true; config: PodSandboxConfig; warnings: DnsWarning[] }
   | { ok: false; error: string };
 

@@ -24,7 +24,7 @@ export interface ReferredValue {
 }
 
 /** An object of the pod's namespace, as `envFrom` names it; without a name there is none. */
-export interface ObjectReference {
+interface ObjectReference {
   readonly kind: "Secret" | "ConfigMap";
   readonly name?: string;
   readonly optional?: boolean;

@@ -37,7 +37,7 @@ export function podStoragePaths(rootDirectory: string, podUid: string): PodStora
 }
 
 /** A file, and a directory that holds one for each container, with the files of its instances. */
-export interface PodStoragePaths {
+interface PodStoragePaths {
   readonly hosts: string;
   readonly terminationLogs: string;
 }

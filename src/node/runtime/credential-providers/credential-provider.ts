@@ -22,7 +22,7 @@ export interface ProvidedCredentials {
 }
 
 /** One plugin: asks it where it is to be asked, and not again while what it gave holds. */
-export interface ProviderPlugin {
+interface ProviderPlugin {
   readonly name: string;
   /** `repository` without tag and digest. Nothing for images and pods that are none of its business. */
   provide(repository: string, pod: Pod, signal: AbortSignal): Promise<ProvidedCredentials | undefined>;

@@ -9,7 +9,7 @@ import type { LoadedProviders } from "./load-providers.ts";
 import { declareProviderMetrics } from "./provider-metrics.ts";
 
 /** The node's credential providers. */
-export interface CredentialProviders {
+interface CredentialProviders {
   /**
    * What each plugin that is to be asked gives for a repository (without tag and digest), in the order of the
    * configuration. One that fails is an error in the log, and the pull goes on with the others. Rejects with AbortedError
@@ -18,7 +18,7 @@ export interface CredentialProviders {
   provide(repository: string, pod: Pod, signal: AbortSignal): Promise<readonly ProvidedCredentials[]>;
 }
 
-export interface CredentialProvidersDeps extends Omit<ProviderPluginDeps, "metrics"> {
+interface CredentialProvidersDeps extends Omit<ProviderPluginDeps, "metrics"> {
   readonly log: Log;
   readonly metrics: Metrics;
 }

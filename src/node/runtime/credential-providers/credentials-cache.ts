@@ -2,7 +2,7 @@ import { type Clock, MINUTE } from "../../../base/clock.ts";
 import type { ProvidedRegistry } from "./provider-messages.ts";
 
 /** What one plugin gave, for as long as it said. */
-export interface CredentialsCache {
+interface CredentialsCache {
   /** The first that is there and holds. */
   find(keys: readonly string[]): readonly ProvidedRegistry[] | undefined;
   set(key: string, registries: readonly ProvidedRegistry[], lifeMs: number): void;

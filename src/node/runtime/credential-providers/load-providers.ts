@@ -11,7 +11,7 @@ export interface LoadedProviders {
   readonly hash: string;
 }
 
-export interface LoadProvidersOptions {
+interface LoadProvidersOptions {
   /** A file, or a directory of files that are taken together in the order of their names. */
   readonly configPath: string;
   readonly binDirectory: string;

@@ -32,7 +32,7 @@ export interface ServiceAccountProof {
 }
 
 /** `not-for-this-pod`: the plugin is not to be asked; undefined: it is to be asked without an account. */
-export type ProofOutcome = ServiceAccountProof | "not-for-this-pod" | undefined;
+type ProofOutcome = ServiceAccountProof | "not-for-this-pod" | undefined;
 
 /** Gathers what the plugin is to be told of the pod's account; rejects where that cannot be had. */
 export async function proveServiceAccount(

@@ -14,7 +14,7 @@ export interface NodeDns {
   hostIps: readonly string[];
 }
 
-export interface PodDns {
+interface PodDns {
   dns: ResolvConf;
   /** For Warning events on the pod. */
   warnings: DnsWarning[];

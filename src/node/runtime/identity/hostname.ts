@@ -3,7 +3,7 @@ import { podReference } from "../../../api/pods.ts";
 import { checkDnsLabel, checkDnsSubdomain } from "../../../api/validation/names.ts";
 
 /** What a pod is called on the network, or why it cannot be named so. */
-export type PodHostname =
+type PodHostname =
   | {
       ok: true;
       /** One label, or the whole `hostnameOverride`. At most 63 characters (an override: 64). */

@@ -1,7 +1,7 @@
 import type { HostAlias } from "../../../api/gen/types.ts";
 
 /** What a pod's own /etc/hosts is written from. */
-export interface ManagedHosts {
+interface ManagedHosts {
   podIps: readonly string[];
   hostname: string;
   /** Empty when the pod has none. */

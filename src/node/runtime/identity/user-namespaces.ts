@@ -6,7 +6,7 @@ import type { Files } from "../../../host/port.ts";
 import { type IdRange, readPodIdRange } from "./subordinate-ids.ts";
 
 /** The host's IDs that the pod sees as its own, from 0 on. */
-export interface UserNamespaceIds {
+interface UserNamespaceIds {
   uids: IDMapping[];
   gids: IDMapping[];
 }
@@ -15,7 +15,7 @@ export interface UserNamespaceIds {
  * Which host IDs each pod with `hostUsers: false` has: no two pods share one. Kept in the pod's directory, in upstream's
  * format, so that a restarted node agent (this one or Go's) finds what the pod's files and sandbox are owned by.
  */
-export interface UserNamespaces {
+interface UserNamespaces {
   /**
    * The pod's IDs: the same at every call, from the first on. Its directory must exist. Rejects when there are none left
    * and when what an earlier life noted cannot be read: then nobody knows which are free.

@@ -3,7 +3,7 @@ import { isRecord } from "../../../api/object.ts";
 import { hashCredentials, type RegistryEntry } from "./pull-credentials.ts";
 
 /** The error says what is wrong without a word of the content. */
-export type DockerConfig = { ok: true; entries: RegistryEntry[] } | { ok: false; error: string };
+type DockerConfig = { ok: true; entries: RegistryEntry[] } | { ok: false; error: string };
 
 /** Kubernetes limits a secret to 1 MiB; what comes from elsewhere is held to the same. */
 const MAX_CONFIG_CHARS = 2 * 1024 * 1024;

@@ -12,7 +12,7 @@ export interface PullSecrets {
 }
 
 /** What one of the node's credential providers gave for a repository. */
-export interface ProvidedCredentials {
+interface ProvidedCredentials {
   readonly registries: ReadonlyArray<{ readonly key: string; readonly username: string; readonly password: string }>;
   /** In whose name they were given; undefined: to the node. */
   readonly serviceAccount: SourceObject | undefined;

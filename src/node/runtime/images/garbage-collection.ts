@@ -28,7 +28,7 @@ export interface ImageCollection {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface ImageCollectionDeps {
+interface ImageCollectionDeps {
   readonly unused: UnusedImages;
   readonly claims: Pick<ImageClaims, "keptUntil" | "onPullEnd">;
   /** Of the disk that the runtime keeps images on. */

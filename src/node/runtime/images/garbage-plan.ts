@@ -35,7 +35,7 @@ export interface DiskUsage {
 }
 
 /** The disk is fuller than it may be. */
-export interface DiskExcess {
+interface DiskExcess {
   readonly usedPercent: number;
   readonly bytesToFree: bigint;
 }

@@ -2,7 +2,7 @@ import type { Cri } from "../../../cri/port.ts";
 import type { FileSystemUsage } from "../../../host/port.ts";
 import type { DiskUsage } from "./garbage-plan.ts";
 
-export interface ImageDiskDeps {
+interface ImageDiskDeps {
   readonly images: Pick<Cri["images"], "imageFsInfo">;
   readonly machine: { fileSystemUsage(path: string): Promise<FileSystemUsage> };
 }

@@ -16,7 +16,7 @@ export interface ImageEnsurer {
   ensureImage(pod: Pod, container: Container, signal: AbortSignal): Promise<ImageOutcome>;
 }
 
-export interface ImageEnsurerDeps extends CredentialDeps, Pick<ImagePullerDeps, "clock"> {
+interface ImageEnsurerDeps extends CredentialDeps, Pick<ImagePullerDeps, "clock"> {
   readonly images: Cri["images"];
   readonly metrics?: Metrics | undefined;
   /** Undefined: every pod may use what is on the machine. */
@@ -25,7 +25,7 @@ export interface ImageEnsurerDeps extends CredentialDeps, Pick<ImagePullerDeps, 
   readonly claims?: Pick<ImageClaims, "claim" | "duringPull"> | undefined;
 }
 
-export interface ImageEnsurerOptions {
+interface ImageEnsurerOptions {
   /** How many images are pulled at once. Kubelet's default is one at a time (`serializeImagePulls`). */
   readonly parallelPulls: number;
 }

@@ -17,11 +17,11 @@ import { ImagePullError, type PulledImage, pullImage } from "./pull-image.ts";
 import { readImage } from "./read-image.ts";
 
 /** Pulls images, with a back-off per pod and image, and tells of it. */
-export interface ImagePuller {
+interface ImagePuller {
   pull(request: ImagePull, signal: AbortSignal): Promise<ImageOutcome>;
 }
 
-export interface ImagePull {
+interface ImagePull {
   readonly pod: Pod;
   readonly container: Container;
   /** Asked for before the pull has its place in the line: an API server that does not answer must not hold one. */

@@ -5,7 +5,7 @@ import { withRegistry } from "./image-name.ts";
 import type { CredentialSource, PullCredentials, RegistryEntry } from "./pull-credentials.ts";
 
 /** Credentials by the registries that they are for. */
-export interface Keyring {
+interface Keyring {
   /** Those that may open the image's repository, the most specific first. */
   credentialsFor(image: string): readonly PullCredentials[];
 }
@@ -41,7 +41,7 @@ export function createKeyring(sources: readonly KeyringSource[]): Keyring {
 }
 
 /** What the pull secrets of a pod hold. */
-export interface SecretEntries {
+interface SecretEntries {
   readonly sources: readonly KeyringSource[];
   /** Secrets that hold no readable configuration: name and what is wrong, without their content. */
   readonly malformed: ReadonlyArray<{ readonly name: string; readonly error: string }>;

@@ -6,12 +6,12 @@ import { readDockerConfigJson, readDockercfg } from "./docker-config.ts";
 import type { RegistryEntry } from "./pull-credentials.ts";
 
 /** The node's own credentials, which every pod on it may use: those of a Docker configuration file. */
-export interface NodeRegistryConfig {
+interface NodeRegistryConfig {
   /** Read anew after five minutes. Empty where there is no file that can be read. */
   entries(): Promise<readonly RegistryEntry[]>;
 }
 
-export interface NodeRegistryConfigDeps {
+interface NodeRegistryConfigDeps {
   readonly files: Pick<Files, "read">;
   readonly clock: Clock;
   readonly log: Log;

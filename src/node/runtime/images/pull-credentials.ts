@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** What a registry is told. Never logged, never part of a message. */
-export interface RegistryCredentials {
+interface RegistryCredentials {
   readonly username: string;
   readonly password: string;
   /** Exchanged for a token at the registry's token service; in place of a password. */

@@ -1,7 +1,7 @@
 import type { Metrics } from "../../../base/metrics.ts";
 
 /** Takes how long a pull lasted with its wait in line, and how large the image is; 0 bytes: nobody knows. */
-export type PullObserver = (seconds: number, sizeBytes: bigint) => void;
+type PullObserver = (seconds: number, sizeBytes: bigint) => void;
 
 const BUCKETS = [1, 5, 10, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600];
 const MEBIBYTE = 1024n ** 2n;

@@ -11,7 +11,7 @@ import {
 } from "./pull-record-format.ts";
 
 /** The records of one kind on disk, each in a file that is named by the hash of its key. */
-export interface RecordFiles<T> {
+interface RecordFiles<T> {
   /** Makes the directory where it is missing. */
   load(): Promise<LoadedRecords<T>>;
   /** On the disk when it resolves: what it says must survive a machine that loses its power. */
@@ -21,7 +21,7 @@ export interface RecordFiles<T> {
   fileName(key: string): string;
 }
 
-export interface LoadedRecords<T> {
+interface LoadedRecords<T> {
   readonly records: readonly T[];
   /** Files that cannot be read, or that are of another key than their name says. */
   readonly unreadable: readonly string[];

@@ -87,7 +87,7 @@ function objectOf({ uid, namespace, name }: SourceObject): SourceObject {
 }
 
 /** What a pod's credentials say of an image that others pulled. */
-export interface AccessVerdict {
+interface AccessVerdict {
   readonly isAllowed: boolean;
   /** What was learned on the way and is worth noting: a secret that was renamed, copied or renewed. */
   readonly noted: ImageAccess | undefined;

@@ -35,14 +35,14 @@ export interface PullRecords {
   prune(imageRefs: readonly string[], listedAt: number): Promise<void>;
 }
 
-export interface PresentImageName {
+interface PresentImageName {
   /** As the pod writes it. */
   readonly image: string;
   /** The image's id in the runtime. */
   readonly imageRef: string;
 }
 
-export interface PullRecordsDeps {
+interface PullRecordsDeps {
   readonly files: Files;
   readonly images: Pick<Cri["images"], "imageStatus">;
   readonly clock: Clock;

@@ -29,7 +29,7 @@ export interface Look {
 }
 
 /** What is removed, and as what it is counted. */
-export interface RemovalRule {
+interface RemovalRule {
   readonly reason: "age" | "space";
   /** No more is removed than that so many bytes are free. Default: all that may go. */
   readonly enough?: bigint;
@@ -37,13 +37,13 @@ export interface RemovalRule {
 }
 
 /** What came of it. `left`: what was to be looked at and is still there. `freed`: bytes, as the runtime counts images. */
-export interface Removal {
+interface Removal {
   readonly left: readonly ListedImage[];
   readonly freed: bigint;
   readonly errors: readonly string[];
 }
 
-export interface UnusedImagesDeps {
+interface UnusedImagesDeps {
   readonly cri: {
     readonly runtime: Pick<Cri["runtime"], "listContainers" | "containerStatus" | "status">;
     readonly images: Pick<Cri["images"], "listImages" | "removeImage" | "imageStatus">;

@@ -4,7 +4,7 @@ import { type Cri, isCriError } from "../../../cri/port.ts";
 import { readImage } from "./read-image.ts";
 
 /** What containers use, asked of the runtime. */
-export interface UsedImages {
+interface UsedImages {
   /** What they were made of: ids, or digests where the runtime tells no ids. */
   readonly references: ReadonlySet<string>;
   /** What they mount as volumes; a call for each container, so only asked where it matters. */

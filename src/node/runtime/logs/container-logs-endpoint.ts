@@ -7,12 +7,12 @@ import { decodeLogOptions, type LogOptions } from "./log-options.ts";
 import { findLogPlace } from "./log-place.ts";
 import { type ReadLogDeps, readLog } from "./read-log.ts";
 
-export interface ContainerLogsDeps extends ReadLogDeps {
+interface ContainerLogsDeps extends ReadLogDeps {
   /** Of the pods of this node, with its status; undefined for one that is not of this node. */
   readonly findPod: (namespace: string, name: string) => Pod | undefined;
 }
 
-export interface ContainerLogsOptions {
+interface ContainerLogsOptions {
   readonly podLogsDirectory: string;
   /** The gate PodLogsQuerySplitStreams. */
   readonly splitStreams: boolean;

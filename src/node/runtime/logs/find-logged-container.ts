@@ -1,7 +1,7 @@
 import type { ContainerStatus, PodStatus } from "../../../api/gen/types.ts";
 
 /** The container whose log is meant, as the pod's status names it (`containerd://…`), or why there is none. */
-export type LoggedContainer =
+type LoggedContainer =
   | { readonly kind: "found"; readonly containerId: string }
   | { readonly kind: "none"; readonly message: string };
 

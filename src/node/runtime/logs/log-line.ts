@@ -1,5 +1,5 @@
 /** One line of a container's log in CRI's format: `2026-01-02T03:04:05.000000000Z stdout F text`. */
-export interface LogLine {
+interface LogLine {
   time: string;
   stream: "stdout" | "stderr";
   /** With its newline, unless the runtime split a long line (tag `P`) and the rest follows. */

@@ -16,9 +16,9 @@ export interface LogOptions {
   readonly stream: LogStreamChoice;
 }
 
-export type LogStreamChoice = "All" | "Stdout" | "Stderr";
+type LogStreamChoice = "All" | "Stdout" | "Stderr";
 
-export type DecodedLogOptions =
+type DecodedLogOptions =
   | { readonly kind: "options"; readonly options: LogOptions }
   /** What the query holds cannot be read at all. */
   | { readonly kind: "undecodable" }

@@ -17,7 +17,7 @@ export interface LogReader {
   close(): Promise<void>;
 }
 
-export interface LogReaderOptions {
+interface LogReaderOptions {
   /** Default: from its beginning. */
   readonly tailLines?: number | undefined;
 }

@@ -13,7 +13,7 @@ export interface LogPiece {
 }
 
 /** What CRI writes before a line: `2026-01-02T03:04:05.000000000Z stdout F `. */
-export interface LogHeader {
+interface LogHeader {
   readonly timeText: string;
   readonly time: LogTime;
   readonly stream: "stdout" | "stderr";
@@ -22,7 +22,7 @@ export interface LogHeader {
 }
 
 /** Takes the bytes of a log in any portions and gives what is in them; holds at most a record's beginning. */
-export interface LogRecords {
+interface LogRecords {
   push(bytes: Buffer): LogPiece[];
   /** The log ends here, whether its last record is whole or not. */
   end(): LogPiece[];

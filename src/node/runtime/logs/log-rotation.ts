@@ -8,7 +8,7 @@ import { findLogPlace, type LogPlace } from "./log-place.ts";
 import { type RotateLogDeps, type RotationPolicy, rotateLogIfLong } from "./rotate-log.ts";
 
 /** Keeps the logs of the containers that run from growing without end. */
-export interface LogRotation {
+interface LogRotation {
   /** Looks at all of them, waits, and again, until the signal fires. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface LogRotationDeps extends RotateLogDeps {
   readonly clock: Clock;
 }
 
-export interface LogRotationOptions extends RotationPolicy {
+interface LogRotationOptions extends RotationPolicy {
   readonly podLogsDirectory: string;
   /** How many logs are rotated at the same time. */
   readonly maxWorkers: number;

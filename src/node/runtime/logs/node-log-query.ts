@@ -19,7 +19,7 @@ export interface NodeLogOptions {
   readonly pattern?: string;
 }
 
-export type ReadNodeLogQuery =
+type ReadNodeLogQuery =
   /** Nothing is asked for: the path names a file. */
   | { readonly kind: "none" }
   | { readonly kind: "query"; readonly query: NodeLogQuery }

@@ -1,7 +1,7 @@
 import { SECOND } from "../../../base/clock.ts";
 
 /** What is to be done with the rotated files of one log. All are names in the log's directory. */
-export interface RotationPlan {
+interface RotationPlan {
   /** Left by rotations that were cut short, or too old to keep; oldest first. */
   readonly remove: readonly string[];
   /** Oldest first. */

@@ -14,7 +14,7 @@ import { createLogSegments, type LogSegments, type LogSegmentsDeps } from "./log
 export type ReadLogDeps = ContainerEndDeps & LogSegmentsDeps;
 
 /** The log of one container. */
-export interface ContainerLog {
+interface ContainerLog {
   readonly containerId: string;
   readonly place: LogPlace;
 }

@@ -16,7 +16,7 @@ export interface RotateLogDeps {
 }
 
 /** A container that writes, and where it writes to. */
-export interface WrittenLog {
+interface WrittenLog {
   readonly containerId: string;
   readonly place: LogPlace;
 }

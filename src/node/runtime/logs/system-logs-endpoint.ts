@@ -7,12 +7,12 @@ import { readNodeLogQuery } from "./node-log-query.ts";
 import { type QueryServicesDeps, queryServices } from "./query-services.ts";
 import { serveFile } from "./serve-file.ts";
 
-export interface SystemLogsDeps extends QueryServicesDeps {
+interface SystemLogsDeps extends QueryServicesDeps {
   readonly files: Pick<Files, "openBeneath" | "listBeneath">;
   readonly log: Log;
 }
 
-export interface SystemLogsOptions {
+interface SystemLogsOptions {
   /** `/var/log`. */
   readonly directory: string;
   /** The gate NodeLogQuery and `enableSystemLogQuery`. */

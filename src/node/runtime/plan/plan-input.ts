@@ -17,7 +17,7 @@ export interface PlanInput {
 }
 
 /** What the probes have found of one run of a container, as far as a plan heeds it. */
-export interface PlannedVerdict {
+interface PlannedVerdict {
   /** Its startup probe has succeeded, or it has none. */
   started: boolean;
   /** The probe because of which it must end; undefined: none. */

@@ -47,7 +47,7 @@ export interface ContainerToStart {
 }
 
 /** It failed too often too quickly; `until` in milliseconds since the epoch. */
-export interface BackingOffContainer {
+interface BackingOffContainer {
   container: Container;
   until: number;
 }

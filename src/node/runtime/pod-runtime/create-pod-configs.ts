@@ -21,13 +21,13 @@ export interface PodConfigs {
   container(input: ContainerInput, signal: AbortSignal): Promise<ContainerStartConfig | StartFailure>;
 }
 
-export interface SandboxConfig {
+interface SandboxConfig {
   config: PodSandboxConfig;
   /** What could not be done as asked; for an event when the sandbox is made. */
   warnings: readonly ConfigWarning[];
 }
 
-export interface ContainerStartConfig {
+interface ContainerStartConfig {
   config: ContainerConfig;
   /** What could not be done as asked; for an event on the pod when the container is made. */
   warnings: readonly ConfigWarning[];
@@ -39,7 +39,7 @@ interface ConfigWarning {
 }
 
 /** What a container's config depends on besides the node. */
-export interface ContainerInput {
+interface ContainerInput {
   pod: Pod;
   next: ContainerToStart;
   imageRef: string;

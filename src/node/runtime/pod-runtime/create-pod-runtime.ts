@@ -25,7 +25,7 @@ import { createStartLine } from "./start-line.ts";
 import { createSandboxStarter, type RuntimeHandlerDeps, type SandboxStarter } from "./start-sandbox.ts";
 import { stopContainer, stopPod } from "./stop-pod.ts";
 
-export interface PodRuntimeDeps extends RuntimeHandlerDeps, RuntimeVolumeDeps {
+interface PodRuntimeDeps extends RuntimeHandlerDeps, RuntimeVolumeDeps {
   cri: Cri;
   host: Host;
   timeline: Timeline;

@@ -5,7 +5,7 @@ import type { ReadyVolume } from "../../storage/volumes/volume-plugin.ts";
 import type { PresentImage } from "../images/image-outcome.ts";
 import type { StartFailure } from "./start-failure.ts";
 
-export interface VolumeImageDeps {
+interface VolumeImageDeps {
   ensureImage(pod: Pod, container: Container, signal: AbortSignal): Promise<PresentImage | StartFailure>;
   /** Default: a runtime that is not known, and taken to mount images. */
   runtimeVersion?: (() => RuntimeVersion) | undefined;

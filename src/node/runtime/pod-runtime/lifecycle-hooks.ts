@@ -7,7 +7,7 @@ import type { Cri } from "../../../cri/port.ts";
 import type { Host, HttpRequest } from "../../../host/port.ts";
 import type { HookMetrics } from "./metrics.ts";
 
-export interface HookTarget {
+interface HookTarget {
   containerId: string;
   container: Container;
   /** The pod's first address, for httpGet without a host. */
@@ -15,13 +15,13 @@ export interface HookTarget {
 }
 
 /** How long the hook may take, and who may cut it short. */
-export interface HookOptions {
+interface HookOptions {
   timeoutMs: number;
   signal: AbortSignal;
 }
 
 /** What runs a hook, and what counts what became of it. */
-export interface HookDeps {
+interface HookDeps {
   runtime: Cri["runtime"];
   host: Host;
   metrics?: HookMetrics | undefined;

@@ -29,13 +29,13 @@ export interface PodFiles {
   makeMounts(input: MountInput): Promise<MadeMounts>;
 }
 
-export interface MountInput extends VolumeMountInput {
+interface MountInput extends VolumeMountInput {
   next: ContainerToStart;
   /** Of the sandbox; the node's own for a pod on the host network. */
   podIps: readonly string[];
 }
 
-export interface PodFilesOptions {
+interface PodFilesOptions {
   /** kubelet's `--root-dir`. */
   rootDirectory: string;
   clusterDomain: string;
@@ -45,7 +45,7 @@ export interface PodFilesOptions {
 
 const MAX_HOSTS_BYTES = 1024 * 1024;
 
-export interface PodFilesDeps {
+interface PodFilesDeps {
   files: Files;
   subPaths: Pick<SubPaths, "prepare">;
   /** Told when a pod's directory is gone, and with it what was noted in it of the pod's IDs. */

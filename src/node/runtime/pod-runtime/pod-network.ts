@@ -6,14 +6,14 @@ import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../../cri/port.ts";
 
 /** Tells the runtime which addresses the cluster has set aside for this node's pods. */
-export interface PodNetwork {
+interface PodNetwork {
   /** The ranges as the node object has them, primary first; none where the cluster assigns none. */
   observe(podCidrs: readonly string[]): void;
   /** Tells each change until the signal fires; a runtime that does not take it is asked again. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface PodNetworkDeps {
+interface PodNetworkDeps {
   runtime: Pick<Cri["runtime"], "updateRuntimeConfig">;
   clock: Clock;
   log: Log;

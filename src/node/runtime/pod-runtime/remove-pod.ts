@@ -6,7 +6,7 @@ import type { Files } from "../../../host/port.ts";
 import { legacyLogLink, podLogDirectory } from "../logs/container-logs.ts";
 import type { PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
 
-export interface RemoveDeps {
+interface RemoveDeps {
   runtime: Cri["runtime"];
   files: Files;
   podLogsDirectory: string;

@@ -26,7 +26,7 @@ export interface ContainerStarter {
   start(run: ContainerRun, signal: AbortSignal): Promise<StartFailure | undefined>;
 }
 
-export interface ContainerRun {
+interface ContainerRun {
   pod: Pod;
   sandbox: { id: string; config: StartedSandbox["config"]; ips: readonly string[] };
   next: ContainerToStart;
@@ -47,7 +47,7 @@ export interface RuntimeVolumeDeps {
   supportsRecursiveReadOnly?: ((handler: string) => boolean) | undefined;
 }
 
-export interface ContainerStarterDeps extends RuntimeVolumeDeps, Pick<RuntimeHandlerDeps, "runtimeHandlerOf"> {
+interface ContainerStarterDeps extends RuntimeVolumeDeps, Pick<RuntimeHandlerDeps, "runtimeHandlerOf"> {
   runtime: Cri["runtime"];
   host: Host;
   timeline: Timeline;

@@ -2,7 +2,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { createLimiter } from "../../../base/limiter.ts";
 
 /** The line that pods stand in for their first start, so that a burst does not slow every one of its pods. */
-export interface StartLine {
+interface StartLine {
   /**
    * Runs `start` when its turn has come, in arrival order. Who waits and is no longer wanted leaves the line and rejects
    * with AbortedError.

@@ -42,7 +42,7 @@ export interface RuntimeHandlerDeps {
   supportsSupplementalGroupsPolicy?: (() => boolean) | undefined;
 }
 
-export interface SandboxDeps extends RuntimeHandlerDeps {
+interface SandboxDeps extends RuntimeHandlerDeps {
   runtime: Cri["runtime"];
   host: Host;
   timeline: Timeline;

@@ -5,7 +5,7 @@ import { isRestartableInitContainer } from "../../../api/pods.ts";
  * Who waits for whom when a pod stops: a sidecar for all main containers and for the sidecars after it, everybody else
  * for nobody (upstream: pkg/kubelet/kuberuntime/kuberuntime_termination_order.go).
  */
-export interface StopOrder {
+interface StopOrder {
   /** Undefined when the container need not wait; else resolves when it need not wait any longer. */
   turnOf(name: string): Promise<void> | undefined;
   /** The container has stopped, or could not be stopped: nobody waits for it any more. */

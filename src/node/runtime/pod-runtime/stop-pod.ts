@@ -11,14 +11,14 @@ import { runLifecycleHook } from "./lifecycle-hooks.ts";
 import type { HookMetrics } from "./metrics.ts";
 import { createStopOrder } from "./stop-order.ts";
 
-export interface StopDeps {
+interface StopDeps {
   runtime: Cri["runtime"];
   host: Host;
   timeline: Timeline;
   metrics?: HookMetrics | undefined;
 }
 
-export interface StopOptions {
+interface StopOptions {
   /** Seconds that this stop allows at most; undefined: what the pod, or the container's annotations, allow. */
   gracePeriodSeconds: number | undefined;
   signal: AbortSignal;

@@ -15,7 +15,7 @@ export interface RuntimePod {
 }
 
 /** A sandbox as the runtime's list shows it. */
-export interface RuntimeSandbox {
+interface RuntimeSandbox {
   id: string;
   attempt: number;
   state: SandboxState;
@@ -23,7 +23,7 @@ export interface RuntimeSandbox {
 }
 
 /** A container as the runtime's list shows it. */
-export interface RuntimeContainer {
+interface RuntimeContainer {
   id: string;
   sandboxId: string;
   name: string;

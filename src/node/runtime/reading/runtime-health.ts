@@ -19,7 +19,7 @@ export interface RuntimeHealth {
   subscribe(listener: () => void): () => void;
 }
 
-export interface RuntimeHealthDeps {
+interface RuntimeHealthDeps {
   runtime: Cri["runtime"];
   clock: Clock;
   log: Log;

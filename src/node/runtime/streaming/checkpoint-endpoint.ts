@@ -10,14 +10,14 @@ import { containersOf, findNamedContainer, findNamedPod, type NamedPods, NO_POD 
 import { goWordsOf } from "./stream-failure.ts";
 import { parseTarget, type StreamTarget } from "./stream-target.ts";
 
-export interface CheckpointEndpointDeps {
+interface CheckpointEndpointDeps {
   readonly pods: NamedPods;
   readonly runtime: Pick<RuntimeService, "listContainers" | "checkpointContainer">;
   readonly files: Pick<Files, "makeDirectory">;
   readonly clock: Pick<Clock, "now">;
 }
 
-export interface CheckpointEndpointOptions {
+interface CheckpointEndpointOptions {
   /** Where checkpoints are written; made when there is a first. */
   readonly directory: string;
   /** `runtimeRequestTimeout`: a checkpoint may always take so long, whatever its request says. */

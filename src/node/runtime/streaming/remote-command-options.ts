@@ -1,5 +1,5 @@
 /** Which streams of a process somebody wants to hold. */
-export interface RemoteCommandOptions {
+interface RemoteCommandOptions {
   readonly stdin: boolean;
   readonly stdout: boolean;
   readonly stderr: boolean;

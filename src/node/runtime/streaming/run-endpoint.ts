@@ -6,7 +6,7 @@ import { findNamedContainer, findNamedPod, type NamedPods, NO_POD } from "./name
 import { goWordsOf } from "./stream-failure.ts";
 import { parseTarget } from "./stream-target.ts";
 
-export interface RunEndpointDeps {
+interface RunEndpointDeps {
   readonly pods: NamedPods;
   readonly runtime: Pick<RuntimeService, "listContainers" | "execSync">;
 }

@@ -9,7 +9,7 @@ import { type CallUpgrade, joinStreams, type UpgradeResult } from "../../../host
 import { answerOf, TOO_MANY } from "./stream-failure.ts";
 
 /** Carries streams between clients of the node's API and the runtime's streaming server. */
-export interface StreamProxy {
+interface StreamProxy {
   /**
    * Serves the request by what listens at the URL that `ask` has the runtime make; the URL is good for one call. Failures
    * are answers. What the runtime answers instead of a stream goes back as it is.

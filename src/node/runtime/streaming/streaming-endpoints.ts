@@ -13,7 +13,7 @@ import { answerOf } from "./stream-failure.ts";
 import { createStreamProxy, type StreamProxyDeps, type StreamProxyOptions } from "./stream-proxy.ts";
 import { parseTarget, type StreamTarget, type TargetShape } from "./stream-target.ts";
 
-export interface StreamingDeps extends StreamProxyDeps {
+interface StreamingDeps extends StreamProxyDeps {
   readonly pods: NamedPods;
   readonly runtime: Pick<
     RuntimeService,

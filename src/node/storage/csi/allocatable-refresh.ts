@@ -7,12 +7,12 @@ import type { Log } from "../../../base/log.ts";
 import { runWithTasks, type Tasks } from "../../../base/tasks.ts";
 
 /** Asks drivers from time to time how many volumes they can take. */
-export interface AllocatableRefresh {
+interface AllocatableRefresh {
   /** Until the signal fires; returns when no driver is being asked any more. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface AllocatableRefreshDeps {
+interface AllocatableRefreshDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly drivers: {

@@ -33,7 +33,7 @@ export interface CsiDriverRegistry extends CsiDrivers {
   close(): void;
 }
 
-export interface CsiDriverRegistryDeps {
+interface CsiDriverRegistryDeps {
   readonly clock: Clock;
   /** A client of the driver. Need not connect before the first call; throws for an endpoint that cannot be one. */
   connect(driver: { readonly endpoint: string; readonly driverName: string }): CsiNode;

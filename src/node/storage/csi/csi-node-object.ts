@@ -12,7 +12,7 @@ import { type CsiFacts, withoutCollisions } from "./csi-node-facts.ts";
 import { type OwningNode, planCsiNode, withoutChangedDrivers } from "./plan-csi-node.ts";
 
 /** Keeps the node's CSINode in line with the drivers on it. */
-export interface CsiNodeObject {
+interface CsiNodeObject {
   /** Waits for the node object, then makes the CSINode and keeps it, until the signal fires. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
   /**
@@ -22,7 +22,7 @@ export interface CsiNodeObject {
   error(): string | undefined;
 }
 
-export interface CsiNodeObjectDeps {
+interface CsiNodeObjectDeps {
   readonly client: Pick<KubeClient, "get" | "create" | "replace">;
   readonly clock: Clock;
   readonly random: Random;
@@ -34,13 +34,13 @@ export interface CsiNodeObjectDeps {
 }
 
 /** As much of the driver registry as is needed here. */
-export interface CsiFactsSource {
+interface CsiFactsSource {
   facts(): CsiFacts;
   subscribe(listener: () => void): () => void;
 }
 
 /** As much of the node's registration as is needed here. */
-export interface NodeSource {
+interface NodeSource {
   nodeReady(signal: AbortSignal): Promise<Node>;
   /** As it was last seen. */
   node(): Node | undefined;

@@ -4,7 +4,7 @@ import { codeOf } from "../../../base/errors.ts";
 import type { CsiNode, CsiNodeCapability, CsiNodeInfo } from "../../../csi/port.ts";
 
 /** What a driver says of itself when it is registered. */
-export interface DriverReading {
+interface DriverReading {
   readonly info: CsiNodeInfo;
   readonly capabilities: ReadonlySet<CsiNodeCapability>;
 }

@@ -6,7 +6,7 @@ import { type CsiVersion, compareVersions, findHighestSupportedVersion, formatVe
 const MAX_NAME_LENGTH = 63;
 
 /** A plugin's version, or why it cannot be registered, in upstream's words. */
-export type VersionVerdict = { readonly version: CsiVersion } | { readonly error: string };
+type VersionVerdict = { readonly version: CsiVersion } | { readonly error: string };
 
 /** `caller`: upstream's name of the step, which begins its words. `registered`: the versions under the same name. */
 export function checkVersions(

@@ -6,7 +6,7 @@ export interface LimitedVolume {
 }
 
 /** What a pod asks of a node's drivers. */
-export interface VolumeLimitQuestion {
+interface VolumeLimitQuestion {
   readonly podVolumes: readonly LimitedVolume[];
   /** Of the other pods on the node, or attached to it. */
   readonly inUse: readonly LimitedVolume[];

@@ -4,7 +4,7 @@ import type { Log } from "../../../base/log.ts";
 import type { Files } from "../../../host/port.ts";
 
 /** Watches that come and go with the directories. */
-export interface DirectoryWatches {
+interface DirectoryWatches {
   /** Watches these and no others; starts again what ended by itself. */
   follow(directories: Iterable<string>): void;
   /** Ends, and resolves when nothing is watched any more. */

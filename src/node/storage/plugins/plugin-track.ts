@@ -29,7 +29,7 @@ export interface PluginTrack {
   run(): Promise<void>;
 }
 
-export interface PluginTrackDeps extends RegisterPluginDeps {
+interface PluginTrackDeps extends RegisterPluginDeps {
   readonly clock: Clock;
   onDeregistered(plugin: Plugin): void;
 }

@@ -24,12 +24,12 @@ export interface PluginWatcher {
 }
 
 /** A registration socket, and whether its plugin is at work. */
-export interface PluginSocket {
+interface PluginSocket {
   readonly path: string;
   readonly isRegistered: boolean;
 }
 
-export interface PluginWatcherDeps {
+interface PluginWatcherDeps {
   readonly clock: Clock;
   readonly files: Pick<Files, "list" | "makeDirectory" | "stat" | "watch">;
   readonly log: Log;
@@ -37,7 +37,7 @@ export interface PluginWatcherDeps {
   connect(socketPath: string): PluginRegistration;
 }
 
-export interface PluginWatcherOptions {
+interface PluginWatcherOptions {
   /** `plugins_registry` below the root directory. Made where it is absent. */
   readonly directory: string;
   /** One for each type. */

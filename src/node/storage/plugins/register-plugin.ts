@@ -9,7 +9,7 @@ import type { Plugin, PluginHandler } from "./plugin-handler.ts";
  * `unreachable`: the plugin did not say who it is. `refused`: it cannot be taken, and was told why. `failed`: its handler
  * could not take it, and it was told why.
  */
-export type PluginErrorCode = "unreachable" | "refused" | "failed";
+type PluginErrorCode = "unreachable" | "refused" | "failed";
 
 /** Why a plugin is not registered, in upstream's words. `plugin`: where it did say who it is. */
 export class PluginError extends CodedError<PluginErrorCode> {

@@ -4,7 +4,7 @@ import { resolveRecursiveReadOnly } from "./recursive-read-only.ts";
 import type { ReadyVolume } from "./volume-plugin.ts";
 
 /** The fields of a CRI mount that a volume mount decides; the rest keeps its zero value. */
-export type VolumeMountConfig = Pick<
+type VolumeMountConfig = Pick<
   Mount,
   "containerPath" | "readonly" | "recursiveReadOnly" | "propagation" | "selinuxRelabel"
 >;
@@ -19,7 +19,7 @@ export interface PlannedMount {
 }
 
 /** Of a volume; `subPath` is not empty where there is one. */
-export type MountSource =
+type MountSource =
   | { readonly kind: "volume"; readonly hostPath: string }
   | { readonly kind: "sub-path"; readonly volume: FilesVolume; readonly subPath: string }
   /** Mounted by the runtime; `subPath` is beneath the image's root, or empty. */

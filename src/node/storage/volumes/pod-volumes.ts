@@ -42,7 +42,7 @@ export interface PodVolumeSetUp {
   finished: Promise<void>;
 }
 
-export interface PodVolumesDeps {
+interface PodVolumesDeps {
   files: Files;
   mounts: Pick<Mounts, "unmount">;
   plugins: readonly VolumePlugin[];

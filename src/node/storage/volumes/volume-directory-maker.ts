@@ -30,7 +30,7 @@ export interface VolumeDirectoryMaker {
   remove(path: string): Promise<void>;
 }
 
-export interface VolumeDirectoryMakerDeps {
+interface VolumeDirectoryMakerDeps {
   files: Files;
   mounts: Pick<Mounts, "mountMemory" | "mountHugepages" | "unmount">;
 }

@@ -2,7 +2,7 @@ import { isAbort } from "../../../base/abort.ts";
 import { messageOf } from "../../../base/errors.ts";
 
 /** Reasons of the events that users know. */
-export type VolumeEventReason =
+type VolumeEventReason =
   | "FailedMount"
   | "FailedAttachVolume"
   | "FailedMapVolume"
@@ -10,7 +10,7 @@ export type VolumeEventReason =
   | RejectionReason;
 
 /** Of pods that never get their volumes here. */
-export type RejectionReason = "VolumeAttachmentLimitExceeded";
+type RejectionReason = "VolumeAttachmentLimitExceeded";
 
 /** A step that failed, in words that stand for themselves: `MountVolume.MountDevice failed for volume "pv-1" : …`. */
 export class VolumeOperationError extends Error {

@@ -20,7 +20,7 @@ export interface DiskLayoutReader {
   read(signal: AbortSignal): Promise<DiskLayout>;
 }
 
-export interface DiskLayoutDeps {
+interface DiskLayoutDeps {
   readonly images: Pick<ImageService, "imageFsInfo">;
   readonly files: Pick<Files, "stat">;
 }

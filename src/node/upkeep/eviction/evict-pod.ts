@@ -6,7 +6,7 @@ import type { Timeline } from "../../../base/timeline.ts";
 import type { StatusOverride, WorkerUpdate } from "../../pods/workers/pod-state.ts";
 
 /** Why a pod must go, and how much time its containers get. */
-export interface Eviction {
+interface Eviction {
   /** Counts it in `kubelet_evictions`. */
   readonly signal: string;
   readonly message: string;
@@ -17,7 +17,7 @@ export interface Eviction {
   readonly disruption?: string;
 }
 
-export interface PodEvictorDeps {
+interface PodEvictorDeps {
   readonly workers: { update(update: WorkerUpdate): void };
   readonly timeline: Pick<Timeline, "record">;
   readonly metrics: Metrics;

@@ -9,7 +9,7 @@ export interface ExceededLimit {
   readonly message: string;
 }
 
-export interface LocalStorageQuestion {
+interface LocalStorageQuestion {
   readonly pod: Pod;
   readonly limits: LocalStorageLimits;
   readonly usage: PodStorageUsage;

@@ -15,12 +15,12 @@ import { type LocalStorageLimits, readLocalStorageLimits } from "./local-storage
 import type { PodStorageMeter } from "./measure-pod-storage.ts";
 
 /** Evicts pods that use more of the node's disk than they may. */
-export interface LocalStorageEviction {
+interface LocalStorageEviction {
   /** Until the signal fires; returns when nothing is being measured any more. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface LocalStorageEvictionDeps {
+interface LocalStorageEvictionDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -36,7 +36,7 @@ export interface LocalStorageEvictionDeps {
   readonly evict: PodEvictor;
 }
 
-export interface LocalStorageEvictionOptions {
+interface LocalStorageEvictionOptions {
   /** Between two looks at a pod, if that is cheap. Default 10 s, as upstream's `evictionMonitoringPeriod`. */
   readonly monitoringPeriodMs?: number;
 }

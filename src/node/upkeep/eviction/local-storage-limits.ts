@@ -13,7 +13,7 @@ export interface LocalStorageLimits {
 }
 
 /** `sizeLimit`, whatever the medium. */
-export interface EmptyDirLimit {
+interface EmptyDirLimit {
   readonly volumeName: string;
   readonly limit: string;
 }

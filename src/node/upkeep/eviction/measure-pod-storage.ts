@@ -24,7 +24,7 @@ export interface PodStorageMeter {
   measure(pod: Pod, limits: LocalStorageLimits, signal: AbortSignal): Promise<PodStorageUsage>;
 }
 
-export interface PodStorageMeterDeps {
+interface PodStorageMeterDeps {
   readonly usage: UsageReader;
   readonly runtime: Pick<RuntimeService, "listContainerStats" | "containerStatus">;
   /** The containers of the pod that run, as far as is known. */
@@ -38,7 +38,7 @@ interface RunningContainer {
 }
 
 /** `--root-dir` and `podLogsDir`. */
-export interface PodStorageMeterOptions {
+interface PodStorageMeterOptions {
   readonly rootDirectory: string;
   readonly podLogsDirectory: string;
 }

@@ -5,7 +5,7 @@ import type { PressureState } from "./pressure-state.ts";
 import { SIGNALS, type SignalObservation, type SignalObservations, thresholdQuantity } from "./signals.ts";
 
 /** What is known when a look is over. */
-export interface LookFacts {
+interface LookFacts {
   readonly thresholds: readonly EvictionThreshold[];
   readonly observations: SignalObservations;
   /** Of the look before. */

@@ -19,12 +19,12 @@ import { type NodeReclaim, planReclaim } from "./reclaim-node.ts";
 import { isBelow, SIGNALS, type SignalObservations } from "./signals.ts";
 
 /** Keeps the node from running out of memory, disk and processes. */
-export interface PressureEviction {
+interface PressureEviction {
   /** Until the signal fires; returns when nothing of it is under way. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface PressureEvictionDeps {
+interface PressureEvictionDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -40,7 +40,7 @@ export interface PressureEvictionDeps {
   recordNodeEvent(decision: Decision): void;
 }
 
-export interface PressureEvictionOptions {
+interface PressureEvictionOptions {
   readonly thresholds: readonly EvictionThreshold[];
   /** `evictionPressureTransitionPeriod`. */
   readonly transitionPeriodMs: number;

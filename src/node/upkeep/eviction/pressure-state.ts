@@ -16,14 +16,14 @@ export interface PressureState {
 }
 
 /** What one look came to. */
-export interface PressureVerdict {
+interface PressureVerdict {
   readonly state: PressureState;
   readonly pressure: NodePressure;
   /** These call for an eviction now. */
   readonly due: readonly EvictionThreshold[];
 }
 
-export interface PressureQuestion {
+interface PressureQuestion {
   readonly thresholds: readonly EvictionThreshold[];
   readonly observations: SignalObservations;
   readonly now: number;

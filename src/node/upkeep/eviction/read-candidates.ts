@@ -15,7 +15,7 @@ export interface CandidateReader {
   read(resource: StarvedResource, signal: AbortSignal): Promise<readonly Candidate[]>;
 }
 
-export interface CandidateReaderDeps {
+interface CandidateReaderDeps {
   readonly clock: Clock;
   readonly workers: { states(): ReadonlyMap<string, PodState> };
   readonly stats: UsageStatistics;
@@ -24,7 +24,7 @@ export interface CandidateReaderDeps {
 }
 
 /** The node's statistics, as far as they are asked for here. */
-export interface UsageStatistics {
+interface UsageStatistics {
   /** Everything; what disks hold is measured while somebody waits, and may be missing at first. */
   summary(signal: AbortSignal): Promise<{ readonly pods: readonly PodUsage[] }>;
   /** Asks nobody but the kernel. */

@@ -22,7 +22,7 @@ export interface AllocatableMemory {
   readonly workingSet: number;
 }
 
-export interface SignalReaderDeps {
+interface SignalReaderDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly cgroups: Pick<Cgroups, "read">;

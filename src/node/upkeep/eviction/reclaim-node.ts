@@ -18,7 +18,7 @@ export interface NodeReclaim {
   reclaim(what: readonly Reclaimable[], signal: AbortSignal): Promise<void>;
 }
 
-export interface NodeReclaimDeps {
+interface NodeReclaimDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly workers: { states(): ReadonlyMap<string, PodState> };

@@ -14,7 +14,7 @@ export interface UsageReader {
   ofFilesBelow(directory: string, signal: AbortSignal): Promise<number>;
 }
 
-export interface UsageReaderDeps {
+interface UsageReaderDeps {
   readonly files: Pick<Files, "diskUsage" | "list">;
   /** For disks that do not answer; of these measurements alone. */
   readonly guard: Pick<HangGuard, "run">;

@@ -11,7 +11,7 @@ import type { ShutdownNotice } from "./shutdown-notice.ts";
 import type { ShutdownPeriod } from "./shutdown-periods.ts";
 import type { ShutdownRecord } from "./shutdown-record.ts";
 
-export interface NodeShutdownDeps extends EndPodsDeps, InhibitDelayDeps {
+interface NodeShutdownDeps extends EndPodsDeps, InhibitDelayDeps {
   readonly logind: Logind;
   readonly notice: Pick<ShutdownNotice, "isSet" | "set">;
   readonly record: ShutdownRecord;
@@ -37,7 +37,7 @@ const MAX_ANNOUNCEMENTS = 64;
  * Upstream's nodeshutdown (pkg/kubelet/nodeshutdown), but a shutdown that is called off ends no further pods, one that was
  * announced while nobody listened is not missed, and what became of the pods is told before the machine may go.
  */
-export interface NodeShutdown {
+interface NodeShutdown {
   run(signal: AbortSignal): Promise<void>;
 }
 

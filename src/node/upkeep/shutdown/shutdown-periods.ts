@@ -8,7 +8,7 @@ export interface ShutdownPeriod {
 }
 
 /** The configuration's fields; times in milliseconds. */
-export interface ShutdownConfiguration {
+interface ShutdownConfiguration {
   readonly shutdownGracePeriod: number;
   readonly shutdownGracePeriodCriticalPods: number;
   readonly shutdownGracePeriodByPodPriority?:
@@ -46,7 +46,7 @@ export function computeShutdownPeriods(
 }
 
 /** The pods of a period. */
-export interface ShutdownGroup {
+interface ShutdownGroup {
   readonly period: ShutdownPeriod;
   readonly pods: readonly Pod[];
 }

@@ -23,7 +23,7 @@ export interface CadvisorInput {
 }
 
 /** What tells machines apart. */
-export interface MachineLabels {
+interface MachineLabels {
   readonly machineId: string;
   readonly systemUuid: string;
   readonly bootId: string;

@@ -1,7 +1,7 @@
 import type { CgroupDetails, CgroupMemory, CgroupUsage, Pressure } from "../../../host/cgroups-port.ts";
 
 /** A series that each cgroup has one or several samples of. */
-export interface CgroupSeries {
+interface CgroupSeries {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge";

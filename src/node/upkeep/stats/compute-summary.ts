@@ -26,7 +26,7 @@ export interface NodeConstants {
   readonly startedAt: number;
 }
 
-export interface SummaryInput {
+interface SummaryInput {
   readonly node: NodeConstants;
   readonly usage: UsageSnapshot;
   /** Undefined: of processors and memory only (`only_cpu_and_memory`). */

@@ -2,12 +2,12 @@ import { type Clock, SECOND } from "../../../base/clock.ts";
 import type { Cgroups } from "../../../host/cgroups-port.ts";
 
 /** Knows where the cgroups of containers are. */
-export interface ContainerCgroups {
+interface ContainerCgroups {
   /** The paths by id, of those that are found. The tree is looked through only for containers that are new. */
   pathsOf(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, string>>;
 }
 
-export interface ContainerCgroupsDeps {
+interface ContainerCgroupsDeps {
   readonly cgroups: Pick<Cgroups, "find">;
   readonly clock: Pick<Clock, "monotonic">;
 }

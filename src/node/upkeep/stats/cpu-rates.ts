@@ -1,13 +1,13 @@
 import { MINUTE, SECOND } from "../../../base/clock.ts";
 
 /** What a counter of processor time said, and when by the monotonic clock. */
-export interface CpuSample {
+interface CpuSample {
   readonly usageNanoseconds: number;
   readonly at: number;
 }
 
 /** Processors in use: nanoseconds of them a second, over the time since an earlier reading. */
-export interface CpuRates {
+interface CpuRates {
   /**
    * Takes a reading of a counter and gives its rate; undefined while there is nothing to compare it with. `ageMs`: how
    * long it has counted from 0, where that is known: a young counter is its own mean.

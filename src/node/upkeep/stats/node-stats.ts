@@ -31,7 +31,7 @@ export interface NodeReadings {
   readonly storage: StorageSnapshot;
 }
 
-export interface NodeStatsDeps {
+interface NodeStatsDeps {
   readonly clock: Clock;
   readonly machine: Pick<Machine, "memoryCapacityBytes" | "swapCapacityBytes">;
   readonly proc: Pick<Proc, "tasks" | "bootedAt">;
@@ -40,7 +40,7 @@ export interface NodeStatsDeps {
 }
 
 /** `--root-dir`. */
-export interface NodeStatsOptions {
+interface NodeStatsOptions {
   readonly nodeName: string;
   readonly rootDirectory: string;
 }

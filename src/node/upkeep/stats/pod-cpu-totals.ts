@@ -1,5 +1,5 @@
 /** What a pod has used of processors, by the counters of its containers, as one counter that does not go back. */
-export interface PodCpuTotals {
+interface PodCpuTotals {
   /** `counters`: nanoseconds, by container id, of those that run now. */
   observe(podUid: string, counters: ReadonlyMap<string, number>): number;
   /** Drops all other pods. */

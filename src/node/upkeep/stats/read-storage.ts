@@ -26,7 +26,7 @@ export interface StorageReader {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface StorageReaderDeps {
+interface StorageReaderDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly files: Pick<Files, "diskUsage" | "list">;
@@ -41,7 +41,7 @@ export interface StorageReaderDeps {
 }
 
 /** `volumePeriodMs`: `volumeStatsAggPeriod`; 0 or less measures no volumes. */
-export interface StorageReaderOptions {
+interface StorageReaderOptions {
   readonly rootDirectory: string;
   readonly podLogsDirectory: string;
   readonly volumePeriodMs: number;

@@ -23,7 +23,7 @@ export interface UsageOptions {
   readonly rates: boolean;
 }
 
-export interface UsageReaderDeps {
+interface UsageReaderDeps {
   readonly clock: Clock;
   readonly cgroups: Cgroups;
   readonly proc: Pick<Proc, "interfacesOf" | "pressure">;
@@ -37,7 +37,7 @@ export interface UsageReaderDeps {
 }
 
 /** Cgroups of daemons; empty: unknown, and for the node agent its own. */
-export interface UsageReaderOptions {
+interface UsageReaderOptions {
   readonly kubeletCgroup: string;
   readonly systemCgroup: string;
 }

@@ -18,7 +18,7 @@ export interface RememberedValues<T> {
   readonly size: number;
 }
 
-export interface Question<T> {
+interface Question<T> {
   /** What is older is found out anew. */
   readonly maxAgeMs: number;
   /** Heeds its signal; may reject, of which the log tells. */
@@ -31,7 +31,7 @@ export interface Remembered<T> {
   readonly at: number;
 }
 
-export interface RememberedValuesDeps {
+interface RememberedValuesDeps {
   readonly clock: Clock;
   readonly log: Log;
   /** How much is found out at once. */

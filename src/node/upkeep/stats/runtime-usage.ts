@@ -13,7 +13,7 @@ export interface RuntimeUsage {
   readonly cpuRate: number | undefined;
 }
 
-export interface RuntimeUsageDeps {
+interface RuntimeUsageDeps {
   readonly runtime: Pick<RuntimeService, "listContainerStats">;
   readonly log: Log;
 }

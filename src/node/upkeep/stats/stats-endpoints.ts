@@ -8,14 +8,14 @@ import type { NodeStats } from "./node-stats.ts";
 import { computeResourceMetrics } from "./resource-metrics.ts";
 
 /** A request for statistics; only the node's own API tells when who asked has gone. */
-export interface StatsRequest extends ServedRequest {
+interface StatsRequest extends ServedRequest {
   readonly signal?: AbortSignal;
 }
 
 /** By path: `/stats/summary`, `/metrics/resource`, `/metrics/cadvisor`. */
 export type StatsEndpoints = Readonly<Record<string, (request: StatsRequest) => Promise<ServedResponse>>>;
 
-export interface StatsEndpointsDeps {
+interface StatsEndpointsDeps {
   readonly stats: Pick<NodeStats, "summary" | "cpuAndMemory" | "counters">;
   /** The readings, and what the page of containers says beside them. */
   readContainers(signal: AbortSignal): Promise<CadvisorInput>;

@@ -85,7 +85,7 @@ export interface PsiStats {
 }
 
 /** `total` is what the kernel counts, as upstream hands it on: microseconds. */
-export interface PsiData {
+interface PsiData {
   readonly total: number;
   readonly avg10: number;
   readonly avg60: number;

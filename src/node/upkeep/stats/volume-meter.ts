@@ -18,14 +18,14 @@ export interface VolumeMeter {
 }
 
 /** What need not be measured. */
-export interface KnownVolumes {
+interface KnownVolumes {
   /** Of the pod's claims. */
   readonly reports: readonly VolumeReport[];
   /** On which volumes are that are no file systems of their own. */
   readonly nodeFs: FileSystemUsage | undefined;
 }
 
-export interface VolumeMeterDeps {
+interface VolumeMeterDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly limiter: Limiter;

@@ -8,7 +8,7 @@ import type { CallOptions, KubeClient } from "../../../../kube/port.ts";
 type Verb = "get" | "create" | "patch" | "replace";
 
 /** One call, as it arrived. */
-export interface StubCall {
+interface StubCall {
   readonly verb: Verb;
   readonly plural: string;
   readonly options: CallOptions & { resourceVersion?: string | undefined; subresource?: string | undefined };
@@ -16,7 +16,7 @@ export interface StubCall {
 }
 
 /** As much of an API server as node objects and leases need: versions, conflicts, strategic merge patches. */
-export interface StubServer {
+interface StubServer {
   readonly client: Pick<KubeClient, Verb>;
   readonly calls: StubCall[];
   /** Called before each call is answered; what it throws or rejects with is the answer. */

@@ -19,7 +19,7 @@ import {
 /** What goes wrong with one request. `lost`: it is not done. `unheard`: it is done, and the answer does not come. */
 export type Fault = "lost" | "unheard" | "timed-out" | ApiError;
 
-export interface FakePodApi {
+interface FakePodApi {
   readonly client: Pick<KubeClient, "get" | "patch" | "delete">;
   /** `patch a`, `delete a`, in the order in which they came. */
   readonly requests: string[];

@@ -4,7 +4,7 @@ import type { PodSyncer, SyncResult } from "../pod-syncer.ts";
 import { referenceOf } from "../pod-syncer.ts";
 
 /** One call of the syncer, which waits until the test ends it. */
-export interface ScriptedCall {
+interface ScriptedCall {
   /** `sync a:v1`, `terminating a grace=30`, `terminated a deleted`. */
   what: string;
   aborted(): boolean;
@@ -12,7 +12,7 @@ export interface ScriptedCall {
   fail(error: Error): void;
 }
 
-export interface ScriptedSyncer extends PodSyncer {
+interface ScriptedSyncer extends PodSyncer {
   /** Every call so far, oldest first. */
   calls: ScriptedCall[];
   /** Calls that nobody has ended. */

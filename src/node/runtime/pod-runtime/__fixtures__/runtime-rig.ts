@@ -16,7 +16,7 @@ import type { SyncOutcome } from "../pod-runtime.ts";
 import type { RuntimeVolumeDeps } from "../start-container.ts";
 import type { RuntimeHandlerDeps } from "../start-sandbox.ts";
 
-export interface PodShape {
+interface PodShape {
   main?: Array<Partial<Container>>;
   init?: Array<Partial<Container>>;
   spec?: Partial<NonNullable<Pod["spec"]>>;

@@ -5,7 +5,7 @@ import type { CsiNode, CsiNodeInfo } from "../../../../csi/port.ts";
 import type { Plugin } from "../../plugins/plugin-handler.ts";
 
 /** What is behind an endpoint; changed by the test. */
-export interface StubDriver {
+interface StubDriver {
   info: CsiNodeInfo | Error | "hang";
   /** Answers when this settles. */
   infoAfter?: Promise<void>;

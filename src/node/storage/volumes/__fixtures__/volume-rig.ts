@@ -13,7 +13,7 @@ import { createVolumeDirectoryMaker } from "../volume-directory-maker.ts";
 import { volumeError } from "../volume-error.ts";
 
 /** The machine and the API that the volumes of a test are on. */
-export interface VolumeRigDeps {
+interface VolumeRigDeps {
   host: { files: Files; mounts: Mounts; clock: Pick<Clock, "now"> };
   /** Default: there is none. */
   api?: VolumeSources;

@@ -43,7 +43,7 @@ interface ApiVolumePlan {
 }
 
 /** Where content comes from, and who hears of what could not be brought up to date. */
-export interface ApiVolumesDeps {
+interface ApiVolumesDeps {
   files: Files;
   clock: Pick<Clock, "now">;
   directoryMaker: VolumeDirectoryMaker;

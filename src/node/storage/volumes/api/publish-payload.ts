@@ -8,7 +8,7 @@ export const DATA_LINK = "..data";
 /** The volume's own names begin so, and no file's may. */
 const OWN_PREFIX = "..";
 
-export interface PublishDeps {
+interface PublishDeps {
   files: Pick<Files, "list" | "readLink" | "read" | "createTree" | "link" | "remove">;
   clock: Pick<Clock, "now">;
 }

@@ -22,7 +22,7 @@ interface CommonPlace {
 }
 
 /** Where a file system is staged. */
-export interface FilesPlace extends CommonPlace {
+interface FilesPlace extends CommonPlace {
   readonly kind: "files";
 }
 

@@ -14,7 +14,7 @@ import type { VolumeData } from "./volume-data.ts";
  *
  * Whoever holds the lock of its volume changes it.
  */
-export type DeviceState =
+type DeviceState =
   | { readonly kind: "absent" }
   /** There are directories of it, and the driver may have been asked, or be at it. */
   | { readonly kind: "uncertain"; readonly seLinuxLabel: string | undefined }
@@ -34,7 +34,7 @@ export interface Device {
   readonly users: Map<string, DeviceUser>;
 }
 
-export interface DeviceUser {
+interface DeviceUser {
   readonly podUid: string;
   /** It left something on the disk, or may have: only a tear-down ends that. */
   isOnDisk: boolean;
@@ -59,7 +59,7 @@ export interface Devices {
 }
 
 /** Which volume, and where its part of the node is. */
-export interface DeviceName {
+interface DeviceName {
   readonly place: DevicePlace;
   readonly driverName: string;
   readonly handle: string;

@@ -9,7 +9,7 @@ import type { CsiPluginDeps } from "./csi-ports.ts";
 import type { CsiVolume } from "./csi-volume.ts";
 import { readSecret } from "./publish-inputs.ts";
 
-export interface ExpandRequest {
+interface ExpandRequest {
   readonly pod: Pod;
   readonly volume: CsiVolume;
   readonly driver: CsiDriver;

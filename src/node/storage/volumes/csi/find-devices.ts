@@ -6,13 +6,13 @@ import { CSI_PLUGIN, type CsiPaths, type DevicePlace } from "./csi-paths.ts";
 import { readVolumeData, type VolumeData } from "./volume-data.ts";
 
 /** A directory of a device, with what it says; no data: the driver was never asked for anything there. */
-export interface FoundDevice {
+interface FoundDevice {
   readonly place: DevicePlace;
   readonly data: VolumeData | undefined;
 }
 
 /** A pod's directory of a volume, or its link to a device. */
-export interface FoundUser {
+interface FoundUser {
   readonly podUid: string;
   readonly specName: string;
   readonly kind: DevicePlace["kind"];

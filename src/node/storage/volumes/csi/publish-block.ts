@@ -9,7 +9,7 @@ import type { VolumeData } from "./volume-data.ts";
 type Deps = Pick<CsiPluginDeps, "files" | "mounts">;
 
 /** What a pod has of a block volume. */
-export interface BlockUse {
+interface BlockUse {
   readonly place: BlockPlace;
   readonly podUid: string;
   /** The pod's link to what the driver publishes. */

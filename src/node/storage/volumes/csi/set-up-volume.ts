@@ -24,7 +24,7 @@ const EXPAND_INITIAL_MS = 500;
 const EXPAND_MAX_MS = 122_000;
 
 /** Brings volumes to pods, and keeps them up to date. */
-export interface VolumeSetUps {
+interface VolumeSetUps {
   setUp(request: VolumeRequest): Promise<ReadyVolume>;
   /** What pods have, by `userKey`. */
   readonly mounted: Map<string, MountedVolume>;

@@ -21,7 +21,7 @@ export interface DeviceStaging {
   unstage(device: Device, request: UnstageRequest): Promise<void>;
 }
 
-export interface StageRequest {
+interface StageRequest {
   readonly volume: CsiVolume;
   readonly driver: CsiDriver;
   readonly use: CsiVolumeUse;
@@ -32,7 +32,7 @@ export interface StageRequest {
   readonly signal: AbortSignal;
 }
 
-export interface UnstageRequest {
+interface UnstageRequest {
   /** What there is to do between the unstage and the removal of what says that there was anything. */
   readonly end: () => Promise<void>;
   readonly signal: AbortSignal;

@@ -6,7 +6,7 @@ import type { VolumePlugin } from "../volume-plugin.ts";
 import { computeHugepageSize, isHugepageMedium } from "./hugepage-size.ts";
 import { computeMemorySize } from "./memory-size.ts";
 
-export interface EmptyDirPluginDeps {
+interface EmptyDirPluginDeps {
   readonly directoryMaker: VolumeDirectoryMaker;
   /** What the node has for pods: what is in memory is never larger. Absent: the kernel's bound, half of the memory. */
   allocatable?(): ResourceList;

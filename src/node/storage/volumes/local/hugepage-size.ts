@@ -3,7 +3,7 @@ import { parseQuantity, quantityValue } from "../../../../api/quantity.ts";
 import { computePodRequests } from "../../../../api/resources.ts";
 
 /** Of a file system of huge pages. */
-export interface HugepageSize {
+interface HugepageSize {
   readonly pageSizeBytes: bigint;
   /** What the pod has asked for of such pages: more of them its cgroup would not let it have. */
   readonly sizeBytes: bigint | undefined;

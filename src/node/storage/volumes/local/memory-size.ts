@@ -2,7 +2,7 @@ import type { Pod } from "../../../../api/gen/types.ts";
 import { quantityValue } from "../../../../api/quantity.ts";
 import { computePodLimits } from "../../../../api/resources.ts";
 
-export interface MemoryBounds {
+interface MemoryBounds {
   /** The volume's own; a quantity. */
   sizeLimit?: string | undefined;
   /** What the node has for all pods together; a quantity. */

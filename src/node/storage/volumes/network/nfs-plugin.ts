@@ -9,7 +9,7 @@ import { ensureDirectories } from "../persistent/ensure-directories.ts";
 import { inUseError, isForOnePod, isMountedByOther } from "../persistent/volume-users.ts";
 import type { VolumePlugin, VolumeRequest, VolumeSource } from "../volume-plugin.ts";
 
-export interface NfsPluginDeps {
+interface NfsPluginDeps {
   readonly files: Pick<Files, "stat" | "makeDirectory" | "removeEmptyDirectory">;
   readonly mounts: Pick<Mounts, "list" | "mountFileSystem" | "unmount">;
 }

@@ -26,7 +26,7 @@ export interface ClaimReader {
   volume(name: string, signal: AbortSignal): Promise<PersistentVolume>;
 }
 
-export interface ClaimedVolumesDeps {
+interface ClaimedVolumesDeps {
   readonly claims: ClaimReader;
   readonly clock: Pick<Clock, "monotonic">;
   /** As the API has it. Asked only for a volume that is not everywhere, and once for each pod that uses it. */

@@ -14,20 +14,20 @@ import { inUseError, isForOnePod } from "./volume-users.ts";
  *     pods/UID/volumeDevices/PLUGIN/NAME -> /dev/sdb       what the runtime is told
  *     plugins/PLUGIN/volumeDevices/NAME/UID                the device, bound over a file: who uses it
  */
-export interface LocalDevices {
+interface LocalDevices {
   /** Gives the path of the link. */
   map(directories: VolumeDirectories, device: LocalDevice): Promise<string>;
   unmap(place: VolumePlace): Promise<void>;
 }
 
 /** A disk that is a volume of mode Block; `path` is that of the device, or of a link to it. */
-export interface LocalDevice {
+interface LocalDevice {
   readonly name: string;
   readonly path: string;
   readonly source: { readonly persistentVolume: PersistentVolume };
 }
 
-export interface LocalDevicesDeps {
+interface LocalDevicesDeps {
   readonly files: Pick<Files, "stat" | "list" | "makeDirectory" | "touch" | "link" | "remove" | "removeEmptyDirectory">;
   readonly mounts: Pick<Mounts, "isMountPoint" | "bind" | "unmount">;
 }

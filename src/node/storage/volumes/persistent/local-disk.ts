@@ -7,7 +7,7 @@ import { escapePluginName } from "../volume-directories.ts";
 import { ensureDirectories } from "./ensure-directories.ts";
 
 /** Disks with a file system, each mounted once at `plugins/PLUGIN/mounts/NAME` for all pods that use it. */
-export interface LocalDisks {
+interface LocalDisks {
   pathOf(name: string): string;
   /** Formats a disk that holds nothing. Nothing happens where it is mounted. */
   ensureMounted(disk: LocalDisk, signal: AbortSignal): Promise<void>;
@@ -15,7 +15,7 @@ export interface LocalDisks {
   unmountUnlessUsed(name: string, podUid: string): Promise<void>;
 }
 
-export interface LocalDisk {
+interface LocalDisk {
   readonly name: string;
   readonly device: string;
   /** Default ext4. */
@@ -23,7 +23,7 @@ export interface LocalDisk {
   readonly options: readonly string[];
 }
 
-export interface LocalDisksDeps {
+interface LocalDisksDeps {
   readonly files: Pick<Files, "stat" | "list" | "makeDirectory" | "removeEmptyDirectory">;
   readonly mounts: Pick<Mounts, "isMountPoint" | "formatAndMount" | "unmount">;
 }

@@ -16,7 +16,7 @@ import { inUseError, isForOnePod, isMountedByOther } from "./volume-users.ts";
 
 const LOCAL_PLUGIN = "kubernetes.io/local-volume";
 
-export interface LocalPluginDeps extends VolumeGroupDeps {
+interface LocalPluginDeps extends VolumeGroupDeps {
   readonly files: Pick<
     Files,
     "changeGroup" | "link" | "list" | "makeDirectory" | "remove" | "removeEmptyDirectory" | "stat" | "touch"

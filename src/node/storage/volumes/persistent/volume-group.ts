@@ -13,7 +13,7 @@ export interface VolumeGroupDeps {
 }
 
 /** What is to belong to the pod's group. */
-export interface GroupedVolume {
+interface GroupedVolume {
   readonly pod: Pod;
   /** Of the volume in the pod's directory. */
   readonly path: string;

@@ -7,7 +7,7 @@ import { VolumeOperationError } from "../volume-error.ts";
 const RETRY_MS = 2_000;
 
 /** Which volume is meant, and by which pod. */
-export interface UsedVolume {
+interface UsedVolume {
   readonly pluginName: string;
   /** Of its directory in every pod that uses it. */
   readonly name: string;

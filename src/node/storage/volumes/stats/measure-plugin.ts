@@ -7,7 +7,7 @@ import { csiDriverOf, metricPluginName, type NodeVolumesWriter } from "./node-vo
 /** `storage_operation_duration_seconds`. */
 export type StorageOperations = HistogramSeries<"volume_plugin" | "operation_name" | "status" | "migrated">;
 
-export interface MeasuredPluginDeps {
+interface MeasuredPluginDeps {
   readonly clock: Pick<Clock, "monotonic">;
   readonly operations: StorageOperations;
   readonly volumes: Pick<NodeVolumesWriter, "want" | "settle" | "forget">;

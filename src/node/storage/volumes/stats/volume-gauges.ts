@@ -2,7 +2,7 @@ import type { GaugeSeries, HistogramSeries, Metrics } from "../../../../base/met
 import { metricPluginName, type NodeVolumes } from "./node-volumes.ts";
 import type { VolumeReport, VolumeStats } from "./volume-stats.ts";
 
-export interface VolumeGaugesDeps {
+interface VolumeGaugesDeps {
   readonly metrics: Metrics;
   readonly volumes: Pick<NodeVolumes, "all">;
   readonly stats: Pick<VolumeStats, "read">;

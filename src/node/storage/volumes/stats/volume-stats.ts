@@ -32,7 +32,7 @@ export interface VolumeReport extends VolumeUsage {
   readonly measuredAt: number;
 }
 
-export interface VolumeStatsDeps extends UsageDeps {
+interface VolumeStatsDeps extends UsageDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

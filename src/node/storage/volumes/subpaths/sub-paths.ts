@@ -39,7 +39,7 @@ export interface SubPathRequest {
   readonly index: number;
 }
 
-export interface SubPathsDeps {
+interface SubPathsDeps {
   files: Files;
   mounts: Pick<Mounts, "bindBeneath" | "unmount">;
   /** Default: nothing is logged. */

@@ -1,7 +1,7 @@
 import type { FakeHost } from "../../../../../host/fake/create-fake-host.ts";
 
 /** A process that dies at one of its steps. */
-export interface DyingProcess {
+interface DyingProcess {
   /** Whether it came so far. */
   readonly isDead: boolean;
   /** The next process starts: from here on everything works again. */
