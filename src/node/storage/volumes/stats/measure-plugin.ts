@@ -18,6 +18,7 @@ const BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 /** Volumes of pods that are going whose driver is remembered; past it, the first of them are told without. */
 const MAX_LEAVING = 1_024;
 
+/** Declares `storage_operation_duration_seconds`, under upstream's name, labels and buckets. Called once a process. */
 export function createStorageOperations(metrics: Metrics): StorageOperations {
   return metrics.histogram("storage_operation_duration_seconds", "Storage operation duration", {
     labels: ["volume_plugin", "operation_name", "status", "migrated"],
