@@ -6,7 +6,7 @@ import { composeConfiguration } from "../src/config/compose-configuration.ts";
 import { createNodeAgentConfig } from "../src/config/node-agent-config.ts";
 import { parseFlags } from "../src/config/parse-flags.ts";
 import * as cri from "../src/cri/gen/cri-v1.ts";
-import { createNodeHost } from "../src/host/linux/create-host.ts";
+import { createLinuxHost } from "../src/host/linux/create-linux-host.ts";
 import { readManifest } from "../src/node/pods/sources/read-manifest.ts";
 import { readNodeFacts } from "../src/node/runtime/config/read-node-facts.ts";
 import { podLogDirectory } from "../src/node/runtime/logs/container-logs.ts";
@@ -44,7 +44,7 @@ export interface FloorPod {
 }
 
 export async function createFloor(world: World): Promise<Floor> {
-  const host = createNodeHost();
+  const host = createLinuxHost();
   const configs = createPodConfigs(await readFacts(world));
   const { runtime, images } = world.cri;
   const directories = { root: join(world.floorDirectory, "kubelet"), logs: join(world.floorDirectory, "pods") };
@@ -111,7 +111,7 @@ async function readFacts(world: World) {
   if (!files.ok) throw new Error(files.message);
   const { configuration, featureGates } = composeConfiguration({ ...files.sources, flags });
   const sources = { configuration, featureGates, flags, hostname: NODE_NAME, workingDirectory: "/" };
-  return await readNodeFacts(createNodeHost(), createNodeAgentConfig(sources).config);
+  return await readNodeFacts(createLinuxHost(), createNodeAgentConfig(sources).config);
 }
 
 function readPod(manifest: Manifest) {

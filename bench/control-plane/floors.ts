@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { nodeFiles } from "../../src/host/linux/files/node-files.ts";
+import { linuxFiles } from "../../src/host/linux/files/linux-files.ts";
 import { ensureClusterCertificates } from "../../src/pki/cluster-certificates.ts";
 import { type Connection, connect, expectStatus } from "./connection.ts";
 
@@ -20,7 +20,7 @@ const ECHO_PROCESS = new URL("./echo-process.ts", import.meta.url);
 /** In the directory, which is on the file system that is measured. */
 export async function createFloors(directory: string, { connections }: { connections: number }): Promise<Floors> {
   const pki = join(directory, "pki");
-  const options = { files: nodeFiles, now: Date.now(), hosts: [] };
+  const options = { files: linuxFiles, now: Date.now(), hosts: [] };
   const { authority, serving, admin } = await ensureClusterCertificates(pki, options);
   const credentials = { host: "127.0.0.1", caPem: authority.certificatePem, ...admin };
   const child = fork(ECHO_PROCESS);

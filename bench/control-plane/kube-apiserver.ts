@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { nodeFiles } from "../../src/host/linux/files/node-files.ts";
+import { linuxFiles } from "../../src/host/linux/files/linux-files.ts";
 import { ensureClusterCertificates } from "../../src/pki/cluster-certificates.ts";
 import type { ApiProgram } from "./api-server.ts";
 import { endProcess, findFreePorts, readCpuMs, readMemory, startProcess, untilReady } from "./server-process.ts";
@@ -12,7 +12,7 @@ export function kubeApiserverProgram(assets: string): ApiProgram {
     async start(directory, signal) {
       const pki = join(directory, "pki");
       await mkdir(pki, { recursive: true });
-      const certificates = await ensureClusterCertificates(pki, { files: nodeFiles, now: Date.now(), hosts: [] });
+      const certificates = await ensureClusterCertificates(pki, { files: linuxFiles, now: Date.now(), hosts: [] });
       const [clientPort = 0, peerPort = 0, port = 0] = await findFreePorts(3);
       const etcdUrl = `http://127.0.0.1:${clientPort}`;
       const logFile = join(directory, "bench.log");

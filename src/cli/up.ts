@@ -10,7 +10,7 @@ import { writeRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
 import { endAgent } from "../cluster/supervisor/start-agent.ts";
 import { endControlPlane } from "../cluster/supervisor/start-control-plane.ts";
 import { computeStateLayout, type StateLayout } from "../cluster/supervisor/state-layout.ts";
-import { nodeClock } from "../host/linux/system/node-clock.ts";
+import { systemClock } from "../host/linux/system/system-clock.ts";
 import { removePods } from "./down.ts";
 import { followPods } from "./follow-pods.ts";
 import { createLineLog } from "./line-log.ts";
@@ -122,7 +122,7 @@ async function supervise(layout: StateLayout, { options, context, link }: Superv
         nodeName: nodeNameOf(options.kubeletArg),
         onReady,
       },
-      { clock: nodeClock, log, progress: link.progress, signal: stop.signal },
+      { clock: systemClock, log, progress: link.progress, signal: stop.signal },
     );
   } catch (error) {
     if (!isAbort(error)) {

@@ -4,7 +4,7 @@ import { CodedError, runAll, throwJoined } from "../base/errors.ts";
 import { readVersion } from "../cli/version.ts";
 import { issueKubeconfig } from "../cluster/control-plane/issue-kubeconfig.ts";
 import { type RunningControlPlane, serveControlPlane } from "../cluster/control-plane/serve-control-plane.ts";
-import { nodeFiles } from "../host/linux/files/node-files.ts";
+import { linuxFiles } from "../host/linux/files/linux-files.ts";
 import { createMemoryJournal } from "../journal/memory-journal.ts";
 import type { ClusterCertificates } from "../pki/cluster-certificates.ts";
 import { type AdminApi, type ApiAnswer, connectAdminApi } from "./admin-api.ts";
@@ -173,7 +173,7 @@ async function ensureNode(deps: NodeDeps, options: StartClusterOptions): Promise
     directory: directory.path,
     keepDirectory: directory.keep,
     authorityPem: certificates.authority.certificatePem,
-    writePrivately: async (path, text) => await nodeFiles.writeAtomically(path, text, PRIVATE_FILE),
+    writePrivately: async (path, text) => await linuxFiles.writeAtomically(path, text, PRIVATE_FILE),
     issueKubeconfig: async (name) => {
       const user = { name: `system:node:${name}`, groups: ["system:nodes"], lifetimeMs: DAY_MS };
       return await issueKubeconfig(certificates, { url, ...user });

@@ -7,7 +7,7 @@ import { CERTIFICATE_SIGNING_REQUESTS, NODES } from "../../src/api/kube-resource
 import type { Clock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { createTimeline } from "../../src/base/timeline.ts";
-import { createNodeHost } from "../../src/host/linux/create-host.ts";
+import { createLinuxHost } from "../../src/host/linux/create-linux-host.ts";
 import { createHttpKubeClient, type HttpKubeClient } from "../../src/kube/http/create-http-kube-client.ts";
 import { readKubeconfig } from "../../src/kube/kubeconfig.ts";
 import { bootstrapClientCertificate } from "../../src/node/cluster/certificates/bootstrap-client-certificate.ts";
@@ -23,7 +23,7 @@ import type { ServedCluster } from "../clusters/node-cluster.ts";
 import { type ApiClient, createApiClient } from "./api/client.ts";
 import { credentialsOf } from "./api/harness.ts";
 
-const host = createNodeHost();
+const host = createLinuxHost();
 const DAY = 86_400_000;
 const WAIT = { timeout: 20_000 };
 const REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests";

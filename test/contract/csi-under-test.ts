@@ -18,7 +18,7 @@ import type {
 import type { GrpcErrorCode } from "../../src/grpc/port.ts";
 import { type GrpcServer, serveGrpc } from "../../src/grpc/serve.ts";
 import { createFakeClock } from "../../src/host/fake/fake-clock.ts";
-import { createNodeHost } from "../../src/host/linux/create-host.ts";
+import { createLinuxHost } from "../../src/host/linux/create-linux-host.ts";
 import type { Control } from "../e2e/csi-driver/control.ts";
 import { type CsiDriverProcess, startCsiDriver } from "../e2e/csi-driver/start-csi-driver.ts";
 
@@ -90,7 +90,7 @@ export async function startMemoryDriver(): Promise<CsiUnderTest> {
 export async function startSocketDriver(): Promise<CsiUnderTest> {
   const directory = await mkdtemp(join(tmpdir(), "nodelet-csi-"));
   const path = join(directory, "csi.sock");
-  const fake = createFakeCsi({ clock: createNodeHost().clock });
+  const fake = createFakeCsi({ clock: createLinuxHost().clock });
   let server: GrpcServer | undefined = await serveGrpc({ path, services: fake.services });
   const stop = async () => {
     const ended = server;

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { CgroupLimits, CgroupTree } from "../../src/host/cgroup-tree-port.ts";
 import { createFakeCgroupTree } from "../../src/host/fake/fake-cgroup-tree.ts";
-import { createNodeCgroups } from "../../src/host/linux/cgroups/node-cgroups.ts";
+import { createLinuxCgroups } from "../../src/host/linux/cgroups/linux-cgroups.ts";
 
 const KERNEL = "/sys/fs/cgroup";
 /** Both versions may be mounted: then there is a tree of version 2 whose controllers are those that version 1 left over. */
@@ -51,7 +51,7 @@ function createFake(): TreeUnderTest {
 
 /** A process moves itself where the files of the kernel say; of version 1 into the hierarchy that counts processors. */
 function createReal(root: string, procsBelow: string): TreeUnderTest {
-  const tree = createNodeCgroups({ root });
+  const tree = createLinuxCgroups({ root });
   cleanUps.push(async () => await tree.remove(OWN, { killing: true }));
   return {
     tree,
@@ -183,10 +183,10 @@ describe("version 1", () => {
     const root = await mkdtemp(join(tmpdir(), "nodelet-cgroups-"));
     cleanUps.push(async () => await rm(root, { recursive: true, force: true }));
     for (const name of ["cpu,cpuacct", "pids", "other"]) await mkdir(join(root, name));
-    const tree = createNodeCgroups({ root });
+    const tree = createLinuxCgroups({ root });
     expect(tree.findLack("/")).toMatch(/not mounted: \[cpuset memory\]$/);
     for (const name of ["cpuset", "memory"]) await mkdir(join(root, name));
-    const complete = createNodeCgroups({ root });
+    const complete = createLinuxCgroups({ root });
     expect(complete.findLack("/")).toBeUndefined();
     await complete.make("/a/b");
     expect(existsSync(join(root, "cpu,cpuacct/a/b"))).toBe(true);
@@ -211,7 +211,7 @@ describe("version 2", () => {
       await put(`${level}/cgroup.subtree_control`, "");
       for (const file of FILES) await put(`${level}/${file}`, file === "memory.current" ? "0\n" : "");
     }
-    return { root, tree: createNodeCgroups({ root }) };
+    return { root, tree: createLinuxCgroups({ root }) };
   }
 
   it.each([

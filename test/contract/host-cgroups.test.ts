@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Cgroups, CgroupUsage } from "../../src/host/cgroups-port.ts";
 import { createFakeCgroups } from "../../src/host/fake/fake-cgroups.ts";
-import { createNodeCgroups } from "../../src/host/linux/cgroups/node-cgroups.ts";
+import { createLinuxCgroups } from "../../src/host/linux/cgroups/linux-cgroups.ts";
 
 const MIB = 1024 * 1024;
 const FIRST = "a".repeat(64);
@@ -159,12 +159,12 @@ const merged = (filesOf: (path: string) => Record<string, string>) => Object.ass
 
 async function createV1(): Promise<Cgroups> {
   const proc = await makeTree({ "self/cgroup": "4:memory:/nodelet.slice\n2:cpu,cpuacct:/nodelet.slice\n0::/other\n" });
-  return createNodeCgroups({ root: await makeTree(merged(filesV1)), proc });
+  return createLinuxCgroups({ root: await makeTree(merged(filesV1)), proc });
 }
 
 async function createV2(): Promise<Cgroups> {
   const proc = await makeTree({ "self/cgroup": "0::/nodelet.slice\n" });
-  return createNodeCgroups({
+  return createLinuxCgroups({
     root: await makeTree({ "cgroup.controllers": "cpu memory\n", ...merged(filesV2) }),
     proc,
   });
@@ -227,7 +227,7 @@ describe("the kernel's cgroups", () => {
       "memory.stat": "inactive_file 2048\n",
     });
     const meminfo = "MemTotal: 100 kB\nMemFree: 40 kB\nSwapTotal: 10 kB\nSwapFree: 4 kB\n";
-    const cgroups = createNodeCgroups({ root, proc: await makeTree({ meminfo }) });
+    const cgroups = createLinuxCgroups({ root, proc: await makeTree({ meminfo }) });
     const usage = await cgroups.read("/");
     expect(usage?.memory).toMatchObject({ usage: 61_440, workingSet: 59_392, swap: 6_144, limit: undefined });
     expect(usage?.cpu?.usageNanoseconds).toBe(5_000);
@@ -236,31 +236,31 @@ describe("the kernel's cgroups", () => {
   it("have no limit where the number is the largest that there is", async () => {
     const path = "/k8s.io/x";
     const unlimited = { [`memory${path}/memory.limit_in_bytes`]: "9223372036854771712\n" };
-    const cgroups = createNodeCgroups({ root: await makeTree({ ...filesV1(path), ...unlimited }) });
+    const cgroups = createLinuxCgroups({ root: await makeTree({ ...filesV1(path), ...unlimited }) });
     expect((await cgroups.read(path))?.memory?.limit).toBeUndefined();
   });
 
   it("are told without memory where the kernel does not count it", async () => {
     const path = "/k8s.io/x";
     const files = Object.entries(filesV1(path)).filter(([name]) => !name.startsWith("memory"));
-    const cgroups = createNodeCgroups({ root: await makeTree(Object.fromEntries(files)) });
+    const cgroups = createLinuxCgroups({ root: await makeTree(Object.fromEntries(files)) });
     expect(await cgroups.read(path)).toMatchObject({ memory: undefined, cpu: USED.cpu });
   });
 
   it("are not looked for beneath what is found: a container cannot pass its own off as another's", async () => {
     const mine = `/k8s.io/${FIRST}`;
     const files = { ...filesV1(`${mine}/${SECOND}`), ...filesV1(mine) };
-    const cgroups = createNodeCgroups({ root: await makeTree(files) });
+    const cgroups = createLinuxCgroups({ root: await makeTree(files) });
     expect([...(await cgroups.find(new Set([FIRST, SECOND])))]).toEqual([[FIRST, mine]]);
   });
 
   it("are one of this process only where memory and processors are counted in the same", async () => {
     const proc = await makeTree({ "self/cgroup": "4:memory:/a\n2:cpu,cpuacct:/b\n" });
-    expect(await createNodeCgroups({ root: await makeTree({}), proc }).own()).toBeUndefined();
+    expect(await createLinuxCgroups({ root: await makeTree({}), proc }).own()).toBeUndefined();
   });
 
   it("of this machine count", async () => {
-    const usage = await createNodeCgroups().read("/", { details: true });
+    const usage = await createLinuxCgroups().read("/", { details: true });
     expect(usage?.cpu?.usageNanoseconds).toBeGreaterThan(0);
     expect(usage?.pids.length).toBeGreaterThan(0);
   });

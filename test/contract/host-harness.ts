@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "vitest";
 import { createFakeHost } from "../../src/host/fake/create-fake-host.ts";
-import { createNodeHost } from "../../src/host/linux/create-host.ts";
+import { createLinuxHost } from "../../src/host/linux/create-linux-host.ts";
 import type { Mounts } from "../../src/host/mounts-port.ts";
 import type { Host } from "../../src/host/port.ts";
 
@@ -45,7 +45,7 @@ interface Answer {
 export async function createRealHostHarness(mounts?: Mounts): Promise<HostHarness> {
   const directory = await mkdtemp(join(tmpdir(), "nodelet-host-"));
   const closers: Array<() => Promise<unknown>> = [async () => rm(directory, { recursive: true, force: true })];
-  const host = createNodeHost();
+  const host = createLinuxHost();
   return {
     host: { ...host, mounts: mounts ?? host.mounts },
     directory,

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createLibraryMountCalls } from "../../src/host/linux/mounts/library-mount-calls.ts";
-import { createNodeMounts } from "../../src/host/linux/mounts/node-mounts.ts";
+import { createLinuxMounts } from "../../src/host/linux/mounts/linux-mounts.ts";
 import { processMountCalls } from "../../src/host/linux/mounts/process-mount-calls.ts";
 import type { Mounts } from "../../src/host/mounts-port.ts";
 import { mayMount } from "./host-mount-rights.ts";
@@ -32,7 +32,7 @@ describe.skipIf(!mayMount()).each([
 ])("mounts on Linux, by %s (needs root with CAP_SYS_ADMIN)", (name, loadCalls) => {
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), "nodelet-mounts-"));
-    mounts = createNodeMounts(loadCalls);
+    mounts = createLinuxMounts(loadCalls);
     undo = [];
   });
   afterEach(async () => {
@@ -49,7 +49,7 @@ describe.skipIf(!mayMount()).each([
 describe.skipIf(!mayMount())("file systems on block devices (needs root with CAP_SYS_ADMIN)", () => {
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), "nodelet-mounts-"));
-    mounts = createNodeMounts();
+    mounts = createLinuxMounts();
     undo = [];
   });
   afterEach(async () => {
@@ -166,7 +166,7 @@ function describeRaces(times: number) {
     await writeFile(path("outside/name"), "outside");
     await writeFile(path("volume/data/name"), "inside");
     const calls = createLibraryMountCalls();
-    const slow = createNodeMounts(async () => ({
+    const slow = createLinuxMounts(async () => ({
       ...calls,
       async mount(call) {
         await rename(path("volume/data"), path("volume/moved"));
@@ -181,7 +181,7 @@ function describeRaces(times: number) {
   it("takes back a mount that shows something else than what was opened", async () => {
     await make("outside", "volume/data", "targets");
     const calls = createLibraryMountCalls();
-    const wrong = createNodeMounts(async () => ({
+    const wrong = createLinuxMounts(async () => ({
       ...calls,
       async mount(call) {
         const fd = openSync(path("outside"), "r");

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createLibraryMountCalls } from "../../src/host/linux/mounts/library-mount-calls.ts";
-import { createNodeMounts } from "../../src/host/linux/mounts/node-mounts.ts";
+import { createLinuxMounts } from "../../src/host/linux/mounts/linux-mounts.ts";
 import { processMountCalls } from "../../src/host/linux/mounts/process-mount-calls.ts";
 import type { Mounts } from "../../src/host/mounts-port.ts";
 import type { Files } from "../../src/host/port.ts";
@@ -25,10 +25,10 @@ const HARNESSES = [
   ["fake", createFakeHostHarness, true],
   [
     "C library",
-    async () => await createRealHostHarness(createNodeMounts(async () => createLibraryMountCalls())),
+    async () => await createRealHostHarness(createLinuxMounts(async () => createLibraryMountCalls())),
     false,
   ],
-  ["mount(8)", async () => await createRealHostHarness(createNodeMounts(async () => processMountCalls)), false],
+  ["mount(8)", async () => await createRealHostHarness(createLinuxMounts(async () => processMountCalls)), false],
 ] as const;
 
 describe.each(HARNESSES)("mounts: %s", (_name, createHarness, isFake) => {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AbortedError } from "../../src/base/abort.ts";
 import { createFakeClock } from "../../src/host/fake/fake-clock.ts";
 import { createFakeProbes, type FakeHttpAnswer } from "../../src/host/fake/fake-probes.ts";
-import { nodeProbes } from "../../src/host/linux/network/node-probes.ts";
+import { networkProbes } from "../../src/host/linux/network/network-probes.ts";
 import type { GrpcProbe, HttpProbe, ProbeClient } from "../../src/host/probe-port.ts";
 import { issueLoopbackCertificate } from "./loopback-certificate.ts";
 
@@ -45,7 +45,7 @@ async function createRealHarness(): Promise<Harness> {
     return port;
   };
   return {
-    client: nodeProbes,
+    client: networkProbes,
     async serve(answers) {
       const server = createServer(answerAll(answers));
       const port = await listen(server);
@@ -146,7 +146,7 @@ async function createFakeHarness(): Promise<Harness> {
 
 describe.each([
   ["fake", createFakeHarness],
-  ["node", createRealHarness],
+  ["linux", createRealHarness],
 ])("probes: %s", (_name, createHarness) => {
   let harness: Harness;
   beforeEach(async () => {
@@ -295,12 +295,12 @@ describe("probes: on the wire", () => {
       ["hoSt", "example.com"],
       ["Accept", "*/*"],
     ] as const;
-    await nodeProbes.http(probeOf(port, { headers }), NEVER);
+    await networkProbes.http(probeOf(port, { headers }), NEVER);
     expect(head).toEqual({
       url: "/a?b=%20",
       raw: ["Host", "example.com", "X-A", "1", "X-A", "2", "Accept", "*/*", "Connection", "close"],
     });
-    await nodeProbes.http(probeOf(port), NEVER);
+    await networkProbes.http(probeOf(port), NEVER);
     expect(head?.raw).toEqual(["Host", `127.0.0.1:${port}`, "Connection", "close"]);
   });
 
@@ -311,11 +311,11 @@ describe("probes: on the wire", () => {
         response.end("ok"),
       ),
     );
-    const outcome = await nodeProbes.http(probeOf(port, { scheme: "https" }), NEVER);
+    const outcome = await networkProbes.http(probeOf(port, { scheme: "https" }), NEVER);
     expect(outcome).toEqual({ kind: "answered", status: 200, body: Buffer.from("ok") });
     await close();
     const plain = await start(createServer((_request, response) => response.end()));
-    const failed = await nodeProbes.http(probeOf(plain, { scheme: "https" }), NEVER);
+    const failed = await networkProbes.http(probeOf(plain, { scheme: "https" }), NEVER);
     expect(failed).toMatchObject({ kind: "no-answer", failure: { reason: "no-tls" } });
   });
 
@@ -326,13 +326,16 @@ describe("probes: on the wire", () => {
         socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
       );
     });
-    expect(await nodeProbes.http(probeOf(await start(server)), NEVER)).toMatchObject({ kind: "answered", status: 101 });
+    expect(await networkProbes.http(probeOf(await start(server)), NEVER)).toMatchObject({
+      kind: "answered",
+      status: 101,
+    });
   });
 
   it("what cannot be sent is a failure, and harms nobody", async () => {
     const headers = [["X-A", "1\r\nX-B: 2"]] as const;
     const port = await start(createServer((_request, response) => response.end()));
-    expect(await nodeProbes.http(probeOf(port, { headers }), NEVER)).toMatchObject({ kind: "no-answer" });
-    expect(await nodeProbes.http(probeOf(port, { host: "not a host" }), NEVER)).toMatchObject({ kind: "no-answer" });
+    expect(await networkProbes.http(probeOf(port, { headers }), NEVER)).toMatchObject({ kind: "no-answer" });
+    expect(await networkProbes.http(probeOf(port, { host: "not a host" }), NEVER)).toMatchObject({ kind: "no-answer" });
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { createFakeProc } from "../../src/host/fake/fake-proc.ts";
-import { createNodeProc } from "../../src/host/linux/system/node-proc.ts";
+import { createProcfs } from "../../src/host/linux/system/procfs.ts";
 import type { Proc } from "../../src/host/proc-port.ts";
 
 const LO = { name: "lo", received: count(700, 7, 0, 0), sent: count(700, 7, 0, 0) };
@@ -42,7 +42,7 @@ async function createReal(files: Record<string, string> = FILES): Promise<Proc> 
     await mkdir(dirname(join(proc, path)), { recursive: true });
     await writeFile(join(proc, path), text);
   }
-  return createNodeProc({ proc });
+  return createProcfs({ proc });
 }
 
 async function createFake(): Promise<Proc> {
@@ -81,6 +81,6 @@ describe("procfs of the kernel", () => {
   });
 
   it("knows this process", async () => {
-    expect((await createNodeProc().interfacesOf(process.pid))?.map(({ name }) => name)).toContain("lo");
+    expect((await createProcfs().interfacesOf(process.pid))?.map(({ name }) => name)).toContain("lo");
   });
 });

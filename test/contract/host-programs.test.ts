@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createFakeClock } from "../../src/host/fake/fake-clock.ts";
 import { createFakePrograms, type FakeProgram } from "../../src/host/fake/fake-programs.ts";
-import { nodePrograms } from "../../src/host/linux/system/node-programs.ts";
+import { linuxPrograms } from "../../src/host/linux/system/linux-programs.ts";
 import type { ProgramRun, Programs } from "../../src/host/programs-port.ts";
 
 interface Harness {
@@ -20,7 +20,7 @@ interface Harness {
 async function createRealHarness(): Promise<Harness> {
   const directory = await mkdtemp(join(tmpdir(), "nodelet-programs-"));
   return {
-    programs: nodePrograms,
+    programs: linuxPrograms,
     directory,
     async install(path, script) {
       await writeFile(path, `#!/bin/sh\n${script}\n`);
@@ -47,7 +47,7 @@ const NEVER = new AbortController().signal;
 
 describe.each([
   ["fake", createFakeHarness],
-  ["node", createRealHarness],
+  ["linux", createRealHarness],
 ])("programs: %s", (_name, createHarness) => {
   let harness: Harness;
   beforeEach(async () => {

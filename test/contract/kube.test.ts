@@ -1,7 +1,7 @@
 import { silentLog } from "../../src/base/log.ts";
 import { createSeededRandom } from "../../src/base/random.ts";
-import { nodeFiles } from "../../src/host/linux/files/node-files.ts";
-import { nodeClock } from "../../src/host/linux/system/node-clock.ts";
+import { linuxFiles } from "../../src/host/linux/files/linux-files.ts";
+import { systemClock } from "../../src/host/linux/system/system-clock.ts";
 import { createHttpKubeClient } from "../../src/kube/http/create-http-kube-client.ts";
 import { readKubeconfig } from "../../src/kube/kubeconfig.ts";
 import { clusterServersUnderTest } from "../clusters/cluster-servers.ts";
@@ -15,9 +15,9 @@ for (const server of await clusterServersUnderTest()) {
     async () => {
       const cluster = await server.start();
       const connect = async ({ kubeconfigPath }: { kubeconfigPath: string }) => {
-        const connection = await readKubeconfig(kubeconfigPath, nodeFiles);
+        const connection = await readKubeconfig(kubeconfigPath, linuxFiles);
         return createHttpKubeClient(
-          { connection, clock: nodeClock, random: createSeededRandom(1), log: silentLog },
+          { connection, clock: systemClock, random: createSeededRandom(1), log: silentLog },
           { userAgent: "contract/1.0", qps: 0, burst: 0, timeoutMs: 30_000 },
         );
       };
@@ -39,7 +39,7 @@ for (const server of await clusterServersUnderTest()) {
 describeKubeClient(
   "in the same process",
   async () => {
-    const server = await createSimulatedApiServer({ clock: nodeClock, seed: 1 });
+    const server = await createSimulatedApiServer({ clock: systemClock, seed: 1 });
     const connect = (commonName: string, organizations: string[]) => {
       return createDirectKubeClient(server.controlPlane, { commonName, organizations });
     };

@@ -18,7 +18,7 @@ import { createFakeCri } from "../../src/cri/fake/create-fake-cri.ts";
 import { watchOwnStops } from "../../src/cri/own-stops.ts";
 import type { Cri } from "../../src/cri/port.ts";
 import { createFakeClock } from "../../src/host/fake/fake-clock.ts";
-import { createNodeHost } from "../../src/host/linux/create-host.ts";
+import { createLinuxHost } from "../../src/host/linux/create-linux-host.ts";
 
 /** A runtime that the contract's cases run on, and time as it passes for that runtime. */
 export interface RuntimeUnderTest {
@@ -93,7 +93,7 @@ async function startIn(directory: string): Promise<RuntimeUnderTest> {
   const { runtime, stops } = watchOwnStops(connected.runtime);
   const cri = { ...connected, runtime };
   const containerdEvents = connectContainerdEvents(endpoint);
-  const { clock } = createNodeHost();
+  const { clock } = createLinuxHost();
   await untilNetworkReady(cri);
   return {
     cri,

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { buffer } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { callUpgrade } from "../../src/host/linux/network/call-upgrade.ts";
-import { nodeClock } from "../../src/host/linux/system/node-clock.ts";
+import { systemClock } from "../../src/host/linux/system/system-clock.ts";
 import { createSpdyConnection } from "../../src/spdy/create-spdy-connection.ts";
 import type { SpdyConnection } from "../../src/spdy/spdy-connection.ts";
 import type { SpdyStream } from "../../src/spdy/spdy-stream.ts";
@@ -17,7 +17,7 @@ async function openSpdy(url: string, protocol: string): Promise<SpdyConnection> 
   const result = await callUpgrade({ url: new URL(url), method: "POST", headers }, new AbortController().signal);
   if (result.kind !== "upgraded") throw new Error(`the server answered ${result.status}: ${await buffer(result.body)}`);
   expect(result.headers["x-stream-protocol-version"]).toBe(protocol);
-  return createSpdyConnection(result.socket, { role: "client", clock: nodeClock, pingPeriodMs: 5000 });
+  return createSpdyConnection(result.socket, { role: "client", clock: systemClock, pingPeriodMs: 5000 });
 }
 
 interface Exec {

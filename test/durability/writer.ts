@@ -1,7 +1,7 @@
 import { createSeededRandom, type Random } from "../../src/base/random.ts";
 import type { ObjectStore } from "../../src/control-plane/ports/object-store.ts";
 import { createObjectStore } from "../../src/control-plane/store/create-object-store.ts";
-import { nodeClock } from "../../src/host/linux/system/node-clock.ts";
+import { systemClock } from "../../src/host/linux/system/system-clock.ts";
 import { openJournal } from "../../src/journal/open-journal.ts";
 import { createLineLog, KEYS, lineOf, MAX_WRITES, type Opened, type Write } from "./lines.ts";
 
@@ -15,7 +15,7 @@ const [directory = "", run = "0", seed = "0", after = "0"] = process.argv.slice(
 
 const log = createLineLog();
 const journal = await openJournal({ directory, log });
-const store = await createObjectStore({ journal, clock: nodeClock, log }, { maxEvents: MAX_WRITES + 200 });
+const store = await createObjectStore({ journal, clock: systemClock, log }, { maxEvents: MAX_WRITES + 200 });
 print({ opened: describe(store, Number(after)) });
 // Should whoever kills be gone, this ends too.
 process.stdin.resume().on("end", () => process.exit());

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/api/gen/types.ts";
-import { createNodeCgroups } from "../../src/host/linux/cgroups/node-cgroups.ts";
+import { createLinuxCgroups } from "../../src/host/linux/cgroups/linux-cgroups.ts";
 import { createNodeUnderTest, type NodeUnderTest } from "./node-under-test.ts";
 import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "./pods.ts";
 
 const MIB = 1024 * 1024;
 const PIDS_LIMIT = 300;
 
-const cgroups = createNodeCgroups();
+const cgroups = createLinuxCgroups();
 const uidOf = (pod: Pod) => pod.metadata?.uid ?? "";
 const resources = (cpu: string, memory: string) => ({ cpu, memory });
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import WebSocket from "ws";
 import { callUpgrade } from "../../src/host/linux/network/call-upgrade.ts";
-import { nodeClock } from "../../src/host/linux/system/node-clock.ts";
+import { systemClock } from "../../src/host/linux/system/system-clock.ts";
 import { createSpdyConnection } from "../../src/spdy/create-spdy-connection.ts";
 import type { SpdyConnection } from "../../src/spdy/spdy-connection.ts";
 
@@ -70,7 +70,7 @@ export async function openSpdy({ host, port }: NodeAddress, path: string, protoc
   const result = await callUpgrade(call, new AbortController().signal);
   if (result.kind === "answered") throw new Error(`answered with ${result.status}`);
   if (result.headers["x-stream-protocol-version"] !== protocol) throw new Error("the protocol was not agreed on");
-  return createSpdyConnection(result.socket, { role: "client", clock: nodeClock });
+  return createSpdyConnection(result.socket, { role: "client", clock: systemClock });
 }
 
 /** All that comes, as text. */

@@ -11,7 +11,7 @@ import { connectContainerdEvents } from "../../cri/containerd-events.ts";
 import { createRuntimeEvents } from "../../cri/create-runtime-events.ts";
 import { watchOwnStops } from "../../cri/own-stops.ts";
 import { connectCsi } from "../../csi/connect.ts";
-import { createNodeHost } from "../../host/linux/create-host.ts";
+import { createLinuxHost } from "../../host/linux/create-linux-host.ts";
 import { callUpgrade } from "../../host/linux/network/call-upgrade.ts";
 import { listenHttp } from "../../host/linux/network/listen-http.ts";
 import { listenSecure } from "../../host/linux/network/listen-secure.ts";
@@ -65,7 +65,7 @@ async function runUntilStopped(
   { config, log, signal }: { config: NodeAgentConfig; log: Log; signal: AbortSignal },
   { csiRequestTimeoutMs }: StartKubeletOptions,
 ): Promise<number> {
-  const host = createNodeHost();
+  const host = createLinuxHost();
   const metrics = await createProcessMetrics(host.machine, config);
   const containerd = connectContainerdEvents(config.runtimeEndpoint);
   const connected = connectCri({

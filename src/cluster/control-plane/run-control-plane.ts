@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { CodedError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { nodeFiles } from "../../host/linux/files/node-files.ts";
+import { linuxFiles } from "../../host/linux/files/linux-files.ts";
 import { openJournal } from "../../journal/open-journal.ts";
 import { ensureClusterCertificates } from "../../pki/cluster-certificates.ts";
 import { issueKubeconfig } from "./issue-kubeconfig.ts";
@@ -28,7 +28,7 @@ const NODE_LIFETIME_MS = 365 * 86_400_000;
 export async function runControlPlane(options: DurableOptions, log: Log): Promise<RunningControlPlane> {
   const { directory, address } = options;
   const certificates = await ensureClusterCertificates(join(directory, "pki"), {
-    files: nodeFiles,
+    files: linuxFiles,
     now: Date.now(),
     hosts: [...(isWildcard(address) ? [] : [address]), firstAddressOf(options.serviceCidr)],
   });
@@ -37,7 +37,7 @@ export async function runControlPlane(options: DurableOptions, log: Log): Promis
   const controlPlane = await serveControlPlane(options, { journal, certificates, log });
   const write = async (path: string, text: string) => {
     try {
-      await nodeFiles.writeAtomically(path, text, PRIVATE_FILE);
+      await linuxFiles.writeAtomically(path, text, PRIVATE_FILE);
     } catch (error) {
       await controlPlane.close();
       throw new CodedError("kubeconfig-unwritable", `cannot write ${path}`, { cause: error });

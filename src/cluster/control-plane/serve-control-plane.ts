@@ -14,7 +14,7 @@ import { callUpgrade } from "../../host/linux/network/call-upgrade.ts";
 import { callWeb } from "../../host/linux/network/call-web.ts";
 import { listenWeb } from "../../host/linux/network/listen-web.ts";
 import { resolveHost } from "../../host/linux/network/resolve-host.ts";
-import { nodeClock } from "../../host/linux/system/node-clock.ts";
+import { systemClock } from "../../host/linux/system/system-clock.ts";
 import type { WebServer } from "../../host/web-server.ts";
 import type { Journal } from "../../journal/port.ts";
 import { loadSubjectReader, readCertificateRequest } from "../../pki/certificate-request.ts";
@@ -69,7 +69,7 @@ export async function serveControlPlane(
   const stop = new AbortController();
   // One signal stops everything, and this process may be somebody's test: the default is theirs.
   setMaxListeners(0, stop.signal);
-  const store = await createObjectStore({ journal, clock: nodeClock, log });
+  const store = await createObjectStore({ journal, clock: systemClock, log });
   let server: WebServer | undefined;
   try {
     const serving: { handle: ReturnType<typeof createControlPlane>["handle"] | undefined } = { handle: undefined };
@@ -101,11 +101,11 @@ function compose(
   { certificates, log }: ControlPlaneParts,
 ): ControlPlane {
   const { authority, nodeClient, tokenKey } = certificates;
-  const now = () => nodeClock.now();
+  const now = () => systemClock.now();
   return createControlPlane(
     {
       store,
-      clock: nodeClock,
+      clock: systemClock,
       log,
       metrics: createMetrics(),
       random: { number: Math.random, uuid: randomUUID },

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { codeOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { createNodeCgroups } from "../../host/linux/cgroups/node-cgroups.ts";
+import { createLinuxCgroups } from "../../host/linux/cgroups/linux-cgroups.ts";
 
 /** Where this process may make no cgroups, or there are none. */
 const NOT_ALLOWED = new Set(["EROFS", "EACCES", "EPERM", "ENOENT"]);
@@ -14,7 +14,7 @@ function ownCgroup(directory: string): string {
 /** Makes it. Undefined, and said so, where that is not allowed: pods then have no cgroups of their own. */
 export async function makeOwnCgroup(directory: string, log: Log): Promise<string | undefined> {
   const path = ownCgroup(directory);
-  const cgroups = createNodeCgroups();
+  const cgroups = createLinuxCgroups();
   try {
     await cgroups.make(path);
     if (cgroups.findLack(path) === undefined) return path;
@@ -35,7 +35,7 @@ export async function makeOwnCgroup(directory: string, log: Log): Promise<string
 /** Removes it with all below it; what of the node runs there still is killed. Absent is fine. */
 export async function removeOwnCgroup(directory: string): Promise<void> {
   try {
-    await createNodeCgroups().remove(ownCgroup(directory), { killing: true });
+    await createLinuxCgroups().remove(ownCgroup(directory), { killing: true });
   } catch (error) {
     // Without a file system of cgroups there is nothing, and in one that is read-only we made nothing.
     if (!NOT_ALLOWED.has(codeOf(error) ?? "")) throw error;

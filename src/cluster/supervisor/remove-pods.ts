@@ -5,7 +5,7 @@ import type { Log } from "../../base/log.ts";
 import { createMetrics } from "../../base/metrics.ts";
 import { createTimeline } from "../../base/timeline.ts";
 import { connectCri } from "../../cri/connect.ts";
-import { createNodeHost } from "../../host/linux/create-host.ts";
+import { createLinuxHost } from "../../host/linux/create-linux-host.ts";
 import { removePod } from "../../node/runtime/pod-runtime/remove-pod.ts";
 import { stopPod } from "../../node/runtime/pod-runtime/stop-pod.ts";
 import { listRuntimePods, readPodRuntimeStatus } from "../../node/runtime/reading/read-pods.ts";
@@ -32,7 +32,7 @@ interface RemovePodsDeps {
 export async function removeAllPods(layout: StateLayout, deps: RemovePodsDeps): Promise<boolean> {
   const options = await readRuntimeOptions(layout.directory);
   const containerd = await startContainerd({ ...options, directory: layout.runtime, log: deps.log });
-  const host = createNodeHost();
+  const host = createLinuxHost();
   const cri = connectCri({ endpoint: containerd.endpoint, log: deps.log, metrics: createMetrics() });
   const { runtime } = cri;
   const { signal } = deps;

@@ -3,7 +3,7 @@ import { CodedError } from "../../base/errors.ts";
 import { fileError } from "../file-error.ts";
 import type { BindBeneath } from "../mounts-port.ts";
 import type { FileType } from "../port.ts";
-import { childrenOf, type MemoryNode } from "./memory-node.ts";
+import { childrenOf, type MemoryEntry } from "./memory-entry.ts";
 import { type MemoryTree, type Place, typeOf } from "./memory-tree.ts";
 import { bindPlace, findMountTarget, findPlace, kindOf, unmountAll } from "./mount-in-memory.ts";
 
@@ -24,13 +24,13 @@ export function bindBeneath(tree: MemoryTree, request: BindBeneath): { type: Fil
     return bindBeneath(tree, request);
   }
   unmountAll(tree, target);
-  makeTarget(tree, target, kindOf(from.node));
-  bindPlace(tree, from, { over: findMountTarget(tree, target, kindOf(from.node)), readOnly: false });
-  return { type: typeOf(from.node) };
+  makeTarget(tree, target, kindOf(from.entry));
+  bindPlace(tree, from, { over: findMountTarget(tree, target, kindOf(from.entry)), readOnly: false });
+  return { type: typeOf(from.entry) };
 }
 
 /** What is at a path beneath a root, as the port's `openBeneath` finds it. Throws where it finds nothing. */
-export function findBeneath(tree: MemoryTree, request: Beneath): MemoryNode {
+export function findBeneath(tree: MemoryTree, request: Beneath): MemoryEntry {
   const { root, path } = request;
   if (path.startsWith("/") || path.split("/").includes("..")) {
     throw beneathError("EINVAL", request, "it must be relative");
@@ -38,7 +38,7 @@ export function findBeneath(tree: MemoryTree, request: Beneath): MemoryNode {
   tree.walk(root, { operation: "open", followLast: true });
   const place = walkBeneath(tree, realPathOf(tree, root), request);
   if (place === undefined) throw fileError("ENOENT", "open", posix.join(root, path));
-  return place.node;
+  return place.entry;
 }
 
 /** Where to look. */
@@ -49,21 +49,21 @@ export interface Beneath extends Pick<BindBeneath, "root" | "path"> {
 /** A directory or an empty file. */
 function makeTarget(tree: MemoryTree, path: string, kind: "directory" | "file"): void {
   const place = tree.walk(path, { operation: "mount", followLast: false });
-  if (place.node?.content.kind === "link") throw fileError("ELOOP", "mount", path);
-  if (place.node !== undefined) {
-    if (kindOf(place.node) === kind) return;
-    if (childrenOf(place.node)?.size) throw fileError("ENOTEMPTY", "rmdir", path);
+  if (place.entry?.content.kind === "link") throw fileError("ELOOP", "mount", path);
+  if (place.entry !== undefined) {
+    if (kindOf(place.entry) === kind) return;
+    if (childrenOf(place.entry)?.size) throw fileError("ENOTEMPTY", "rmdir", path);
     tree.detach(place);
   }
   const isDirectory = kind === "directory";
   const content = isDirectory
-    ? { kind: "directory" as const, children: new Map<string, MemoryNode>() }
+    ? { kind: "directory" as const, children: new Map<string, MemoryEntry>() }
     : { kind: "file" as const, data: Buffer.alloc(0) };
-  tree.attach({ ...place, node: undefined }, tree.create(content, isDirectory ? 0o750 : 0o640));
+  tree.attach({ ...place, entry: undefined }, tree.create(content, isDirectory ? 0o750 : 0o640));
 }
 
 /** Follows links one by one, each only as long as it stays beneath the root; undefined where something is missing. */
-function walkBeneath(tree: MemoryTree, root: string, request: Beneath): (Place & { node: MemoryNode }) | undefined {
+function walkBeneath(tree: MemoryTree, root: string, request: Beneath): (Place & { entry: MemoryEntry }) | undefined {
   const path = resolveBeneath(tree, root, request);
   const place = findPlace(tree, path.at, false);
   return path.missing.length > 0 ? undefined : place;
@@ -80,18 +80,18 @@ function resolveBeneath(tree: MemoryTree, root: string, request: Beneath): { at:
       at = posix.dirname(at);
       continue;
     }
-    if (childrenOf(findPlace(tree, at, false).node) === undefined) {
+    if (childrenOf(findPlace(tree, at, false).entry) === undefined) {
       throw beneathError("ENOTDIR", request, `'${at}' is no directory`);
     }
-    const { node } = tree.walk(posix.join(at, name), { operation: "open", followLast: false });
-    if (node === undefined) return { at, missing: [name, ...names] };
-    if (node.content.kind !== "link") {
+    const { entry } = tree.walk(posix.join(at, name), { operation: "open", followLast: false });
+    if (entry === undefined) return { at, missing: [name, ...names] };
+    if (entry.content.kind !== "link") {
       at = posix.join(at, name);
       continue;
     }
     if (request.refusesLinks === true) throw beneathError("ELOOP", request, `'${name}' is a link`);
     if (++links > MAX_LINKS) throw beneathError("ELOOP", request, "too many links");
-    const { target } = node.content;
+    const { target } = entry.content;
     if (posix.isAbsolute(target)) {
       if (target !== root && !target.startsWith(`${root}/`)) {
         throw beneathError("EXDEV", request, "a link leads out of the root");
@@ -123,9 +123,9 @@ function beneathError(code: "EINVAL" | "EXDEV" | "ELOOP" | "ENOTDIR", { root, pa
 function realPathOf(tree: MemoryTree, path: string): string {
   let real = "/";
   for (const name of posix.normalize(path).split("/").filter(Boolean)) {
-    const { node } = tree.walk(posix.join(real, name), { operation: "open", followLast: false });
-    if (node?.content.kind !== "link") real = posix.join(real, name);
-    else real = realPathOf(tree, posix.resolve(real, node.content.target));
+    const { entry } = tree.walk(posix.join(real, name), { operation: "open", followLast: false });
+    if (entry?.content.kind !== "link") real = posix.join(real, name);
+    else real = realPathOf(tree, posix.resolve(real, entry.content.target));
   }
   return real;
 }

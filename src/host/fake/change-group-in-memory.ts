@@ -1,30 +1,30 @@
 import { fileError } from "../file-error.ts";
 import { type GroupChange, hasGroup, modeForGroup } from "../group-permissions.ts";
-import { childrenOf, type MemoryNode } from "./memory-node.ts";
+import { childrenOf, type MemoryEntry } from "./memory-entry.ts";
 import { type MemoryTree, refuseReadOnly } from "./memory-tree.ts";
 import type { Position } from "./mount-layers.ts";
 
 /** As the port's `changeGroup`. */
 export function changeGroup(tree: MemoryTree, path: string, options: GroupChange): void {
-  const { node, mount } = tree.walk(path, { operation: "chown", followLast: false });
-  if (node === undefined) throw fileError("ENOENT", "chown", path);
-  if (node.content.kind === "link") throw fileError("ELOOP", "chown", path);
-  if (options.onlyIfRootDiffers && hasGroup(node, options)) return;
+  const { entry, mount } = tree.walk(path, { operation: "chown", followLast: false });
+  if (entry === undefined) throw fileError("ENOENT", "chown", path);
+  if (entry.content.kind === "link") throw fileError("ELOOP", "chown", path);
+  if (options.onlyIfRootDiffers && hasGroup(entry, options)) return;
   refuseReadOnly({ mount, path });
-  changeNode(tree, { mount, node }, options);
+  changeEntry(tree, { mount, entry }, options);
 }
 
-function changeNode(tree: MemoryTree, at: Position, options: GroupChange): void {
-  const { node, mount } = at;
-  for (const child of childrenOf(node)?.values() ?? []) {
-    const seen = tree.layers.top({ mount, node: child });
-    if (seen.mount === mount) changeNode(tree, seen, options);
+function changeEntry(tree: MemoryTree, at: Position, options: GroupChange): void {
+  const { entry, mount } = at;
+  for (const child of childrenOf(entry)?.values() ?? []) {
+    const seen = tree.layers.top({ mount, entry: child });
+    if (seen.mount === mount) changeEntry(tree, seen, options);
   }
-  apply(node, options);
+  apply(entry, options);
 }
 
-function apply(node: MemoryNode, options: GroupChange): void {
-  node.group = options.group;
-  if (node.content.kind === "link") return;
-  node.mode = modeForGroup({ mode: node.mode, isDirectory: node.content.kind === "directory" }, options);
+function apply(entry: MemoryEntry, options: GroupChange): void {
+  entry.group = options.group;
+  if (entry.content.kind === "link") return;
+  entry.mode = modeForGroup({ mode: entry.mode, isDirectory: entry.content.kind === "directory" }, options);
 }

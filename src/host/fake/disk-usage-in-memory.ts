@@ -1,5 +1,5 @@
 import type { DiskUsage } from "../port.ts";
-import { childrenOf, type MemoryNode } from "./memory-node.ts";
+import { childrenOf, type MemoryEntry } from "./memory-entry.ts";
 import type { MemoryTree } from "./memory-tree.ts";
 import type { Position } from "./mount-layers.ts";
 
@@ -7,17 +7,17 @@ const BLOCK_BYTES = 4_096;
 
 /** As the port's `diskUsage`, on a file system with blocks of 4 KiB, of which each directory takes one. */
 export function readDiskUsage(tree: MemoryTree, path: string): DiskUsage | undefined {
-  const node = tree.find(path, { operation: "stat", followLast: false });
-  if (node === undefined) return undefined;
+  const entry = tree.find(path, { operation: "stat", followLast: false });
+  if (entry === undefined) return undefined;
   const { mount } = tree.walk(path, { operation: "stat", followLast: false });
-  return { ...usageOf(tree, { mount, node }), isWhole: true };
+  return { ...usageOf(tree, { mount, entry }), isWhole: true };
 }
 
-function usageOf(tree: MemoryTree, { mount, node }: Position): { bytes: number; inodes: number } {
-  let bytes = blocksOf(node) * BLOCK_BYTES;
+function usageOf(tree: MemoryTree, { mount, entry }: Position): { bytes: number; inodes: number } {
+  let bytes = blocksOf(entry) * BLOCK_BYTES;
   let inodes = 1;
-  for (const child of childrenOf(node)?.values() ?? []) {
-    const seen = tree.layers.top({ mount, node: child });
+  for (const child of childrenOf(entry)?.values() ?? []) {
+    const seen = tree.layers.top({ mount, entry: child });
     if (seen.mount !== mount) continue;
     const below = usageOf(tree, seen);
     bytes += below.bytes;
@@ -26,7 +26,7 @@ function usageOf(tree: MemoryTree, { mount, node }: Position): { bytes: number; 
   return { bytes, inodes };
 }
 
-function blocksOf({ content }: MemoryNode): number {
+function blocksOf({ content }: MemoryEntry): number {
   if (content.kind === "directory") return 1;
   return content.kind === "file" ? Math.ceil(content.data.length / BLOCK_BYTES) : 0;
 }

@@ -4,7 +4,7 @@ import type { DirectoryEntry, Files, FileType, NewTree } from "../port.ts";
 import { findBeneath } from "./bind-beneath-in-memory.ts";
 import { changeGroup } from "./change-group-in-memory.ts";
 import { readDiskUsage } from "./disk-usage-in-memory.ts";
-import { childrenOf, type MemoryNode } from "./memory-node.ts";
+import { childrenOf, type MemoryEntry } from "./memory-entry.ts";
 import { type MemoryTree, refuseReadOnly, statusOf, typeOf } from "./memory-tree.ts";
 import { compressFile, openBeneath, renameFile } from "./open-files-in-memory.ts";
 import { createWatchers } from "./watchers.ts";
@@ -66,8 +66,8 @@ export function createFakeFiles(tree: MemoryTree): FakeFiles {
     ...createFileAccess(tree, access),
     ...createOperator(tree),
     watch: async (directory, onChange, signal) => {
-      const node = await access("watch", directory, () => findDirectory(tree, "watch", directory));
-      await watchers.watch({ path: directory, node, isThere: () => isAt(tree, directory, node), onChange }, signal);
+      const entry = await access("watch", directory, () => findDirectory(tree, "watch", directory));
+      await watchers.watch({ path: directory, entry, isThere: () => isAt(tree, directory, entry), onChange }, signal);
     },
     intercept(hook) {
       hooks.add(hook);
@@ -97,9 +97,9 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
       }),
     listBeneath: async (root, path) =>
       access("listBeneath", `${root}/${path}`, () => {
-        const node = findBeneath(tree, { root, path });
-        if (node.content.kind !== "directory") throw fileError("ENOTDIR", "scandir", `${root}/${path}`);
-        return entriesOf(node);
+        const entry = findBeneath(tree, { root, path });
+        if (entry.content.kind !== "directory") throw fileError("ENOTDIR", "scandir", `${root}/${path}`);
+        return entriesOf(entry);
       }),
     openBeneath: async (root, path, options) =>
       access("openBeneath", `${root}/${path}`, () => openBeneath(tree, { root, path, ...options })),
@@ -110,9 +110,9 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
     },
     setGroup: async (path, group, mode) =>
       access("setGroup", path, () => {
-        const node = findDirectory(tree, "chmod", path);
+        const entry = findDirectory(tree, "chmod", path);
         refuseReadOnly(tree.walk(path, { operation: "chmod", followLast: true }));
-        Object.assign(node, { group, mode });
+        Object.assign(entry, { group, mode });
       }),
     changeGroup: async (path, options, signal) => {
       throwIfAborted(signal);
@@ -127,8 +127,8 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
     stat: async (path) =>
       access("stat", path, () => {
         const how = { operation: "stat", followLast: true };
-        const node = tree.find(path, how);
-        return node && statusOf(node, tree.walk(path, how).mount.facts.device);
+        const entry = tree.find(path, how);
+        return entry && statusOf(entry, tree.walk(path, how).mount.facts.device);
       }),
     diskUsage: async (path, signal) => {
       throwIfAborted(signal);
@@ -136,8 +136,8 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
     },
     readLink: async (path) =>
       access("readLink", path, () => {
-        const node = tree.find(path, { operation: "readlink", followLast: false });
-        return node?.content.kind === "link" ? node.content.target : undefined;
+        const entry = tree.find(path, { operation: "readlink", followLast: false });
+        return entry?.content.kind === "link" ? entry.content.target : undefined;
       }),
     writeAtomically: async (path, data, mode) =>
       access("writeAtomically", path, () => replaceFile(tree, path, Buffer.from(data), mode)),
@@ -160,16 +160,16 @@ function createOperator(tree: MemoryTree): Omit<FakeFiles, keyof Files | "interc
     put(path, data, mode = 0o644) {
       makeParent(path);
       const place = tree.walk(path, { operation: "open", followLast: true });
-      if (place.node?.content.kind === "file") {
-        place.node.content.data = Buffer.from(data);
-        tree.touch(place.node);
+      if (place.entry?.content.kind === "file") {
+        place.entry.content.data = Buffer.from(data);
+        tree.touch(place.entry);
       } else {
         tree.attach(place, tree.create({ kind: "file", data: Buffer.from(data) }, mode));
       }
     },
     text(path) {
-      const node = tree.find(path, { operation: "open", followLast: true });
-      return node?.content.kind === "file" ? node.content.data.toString() : undefined;
+      const entry = tree.find(path, { operation: "open", followLast: true });
+      return entry?.content.kind === "file" ? entry.content.data.toString() : undefined;
     },
     putSpecial(path, type) {
       makeParent(path);
@@ -180,56 +180,56 @@ function createOperator(tree: MemoryTree): Omit<FakeFiles, keyof Files | "interc
     },
     move(from, to) {
       const source = tree.walk(from, { operation: "rename", followLast: false });
-      if (source.node === undefined) throw fileError("ENOENT", "rename", from);
+      if (source.entry === undefined) throw fileError("ENOENT", "rename", from);
       makeParent(to);
       tree.detach(source);
-      tree.attach(tree.walk(to, { operation: "rename", followLast: false }), source.node);
+      tree.attach(tree.walk(to, { operation: "rename", followLast: false }), source.entry);
     },
     delete: (path) => tree.detach(tree.walk(path, { operation: "unlink", followLast: false })),
     mount(path) {
-      const node = tree.makeDirectories(path);
+      const entry = tree.makeDirectories(path);
       const { mount } = tree.walk(path, { operation: "mount", followLast: true });
-      tree.layers.mount({ mount, node }, node, mount.facts);
+      tree.layers.mount({ mount, entry }, entry, mount.facts);
     },
   };
 }
 
-function entriesOf(directory: MemoryNode): DirectoryEntry[] {
+function entriesOf(directory: MemoryEntry): DirectoryEntry[] {
   const children = [...(childrenOf(directory) ?? [])].map(([name, child]) => ({ name, type: typeOf(child) }));
   return children.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function findFile(tree: MemoryTree, operation: string, path: string): Buffer {
-  const { node } = tree.walk(path, { operation, followLast: true });
-  if (node === undefined) throw fileError("ENOENT", operation, path);
-  if (node.content.kind === "directory") throw fileError("EISDIR", operation, path);
-  if (node.content.kind !== "file") throw fileError("EINVAL", operation, path);
-  return node.content.data;
+  const { entry } = tree.walk(path, { operation, followLast: true });
+  if (entry === undefined) throw fileError("ENOENT", operation, path);
+  if (entry.content.kind === "directory") throw fileError("EISDIR", operation, path);
+  if (entry.content.kind !== "file") throw fileError("EINVAL", operation, path);
+  return entry.content.data;
 }
 
-function findDirectory(tree: MemoryTree, operation: string, path: string): MemoryNode {
-  const { node } = tree.walk(path, { operation, followLast: true });
-  if (node === undefined) throw fileError("ENOENT", operation, path);
-  if (node.content.kind !== "directory") throw fileError("ENOTDIR", operation, path);
-  return node;
+function findDirectory(tree: MemoryTree, operation: string, path: string): MemoryEntry {
+  const { entry } = tree.walk(path, { operation, followLast: true });
+  if (entry === undefined) throw fileError("ENOENT", operation, path);
+  if (entry.content.kind !== "directory") throw fileError("ENOTDIR", operation, path);
+  return entry;
 }
 
-function isAt(tree: MemoryTree, path: string, node: MemoryNode): boolean {
-  return tree.find(path, { operation: "stat", followLast: true }) === node;
+function isAt(tree: MemoryTree, path: string, entry: MemoryEntry): boolean {
+  return tree.find(path, { operation: "stat", followLast: true }) === entry;
 }
 
 /** A rename puts a new file at the path itself: a link there is replaced, not followed. */
 function replaceFile(tree: MemoryTree, path: string, data: Buffer, mode: number): void {
   const place = tree.walk(path, { operation: "rename", followLast: false });
-  if (place.node?.content.kind === "directory") throw fileError("EISDIR", "rename", path);
+  if (place.entry?.content.kind === "directory") throw fileError("EISDIR", "rename", path);
   tree.attach(place, tree.create({ kind: "file", data }, mode));
 }
 
 function makeTreeDirectory(tree: MemoryTree, path: string, { directoryMode, group = 0 }: NewTree): void {
   const place = tree.walk(path, { operation: "mkdir", followLast: false });
-  if (place.node !== undefined) throw fileError("EEXIST", "mkdir", path);
-  const node = tree.create({ kind: "directory", children: new Map() }, directoryMode);
-  tree.attach(place, Object.assign(node, { group }));
+  if (place.entry !== undefined) throw fileError("EEXIST", "mkdir", path);
+  const entry = tree.create({ kind: "directory", children: new Map() }, directoryMode);
+  tree.attach(place, Object.assign(entry, { group }));
 }
 
 function makeTreeFile(tree: MemoryTree, { path, name }: { path: string; name: string }, newTree: NewTree): void {
@@ -242,35 +242,35 @@ function makeTreeFile(tree: MemoryTree, { path, name }: { path: string; name: st
       makeTreeDirectory(tree, directory, newTree);
     }
   }
-  const node = tree.create({ kind: "file", data: Buffer.from(file.data) }, file.mode);
+  const entry = tree.create({ kind: "file", data: Buffer.from(file.data) }, file.mode);
   const owner = { user: file.user ?? 0, group: newTree.group ?? 0 };
-  tree.attach(tree.walk(`${path}/${name}`, { operation: "open", followLast: false }), Object.assign(node, owner));
+  tree.attach(tree.walk(`${path}/${name}`, { operation: "open", followLast: false }), Object.assign(entry, owner));
 }
 
 function touchFile(tree: MemoryTree, path: string, mode: number): void {
   const place = tree.walk(path, { operation: "open", followLast: false });
-  if (place.node === undefined) {
+  if (place.entry === undefined) {
     tree.attach(place, tree.create({ kind: "file", data: Buffer.alloc(0) }, mode));
     return;
   }
-  if (place.node.content.kind === "link") throw fileError("ELOOP", "open", path);
-  if (place.node.content.kind === "directory") throw fileError("EISDIR", "open", path);
-  if (place.node.content.kind === "special") throw fileError("EINVAL", "open", path);
+  if (place.entry.content.kind === "link") throw fileError("ELOOP", "open", path);
+  if (place.entry.content.kind === "directory") throw fileError("EISDIR", "open", path);
+  if (place.entry.content.kind === "special") throw fileError("EINVAL", "open", path);
   refuseReadOnly(place);
-  place.node.mode = mode;
+  place.entry.mode = mode;
 }
 
 function replaceLink(tree: MemoryTree, target: string, path: string): void {
   const place = tree.walk(path, { operation: "symlink", followLast: false });
-  if (place.node !== undefined && place.node.content.kind !== "link") throw fileError("EEXIST", "symlink", path);
-  if (place.node?.content.kind === "link" && place.node.content.target === target) return;
+  if (place.entry !== undefined && place.entry.content.kind !== "link") throw fileError("EEXIST", "symlink", path);
+  if (place.entry?.content.kind === "link" && place.entry.content.target === target) return;
   tree.attach(place, tree.create({ kind: "link", target }, 0o777));
 }
 
 function removeEmpty(tree: MemoryTree, path: string): void {
-  const node = tree.find(path, { operation: "rmdir", followLast: false });
-  if (node === undefined) return;
-  const children = childrenOf(node);
+  const entry = tree.find(path, { operation: "rmdir", followLast: false });
+  if (entry === undefined) return;
+  const children = childrenOf(entry);
   if (children === undefined) throw fileError("ENOTDIR", "rmdir", path);
   if (tree.walk(path, { operation: "rmdir", followLast: false }).isMountPoint) throw fileError("EBUSY", "rmdir", path);
   if (children.size > 0) throw fileError("ENOTEMPTY", "rmdir", path);
@@ -280,10 +280,10 @@ function removeEmpty(tree: MemoryTree, path: string): void {
 function removeTree(tree: MemoryTree, path: string): void {
   if (tree.find(path, { operation: "unlink", followLast: false }) === undefined) return;
   const place = tree.walk(path, { operation: "unlink", followLast: false });
-  const { node } = place;
-  if (node?.content.kind === "directory") {
+  const { entry } = place;
+  if (entry?.content.kind === "directory") {
     if (place.isMountPoint) throw fileError("EBUSY", "rmdir", path);
-    for (const name of [...node.content.children.keys()].sort()) removeTree(tree, `${path}/${name}`);
+    for (const name of [...entry.content.children.keys()].sort()) removeTree(tree, `${path}/${name}`);
   }
   tree.detach(place);
 }

@@ -4,7 +4,7 @@ import { CodedError } from "../../base/errors.ts";
 import { fileError } from "../file-error.ts";
 import type { FileSystemMount, MountEntry, Mounts } from "../mounts-port.ts";
 import { bindBeneath } from "./bind-beneath-in-memory.ts";
-import type { MemoryNode } from "./memory-node.ts";
+import type { MemoryEntry } from "./memory-entry.ts";
 import type { MemoryTree } from "./memory-tree.ts";
 import {
   bind,
@@ -73,7 +73,7 @@ export function createFakeMounts(deps: {
     const isBelow = (held: { path: string }) => held.path === path || held.path.startsWith(`${path}/`);
     if ([...holds].some(isBelow) && mountPointAt(tree, path)) throw fileError("EBUSY", "umount", path);
   };
-  const mountFrom = (request: FileSystemMount, root: () => MemoryNode) => {
+  const mountFrom = (request: FileSystemMount, root: () => MemoryEntry) => {
     const { source, target, type, options } = request;
     const place = findMountTarget(tree, target, "directory");
     const all = options.includes("ro") ? options : ["rw", ...options];
@@ -173,8 +173,8 @@ async function within(clock: Clock, bound: Bound, work: (isOver: () => boolean) 
 
 /** What is mounted by its source: servers' exports and block devices. */
 function createDevices(tree: MemoryTree) {
-  const devices = new Map<string, { type: string; root: MemoryNode } | undefined>();
-  const open = ({ source, type }: FileSystemMount): MemoryNode => {
+  const devices = new Map<string, { type: string; root: MemoryEntry } | undefined>();
+  const open = ({ source, type }: FileSystemMount): MemoryEntry => {
     const found = devices.get(source);
     if (found === undefined && devices.has(source)) {
       throw new CodedError("EINVAL", `EINVAL: cannot mount '${source}': wrong fs type, bad option, bad superblock`);
@@ -189,7 +189,7 @@ function createDevices(tree: MemoryTree) {
     },
     /** An export that nobody has mounted yet is empty. */
     open,
-    format: (request: FileSystemMount): MemoryNode => {
+    format: (request: FileSystemMount): MemoryEntry => {
       const { source, type, options } = request;
       const found = devices.get(source);
       if (found === undefined) {

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { assert } from "../../base/assert.ts";
 import { fileError } from "../file-error.ts";
 import type { FileStatus, FileType } from "../port.ts";
-import { childrenOf, type MemoryNode, type NodeContent } from "./memory-node.ts";
+import { childrenOf, type EntryContent, type MemoryEntry } from "./memory-entry.ts";
 import { createMountLayers, type MemoryMount, type MountLayers } from "./mount-layers.ts";
 
 /** A file tree in memory: names, links and what they lead to, with the errors that Linux gives. Not asynchronous. */
@@ -10,20 +10,20 @@ export interface MemoryTree {
   /** Where the path leads. Throws `ENOENT`, `ENOTDIR` or `ELOOP` when its directory cannot be reached. */
   walk(path: string, options: WalkOptions): Place;
   /** As `walk`, but what is there; undefined for nothing, also where the directory is missing. */
-  find(path: string, options: WalkOptions): MemoryNode | undefined;
-  /** Makes a node, not yet in any directory. */
-  create(content: NodeContent, mode: number): MemoryNode;
-  /** Puts the node in its directory; replaces what was there. */
-  attach(place: Place, node: MemoryNode): void;
+  find(path: string, options: WalkOptions): MemoryEntry | undefined;
+  /** Makes an entry, not yet in any directory. */
+  create(content: EntryContent, mode: number): MemoryEntry;
+  /** Puts the entry in its directory; replaces what was there. */
+  attach(place: Place, entry: MemoryEntry): void;
   detach(place: Place): void;
-  /** Says that the node's content or mode changed now. */
-  touch(node: MemoryNode): void;
-  makeDirectories(path: string): MemoryNode;
+  /** Says that the entry's content or mode changed now. */
+  touch(entry: MemoryEntry): void;
+  makeDirectories(path: string): MemoryEntry;
   /** The listener is told of each directory in which a name or a file changes. */
-  subscribe(listener: (directory: MemoryNode) => void): void;
+  subscribe(listener: (directory: MemoryEntry) => void): void;
   readonly layers: MountLayers;
-  /** Names from the root of the mount down to the node; undefined when it is not beneath it any more. */
-  namesIn(mount: MemoryMount, node: MemoryNode): string[] | undefined;
+  /** Names from the root of the mount down to the entry; undefined when it is not beneath it any more. */
+  namesIn(mount: MemoryMount, entry: MemoryEntry): string[] | undefined;
   /** Where the mount is seen; undefined when the directory that it was mounted over is gone. */
   pathOf(mount: MemoryMount): string | undefined;
 }
@@ -35,12 +35,12 @@ interface WalkOptions {
 }
 
 export interface Place {
-  /** The directory that holds the node; the root holds itself. */
-  parent: MemoryNode;
+  /** The directory that holds the entry; the root holds itself. */
+  parent: MemoryEntry;
   name: string;
   /** What is seen there: where something is mounted, the root of that. */
-  node: MemoryNode | undefined;
-  /** That the node is on, or would be. */
+  entry: MemoryEntry | undefined;
+  /** That the entry is on, or would be. */
   mount: MemoryMount;
   /** Something is mounted over the place itself. */
   isMountPoint: boolean;
@@ -53,13 +53,13 @@ const MAX_LINKS = 40;
 
 export function createMemoryTree(now: () => number): MemoryTree {
   let inodes = 0;
-  const listeners: Array<(directory: MemoryNode) => void> = [];
-  const onChange = (directory: MemoryNode) => {
+  const listeners: Array<(directory: MemoryEntry) => void> = [];
+  const onChange = (directory: MemoryEntry) => {
     for (const listener of listeners) listener(directory);
   };
-  const parents = new Map<MemoryNode, { directory: MemoryNode; name: string }>();
+  const parents = new Map<MemoryEntry, { directory: MemoryEntry; name: string }>();
 
-  const create = (content: NodeContent, mode: number): MemoryNode => {
+  const create = (content: EntryContent, mode: number): MemoryEntry => {
     return { inode: ++inodes, content, mode, user: 0, group: 0, modifiedAt: now(), revision: 0 };
   };
   const root = create({ kind: "directory", children: new Map() }, 0o755);
@@ -68,30 +68,30 @@ export function createMemoryTree(now: () => number): MemoryTree {
 
   const walk = (path: string, options: WalkOptions) => walkFrom(layers, path, options);
 
-  const touch = (node: MemoryNode) => {
-    node.revision++;
-    node.modifiedAt = now();
-    const parent = parents.get(node);
+  const touch = (entry: MemoryEntry) => {
+    entry.revision++;
+    entry.modifiedAt = now();
+    const parent = parents.get(entry);
     if (parent !== undefined) onChange(parent.directory);
   };
 
-  const attach = (place: Place, node: MemoryNode) => {
+  const attach = (place: Place, entry: MemoryEntry) => {
     refuseMountPoint(place);
-    const { parent, name, node: replaced } = place;
+    const { parent, name, entry: replaced } = place;
     if (replaced !== undefined) parents.delete(replaced);
-    childrenOf(parent)?.set(name, node);
-    parents.set(node, { directory: parent, name });
+    childrenOf(parent)?.set(name, entry);
+    parents.set(entry, { directory: parent, name });
     // A rename moves the time of change as well, so that a file that replaces another never looks like it.
-    node.revision++;
+    entry.revision++;
     parent.revision++;
     parent.modifiedAt = now();
     onChange(parent);
   };
 
-  /** Names from the root of the mount down to the node; undefined when it is not beneath it any more. */
-  const namesIn = (mount: MemoryMount, node: MemoryNode): string[] | undefined => {
+  /** Names from the root of the mount down to the entry; undefined when it is not beneath it any more. */
+  const namesIn = (mount: MemoryMount, entry: MemoryEntry): string[] | undefined => {
     const names: string[] = [];
-    for (let current = node; current !== mount.root; ) {
+    for (let current = entry; current !== mount.root; ) {
       const place = parents.get(current);
       if (place === undefined) return undefined;
       names.unshift(place.name);
@@ -115,7 +115,7 @@ export function createMemoryTree(now: () => number): MemoryTree {
     subscribe: (listener) => void listeners.push(listener),
     find(path, options) {
       try {
-        return walk(path, options).node;
+        return walk(path, options).entry;
       } catch {
         return undefined;
       }
@@ -124,28 +124,28 @@ export function createMemoryTree(now: () => number): MemoryTree {
     attach,
     touch,
     detach(place) {
-      const { parent, name, node } = place;
-      if (node === undefined) return;
+      const { parent, name, entry } = place;
+      if (entry === undefined) return;
       refuseMountPoint(place);
       childrenOf(parent)?.delete(name);
-      parents.delete(node);
+      parents.delete(entry);
       parent.revision++;
       parent.modifiedAt = now();
       onChange(parent);
-      if (node.content.kind === "directory") onChange(node);
+      if (entry.content.kind === "directory") onChange(entry);
     },
     makeDirectories(path) {
       for (const ancestor of [...ancestorsOf(path), path]) {
         const place = walk(ancestor, { operation: "mkdir", followLast: true });
-        if (place.node === undefined) {
+        if (place.entry === undefined) {
           attach(place, create({ kind: "directory", children: new Map() }, 0o755));
-        } else if (place.node.content.kind !== "directory") {
+        } else if (place.entry.content.kind !== "directory") {
           throw fileError(ancestor === path ? "EEXIST" : "ENOTDIR", "mkdir", path);
         }
       }
-      const { node } = walk(path, { operation: "mkdir", followLast: true });
-      assert(node !== undefined, "a directory that was just made is there");
-      return node;
+      const { entry } = walk(path, { operation: "mkdir", followLast: true });
+      assert(entry !== undefined, "a directory that was just made is there");
+      return entry;
     },
   };
 }
@@ -155,26 +155,26 @@ function walkFrom(layers: MountLayers, path: string, options: WalkOptions, links
   assert(posix.isAbsolute(path), "paths are absolute");
   if (links > MAX_LINKS) throw fileError("ELOOP", options.operation, path);
   const names = posix.normalize(path).split("/").filter(Boolean);
-  const root = layers.top({ mount: layers.root, node: layers.root.root });
+  const root = layers.top({ mount: layers.root, entry: layers.root.root });
   let at = root;
   for (const [index, name] of names.entries()) {
-    const child = childrenOf(at.node)?.get(name);
+    const child = childrenOf(at.entry)?.get(name);
     const isLast = index === names.length - 1;
     if (child?.content.kind === "link" && (!isLast || options.followLast)) {
       const directory = `/${names.slice(0, index).join("/")}`;
       const target = posix.resolve(directory, child.content.target);
       return walkFrom(layers, posix.join(target, ...names.slice(index + 1)), options, links + 1);
     }
-    const seen = child && layers.top({ mount: at.mount, node: child });
+    const seen = child && layers.top({ mount: at.mount, entry: child });
     if (isLast) {
-      const { mount, node } = seen ?? { mount: at.mount, node: undefined };
-      return { parent: at.node, name, node, mount, isMountPoint: mount !== at.mount, path };
+      const { mount, entry } = seen ?? { mount: at.mount, entry: undefined };
+      return { parent: at.entry, name, entry, mount, isMountPoint: mount !== at.mount, path };
     }
     if (seen === undefined) throw fileError("ENOENT", options.operation, path);
-    if (seen.node.content.kind !== "directory") throw fileError("ENOTDIR", options.operation, path);
+    if (seen.entry.content.kind !== "directory") throw fileError("ENOTDIR", options.operation, path);
     at = seen;
   }
-  return { parent: root.node, name: "", ...root, isMountPoint: true, path };
+  return { parent: root.entry, name: "", ...root, isMountPoint: true, path };
 }
 
 /** Nothing takes the place of a mount, and what was mounted read-only stays as it is. */
@@ -189,21 +189,21 @@ export function refuseReadOnly({ mount, path }: Pick<Place, "mount" | "path">): 
 }
 
 /** As the port names the types. */
-export function typeOf(node: MemoryNode): FileType {
-  return node.content.kind === "special" ? node.content.type : node.content.kind;
+export function typeOf(entry: MemoryEntry): FileType {
+  return entry.content.kind === "special" ? entry.content.type : entry.content.kind;
 }
 
 /** As the port gives it. */
-export function statusOf(node: MemoryNode, device: string): FileStatus {
+export function statusOf(entry: MemoryEntry, device: string): FileStatus {
   return {
-    type: typeOf(node),
-    sizeBytes: node.content.kind === "file" ? node.content.data.length : 0,
-    modifiedAt: node.modifiedAt,
-    mode: node.mode,
-    user: node.user,
-    group: node.group,
+    type: typeOf(entry),
+    sizeBytes: entry.content.kind === "file" ? entry.content.data.length : 0,
+    modifiedAt: entry.modifiedAt,
+    mode: entry.mode,
+    user: entry.user,
+    group: entry.group,
     device,
-    version: `${node.inode}:${node.revision}`,
+    version: `${entry.inode}:${entry.revision}`,
   };
 }
 

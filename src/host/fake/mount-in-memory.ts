@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { fileError } from "../file-error.ts";
 import type { MountEntry } from "../mounts-port.ts";
-import type { MemoryNode } from "./memory-node.ts";
+import type { MemoryEntry } from "./memory-entry.ts";
 import type { MemoryTree, Place } from "./memory-tree.ts";
 import { entryOf, type MemoryMount, type MountFacts, type Position } from "./mount-layers.ts";
 
@@ -16,20 +16,20 @@ export function mountMemory(tree: MemoryTree, path: string, facts: Omit<MountFac
 export function mountRoot(
   tree: MemoryTree,
   over: Position,
-  { root, ...facts }: Omit<MountFacts, "device"> & { root: MemoryNode },
+  { root, ...facts }: Omit<MountFacts, "device"> & { root: MemoryEntry },
 ): void {
   tree.layers.mount(over, root, { ...facts, device: `0:${root.inode}` });
 }
 
 /** A directory that is no part of the tree yet. */
-export function createRoot(tree: MemoryTree, mode: number): MemoryNode {
+export function createRoot(tree: MemoryTree, mode: number): MemoryEntry {
   return tree.create({ kind: "directory", children: new Map() }, mode);
 }
 
 /** Shows the source at the target with all that is mounted below it. */
 export function bind(tree: MemoryTree, source: string, target: string, readOnly: boolean): void {
   const from = findPlace(tree, source, true);
-  const to = findMountTarget(tree, target, kindOf(from.node));
+  const to = findMountTarget(tree, target, kindOf(from.entry));
   bindPlace(tree, from, { over: to, readOnly });
 }
 
@@ -44,8 +44,8 @@ export function bindPlace(
     return readOnly ? ["ro", ...facts.options.filter((option) => option !== "rw" && option !== "ro")] : facts.options;
   };
   const before = layers.all();
-  const shown = tree.namesIn(from.mount, from.node)?.join("/") ?? "";
-  const made = layers.mount(over, from.node, {
+  const shown = tree.namesIn(from.mount, from.entry)?.join("/") ?? "";
+  const made = layers.mount(over, from.entry, {
     ...from.mount.facts,
     options: optionsOf(from.mount),
     shown: posix.join(from.mount.facts.shown ?? "/", shown),
@@ -55,8 +55,8 @@ export function bindPlace(
     const parent = mount.parent && copies.get(mount.parent);
     if (parent === undefined || tree.namesIn(parent, mount.covered) === undefined) continue;
     // What is mounted over the source itself is where `from` already is.
-    if (mount.covered === from.node && mount.parent === from.mount) continue;
-    copies.set(mount, layers.mount({ mount: parent, node: mount.covered }, mount.root, mount.facts));
+    if (mount.covered === from.entry && mount.parent === from.mount) continue;
+    copies.set(mount, layers.mount({ mount: parent, entry: mount.covered }, mount.root, mount.facts));
   }
 }
 
@@ -95,22 +95,22 @@ export function findMountTarget(
   tree: MemoryTree,
   path: string,
   kind: "directory" | "file",
-): Place & { node: MemoryNode } {
+): Place & { entry: MemoryEntry } {
   const place = findPlace(tree, path, false);
-  if (place.node.content.kind === "link") throw fileError("ELOOP", "mount", path);
-  if (kindOf(place.node) !== kind) throw fileError("ENOTDIR", "mount", path);
+  if (place.entry.content.kind === "link") throw fileError("ELOOP", "mount", path);
+  if (kindOf(place.entry) !== kind) throw fileError("ENOTDIR", "mount", path);
   return place;
 }
 
 /** What is there; `ENOENT` where nothing is. */
-export function findPlace(tree: MemoryTree, path: string, followLast: boolean): Place & { node: MemoryNode } {
+export function findPlace(tree: MemoryTree, path: string, followLast: boolean): Place & { entry: MemoryEntry } {
   const place = tree.walk(path, { operation: "mount", followLast });
-  const { node } = place;
-  if (node === undefined) throw fileError("ENOENT", "mount", path);
-  return { ...place, node };
+  const { entry } = place;
+  if (entry === undefined) throw fileError("ENOENT", "mount", path);
+  return { ...place, entry };
 }
 
 /** Of what the kernel lets one be mounted over the other. */
-export function kindOf(node: MemoryNode): "directory" | "file" {
-  return node.content.kind === "directory" ? "directory" : "file";
+export function kindOf(entry: MemoryEntry): "directory" | "file" {
+  return entry.content.kind === "directory" ? "directory" : "file";
 }

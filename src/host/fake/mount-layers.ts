@@ -1,13 +1,13 @@
 import type { MountEntry } from "../mounts-port.ts";
-import type { MemoryNode } from "./memory-node.ts";
+import type { MemoryEntry } from "./memory-entry.ts";
 
 /** A mount in memory: shows `root` where `covered` would be seen on the mount `parent`. */
 export interface MemoryMount {
   readonly id: number;
   /** Undefined for the root of everything. */
   readonly parent: MemoryMount | undefined;
-  readonly covered: MemoryNode;
-  readonly root: MemoryNode;
+  readonly covered: MemoryEntry;
+  readonly root: MemoryEntry;
   readonly facts: MountFacts;
 }
 
@@ -22,46 +22,46 @@ export interface MountFacts {
   readonly shown?: string;
 }
 
-/** What is mounted over what in a memory tree. As in the kernel, a mount hides one node of one mount, not of all. */
+/** What is mounted over what in a memory tree. As in the kernel, a mount hides one entry of one mount, not of all. */
 export interface MountLayers {
   readonly root: MemoryMount;
-  /** Where a walk that reached `node` on `mount` really is: at the root of what is mounted last over it. */
+  /** Where a walk that reached `entry` on `mount` really is: at the root of what is mounted last over it. */
   top(at: Position): Position;
-  mount(over: Position, root: MemoryNode, facts: MountFacts): MemoryMount;
+  mount(over: Position, root: MemoryEntry, facts: MountFacts): MemoryMount;
   unmount(mount: MemoryMount): void;
   /** In the order in which they were mounted. */
   all(): readonly MemoryMount[];
 }
 
-/** A node as it is seen through one mount of several that may show it. */
+/** A entry as it is seen through one mount of several that may show it. */
 export interface Position {
   readonly mount: MemoryMount;
-  readonly node: MemoryNode;
+  readonly entry: MemoryEntry;
 }
 
-export function createMountLayers(rootNode: MemoryNode): MountLayers {
+export function createMountLayers(rootEntry: MemoryEntry): MountLayers {
   let ids = 1;
   const facts = { type: "ext4", source: "/dev/fake", device: "8:1", options: ["rw", "relatime"] };
-  const root: MemoryMount = { id: ids, parent: undefined, covered: rootNode, root: rootNode, facts };
+  const root: MemoryMount = { id: ids, parent: undefined, covered: rootEntry, root: rootEntry, facts };
   const mounts = new Set([root]);
-  const covers = new Map<MemoryMount, Map<MemoryNode, MemoryMount>>();
+  const covers = new Map<MemoryMount, Map<MemoryEntry, MemoryMount>>();
 
   return {
     root,
     top(at) {
       let position = at;
       for (;;) {
-        const over = covers.get(position.mount)?.get(position.node);
+        const over = covers.get(position.mount)?.get(position.entry);
         if (over === undefined) return position;
-        position = { mount: over, node: over.root };
+        position = { mount: over, entry: over.root };
       }
     },
     mount(over, mounted, mountFacts) {
-      const { mount: parent, node: covered } = this.top(over);
+      const { mount: parent, entry: covered } = this.top(over);
       const mount = { id: ++ids, parent, covered, root: mounted, facts: mountFacts };
       mounts.add(mount);
-      const byNode = covers.get(parent) ?? new Map<MemoryNode, MemoryMount>();
-      covers.set(parent, byNode.set(covered, mount));
+      const byEntry = covers.get(parent) ?? new Map<MemoryEntry, MemoryMount>();
+      covers.set(parent, byEntry.set(covered, mount));
       return mount;
     },
     unmount(mount) {

@@ -3,23 +3,23 @@ import { assert } from "../../base/assert.ts";
 import { fileError } from "../file-error.ts";
 import type { OpenedFile } from "../opened-file.ts";
 import { type Beneath, findBeneath } from "./bind-beneath-in-memory.ts";
-import type { MemoryNode } from "./memory-node.ts";
+import type { MemoryEntry } from "./memory-entry.ts";
 import type { MemoryTree } from "./memory-tree.ts";
 
 /** As the port's `openBeneath`. */
 export function openBeneath(tree: MemoryTree, request: Beneath): OpenedFile {
   const { root, path } = request;
-  const node = findBeneath(tree, request);
-  if (node.content.kind === "directory") throw fileError("EISDIR", "open", `${root}/${path}`);
-  if (node.content.kind !== "file") throw fileError("EINVAL", "open", `${root}/${path}`);
+  const entry = findBeneath(tree, request);
+  if (entry.content.kind === "directory") throw fileError("EISDIR", "open", `${root}/${path}`);
+  if (entry.content.kind !== "file") throw fileError("EINVAL", "open", `${root}/${path}`);
   let isOpen = true;
   const data = () => {
     assert(isOpen, "a file is used before it is closed");
-    return node.content.kind === "file" ? node.content.data : Buffer.alloc(0);
+    return entry.content.kind === "file" ? entry.content.data : Buffer.alloc(0);
   };
   return {
-    identity: String(node.inode),
-    status: async () => ({ sizeBytes: data().length, modifiedAt: node.modifiedAt }),
+    identity: String(entry.inode),
+    status: async () => ({ sizeBytes: data().length, modifiedAt: entry.modifiedAt }),
     read: async (position, maxBytes) => Buffer.from(data().subarray(position, position + maxBytes)),
     async close() {
       assert(isOpen, "a file is closed once");
@@ -31,11 +31,11 @@ export function openBeneath(tree: MemoryTree, request: Beneath): OpenedFile {
 /** As the port's `rename`, in one step. */
 export function renameFile(tree: MemoryTree, from: string, to: string): void {
   const source = tree.walk(from, { operation: "link", followLast: false });
-  if (source.node === undefined) throw fileError("ENOENT", "link", from);
+  if (source.entry === undefined) throw fileError("ENOENT", "link", from);
   const target = tree.walk(to, { operation: "link", followLast: false });
-  if (target.node !== undefined) throw fileError("EEXIST", "link", to);
+  if (target.entry !== undefined) throw fileError("EEXIST", "link", to);
   tree.detach(source);
-  tree.attach(target, source.node);
+  tree.attach(target, source.entry);
 }
 
 /** As the port's `compress`, in one step. */
@@ -48,10 +48,10 @@ export function compressFile(tree: MemoryTree, from: string, to: { path: string;
 }
 
 function fileAt(tree: MemoryTree, path: string): { data: Buffer; mode: number } {
-  const node: MemoryNode | undefined = tree.walk(path, { operation: "open", followLast: false }).node;
-  if (node === undefined) throw fileError("ENOENT", "open", path);
-  if (node.content.kind === "link") throw fileError("ELOOP", "open", path);
-  if (node.content.kind === "directory") throw fileError("EISDIR", "open", path);
-  if (node.content.kind !== "file") throw fileError("EINVAL", "open", path);
-  return { data: node.content.data, mode: node.mode };
+  const entry: MemoryEntry | undefined = tree.walk(path, { operation: "open", followLast: false }).entry;
+  if (entry === undefined) throw fileError("ENOENT", "open", path);
+  if (entry.content.kind === "link") throw fileError("ELOOP", "open", path);
+  if (entry.content.kind === "directory") throw fileError("EISDIR", "open", path);
+  if (entry.content.kind !== "file") throw fileError("EINVAL", "open", path);
+  return { data: entry.content.data, mode: entry.mode };
 }

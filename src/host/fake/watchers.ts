@@ -1,17 +1,17 @@
-import type { MemoryNode } from "./memory-node.ts";
+import type { MemoryEntry } from "./memory-entry.ts";
 
 /** Who watches which directory of a memory tree. */
 interface Watchers {
   /** Tells the watchers of the directory, after the current turn. */
-  changed(directory: MemoryNode): void;
+  changed(directory: MemoryEntry): void;
   /** Resolves when the signal fires or the directory is no longer where it was. */
   watch(watch: DirectoryWatch, signal: AbortSignal): Promise<void>;
 }
 
 interface DirectoryWatch {
   path: string;
-  node: MemoryNode;
-  /** Whether `path` still leads to `node`. */
+  entry: MemoryEntry;
+  /** Whether `path` still leads to `entry`. */
   isThere(): boolean;
   onChange(): void;
 }
@@ -37,7 +37,7 @@ export function createWatchers(beforeNotify: (path: string) => Promise<void>): W
   return {
     changed(directory) {
       for (const watch of watches) {
-        if (watch.node !== directory || watch.isPending) continue;
+        if (watch.entry !== directory || watch.isPending) continue;
         watch.isPending = true;
         void notify(watch);
       }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { runAll } from "../../../src/base/errors.ts";
-import { nodeFiles } from "../../../src/host/linux/files/node-files.ts";
+import { linuxFiles } from "../../../src/host/linux/files/linux-files.ts";
 import { type ClusterCertificates, ensureClusterCertificates } from "../../../src/pki/cluster-certificates.ts";
 import { type Credentials, createApiClient } from "./client.ts";
 import { findFreePorts, requireProgram, type ServerProcess, startServerProcess } from "./server-processes.ts";
@@ -58,7 +58,7 @@ export async function startKubeApiserver(assets: string, flags: readonly string[
     const store = startServerProcess(etcd, etcdArguments(directory, etcdUrl, `http://127.0.0.1:${peerPort}`));
     running.etcd = store;
     const pki = join(directory, "pki");
-    const certificates = await ensureClusterCertificates(pki, { files: nodeFiles, now: Date.now(), hosts: [] });
+    const certificates = await ensureClusterCertificates(pki, { files: linuxFiles, now: Date.now(), hosts: [] });
     const url = `https://127.0.0.1:${securePort}`;
     const admin: Credentials = { url, caPem: certificates.authority.certificatePem, ...certificates.admin };
     const args = [...apiserverArguments({ directory, pki, etcdUrl, port: String(securePort) }), ...flags];

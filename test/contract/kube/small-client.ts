@@ -4,7 +4,7 @@ import type { Clock } from "../../../src/base/clock.ts";
 import type { Log, LogFields } from "../../../src/base/log.ts";
 import type { Metrics } from "../../../src/base/metrics.ts";
 import { createSeededRandom } from "../../../src/base/random.ts";
-import { nodeClock } from "../../../src/host/linux/system/node-clock.ts";
+import { systemClock } from "../../../src/host/linux/system/system-clock.ts";
 import type { KubeConnection } from "../../../src/kube/connection.ts";
 import {
   createHttpKubeClient,
@@ -45,7 +45,7 @@ export function useSmallWorld(): SmallWorld {
       closing.push(() => server.close());
       return server;
     },
-    async connect(url, { connection = {}, clock = nodeClock, metrics, ...options } = {}) {
+    async connect(url, { connection = {}, clock = systemClock, metrics, ...options } = {}) {
       const { authority } = await smallCertificates();
       const client = createHttpKubeClient(
         {

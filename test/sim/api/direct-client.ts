@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { AbortedError } from "../../../src/base/abort.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import type { ControlPlane } from "../../../src/control-plane/compose.ts";
-import { nodeClock } from "../../../src/host/linux/system/node-clock.ts";
+import { systemClock } from "../../../src/host/linux/system/system-clock.ts";
 import type { WebAnswer, WebRequest } from "../../../src/host/web-server.ts";
 import { readAnswerError } from "../../../src/kube/http/answer-error.ts";
 import type { ApiRequest, Caller } from "../../../src/kube/http/caller.ts";
@@ -31,7 +31,7 @@ export function createDirectKubeClient(
   user: DirectUser,
   options: DirectClientOptions = {},
 ): KubeClient {
-  const { clock = nodeClock, timeoutMs = 10_000, userAgent = "direct/1.0" } = options;
+  const { clock = systemClock, timeoutMs = 10_000, userAgent = "direct/1.0" } = options;
   const ask = async (request: ApiRequest, deadline: Deadline): Promise<WebAnswer> => {
     const { signal } = deadline;
     const web = describeRequest(request, { user, userAgent, signal });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { rmdir } from "node:fs/promises";
 import { codeOf } from "../../../base/errors.ts";
-import { nodeClock } from "../system/node-clock.ts";
+import { systemClock } from "../system/system-clock.ts";
 import { listKernelDirectories, readKernelFile } from "./kernel-files.ts";
 import { parsePids } from "./read-v1.ts";
 import { writeKernelFile } from "./write-kernel-file.ts";
@@ -29,7 +29,7 @@ export async function removeCgroup(directory: string, { killing }: { readonly ki
       if (codeOf(error) !== "EBUSY" || !killing || attempt === RETRIES) throw error;
       killAll(directory);
     }
-    await new Promise<void>((resolve) => void nodeClock.setTimer(2 ** attempt, resolve));
+    await new Promise<void>((resolve) => void systemClock.setTimer(2 ** attempt, resolve));
   }
 }
 

@@ -1,5 +1,5 @@
 import { type ProgramOutcome, runProgram } from "../../../base/run-program.ts";
-import { nodeClock } from "./node-clock.ts";
+import { systemClock } from "./system-clock.ts";
 
 /** As long as callers of the bus wait by default. */
 export const BUS_TIMEOUT_MS = 25_000;
@@ -11,7 +11,7 @@ export const BUS_TIMEOUT_MS = 25_000;
 export async function runBusctl(args: readonly string[], signal: AbortSignal): Promise<ProgramOutcome> {
   const all = ["--system", "--json=short", "--", ...args];
   const program = { command: "busctl", args: all, environment: process.env };
-  return await runProgram(program, { clock: nodeClock, timeoutMs: BUS_TIMEOUT_MS, signal });
+  return await runProgram(program, { clock: systemClock, timeoutMs: BUS_TIMEOUT_MS, signal });
 }
 
 /** What a call says went wrong. */

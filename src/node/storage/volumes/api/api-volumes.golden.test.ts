@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from "vitest";
 import type { PodSpec, Volume } from "../../../../api/gen/types.ts";
 import { createFakeHost } from "../../../../host/fake/create-fake-host.ts";
-import { createNodeHost } from "../../../../host/linux/create-host.ts";
+import { createLinuxHost } from "../../../../host/linux/create-linux-host.ts";
 import type { Host } from "../../../../host/port.ts";
 import { createVolumeRig, podWith, setUpPaths } from "../__fixtures__/volume-rig.ts";
 import type { PodVolumes } from "../pod-volumes.ts";
@@ -39,7 +39,7 @@ async function createReal() {
   const directory = await mkdtemp(join(tmpdir(), "nodelet-volumes-"));
   return {
     directory,
-    made: createNodeHost(),
+    made: createLinuxHost(),
     close: async () => await rm(directory, { recursive: true, force: true }),
   };
 }

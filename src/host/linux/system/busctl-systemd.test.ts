@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { Systemd } from "../../systemd-port.ts";
-import { createNodeSystemd } from "./node-systemd.ts";
+import { createBusctlSystemd } from "./busctl-systemd.ts";
 
 const INTERFACE = ["org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager"];
 const INFINITY = 2n ** 64n - 1n;
 
 async function listCalls(use: (systemd: Systemd) => Promise<unknown>, answer = ""): Promise<string[][]> {
   const calls: string[][] = [];
-  const systemd = createNodeSystemd(async (args) => {
+  const systemd = createBusctlSystemd(async (args) => {
     calls.push([...args]);
     return answer;
   });
@@ -69,19 +69,19 @@ describe("calls of systemd", () => {
     ["v245.4-1.fc32", 245],
     ["255", 255],
   ])("the version %s is %d", async (text, version) => {
-    const systemd = createNodeSystemd(async () => JSON.stringify({ type: "s", data: text }));
+    const systemd = createBusctlSystemd(async () => JSON.stringify({ type: "s", data: text }));
     expect(await systemd.readVersion()).toBe(version);
   });
 
   it("that tells no version is an error", async () => {
-    const systemd = createNodeSystemd(async () => JSON.stringify({ type: "s", data: "" }));
+    const systemd = createBusctlSystemd(async () => JSON.stringify({ type: "s", data: "" }));
     await expect(systemd.readVersion()).rejects.toMatchObject({ code: "failed" });
   });
 
   it("are few at once", async () => {
     let running = 0;
     let most = 0;
-    const systemd = createNodeSystemd(async () => {
+    const systemd = createBusctlSystemd(async () => {
       most = Math.max(most, ++running);
       await Promise.resolve();
       running--;

@@ -1,9 +1,9 @@
 import type { FileType } from "../file-type.ts";
 
 /** A file, directory, link or special file in memory. */
-export interface MemoryNode {
+export interface MemoryEntry {
   readonly inode: number;
-  content: NodeContent;
+  content: EntryContent;
   mode: number;
   user: number;
   group: number;
@@ -11,13 +11,13 @@ export interface MemoryNode {
   revision: number;
 }
 
-export type NodeContent =
+export type EntryContent =
   | { kind: "file"; data: Buffer }
-  | { kind: "directory"; children: Map<string, MemoryNode> }
+  | { kind: "directory"; children: Map<string, MemoryEntry> }
   | { kind: "link"; target: string }
   | { kind: "special"; type: Exclude<FileType, "file" | "directory" | "link"> };
 
 /** Undefined for what is no directory. */
-export function childrenOf(node: MemoryNode): Map<string, MemoryNode> | undefined {
-  return node.content.kind === "directory" ? node.content.children : undefined;
+export function childrenOf(entry: MemoryEntry): Map<string, MemoryEntry> | undefined {
+  return entry.content.kind === "directory" ? entry.content.children : undefined;
 }

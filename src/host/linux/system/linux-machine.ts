@@ -11,7 +11,7 @@ const DEFAULT_THREAD_POOL_SIZE = 4;
 const HUGEPAGES_DIRECTORY = "/sys/kernel/mm/hugepages";
 
 /** The real machine, from procfs, sysfs and what Node.js knows. */
-export function createNodeMachine(files: Pick<Files, "read" | "list">): Machine {
+export function createLinuxMachine(files: Pick<Files, "read" | "list">): Machine {
   /** Empty where the kernel was built without that protocol. */
   const readRoutes = async (path: string): Promise<string> => {
     return files.read(path, MAX_ROUTES_BYTES).then(

@@ -3,7 +3,7 @@ import { parseFlatKeyed, parseNumber, readKernelFile } from "../cgroups/kernel-f
 import { readPressure } from "../cgroups/parse-pressure.ts";
 
 /** `proc`: where procfs is mounted. */
-export function createNodeProc({ proc = "/proc" }: { proc?: string } = {}): Proc {
+export function createProcfs({ proc = "/proc" }: { proc?: string } = {}): Proc {
   return {
     async interfacesOf(pid) {
       const text = readKernelFile(`${proc}/${pid}/net/dev`);

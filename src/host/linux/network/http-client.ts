@@ -6,7 +6,7 @@ import type { HttpClient, HttpRequest, HttpResponse } from "../../port.ts";
 
 const MAX_REDIRECTS = 10;
 
-export const nodeHttp: HttpClient = { request };
+export const httpClient: HttpClient = { request };
 
 async function request(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
   throwIfAborted(signal);

@@ -4,7 +4,7 @@ import { AbortedError } from "../../../base/abort.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { type Logind, LogindError, type ShutdownDelay, type ShutdownListener } from "../../logind-port.ts";
 import { BUS_TIMEOUT_MS, describeBusFailure, parseBusProperty, runBusctl } from "./busctl.ts";
-import { nodeClock } from "./node-clock.ts";
+import { systemClock } from "./system-clock.ts";
 
 const SERVICE = "org.freedesktop.login1";
 const OBJECT = "/org/freedesktop/login1";
@@ -21,7 +21,7 @@ const ECHO = "held\n";
  * Spoken to through systemd's own `busctl` and `systemd-inhibit`: what holds a shutdown up is an open file that the bus
  * hands over, and Node.js cannot receive one.
  */
-export const nodeLogind: Logind = {
+export const busctlLogind: Logind = {
   readInhibitDelayMs: async (signal) => Number(await readProperty("InhibitDelayMaxUSec", signal)) / 1_000,
   isPreparingForShutdown: async (signal) => (await readProperty("PreparingForShutdown", signal)) === true,
   async reloadConfiguration(signal) {
@@ -55,7 +55,7 @@ async function delayShutdown(why: string, signal: AbortSignal): Promise<Shutdown
     child.stdin.end();
     await end.ended;
   };
-  const timer = nodeClock.setTimer(BUS_TIMEOUT_MS, () => child.kill("SIGKILL"));
+  const timer = systemClock.setTimer(BUS_TIMEOUT_MS, () => child.kill("SIGKILL"));
   const onAbort = () => child.kill("SIGKILL");
   signal.addEventListener("abort", onAbort, { once: true });
   try {

@@ -3,7 +3,7 @@ import type { Clock, Timer } from "../../../base/clock.ts";
 /** The longest that `setTimeout` waits; given more it fires at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-export const nodeClock: Clock = {
+export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   setTimer,

@@ -12,7 +12,7 @@ import { unmountTree } from "./unmount-tree.ts";
 const UNMOUNT_TIMEOUT_MS = 30_000;
 
 /** The mounts of this machine, in this process's mount namespace. `loadCalls`: how the kernel is asked. */
-export function createNodeMounts(loadCalls: () => Promise<MountCalls> = loadMountCalls): Mounts {
+export function createLinuxMounts(loadCalls: () => Promise<MountCalls> = loadMountCalls): Mounts {
   let loading: Promise<MountCalls> | undefined;
   /** On first use: a process that mounts nothing does without. */
   const load = async () => {

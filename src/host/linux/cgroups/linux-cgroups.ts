@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Cgroups } from "../../cgroups-port.ts";
 import { findCgroups } from "./find-cgroups.ts";
 import { readKernelFile } from "./kernel-files.ts";
-import { createNodeCgroupTree } from "./node-cgroup-tree.ts";
+import { createLinuxCgroupTree } from "./linux-cgroup-tree.ts";
 import { readCgroupV1 } from "./read-v1.ts";
 import { readCgroupV2 } from "./read-v2.ts";
 
@@ -10,18 +10,18 @@ import { readCgroupV2 } from "./read-v2.ts";
 const SLICE_MS = 5;
 
 /** Default: where the kernel's are. */
-interface NodeCgroupsOptions {
+interface LinuxCgroupsOptions {
   /** Where the hierarchies are mounted. */
   readonly root?: string;
   readonly proc?: string;
 }
 
 /** Both versions; on a machine that has both mounted, version 1, whose controllers are the ones in use there. */
-export function createNodeCgroups({ root = "/sys/fs/cgroup", proc = "/proc" }: NodeCgroupsOptions = {}): Cgroups {
+export function createLinuxCgroups({ root = "/sys/fs/cgroup", proc = "/proc" }: LinuxCgroupsOptions = {}): Cgroups {
   const isUnified = existsSync(`${root}/cgroup.controllers`);
   const pause = createPauses();
   return {
-    ...createNodeCgroupTree(root, isUnified),
+    ...createLinuxCgroupTree(root, isUnified),
     async find(ids) {
       const memoryOnly = !isUnified && !existsSync(`${root}/cpuacct`);
       const hierarchy = isUnified ? root : `${root}/${memoryOnly ? "memory" : "cpuacct"}`;

@@ -6,7 +6,7 @@ import { type HierarchiesV1, readHierarchiesV1 } from "./tree-v1.ts";
 import { findLackV2, limitCgroupV2, makeCgroupV2 } from "./tree-v2.ts";
 
 /** `root`: where the hierarchies of version 1 are mounted, or the one of version 2 is. */
-export function createNodeCgroupTree(root: string, isUnified: boolean): CgroupTree {
+export function createLinuxCgroupTree(root: string, isUnified: boolean): CgroupTree {
   let known: HierarchiesV1 | undefined;
   const hierarchies = (): HierarchiesV1 => {
     known ??= readHierarchiesV1(root);

@@ -33,7 +33,7 @@ const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O
 /** Of directories that are made on the way to another. */
 const PARENT_MODE = 0o755;
 
-export const nodeFiles: Files = {
+export const linuxFiles: Files = {
   read: async (path, maxBytes) =>
     withRegularFile(path, async (handle, size) => {
       if (size > maxBytes) throw fileError("EFBIG", "read", path);

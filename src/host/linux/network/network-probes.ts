@@ -22,7 +22,7 @@ const MAX_HEADER_BYTES = 1024 * 1024;
 /** The longest that `setTimeout` waits; given more it fires at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-export const nodeProbes: ProbeClient = {
+export const networkProbes: ProbeClient = {
   http: probeHttp,
   tcp: probeTcp,
   grpc: async (probe, signal) => await checkHealth(probe, signal),

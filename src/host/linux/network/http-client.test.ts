@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import { nodeHttp } from "./node-http.ts";
+import { httpClient } from "./http-client.ts";
 
 const NEVER = new AbortController().signal;
 const closers: Array<() => void> = [];
@@ -17,7 +17,7 @@ async function ask(server: ReturnType<typeof createTcpServer>): Promise<unknown>
   const address = server.address();
   const port = typeof address === "object" ? address?.port : undefined;
   const url = `https://127.0.0.1:${port}/`;
-  return await nodeHttp
+  return await httpClient
     .request({ method: "GET", url, timeoutMs: 10_000, maxBodyBytes: 10 }, NEVER)
     .catch((error) => error);
 }

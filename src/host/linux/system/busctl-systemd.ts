@@ -15,7 +15,7 @@ const MAX_CALLS = 4;
 type BusCall = (args: readonly string[]) => Promise<string>;
 
 /** The service manager of this machine, spoken to through `busctl`. `call` is for tests. */
-export function createNodeSystemd(call: BusCall = callBus): Systemd {
+export function createBusctlSystemd(call: BusCall = callBus): Systemd {
   const limiter = createLimiter(MAX_CALLS);
   const run = async (args: readonly string[]) => await limiter.run(async () => await call(args));
   const ask = async (...args: readonly string[]) => void (await run(["call", SERVICE, OBJECT, INTERFACE, ...args]));
