@@ -1,11 +1,11 @@
 import { notFoundError } from "../api/api-error.ts";
 import type { Authorizer } from "./access/rbac.ts";
+import type { Controller, ControllerDeps } from "./control-loop/controller.ts";
 import type { ControlPlaneDeps } from "./control-plane-deps.ts";
 import type { ControllerOptions } from "./controller-options.ts";
 import { createCertificateApprover } from "./controllers/certificate-approver.ts";
 import { createCertificateSigner } from "./controllers/certificate-signer.ts";
 import { createClusterRoleAggregation } from "./controllers/cluster-role-aggregation.ts";
-import type { Controller, ControllerDeps } from "./controllers/controller.ts";
 import {
   createBootstrapTokenCleaner,
   createCertificateRequestCleaner,

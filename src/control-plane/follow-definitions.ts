@@ -4,7 +4,7 @@ import type { CustomResourceDefinition } from "../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../api/object.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { createWorkQueue } from "./controllers/work-queue.ts";
+import { createWorkQueue } from "./control-loop/work-queue.ts";
 import { computeCrdStatus, planCrdDeletion } from "./custom/crd-status.ts";
 import { customKinds, customSchemas, upgradeStored } from "./custom/custom-kinds.ts";
 import type { ApiTable } from "./discovery/api-table.ts";

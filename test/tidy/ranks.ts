@@ -80,6 +80,9 @@ export const LAYERS: readonly Layer[] = [
 
   // The embedded control plane. Its ports first: the store, the kinds' table, requests, users.
   { path: "src/control-plane/ports", rank: 3 },
+  // What all that follows changes and keeps in order is made of: queues, indexes, events; which claim fits which volume.
+  { path: "src/control-plane/control-loop", rank: 3.1 },
+  { path: "src/control-plane/claims", rank: 3.2 },
   { path: "src/control-plane/access", rank: 4 },
   { path: "src/control-plane/admission", rank: 4 },
   { path: "src/control-plane/controllers", rank: 4 },
@@ -87,24 +90,14 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/control-plane/discovery", rank: 4 },
   { path: "src/control-plane/kinds", rank: 4 },
   { path: "src/control-plane/node-proxy", rank: 4 },
-  // Controllers like those, on their queue; taints are tolerated, and conditions written, as by the scheduler.
-  {
-    path: "src/control-plane/node-lifecycle",
-    rank: 4,
-    alsoImports: ["src/control-plane/controllers", "src/control-plane/scheduler"],
-  },
-  // A controller, with a queue of its own.
-  { path: "src/control-plane/scheduler", rank: 4, alsoImports: ["src/control-plane/controllers"] },
+  { path: "src/control-plane/node-lifecycle", rank: 4 },
+  { path: "src/control-plane/scheduler", rank: 4 },
   { path: "src/control-plane/store", rank: 4 },
   { path: "src/control-plane/streams", rank: 4 },
-  // Controllers, too; they match claims with volumes and record events as the scheduler does.
-  {
-    path: "src/control-plane/volumes",
-    rank: 4,
-    alsoImports: ["src/control-plane/controllers", "src/control-plane/scheduler"],
-  },
+  { path: "src/control-plane/volumes", rank: 4 },
   { path: "src/control-plane/registry", rank: 5 },
   { path: "src/control-plane/rest", rank: 6 },
+  { path: "src/control-plane/compose", rank: 7 },
   { path: "src/control-plane/*", rank: 7 },
 
   // The entry points: they build the real world and hand it down.

@@ -2,20 +2,20 @@ import type { CertificateSigningRequest } from "../../api/gen/types.ts";
 import { SECOND } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../control-loop/controller.ts";
+import { createWorkQueue } from "../control-loop/work-queue.ts";
 import type { Authorize } from "../ports/request.ts";
 import {
-  findRequest,
+  findStoredRequest,
   followRequests,
   hasCondition,
   REQUESTS,
   type ReadCertificateRequest,
   type RequestedCertificate,
   requestPemOf,
-  withCondition,
+  withRequestCondition,
 } from "./certificate-requests.ts";
 import { findRequestProblem, KUBELET_CLIENT_SIGNER } from "./certificate-rules.ts";
-import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "./controller.ts";
-import { createWorkQueue } from "./work-queue.ts";
 
 /** A role that allows it may be bound later. */
 const ASK_AGAIN_MS = 30 * SECOND;
@@ -34,7 +34,7 @@ export function createCertificateApprover(deps: ApproverDeps): Controller {
   const queue = createWorkQueue(deps, {
     name: "csrapproving",
     async reconcile(name) {
-      const request = findRequest(reader, name);
+      const request = findStoredRequest(reader, name);
       if (request === undefined || isAnswered(request) || request.spec.signerName !== KUBELET_CLIENT_SIGNER) {
         return undefined;
       }
@@ -42,7 +42,11 @@ export function createCertificateApprover(deps: ApproverDeps): Controller {
       if (requested === undefined || findRequestProblem(request, requested) !== undefined) return undefined;
       const message = findPermission(deps.authorize, request, requested);
       if (message === undefined) return ASK_AGAIN_MS;
-      const approved = withCondition(request, { type: "Approved", reason: "AutoApproved", message }, clock.now());
+      const approved = withRequestCondition(
+        request,
+        { type: "Approved", reason: "AutoApproved", message },
+        clock.now(),
+      );
       await unlessOvertaken(writer.update(REQUESTS, approved, "approval"));
       return undefined;
     },

@@ -27,7 +27,7 @@ export function followRequests(feed: ResourceFeed, touch: (name: string) => void
 }
 
 /** The stored request of that name. */
-export function findRequest(reader: ResourceReader, name: string): CertificateSigningRequest | undefined {
+export function findStoredRequest(reader: ResourceReader, name: string): CertificateSigningRequest | undefined {
   const found = reader.get({ resource: REQUESTS, namespace: "", name });
   return found && typed("CertificateSigningRequest", found);
 }
@@ -46,7 +46,7 @@ export function hasCondition({ status }: CertificateSigningRequest, type: string
 }
 
 /** The request with one more condition. */
-export function withCondition(
+export function withRequestCondition(
   request: CertificateSigningRequest,
   condition: Pick<CertificateSigningRequestCondition, "type" | "reason" | "message">,
   now: number,

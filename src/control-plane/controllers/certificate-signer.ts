@@ -3,18 +3,18 @@ import type { CertificateSigningRequest } from "../../api/gen/types.ts";
 import { untyped } from "../../api/object.ts";
 import { MINUTE, SECOND } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../control-loop/controller.ts";
+import { createWorkQueue } from "../control-loop/work-queue.ts";
 import {
-  findRequest,
+  findStoredRequest,
   followRequests,
   hasCondition,
   REQUESTS,
   type ReadCertificateRequest,
   requestPemOf,
-  withCondition,
+  withRequestCondition,
 } from "./certificate-requests.ts";
 import { findRequestProblem, isBuiltInSigner } from "./certificate-rules.ts";
-import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "./controller.ts";
-import { createWorkQueue } from "./work-queue.ts";
 
 /** `--cluster-signing-duration`. */
 const LONGEST_LIFETIME_MS = 365 * 24 * 60 * MINUTE;
@@ -42,12 +42,12 @@ export function createCertificateSigner(deps: SignerDeps): Controller {
   const queue = createWorkQueue(deps, {
     name: "csrsigning",
     async reconcile(name) {
-      const request = findRequest(reader, name);
+      const request = findStoredRequest(reader, name);
       if (request === undefined || !isDue(request)) return undefined;
       const message = await findProblem(deps.readCertificateRequest, request);
       if (message !== undefined) {
         const failure = { type: "Failed", reason: "SignerValidationFailure", message };
-        await unlessOvertaken(writer.update(REQUESTS, withCondition(request, failure, clock.now()), "status"));
+        await unlessOvertaken(writer.update(REQUESTS, withRequestCondition(request, failure, clock.now()), "status"));
         return undefined;
       }
       const certificate = Buffer.from(await signRequest(deps.sign, request)).toString("base64");

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { CertificateSigningRequest } from "../../api/gen/types.ts";
 import { typed, untyped } from "../../api/object.ts";
+import { createControllerBench } from "../control-loop/__fixtures__/run-controllers.ts";
 import type { Authorize } from "../ports/request.ts";
-import { createControllerBench } from "./__fixtures__/run-controllers.ts";
 import { createCertificateApprover } from "./certificate-approver.ts";
 import { REQUESTS, type RequestedCertificate } from "./certificate-requests.ts";
 import { createCertificateSigner, type SigningOrder } from "./certificate-signer.ts";

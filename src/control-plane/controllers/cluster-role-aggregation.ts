@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { aggregateRules } from "../../api/aggregate-rules.ts";
 import { typed, untyped } from "../../api/object.ts";
-import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "./controller.ts";
-import { createWorkQueue } from "./work-queue.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../control-loop/controller.ts";
+import { createWorkQueue } from "../control-loop/work-queue.ts";
 
 const RESOURCE = "clusterroles.rbac.authorization.k8s.io";
 

@@ -1,6 +1,6 @@
 import { isRecord, type KubeObject, typed } from "../../api/object.ts";
 import { MINUTE, parseTime } from "../../base/clock.ts";
-import type { Controller, ControllerDeps } from "./controller.ts";
+import type { Controller, ControllerDeps } from "../control-loop/controller.ts";
 import { createExpiryController } from "./expiry-controller.ts";
 
 const HOUR = 60 * MINUTE;

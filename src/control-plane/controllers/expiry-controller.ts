@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../api/object.ts";
 import { MINUTE, SECOND, type Timer } from "../../base/clock.ts";
-import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "./controller.ts";
-import { keyOf, nameOfKey } from "./owner-graph.ts";
-import { createWorkQueue } from "./work-queue.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../control-loop/controller.ts";
+import { createWorkQueue } from "../control-loop/work-queue.ts";
+import { resourceKeyOf, splitResourceKey } from "./owner-graph.ts";
 
 interface ExpiryOptions {
   /** For logs. */
@@ -28,7 +28,7 @@ export function createExpiryController(deps: ControllerDeps, options: ExpiryOpti
   const queue = createWorkQueue(deps, {
     name,
     async reconcile(key) {
-      const target = nameOfKey(key);
+      const target = splitResourceKey(key);
       const object = reader.get(target);
       const now = clock.now();
       const deadline = object && expiresAt(object, now);
@@ -62,7 +62,7 @@ export function createExpiryController(deps: ControllerDeps, options: ExpiryOpti
   const follow = () => [
     feed.follow(resource, ({ type, object }) => {
       const { namespace = "", name: objectName = "" } = object.metadata;
-      const key = keyOf({ resource, namespace, name: objectName });
+      const key = resourceKeyOf({ resource, namespace, name: objectName });
       const deadline = type === "DELETED" ? undefined : expiresAt(object, clock.now());
       if (deadline === undefined) deadlines.delete(key);
       else {

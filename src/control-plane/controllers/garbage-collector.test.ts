@@ -5,8 +5,8 @@ import type { OwnerReference } from "../../api/gen/types.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { silentLog } from "../../base/log.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
-import { createFakeResources } from "./__fixtures__/fake-resources.ts";
-import { configMap, createControllerBench } from "./__fixtures__/run-controllers.ts";
+import { createFakeResources } from "../control-loop/__fixtures__/fake-resources.ts";
+import { configMap, createControllerBench } from "../control-loop/__fixtures__/run-controllers.ts";
 import { createGarbageCollector } from "./garbage-collector.ts";
 import type { ResolveKind } from "./owner-references.ts";
 

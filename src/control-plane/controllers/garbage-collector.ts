@@ -3,16 +3,17 @@ import type { OwnerReference } from "../../api/gen/types.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { formatTime, SECOND } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../control-loop/controller.ts";
+import { createWorkQueue, type WorkQueue } from "../control-loop/work-queue.ts";
 import type { ObjectName } from "../ports/resources.ts";
-import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "./controller.ts";
 import {
   createOwnerGraph,
   FOREGROUND_FINALIZER,
   isHeldBy,
-  keyOf,
-  nameOfKey,
   ORPHAN_FINALIZER,
   type OwnerGraph,
+  resourceKeyOf,
+  splitResourceKey,
 } from "./owner-graph.ts";
 import {
   blocks,
@@ -22,7 +23,6 @@ import {
   withoutFinalizer,
   withoutOwners,
 } from "./owner-references.ts";
-import { createWorkQueue, type WorkQueue } from "./work-queue.ts";
 
 /** A kind that is not served yet may be later; nothing tells when. */
 const UNRESOLVABLE_RETRY_MS = 30 * SECOND;
@@ -64,7 +64,7 @@ export function createGarbageCollector(deps: GarbageCollectorDeps): Controller {
 }
 
 async function reconcile(collector: Collector, key: string): Promise<number | undefined> {
-  const target = nameOfKey(key);
+  const target = splitResourceKey(key);
   const object = collector.reader.get(target);
   if (object === undefined) return undefined;
   if (isHeldBy(ORPHAN_FINALIZER, object)) await orphanDependents(collector, target, object);
@@ -77,7 +77,7 @@ async function reconcile(collector: Collector, key: string): Promise<number | un
 async function orphanDependents(collector: Collector, target: ObjectName, owner: KubeObject): Promise<void> {
   const { reader, writer, graph } = collector;
   const { uid = "" } = owner.metadata;
-  for (const dependent of graph.dependentsOf(uid).map(nameOfKey)) {
+  for (const dependent of graph.dependentsOf(uid).map(splitResourceKey)) {
     const object = reader.get(dependent);
     if (object === undefined) continue;
     await unlessOvertaken(writer.update(dependent.resource, withoutOwners(object, [uid])));
@@ -89,9 +89,9 @@ async function releaseForeground(collector: Collector, target: ObjectName, owner
   const { reader, writer, graph, queue } = collector;
   const { uid = "" } = owner.metadata;
   // An object that owns itself cannot wait for itself.
-  const others = graph.dependentsOf(uid).filter((key) => key !== keyOf(target));
+  const others = graph.dependentsOf(uid).filter((key) => key !== resourceKeyOf(target));
   const blocking = others.flatMap((key) => {
-    const object = reader.get(nameOfKey(key));
+    const object = reader.get(splitResourceKey(key));
     return object !== undefined && blocks(object, uid) ? [{ key, object }] : [];
   });
   if (blocking.length === 0) {
@@ -128,7 +128,9 @@ async function collect(collector: Collector, target: ObjectName, object: KubeObj
  */
 async function collectInForeground(collector: Collector, target: ObjectName, object: KubeObject): Promise<void> {
   const { reader, writer, graph } = collector;
-  const dependents = graph.dependentsOf(object.metadata.uid ?? "").flatMap((key) => reader.get(nameOfKey(key)) ?? []);
+  const dependents = graph
+    .dependentsOf(object.metadata.uid ?? "")
+    .flatMap((key) => reader.get(splitResourceKey(key)) ?? []);
   if (dependents.length === 0) {
     await deleteAsItIs(collector, target, { object, policy: policyOf(object) });
     return;
@@ -157,7 +159,7 @@ async function deleteAsItIs(
     ...(uid !== undefined && { uid }),
     ...(resourceVersion !== undefined && { resourceVersion }),
   };
-  log.debug("deleting an object whose owners are gone", { object: keyOf(target), uid, policy }, 2);
+  log.debug("deleting an object whose owners are gone", { object: resourceKeyOf(target), uid, policy }, 2);
   await unlessOvertaken(writer.remove(target, { propagationPolicy: policy, preconditions }));
 }
 

@@ -1,8 +1,9 @@
 import type { Secret, ServiceAccount } from "../../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../control-loop/controller.ts";
+import { namespacedKeyOf, splitNamespacedKey } from "../control-loop/namespaced-key.ts";
+import { createWorkQueue } from "../control-loop/work-queue.ts";
 import type { ObjectName } from "../ports/resources.ts";
-import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "./controller.ts";
-import { createWorkQueue } from "./work-queue.ts";
 
 const TYPE = "kubernetes.io/service-account-token";
 const NAME_ANNOTATION = "kubernetes.io/service-account.name";
@@ -23,7 +24,7 @@ export function createLegacyTokenController(deps: LegacyTokenDeps, { rootCa }: {
   const queue = createWorkQueue(deps, {
     name: "legacy-service-account-token",
     async reconcile(key) {
-      const target = nameOf(key);
+      const target = { resource: "secrets", ...splitNamespacedKey(key) };
       const found = reader.get(target);
       if (found === undefined) await forgetSecret(deps, target);
       if (found === undefined || accountNameOf(found) === undefined) return undefined;
@@ -41,25 +42,18 @@ export function createLegacyTokenController(deps: LegacyTokenDeps, { rootCa }: {
   });
   const addSecretsOf = ({ metadata }: KubeObject) => {
     for (const secret of reader.list("secrets", metadata.namespace)) {
-      if (accountNameOf(secret) === metadata.name) queue.add(keyOf(secret));
+      if (accountNameOf(secret) === metadata.name) queue.add(namespacedKeyOf(secret.metadata));
     }
   };
   const follow = () => [
     feed.follow("secrets", ({ object }) => {
-      if (accountNameOf(object) !== undefined) queue.add(keyOf(object));
+      if (accountNameOf(object) !== undefined) queue.add(namespacedKeyOf(object.metadata));
     }),
     feed.follow("serviceaccounts", ({ type, object }) => {
       if (type !== "MODIFIED") addSecretsOf(object);
     }),
   ];
   return { run: (signal) => runFollowing(queue, follow, signal) };
-}
-
-const keyOf = ({ metadata }: KubeObject) => `${metadata.namespace ?? ""}/${metadata.name ?? ""}`;
-
-function nameOf(key: string): ObjectName {
-  const [namespace = "", name = ""] = key.split("/");
-  return { resource: "secrets", namespace, name };
 }
 
 /** Undefined for every other kind of secret. */

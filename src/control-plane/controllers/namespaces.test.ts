@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../api/api-error.ts";
 import { type KubeObject, typed } from "../../api/object.ts";
-import { configMap, createControllerBench, namespace } from "./__fixtures__/run-controllers.ts";
+import { configMap, createControllerBench, namespace } from "../control-loop/__fixtures__/run-controllers.ts";
 import { createNamespaceController } from "./namespaces.ts";
 
 const pod = (name: string, spec: object = {}): KubeObject => {

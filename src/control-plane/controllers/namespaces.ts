@@ -3,10 +3,10 @@ import type { Namespace } from "../../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import { messageOf } from "../../base/errors.ts";
 import { createLimiter } from "../../base/limiter.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../control-loop/controller.ts";
+import { createWorkQueue } from "../control-loop/work-queue.ts";
 import type { ResourceReader, ResourceWriter } from "../ports/resources.ts";
-import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "./controller.ts";
 import { type RemainingContent, updateConditions } from "./namespace-conditions.ts";
-import { createWorkQueue } from "./work-queue.ts";
 
 /** The namespace's own finalizer (of its spec) that stands for what is in it. */
 const FINALIZER = "kubernetes";

@@ -8,7 +8,7 @@ export const ORPHAN_FINALIZER = "orphan";
 
 /**
  * Who depends on whom, kept by the feed: a change costs what it changes, and nothing is ever scanned. Objects are known
- * by key (`keyOf`), owners by UID, because a reference means one very object and not the next of the same name.
+ * by key (`resourceKeyOf`), owners by UID, because a reference means one very object and not the next of the same name.
  */
 export interface OwnerGraph {
   /** Takes in a change; returns the keys of the objects about which something is to be decided now. */
@@ -22,12 +22,12 @@ export interface OwnerGraph {
 }
 
 /** `deployments.apps/default/web`: no part of it can contain a slash. */
-export function keyOf({ resource, namespace, name }: ObjectName): string {
+export function resourceKeyOf({ resource, namespace, name }: ObjectName): string {
   return `${resource}/${namespace}/${name}`;
 }
 
-/** The way back from `keyOf`. */
-export function nameOfKey(key: string): ObjectName {
+/** The way back from `resourceKeyOf`. */
+export function splitResourceKey(key: string): ObjectName {
   const [resource = "", namespace = "", name = ""] = key.split("/");
   return { resource, namespace, name };
 }
@@ -88,7 +88,7 @@ export function createOwnerGraph(): OwnerGraph {
   return {
     apply(resource, { type, object }) {
       const { namespace = "", name = "", uid = "" } = object.metadata;
-      const key = keyOf({ resource, namespace, name });
+      const key = resourceKeyOf({ resource, namespace, name });
       return type === "DELETED" ? remove(key, uid) : put(key, object);
     },
     dependentsOf: (ownerUid) => [...(dependents.get(ownerUid) ?? [])],

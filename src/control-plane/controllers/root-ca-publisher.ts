@@ -1,7 +1,7 @@
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../control-loop/controller.ts";
+import { createWorkQueue } from "../control-loop/work-queue.ts";
 import { activeNamespace, createUnlessGoing, followOnePerNamespace } from "./active-namespaces.ts";
-import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "./controller.ts";
-import { createWorkQueue } from "./work-queue.ts";
 
 const NAME = "kube-root-ca.crt";
 const RESOURCE = "configmaps";

@@ -1,6 +1,6 @@
+import { type Controller, type ControllerDeps, runFollowing } from "../control-loop/controller.ts";
+import { createWorkQueue } from "../control-loop/work-queue.ts";
 import { activeNamespace, createUnlessGoing, followOnePerNamespace } from "./active-namespaces.ts";
-import { type Controller, type ControllerDeps, runFollowing } from "./controller.ts";
-import { createWorkQueue } from "./work-queue.ts";
 
 const NAME = "default";
 const RESOURCE = "serviceaccounts";

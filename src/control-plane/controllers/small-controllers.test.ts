@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyRule } from "../../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
-import { createControllerBench } from "./__fixtures__/run-controllers.ts";
+import { createControllerBench } from "../control-loop/__fixtures__/run-controllers.ts";
 import { createClusterRoleAggregation } from "./cluster-role-aggregation.ts";
 import { createBootstrapTokenCleaner, createEventCleaner } from "./expired-objects.ts";
 import { createLegacyTokenController } from "./legacy-tokens.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createControllerBench, namespace } from "./__fixtures__/run-controllers.ts";
+import { createControllerBench, namespace } from "../control-loop/__fixtures__/run-controllers.ts";
 import { createGarbageCollector } from "./garbage-collector.ts";
 import { createNamespaceController } from "./namespaces.ts";
 import { createRootCaPublisher } from "./root-ca-publisher.ts";

@@ -3,7 +3,7 @@ import { ApiError } from "../../api/api-error.ts";
 import type { Node, Pod } from "../../api/gen/types.ts";
 import { typed, untyped } from "../../api/object.ts";
 import { formatTime } from "../../base/clock.ts";
-import { createControllerBench } from "../controllers/__fixtures__/run-controllers.ts";
+import { createControllerBench } from "../control-loop/__fixtures__/run-controllers.ts";
 import { createNodeMonitor } from "./node-monitor.ts";
 
 const LEASES = "leases.coordination.k8s.io";

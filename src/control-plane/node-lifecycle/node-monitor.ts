@@ -6,16 +6,17 @@ import {
   type ControllerDeps,
   runFollowingWithEvents,
   unlessOvertaken,
-} from "../controllers/controller.ts";
-import { createWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
+} from "../control-loop/controller.ts";
+import type { ObjectIndex } from "../control-loop/object-index.ts";
+import { withPodCondition } from "../control-loop/pod-condition.ts";
+import { createPodsByNode, podNameOf } from "../control-loop/pods-by-node.ts";
+import { createEventRecorder, type EventRecorder } from "../control-loop/record-events.ts";
+import { createWorkQueue, type WorkQueue } from "../control-loop/work-queue.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
-import { withCondition } from "../scheduler/pod-condition.ts";
-import { createEventRecorder, type EventRecorder } from "../scheduler/record-events.ts";
 import { createHeartbeats, type Heartbeats } from "./heartbeats.ts";
 import { readinessOf, withUnknownConditions } from "./node-conditions.ts";
 import { withReconciledLabels } from "./node-labels.ts";
 import { computeNodeTaints, type EvictionState, isGivenUp } from "./node-taints.ts";
-import { createPodIndex, type PodIndex, podNameOf } from "./pod-index.ts";
 import { computeZoneStates, isAllDisrupted, type ZoneMember, zoneMemberOf } from "./zones.ts";
 
 /** Silence that is taken for trouble (`--node-monitor-grace-period`, and `--node-startup-grace-period` for a new node). */
@@ -33,7 +34,7 @@ const LEASE_NAMESPACE = "kube-node-lease";
 
 interface Monitor extends ControllerDeps {
   heartbeats: Heartbeats;
-  pods: PodIndex;
+  pods: ObjectIndex;
   events: EventRecorder;
   /** Every node, by name. */
   members: Map<string, ZoneMember>;
@@ -55,7 +56,7 @@ export function createNodeMonitor(deps: ControllerDeps): Controller {
     ...deps,
     events,
     heartbeats: createHeartbeats(clock),
-    pods: createPodIndex(),
+    pods: createPodsByNode(),
     members: new Map(),
     unreadySince: new Map(),
     givenUpAt: new Map(),
@@ -194,12 +195,12 @@ function evictionStateOf({ members }: Monitor, zone: string): EvictionState {
 
 /** Nobody says of them any more whether they are: services should not count on them. */
 async function markPodsNotReady({ reader, writer, clock, events, pods }: Monitor, node: string): Promise<void> {
-  for (const key of pods.podsOn(node)) {
+  for (const key of pods.keysOf(node)) {
     const object = reader.get(podNameOf(key));
     const pod = object && typed("Pod", object);
     const ready = pod?.status?.conditions?.find(({ type }) => type === "Ready");
     if (object === undefined || pod === undefined || ready?.status !== "True") continue;
-    const marked = withCondition(pod, { ...ready, status: "False" }, formatTime(clock.now()));
+    const marked = withPodCondition(pod, { ...ready, status: "False" }, formatTime(clock.now()));
     if (marked === undefined || !(await unlessOvertaken(writer.update("pods", untyped(marked), "status")))) continue;
     events.record({ about: object, type: "Warning", reason: "NodeNotReady", message: "Node is not ready" });
   }

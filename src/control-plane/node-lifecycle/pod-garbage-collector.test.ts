@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../../api/object.ts";
-import { createControllerBench } from "../controllers/__fixtures__/run-controllers.ts";
+import { createControllerBench } from "../control-loop/__fixtures__/run-controllers.ts";
 import { createPodGarbageCollector, type PodGarbageCollectorOptions } from "./pod-garbage-collector.ts";
 
 function setUp(options: PodGarbageCollectorOptions = {}) {

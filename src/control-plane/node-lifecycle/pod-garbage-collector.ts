@@ -2,12 +2,13 @@ import type { Node, Pod } from "../../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import { isTerminalPhase } from "../../api/pods.ts";
 import { formatTime, parseTime, SECOND } from "../../base/clock.ts";
-import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../controllers/controller.ts";
-import { createWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../control-loop/controller.ts";
+import { namespacedKeyOf } from "../control-loop/namespaced-key.ts";
+import { ofGeneration, withPodCondition } from "../control-loop/pod-condition.ts";
+import { createPodsByNode, podNameOf } from "../control-loop/pods-by-node.ts";
+import { createWorkQueue, type WorkQueue } from "../control-loop/work-queue.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
-import { ofGeneration, withCondition } from "../scheduler/pod-condition.ts";
 import { readinessOf } from "./node-conditions.ts";
-import { createPodIndex, podKeyOf, podNameOf } from "./pod-index.ts";
 
 /** A node that is missing may be about to register: its pods are left alone for so long. */
 const QUARANTINE_MS = 40 * SECOND;
@@ -37,7 +38,7 @@ const NODE_PREFIX = "node:";
 export function createPodGarbageCollector(deps: ControllerDeps, options: PodGarbageCollectorOptions = {}): Controller {
   const { reader, feed, clock } = deps;
   const { maxTerminated = MAX_TERMINATED } = options;
-  const pods = createPodIndex();
+  const pods = createPodsByNode();
   const nodes = new Set<string>();
   const missingSince = new Map<string, number>();
   const terminated = new Map<string, Terminated>();
@@ -58,7 +59,7 @@ export function createPodGarbageCollector(deps: ControllerDeps, options: PodGarb
     if (remainingMs > 0) return remainingMs;
     missingSince.delete(name);
     try {
-      for (const key of pods.podsOn(name)) await deleteAtOnce(deps, key, ORPHANED);
+      for (const key of pods.keysOf(name)) await deleteAtOnce(deps, key, ORPHANED);
     } catch (error) {
       missingSince.set(name, since);
       throw error;
@@ -74,16 +75,16 @@ export function createPodGarbageCollector(deps: ControllerDeps, options: PodGarb
     const { name = "" } = object.metadata;
     if (type === "DELETED") {
       nodes.delete(name);
-      if (pods.podsOn(name).length > 0) quarantine(name);
+      if (pods.keysOf(name).length > 0) quarantine(name);
       return;
     }
     nodes.add(name);
     missingSince.delete(name);
-    if (isOutOfService(typed("Node", object))) for (const key of pods.podsOn(name)) queue.add(key);
+    if (isOutOfService(typed("Node", object))) for (const key of pods.keysOf(name)) queue.add(key);
   };
   const followPod = (event: ResourceEvent) => {
     pods.apply(event);
-    const key = podKeyOf(event.object.metadata);
+    const key = namespacedKeyOf(event.object.metadata);
     const pod = typed("Pod", event.object);
     const { nodeName = "" } = pod.spec ?? {};
     if (event.type === "DELETED" || !isTerminalPhase(pod.status?.phase)) terminated.delete(key);
@@ -150,7 +151,7 @@ async function deleteAtOnce(
   if (object === undefined) return;
   const pod = typed("Pod", object);
   if (!isTerminalPhase(pod.status?.phase)) {
-    const told = (condition && withCondition(pod, ofGeneration(condition, pod), formatTime(clock.now()))) ?? pod;
+    const told = (condition && withPodCondition(pod, ofGeneration(condition, pod), formatTime(clock.now()))) ?? pod;
     const failed = untyped({ ...told, status: ofGeneration({ ...told.status, phase: "Failed" }, pod) });
     if (!(await unlessOvertaken(writer.update("pods", failed, "status")))) return;
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { typed } from "../../api/object.ts";
-import { createControllerBench } from "../controllers/__fixtures__/run-controllers.ts";
+import { createControllerBench } from "../control-loop/__fixtures__/run-controllers.ts";
 import { createPodRangeAllocator, findFreeRange, type PodRangeOptions } from "./pod-ranges.ts";
 
 describe("the next range of pod addresses", () => {

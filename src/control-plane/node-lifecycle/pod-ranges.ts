@@ -5,9 +5,9 @@ import {
   type ControllerDeps,
   runFollowingWithEvents,
   unlessOvertaken,
-} from "../controllers/controller.ts";
-import { createWorkQueue } from "../controllers/work-queue.ts";
-import { createEventRecorder } from "../scheduler/record-events.ts";
+} from "../control-loop/controller.ts";
+import { createEventRecorder } from "../control-loop/record-events.ts";
+import { createWorkQueue } from "../control-loop/work-queue.ts";
 
 /** Addresses of pods, as `--cluster-cidr` and `--node-cidr-mask-size` of kube-controller-manager say it. IPv4. */
 export interface PodRangeOptions {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Taint, Toleration } from "../../api/gen/types.ts";
 import { typed } from "../../api/object.ts";
-import { createControllerBench } from "../controllers/__fixtures__/run-controllers.ts";
+import { createControllerBench } from "../control-loop/__fixtures__/run-controllers.ts";
 import { computeStayMs, createTaintEviction } from "./taint-eviction.ts";
 
 const UNREACHABLE: Taint = { key: "node.kubernetes.io/unreachable", effect: "NoExecute" };

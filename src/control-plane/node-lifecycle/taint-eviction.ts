@@ -7,11 +7,12 @@ import {
   type ControllerDeps,
   runFollowingWithEvents,
   unlessOvertaken,
-} from "../controllers/controller.ts";
-import { createWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
-import { ofGeneration, withCondition } from "../scheduler/pod-condition.ts";
-import { createEventRecorder, type EventRecorder } from "../scheduler/record-events.ts";
-import { createPodIndex, podKeyOf, podNameOf } from "./pod-index.ts";
+} from "../control-loop/controller.ts";
+import { namespacedKeyOf } from "../control-loop/namespaced-key.ts";
+import { ofGeneration, withPodCondition } from "../control-loop/pod-condition.ts";
+import { createPodsByNode, podNameOf } from "../control-loop/pods-by-node.ts";
+import { createEventRecorder, type EventRecorder } from "../control-loop/record-events.ts";
+import { createWorkQueue, type WorkQueue } from "../control-loop/work-queue.ts";
 
 const COMPONENT = "taint-eviction-controller";
 const REASON = "TaintManagerEviction";
@@ -30,7 +31,7 @@ interface Evictor extends ControllerDeps {
 export function createTaintEviction(deps: ControllerDeps): Controller {
   const events = createEventRecorder(deps, COMPONENT);
   const evictor: Evictor = { ...deps, events, since: new Map() };
-  const pods = createPodIndex();
+  const pods = createPodsByNode();
   /** Of nodes that have any. */
   const taintsOf = new Map<string, string>();
   const queue: WorkQueue = createWorkQueue(deps, {
@@ -45,11 +46,11 @@ export function createTaintEviction(deps: ControllerDeps): Controller {
       if (taintsOf.get(name) === digest) return;
       if (digest === undefined) taintsOf.delete(name);
       else taintsOf.set(name, digest);
-      for (const key of pods.podsOn(name)) queue.add(key);
+      for (const key of pods.keysOf(name)) queue.add(key);
     }),
     deps.feed.follow("pods", (event) => {
       pods.apply(event);
-      const key = podKeyOf(event.object.metadata);
+      const key = namespacedKeyOf(event.object.metadata);
       if (event.type === "DELETED") evictor.since.delete(key);
       const { nodeName = "" } = typed("Pod", event.object).spec ?? {};
       if (event.type !== "DELETED" && taintsOf.has(nodeName)) queue.add(key);
@@ -107,7 +108,7 @@ async function evict({ writer, clock, events, log }: Evictor, key: string, objec
   log.info("a pod does not tolerate its node any longer", { pod: key, uid: object.metadata.uid });
   events.record({ about: object, type: "Normal", reason: REASON, message: `Marking for deletion Pod ${key}` });
   const pod: Pod = typed("Pod", object);
-  const marked = withCondition(pod, ofGeneration(CONDITION, pod), formatTime(clock.now()));
+  const marked = withPodCondition(pod, ofGeneration(CONDITION, pod), formatTime(clock.now()));
   if (marked !== undefined && !(await unlessOvertaken(writer.update("pods", untyped(marked), "status")))) return;
   const { uid } = object.metadata;
   await unlessOvertaken(writer.remove(podNameOf(key), { preconditions: { ...(uid !== undefined && { uid }) } }));

@@ -13,6 +13,7 @@ import type {
 } from "../../api/gen/types.ts";
 import { type Amounts, amountsOf } from "../../api/pod-requests.ts";
 import { computeQosClass, type QosClass } from "../../api/qos.ts";
+import { podClaimsOf } from "../claims/pod-claims.ts";
 import type { Labels, NamespaceLabels, PodInfo } from "./pod-info.ts";
 import { podInfoOf } from "./pod-info.ts";
 
@@ -87,13 +88,13 @@ export function withNode(cluster: Cluster, node: NodeInfo): Cluster {
 
 /** What the pod wants. */
 export function pendingPodOf(pod: Pod): PendingPod {
-  const { metadata, spec = { containers: [] } } = pod;
-  const ephemeral = (spec.volumes ?? []).filter((volume) => volume.ephemeral !== undefined);
+  const { spec = { containers: [] } } = pod;
+  const ephemeral = podClaimsOf(pod).filter(({ isEphemeral }) => isEphemeral);
   return {
     info: podInfoOf(pod),
     spec,
     qos: computeQosClass(pod),
-    ephemeralClaims: new Set(ephemeral.map(({ name }) => `${metadata?.name ?? ""}-${name}`)),
+    ephemeralClaims: new Set(ephemeral.map(({ claim }) => claim)),
   };
 }
 

@@ -1,9 +1,9 @@
 import type { CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../api/gen/types.ts";
 import { compareQuantities } from "../../api/quantity.ts";
+import { isFullyBound, SELECTED_NODE } from "../claims/volume-claim-ref.ts";
+import { findMatchingVolume, isReachableFrom, storageClassOf } from "../claims/volume-match.ts";
+import { lenientSelectorOf } from "../control-loop/lenient-selector.ts";
 import type { Cluster, NodeInfo, PendingPod, StorageReader } from "./cluster.ts";
-import { selectorOf } from "./pod-info.ts";
-import { isFullyBound, SELECTED_NODE } from "./volume-claim-ref.ts";
-import { findMatchingVolume, isReachableFrom, storageClassOf } from "./volume-match.ts";
 
 /** What is to be written so that a pod's claims get their volumes. */
 export interface VolumePlan {
@@ -120,7 +120,7 @@ function hasSpace(
 
 /** Without a topology nobody can reach it. */
 function isInReach({ nodeTopology }: CSIStorageCapacity, { labels }: NodeInfo): boolean {
-  return nodeTopology !== undefined && selectorOf(nodeTopology).matches(labels);
+  return nodeTopology !== undefined && lenientSelectorOf(nodeTopology).matches(labels);
 }
 
 const requestOf = ({ spec }: PersistentVolumeClaim) => spec?.resources?.requests?.["storage"] ?? "0";

@@ -1,10 +1,11 @@
-import { isApiError } from "../../api/api-error.ts";
-import type { Pod, PodAffinityTerm, LabelSelector as SelectorField } from "../../api/gen/types.ts";
+import type { Pod, PodAffinityTerm } from "../../api/gen/types.ts";
 import { type HostPort, hostPortsOf } from "../../api/host-ports.ts";
 import { type Amounts, computeRequests } from "../../api/pod-requests.ts";
 import { isTerminalPhase } from "../../api/pods.ts";
-import { type LabelSelector, labelSelectorOf } from "../../api/selectors/label-selector.ts";
+import type { LabelSelector } from "../../api/selectors/label-selector.ts";
 import { parseTime } from "../../base/clock.ts";
+import { podClaimsOf } from "../claims/pod-claims.ts";
+import { lenientSelectorOf } from "../control-loop/lenient-selector.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -70,7 +71,7 @@ export function podInfoOf(pod: Pod): PodInfo {
     requests: computeRequests(pod),
     hostPorts: hostPortsOf(pod),
     antiAffinity: termsOf(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution, namespace),
-    claims: claimNamesOf(pod),
+    claims: podClaimsOf(pod).map(({ claim }) => claim),
     isTerminating: metadata.deletionTimestamp !== undefined,
     isTerminal: isTerminalPhase(status?.phase),
     isPreempted: isPreempted(pod),
@@ -91,8 +92,8 @@ export function termsOf(terms: readonly PodAffinityTerm[] | undefined, namespace
     return {
       topologyKey,
       namespaces: new Set(isOwn ? [namespace] : namespaces),
-      namespaceSelector: namespaceSelector && selectorOf(namespaceSelector),
-      selector: selectorOf(labelSelector),
+      namespaceSelector: namespaceSelector && lenientSelectorOf(namespaceSelector),
+      selector: lenientSelectorOf(labelSelector),
     };
   });
 }
@@ -106,21 +107,4 @@ export function isMeant(
   const isInNamespace =
     term.namespaces.has(namespace) || (term.namespaceSelector?.matches(namespaceLabels(namespace)) ?? false);
   return isInNamespace && term.selector.matches(labels);
-}
-
-/** One that validation would have refused selects nothing: the pod is there, and must not end the scheduler. */
-export function selectorOf(selector: SelectorField | undefined): LabelSelector {
-  try {
-    return labelSelectorOf(selector);
-  } catch (error) {
-    if (!isApiError(error)) throw error;
-    return labelSelectorOf(undefined);
-  }
-}
-
-function claimNamesOf({ metadata, spec }: Pod): string[] {
-  return (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
-    if (persistentVolumeClaim !== undefined) return [persistentVolumeClaim.claimName];
-    return ephemeral === undefined ? [] : [`${metadata?.name ?? ""}-${name}`];
-  });
 }

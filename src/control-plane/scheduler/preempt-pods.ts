@@ -2,11 +2,11 @@ import { isApiError } from "../../api/api-error.ts";
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import { formatTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import type { ControllerDeps } from "../controllers/controller.ts";
-import { ofGeneration, withCondition } from "./pod-condition.ts";
+import type { ControllerDeps } from "../control-loop/controller.ts";
+import { ofGeneration, withPodCondition } from "../control-loop/pod-condition.ts";
+import type { EventRecorder } from "../control-loop/record-events.ts";
 import { DISRUPTION_TARGET, type PodInfo, PREEMPTION_REASON } from "./pod-info.ts";
 import type { Preemption } from "./preemption.ts";
-import type { EventRecorder } from "./record-events.ts";
 
 interface PreemptorDeps extends Pick<ControllerDeps, "reader" | "writer" | "clock" | "log"> {
   events: Pick<EventRecorder, "record">;
@@ -25,7 +25,7 @@ export function createPreemptor({ reader, writer, clock, log, events }: Preempto
     const object = reader.get(target);
     if (object === undefined || object.metadata.uid !== victim.uid || victim.isTerminating) return;
     const pod = typed("Pod", object);
-    const marked = withCondition(pod, ofGeneration(CONDITION, pod), formatTime(clock.now()));
+    const marked = withPodCondition(pod, ofGeneration(CONDITION, pod), formatTime(clock.now()));
     if (marked !== undefined) await writer.update("pods", untyped(marked), "status");
     await writer.remove(target, { preconditions: { uid: victim.uid } });
     const message = `Preempted by pod ${metadata.uid ?? ""} on node ${nodeName}`;

@@ -1,9 +1,9 @@
 import { isApiError } from "../../api/api-error.ts";
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import { throwJoined } from "../../base/errors.ts";
-import type { ControllerDeps } from "../controllers/controller.ts";
+import { SELECTED_NODE, withClaimRef } from "../claims/volume-claim-ref.ts";
+import type { ControllerDeps } from "../control-loop/controller.ts";
 import type { VolumePlan } from "./plan-volumes.ts";
-import { SELECTED_NODE, withClaimRef } from "./volume-claim-ref.ts";
 
 /**
  * Gives volumes to the claims of a pod that is to go to the node, and tells provisioners for which node to make the rest;

@@ -1,13 +1,13 @@
 import { typed } from "../../api/object.ts";
+import { lenientSelectorOf } from "../control-loop/lenient-selector.ts";
 import type { ResourceReader } from "../ports/resources.ts";
-import { selectorOf } from "./pod-info.ts";
 import type { Budget } from "./preemption.ts";
 
 /** The disruption budgets of all namespaces. An empty selector protects nobody here, as upstream. */
 export function readBudgets(reader: ResourceReader): Budget[] {
   return reader.list("poddisruptionbudgets.policy").map((object) => {
     const { metadata, spec, status } = typed("PodDisruptionBudget", object);
-    const selector = selectorOf(spec?.selector);
+    const selector = lenientSelectorOf(spec?.selector);
     return {
       namespace: metadata?.namespace ?? "",
       allowed: status?.disruptionsAllowed ?? 0,

@@ -2,8 +2,8 @@ import { isApiError } from "../../api/api-error.ts";
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import { formatTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import type { ControllerDeps } from "../controllers/controller.ts";
-import { ofGeneration, withCondition } from "./pod-condition.ts";
+import type { ControllerDeps } from "../control-loop/controller.ts";
+import { ofGeneration, withPodCondition } from "../control-loop/pod-condition.ts";
 
 /**
  * Says in the pod's status that it has no node, and why. It is news for its author and not our state, so that nothing
@@ -16,7 +16,7 @@ export async function reportUnschedulable(
 ): Promise<void> {
   const pod = typed("Pod", object);
   const wanted = { type: "PodScheduled", status: "False", reason: "Unschedulable", message };
-  const said = withCondition(pod, ofGeneration(wanted, pod), formatTime(clock.now()));
+  const said = withPodCondition(pod, ofGeneration(wanted, pod), formatTime(clock.now()));
   const before = pod.status?.nominatedNodeName ?? "";
   if (said === undefined && before === nominatedNode) return;
   const { nominatedNodeName: _before, ...status } = (said ?? pod).status ?? {};

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ApiError } from "../../api/api-error.ts";
 import type { Pod } from "../../api/gen/types.ts";
 import { typed, untyped } from "../../api/object.ts";
-import { createControllerBench } from "../controllers/__fixtures__/run-controllers.ts";
+import { createControllerBench } from "../control-loop/__fixtures__/run-controllers.ts";
 import { type NodeOptions, node, type PodOptions, pod } from "./__fixtures__/objects.ts";
 import { createScheduler } from "./scheduler.ts";
 

@@ -6,7 +6,8 @@ import { aborted } from "../../base/abort.ts";
 import { parseTime, type Timer } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { createTasks } from "../../base/tasks.ts";
-import type { Controller, ControllerDeps } from "../controllers/controller.ts";
+import type { Controller, ControllerDeps } from "../control-loop/controller.ts";
+import { createEventRecorder } from "../control-loop/record-events.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
 import { pendingPodOf } from "./cluster.ts";
 import { createClusterView } from "./cluster-view.ts";
@@ -15,7 +16,6 @@ import { type Placement, planPlacement } from "./placement.ts";
 import { createPreemptor } from "./preempt-pods.ts";
 import { prepareVolumes } from "./prepare-volumes.ts";
 import { readBudgets } from "./read-budgets.ts";
-import { createEventRecorder } from "./record-events.ts";
 import { reportUnschedulable } from "./report-unschedulable.ts";
 import { createSchedulingQueue } from "./scheduling-queue.ts";
 

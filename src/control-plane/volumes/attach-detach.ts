@@ -1,13 +1,17 @@
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
+import { claimKeysOf } from "../claims/pod-claims.ts";
 import {
   type Controller,
   type ControllerDeps,
   runFollowingWithEvents,
   unlessOvertaken,
-} from "../controllers/controller.ts";
-import { createWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
+} from "../control-loop/controller.ts";
+import { namespacedKeyOf, splitNamespacedKey } from "../control-loop/namespaced-key.ts";
+import { createObjectIndex, type ObjectIndex } from "../control-loop/object-index.ts";
+import { createPodsByNode, nodeNamesOf, podNameOf } from "../control-loop/pods-by-node.ts";
+import { createEventRecorder, type EventRecorder } from "../control-loop/record-events.ts";
+import { createWorkQueue, type WorkQueue } from "../control-loop/work-queue.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
-import { createEventRecorder, type EventRecorder } from "../scheduler/record-events.ts";
 import { reportAttachment, reportMultiAttach } from "./attach-events.ts";
 import {
   ATTACHMENTS,
@@ -20,9 +24,7 @@ import {
   type StoredAttachment,
 } from "./attachment.ts";
 import { CLAIMS, readVolume, VOLUMES } from "./binder-deps.ts";
-import { createObjectIndex, keyOf, type ObjectIndex, placeOf } from "./object-index.ts";
 import { isHeld, type NodeAttachment, planAttachments } from "./plan-attachments.ts";
-import { claimKeysOf, nodeNamesOf } from "./pod-claims.ts";
 import { findWanted, type WantedAttachment } from "./wanted-attachments.ts";
 
 const COMPONENT = "attachdetach-controller";
@@ -51,7 +53,7 @@ export function createAttachDetach(deps: ControllerDeps): Controller {
   const attacher: Attacher = {
     ...deps,
     events,
-    podsOnNode: createObjectIndex(nodeNamesOf),
+    podsOnNode: createPodsByNode(),
     attachmentsOnNode: createObjectIndex(attachmentNodeOf),
     unwantedSince: new Map(),
     heldElsewhere: new Map(),
@@ -73,10 +75,10 @@ export function createAttachDetach(deps: ControllerDeps): Controller {
       attacher.podsOnNode.apply(event);
       if (claimKeysOf(event.object).length > 0) addNodeOfPod(event.object);
     }),
-    feed.follow(CLAIMS, ({ object }) => addNodesOfClaim(keyOf(object.metadata))),
+    feed.follow(CLAIMS, ({ object }) => addNodesOfClaim(namespacedKeyOf(object.metadata))),
     feed.follow(VOLUMES, ({ object }) => {
       const { claimRef } = typed("PersistentVolume", object).spec ?? {};
-      if (claimRef !== undefined) addNodesOfClaim(keyOf(claimRef));
+      if (claimRef !== undefined) addNodesOfClaim(namespacedKeyOf(claimRef));
     }),
     feed.follow(CSI_DRIVERS, () => {
       for (const { metadata } of deps.reader.list("nodes")) queue.add(metadata.name ?? "");
@@ -163,13 +165,13 @@ const usersOn = (attacher: Attacher, nodeName: string, volumeName: string): read
 };
 
 function readPods({ reader }: Attacher, keys: readonly string[]): readonly KubeObject[] {
-  return keys.flatMap((key) => reader.get({ resource: "pods", ...placeOf(key) }) ?? []);
+  return keys.flatMap((key) => reader.get(podNameOf(key)) ?? []);
 }
 
 /** Those that are ours to look after, by their names: others are somebody's who attaches by hand. */
 function attachmentsOn({ reader, attachmentsOnNode }: Attacher, nodeName: string): readonly NodeAttachment[] {
   return attachmentsOnNode.keysOf(nodeName).flatMap((key): NodeAttachment[] => {
-    const { name } = placeOf(key);
+    const { name } = splitNamespacedKey(key);
     const found = reader.get({ resource: ATTACHMENTS, namespace: "", name });
     if (found === undefined) return [];
     const attachment = typed("VolumeAttachment", found);

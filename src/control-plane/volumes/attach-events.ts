@@ -1,6 +1,6 @@
 import { type KubeObject, typed } from "../../api/object.ts";
+import type { EventRecorder } from "../control-loop/record-events.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
-import type { EventRecorder } from "../scheduler/record-events.ts";
 import { attachedVolumeOf } from "./attachment.ts";
 
 const FAILED = { type: "Warning", reason: "FailedAttachVolume" } as const;

@@ -1,5 +1,5 @@
 import type { PersistentVolumeClaim } from "../../api/gen/types.ts";
-import { BIND_COMPLETED, BOUND_BY_CONTROLLER, withClaimRef } from "../scheduler/volume-claim-ref.ts";
+import { BIND_COMPLETED, BOUND_BY_CONTROLLER, withClaimRef } from "../claims/volume-claim-ref.ts";
 import {
   type BinderDeps,
   enterPhase,

@@ -1,9 +1,9 @@
 import type { PersistentVolume, PersistentVolumeClaim } from "../../api/gen/types.ts";
 import { type ObjectOf, typed, untyped } from "../../api/object.ts";
 import { formatTime } from "../../base/clock.ts";
-import type { ControllerDeps } from "../controllers/controller.ts";
-import type { EventRecorder } from "../scheduler/record-events.ts";
-import { placeOf } from "./object-index.ts";
+import type { ControllerDeps } from "../control-loop/controller.ts";
+import { splitNamespacedKey } from "../control-loop/namespaced-key.ts";
+import type { EventRecorder } from "../control-loop/record-events.ts";
 
 /** Resources that binding is about. */
 export const CLAIMS = "persistentvolumeclaims";
@@ -29,7 +29,7 @@ export interface BinderEvent {
 
 /** The claim as it is written; undefined when there is none. */
 export function readClaim({ reader }: Pick<BinderDeps, "reader">, key: string): StoredClaim | undefined {
-  const found = reader.get({ resource: CLAIMS, ...placeOf(key) });
+  const found = reader.get({ resource: CLAIMS, ...splitNamespacedKey(key) });
   return found && typed("PersistentVolumeClaim", found);
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { PersistentVolume, PersistentVolumeClaimStatus } from "../../api/gen/types.ts";
+import { namespacedKeyOf } from "../control-loop/namespaced-key.ts";
 import { type BinderDeps, type BinderEvent, type StoredClaim, writeClaim } from "./binder-deps.ts";
-import { keyOf } from "./object-index.ts";
 
 /** A volume that is being resized: how much it held before, which is what the claim has until the node has grown it. */
 const PRE_RESIZE_CAPACITY = "volume.alpha.kubernetes.io/pre-resize-capacity";
@@ -18,7 +18,10 @@ export async function setClaimStatus(deps: BinderDeps, claim: StoredClaim, wante
   if (isDeepStrictEqual(status, claim.status)) return claim;
   const written = await writeClaim(deps, { ...claim, status }, "status");
   if (claim.status?.phase === wanted.phase) return written;
-  deps.log.info("a persistent volume claim entered a phase", { claim: keyOf(claim.metadata), phase: wanted.phase });
+  deps.log.info("a persistent volume claim entered a phase", {
+    claim: namespacedKeyOf(claim.metadata),
+    phase: wanted.phase,
+  });
   if (wanted.phase === "Lost") deps.events.record({ about: written, ...wanted.event });
   return written;
 }

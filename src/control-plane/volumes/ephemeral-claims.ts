@@ -2,11 +2,13 @@ import { isApiError } from "../../api/api-error.ts";
 import type { Pod } from "../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../api/object.ts";
 import { messageOf } from "../../base/errors.ts";
-import { type Controller, type ControllerDeps, runFollowingWithEvents } from "../controllers/controller.ts";
-import { createWorkQueue } from "../controllers/work-queue.ts";
-import { createEventRecorder, type EventRecorder } from "../scheduler/record-events.ts";
-import { createObjectIndex, keyOf, placeOf } from "./object-index.ts";
-import { claimKeysOf, isPodTerminated, type PodClaim, podClaimsOf, whyForeign } from "./pod-claims.ts";
+import { claimKeysOf, isPodTerminated, type PodClaim, podClaimsOf, whyForeign } from "../claims/pod-claims.ts";
+import { type Controller, type ControllerDeps, runFollowingWithEvents } from "../control-loop/controller.ts";
+import { namespacedKeyOf } from "../control-loop/namespaced-key.ts";
+import { createObjectIndex } from "../control-loop/object-index.ts";
+import { podNameOf } from "../control-loop/pods-by-node.ts";
+import { createEventRecorder, type EventRecorder } from "../control-loop/record-events.ts";
+import { createWorkQueue } from "../control-loop/work-queue.ts";
 
 const COMPONENT = "ephemeral_volume";
 const CLAIMS = "persistentvolumeclaims";
@@ -21,7 +23,7 @@ export function createEphemeralClaims(deps: ControllerDeps): Controller {
   const queue = createWorkQueue(deps, {
     name: "ephemeral-volume",
     async reconcile(key) {
-      const object = deps.reader.get({ resource: "pods", ...placeOf(key) });
+      const object = deps.reader.get(podNameOf(key));
       if (object !== undefined) await makeClaims({ ...deps, events }, object);
       return undefined;
     },
@@ -29,10 +31,10 @@ export function createEphemeralClaims(deps: ControllerDeps): Controller {
   const follow = () => [
     deps.feed.follow("pods", (event) => {
       pods.apply(event);
-      if (event.type !== "DELETED" && hasEphemeral(event.object)) queue.add(keyOf(event.object.metadata));
+      if (event.type !== "DELETED" && hasEphemeral(event.object)) queue.add(namespacedKeyOf(event.object.metadata));
     }),
     deps.feed.follow(CLAIMS, ({ type, object }) => {
-      if (type === "DELETED") for (const key of pods.keysOf(keyOf(object.metadata))) queue.add(key);
+      if (type === "DELETED") for (const key of pods.keysOf(namespacedKeyOf(object.metadata))) queue.add(key);
     }),
   ];
   return {

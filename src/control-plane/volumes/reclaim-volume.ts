@@ -1,7 +1,8 @@
 import { typed } from "../../api/object.ts";
+import { isPodTerminated } from "../claims/pod-claims.ts";
+import { namespacedKeyOf } from "../control-loop/namespaced-key.ts";
+import { podNameOf } from "../control-loop/pods-by-node.ts";
 import { type BinderDeps, enterPhase, readClaim, type StoredVolume } from "./binder-deps.ts";
-import { keyOf, placeOf } from "./object-index.ts";
-import { isPodTerminated } from "./pod-claims.ts";
 
 /** On a volume: who made it, and is the one to delete what it stands for. */
 export const PROVISIONED_BY = "pv.kubernetes.io/provisioned-by";
@@ -52,7 +53,7 @@ function whyNotDeleted({ metadata, spec }: StoredVolume): string | undefined {
 
 /** Not while pods of the claim that is gone still use it; when another claim has its name, they are that one's. */
 async function recycle(deps: BinderDeps, volume: StoredVolume): Promise<void> {
-  const claimKey = keyOf(volume.spec?.claimRef ?? {});
+  const claimKey = namespacedKeyOf(volume.spec?.claimRef ?? {});
   const users = readClaim(deps, claimKey) === undefined ? findUsers(deps, claimKey) : [];
   if (users.length === 0) {
     await fail(deps, volume, {
@@ -67,7 +68,7 @@ async function recycle(deps: BinderDeps, volume: StoredVolume): Promise<void> {
 
 function findUsers({ reader, podsOf }: BinderDeps, claimKey: string): string[] {
   const users = podsOf(claimKey).filter((key) => {
-    const pod = reader.get({ resource: "pods", ...placeOf(key) });
+    const pod = reader.get(podNameOf(key));
     return pod !== undefined && !isPodTerminated(typed("Pod", pod));
   });
   return users.sort();

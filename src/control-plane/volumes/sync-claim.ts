@@ -1,6 +1,7 @@
 import type { StorageClass } from "../../api/gen/types.ts";
 import { typed } from "../../api/object.ts";
-import { BIND_COMPLETED, SELECTED_NODE } from "../scheduler/volume-claim-ref.ts";
+import { isPodTerminated } from "../claims/pod-claims.ts";
+import { BIND_COMPLETED, SELECTED_NODE } from "../claims/volume-claim-ref.ts";
 import {
   findMatchingVolume,
   hasSameVolumeMode,
@@ -10,7 +11,8 @@ import {
   isReservedFor,
   offersAccessModes,
   storageClassOf,
-} from "../scheduler/volume-match.ts";
+} from "../claims/volume-match.ts";
+import { podNameOf } from "../control-loop/pods-by-node.ts";
 import { bind } from "./bind-claim.ts";
 import {
   type BinderDeps,
@@ -25,8 +27,6 @@ import {
 } from "./binder-deps.ts";
 import { setClaimStatus } from "./claim-status.ts";
 import { findDefaultClass } from "./default-class.ts";
-import { placeOf } from "./object-index.ts";
-import { isPodTerminated } from "./pod-claims.ts";
 import { requestProvisioning } from "./request-provisioning.ts";
 
 /** Brings a claim to its volume, or says why there is none (`pv_controller.go`, `syncClaim`). */
@@ -133,7 +133,7 @@ function readClass({ reader }: BinderDeps, name: string): StorageClass | undefin
 
 function whyDelayed({ reader, podsOf }: BinderDeps, key: string): BinderEvent {
   const names = podsOf(key).flatMap((podKey) => {
-    const object = reader.get({ resource: "pods", ...placeOf(podKey) });
+    const object = reader.get(podNameOf(podKey));
     const pod = object && typed("Pod", object);
     if (pod === undefined || isPodTerminated(pod) || (pod.spec?.nodeName ?? "") !== "") return [];
     return [pod.metadata.name ?? ""];

@@ -1,4 +1,5 @@
-import { hasSameVolumeMode } from "../scheduler/volume-match.ts";
+import { hasSameVolumeMode } from "../claims/volume-match.ts";
+import { namespacedKeyOf } from "../control-loop/namespaced-key.ts";
 import { unbind } from "./bind-claim.ts";
 import {
   type BinderDeps,
@@ -8,7 +9,6 @@ import {
   type StoredClaim,
   type StoredVolume,
 } from "./binder-deps.ts";
-import { keyOf } from "./object-index.ts";
 import { PROVISIONED_BY, reclaim } from "./reclaim-volume.ts";
 
 /**
@@ -22,12 +22,12 @@ export async function syncVolume(deps: BinderDeps, name: string): Promise<string
   // Reserved for a claim that has not come yet is available, too.
   if (!claimRef?.uid) {
     await enterPhase(deps, volume, { phase: "Available" });
-    return claimRef && keyOf(claimRef);
+    return claimRef && namespacedKeyOf(claimRef);
   }
-  const found = readClaim(deps, keyOf(claimRef));
+  const found = readClaim(deps, namespacedKeyOf(claimRef));
   const claim = found?.metadata.uid === claimRef.uid ? found : undefined;
   if (claim === undefined) await release(deps, volume);
-  else if (!claim.spec?.volumeName) return reportMismatch(deps, volume, claim) ? undefined : keyOf(claimRef);
+  else if (!claim.spec?.volumeName) return reportMismatch(deps, volume, claim) ? undefined : namespacedKeyOf(claimRef);
   else if (claim.spec.volumeName === name) await enterPhase(deps, volume, { phase: "Bound" });
   else await leave(deps, volume);
   return undefined;

@@ -1,9 +1,9 @@
 import type { PersistentVolumeClaim } from "../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../api/object.ts";
-import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../controllers/controller.ts";
-import { createWorkQueue } from "../controllers/work-queue.ts";
-import { keyOf, placeOf } from "./object-index.ts";
-import { claimKeysOf, podClaimsOf, whyForeign } from "./pod-claims.ts";
+import { claimKeysOf, podClaimsOf, whyForeign } from "../claims/pod-claims.ts";
+import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../control-loop/controller.ts";
+import { namespacedKeyOf, splitNamespacedKey } from "../control-loop/namespaced-key.ts";
+import { createWorkQueue } from "../control-loop/work-queue.ts";
 
 const CLAIMS = "persistentvolumeclaims";
 const VOLUMES = "persistentvolumes";
@@ -24,7 +24,7 @@ export function createClaimProtection(deps: ControllerDeps): Controller {
   const queue = createWorkQueue(deps, {
     name: "pvc-protection",
     async reconcile(key) {
-      const claim = deps.reader.get({ resource: CLAIMS, ...placeOf(key) });
+      const claim = deps.reader.get({ resource: CLAIMS, ...splitNamespacedKey(key) });
       if (claim !== undefined) await protect(deps, claim, { resource: CLAIMS, finalizer: CLAIM_FINALIZER, isUsed });
       return undefined;
     },
@@ -34,7 +34,7 @@ export function createClaimProtection(deps: ControllerDeps): Controller {
       for (const key of claimKeysOf(object)) queue.add(key);
     }),
     deps.feed.follow(CLAIMS, ({ type, object }) => {
-      if (type !== "DELETED") queue.add(keyOf(object.metadata));
+      if (type !== "DELETED") queue.add(namespacedKeyOf(object.metadata));
     }),
   ];
   return { run: (signal) => runFollowing(queue, follow, signal) };
@@ -61,14 +61,14 @@ export function createVolumeProtection(deps: ControllerDeps): Controller {
   const queue = createWorkQueue(deps, {
     name: "pv-protection",
     async reconcile(key) {
-      const volume = deps.reader.get({ resource: VOLUMES, ...placeOf(key) });
+      const volume = deps.reader.get({ resource: VOLUMES, ...splitNamespacedKey(key) });
       if (volume !== undefined) await protect(deps, volume, { resource: VOLUMES, finalizer: VOLUME_FINALIZER, isUsed });
       return undefined;
     },
   });
   const follow = () => [
     deps.feed.follow(VOLUMES, ({ type, object }) => {
-      if (type !== "DELETED") queue.add(keyOf(object.metadata));
+      if (type !== "DELETED") queue.add(namespacedKeyOf(object.metadata));
     }),
   ];
   return { run: (signal) => runFollowing(queue, follow, signal) };
@@ -91,6 +91,10 @@ async function protect(
   const isGoing = deletionTimestamp !== undefined;
   if (isGoing !== isProtected || (isGoing && isUsed(object))) return;
   const next = isGoing ? finalizers.filter((name) => name !== finalizer) : [...finalizers, finalizer];
-  log.debug("the protection of storage in use changes", { resource, object: keyOf(object.metadata), isGoing });
+  log.debug("the protection of storage in use changes", {
+    resource,
+    object: namespacedKeyOf(object.metadata),
+    isGoing,
+  });
   await unlessOvertaken(writer.update(resource, { ...object, metadata: { ...object.metadata, finalizers: next } }));
 }

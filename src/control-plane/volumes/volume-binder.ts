@@ -1,13 +1,14 @@
 import { type KubeObject, typed } from "../../api/object.ts";
-import { type Controller, type ControllerDeps, runFollowingWithEvents } from "../controllers/controller.ts";
-import { createWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
+import { claimKeysOf } from "../claims/pod-claims.ts";
+import { BIND_COMPLETED } from "../claims/volume-claim-ref.ts";
+import { storageClassOf } from "../claims/volume-match.ts";
+import { type Controller, type ControllerDeps, runFollowingWithEvents } from "../control-loop/controller.ts";
+import { namespacedKeyOf } from "../control-loop/namespaced-key.ts";
+import { createObjectIndex } from "../control-loop/object-index.ts";
+import { createEventRecorder } from "../control-loop/record-events.ts";
+import { createWorkQueue, type WorkQueue } from "../control-loop/work-queue.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
-import { createEventRecorder } from "../scheduler/record-events.ts";
-import { BIND_COMPLETED } from "../scheduler/volume-claim-ref.ts";
-import { storageClassOf } from "../scheduler/volume-match.ts";
 import { type BinderDeps, CLAIMS, STORAGE_CLASSES, VOLUMES } from "./binder-deps.ts";
-import { createObjectIndex, keyOf } from "./object-index.ts";
-import { claimKeysOf } from "./pod-claims.ts";
 import { syncClaim } from "./sync-claim.ts";
 import { syncVolume } from "./sync-volume.ts";
 
@@ -50,7 +51,7 @@ export function createVolumeBinder(deps: ControllerDeps): Controller {
   const followClaim = (event: ResourceEvent) => {
     unboundOfClass.apply(event);
     claimsOfVolume.apply(event);
-    const key = keyOf(event.object.metadata);
+    const key = namespacedKeyOf(event.object.metadata);
     if (event.type !== "DELETED") queue.add(key);
     addVolumesOf(key);
   };
@@ -104,5 +105,5 @@ function volumeNamesOf(object: KubeObject): readonly string[] {
 
 function claimKeyOf(object: KubeObject): readonly string[] {
   const { claimRef } = typed("PersistentVolume", object).spec ?? {};
-  return claimRef === undefined ? [] : [keyOf(claimRef)];
+  return claimRef === undefined ? [] : [namespacedKeyOf(claimRef)];
 }

@@ -1,9 +1,9 @@
 import { type KubeObject, typed } from "../../api/object.ts";
+import { isPodTerminated, podClaimsOf, whyForeign } from "../claims/pod-claims.ts";
+import { namespacedKeyOf } from "../control-loop/namespaced-key.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import { CSI_DRIVERS, type CsiVolume, csiVolumeOf } from "./attachment.ts";
 import { readClaim, readVolume, type StoredVolume } from "./binder-deps.ts";
-import { keyOf } from "./object-index.ts";
-import { isPodTerminated, podClaimsOf, whyForeign } from "./pod-claims.ts";
 
 /** A volume that is to be attached to a node, for these pods. */
 export interface WantedAttachment extends CsiVolume {
@@ -39,7 +39,7 @@ function volumesOf(reader: ResourceReader, object: KubeObject): readonly StoredV
   if (isPodTerminated(pod)) return [];
   const { namespace = "" } = object.metadata;
   return podClaimsOf(pod).flatMap(({ claim: name, isEphemeral }) => {
-    const claim = readClaim({ reader }, keyOf({ namespace, name }));
+    const claim = readClaim({ reader }, namespacedKeyOf({ namespace, name }));
     if (claim?.status?.phase !== "Bound" || (isEphemeral && whyForeign(pod, claim) !== undefined)) return [];
     const volume = readVolume({ reader }, claim.spec?.volumeName ?? "");
     return volume === undefined || volume.spec?.claimRef?.uid !== claim.metadata.uid ? [] : [volume];

@@ -1,7 +1,7 @@
 import { ApiError } from "../../../api/api-error.ts";
 import { type KubeObject, typed, untyped } from "../../../api/object.ts";
 import { labelSelectorOf } from "../../../api/selectors/label-selector.ts";
-import { withCondition } from "../../scheduler/pod-condition.ts";
+import { withPodCondition } from "../../control-loop/pod-condition.ts";
 
 /** What to do about an eviction. */
 type EvictionPlan =
@@ -72,5 +72,5 @@ export function evictedPod(pod: KubeObject, now: string): KubeObject {
     reason: "EvictionByEvictionAPI",
     message: "Eviction API: evicting",
   };
-  return untyped(withCondition(typed("Pod", pod), wanted, now) ?? typed("Pod", pod));
+  return untyped(withPodCondition(typed("Pod", pod), wanted, now) ?? typed("Pod", pod));
 }

@@ -2,8 +2,9 @@ import type { TopologySpreadConstraint } from "../../../api/gen/types.ts";
 import type { LabelSelector } from "../../../api/selectors/label-selector.ts";
 import { matchesNodeAffinity } from "../../../api/selectors/node-selector.ts";
 import { findUntolerated } from "../../../api/tolerations.ts";
+import { lenientSelectorOf } from "../../control-loop/lenient-selector.ts";
 import type { Cluster, NodeInfo, PendingPod } from "../cluster.ts";
-import { type PodInfo, selectorOf } from "../pod-info.ts";
+import type { PodInfo } from "../pod-info.ts";
 import type { NodeFilter, Rejection } from "./filter.ts";
 
 const UNEVEN: Rejection = { reasons: ["node(s) didn't match pod topology spread constraints"], isFinal: false };
@@ -40,8 +41,8 @@ function selectorFor({ labelSelector, matchLabelKeys = [] }: TopologySpreadConst
     const value = labels[key];
     return value === undefined ? [] : [{ key, operator: "In", values: [value] }];
   });
-  if (own.length === 0 || labelSelector === undefined) return selectorOf(labelSelector);
-  return selectorOf({ ...labelSelector, matchExpressions: [...(labelSelector.matchExpressions ?? []), ...own] });
+  if (own.length === 0 || labelSelector === undefined) return lenientSelectorOf(labelSelector);
+  return lenientSelectorOf({ ...labelSelector, matchExpressions: [...(labelSelector.matchExpressions ?? []), ...own] });
 }
 
 function isIncluded({ nodeAffinityPolicy, nodeTaintsPolicy }: Spread, { spec }: PendingPod, node: NodeInfo): boolean {

@@ -1,7 +1,7 @@
 import type { PersistentVolumeClaim } from "../../../api/gen/types.ts";
+import { storageClassOf } from "../../claims/volume-match.ts";
 import type { Cluster, NodeInfo, PendingPod, StorageReader } from "../cluster.ts";
 import type { PodInfo } from "../pod-info.ts";
-import { storageClassOf } from "../volume-match.ts";
 import type { NodeFilter, Rejection } from "./filter.ts";
 
 const TOO_MANY: Rejection = { reasons: ["node(s) exceed max volume count"], isFinal: false };

@@ -1,7 +1,7 @@
 import type { PersistentVolumeClaim } from "../../../api/gen/types.ts";
+import { isDelayedClass, storageClassOf } from "../../claims/volume-match.ts";
 import type { Cluster, PendingPod, StorageReader } from "../cluster.ts";
 import { createVolumePlanner, isBound, type VolumeHindrance } from "../plan-volumes.ts";
-import { isDelayedClass, storageClassOf } from "../volume-match.ts";
 import type { NodeFilter, Rejection } from "./filter.ts";
 
 const final = (reason: string): Rejection => ({ reasons: [reason], isFinal: true });

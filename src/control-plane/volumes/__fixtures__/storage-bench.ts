@@ -7,7 +7,7 @@ import type {
   StorageClass,
 } from "../../../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../../../api/object.ts";
-import { type ControllerBench, createControllerBench } from "../../controllers/__fixtures__/run-controllers.ts";
+import { type ControllerBench, createControllerBench } from "../../control-loop/__fixtures__/run-controllers.ts";
 
 export interface StorageBench extends ControllerBench {
   /** Writes the object as its author would, and lets everybody act on it. */

@@ -11,8 +11,8 @@ import {
   type StorageBench,
   storageClass,
   volume,
-} from "./__fixtures__/storage-bench.ts";
-import { createVolumeBinder } from "./volume-binder.ts";
+} from "../volumes/__fixtures__/storage-bench.ts";
+import { createVolumeBinder } from "../volumes/volume-binder.ts";
 
 const WAITING = { storageClassName: "local" };
 const MANY = { cpu: "4", memory: "8Gi", pods: "110" };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ApiError } from "../../api/api-error.ts";
-import { configMap, createControllerBench } from "../controllers/__fixtures__/run-controllers.ts";
+import { configMap, createControllerBench } from "./__fixtures__/run-controllers.ts";
 import { createEventRecorder } from "./record-events.ts";
 
 const ABOUT = configMap("a", { uid: "u1" });

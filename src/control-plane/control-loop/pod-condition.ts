@@ -3,7 +3,7 @@ import type { Pod, PodCondition } from "../../api/gen/types.ts";
 /**
  * The pod with this condition; undefined when it says so already, be it of an older generation (`UpdatePodCondition`).
  */
-export function withCondition(
+export function withPodCondition(
   pod: Pod,
   wanted: Pick<PodCondition, "type" | "status" | "reason" | "message" | "observedGeneration">,
   now: string,

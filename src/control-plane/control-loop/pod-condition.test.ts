@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Pod, PodCondition } from "../../api/gen/types.ts";
-import { ofGeneration, withCondition } from "./pod-condition.ts";
+import { ofGeneration, withPodCondition } from "./pod-condition.ts";
 
 const NOW = "2026-01-01T00:00:10Z";
 const BEFORE = "2026-01-01T00:00:00Z";
@@ -10,7 +10,7 @@ const podWith = (conditions: PodCondition[], generation?: number): Pod => ({
   metadata: { name: "p", ...(generation !== undefined && { generation }) },
   status: { phase: "Pending", conditions },
 });
-const said = (pod: Pod) => withCondition(pod, ofGeneration(WANTED, pod), NOW)?.status?.conditions;
+const said = (pod: Pod) => withPodCondition(pod, ofGeneration(WANTED, pod), NOW)?.status?.conditions;
 
 describe("a condition that is said of a pod", () => {
   test.each<[string, Pod, PodCondition[] | undefined]>([

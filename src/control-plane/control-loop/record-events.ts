@@ -4,7 +4,7 @@ import type { KubeObject } from "../../api/object.ts";
 import { formatTime, SECOND } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { createTasks } from "../../base/tasks.ts";
-import type { ControllerDeps } from "../controllers/controller.ts";
+import type { ControllerDeps } from "./controller.ts";
 
 /** Something that `kubectl describe` should show of an object. */
 interface ClusterEvent {

@@ -1,5 +1,6 @@
 import type { KubeObject } from "../../api/object.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
+import { namespacedKeyOf } from "./namespaced-key.ts";
 
 /** Which objects have something in common, kept by the feed. Objects are known as `namespace/name`. */
 export interface ObjectIndex {
@@ -23,7 +24,7 @@ export function createObjectIndex(valuesOf: (object: KubeObject) => readonly str
   };
   return {
     apply({ type, object }) {
-      const key = keyOf(object.metadata);
+      const key = namespacedKeyOf(object.metadata);
       forget(key);
       const values = type === "DELETED" ? [] : [...new Set(valuesOf(object))];
       if (values.length > 0) valuesByKey.set(key, values);
@@ -31,15 +32,4 @@ export function createObjectIndex(valuesOf: (object: KubeObject) => readonly str
     },
     keysOf: (value) => [...(keysByValue.get(value) ?? [])],
   };
-}
-
-/** `namespace/name`; `/name` for what has no namespace. */
-export function keyOf({ namespace = "", name = "" }: { namespace?: string; name?: string }): string {
-  return `${namespace}/${name}`;
-}
-
-/** The way back from `keyOf`. */
-export function placeOf(key: string): { namespace: string; name: string } {
-  const [namespace = "", name = ""] = key.split("/");
-  return { namespace, name };
 }

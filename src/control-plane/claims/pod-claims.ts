@@ -1,6 +1,6 @@
 import type { ObjectMeta, PersistentVolumeClaim, Pod, Volume } from "../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../api/object.ts";
-import { keyOf } from "./object-index.ts";
+import { namespacedKeyOf } from "../control-loop/namespaced-key.ts";
 
 /** A claim of a pod, by the volume that is made of it. */
 export interface PodClaim {
@@ -24,13 +24,7 @@ export function podClaimsOf({ metadata, spec }: Pod): readonly PodClaim[] {
 /** Keys of the pod's claims, for an index. */
 export function claimKeysOf(object: KubeObject): readonly string[] {
   const { namespace = "" } = object.metadata;
-  return podClaimsOf(typed("Pod", object)).map(({ claim }) => keyOf({ namespace, name: claim }));
-}
-
-/** Where the pod is, for an index; nothing for one without a node. */
-export function nodeNamesOf(object: KubeObject): readonly string[] {
-  const { nodeName = "" } = typed("Pod", object).spec ?? {};
-  return nodeName === "" ? [] : [nodeName];
+  return podClaimsOf(typed("Pod", object)).map(({ claim }) => namespacedKeyOf({ namespace, name: claim }));
 }
 
 /** Why the claim of an ephemeral volume is not the pod's; undefined when it is (`VolumeIsForPod`). */
@@ -39,7 +33,7 @@ export function whyForeign(
   { metadata: claim = {} }: PersistentVolumeClaim,
 ): string | undefined {
   if (isControlledBy(claim, pod.uid)) return undefined;
-  return `PVC ${keyOf(claim)} was not created for pod ${keyOf(pod)} (pod is not owner)`;
+  return `PVC ${namespacedKeyOf(claim)} was not created for pod ${namespacedKeyOf(pod)} (pod is not owner)`;
 }
 
 function isControlledBy({ ownerReferences = [] }: ObjectMeta, uid: string | undefined): boolean {

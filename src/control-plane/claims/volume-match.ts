@@ -1,7 +1,7 @@
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../api/gen/types.ts";
 import { compareQuantities } from "../../api/quantity.ts";
 import { matchesAnyTerm, type SelectableNode } from "../../api/selectors/node-selector.ts";
-import { selectorOf } from "./pod-info.ts";
+import { lenientSelectorOf } from "../control-loop/lenient-selector.ts";
 
 /** How claims and volumes named their class before there was a field; it still counts more than the field. */
 const BETA_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";
@@ -74,7 +74,7 @@ export function findMatchingVolume<Volume extends PersistentVolume>(
   const reserved = suitable.find((volume) => isReservedFor(volume, claim));
   if (reserved !== undefined) return node === undefined || isReachableFrom(reserved, node) ? reserved : undefined;
   if (node === undefined && isDelayed) return undefined;
-  const selector = claim.spec?.selector === undefined ? undefined : selectorOf(claim.spec.selector);
+  const selector = claim.spec?.selector === undefined ? undefined : lenientSelectorOf(claim.spec.selector);
   const storageClass = storageClassOf(claim);
   const free = suitable.filter((volume) => {
     return (
