@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { attachmentName, uniqueVolumeName } from "../../api/csi-volumes.ts";
 import { type KubeObject, typed } from "../../api/object.ts";
 import {
   claim,
@@ -10,7 +11,6 @@ import {
   volume,
 } from "./__fixtures__/storage-bench.ts";
 import { createAttachDetach } from "./attach-detach.ts";
-import { attachmentName, parseUniqueName, uniqueVolumeName } from "./attachment.ts";
 
 const DRIVER = "csi.example.com";
 const MINUTE_MS = 60_000;
@@ -58,16 +58,6 @@ const listed = (nodeName = "n1") => {
   const found = bench.at(`nodes ${nodeName}`);
   return found && (typed("Node", found).status?.volumesAttached ?? []);
 };
-
-test("names are upstream's", () => {
-  expect(uniqueVolumeName({ driver: "d", volumeHandle: "a^b" })).toBe("kubernetes.io/csi/d^a^b");
-  expect(parseUniqueName("kubernetes.io/csi/d^a^b")).toEqual({ driver: "d", volumeHandle: "a^b" });
-  expect(parseUniqueName("kubernetes.io/nfs/x")).toBeUndefined();
-  // As `printf handledrivernode | sha256sum` has it.
-  expect(attachmentName({ driver: "driver", volumeHandle: "handle" }, "node")).toBe(
-    "csi-fdef298eb16db6fa42906ef1ff09a93a7f3028f8290cc9d71628ff91c237bfa7",
-  );
-});
 
 describe("a volume that a pod uses on a node", () => {
   test("is attached there, told in the node's status when it is, and to the pod", async () => {

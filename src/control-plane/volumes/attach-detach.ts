@@ -1,3 +1,4 @@
+import { attachmentName, csiVolumeReference, isAttachmentName } from "../../api/csi-volumes.ts";
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import { claimKeysOf } from "../claims/pod-claims.ts";
 import {
@@ -13,16 +14,7 @@ import { createEventRecorder, type EventRecorder } from "../control-loop/record-
 import { createWorkQueue, type WorkQueue } from "../control-loop/work-queue.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
 import { reportAttachment, reportMultiAttach } from "./attach-events.ts";
-import {
-  ATTACHMENTS,
-  attachedVolumeOf,
-  attachmentName,
-  attachmentNodeOf,
-  CSI_DRIVERS,
-  csiVolumeOf,
-  isAttachmentName,
-  type StoredAttachment,
-} from "./attachment.ts";
+import { ATTACHMENTS, attachedVolumeOf, attachmentNodeOf, CSI_DRIVERS, type StoredAttachment } from "./attachment.ts";
 import { CLAIMS, readVolume, VOLUMES } from "./binder-deps.ts";
 import { isHeld, type NodeAttachment, planAttachments } from "./plan-attachments.ts";
 import { findWanted, type WantedAttachment } from "./wanted-attachments.ts";
@@ -176,7 +168,7 @@ function attachmentsOn({ reader, attachmentsOnNode }: Attacher, nodeName: string
     if (found === undefined) return [];
     const attachment = typed("VolumeAttachment", found);
     const persistent = readVolume({ reader }, attachedVolumeOf(attachment));
-    const volume = persistent && csiVolumeOf(persistent);
+    const volume = persistent && csiVolumeReference(persistent);
     const isOurs = volume === undefined ? isAttachmentName(name) : attachmentName(volume, nodeName) === name;
     return isOurs && attachment.spec.source.inlineVolumeSpec === undefined ? [{ attachment, volume }] : [];
   });

@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import type { AttachedVolume, Node } from "../../api/gen/types.ts";
-import { MINUTE } from "../../base/clock.ts";
 import {
   attachmentName,
-  type CsiVolume,
-  isAttached,
-  parseUniqueName,
-  type StoredAttachment,
+  type CsiVolumeReference,
+  parseUniqueVolumeName,
   uniqueVolumeName,
-} from "./attachment.ts";
+} from "../../api/csi-volumes.ts";
+import type { AttachedVolume, Node } from "../../api/gen/types.ts";
+import { MINUTE } from "../../base/clock.ts";
+import { isAttached, type StoredAttachment } from "./attachment.ts";
 import type { WantedAttachment } from "./wanted-attachments.ts";
 
 /** How long a node that does not answer may keep a volume that nobody wants there (`--attach-detach-max-wait-for-unmount`). */
@@ -18,7 +17,7 @@ const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
 /** An attachment to the node, and the volume that it is of; undefined when that is gone. */
 export interface NodeAttachment {
   readonly attachment: StoredAttachment;
-  readonly volume: CsiVolume | undefined;
+  readonly volume: CsiVolumeReference | undefined;
 }
 
 interface AttachmentQuestion {
@@ -78,7 +77,7 @@ export function isHeld(
 /** By the attachment's name: so it is known also when the volume's object is gone. */
 function isInUse({ status }: Node, nodeName: string, name: string): boolean {
   return (status?.volumesInUse ?? []).some((inUse) => {
-    const volume = parseUniqueName(inUse);
+    const volume = parseUniqueVolumeName(inUse);
     return volume !== undefined && attachmentName(volume, nodeName) === name;
   });
 }

@@ -1,12 +1,13 @@
+import { type CsiVolumeReference, csiVolumeReference } from "../../api/csi-volumes.ts";
 import { type KubeObject, typed } from "../../api/object.ts";
 import { isPodTerminated, podClaimsOf, whyForeign } from "../claims/pod-claims.ts";
 import { namespacedKeyOf } from "../control-loop/namespaced-key.ts";
 import type { ResourceReader } from "../ports/resources.ts";
-import { CSI_DRIVERS, type CsiVolume, csiVolumeOf } from "./attachment.ts";
+import { CSI_DRIVERS } from "./attachment.ts";
 import { readClaim, readVolume, type StoredVolume } from "./binder-deps.ts";
 
 /** A volume that is to be attached to a node, for these pods. */
-export interface WantedAttachment extends CsiVolume {
+export interface WantedAttachment extends CsiVolumeReference {
   readonly volumeName: string;
   /** Only one node may have it at a time. */
   readonly isExclusive: boolean;
@@ -18,7 +19,7 @@ export function findWanted(reader: ResourceReader, pods: readonly KubeObject[]):
   const wanted = new Map<string, WantedAttachment>();
   for (const object of pods) {
     for (const volume of volumesOf(reader, object)) {
-      const csi = csiVolumeOf(volume);
+      const csi = csiVolumeReference(volume);
       if (csi === undefined || !isAttachRequired(reader, csi.driver)) continue;
       const { name = "" } = volume.metadata;
       const others = wanted.get(name)?.pods ?? [];

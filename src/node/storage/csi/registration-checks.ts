@@ -1,3 +1,4 @@
+import { CSI_PLUGIN } from "../../../api/csi-volumes.ts";
 import { checkDnsSubdomain } from "../../../api/validation/names.ts";
 import type { Plugin } from "../plugins/plugin-handler.ts";
 import { type CsiVersion, compareVersions, findHighestSupportedVersion, formatVersion } from "./csi-version.ts";
@@ -15,7 +16,7 @@ export function checkVersions(
   registered: readonly CsiVersion[],
 ): VersionVerdict {
   const fail = (reason: string) => ({
-    error: `kubernetes.io/csi: ${caller} for CSI driver ${JSON.stringify(name)} failed. ${reason}`,
+    error: `${CSI_PLUGIN}: ${caller} for CSI driver ${JSON.stringify(name)} failed. ${reason}`,
   });
   if (supportedVersions.length === 0) return fail("Plugin returned an empty list for supported versions");
   const highest = findHighestSupportedVersion(supportedVersions);

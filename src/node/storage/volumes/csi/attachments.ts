@@ -1,10 +1,10 @@
 import { isApiError } from "../../../../api/api-error.ts";
+import { uniqueVolumeName } from "../../../../api/csi-volumes.ts";
 import type { VolumeAttachment } from "../../../../api/gen/types.ts";
 import { isAbort } from "../../../../base/abort.ts";
 import { messageOf } from "../../../../base/errors.ts";
 import { VolumeOperationError } from "../volume-error.ts";
 import { AwaitedError } from "./csi-failure.ts";
-import { uniqueVolumeName } from "./csi-paths.ts";
 import type { CsiObjects, CsiPluginOptions } from "./csi-ports.ts";
 import type { CsiVolume } from "./csi-volume.ts";
 import type { Device } from "./devices.ts";
@@ -36,7 +36,11 @@ export function createAttachments(objects: Objects, options: Options): Attachmen
    */
   const refuseUnlisted = async (volume: CsiVolume, signal: AbortSignal) => {
     const names = await objects.nodeVolumesAttached(signal);
-    if (names === undefined || names.includes(uniqueVolumeName(volume.driverName, volume.handle))) return;
+    if (
+      names === undefined ||
+      names.includes(uniqueVolumeName({ driver: volume.driverName, volumeHandle: volume.handle }))
+    )
+      return;
     const message = `Volume not attached according to node status for volume "${volume.specName}"`;
     throw attachFailure(message, { isUsual: true });
   };

@@ -1,7 +1,7 @@
+import { CSI_PLUGIN } from "../../../../api/csi-volumes.ts";
 import { isAbort } from "../../../../base/abort.ts";
 import { messageOf } from "../../../../base/errors.ts";
 import { VolumeOperationError } from "../volume-error.ts";
-import { CSI_PLUGIN } from "./csi-paths.ts";
 import type { CsiVolume } from "./csi-volume.ts";
 
 /** What failed (`MountVolume.SetUp failed`), as upstream's event names it; an abort stays one. */

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
+import { CSI_PLUGIN } from "../../../../api/csi-volumes.ts";
 import { volumeDirectories } from "../volume-directories.ts";
-
-/** The name of the plugin, as in its directories. */
-export const CSI_PLUGIN = "kubernetes.io/csi";
 
 /** What a directory of ours holds, so that whoever comes after us knows what was asked of which driver. */
 export const VOLUME_DATA_FILE = "vol_data.json";
@@ -88,19 +86,9 @@ export function csiPaths(rootDirectory: string): CsiPaths {
   };
 }
 
-/** Of the VolumeAttachment, as the attach-detach controller names it. */
-export function attachmentName(volumeHandle: string, driverName: string, nodeName: string): string {
-  return `csi-${sha256(`${volumeHandle}${driverName}${nodeName}`)}`;
-}
-
 /** What an inline volume is to its driver; upstream's `makeVolumeHandle`. */
 export function inlineVolumeHandle(podUid: string, volumeName: string): string {
   return `csi-${sha256(`${podUid}${volumeName}`)}`;
-}
-
-/** What `node.status` calls a volume. */
-export function uniqueVolumeName(driverName: string, volumeHandle: string): string {
-  return `${CSI_PLUGIN}/${driverName}^${volumeHandle}`;
 }
 
 function sha256(text: string): string {

@@ -1,6 +1,6 @@
+import { CSI_PLUGIN } from "../../../../api/csi-volumes.ts";
 import { podUid } from "../../../../api/pods.ts";
 import type { VolumePlugin, VolumeRequest } from "../volume-plugin.ts";
-import { CSI_PLUGIN } from "./csi-paths.ts";
 import type { CsiPluginDeps, CsiPluginOptions } from "./csi-ports.ts";
 import { csiVolumeOf, isCsiSource } from "./csi-volume.ts";
 import { userKey } from "./devices.ts";

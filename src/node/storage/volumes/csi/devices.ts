@@ -1,7 +1,8 @@
+import { attachmentName, uniqueVolumeName } from "../../../../api/csi-volumes.ts";
 import { messageOf } from "../../../../base/errors.ts";
 import type { Log } from "../../../../base/log.ts";
 import type { Files } from "../../../../host/port.ts";
-import { attachmentName, type CsiPaths, type DevicePlace, uniqueVolumeName } from "./csi-paths.ts";
+import type { CsiPaths, DevicePlace } from "./csi-paths.ts";
 import { type FoundOnDisk, findOnDisk } from "./find-devices.ts";
 import type { VolumeData } from "./volume-data.ts";
 
@@ -72,7 +73,7 @@ export function userKey(podUid: string, specName: string): string {
 
 /** Names what one lock is for: a volume, whatever persistent volumes it has. */
 export function volumeKey({ driverName, handle }: { readonly driverName: string; readonly handle: string }): string {
-  return uniqueVolumeName(driverName, handle);
+  return uniqueVolumeName({ driver: driverName, volumeHandle: handle });
 }
 
 /** What fails now may be read in a moment; what fails again and again must not hold up the volumes of others. */
@@ -100,7 +101,7 @@ export function createDevices(
       place,
       driverName,
       handle,
-      attachmentName: attachmentName(handle, driverName, nodeName),
+      attachmentName: attachmentName({ driver: driverName, volumeHandle: handle }, nodeName),
       state: { kind: "absent" },
       isAttachable: undefined,
       isAttached: false,

@@ -1,8 +1,9 @@
+import { CSI_PLUGIN } from "../../../../api/csi-volumes.ts";
 import { codeOf, messageOf } from "../../../../base/errors.ts";
 import type { Log } from "../../../../base/log.ts";
 import type { Files } from "../../../../host/port.ts";
 import { escapePluginName } from "../volume-directories.ts";
-import { CSI_PLUGIN, type CsiPaths, type DevicePlace } from "./csi-paths.ts";
+import type { CsiPaths, DevicePlace } from "./csi-paths.ts";
 import { readVolumeData, type VolumeData } from "./volume-data.ts";
 
 /** A directory of a device, with what it says; no data: the driver was never asked for anything there. */

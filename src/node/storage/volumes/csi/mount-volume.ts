@@ -1,8 +1,8 @@
+import { attachmentName, CSI_PLUGIN } from "../../../../api/csi-volumes.ts";
 import { messageOf } from "../../../../base/errors.ts";
 import type { ReadyVolume } from "../volume-plugin.ts";
 import { inStep } from "./csi-failure.ts";
 import type { CsiPaths } from "./csi-paths.ts";
-import { attachmentName, CSI_PLUGIN } from "./csi-paths.ts";
 import type { CsiPluginDeps, CsiPluginOptions } from "./csi-ports.ts";
 import type { Device } from "./devices.ts";
 import { computeVolumeUse, needsGroupChange } from "./driver-policy.ts";
@@ -123,7 +123,7 @@ async function needsRelabel({ mounts, options }: MountDeps, { volume }: MountWor
 }
 
 function dataOf({ options: { nodeName } }: MountDeps, { volume }: MountWork, { seLinuxLabel }: PreparedDevice) {
-  const attachment = attachmentName(volume.handle, volume.driverName, nodeName);
+  const attachment = attachmentName({ driver: volume.driverName, volumeHandle: volume.handle }, nodeName);
   return podVolumeData(volume, { nodeName, attachmentName: attachment, seLinuxLabel });
 }
 

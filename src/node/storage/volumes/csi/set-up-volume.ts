@@ -1,3 +1,4 @@
+import { uniqueVolumeName } from "../../../../api/csi-volumes.ts";
 import type { CSIDriver } from "../../../../api/gen/types.ts";
 import { podUid as uidOf } from "../../../../api/pods.ts";
 import { isAbort } from "../../../../base/abort.ts";
@@ -7,7 +8,6 @@ import type { CsiDriver } from "../../../../csi/port.ts";
 import { VolumeOperationError } from "../volume-error.ts";
 import type { ReadyVolume, VolumeRequest } from "../volume-plugin.ts";
 import { AwaitedError, inStep, missingDriver, pluginError } from "./csi-failure.ts";
-import { uniqueVolumeName } from "./csi-paths.ts";
 import { type CsiVolume, csiVolumeOf } from "./csi-volume.ts";
 import { type Device, userKey, volumeKey } from "./devices.ts";
 import { computeLifecycleRefusal, isAttachable } from "./driver-policy.ts";
@@ -138,7 +138,7 @@ async function reserve(parts: PluginParts, work: MountWork): Promise<Device | un
   if (!device.isAttachable) return device;
   await inStep(STEPS[volume.kind].attach, volume, async () => {
     // Of this one alone: others may be unstaged meanwhile, and the node then never says that it uses them.
-    await inUse.report([uniqueVolumeName(driverName, handle)], request.signal);
+    await inUse.report([uniqueVolumeName({ driver: driverName, volumeHandle: handle })], request.signal);
   });
   return device;
 }

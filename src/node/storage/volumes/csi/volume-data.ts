@@ -1,7 +1,8 @@
+import { CSI_PLUGIN } from "../../../../api/csi-volumes.ts";
 import { isRecord } from "../../../../api/object.ts";
 import { codeOf, messageOf } from "../../../../base/errors.ts";
 import type { Files } from "../../../../host/port.ts";
-import { CSI_PLUGIN, VOLUME_DATA_FILE } from "./csi-paths.ts";
+import { VOLUME_DATA_FILE } from "./csi-paths.ts";
 
 /** What a directory of a volume says of it; upstream's keys (pkg/volume/csi/csi_mounter.go, `volDataKey`). */
 export interface VolumeData {

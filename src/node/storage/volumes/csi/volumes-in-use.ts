@@ -1,4 +1,4 @@
-import { uniqueVolumeName } from "./csi-paths.ts";
+import { uniqueVolumeName } from "../../../../api/csi-volumes.ts";
 import type { Device } from "./devices.ts";
 
 /**
@@ -15,5 +15,6 @@ export function volumesAttached(devices: readonly Device[]): readonly { name: st
 }
 
 function namesOf(devices: readonly Device[]): string[] {
-  return [...new Set(devices.map(({ driverName, handle }) => uniqueVolumeName(driverName, handle)))].sort();
+  const names = devices.map(({ driverName: driver, handle }) => uniqueVolumeName({ driver, volumeHandle: handle }));
+  return [...new Set(names)].sort();
 }

@@ -1,4 +1,5 @@
 import { ApiError } from "../../../../../api/api-error.ts";
+import { attachmentName } from "../../../../../api/csi-volumes.ts";
 import type {
   CSIDriver,
   CSIDriverSpec,
@@ -16,7 +17,6 @@ import type { CsiDriver } from "../../../../../csi/port.ts";
 import { createFakeHost, type FakeHost } from "../../../../../host/fake/create-fake-host.ts";
 import { volumeDirectories } from "../../volume-directories.ts";
 import type { ReadyVolume, VolumePlace, VolumeSource } from "../../volume-plugin.ts";
-import { attachmentName } from "../csi-paths.ts";
 import { type CsiPlugin, createCsiPlugin } from "../csi-plugin.ts";
 import type { CsiEvent, CsiPluginDeps, CsiPluginOptions } from "../csi-ports.ts";
 
@@ -231,7 +231,7 @@ export async function listLeft({ files, mounts }: FakeHost): Promise<string[]> {
 
 /** Says that the controller has attached the volume, or what has become of that. */
 export function putAttachment(rig: CsiRig, handle: string, status: VolumeAttachment["status"]): VolumeAttachment {
-  const name = attachmentName(handle, DRIVER, NODE);
+  const name = attachmentName({ driver: DRIVER, volumeHandle: handle }, NODE);
   const attachment: VolumeAttachment = {
     metadata: { name },
     spec: { attacher: DRIVER, nodeName: NODE, source: { persistentVolumeName: "pv-1" } },
