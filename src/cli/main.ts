@@ -1,6 +1,7 @@
 import { isIP, isIPv4 } from "node:net";
 import { resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { checkDnsSubdomain } from "../api/validation/names.ts";
 import { CodedError, codeOf, messageOf } from "../base/errors.ts";
 import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "../cluster/containerd/cni-config.ts";
 import { computeStateLayout, DEFAULT_STATE_DIRECTORY } from "../cluster/supervisor/state-layout.ts";
@@ -178,7 +179,7 @@ function ipAddress(text: string): string {
 }
 
 function nodeName(text: string): string {
-  if (text.length <= 253 && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text)) return text;
+  if (checkDnsSubdomain(text).length === 0) return text;
   throw new InvalidArgumentError("It must be lower-case letters, digits, '-' and '.'.");
 }
 

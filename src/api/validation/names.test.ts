@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { checkLocalPath, checkPortName, checkQualifiedName, isIpAddress } from "./names.ts";
+import {
+  checkDns1035Label,
+  checkLocalPath,
+  checkPortName,
+  checkQualifiedName,
+  checkWildcardSubdomain,
+  isIpAddress,
+} from "./names.ts";
 
 describe("isIpAddress", () => {
   it.each(["0.0.0.0", "10.9.8.7", "255.255.255.255", "::", "::1", "2001:db8::ffff", "::ffff:10.0.0.1"])(
@@ -40,6 +47,27 @@ describe("checks", () => {
     ["-a", 1],
   ])("qualified name %s has %i problems", (text, count) => {
     expect(checkQualifiedName(text)).toHaveLength(count);
+  });
+
+  it.each([
+    ["web-1", 0],
+    ["a".repeat(63), 0],
+    ["1web", 1],
+    ["a.b", 1],
+    ["a".repeat(64), 1],
+    ["ä".repeat(32), 2],
+  ])("label of RFC 1035 %s has %i problems", (text, count) => {
+    expect(checkDns1035Label(text)).toHaveLength(count);
+  });
+
+  it.each([
+    ["*.example.com", 0],
+    [`*.${"a".repeat(251)}`, 0],
+    [`*.${"a".repeat(252)}`, 1],
+    ["*.*.com", 1],
+    ["a.*.com", 1],
+  ])("wildcard %s has %i problems", (text, count) => {
+    expect(checkWildcardSubdomain(text)).toHaveLength(count);
   });
 
   it.each([

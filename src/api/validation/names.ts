@@ -41,6 +41,31 @@ export function checkDnsSubdomain(text: string): string[] {
   return [...atMost(text, SUBDOMAIN_253), ...(DNS_SUBDOMAIN.test(text) ? [] : [DNS_SUBDOMAIN_RULE])];
 }
 
+const DNS_1035_LABEL = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
+const DNS_1035_LABEL_RULE = pattern(
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+  "[a-z]([-a-z0-9]*[a-z0-9])?",
+  ["my-name", "abc-123"],
+);
+
+/** Services, which become names of environment variables, and the versions, plurals and kinds of resources. */
+export function checkDns1035Label(text: string): string[] {
+  return [...atMost(text, LABEL_63), ...(DNS_1035_LABEL.test(text) ? [] : [DNS_1035_LABEL_RULE])];
+}
+
+const WILDCARD_SUBDOMAIN = /^\*\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const WILDCARD_SUBDOMAIN_RULE = pattern(
+  "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+  "\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*",
+  ["*.example.com"],
+);
+
+/** Hosts of an ingress that stand for all names below a domain: `*.example.com`. */
+export function checkWildcardSubdomain(text: string): string[] {
+  const problems = atMost(text, SUBDOMAIN_253);
+  return WILDCARD_SUBDOMAIN.test(text) ? problems : [...problems, WILDCARD_SUBDOMAIN_RULE];
+}
+
 const UNDERSCORED_SUBDOMAIN = /^_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*$/;
 const UNDERSCORED_SUBDOMAIN_RULE = pattern(
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character",

@@ -6,10 +6,9 @@ import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from "../../api/gen/types.ts";
-import { checkDnsSubdomain } from "../../api/validation/names.ts";
+import { checkDns1035Label, checkDnsSubdomain } from "../../api/validation/names.ts";
 import { each, forbidden, invalid, oneOf, required } from "../../api/validation/problems.ts";
 import { isEstablished } from "./crd-status.ts";
-import { checkDns1035Label } from "./dns-1035.ts";
 import { validateVersion } from "./version-rules.ts";
 
 /** What kube-apiserver would refuse in a CRD, metadata apart, and webhooks for conversion, which are not built. */

@@ -1,8 +1,8 @@
 import { type FieldError, fieldPath } from "../../api/field-error.ts";
 import { isRecord } from "../../api/object.ts";
 import { validateLabels } from "../../api/validation/metadata.ts";
+import { checkDns1035Label } from "../../api/validation/names.ts";
 import { invalid, required } from "../../api/validation/problems.ts";
-import { checkDns1035Label } from "./dns-1035.ts";
 import { fieldOf, isEmbeddedResource, itemsOf, type Schema } from "./schema-props.ts";
 
 /** What is wrong with the identity of objects within the object (`x-kubernetes-embedded-resource`). */

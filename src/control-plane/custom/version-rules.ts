@@ -4,10 +4,10 @@ import type {
   CustomResourceSubresourceScale,
   SelectableField,
 } from "../../api/gen/types.ts";
+import { checkDns1035Label } from "../../api/validation/names.ts";
 import { duplicate, each, forbidden, invalid, required, tooMany } from "../../api/validation/problems.ts";
 import { validateColumn } from "./column-rules.ts";
 import { validateDefaults } from "./default-rules.ts";
-import { checkDns1035Label } from "./dns-1035.ts";
 import { propertyOf, type Schema, walkSchemas } from "./schema-props.ts";
 import { validateStructural } from "./structural-rules.ts";
 

@@ -1,6 +1,6 @@
 import { type KubeObject, typed } from "../../../api/object.ts";
+import { checkDns1035Label } from "../../../api/validation/names.ts";
 import { defineKind } from "../define-kind.ts";
-import { checkDns1035Label } from "./dns-1035-label.ts";
 import { defaultService, prepareService, prepareServiceUpdate } from "./service-defaults.ts";
 import { validateServiceStatusUpdate, validateServiceUpdate } from "./service-update.ts";
 import { validateService } from "./service-validation.ts";

@@ -9,9 +9,14 @@ import type {
   IngressTLS,
 } from "../../../api/gen/types.ts";
 import { isNew } from "../../../api/object.ts";
-import { checkDnsSubdomain, checkPortName, isIpAddress } from "../../../api/validation/names.ts";
+import {
+  checkDns1035Label,
+  checkDnsSubdomain,
+  checkPortName,
+  checkWildcardSubdomain,
+  isIpAddress,
+} from "../../../api/validation/names.ts";
 import { each, inRange, invalid, invalidEach, required, unsupported } from "../../../api/validation/problems.ts";
-import { checkDns1035Label } from "../core/dns-1035-label.ts";
 import { defineKind } from "../define-kind.ts";
 import { checkPathSegment } from "./path-segment.ts";
 import { strategyOf } from "./typed-strategy.ts";
@@ -68,13 +73,8 @@ function validateTls({ hosts, secretName = "" }: IngressTLS, path: string): Fiel
   return [...errors, ...invalidEach(`${path}.secretName`, secretName, checkDnsSubdomain(secretName))];
 }
 
-const WILDCARD = /^\*\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const WILDCARD_RULE =
-  "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-
 function checkHost(host: string): string[] {
-  if (!host.includes("*")) return checkDnsSubdomain(host);
-  return WILDCARD.test(host) ? [] : [WILDCARD_RULE];
+  return host.includes("*") ? checkWildcardSubdomain(host) : checkDnsSubdomain(host);
 }
 
 function validateRule({ host = "", http }: IngressRule, path: string): FieldError[] {

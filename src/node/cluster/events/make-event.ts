@@ -1,5 +1,6 @@
 import type { Event, ObjectReference, Pod } from "../../../api/gen/types.ts";
 import { type ContainerKind, isStaticPod, podContainers } from "../../../api/pods.ts";
+import { checkDnsSubdomain } from "../../../api/validation/names.ts";
 import { type Clock, formatTime } from "../../../base/clock.ts";
 import type { Random } from "../../../base/random.ts";
 import type { PodReference } from "../../../base/timeline.ts";
@@ -33,9 +34,6 @@ type MakeEvent = (involvedObject: ObjectReference, facts: EventFacts) => NodeEve
 /** Longer messages are cut: the queue and the API server hold many of them. */
 const MAX_MESSAGE_LENGTH = 8_192;
 const NANOS_PER_MS = 1_000_000n;
-/** RFC 1123, as the names of events are validated. */
-const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const MAX_NAME_LENGTH = 253;
 /** The namespace of events about what has none itself. */
 const DEFAULT_NAMESPACE = "default";
 const COMPONENT = "kubelet";
@@ -115,7 +113,7 @@ function createEventNames(random: Random): (objectName: string, now: number) => 
     const fresh = BigInt(Math.floor(now)) * NANOS_PER_MS + BigInt(Math.floor(random.next() * Number(NANOS_PER_MS)));
     last = fresh > last ? fresh : last + 1n;
     const name = `${objectName}.${last.toString(16)}`;
-    return name.length <= MAX_NAME_LENGTH && SUBDOMAIN.test(name) ? name : randomUuid(random);
+    return checkDnsSubdomain(name).length === 0 ? name : randomUuid(random);
   };
 }
 
