@@ -1,4 +1,6 @@
 import { isIP } from "node:net";
+import { mayNodeSetLabel } from "../api/node-names.ts";
+import { checkDnsSubdomain } from "../api/validation/names.ts";
 import { type ConfigurationError, isObject } from "./codec.ts";
 import type { FeatureGates } from "./feature-gates.ts";
 import type { KubeletConfiguration } from "./kubelet-configuration.ts";
@@ -164,8 +166,7 @@ function readCredentialProviders(
 function readNodeName(flags: ReadonlyMap<string, unknown>, hostname: string, errors: ConfigurationError[]): string {
   const override = readText(flags, "hostname-override", "").trim();
   const name = (override === "" ? hostname.trim() : override).toLowerCase();
-  const label = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?";
-  if (name.length > 253 || !new RegExp(`^${label}(?:\\.${label})*$`).test(name)) {
+  if (checkDnsSubdomain(name).length > 0) {
     const message = `node name "${name}" must be a DNS subdomain (lower-case letters, digits, "-" and "."): set another with --hostname-override`;
     errors.push({ path: "--hostname-override", message });
   }
@@ -263,26 +264,8 @@ function validateModes(flags: ReadonlyMap<string, unknown>): ConfigurationError[
   return errors;
 }
 
-const WELL_KNOWN_LABELS = new Set([
-  "beta.kubernetes.io/arch",
-  "beta.kubernetes.io/instance-type",
-  "beta.kubernetes.io/os",
-  "failure-domain.beta.kubernetes.io/region",
-  "failure-domain.beta.kubernetes.io/zone",
-  "kubernetes.io/arch",
-  "kubernetes.io/hostname",
-  "kubernetes.io/os",
-  "node.kubernetes.io/instance-type",
-  "topology.kubernetes.io/region",
-  "topology.kubernetes.io/zone",
-]);
-
 function validateNodeLabels(labels: unknown): ConfigurationError[] {
-  const unknown = Object.keys(isObject(labels) ? labels : {}).filter((label) => {
-    const namespace = label.includes("/") ? label.slice(0, label.indexOf("/")) : "";
-    const isKubernetes = /(^|\.)(kubernetes|k8s)\.io$/.test(namespace);
-    return isKubernetes && !/(^|\.)(kubelet|node)\.kubernetes\.io$/.test(namespace) && !WELL_KNOWN_LABELS.has(label);
-  });
+  const unknown = Object.keys(isObject(labels) ? labels : {}).filter((label) => !mayNodeSetLabel(label));
   if (unknown.length === 0) return [];
   const message = `unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: [${unknown.join(" ")}]; use the prefix kubelet.kubernetes.io or node.kubernetes.io`;
   return [{ path: "--node-labels", message }];

@@ -1,4 +1,5 @@
 import type { Toleration } from "../../api/gen/types.ts";
+import { NODE_TAINTS } from "../../api/node-names.ts";
 import { typed, untyped } from "../../api/object.ts";
 import type { AdmissionPlugin } from "../ports/request.ts";
 import { writtenObject } from "./refusal.ts";
@@ -18,8 +19,8 @@ export interface TolerationSecondsOptions {
  */
 export function createDefaultTolerationSeconds(options: TolerationSecondsOptions = {}): AdmissionPlugin {
   const wanted: ReadonlyArray<readonly [string, number]> = [
-    ["node.kubernetes.io/not-ready", options.notReadyTolerationSeconds ?? DEFAULT_SECONDS],
-    ["node.kubernetes.io/unreachable", options.unreachableTolerationSeconds ?? DEFAULT_SECONDS],
+    [NODE_TAINTS.notReady, options.notReadyTolerationSeconds ?? DEFAULT_SECONDS],
+    [NODE_TAINTS.unreachable, options.unreachableTolerationSeconds ?? DEFAULT_SECONDS],
   ];
   return {
     name: "DefaultTolerationSeconds",

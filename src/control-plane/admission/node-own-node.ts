@@ -1,25 +1,8 @@
+import { mayNodeSetLabel } from "../../api/node-names.ts";
 import { type KubeObject, typed } from "../../api/object.ts";
 import type { NodeRequest } from "./node-request.ts";
 import { refusal } from "./refusal.ts";
 import { isSameValue } from "./same-value.ts";
-
-/** Labels of Kubernetes that a node may give itself. */
-const KUBELET_LABELS = new Set([
-  "kubernetes.io/hostname",
-  "kubernetes.io/os",
-  "kubernetes.io/arch",
-  "beta.kubernetes.io/os",
-  "beta.kubernetes.io/arch",
-  "node.kubernetes.io/instance-type",
-  "beta.kubernetes.io/instance-type",
-  "topology.kubernetes.io/zone",
-  "topology.kubernetes.io/region",
-  "failure-domain.beta.kubernetes.io/zone",
-  "failure-domain.beta.kubernetes.io/region",
-]);
-const KUBELET_NAMESPACES = ["kubelet.kubernetes.io", "node.kubernetes.io"];
-const KUBERNETES_NAMESPACES = ["kubernetes.io", "k8s.io"];
-const RESTRICTED_NAMESPACES = ["node-restriction.kubernetes.io"];
 
 /** Itself, without what would draw workloads to it: taints, labels that are not the kubelet's, owners. */
 export function restrictNode({ request, node }: NodeRequest): void {
@@ -56,17 +39,5 @@ function forbiddenChanges(object: KubeObject, current: KubeObject | undefined): 
   const next = object.metadata.labels ?? {};
   const before = current?.metadata.labels ?? {};
   const keys = new Set([...Object.keys(next), ...Object.keys(before)]);
-  return [...keys].filter((key) => next[key] !== before[key] && isForbidden(key)).sort();
-}
-
-function isForbidden(label: string): boolean {
-  const slash = label.indexOf("/");
-  const namespace = slash < 0 ? "" : label.slice(0, slash);
-  if (isWithin(namespace, RESTRICTED_NAMESPACES)) return true;
-  if (!isWithin(namespace, KUBERNETES_NAMESPACES)) return false;
-  return !KUBELET_LABELS.has(label) && !isWithin(namespace, KUBELET_NAMESPACES);
-}
-
-function isWithin(namespace: string, domains: readonly string[]): boolean {
-  return domains.some((domain) => namespace === domain || namespace.endsWith(`.${domain}`));
+  return [...keys].filter((key) => next[key] !== before[key] && !mayNodeSetLabel(key)).sort();
 }

@@ -1,8 +1,9 @@
+import { NODE_TAINTS } from "../../api/node-names.ts";
 import { typed, untyped } from "../../api/object.ts";
 import type { AdmissionPlugin } from "../ports/request.ts";
 import { writtenObject } from "./refusal.ts";
 
-const NOT_READY = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" } as const;
+const NOT_READY = { key: NODE_TAINTS.notReady, effect: "NoSchedule" } as const;
 
 /**
  * A node comes into being tainted as not ready, so that nothing is placed on it before it has told its conditions; who

@@ -1,9 +1,10 @@
 import type { Node } from "../../api/gen/types.ts";
+import { BETA_NODE_LABELS, NODE_LABELS } from "../../api/node-names.ts";
 
 /** Old names of labels, which old selectors still use: they follow the new ones. */
 const FOLLOWING: ReadonlyArray<readonly [string, string]> = [
-  ["kubernetes.io/os", "beta.kubernetes.io/os"],
-  ["kubernetes.io/arch", "beta.kubernetes.io/arch"],
+  [NODE_LABELS.os, BETA_NODE_LABELS.os],
+  [NODE_LABELS.architecture, BETA_NODE_LABELS.architecture],
 ];
 
 /** The node with both names of such labels; the same node when it has them (`labelReconcileInfo`). */

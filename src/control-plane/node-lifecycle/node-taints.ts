@@ -1,4 +1,5 @@
 import type { Node, Taint } from "../../api/gen/types.ts";
+import { NODE_TAINTS } from "../../api/node-names.ts";
 import { readinessOf } from "./node-conditions.ts";
 
 /** What may become of pods on nodes that are not ready. */
@@ -10,23 +11,18 @@ export type EvictionState =
   /** No node is given up: rather they all seem to be gone than that they are. */
   | "withdrawn";
 
-const PREFIX = "node.kubernetes.io/";
-const NOT_READY = `${PREFIX}not-ready`;
-const UNREACHABLE = `${PREFIX}unreachable`;
-const UNSCHEDULABLE = `${PREFIX}unschedulable`;
-
 /** By condition and its status: which taint keeps new pods off (`nodelifecycle`'s table). */
 const CONDITION_TAINTS: ReadonlyMap<string, string> = new Map([
-  ["Ready=False", NOT_READY],
-  ["Ready=Unknown", UNREACHABLE],
-  ["MemoryPressure=True", `${PREFIX}memory-pressure`],
-  ["DiskPressure=True", `${PREFIX}disk-pressure`],
-  ["NetworkUnavailable=True", `${PREFIX}network-unavailable`],
-  ["PIDPressure=True", `${PREFIX}pid-pressure`],
+  ["Ready=False", NODE_TAINTS.notReady],
+  ["Ready=Unknown", NODE_TAINTS.unreachable],
+  ["MemoryPressure=True", NODE_TAINTS.memoryPressure],
+  ["DiskPressure=True", NODE_TAINTS.diskPressure],
+  ["NetworkUnavailable=True", NODE_TAINTS.networkUnavailable],
+  ["PIDPressure=True", NODE_TAINTS.pidPressure],
 ]);
 
 /** Taints of these keys and the effect NoSchedule say what the conditions say; by hand they last no longer. */
-const CONDITION_KEYS: ReadonlySet<string> = new Set([...CONDITION_TAINTS.values(), UNSCHEDULABLE]);
+const CONDITION_KEYS: ReadonlySet<string> = new Set([...CONDITION_TAINTS.values(), NODE_TAINTS.unschedulable]);
 
 /** The taints that the node should have; undefined when it has them. Those of others stay as they are. */
 export function computeNodeTaints(node: Node, eviction: EvictionState, now: string): Taint[] | undefined {
@@ -47,11 +43,12 @@ function wantedForScheduling(node: Node, taints: readonly Taint[]): Taint[] {
   const keys = (node.status?.conditions ?? []).flatMap(({ type, status }) => {
     return CONDITION_TAINTS.get(`${type}=${status}`) ?? [];
   });
-  if (node.spec?.unschedulable === true) keys.push(UNSCHEDULABLE);
+  if (node.spec?.unschedulable === true) keys.push(NODE_TAINTS.unschedulable);
   // A node comes into being as not ready, and is so until it says something else.
   const isNew =
-    readinessOf(node) === undefined && taints.some(({ key, effect }) => key === NOT_READY && effect === "NoSchedule");
-  if (isNew) keys.push(NOT_READY);
+    readinessOf(node) === undefined &&
+    taints.some(({ key, effect }) => key === NODE_TAINTS.notReady && effect === "NoSchedule");
+  if (isNew) keys.push(NODE_TAINTS.notReady);
   return keys.map((key) => ({ key, effect: "NoSchedule" }));
 }
 
@@ -61,11 +58,11 @@ function wantedForEviction(node: Node, taints: readonly Taint[], eviction: Evict
   if (readiness === undefined) return taints.filter(isEviction);
   if (readiness === "True" || eviction === "withdrawn") return [];
   if (eviction === "held" && !isGivenUp(node)) return [];
-  return [{ key: readiness === "Unknown" ? UNREACHABLE : NOT_READY, effect: "NoExecute" }];
+  return [{ key: readiness === "Unknown" ? NODE_TAINTS.unreachable : NODE_TAINTS.notReady, effect: "NoExecute" }];
 }
 
 function isEviction({ key, effect }: Taint): boolean {
-  return effect === "NoExecute" && (key === NOT_READY || key === UNREACHABLE);
+  return effect === "NoExecute" && (key === NODE_TAINTS.notReady || key === NODE_TAINTS.unreachable);
 }
 
 function isOurs(taint: Taint): boolean {

@@ -1,4 +1,5 @@
 import type { Node, Pod } from "../../api/gen/types.ts";
+import { NODE_TAINTS } from "../../api/node-names.ts";
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import { isTerminalPhase } from "../../api/pods.ts";
 import { formatTime, parseTime, SECOND } from "../../base/clock.ts";
@@ -14,7 +15,6 @@ import { readinessOf } from "./node-conditions.ts";
 const QUARANTINE_MS = 40 * SECOND;
 /** `--terminated-pod-gc-threshold`. */
 const MAX_TERMINATED = 12_500;
-const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
 
 export interface PodGarbageCollectorOptions {
   /** How many pods that have ended are kept. Default 12,500. */
@@ -110,7 +110,7 @@ async function collectStuck(deps: ControllerDeps, key: string): Promise<void> {
 
 /** Who operates the node says that it is switched off, and the node does not say otherwise. */
 function isOutOfService(node: Node): boolean {
-  return readinessOf(node) !== "True" && (node.spec?.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE);
+  return readinessOf(node) !== "True" && (node.spec?.taints ?? []).some(({ key }) => key === NODE_TAINTS.outOfService);
 }
 
 /** First those that were evicted, whose controllers have made new ones, and then the oldest. */

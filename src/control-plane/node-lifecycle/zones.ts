@@ -1,4 +1,5 @@
 import type { Node } from "../../api/gen/types.ts";
+import { NODE_LABELS } from "../../api/node-names.ts";
 import { readinessOf } from "./node-conditions.ts";
 
 /** As much of a node as says how its zone is. */
@@ -20,8 +21,8 @@ const MIN_UNHEALTHY = 3;
 /** The node as a member of its zone. */
 export function zoneMemberOf(node: Node): ZoneMember {
   const { labels = {} } = node.metadata ?? {};
-  const region = labels["topology.kubernetes.io/region"] ?? "";
-  const zone = labels["topology.kubernetes.io/zone"] ?? "";
+  const region = labels[NODE_LABELS.region] ?? "";
+  const zone = labels[NODE_LABELS.zone] ?? "";
   return {
     zone: `${region}/${zone}`,
     isReady: readinessOf(node) === "True",

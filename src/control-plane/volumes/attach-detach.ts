@@ -1,4 +1,5 @@
 import { attachmentName, csiVolumeReference, isAttachmentName } from "../../api/csi-volumes.ts";
+import { CONTROLLER_ATTACH_DETACH_ANNOTATION } from "../../api/node-names.ts";
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import { claimKeysOf } from "../claims/pod-claims.ts";
 import {
@@ -20,8 +21,6 @@ import { isHeld, type NodeAttachment, planAttachments } from "./plan-attachments
 import { findWanted, type WantedAttachment } from "./wanted-attachments.ts";
 
 const COMPONENT = "attachdetach-controller";
-/** On a node: it waits for us to attach volumes. One without it attaches them itself. */
-const MANAGED = "volumes.kubernetes.io/controller-managed-attach-detach";
 
 interface Attacher extends ControllerDeps {
   events: EventRecorder;
@@ -104,7 +103,8 @@ function followAttachment(attacher: Attacher, event: ResourceEvent): readonly st
 async function reconcile(attacher: Attacher, nodeName: string): Promise<number | undefined> {
   const { writer } = attacher;
   const node = readNode(attacher, nodeName);
-  if (node !== undefined && node.metadata.annotations?.[MANAGED] === undefined) return undefined;
+  if (node !== undefined && node.metadata.annotations?.[CONTROLLER_ATTACH_DETACH_ANNOTATION] === undefined)
+    return undefined;
   const wanted = wantedOn(attacher, nodeName);
   const attachments = attachmentsOn(attacher, nodeName);
   noteUnwanted(attacher, nodeName, { wanted, attachments });

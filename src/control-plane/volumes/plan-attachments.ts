@@ -6,13 +6,13 @@ import {
   uniqueVolumeName,
 } from "../../api/csi-volumes.ts";
 import type { AttachedVolume, Node } from "../../api/gen/types.ts";
+import { NODE_TAINTS } from "../../api/node-names.ts";
 import { MINUTE } from "../../base/clock.ts";
 import { isAttached, type StoredAttachment } from "./attachment.ts";
 import type { WantedAttachment } from "./wanted-attachments.ts";
 
 /** How long a node that does not answer may keep a volume that nobody wants there (`--attach-detach-max-wait-for-unmount`). */
 const MAX_UNMOUNT_WAIT_MS = 6 * MINUTE;
-const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
 
 /** An attachment to the node, and the volume that it is of; undefined when that is gone. */
 export interface NodeAttachment {
@@ -88,7 +88,7 @@ function isHealthy(node: Node | undefined): boolean {
 
 /** Who operates the node says that it is switched off: nothing is mounted there any more. */
 function isOutOfService({ spec }: Node): boolean {
-  return (spec?.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE);
+  return (spec?.taints ?? []).some(({ key }) => key === NODE_TAINTS.outOfService);
 }
 
 function planStatus(

@@ -1,4 +1,5 @@
 import type { NodeSelectorTerm, Pod, PodAffinityTerm, PodSpec, Volume } from "../../../api/gen/types.ts";
+import { BETA_NODE_LABELS, NODE_LABELS } from "../../../api/node-names.ts";
 import { isNew, type KubeObject, typed } from "../../../api/object.ts";
 import { checkDnsLabel } from "../../../api/validation/names.ts";
 import { containerWarnings, fractionWarnings, portWarnings } from "./pod-container-warnings.ts";
@@ -38,11 +39,11 @@ export function podTemplateWarnings(pod: Pod, prefix: string): string[] {
 
 /** Labels of nodes that have newer names. */
 const DEPRECATED_NODE_LABELS: ReadonlyMap<string, string> = new Map([
-  ["beta.kubernetes.io/arch", 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
-  ["beta.kubernetes.io/os", 'deprecated since v1.14; use "kubernetes.io/os" instead'],
-  ["failure-domain.beta.kubernetes.io/region", 'deprecated since v1.17; use "topology.kubernetes.io/region" instead'],
-  ["failure-domain.beta.kubernetes.io/zone", 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead'],
-  ["beta.kubernetes.io/instance-type", 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead'],
+  [BETA_NODE_LABELS.architecture, `deprecated since v1.14; use "${NODE_LABELS.architecture}" instead`],
+  [BETA_NODE_LABELS.os, `deprecated since v1.14; use "${NODE_LABELS.os}" instead`],
+  [BETA_NODE_LABELS.region, `deprecated since v1.17; use "${NODE_LABELS.region}" instead`],
+  [BETA_NODE_LABELS.zone, `deprecated since v1.17; use "${NODE_LABELS.zone}" instead`],
+  [BETA_NODE_LABELS.instanceType, `deprecated since v1.17; use "${NODE_LABELS.instanceType}" instead`],
 ]);
 
 function nodeLabelWarnings({ nodeSelector = {}, affinity }: PodSpec, prefix: string): string[] {

@@ -1,4 +1,5 @@
 import type { Taint } from "../../../api/gen/types.ts";
+import { NODE_TAINTS } from "../../../api/node-names.ts";
 import { computeNamedNodes, matchesNodeAffinity } from "../../../api/selectors/node-selector.ts";
 import { findUntolerated, tolerates } from "../../../api/tolerations.ts";
 import type { PendingPod } from "../cluster.ts";
@@ -11,8 +12,7 @@ const UNTOLERATED: Rejection = final("node(s) had untolerated taint(s)");
 const NO_AFFINITY: Rejection = final("node(s) didn't match Pod's node affinity/selector");
 const NOT_NAMED: Rejection = final("node(s) didn't satisfy plugin(s) [NodeAffinity]");
 
-const UNSCHEDULABLE_TAINT: Taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
-const MEMORY_PRESSURE = "node.kubernetes.io/memory-pressure";
+const UNSCHEDULABLE_TAINT: Taint = { key: NODE_TAINTS.unschedulable, effect: "NoSchedule" };
 
 /** Cordoned nodes take only pods that tolerate it (`plugins/nodeunschedulable`). */
 export function filterUnschedulable({ spec: { tolerations = [] } }: PendingPod): NodeFilter | undefined {
@@ -26,7 +26,7 @@ export function filterUnschedulable({ spec: { tolerations = [] } }: PendingPod):
  */
 export function filterTaints({ spec: { tolerations = [] }, qos }: PendingPod): NodeFilter {
   return ({ taints }) => {
-    const counting = qos === "BestEffort" ? taints : taints.filter(({ key }) => key !== MEMORY_PRESSURE);
+    const counting = qos === "BestEffort" ? taints : taints.filter(({ key }) => key !== NODE_TAINTS.memoryPressure);
     return findUntolerated(counting, tolerations, ["NoSchedule", "NoExecute"]) && UNTOLERATED;
   };
 }

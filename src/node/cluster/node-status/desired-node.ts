@@ -1,4 +1,5 @@
 import type { Node } from "../../../api/gen/types.ts";
+import { NODE_LABELS } from "../../../api/node-names.ts";
 import { PROVIDED_NODE_IP_ANNOTATION } from "./initial-node.ts";
 import { computeProvidedNodeIp } from "./node-addresses.ts";
 import { computeNodeStatus, type NodeStatusInput } from "./node-status.ts";
@@ -21,8 +22,8 @@ export function computeDesiredNode(
       ...current.metadata,
       labels: {
         ...current.metadata?.labels,
-        "kubernetes.io/os": "linux",
-        "kubernetes.io/arch": input.machine.identity.architecture,
+        [NODE_LABELS.os]: "linux",
+        [NODE_LABELS.architecture]: input.machine.identity.architecture,
       },
       annotations: { ...annotations, ...(nodeIp !== undefined && { [PROVIDED_NODE_IP_ANNOTATION]: nodeIp }) },
     },

@@ -1,4 +1,10 @@
 import type { Node, NodeStatus, Taint } from "../../../api/gen/types.ts";
+import {
+  BETA_NODE_LABELS,
+  CONTROLLER_ATTACH_DETACH_ANNOTATION,
+  NODE_LABELS,
+  NODE_TAINTS,
+} from "../../../api/node-names.ts";
 import { computeProvidedNodeIp } from "./node-addresses.ts";
 
 /** What the configuration says of the node object that is made where none exists. */
@@ -18,8 +24,6 @@ export interface InitialNodeOptions {
   readonly controllerAttachDetach: boolean;
 }
 
-/** Tells the attach-detach controller that it is to work for this node. */
-export const CONTROLLER_ATTACH_DETACH_ANNOTATION = "volumes.kubernetes.io/controller-managed-attach-detach";
 /** The addresses of `--node-ip`, for a cloud controller to choose by. */
 export const PROVIDED_NODE_IP_ANNOTATION = "alpha.kubernetes.io/provided-node-ip";
 
@@ -28,7 +32,7 @@ const CLOUD_TAINT: Taint = {
   value: "true",
   effect: "NoSchedule",
 };
-const UNSCHEDULABLE_TAINT: Taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
+const UNSCHEDULABLE_TAINT: Taint = { key: NODE_TAINTS.unschedulable, effect: "NoSchedule" };
 
 /**
  * The node as it registers itself (upstream: pkg/kubelet/kubelet_node_status.go, initialNode). The taint `not-ready` is not
@@ -46,12 +50,12 @@ export function computeInitialNode(
     metadata: {
       name: options.nodeName,
       labels: {
-        "kubernetes.io/hostname": options.nodeName,
-        "kubernetes.io/os": "linux",
-        "kubernetes.io/arch": facts.architecture,
+        [NODE_LABELS.hostname]: options.nodeName,
+        [NODE_LABELS.os]: "linux",
+        [NODE_LABELS.architecture]: facts.architecture,
         // The node life-cycle controller would add these two, a moment later and only where there is one.
-        "beta.kubernetes.io/os": "linux",
-        "beta.kubernetes.io/arch": facts.architecture,
+        [BETA_NODE_LABELS.os]: "linux",
+        [BETA_NODE_LABELS.architecture]: facts.architecture,
         ...options.labels,
       },
       ...(Object.keys(annotations).length > 0 && { annotations }),

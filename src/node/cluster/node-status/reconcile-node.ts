@@ -1,18 +1,13 @@
 import type { Node, NodeStatus } from "../../../api/gen/types.ts";
-import { CONTROLLER_ATTACH_DETACH_ANNOTATION } from "./initial-node.ts";
+import { BETA_NODE_LABELS, CONTROLLER_ATTACH_DETACH_ANNOTATION, NODE_LABELS } from "../../../api/node-names.ts";
 import { isExtendedResource, isHugepagesResource } from "./node-resources.ts";
 
 /** Labels that follow the node at each start. Others that it was registered with are an administrator's from then on. */
 const DEFAULT_LABELS: readonly string[] = [
-  "kubernetes.io/hostname",
-  "topology.kubernetes.io/zone",
-  "topology.kubernetes.io/region",
-  "failure-domain.beta.kubernetes.io/zone",
-  "failure-domain.beta.kubernetes.io/region",
-  "node.kubernetes.io/instance-type",
-  "beta.kubernetes.io/instance-type",
-  "kubernetes.io/os",
-  "kubernetes.io/arch",
+  ...Object.values(NODE_LABELS),
+  BETA_NODE_LABELS.zone,
+  BETA_NODE_LABELS.region,
+  BETA_NODE_LABELS.instanceType,
 ];
 
 /**

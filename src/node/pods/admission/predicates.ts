@@ -1,5 +1,6 @@
 import type { Node, Pod } from "../../../api/gen/types.ts";
 import { hostPortsOf, isSameHostPort } from "../../../api/host-ports.ts";
+import { NODE_LABELS } from "../../../api/node-names.ts";
 import { type Amounts, amountsOf, computeRequests } from "../../../api/pod-requests.ts";
 import { isStaticPod } from "../../../api/pods.ts";
 import { matchesNodeAffinity } from "../../../api/selectors/node-selector.ts";
@@ -88,7 +89,7 @@ function sumAmounts(all: readonly Amounts[]): Amounts {
 
 /** What no other node of ours would run either: pods of other systems. */
 export function rejectForeignSystem({ metadata, spec }: Pod): Rejection | undefined {
-  const label = metadata?.labels?.["kubernetes.io/os"];
+  const label = metadata?.labels?.[NODE_LABELS.os];
   if (label !== undefined && label !== "linux") {
     const message = "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label";
     return { reason: "PodOSSelectorNodeLabelDoesNotMatch", message };

@@ -1,4 +1,5 @@
 import type { Pod } from "../../../api/gen/types.ts";
+import { NODE_TAINTS } from "../../../api/node-names.ts";
 import { isCriticalPod, podUid } from "../../../api/pods.ts";
 import { computeQosClass } from "../../../api/qos.ts";
 import { findUntolerated } from "../../../api/tolerations.ts";
@@ -22,7 +23,7 @@ const CONDITIONS: Readonly<Record<PressureKind, string>> = {
   disk: "DiskPressure",
   pid: "PIDPressure",
 };
-const MEMORY_TAINT = { key: "node.kubernetes.io/memory-pressure", effect: "NoSchedule" };
+const MEMORY_TAINT = { key: NODE_TAINTS.memoryPressure, effect: "NoSchedule" };
 
 /**
  * Refuses what would make it worse: under pressure of memory alone, pods of best effort that do not tolerate it; under any
