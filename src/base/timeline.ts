@@ -6,18 +6,18 @@ import type { Clock } from "./clock.ts";
  * records of the pod that was quiet longest.
  */
 export interface Timeline {
-  record(pod: PodReference, decision: Decision): void;
+  record(pod: Subject, decision: Decision): void;
   /** Oldest first; empty for an unknown pod. */
   read(uid: string): readonly TimelineRecord[];
   /** The listener is called after each record, in order; returns how to stop that. */
   subscribe(listener: (record: TimelineRecord) => void): () => void;
 }
 
-/** Whose decision it was. */
-export interface PodReference {
-  uid: string;
-  name: string;
-  namespace: string;
+/** The names of the pod that a decision is about. */
+interface Subject {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
 }
 
 export interface Decision {
@@ -31,7 +31,7 @@ export interface Decision {
 }
 
 export interface TimelineRecord extends Decision {
-  pod: PodReference;
+  pod: Subject;
   /** Milliseconds since the epoch of the last time; `firstAt` of the first, where the same decision was repeated. */
   at: number;
   firstAt: number;

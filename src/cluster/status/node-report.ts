@@ -1,3 +1,4 @@
+import type { PodReference } from "../../api/pods.ts";
 import { request } from "node:http";
 import type { NodeCondition, Pod } from "../../api/gen/types.ts";
 import { CodedError } from "../../base/errors.ts";
@@ -13,7 +14,7 @@ export interface NodeReport {
 
 /** Something that was decided about a pod; `at` is when last (RFC 3339), `count` how often. */
 export interface PodEvent {
-  pod: { namespace: string; name: string; uid: string };
+  pod: PodReference;
   type: string;
   reason: string;
   message: string;

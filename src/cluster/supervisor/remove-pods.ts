@@ -1,3 +1,4 @@
+import type { PodReference } from "../../api/pods.ts";
 import { setMaxListeners } from "node:events";
 import { messageOf } from "../../base/errors.ts";
 import { createLimiter } from "../../base/limiter.ts";
@@ -42,7 +43,7 @@ export async function removeAllPods(layout: StateLayout, deps: RemovePodsDeps): 
   let failures = 0;
   try {
     const limiter = createLimiter(PODS_AT_ONCE);
-    const remove = async (pod: { uid: string; name: string; namespace: string }) => {
+    const remove = async (pod: PodReference) => {
       try {
         const status = await readPodRuntimeStatus({ runtime, host }, pod, signal);
         await stopPod(stopDeps, undefined, status, { gracePeriodSeconds: undefined, signal });

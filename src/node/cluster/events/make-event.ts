@@ -1,9 +1,8 @@
 import type { Event, ObjectReference, Pod } from "../../../api/gen/types.ts";
-import { type ContainerKind, isStaticPod, podContainers } from "../../../api/pods.ts";
+import { type ContainerKind, isStaticPod, type PodReference, podContainers } from "../../../api/pods.ts";
 import { checkDnsSubdomain } from "../../../api/validation/names.ts";
 import { type Clock, formatTime } from "../../../base/clock.ts";
 import type { Random } from "../../../base/random.ts";
-import type { PodReference } from "../../../base/timeline.ts";
 
 /** What happened, in an event's words. */
 export interface EventFacts {

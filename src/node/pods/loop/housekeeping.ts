@@ -1,3 +1,4 @@
+import type { PodReference } from "../../../api/pods.ts";
 import type { RuntimePod } from "../../runtime/reading/pod-runtime-status.ts";
 import type { PodState } from "../workers/pod-state.ts";
 
@@ -18,7 +19,7 @@ export function planHousekeeping(input: {
  * more, since the name is the new pod's.
  */
 export function planReplacements(input: {
-  pod: { uid: string; name: string; namespace: string };
+  pod: PodReference;
   runtimePods: ReadonlyMap<string, RuntimePod>;
   states: ReadonlyMap<string, PodState>;
 }): RuntimePod[] {

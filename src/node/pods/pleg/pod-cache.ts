@@ -1,3 +1,4 @@
+import type { PodReference } from "../../../api/pods.ts";
 import { untilAborted } from "../../../base/abort.ts";
 import { assert } from "../../../base/assert.ts";
 import { emptyPodRuntimeStatus, type PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
@@ -22,7 +23,7 @@ export interface PodCache {
   /** It was invalidated and not read since: somebody is changing the pod, as a rule. */
   isOutdated(uid: string): boolean;
   /** The status, once one that was begun after the last `invalidate` is there. Rejects when its reading fails. */
-  fresh(pod: { uid: string; name: string; namespace: string }, signal: AbortSignal): Promise<PodRuntimeStatus>;
+  fresh(pod: PodReference, signal: AbortSignal): Promise<PodRuntimeStatus>;
   /** The last good status, however old. */
   latest(uid: string): PodRuntimeStatus | undefined;
   /** Every pod of the runtime has been read once: from now on an unknown pod is one that the runtime does not have. */

@@ -1,5 +1,5 @@
 import type { Pod, PodStatus } from "../../../api/gen/types.ts";
-import { isHostNetworkPod, isTerminalPhase, podReference } from "../../../api/pods.ts";
+import { isHostNetworkPod, isTerminalPhase, type PodReference, podReference } from "../../../api/pods.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { parseTime } from "../../../base/clock.ts";
 import { throwJoined } from "../../../base/errors.ts";
@@ -24,19 +24,17 @@ import { type CgroupStepDeps, createCgroupStep, releasedPodOf } from "./cgroup-s
 import { createStartFailures } from "./start-failures.ts";
 import { createVolumeStep, type VolumeStepDeps } from "./volume-step.ts";
 
-type PodName = { uid: string; name: string; namespace: string };
-
 interface PodSyncDeps extends CgroupStepDeps {
   clock: Clock;
   runtime: PodRuntime;
   /** What was last read of the pod; see `PodCache` for `fresh` and `invalidate`. */
   cache: {
-    fresh(pod: PodName, signal: AbortSignal): Promise<PodRuntimeStatus>;
+    fresh(pod: PodReference, signal: AbortSignal): Promise<PodRuntimeStatus>;
     invalidate(uid: string): void;
     latest(uid: string): PodRuntimeStatus | undefined;
   };
   /** Reads the pod from the runtime into the cache. */
-  refresh(pod: PodName): Promise<void>;
+  refresh(pod: PodReference): Promise<void>;
   statuses: {
     get(uid: string): PodStatus | undefined;
     /** `mayRun`: something of the pod may run still. */
@@ -89,7 +87,7 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
   };
 
   /** Brackets a change of the pod in the runtime: whatever comes of it, what was known before is out of date. */
-  const changing = async <T>(pod: PodName, change: () => Promise<T>): Promise<T> => {
+  const changing = async <T>(pod: PodReference, change: () => Promise<T>): Promise<T> => {
     deps.cache.invalidate(pod.uid);
     try {
       return await change();

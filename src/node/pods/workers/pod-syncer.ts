@@ -1,5 +1,5 @@
+import { type PodReference, podReference } from "../../../api/pods.ts";
 import type { Pod } from "../../../api/gen/types.ts";
-import type { RuntimePod } from "../../runtime/reading/pod-runtime-status.ts";
 import type { StatusOverride, Subject, WorkerUpdate } from "./pod-state.ts";
 
 /**
@@ -74,15 +74,8 @@ export class IncompleteSyncError extends Error {
 }
 
 /** The names by which a subject is known, whichever kind it is. */
-export function referenceOf(subject: Subject): { uid: string; name: string; namespace: string } {
-  return subject.kind === "pod" ? referenceOfPod(subject.pod) : referenceOfRuntimePod(subject.pod);
-}
-
-function referenceOfPod(pod: Pod): { uid: string; name: string; namespace: string } {
-  const { uid = "", name = "", namespace = "" } = pod.metadata ?? {};
+export function referenceOf(subject: Subject): PodReference {
+  if (subject.kind === "pod") return podReference(subject.pod);
+  const { uid, name, namespace } = subject.pod;
   return { uid, name, namespace };
-}
-
-function referenceOfRuntimePod(pod: RuntimePod): { uid: string; name: string; namespace: string } {
-  return { uid: pod.uid, name: pod.name, namespace: pod.namespace };
 }

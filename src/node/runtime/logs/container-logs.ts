@@ -1,7 +1,6 @@
+import type { PodReference } from "../../../api/pods.ts";
 import { codeOf } from "../../../base/errors.ts";
 import type { Files } from "../../../host/port.ts";
-
-type PodReference = { uid: string; name: string; namespace: string };
 
 /** `<podLogsDirectory>/<namespace>_<name>_<uid>`, which log shippers parse. */
 export function podLogDirectory(podLogsDirectory: string, pod: PodReference): string {

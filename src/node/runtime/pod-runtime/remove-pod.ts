@@ -1,3 +1,4 @@
+import type { PodReference } from "../../../api/pods.ts";
 import { posix } from "node:path";
 import { codeOf, runAll } from "../../../base/errors.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
@@ -36,7 +37,7 @@ export async function removePod(deps: RemoveDeps, status: PodRuntimeStatus, sign
  */
 export async function removeContainerAndLog(
   deps: RemoveDeps,
-  pod: { uid: string; name: string; namespace: string },
+  pod: PodReference,
   container: { id: string; name: string; logPath: string },
   signal: AbortSignal,
 ): Promise<void> {
@@ -64,7 +65,7 @@ async function listIfThere(files: Files, directory: string): Promise<Array<{ nam
 /** Removes one stopped container and the flat link to its log; the log itself goes with the pod's. */
 async function removeContainer(
   deps: RemoveDeps,
-  pod: { uid: string; name: string; namespace: string },
+  pod: PodReference,
   container: { id: string; name: string },
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,3 +1,4 @@
+import type { PodReference } from "../../../api/pods.ts";
 import type { ContainerUser, LifecycleHandler } from "../../../api/gen/types.ts";
 
 /**
@@ -6,10 +7,7 @@ import type { ContainerUser, LifecycleHandler } from "../../../api/gen/types.ts"
  */
 
 /** From the runtime's lists: cheap, enough to see that something changed. */
-export interface RuntimePod {
-  uid: string;
-  name: string;
-  namespace: string;
+export interface RuntimePod extends PodReference {
   sandboxes: RuntimeSandbox[];
   containers: RuntimeContainer[];
 }
@@ -36,10 +34,7 @@ export type SandboxState = "ready" | "notready";
 export type ContainerState = "created" | "running" | "exited" | "unknown";
 
 /** From the runtime's status calls, for one pod: all that is known. */
-export interface PodRuntimeStatus {
-  uid: string;
-  name: string;
-  namespace: string;
+export interface PodRuntimeStatus extends PodReference {
   /** Newest first, by their attempts. */
   sandboxes: SandboxRuntimeStatus[];
   /** Of each name the newest first, by restart counts; several where a container was restarted. */
@@ -95,7 +90,7 @@ export interface RecordedStop {
 
 /** The status of a pod of which the runtime holds nothing. */
 export function emptyPodRuntimeStatus(
-  pod: { uid: string; name: string; namespace: string },
+  pod: PodReference,
   observedAt: number,
 ): PodRuntimeStatus {
   const { uid, name, namespace } = pod;

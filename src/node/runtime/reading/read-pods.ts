@@ -1,3 +1,4 @@
+import type { PodReference } from "../../../api/pods.ts";
 import { decodeObject } from "../../../api/decode.ts";
 import type { ContainerUser, LifecycleHandler } from "../../../api/gen/types.ts";
 import {
@@ -26,7 +27,6 @@ import type {
 } from "./pod-runtime-status.ts";
 import { readTerminationMessage } from "./termination-message.ts";
 
-type PodReference = { uid: string; name: string; namespace: string };
 type Labels = { [key: string]: string };
 
 /**

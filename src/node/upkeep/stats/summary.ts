@@ -1,3 +1,5 @@
+import type { PodReference } from "../../../api/pods.ts";
+
 /**
  * The summary API: `/stats/summary`, v1alpha1 (staging/src/k8s.io/kubelet/pkg/apis/stats/v1alpha1/types.go). Times are RFC
  * 3339 with whole seconds; what is not known is absent.
@@ -26,7 +28,7 @@ export interface NodeSummary {
 
 /** Of a pod that has a container that runs. */
 export interface PodSummary {
-  readonly podRef: { readonly name: string; readonly namespace: string; readonly uid: string };
+  readonly podRef: PodReference;
   /** When its sandbox was made. */
   readonly startTime: string;
   readonly containers: readonly ContainerSummary[];
