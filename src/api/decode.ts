@@ -1,6 +1,7 @@
 import { type FieldError, fieldPath, showValue } from "./field-error.ts";
 import { SCHEMA } from "./gen/schema.ts";
 import type { LifecycleHandler, Pod } from "./gen/types.ts";
+import { isRecord } from "./object.ts";
 import { formatQuantity, parseQuantity } from "./quantity.ts";
 
 /** The kinds whose field tables `gen/schema.ts` holds. */
@@ -166,10 +167,6 @@ const ZEROS: Readonly<Record<string, unknown>> = {
 
 const withoutMark = (declared: string) => (declared.endsWith("!") ? declared.slice(0, -1) : declared);
 const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined;
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 type ScalarDecoder = (context: Context, input: Input) => unknown;
 

@@ -2,6 +2,7 @@ import { messageOf } from "../base/errors.ts";
 import { decodeObject } from "./decode.ts";
 import { formatFieldError, showValue } from "./field-error.ts";
 import type { Pod } from "./gen/types.ts";
+import { isRecord } from "./object.ts";
 import { parseYaml, type YamlDocument } from "./yaml.ts";
 
 /** One pod of a manifest, or why there is none. */
@@ -103,12 +104,12 @@ function readPods({ number, value, errors, warnings }: YamlDocument): ManifestDo
 }
 
 function typeOf(value: unknown): { apiVersion?: unknown; kind?: unknown; items?: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+  return isRecord(value) ? value : {};
 }
 
 function refusal(value: unknown, accepted: string): string {
   const { apiVersion, kind } = typeOf(value);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return `expected ${accepted}, got no object`;
+  if (!isRecord(value)) return `expected ${accepted}, got no object`;
   const found = `kind ${showValue(kind ?? "")} of apiVersion ${showValue(apiVersion ?? "")}`;
   return `expected ${accepted}, got ${found}`;
 }

@@ -11,6 +11,7 @@ import {
   type YAMLSeq,
 } from "yaml";
 import { messageOf } from "../base/errors.ts";
+import { isRecord } from "./object.ts";
 import { resolvePlainScalar } from "./yaml-scalar.ts";
 
 /** One document of a YAML text, as the JSON value it stands for (integers beyond 2^53 as bigint). */
@@ -182,7 +183,7 @@ function readMerge(reader: Reader, node: unknown, depth: number): Array<[string,
   // Of several merged maps the first wins, so it is written last.
   const maps = Array.isArray(value) ? value.toReversed() : [value];
   return maps.flatMap((map: unknown) => {
-    if (typeof map === "object" && map !== null && !Array.isArray(map)) return Object.entries(map);
+    if (isRecord(map)) return Object.entries(map);
     throw fail(reader, isScalar(node) || isAlias(node) ? node : {}, "a merge (<<) needs a map or a list of maps");
   });
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../api/object.ts";
 import { parseDuration } from "./duration.ts";
 
 /**
@@ -75,7 +76,7 @@ export function decodeFields<T extends FieldTable>(
   path: string,
   report: DecodeReport,
 ): FieldValues<T> | undefined {
-  if (!isObject(raw ?? {})) return refuse(report, path, "object", raw);
+  if (!isRecord(raw ?? {})) return refuse(report, path, "object", raw);
   const given = new Map(Object.entries(raw ?? {}));
   for (const name of given.keys()) if (!Object.hasOwn(table, name)) report.unknownFields.push(joinPath(path, name));
   const values = Object.fromEntries(
@@ -99,7 +100,7 @@ function decodeField(field: Field<unknown>, raw: unknown, path: string, report: 
 
 /** Every value was decoded by its own codec, so that a full set of names is the type. */
 function holdsFields<T extends FieldTable>(values: unknown, table: T): values is FieldValues<T> {
-  return isObject(values) && Object.keys(table).every((name) => Object.hasOwn(values, name));
+  return isRecord(values) && Object.keys(table).every((name) => Object.hasOwn(values, name));
 }
 
 function simple<T>(typeName: string, convert: (value: unknown) => T | undefined): Codec<T> {
@@ -159,7 +160,7 @@ export function mapOf<T>(item: Codec<T>): Codec<Readonly<Record<string, T>>> {
   return {
     typeName,
     decode(value, path, report) {
-      if (!isObject(value)) return refuse(report, path, typeName, value);
+      if (!isRecord(value)) return refuse(report, path, typeName, value);
       const entries: Array<[string, T]> = [];
       for (const [key, entry] of Object.entries(value)) {
         const decoded = item.decode(entry, `${path}[${key}]`, report);
@@ -184,11 +185,6 @@ export function defaultsOf<T extends FieldTable>(fields: T): FieldValues<T> {
   const values = decodeFields(fields, {}, "", { errors: [], unknownFields: [] });
   if (values === undefined) throw new TypeError("a table of fields has no defaults");
   return values;
-}
-
-/** Neither null nor a list. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function joinPath(path: string, name: string): string {

@@ -1,5 +1,6 @@
+import { isRecord } from "../api/object.ts";
 import { parseYaml } from "../api/yaml.ts";
-import { type ConfigurationError, type DecodeReport, decodeFields, type FieldTable, isObject } from "./codec.ts";
+import { type ConfigurationError, type DecodeReport, decodeFields, type FieldTable } from "./codec.ts";
 import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
 import { KUBELET_FLAGS } from "./flags.ts";
 import {
@@ -76,7 +77,7 @@ function readDocument(
   if (document !== undefined && document.errors.length > 0) {
     return fail(`couldn't be read as YAML or JSON: ${document.errors.join(", ")}`);
   }
-  if (!isObject(document?.value)) return fail("must hold an object of kind KubeletConfiguration");
+  if (!isRecord(document?.value)) return fail("must hold an object of kind KubeletConfiguration");
   const { apiVersion, kind, ...fields } = document.value;
   if (kind === undefined) return fail("Object 'Kind' is missing: add `kind: KubeletConfiguration`");
   if (kind !== "KubeletConfiguration" || apiVersion !== "kubelet.config.k8s.io/v1beta1") {
@@ -137,8 +138,8 @@ function mergePatch(
     if (table !== undefined && !Object.hasOwn(table, key)) continue;
     const current = merged.get(key);
     if (value === null) merged.delete(key);
-    else if (table === undefined || !isObject(value)) merged.set(key, value);
-    else merged.set(key, mergePatch(table[key]?.codec.fields, isObject(current) ? current : {}, value));
+    else if (table === undefined || !isRecord(value)) merged.set(key, value);
+    else merged.set(key, mergePatch(table[key]?.codec.fields, isRecord(current) ? current : {}, value));
   }
   return Object.fromEntries(merged);
 }
@@ -148,7 +149,7 @@ function applyFlags(configuration: KubeletConfiguration, flags: ReadonlyMap<stri
   for (const { name, field } of KUBELET_FLAGS) {
     if (field === undefined || !flags.has(name)) continue;
     const given = flags.get(name);
-    const value = field === "featureGates" && isObject(given) ? { ...configuration.featureGates, ...given } : given;
+    const value = field === "featureGates" && isRecord(given) ? { ...configuration.featureGates, ...given } : given;
     changed = setPath(changed, field.split("."), value);
   }
   return isConfiguration(changed) ? changed : configuration;
@@ -161,11 +162,11 @@ function isConfiguration(value: RawConfiguration): value is KubeletConfiguration
 
 function readPath(value: unknown, [name, ...rest]: readonly string[]): unknown {
   if (name === undefined) return value;
-  return isObject(value) && Object.hasOwn(value, name) ? readPath(value[name], rest) : undefined;
+  return isRecord(value) && Object.hasOwn(value, name) ? readPath(value[name], rest) : undefined;
 }
 
 function setPath(target: unknown, [name, ...rest]: readonly string[], value: unknown): RawConfiguration {
-  const base = isObject(target) ? target : {};
+  const base = isRecord(target) ? target : {};
   if (name === undefined) return base;
   return { ...base, [name]: rest.length === 0 ? value : setPath(base[name], rest, value) };
 }
@@ -190,7 +191,7 @@ function collectChanges(
     const [current, standard] = [configuration[name], initial[name]];
     if (JSON.stringify(current) === JSON.stringify(standard)) return [];
     const path = `${prefix}${name}`;
-    if (field.codec.fields !== undefined && isObject(current) && isObject(standard)) {
+    if (field.codec.fields !== undefined && isRecord(current) && isRecord(standard)) {
       return collectChanges(field.codec.fields, current, standard, `${path}.`);
     }
     // What is switched off is not missed.

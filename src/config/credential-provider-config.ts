@@ -1,3 +1,4 @@
+import { isRecord } from "../api/object.ts";
 import { parseYaml } from "../api/yaml.ts";
 import {
   bool,
@@ -5,7 +6,6 @@ import {
   decodeFields,
   duration,
   type FieldTable,
-  isObject,
   listOf,
   objectOf,
   optional,
@@ -77,7 +77,7 @@ export function decodeCredentialProviders(content: string): DecodedProviders {
   const fail = (error: string) => ({ ok: false, error }) as const;
   const [document] = parseYaml(content);
   if (document !== undefined && document.errors.length > 0) return fail(document.errors.join(", "));
-  if (!isObject(document?.value)) return fail("must hold an object of kind CredentialProviderConfig");
+  if (!isRecord(document?.value)) return fail("must hold an object of kind CredentialProviderConfig");
   const { apiVersion, kind, ...fields } = document.value;
   if (kind === undefined) return fail("Object 'Kind' is missing: add `kind: CredentialProviderConfig`");
   const table = Object.entries(VERSIONS).find(([version]) => version === apiVersion)?.[1];

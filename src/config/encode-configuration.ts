@@ -1,4 +1,5 @@
-import { type FieldTable, isObject } from "./codec.ts";
+import { isRecord } from "../api/object.ts";
+import type { FieldTable } from "./codec.ts";
 import { formatDuration } from "./duration.ts";
 import { KUBELET_CONFIGURATION_FIELDS, type KubeletConfiguration } from "./kubelet-configuration.ts";
 
@@ -22,10 +23,10 @@ function encodeFields(table: FieldTable, values: Readonly<Record<string, unknown
 
 function isEmptyCollection(fields: FieldTable | undefined, value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
-  return fields === undefined && isObject(value) && Object.keys(value).length === 0;
+  return fields === undefined && isRecord(value) && Object.keys(value).length === 0;
 }
 
 function encodeValue({ typeName, fields }: { typeName: string; fields?: FieldTable }, value: unknown): unknown {
-  if (fields !== undefined && isObject(value)) return encodeFields(fields, value);
+  if (fields !== undefined && isRecord(value)) return encodeFields(fields, value);
   return typeName === "duration" && typeof value === "number" ? formatDuration(value) : value;
 }

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
-import { type Effect, isObject } from "./codec.ts";
+import { isRecord } from "../api/object.ts";
+import type { Effect } from "./codec.ts";
 import { formatDuration, parseDuration } from "./duration.ts";
 
 /** One flag of the kubelet command. */
@@ -132,7 +133,7 @@ function pairsFlag<T>(options: {
   return {
     name: options.name,
     parse(text, previous) {
-      const entries: Array<[string, unknown]> = isObject(previous) ? Object.entries(previous) : [];
+      const entries: Array<[string, unknown]> = isRecord(previous) ? Object.entries(previous) : [];
       for (const pair of text.split(",")) {
         if (pair === "") continue;
         const at = pair.indexOf(options.separator);
@@ -145,7 +146,7 @@ function pairsFlag<T>(options: {
       return parsed(Object.fromEntries(entries));
     },
     show(value) {
-      const pairs = isObject(value) ? Object.entries(value) : [];
+      const pairs = isRecord(value) ? Object.entries(value) : [];
       const shown = pairs
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([key, item]) => `${key}${options.separator}${String(item)}`);
@@ -187,7 +188,7 @@ export const HEADERS_FLAG: FlagType = {
   name: "colonSeparatedMultimapStringString",
   parse(text, previous) {
     const headers = new Map<string, readonly string[]>();
-    for (const [name, values] of isObject(previous) ? Object.entries(previous) : []) {
+    for (const [name, values] of isRecord(previous) ? Object.entries(previous) : []) {
       if (Array.isArray(values)) headers.set(name, values);
     }
     for (const pair of text.split(",")) {

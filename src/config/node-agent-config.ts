@@ -1,7 +1,8 @@
 import { isIP } from "node:net";
 import { mayNodeSetLabel } from "../api/node-names.ts";
+import { isRecord } from "../api/object.ts";
 import { checkDnsSubdomain } from "../api/validation/names.ts";
-import { type ConfigurationError, isObject } from "./codec.ts";
+import type { ConfigurationError } from "./codec.ts";
 import type { FeatureGates } from "./feature-gates.ts";
 import type { KubeletConfiguration } from "./kubelet-configuration.ts";
 import { computeTlsOptions, type TlsOptions } from "./tls-options.ts";
@@ -244,7 +245,7 @@ function readCluster(
 
 function readLabels(labels: unknown): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(isObject(labels) ? labels : {}).map(([name, value]) => [name, String(value)]),
+    Object.entries(isRecord(labels) ? labels : {}).map(([name, value]) => [name, String(value)]),
   );
 }
 
@@ -265,7 +266,7 @@ function validateModes(flags: ReadonlyMap<string, unknown>): ConfigurationError[
 }
 
 function validateNodeLabels(labels: unknown): ConfigurationError[] {
-  const unknown = Object.keys(isObject(labels) ? labels : {}).filter((label) => !mayNodeSetLabel(label));
+  const unknown = Object.keys(isRecord(labels) ? labels : {}).filter((label) => !mayNodeSetLabel(label));
   if (unknown.length === 0) return [];
   const message = `unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: [${unknown.join(" ")}]; use the prefix kubelet.kubernetes.io or node.kubernetes.io`;
   return [{ path: "--node-labels", message }];

@@ -1,4 +1,5 @@
 import type { Pod } from "../../../api/gen/types.ts";
+import { isRecord } from "../../../api/object.ts";
 
 /**
  * How a pod differs from what was known of it: in what the node acts on (`desired`), in the status only, or not in
@@ -28,10 +29,6 @@ function isSameValue(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((value, index) => isSameValue(value, b[index]));
   }
-  if (!isObject(a) || !isObject(b)) return false;
+  if (!isRecord(a) || !isRecord(b)) return false;
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) => isSameValue(a[name], b[name]));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

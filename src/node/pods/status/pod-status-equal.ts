@@ -1,4 +1,5 @@
 import type { PodStatus } from "../../../api/gen/types.ts";
+import { isRecord } from "../../../api/object.ts";
 
 /**
  * Whether two statuses say the same. A field that is absent equals one that is undefined, empty or null, as they do on
@@ -22,8 +23,4 @@ function isSame(left: unknown, right: unknown): boolean {
 function isAbsent(value: unknown): boolean {
   if (value === undefined || value === null || value === "") return true;
   return Array.isArray(value) && value.length === 0;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
-import { type PodReference, podReference } from "../../../api/pods.ts";
 import type { Pod } from "../../../api/gen/types.ts";
+import { type PodReference, podReference } from "../../../api/pods.ts";
 import type { StatusOverride, Subject, WorkerUpdate } from "./pod-state.ts";
 
 /**
