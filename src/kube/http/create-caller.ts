@@ -3,6 +3,7 @@ import { type Clock, SECOND } from "../../base/clock.ts";
 import { CodedError, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { jitter, type Random } from "../../base/random.ts";
+import type { RateLimiter } from "../../base/rate-limiter.ts";
 import type { Credentials } from "../credentials/credentials.ts";
 import { KubeUnreachableError } from "../port.ts";
 import { readAnswerError } from "./answer-error.ts";
@@ -10,7 +11,6 @@ import type { CallMetrics } from "./call-metrics.ts";
 import type { ApiRequest, Caller } from "./caller.ts";
 import { createDeadline, type Deadline } from "./deadline.ts";
 import { type AttemptOutcome, planRetry } from "./plan-retry.ts";
-import type { RateLimiter } from "./rate-limiter.ts";
 import type { Lane, Transport } from "./transport/create-transport.ts";
 import { TIMED_OUT, TransportError, type WireAnswer } from "./transport/wire.ts";
 

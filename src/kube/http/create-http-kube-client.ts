@@ -3,13 +3,13 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { Random } from "../../base/random.ts";
+import { createRateLimiter } from "../../base/rate-limiter.ts";
 import type { KubeConnection } from "../connection.ts";
 import { createCredentials } from "../credentials/credentials.ts";
 import type { KubeClient } from "../port.ts";
 import { createCallMetrics } from "./call-metrics.ts";
 import { createCaller } from "./create-caller.ts";
 import { createKubeVerbs } from "./kube-verbs.ts";
-import { createRateLimiter } from "./rate-limiter.ts";
 import { createTransport, type TransportOptions } from "./transport/create-transport.ts";
 
 /** A client over HTTP/2 or HTTP/1.1, with connections, limits and credentials of its own. */

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
+import { createTokenBucket, type TokenBucket } from "../../../base/token-bucket.ts";
 import { createLru } from "./lru.ts";
 import type { NodeEvent } from "./make-event.ts";
-import { createTokenBucket, type TokenBucket } from "./token-bucket.ts";
 
 /** What is to be written of an event that just happened. */
 export interface CorrelatedEvent {

@@ -1,8 +1,9 @@
 import type { Pod } from "../../../api/gen/types.ts";
-import { aborted, childController, isAbort, sleep } from "../../../base/abort.ts";
+import { aborted, childController, isAbort } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Random } from "../../../base/random.ts";
+import { createRateLimiter } from "../../../base/rate-limiter.ts";
 import type { Timeline } from "../../../base/timeline.ts";
 import type { KubeClient } from "../../../kube/port.ts";
 import { createEventCorrelator } from "./correlate-events.ts";
@@ -10,7 +11,6 @@ import { createEventQueue } from "./event-queue.ts";
 import { eventMessage, isEventWorthy } from "./event-worthy.ts";
 import { createEventMaker, type EventFacts, type NodeEvent, referToNode, referToPod } from "./make-event.ts";
 import { fieldsOf, sendEvent } from "./send-event.ts";
-import { createTokenBucket } from "./token-bucket.ts";
 
 /** Tells the API server what happens on the node, as core/v1 events in kubelet's words. */
 interface EventSink {
@@ -54,7 +54,7 @@ export function createEventSink(deps: EventSinkDeps, options: EventSinkOptions):
   const makeEvent = createEventMaker(deps, options.nodeName);
   const correlator = createEventCorrelator();
   const queue = createEventQueue(MAX_QUEUED_EVENTS);
-  const sendDeps = { ...deps, throttle: createThrottle(clock, options) };
+  const sendDeps = { ...deps, limiter: createRateLimiter(clock, options) };
   /** Ends the sleep of who sends. */
   let wake = () => {};
   /** Called when there is nothing left to send. */
@@ -136,14 +136,5 @@ export function createEventSink(deps: EventSinkDeps, options: EventSinkOptions):
     get dropped() {
       return dropped;
     },
-  };
-}
-
-function createThrottle(clock: Clock, { qps, burst }: EventSinkOptions): (signal: AbortSignal) => Promise<void> {
-  if (qps <= 0) return async () => {};
-  const bucket = createTokenBucket({ perSecond: qps, burst: Math.max(1, burst) }, clock.monotonic());
-  return async (signal) => {
-    const delayMs = bucket.reserve(clock.monotonic());
-    if (delayMs > 0) await sleep(clock, delayMs, signal);
   };
 }

@@ -5,6 +5,7 @@ import { type Clock, SECOND } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Random } from "../../../base/random.ts";
+import type { RateLimiter } from "../../../base/rate-limiter.ts";
 import type { KubeClient } from "../../../kube/port.ts";
 import type { CorrelatedEvent } from "./correlate-events.ts";
 import type { NodeEvent } from "./make-event.ts";
@@ -15,8 +16,7 @@ interface SendDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Resolves when the next call may be made. */
-  throttle(signal: AbortSignal): Promise<void>;
+  readonly limiter: RateLimiter;
 }
 
 const MAX_TRIES = 12;
@@ -65,7 +65,7 @@ async function write(
   if (isRepeated) {
     const { count, lastTimestamp, message } = event;
     const body = { count, lastTimestamp, message };
-    await deps.throttle(signal);
+    await deps.limiter.acquire(signal);
     try {
       await deps.client.patch(EVENTS, event.metadata, { type: "strategic", body }, options);
       return;
@@ -74,7 +74,7 @@ async function write(
       if (!isApiError(error, "NotFound")) throw error;
     }
   }
-  await deps.throttle(signal);
+  await deps.limiter.acquire(signal);
   try {
     await deps.client.create(EVENTS, event, options);
   } catch (error) {

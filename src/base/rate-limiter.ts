@@ -1,49 +1,36 @@
-import { AbortedError } from "../../base/abort.ts";
-import type { Clock, Timer } from "../../base/clock.ts";
+import { AbortedError } from "./abort.ts";
+import type { Clock, Timer } from "./clock.ts";
+import { createTokenBucket } from "./token-bucket.ts";
 
 /**
- * A token bucket, as `client-go/util/flowcontrol` limits a client: `burst` calls at once, `qps` a second in the long
- * run, in the order of their arrival.
+ * Limits calls as `client-go/util/flowcontrol` does: `burst` of them at once, `qps` a second in the long run, in the
+ * order of their arrival.
  */
 export interface RateLimiter {
   /** Resolves when the call may be made. Rejects with AbortedError when the signal fires first; no token is used then. */
   acquire(signal: AbortSignal): Promise<void>;
 }
 
-/** `qps` of zero or less: no limit. */
+/** `qps` of zero or less: no limit. A `burst` below one counts as one. */
 export function createRateLimiter(clock: Clock, { qps, burst }: { qps: number; burst: number }): RateLimiter {
   if (qps <= 0) return { acquire: async (signal) => refuseAborted(signal) };
-  const size = Math.max(1, burst);
+  const bucket = createTokenBucket({ perSecond: qps, burst: Math.max(1, burst) }, clock.monotonic());
   const line: Array<() => void> = [];
-  let tokens = size;
-  let countedAt = clock.monotonic();
   let timer: Timer | undefined;
 
-  const refill = () => {
-    const now = clock.monotonic();
-    tokens = Math.min(size, tokens + ((now - countedAt) * qps) / 1_000);
-    countedAt = now;
+  const awaitToken = () => {
+    timer ??= clock.setTimer(bucket.waitMs(clock.monotonic()), admit);
   };
-  // What is added up in small steps may miss the whole by a rounding error, and would wait for another millisecond.
-  const isOneThere = () => tokens > 1 - 1e-6;
   const admit = () => {
     timer = undefined;
-    refill();
-    while (line.length > 0 && isOneThere()) {
-      tokens -= 1;
-      line.shift()?.();
-    }
-    if (line.length > 0) timer = clock.setTimer(((1 - tokens) * 1_000) / qps, admit);
+    while (line.length > 0 && bucket.tryTake(clock.monotonic())) line.shift()?.();
+    if (line.length > 0) awaitToken();
   };
 
   return {
     async acquire(signal) {
       refuseAborted(signal);
-      refill();
-      if (line.length === 0 && isOneThere()) {
-        tokens -= 1;
-        return;
-      }
+      if (line.length === 0 && bucket.tryTake(clock.monotonic())) return;
       await new Promise<void>((proceed, reject) => {
         const enter = () => {
           signal.removeEventListener("abort", leave);
@@ -59,7 +46,7 @@ export function createRateLimiter(clock: Clock, { qps, burst }: { qps: number; b
         };
         signal.addEventListener("abort", leave, { once: true });
         line.push(enter);
-        timer ??= clock.setTimer(((1 - tokens) * 1_000) / qps, admit);
+        awaitToken();
       });
     },
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../host/fake/fake-clock.ts";
+import { createFakeClock } from "../host/fake/fake-clock.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 
 function createCalls(options: { qps: number; burst: number }) {

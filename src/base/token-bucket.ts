@@ -8,29 +8,31 @@ interface Rate {
 export interface TokenBucket {
   /** Takes a token if there is one. */
   tryTake(now: number): boolean;
-  /** Takes a token in any case; returns how many milliseconds it is until that token is there. */
-  reserve(now: number): number;
+  /** Milliseconds until there is a token to take; 0 when there is one. */
+  waitMs(now: number): number;
 }
 
+/** A refill is a sum of fractions, and may fall short of a whole token by a rounding error. */
+const WHOLE = 1 - 1e-6;
+
+/** `startedAt`: the time at which it is full. */
 export function createTokenBucket(rate: Rate, startedAt: number): TokenBucket {
   let tokens = rate.burst;
   let filledAt = startedAt;
   const fill = (now: number) => {
-    tokens = Math.min(rate.burst, tokens + (Math.max(0, now - filledAt) / 1000) * rate.perSecond);
+    tokens = Math.min(rate.burst, tokens + (Math.max(0, now - filledAt) / 1_000) * rate.perSecond);
     filledAt = Math.max(filledAt, now);
   };
   return {
     tryTake(now) {
       fill(now);
-      // A refill is a sum of fractions, and may fall short of a whole token by a rounding.
-      if (tokens < 1 - 1e-9) return false;
+      if (tokens < WHOLE) return false;
       tokens -= 1;
       return true;
     },
-    reserve(now) {
+    waitMs(now) {
       fill(now);
-      tokens -= 1;
-      return tokens >= 0 ? 0 : (-tokens / rate.perSecond) * 1000;
+      return tokens < WHOLE ? ((1 - tokens) * 1_000) / rate.perSecond : 0;
     },
   };
 }

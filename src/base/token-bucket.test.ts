@@ -17,9 +17,11 @@ describe("a token bucket", () => {
     expect(taken(100_000_000)).toBe(25);
   });
 
-  it("gives tokens in advance, each later than the one before", () => {
-    const bucket = createTokenBucket({ perSecond: 50, burst: 2 }, 0);
-    expect([0, 0, 0, 10].map((now) => bucket.reserve(now))).toEqual([0, 0, 20, 30]);
+  it("tells how long it is until the next token", () => {
+    const bucket = createTokenBucket({ perSecond: 50, burst: 1 }, 0);
+    expect(bucket.waitMs(0)).toBe(0);
+    expect(bucket.tryTake(0)).toBe(true);
+    expect([0, 5, 20].map((now) => bucket.waitMs(now))).toEqual([20, 15, 0]);
   });
 
   it("never gives more than its burst and what time brought", () => {
