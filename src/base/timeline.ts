@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Clock } from "./clock.ts";
 
 /**
@@ -43,16 +44,12 @@ export const TIMELINE_RECORDS_PER_POD = 64;
 export const TIMELINE_PODS = 1_000;
 
 export function createTimeline(clock: Clock): Timeline {
-  const byPod = new Map<string, TimelineRecord[]>();
+  const byPod = new LRUCache<string, TimelineRecord[]>({ max: TIMELINE_PODS });
   const listeners = new Set<(record: TimelineRecord) => void>();
 
   const recordsOf = (uid: string): TimelineRecord[] => {
     const records = byPod.get(uid) ?? [];
-    // Re-inserting keeps the map in order of last use, so that the first key is the quietest pod.
-    byPod.delete(uid);
     byPod.set(uid, records);
-    const [quietest] = byPod.keys();
-    if (byPod.size > TIMELINE_PODS && quietest !== undefined) byPod.delete(quietest);
     return records;
   };
 
@@ -70,7 +67,8 @@ export function createTimeline(clock: Clock): Timeline {
       if (records.length > TIMELINE_RECORDS_PER_POD) records.shift();
       for (const listener of listeners) listener(record);
     },
-    read: (uid) => byPod.get(uid) ?? [],
+    // To be read about does not make a pod less quiet.
+    read: (uid) => byPod.peek(uid) ?? [],
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { isApiError } from "../../api/api-error.ts";
 import type { ObjectReference } from "../../api/gen/types.ts";
 import type { KubeObject } from "../../api/object.ts";
@@ -40,7 +41,7 @@ export function createEventRecorder(
   component: string,
 ): EventRecorder {
   const { writer, clock, log } = deps;
-  const known = new Map<string, Known>();
+  const known = new LRUCache<string, Known>({ max: MAX_KNOWN });
   let crash: { error: unknown } | undefined;
   const tasks = createTasks((_name, error) => {
     crash ??= { error };
@@ -64,10 +65,7 @@ export function createEventRecorder(
       const key = keyOf(event);
       const now = clock.monotonic();
       const said = known.get(key) ?? { event: undefined, count: 0, writtenAt: Number.NEGATIVE_INFINITY };
-      known.delete(key);
       known.set(key, said);
-      const [oldest] = known.keys();
-      if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
       said.count += 1;
       if (now - said.writtenAt < REPEAT_MS || tasks.running >= MAX_WRITES) return;
       said.writtenAt = now;

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { RE2JS } from "re2js";
 import { messageOf } from "../../base/errors.ts";
 
@@ -5,14 +6,12 @@ import { messageOf } from "../../base/errors.ts";
 type CompiledPattern = { readonly matches: (text: string) => boolean } | { readonly problem: string };
 
 /** Patterns repeat over objects; a cluster has few of them. */
-const compiled = new Map<string, CompiledPattern>();
-const MAX_COMPILED = 2_000;
+const compiled = new LRUCache<string, CompiledPattern>({ max: 2_000 });
 
 /** The pattern, ready to test with; it matches anywhere in a text unless it says otherwise. */
 export function compilePattern(pattern: string): CompiledPattern {
   const known = compiled.get(pattern);
   if (known) return known;
-  if (compiled.size >= MAX_COMPILED) compiled.clear();
   const result = compile(pattern);
   compiled.set(pattern, result);
   return result;

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../../base/clock.ts";
 import { CodedError } from "../../base/errors.ts";
 import { createSharedCalls } from "../../base/shared-calls.ts";
@@ -26,28 +27,20 @@ const MAX_UNDER_WAY = 64;
 const MAX_KEPT = 4096;
 
 export function createReviewCache<Answer>(clock: Pick<Clock, "monotonic" | "setTimer">): ReviewCache<Answer> {
-  const kept = new Map<string, { readonly answer: Answer; readonly until: number }>();
+  const kept = new LRUCache<string, { readonly answer: Answer; readonly until: number }>({ max: MAX_KEPT });
   const calls = createSharedCalls<Answer>();
   let underWay = 0;
 
   const keep = (key: string, { answer, keepMs }: Reviewed<Answer>) => {
-    kept.delete(key);
-    if (keepMs <= 0) return;
-    kept.set(key, { answer, until: clock.monotonic() + keepMs });
-    for (const oldest of kept.keys()) {
-      if (kept.size <= MAX_KEPT) break;
-      kept.delete(oldest);
-    }
+    if (keepMs <= 0) kept.delete(key);
+    else kept.set(key, { answer, until: clock.monotonic() + keepMs });
   };
 
   const find = (key: string) => {
     const found = kept.get(key);
-    if (found === undefined) return undefined;
+    if (found === undefined || found.until > clock.monotonic()) return found;
     kept.delete(key);
-    if (found.until <= clock.monotonic()) return undefined;
-    // To the end: it was asked for last.
-    kept.set(key, found);
-    return found;
+    return undefined;
   };
 
   const bounded = async (signal: AbortSignal, review: (signal: AbortSignal) => Promise<Reviewed<Answer>>) => {

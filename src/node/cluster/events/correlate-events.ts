@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { createTokenBucket, type TokenBucket } from "../../../base/token-bucket.ts";
-import { createLru } from "./lru.ts";
 import type { NodeEvent } from "./make-event.ts";
 
 /** What is to be written of an event that just happened. */
@@ -48,7 +48,7 @@ interface SimilarEvents {
 
 /** Events of one reason about one object that differ in their messages; more than a few become one event. */
 function createAggregator(): (event: NodeEvent, at: number) => { event: NodeEvent; key: string } {
-  const similar = createLru<SimilarEvents>(MAX_ENTRIES);
+  const similar = new LRUCache<string, SimilarEvents>({ max: MAX_ENTRIES });
   return (event, at) => {
     const groupKey = keyOf(event, [event.type, event.reason]);
     const known = similar.get(groupKey);
@@ -72,7 +72,7 @@ interface Observation {
 
 /** An event that was seen before keeps its name and its beginning, and is one more. */
 function createObserver(): (event: NodeEvent, key: string) => CorrelatedEvent {
-  const observations = createLru<Observation>(MAX_ENTRIES);
+  const observations = new LRUCache<string, Observation>({ max: MAX_ENTRIES });
   return (event, key) => {
     const before = observations.get(key);
     const { name, firstTimestamp } = before ?? { name: event.metadata.name, firstTimestamp: event.firstTimestamp };
@@ -84,7 +84,7 @@ function createObserver(): (event: NodeEvent, key: string) => CorrelatedEvent {
 }
 
 function createSpamFilter(): (event: NodeEvent, at: number) => boolean {
-  const buckets = createLru<TokenBucket>(MAX_ENTRIES);
+  const buckets = new LRUCache<string, TokenBucket>({ max: MAX_ENTRIES });
   return (event, at) => {
     const key = keyOf(event, []);
     const bucket = buckets.get(key) ?? createTokenBucket(SPAM_RATE, at);

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE } from "../../../base/clock.ts";
 import type { ProvidedRegistry } from "./provider-messages.ts";
 
@@ -21,27 +22,24 @@ const PURGE_PERIOD_MS = 15 * MINUTE;
 const MAX_ENTRIES = 4_096;
 
 export function createCredentialsCache(clock: Clock): CredentialsCache {
-  const entries = new Map<string, Entry>();
+  const entries = new LRUCache<string, Entry>({ max: MAX_ENTRIES });
   let purgedAt = clock.monotonic();
   const isOver = ({ expiresAt, expiresMonotonic }: Entry) =>
     clock.now() >= expiresAt || clock.monotonic() >= expiresMonotonic;
   const purge = () => {
     if (clock.monotonic() - purgedAt < PURGE_PERIOD_MS) return;
     purgedAt = clock.monotonic();
-    for (const [key, entry] of entries) if (isOver(entry)) entries.delete(key);
+    for (const [key, entry] of [...entries]) if (isOver(entry)) entries.delete(key);
   };
   return {
     find(keys) {
       purge();
-      const entry = keys.map((key) => entries.get(key)).find((one) => one !== undefined && !isOver(one));
+      const entry = keys.map((key) => entries.peek(key)).find((one) => one !== undefined && !isOver(one));
       return entry?.registries;
     },
     set(key, registries, lifeMs) {
-      entries.delete(key);
       const [expiresAt, expiresMonotonic] = [clock.now() + lifeMs, clock.monotonic() + lifeMs];
       entries.set(key, { registries, expiresAt, expiresMonotonic });
-      const [oldest] = entries.keys();
-      if (entries.size > MAX_ENTRIES && oldest !== undefined) entries.delete(oldest);
     },
     get size() {
       return entries.size;

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { PersistentVolume, PersistentVolumeClaim, Pod, Volume } from "../../../../api/gen/types.ts";
 import { podReference } from "../../../../api/pods.ts";
 import type { SelectableNode } from "../../../../api/selectors/node-selector.ts";
@@ -63,14 +64,15 @@ const MAX_PODS = 2_048;
 export function createClaimedVolumes(deps: ClaimedVolumesDeps): RememberedClaims {
   const { clock } = deps;
   const backOff = createBackOff(RETRY);
-  const pods = new Map<string, Map<string, Found>>();
+  const pods = new LRUCache<string, Map<string, Found>>({
+    max: MAX_PODS,
+    noDisposeOnSet: true,
+    dispose: (_found, podUid) => backOff.resetAll(`${podUid}/`),
+  });
 
   const remember = (podUid: string, volumeName: string, source: Claimed) => {
     const found = pods.get(podUid) ?? new Map<string, Found>();
-    pods.delete(podUid);
     pods.set(podUid, found.set(volumeName, { source, readAt: clock.monotonic() }));
-    const [oldest] = pods.keys();
-    if (pods.size > MAX_PODS && oldest !== undefined) forget(oldest);
   };
 
   const forget = (podUid: string) => {
@@ -82,7 +84,7 @@ export function createClaimedVolumes(deps: ClaimedVolumesDeps): RememberedClaims
     async resolve(pod, volume, signal) {
       const { uid } = podReference(pod);
       const key = `${uid}/${volume.name}`;
-      const last = pods.get(uid)?.get(volume.name);
+      const last = pods.peek(uid)?.get(volume.name);
       if (last !== undefined && clock.monotonic() - last.readAt < MAX_AGE_MS) return last.source;
       try {
         const read = await readClaimed(deps, { pod, volume, isKnown: last !== undefined }, signal);
