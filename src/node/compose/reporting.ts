@@ -13,7 +13,7 @@ import { createMirrorPods } from "../pods/mirror-pods/mirror-pods.ts";
 import { isAnotherLife } from "../pods/status/another-life.ts";
 import { createPodStartLatency } from "../pods/status/pod-start-latency.ts";
 import type { PodStatuses } from "../pods/status/pod-statuses.ts";
-import { createStatusSender } from "../pods/status/send-statuses.ts";
+import { createStatusReporter } from "../pods/status/report/status-reporter.ts";
 import type { PodState } from "../pods/workers/pod-state.ts";
 import type { KubePorts, NodeAgentPorts } from "./node-agent-ports.ts";
 
@@ -67,7 +67,7 @@ export function composeReporting(deps: ReportingDeps, { nodeName, kubelet }: Nod
     const isShown = mirror !== undefined && mirroredHash(mirror) === manifestHash(pod) && !isOutlived(mirror);
     return isShown ? mirror : undefined;
   };
-  const sender = createStatusSender({ ...common, client: kube.client, statuses, apiPodOf: shownPodOf, metrics });
+  const sender = createStatusReporter({ ...common, client: kube.client, statuses, apiPodOf: shownPodOf, metrics });
   const mirrors = createMirrorPods({ ...common, client: kube.client }, { nodeName });
   const events = createEventSink(
     { ...common, client: kube.events, timeline, apiPodOf: (uid) => shownPodOf(uid) ?? desired.byUid(uid) },

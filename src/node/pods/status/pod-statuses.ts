@@ -5,16 +5,16 @@ import { mergePodStatus } from "./merge-pod-status.ts";
 import { isPodStatusEqual } from "./pod-status-equal.ts";
 import { computeTerminatedPodStatus } from "./terminated-pod-status.ts";
 
-/** What the node says of a pod; replaced, never changed in place. */
-interface PublishedPodStatus {
-  pod: Pod;
-  status: PodStatus;
-  /** Something of the pod may run still, whatever its phase. */
-  mayRun: boolean;
+/** What the node says of a pod, and of which version of it; replaced, never changed in place. */
+export interface PublishedStatus {
+  readonly pod: Pod;
+  readonly status: PodStatus;
+  /** Something of the pod may run still, whatever its phase. Default false. */
+  readonly mayRun?: boolean;
 }
 
 /** `previous` of a pod that was not told of before is what the API says. */
-type StatusListener = (published: PublishedPodStatus, previous: PodStatus) => void;
+type StatusListener = (published: PublishedStatus, previous: PodStatus) => void;
 
 /**
  * The published status of every pod of the node, and the one place where it changes. Holds one entry for each pod that
@@ -29,7 +29,7 @@ export interface PodStatuses {
   set(pod: Pod, status: PodStatus, options?: { mayRun?: boolean }): boolean;
   get(uid: string): PodStatus | undefined;
   /** In the order in which the pods were first told of. */
-  list(): PublishedPodStatus[];
+  list(): PublishedStatus[];
   /** Nothing of the pod runs any more: containers whose end nobody saw have failed, and the phase is final. */
   terminate(pod: Pod): boolean;
   /** A later pod of the same UID, as a static pod that comes back is, begins anew. */
@@ -39,7 +39,7 @@ export interface PodStatuses {
 }
 
 export function createPodStatuses({ clock }: { clock: Pick<Clock, "now"> }): PodStatuses {
-  const entries = new Map<string, PublishedPodStatus>();
+  const entries = new Map<string, PublishedStatus>();
   const listeners = new Set<StatusListener>();
 
   const publish = (pod: Pod, next: PodStatus, { mayRun = false }: { mayRun?: boolean } = {}): boolean => {

@@ -1,12 +1,12 @@
 import { setMaxListeners } from "node:events";
-import type { Pod, PodStatus } from "../../../../api/gen/types.ts";
-import { CONFIG_MIRROR_ANNOTATION, CONFIG_SOURCE_ANNOTATION } from "../../../../api/well-known.ts";
-import { silentLog } from "../../../../base/log.ts";
-import type { Metrics } from "../../../../base/metrics.ts";
-import { createSeededRandom } from "../../../../base/random.ts";
-import { createFakeClock } from "../../../../host/fake/fake-clock.ts";
-import { createPodStatuses } from "../pod-statuses.ts";
-import { createStatusSender } from "../send-statuses.ts";
+import type { Pod, PodStatus } from "../../../../../api/gen/types.ts";
+import { CONFIG_MIRROR_ANNOTATION, CONFIG_SOURCE_ANNOTATION } from "../../../../../api/well-known.ts";
+import { silentLog } from "../../../../../base/log.ts";
+import type { Metrics } from "../../../../../base/metrics.ts";
+import { createSeededRandom } from "../../../../../base/random.ts";
+import { createFakeClock } from "../../../../../host/fake/fake-clock.ts";
+import { createPodStatuses } from "../../pod-statuses.ts";
+import { createStatusReporter } from "../status-reporter.ts";
 import { createFakePodApi } from "./fake-pod-api.ts";
 
 /** A pod of the API, called by its name; its UID is `uid-NAME` unless said otherwise. */
@@ -27,7 +27,7 @@ export function apiPod(name: string, more: { uid?: string; status?: PodStatus; d
   };
 }
 
-/** A pod from a manifest, and the API's image of it. */
+/** A pod from a manifest. */
 export function staticPod(name: string): Pod {
   const pod = apiPod(name);
   return { ...pod, metadata: { ...pod.metadata, annotations: { [CONFIG_SOURCE_ANNOTATION]: "file" } } };
@@ -39,15 +39,15 @@ export function mirrorPod(name: string, uid: string): Pod {
   return { ...pod, metadata: { ...pod.metadata, annotations: { [CONFIG_MIRROR_ANNOTATION]: "hash" } } };
 }
 
-/** A sender between a node's statuses and an API, whose watch is behind and tells it of changes. */
-export function createSenderRig(options: { seed?: number; metrics?: Metrics; maxConcurrent?: number } = {}) {
-  // As the program does: every request that is under way listens to one signal.
+/** A reporter between a node's statuses and an API server whose watch is behind and tells it of changes. */
+export function createReporterRig(options: { seed?: number; metrics?: Metrics; maxConcurrent?: number } = {}) {
+  // The program does the same: every request that is under way listens to one signal.
   setMaxListeners(0);
   const clock = createFakeClock();
   const api = createFakePodApi(clock);
   const statuses = createPodStatuses({ clock });
   const nameOf = (uid: string) => uid.replace("uid-", "");
-  const sender = createStatusSender(
+  const reporter = createStatusReporter(
     {
       client: api.client,
       clock,
@@ -59,16 +59,16 @@ export function createSenderRig(options: { seed?: number; metrics?: Metrics; max
     },
     { maxConcurrent: options.maxConcurrent },
   );
-  api.onWatch = (name) => sender.reconcile(`uid-${name}`);
+  api.onWatch = (name) => reporter.reconcile(`uid-${name}`);
   const stop = new AbortController();
   return {
     clock,
     api,
     statuses,
-    sender,
-    start: (): Promise<void> => sender.run(stop.signal),
+    reporter,
+    start: (): Promise<void> => reporter.run(stop.signal),
     stop: () => stop.abort(),
-    /** The API has the pod, and the watch has shown it. */
+    /** The API server has the pod, and the watch has shown it. */
     async add(...pods: Pod[]) {
       for (const pod of pods) api.put(pod);
       await clock.advance(api.watchDelayMs);

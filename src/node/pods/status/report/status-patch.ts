@@ -1,7 +1,7 @@
-import type { ContainerStatus, PodStatus } from "../../../api/gen/types.ts";
-import { isRecord } from "../../../api/object.ts";
-import { servedNode } from "../../../api/schema-node.ts";
-import { formatTime, parseTime } from "../../../base/clock.ts";
+import type { ContainerStatus, PodStatus } from "../../../../api/gen/types.ts";
+import { isRecord } from "../../../../api/object.ts";
+import { servedNode } from "../../../../api/schema-node.ts";
+import { formatTime, parseTime } from "../../../../base/clock.ts";
 import { diffStrategic } from "./strategic-diff.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -9,16 +9,16 @@ type Fields = Readonly<Record<string, unknown>>;
 const POD_STATUS_NODE = servedNode("PodStatus");
 
 /**
- * What the strategic merge patch of a pod must have as its `status`, so that the API's status becomes the wanted one;
- * undefined where it says the same already.
+ * The `status` of the strategic merge patch that makes the API server's status the wanted one; undefined where both say
+ * the same already.
  */
 export function computeStatusPatch(current: PodStatus, wanted: PodStatus): Fields | undefined {
   return diffStrategic(normalizePodStatus(current), normalizePodStatus(wanted), POD_STATUS_NODE);
 }
 
 /**
- * A status in the one form in which two that mean the same are the same: nothing that is empty, times in whole seconds
- * as `metav1.Time` has them, container statuses by name (upstream: `normalizeStatus`,
+ * A status in a form in which two statuses of one meaning are equal: without empty fields, with times in whole seconds as
+ * `metav1.Time` has them, and with container statuses sorted by name (upstream: `normalizeStatus`,
  * pkg/kubelet/status/status_manager.go).
  */
 export function normalizePodStatus(status: PodStatus): Fields {
@@ -39,9 +39,9 @@ const TIMES: ReadonlySet<string> = new Set([
   "lastTransitionTime",
   "lastProbeTime",
 ]);
-/** Objects that say as much when they are empty as when they are absent. Not so the states: `waiting: {}` is one. */
+/** Objects that mean the same when they are empty as when they are absent. An empty state is not one: `waiting: {}`. */
 const OPTIONAL_OBJECTS: ReadonlySet<string> = new Set(["lastState", "resources", "allocatedResources"]);
-/** Required, and empty until the runtime knows them. */
+/** Required texts, which are empty until the runtime knows them. */
 const REQUIRED_TEXTS: ReadonlySet<string> = new Set(["image", "imageID"]);
 
 function normalizeFields(fields: Fields): Fields {
@@ -52,7 +52,7 @@ function normalizeFields(fields: Fields): Fields {
   );
 }
 
-/** As this node and API servers write them: nothing is to be changed in such a time. */
+/** A time as this node and API servers write it: it needs no change. */
 const WHOLE_SECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
 function normalizeValue(field: string, value: unknown): unknown {

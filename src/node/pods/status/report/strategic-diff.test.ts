@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ContainerState, ContainerStatus, PodStatus } from "../../../api/gen/types.ts";
-import { PODS } from "../../../api/kube-resource.ts";
-import { applyStrategicMergePatch } from "../../../api/patch/strategic-merge.ts";
-import { servedNode } from "../../../api/schema-node.ts";
+import type { ContainerState, ContainerStatus, PodStatus } from "../../../../api/gen/types.ts";
+import { PODS } from "../../../../api/kube-resource.ts";
+import { applyStrategicMergePatch } from "../../../../api/patch/strategic-merge.ts";
+import { servedNode } from "../../../../api/schema-node.ts";
 import { computeStatusPatch, normalizePodStatus } from "./status-patch.ts";
 import { diffStrategic, isPartOf } from "./strategic-diff.ts";
 

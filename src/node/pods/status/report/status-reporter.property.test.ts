@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ApiError } from "../../../api/api-error.ts";
-import type { ContainerState, Pod, PodStatus } from "../../../api/gen/types.ts";
-import { isTerminalPhase, podUid } from "../../../api/pods.ts";
+import { ApiError } from "../../../../api/api-error.ts";
+import type { ContainerState, Pod, PodStatus } from "../../../../api/gen/types.ts";
+import { isTerminalPhase, podUid } from "../../../../api/pods.ts";
 import type { Fault } from "./__fixtures__/fake-pod-api.ts";
-import { apiPod, createSenderRig } from "./__fixtures__/sender-rig.ts";
+import { apiPod, createReporterRig } from "./__fixtures__/reporter-rig.ts";
 import { computeApiStatus } from "./api-status.ts";
 import { computeStatusPatch } from "./status-patch.ts";
 
 const NAMES = ["a", "b", "c"] as const;
-type Rig = ReturnType<typeof createSenderRig>;
+type Rig = ReturnType<typeof createReporterRig>;
 
 /** One thing that happens, on the node or in the API, and how long nothing else does. */
 interface Happening {
@@ -92,7 +92,7 @@ const finish = fc.constant((rig: Rig, name: string, { finished }: Model) => {
   finished.add(name);
   const pod = apiPod(name, { deleted: true });
   rig.statuses.terminate(pod);
-  rig.sender.finished(pod);
+  rig.reporter.finished(pod);
   rig.statuses.remove(podUid(pod));
 });
 
@@ -139,7 +139,7 @@ describe("whatever happens on the node, in the API and between them", () => {
         faults,
         fc.record({ latencyMs: fc.constantFrom(0, 2, 10, 400), watchDelayMs: fc.constantFrom(1, 5, 30, 3_000) }),
         async (happenings, drawnFaults, delays) => {
-          const rig = createSenderRig();
+          const rig = createReporterRig();
           await rig.add(...NAMES.map((name) => apiPod(name)));
           Object.assign(rig.api, delays);
           const pending = [...drawnFaults];

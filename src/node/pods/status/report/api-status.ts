@@ -1,28 +1,22 @@
-import type { Pod, PodCondition, PodStatus } from "../../../api/gen/types.ts";
-import { isTerminalPhase } from "../../../api/pods.ts";
-import { formatTime } from "../../../base/clock.ts";
-import { mergePodStatus, withVerdictOf } from "./merge-pod-status.ts";
-import { isOwnedCondition, TERMINATION_BY_KUBELET } from "./pod-conditions.ts";
-
-/** What the node says of a pod. */
-interface OwnStatus {
-  readonly pod: Pod;
-  readonly status: PodStatus;
-  /** Something of the pod may run still. */
-  readonly mayRun?: boolean;
-}
+import type { Pod, PodCondition, PodStatus } from "../../../../api/gen/types.ts";
+import { isTerminalPhase } from "../../../../api/pods.ts";
+import { formatTime } from "../../../../base/clock.ts";
+import { mergePodStatus, withVerdictOf } from "../merge-pod-status.ts";
+import { isOwnedCondition, TERMINATION_BY_KUBELET } from "../pod-conditions.ts";
+import type { PublishedStatus } from "../pod-statuses.ts";
 
 /**
- * The status that the API is to have: what the node says, what others own, and of both what never goes back (upstream:
- * `mergePodStatus`, pkg/kubelet/status/status_manager.go). `apiPod` is the API's pod that shows the node's.
+ * The status that the API server is to have: what the node says and what others own, where neither takes back what is
+ * final (upstream: `mergePodStatus`, pkg/kubelet/status/status_manager.go). `apiPod` is the API server's pod that shows
+ * the node's.
  */
-export function computeApiStatus({ pod, status, mayRun }: OwnStatus, apiPod: Pod, now: number): PodStatus {
+export function computeApiStatus({ pod, status, mayRun }: PublishedStatus, apiPod: Pod, now: number): PodStatus {
   const api = apiPod.status ?? {};
   const merged = mergePodStatus(pod, api, status, now);
-  // Whoever sees a pod end may replace it at once, and give another what it holds.
+  // A controller that sees a pod end may replace it at once and give another pod what this one still holds.
   const isEarly = mayRun === true && isTerminalPhase(merged.phase) && !isTerminalPhase(api.phase);
   const own = isEarly ? withVerdictOf(api, merged) : merged;
-  // Static pods have none, and their mirrors are left without one as upstream leaves them (KEP-5067).
+  // A static pod has no generation, and its mirror is left without an observed one, as upstream leaves it (KEP-5067).
   const generation = own.observedGeneration ?? pod.metadata?.generation;
   const observedGeneration = latest(generation, api.observedGeneration);
   return {
@@ -33,7 +27,7 @@ export function computeApiStatus({ pod, status, mayRun }: OwnStatus, apiPod: Pod
   };
 }
 
-/** Without those of the scheduler and of controllers; the node restriction refuses nodes that touch some of them. */
+/** Leaves out the scheduler's and the controllers' fields; the node restriction refuses nodes that touch some of them. */
 function withoutForeign(status: PodStatus): PodStatus {
   const {
     nominatedNodeName: _nominated,
@@ -45,12 +39,12 @@ function withoutForeign(status: PodStatus): PodStatus {
   return own;
 }
 
-/** The same as the API has them. */
+/** The scheduler's and the controllers' fields, as the API server has them. */
 function foreignFields(api: PodStatus): PodStatus {
   const { qosClass, nominatedNodeName, resourceClaimStatuses } = api;
   const { extendedResourceClaimStatus, nodeAllocatableResourceClaimStatuses } = api;
   return {
-    // The server fixes the class when it creates the pod and refuses another.
+    // The API server fixes the class when it creates the pod and refuses another.
     ...(qosClass && { qosClass }),
     ...(nominatedNodeName && { nominatedNodeName }),
     ...(resourceClaimStatuses && { resourceClaimStatuses }),
@@ -66,7 +60,10 @@ interface Conditions {
   now: number;
 }
 
-/** In the API's order, with what is new of ours behind. What the node owns and does not say any more goes. */
+/**
+ * The conditions in the API server's order, followed by the node's new ones. A condition that the node owns and does not
+ * say any more is left out.
+ */
 function mergeConditions({ api, own, generation, now }: Conditions): PodCondition[] {
   const wanted = new Map<string, PodCondition>();
   for (const condition of own.conditions ?? []) {
@@ -96,8 +93,9 @@ function latest(own: number | undefined, known: number | undefined): number | un
 }
 
 /**
- * Told together with the end of the pod and not before, so that nobody replaces a pod that may still finish its work. A
- * copy of what others said of a disruption is not ours to repeat.
+ * The node's own condition DisruptionTarget. It is told together with the end of the pod and not before, so that no
+ * controller replaces a pod that may still finish its work. A condition that the node only copied from others is not
+ * repeated.
  */
 function disruptionByNode(api: PodStatus, own: PodStatus, now: number): PodCondition | undefined {
   if (isTerminalPhase(api.phase) || !isTerminalPhase(own.phase)) return undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ContainerState, ContainerStatus, Pod, PodCondition, PodStatus } from "../../../api/gen/types.ts";
+import type { ContainerState, ContainerStatus, Pod, PodCondition, PodStatus } from "../../../../api/gen/types.ts";
 import { computeApiStatus } from "./api-status.ts";
 
 const NOW = Date.parse("2026-01-01T00:01:00Z");

@@ -1,10 +1,10 @@
-import { isRecord } from "../../../api/object.ts";
-import type { SchemaNode } from "../../../api/schema-node.ts";
-import { assert } from "../../../base/assert.ts";
+import { isRecord } from "../../../../api/object.ts";
+import type { SchemaNode } from "../../../../api/schema-node.ts";
+import { assert } from "../../../../base/assert.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Two versions of a value, and what the schema says of it. */
+/** Two versions of a value, and its place in the schema. */
 interface Change {
   readonly current: unknown;
   readonly wanted: unknown;
@@ -12,9 +12,9 @@ interface Change {
 }
 
 /**
- * The strategic merge patch that makes the second object of the first; undefined where they are the same. What is to go
- * is said to go: a field by null, an item of a list that merges by `$patch: delete`. Only for types of which no list of
- * scalars merges, as the status of a pod is.
+ * The strategic merge patch that turns the first object into the second; undefined where they are the same. A field is
+ * removed by null, an item of a list that merges by `$patch: delete`. It serves types without lists of scalars that
+ * merge, as the status of a pod is.
  */
 export function diffStrategic(current: Fields, wanted: Fields, node: SchemaNode | undefined): Fields | undefined {
   const patch = new Map<string, unknown>();
@@ -50,7 +50,7 @@ function diffList(patch: Map<string, unknown>, field: string, { current, wanted,
   const before = byKey(current, mergeKey);
   const after = byKey(wanted, mergeKey);
   if (before === undefined || after === undefined) {
-    // Items that cannot be told apart can only be replaced together.
+    // Items without distinct keys can only be replaced together.
     patch.set(field, [{ $patch: "replace" }, ...wanted]);
     return;
   }
@@ -73,7 +73,7 @@ function diffList(patch: Map<string, unknown>, field: string, { current, wanted,
   if (changes.length + deletions.length > 0) patch.set(field, [...changes, ...deletions]);
 }
 
-/** Undefined where an item has no key, or the same as another. */
+/** The items by their keys; undefined where an item has no key, or two have the same. */
 function byKey(list: readonly unknown[], mergeKey: string): Map<unknown, Fields> | undefined {
   const items = new Map<unknown, Fields>();
   for (const item of list) {
@@ -98,7 +98,7 @@ function isSameJson(left: unknown, right: unknown): boolean {
   return keys.length === Object.keys(right).length && keys.every((key) => isSameJson(left[key], right[key]));
 }
 
-/** True when the second patch asks for all that the first one does, with the same values, and perhaps for more. */
+/** True when the second patch asks for everything that the first one does, with the same values, and perhaps for more. */
 export function isPartOf(part: unknown, whole: unknown): boolean {
   if (Array.isArray(part) && Array.isArray(whole)) {
     return part.length === whole.length && part.every((item, index) => isPartOf(item, whole[index]));

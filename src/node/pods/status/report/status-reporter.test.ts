@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { ApiError, forbiddenError, invalidError } from "../../../api/api-error.ts";
-import type { Pod, PodStatus } from "../../../api/gen/types.ts";
-import { createMetrics } from "../../../base/metrics.ts";
-import { apiPod, createSenderRig, mirrorPod, staticPod } from "./__fixtures__/sender-rig.ts";
+import { ApiError, forbiddenError, invalidError } from "../../../../api/api-error.ts";
+import type { Pod, PodStatus } from "../../../../api/gen/types.ts";
+import { createMetrics } from "../../../../base/metrics.ts";
+import { apiPod, createReporterRig, mirrorPod, staticPod } from "./__fixtures__/reporter-rig.ts";
 
-type Rig = ReturnType<typeof createSenderRig>;
+type Rig = ReturnType<typeof createReporterRig>;
 
-async function setUp(pods: Pod[] = [apiPod("a")], options?: Parameters<typeof createSenderRig>[0]): Promise<Rig> {
-  const rig = createSenderRig(options);
+async function setUp(pods: Pod[] = [apiPod("a")], options?: Parameters<typeof createReporterRig>[0]): Promise<Rig> {
+  const rig = createReporterRig(options);
   await rig.add(...pods);
   void rig.start();
   return rig;
@@ -78,7 +78,7 @@ describe("a change", () => {
   });
 
   it("from before the sender ran is sent when it runs", async () => {
-    const rig = createSenderRig();
+    const rig = createReporterRig();
     await rig.add(apiPod("a"));
     rig.statuses.set(apiPod("a"), { phase: "Running" });
     void rig.start();
@@ -175,10 +175,10 @@ describe("what others write", () => {
     rig.api.decode = (status) => (messages++ % 2 === 0 ? { ...status, message: "x" } : { ...status, reason: "y" });
     rig.statuses.set(apiPod("a"), { phase: "Running" });
     await rig.clock.advance(1_500);
-    expect(rig.sender.podUids()).toEqual(["uid-a"]);
-    rig.sender.forget("uid-a");
+    expect(rig.reporter.podUids()).toEqual(["uid-a"]);
+    rig.reporter.forget("uid-a");
     await rig.clock.advance(60_000);
-    expect(rig.sender.podUids()).toEqual([]);
+    expect(rig.reporter.podUids()).toEqual([]);
   });
 
   it("now and then is written back at once", async () => {
@@ -302,7 +302,7 @@ describe("a finished pod", () => {
   const finish = (rig: Rig, pod: Pod) => {
     rig.statuses.set(pod, { phase: "Running" });
     rig.statuses.terminate(pod);
-    rig.sender.finished(pod);
+    rig.reporter.finished(pod);
     rig.statuses.remove(pod.metadata?.uid ?? "");
   };
 
@@ -348,7 +348,7 @@ describe("a finished pod", () => {
     rig.api.watchDelayMs = 60_000;
     rig.api.remove("a");
     rig.api.put(apiPod("a", { uid: "uid-other" }));
-    rig.sender.finished(pod);
+    rig.reporter.finished(pod);
     await rig.clock.advance(120_000);
     expect(rig.api.get("a")?.metadata?.uid).toBe("uid-other");
     expect(rig.api.requests).toEqual(["delete a", "get a"]);
@@ -360,7 +360,7 @@ describe("a finished pod", () => {
     const invalid = invalidError({ group: "", kind: "Pod" }, "a", [{ path: "status", message: "no" }]);
     rig.api.fault = (request) => (request === "patch a" ? invalid : undefined);
     rig.statuses.set(pod, { phase: "Succeeded", message: "x", podIP: "bad" });
-    rig.sender.finished(pod);
+    rig.reporter.finished(pod);
     await rig.clock.advance(5_000);
     expect(rig.api.requests).toEqual(["patch a", "get a", "patch a", "delete a"]);
   });
@@ -397,7 +397,7 @@ describe("a static pod", () => {
       { ...mirror, metadata: { ...mirror.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } },
     ]);
     rig.statuses.set(pod, { phase: "Running", message: "last words" });
-    rig.sender.finished(pod);
+    rig.reporter.finished(pod);
     await rig.clock.advance(1_000);
     expect(rig.api.requests).toEqual(["patch a"]);
     expect(rig.api.get("a")?.status?.message).toBe("last words");
@@ -409,7 +409,7 @@ describe("a static pod that comes back under its UID", () => {
     const pod = staticPod("a");
     const rig = await setUp([mirrorPod("a", "m1")]);
     rig.statuses.set(pod, { phase: "Running", message: "last words" });
-    rig.sender.finished(pod);
+    rig.reporter.finished(pod);
     rig.statuses.remove("uid-a");
     await rig.clock.advance(afterMs);
     rig.statuses.set(pod, { phase: "Running", message: "anew" });
@@ -431,7 +431,7 @@ describe("a pod that is forgotten", () => {
     rig.statuses.set(apiPod("a"), { phase: "Running" });
     await rig.clock.advance(5_000);
     rig.statuses.remove("uid-a");
-    rig.sender.forget("uid-a");
+    rig.reporter.forget("uid-a");
     rig.api.fault = () => undefined;
     await rig.clock.advance(120_000);
     expect(phaseOf(rig)).toBe("Pending");
@@ -450,7 +450,7 @@ describe("shutdown", () => {
     rig.api.fault = (request) => (request === "patch b" ? "lost" : undefined);
     rig.statuses.set(apiPod("b"), { phase: "Running" });
     let isFlushed = false;
-    void rig.sender.flush(5_000).then(() => {
+    void rig.reporter.flush(5_000).then(() => {
       isFlushed = true;
     });
     await rig.clock.advance(100);
@@ -462,12 +462,12 @@ describe("shutdown", () => {
 
   it("is over at once when nothing waits", async () => {
     const rig = await setUp();
-    await rig.sender.flush(5_000);
+    await rig.reporter.flush(5_000);
     expect(rig.clock.pendingTimers).toBe(0);
   });
 
   it("leaves nothing behind, and what it interrupted can still be flushed", async () => {
-    const rig = createSenderRig();
+    const rig = createReporterRig();
     await rig.add(apiPod("a"));
     const run = rig.start();
     rig.statuses.set(apiPod("a"), { phase: "Running" });
@@ -476,7 +476,7 @@ describe("shutdown", () => {
     await run;
     expect(rig.clock.pendingTimers).toBe(0);
     expect(phaseOf(rig)).toBe("Pending");
-    const flush = rig.sender.flush(5_000);
+    const flush = rig.reporter.flush(5_000);
     await rig.clock.advance(100);
     await flush;
     expect(phaseOf(rig)).toBe("Running");

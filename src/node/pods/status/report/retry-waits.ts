@@ -1,29 +1,33 @@
-import { childController, isAbort, sleep } from "../../../base/abort.ts";
-import type { Clock } from "../../../base/clock.ts";
-import { jitter, type Random } from "../../../base/random.ts";
+import { childController, isAbort, sleep } from "../../../../base/abort.ts";
+import type { Clock } from "../../../../base/clock.ts";
+import { jitter, type Random } from "../../../../base/random.ts";
 
-/** How long what failed waits before it is tried again, by key, and what ends such a wait early. */
+/** The waits between failed attempts and the next ones, by key, and what ends such a wait early. */
 interface RetryWaits {
-  /** Waits after a failure; longer each time. Rejects with AbortedError when the signal fires. */
+  /** Waits after a failure, longer each time. Rejects with AbortedError when the signal fires. */
   wait(key: string, failure: { isOutage: boolean }, signal: AbortSignal): Promise<void>;
-  /** It went well: the next failure is a first one. */
+  /** The attempt succeeded: the next failure is a first one. */
   succeed(key: string): void;
-  /** Its last try failed. */
+  /** The last attempt failed. */
   isFailing(key: string): boolean;
-  /** Ends the wait of a key at once, as if it had never failed. */
+  /** Ends the wait of a key at once, as if its attempts had never failed. */
   forget(key: string): void;
-  /** The API answers: ends the waits of those that could not reach it, of each once before it has to wait in full. */
+  /**
+   * The API server answers: ends the waits of the keys whose attempts could not reach it. A key is woken early once, and
+   * then again only after it has waited in full.
+   */
   wakeAfterOutage(): void;
   wakeAll(): void;
 }
 
 const INITIAL_MS = 1_000;
 const MAX_MS = 30_000;
-/** Of the delay, so that pods that failed together do not come back together. */
+/** The share of the delay that is added at random, so that pods that failed together do not come back together. */
 const JITTER = 0.2;
 /**
- * While nobody answers, all that wait ask this often together, though none more often than its own delay or rarer than
- * `MAX_MS`: with few pods the return of the API is noticed soon, with many it is not met by a stampede.
+ * During an outage all waiting keys together make one attempt in this time, though none waits for less than its own
+ * delay or for more than `MAX_MS`. With few pods the return of the API server is noticed soon; with many they do not all
+ * fall upon it at once.
  */
 const OUTAGE_SHARE_MS = 250;
 const OUTAGE_MIN_CAP_MS = 5_000;
@@ -35,7 +39,7 @@ interface Wait {
 
 interface Failing {
   count: number;
-  /** Was woken before its time, and has failed again or not tried yet. */
+  /** It was woken before its time, and has not waited in full since. */
   wokenEarly: boolean;
 }
 
@@ -53,7 +57,7 @@ export function createRetryWaits({ clock, random }: { clock: Clock; random: Rand
     async wait(key, { isOutage }, signal) {
       const known = failing.get(key) ?? { count: 0, wokenEarly: false };
       failing.set(key, known);
-      // Beyond this the delay does not grow.
+      // The delay does not grow beyond ten failures.
       known.count = Math.min(known.count + 1, 10);
       const { controller, release } = childController(signal);
       const wait: Wait = { isOutage, end: () => controller.abort() };

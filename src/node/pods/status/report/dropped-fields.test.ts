@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { PodStatus } from "../../../api/gen/types.ts";
-import { apiPod, createSenderRig } from "./__fixtures__/sender-rig.ts";
+import type { PodStatus } from "../../../../api/gen/types.ts";
+import { apiPod, createReporterRig } from "./__fixtures__/reporter-rig.ts";
 
-/** A server that keeps of a status what it knows. */
+/** A server that keeps only the fields of a status that it knows. */
 async function setUp(decode: (status: PodStatus) => PodStatus) {
-  const rig = createSenderRig();
+  const rig = createReporterRig();
   rig.api.decode = decode;
   await rig.add(apiPod("a"));
   void rig.start();
@@ -13,7 +13,7 @@ async function setUp(decode: (status: PodStatus) => PodStatus) {
 
 const withoutHostIps = ({ hostIPs: _unknown, ...known }: PodStatus): PodStatus => known;
 
-/** As kube-apiserver before 1.28 drops `hostIPs`, and before 1.30 the `volumeMounts` of containers. */
+/** kube-apiserver drops `hostIPs` before 1.28, and the `volumeMounts` of containers before 1.30. */
 describe("a server that drops a field", () => {
   const status = { phase: "Running", hostIP: "192.0.2.1", hostIPs: [{ ip: "192.0.2.1" }] };
 

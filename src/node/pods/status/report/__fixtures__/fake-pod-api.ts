@@ -1,11 +1,11 @@
-import { type ApiError, conflictError, invalidError, notFoundError } from "../../../../api/api-error.ts";
-import type { Pod, PodStatus } from "../../../../api/gen/types.ts";
-import { type KubeResource, PODS } from "../../../../api/kube-resource.ts";
-import { applyStrategicMergePatch } from "../../../../api/patch/strategic-merge.ts";
-import { isMirrorPod, isTerminalPhase, podUid } from "../../../../api/pods.ts";
-import { servedNode } from "../../../../api/schema-node.ts";
-import { AbortedError, sleep } from "../../../../base/abort.ts";
-import type { Clock } from "../../../../base/clock.ts";
+import { type ApiError, conflictError, invalidError, notFoundError } from "../../../../../api/api-error.ts";
+import type { Pod, PodStatus } from "../../../../../api/gen/types.ts";
+import { type KubeResource, PODS } from "../../../../../api/kube-resource.ts";
+import { applyStrategicMergePatch } from "../../../../../api/patch/strategic-merge.ts";
+import { isMirrorPod, isTerminalPhase, podUid } from "../../../../../api/pods.ts";
+import { servedNode } from "../../../../../api/schema-node.ts";
+import { AbortedError, sleep } from "../../../../../base/abort.ts";
+import type { Clock } from "../../../../../base/clock.ts";
 import {
   type CallOptions,
   type DeleteOptions,
@@ -14,9 +14,9 @@ import {
   KubeUnreachableError,
   type ObjectName,
   type SubresourceOptions,
-} from "../../../../kube/port.ts";
+} from "../../../../../kube/port.ts";
 
-/** What goes wrong with one request. `lost`: it is not done. `unheard`: it is done, and the answer does not come. */
+/** A fault of one request. `lost`: it is not done. `unheard`: it is done, and the answer does not come. */
 export type Fault = "lost" | "unheard" | "timed-out" | ApiError;
 
 interface FakePodApi {
@@ -25,21 +25,21 @@ interface FakePodApi {
   readonly requests: string[];
   /** The bodies of the patches. */
   readonly patches: object[];
-  /** What must never happen, in words. */
+  /** Descriptions of requests that must never be made. */
   readonly violations: string[];
   readonly mostAtOnce: number;
   latencyMs: number;
   watchDelayMs: number;
   /** Asked for every request. */
   fault: (request: string) => Fault | undefined;
-  /** What the server makes of a status that it takes: an old one drops fields. */
+  /** Changes a status that the server takes, as an old server drops fields. */
   decode: (status: PodStatus) => PodStatus;
   /** Somebody creates a pod or changes it. */
   put(pod: Pod): void;
   change(name: string, change: (pod: Pod) => Pod): void;
   remove(name: string): void;
   get(name: string): Pod | undefined;
-  /** As the watch has brought it so far. */
+  /** The pod as the watch has brought it so far. */
   copyOf(name: string): Pod | undefined;
   onWatch: (name: string) => void;
 }
