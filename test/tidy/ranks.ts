@@ -38,12 +38,13 @@ export const LAYERS: readonly Layer[] = [
 
   // The rooms of the node agent, in the order in which they build on each other; a decimal orders the folders of one room.
   { path: "src/node/server", rank: 3 },
+  { path: "src/node/resources/capacity", rank: 3 },
+  { path: "src/node/resources/sizes", rank: 3 },
+  { path: "src/node/resources/cgroups", rank: 3.1 },
   { path: "src/node/cluster/certificates", rank: 3 },
   { path: "src/node/cluster/events", rank: 3 },
-  { path: "src/node/cluster/node-status", rank: 3 },
+  { path: "src/node/cluster/node-status", rank: 3.1 },
   { path: "src/node/cluster/refs", rank: 3 },
-  { path: "src/node/resources/cgroups", rank: 3 },
-  { path: "src/node/resources/limits", rank: 3 },
   { path: "src/node/storage/plugins", rank: 3 },
   { path: "src/node/storage/volumes", rank: 3 },
   { path: "src/node/storage/csi", rank: 3.1 },

@@ -5,10 +5,7 @@ import { SECOND } from "../../base/clock.ts";
 import type { Part } from "../../base/run-parts.ts";
 import type { Timeline } from "../../base/timeline.ts";
 import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
-import { computeInitialNode } from "../cluster/node-status/initial-node.ts";
-import { readMachineFacts } from "../cluster/node-status/machine-facts.ts";
-import { computeNodeAllocatable, computeNodeCapacity } from "../cluster/node-status/node-resources.ts";
-import { createInitialNodeOptions, createNodeStatusSettings } from "../cluster/node-status/node-settings.ts";
+import { readMachineNode, withMachineResources } from "../cluster/node-status/machine-node.ts";
 import { createFit } from "../pods/admission/fit.ts";
 import { createFreshNode } from "../pods/admission/fresh-node.ts";
 import { createNodeAdmission } from "../pods/admission/node-admission.ts";
@@ -55,10 +52,8 @@ export async function composeAdmission(deps: AdmissionDeps, config: NodeAgentCon
   const { health, pleg } = deps.runtime;
   const { log, metrics } = ports;
   const { clock } = ports.host;
-  const machineNode = await readMachineNode(ports, config);
-  // Somebody else may have made the node, and its status is still on its way there.
-  const sized = (node: Node): Node =>
-    node.status?.allocatable === undefined ? { ...node, status: machineNode.status ?? {} } : node;
+  const machineNode = await readMachineNode({ machine: ports.host.machine, log }, config);
+  const sized = (node: Node) => withMachineResources(node, machineNode);
   const freshNode =
     cluster &&
     createFreshNode({
@@ -115,13 +110,4 @@ export async function composeAdmission(deps: AdmissionDeps, config: NodeAgentCon
 function takesOfNode({ phase, subject }: PodState): Pod[] {
   const isOver = phase === "terminated" || phase === "finished";
   return subject.kind === "pod" && !isOver ? [subject.pod] : [];
-}
-
-async function readMachineNode({ host, log }: NodeAgentPorts, config: NodeAgentConfig): Promise<Node> {
-  const facts = await readMachineFacts({ machine: host.machine, log }, config.rootDirectory);
-  const settings = createNodeStatusSettings(config);
-  const capacity = computeNodeCapacity(facts, settings);
-  const status = { capacity, allocatable: computeNodeAllocatable(capacity, settings.reservations) };
-  const { architecture } = facts.identity;
-  return computeInitialNode({ architecture, status }, createInitialNodeOptions(config));
 }

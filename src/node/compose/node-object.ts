@@ -6,7 +6,6 @@ import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
 import * as cri from "../../cri/gen/cri-v1.ts";
 import { createImageInventory } from "../cluster/node-status/image-inventory.ts";
 import { computeInitialNode } from "../cluster/node-status/initial-node.ts";
-import { readMachineFacts } from "../cluster/node-status/machine-facts.ts";
 import type { NodePressure } from "../cluster/node-status/node-conditions.ts";
 import { createNodeHeartbeat } from "../cluster/node-status/node-heartbeat.ts";
 import { createNodeLease } from "../cluster/node-status/node-lease.ts";
@@ -16,6 +15,7 @@ import { createNodeStartup } from "../cluster/node-status/node-startup.ts";
 import { computeNodeStatus } from "../cluster/node-status/node-status.ts";
 import { createNodeStatusReader, type VolumesOfNode } from "../cluster/node-status/node-status-reader.ts";
 import type { ReportedVolumes } from "../cluster/node-status/reported-volumes.ts";
+import { readMachineInventory } from "../resources/capacity/machine-inventory.ts";
 import { createPodNetwork } from "../runtime/pod-runtime/pod-network.ts";
 import type { RuntimeHealth } from "../runtime/reading/runtime-health.ts";
 import type { CsiPlugin } from "../storage/volumes/csi/csi-plugin.ts";
@@ -104,7 +104,7 @@ export function composeNodeObject(deps: NodeObjectDeps, config: NodeAgentConfig)
     network.observe(podCidrsOf(node));
   };
   const register = async (signal: AbortSignal): Promise<Node> => {
-    const { identity } = await readMachineFacts({ machine, log }, rootDirectory);
+    const { identity } = await readMachineInventory({ machine, log }, rootDirectory);
     const { status } = computeNodeStatus(await reader.read(), {}, clock.now());
     const facts = { architecture: identity.architecture, status };
     const node = await registration.register(computeInitialNode(facts, createInitialNodeOptions(config)), signal);

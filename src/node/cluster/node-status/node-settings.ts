@@ -1,4 +1,5 @@
 import type { NodeAgentConfig } from "../../../config/node-agent-config.ts";
+import { createCapacitySettings } from "../../resources/capacity/capacity-settings.ts";
 import type { InitialNodeOptions } from "./initial-node.ts";
 import type { NodeStatusSettings } from "./node-status.ts";
 
@@ -14,14 +15,7 @@ export function createNodeStatusSettings({
     nodeName,
     nodeIps,
     isCloudExternal: cluster?.cloudProvider === "external",
-    maxPods: kubelet.maxPods,
-    podsPerCore: kubelet.podsPerCore,
-    reservations: {
-      kubeReserved: kubelet.kubeReserved ?? {},
-      systemReserved: kubelet.systemReserved ?? {},
-      reservedSystemCpus: kubelet.reservedSystemCPUs,
-      evictionHard: kubelet.evictionHard ?? {},
-    },
+    ...createCapacitySettings({ kubelet }),
     kubeletPort: kubelet.enableServer === true ? kubelet.port : 0,
     localStorageCapacityIsolation: kubelet.localStorageCapacityIsolation ?? true,
     declaringGates: featureGates.NodeDeclaredFeatures ? featureGates : undefined,

@@ -1,7 +1,7 @@
 import type { ContainerImage } from "../../../api/gen/types.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Machine } from "../../../host/port.ts";
-import { type MachineFacts, readMachineFacts } from "./machine-facts.ts";
+import { type MachineInventory, readMachineInventory } from "../../resources/capacity/machine-inventory.ts";
 import type { NodePressure } from "./node-conditions.ts";
 import type { NodeStatusInput, NodeStatusSettings, RuntimeFacts } from "./node-status.ts";
 
@@ -39,10 +39,10 @@ const NO_VOLUMES: VolumesOfNode = { volumesInUse: undefined, volumesAttached: un
 /** What the machine is, is read once: a machine that grew needs a restart, as upstream. Its addresses are read anew. */
 export function createNodeStatusReader(deps: NodeStatusReaderDeps, options: NodeStatusReaderOptions): NodeStatusReader {
   const { machine } = deps;
-  let facts: MachineFacts | undefined;
+  let facts: MachineInventory | undefined;
   return {
     async read() {
-      if (facts?.ephemeralStorageBytes === undefined) facts = await readMachineFacts(deps, options.rootDirectory);
+      if (facts?.ephemeralStorageBytes === undefined) facts = await readMachineInventory(deps, options.rootDirectory);
       return {
         ...options.settings,
         machine: facts,

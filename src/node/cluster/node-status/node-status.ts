@@ -9,26 +9,26 @@ import type {
 import type { ResourceList } from "../../../api/resources.ts";
 import { KUBELET_VERSION } from "../../../config/kubelet-version.ts";
 import type { RuntimeFeatures, RuntimeHandler } from "../../../cri/gen/cri-v1.ts";
-import type { MachineFacts } from "./machine-facts.ts";
+import type { CapacitySettings } from "../../resources/capacity/capacity-settings.ts";
+import type { MachineInventory } from "../../resources/capacity/machine-inventory.ts";
+import {
+  computeNodeAllocatable,
+  computeNodeCapacity,
+  isExtendedResource,
+} from "../../resources/capacity/node-capacity.ts";
 import { computeNodeAddresses } from "./node-addresses.ts";
 import { computeNodeConditions, type NodePressure } from "./node-conditions.ts";
-import type { NodeReservations } from "./node-reservations.ts";
-import { computeNodeAllocatable, computeNodeCapacity, isExtendedResource } from "./node-resources.ts";
 
 /** All that the node's status is computed from, beside the status before. */
 export interface NodeStatusInput extends NodeStatusSettings, NodeStatusFacts {}
 
 /** What the configuration says; the same for as long as the node agent runs. */
-export interface NodeStatusSettings {
+export interface NodeStatusSettings extends CapacitySettings {
   readonly nodeName: string;
   /** As `--node-ip` gives them. */
   readonly nodeIps: readonly string[];
   /** A cloud controller tells the node's addresses. */
   readonly isCloudExternal: boolean;
-  readonly maxPods: number;
-  /** 0 for no such limit. */
-  readonly podsPerCore: number;
-  readonly reservations: NodeReservations;
   /** Where the node agent's HTTPS server listens. */
   readonly kubeletPort: number;
   /** False: nobody counts ephemeral storage, and a node without that capacity is as ready as others. */
@@ -39,7 +39,7 @@ export interface NodeStatusSettings {
 
 /** What is true now. */
 interface NodeStatusFacts {
-  readonly machine: MachineFacts;
+  readonly machine: MachineInventory;
   /** Of the interface with the default route. */
   readonly machineAddresses: readonly string[];
   readonly interfaceAddresses: readonly string[];

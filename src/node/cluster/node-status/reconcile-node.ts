@@ -1,6 +1,6 @@
 import type { Node, NodeStatus } from "../../../api/gen/types.ts";
 import { BETA_NODE_LABELS, CONTROLLER_ATTACH_DETACH_ANNOTATION, NODE_LABELS } from "../../../api/node-names.ts";
-import { isExtendedResource, isHugepagesResource } from "./node-resources.ts";
+import { isExtendedResource, isHugepagesResource } from "../../resources/capacity/node-capacity.ts";
 
 /** Labels that follow the node at each start. Others that it was registered with are an administrator's from then on. */
 const DEFAULT_LABELS: readonly string[] = [

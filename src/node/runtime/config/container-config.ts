@@ -1,6 +1,6 @@
 import type { Container } from "../../../api/gen/types.ts";
 import { ContainerConfig, type Device, LinuxContainerConfig, Mount, Signal } from "../../../cri/gen/cri-v1.ts";
-import { computeContainerResources } from "../../resources/limits/linux-resources.ts";
+import { computeContainerResources } from "../../resources/sizes/container-size.ts";
 import { containerLogName } from "../logs/container-logs.ts";
 import type { EnvironmentVariable } from "./environment.ts";
 import { expandVariables } from "./expansion.ts";

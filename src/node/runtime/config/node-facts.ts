@@ -1,8 +1,8 @@
-import type { NodeResources } from "../../resources/limits/node-resources.ts";
+import type { SizingFacts } from "../../resources/sizes/sizing-facts.ts";
 import type { NodeDns } from "../identity/dns.ts";
 
 /** Everything about this node that its pods' sandboxes and containers depend on. Read once, at start. */
-export interface NodeFacts extends NodeDns, NodeResources {
+export interface NodeFacts extends NodeDns, SizingFacts {
   nodeName: string;
   /** What pods may use of the node, by resource: what the downward API reports to a container without limits. */
   allocatable: Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { isHostNetworkPod, podReference } from "../../../api/pods.ts";
 import { normaliseSysctl } from "../../../api/sysctls.ts";
 import { LinuxPodSandboxConfig, PodSandboxConfig } from "../../../cri/gen/cri-v1.ts";
-import { computeOverheadResources, computeSandboxResources } from "../../resources/limits/linux-resources.ts";
+import { computeOverheadResources, computeSandboxResources } from "../../resources/sizes/container-size.ts";
 import { computePodDns, type DnsWarning } from "../identity/dns.ts";
 import { computePodHostname } from "../identity/hostname.ts";
 import { podLogDirectory } from "../logs/container-logs.ts";

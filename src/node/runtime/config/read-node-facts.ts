@@ -2,10 +2,8 @@ import { codeOf } from "../../../base/errors.ts";
 import { silentLog } from "../../../base/log.ts";
 import type { NodeAgentConfig } from "../../../config/node-agent-config.ts";
 import type { Files, Host } from "../../../host/port.ts";
-import { readMachineFacts } from "../../cluster/node-status/machine-facts.ts";
 import { computeNodeAddresses } from "../../cluster/node-status/node-addresses.ts";
-import { computeNodeAllocatable, computeNodeCapacity } from "../../cluster/node-status/node-resources.ts";
-import { createNodeStatusSettings } from "../../cluster/node-status/node-settings.ts";
+import { readNodeCapacity } from "../../resources/capacity/read-node-capacity.ts";
 import { parseResolvConf, type ResolvConf } from "../identity/resolv-conf.ts";
 import type { NodeFacts } from "./node-facts.ts";
 
@@ -14,9 +12,8 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** Reads from the machine and the configuration what pods' configs depend on. Rejects when the machine cannot be read. */
 export async function readNodeFacts(host: Host, config: NodeAgentConfig): Promise<NodeFacts> {
   const { kubelet } = config;
-  const settings = createNodeStatusSettings(config);
   // What cannot be read of the machine, the node's status tells, again and again.
-  const machine = await readMachineFacts({ machine: host.machine, log: silentLog }, config.rootDirectory);
+  const { machine, allocatable } = await readNodeCapacity({ machine: host.machine, log: silentLog }, config);
   const cgroupVersion = (await host.files.stat("/sys/fs/cgroup/cgroup.controllers")) === undefined ? 1 : 2;
   return {
     nodeName: config.nodeName,
@@ -28,7 +25,7 @@ export async function readNodeFacts(host: Host, config: NodeAgentConfig): Promis
     podLogsDirectory: config.podLogsDirectory,
     seccompDefault: kubelet.seccompDefault ?? false,
     memoryCapacityBytes: machine.memoryBytes,
-    allocatable: computeNodeAllocatable(computeNodeCapacity(machine, settings), settings.reservations),
+    allocatable,
     cpuCfsQuota: kubelet.cpuCFSQuota ?? true,
     cpuCfsQuotaPeriodMicroseconds: BigInt(Math.round((kubelet.cpuCFSQuotaPeriod ?? 100) * 1000)),
     cgroupVersion,

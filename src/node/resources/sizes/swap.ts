@@ -2,7 +2,7 @@ import type { Container, Pod } from "../../../api/gen/types.ts";
 import { isCriticalPod } from "../../../api/pods.ts";
 import { computeQosClass } from "../../../api/qos.ts";
 import { quantityValue } from "../../../api/quantity.ts";
-import type { NodeResources } from "./node-resources.ts";
+import type { SizingFacts } from "./sizing-facts.ts";
 
 /** What a container is told about swap; at most one of the two is set. */
 interface SwapSettings {
@@ -16,7 +16,7 @@ interface SwapSettings {
 export function computeSwap(
   pod: Pod,
   container: Container,
-  options: { node: NodeResources; memoryLimitBytes: bigint },
+  options: { node: SizingFacts; memoryLimitBytes: bigint },
 ): SwapSettings {
   const { node, memoryLimitBytes } = options;
   if (!node.swap.controllerAvailable) return {};
@@ -25,7 +25,7 @@ export function computeSwap(
 }
 
 /** The container's share of the machine's swap is the share of its memory that it asked for. */
-function swapLimitBytes(pod: Pod, container: Container, node: NodeResources): bigint {
+function swapLimitBytes(pod: Pod, container: Container, node: SizingFacts): bigint {
   if (node.swap.behavior === "NoSwap" || isCriticalPod(pod) || computeQosClass(pod) !== "Burstable") return 0n;
   const request = quantityValue(container.resources?.requests?.["memory"] ?? "0");
   const limit = quantityValue(container.resources?.limits?.["memory"] ?? "0");

@@ -2,27 +2,34 @@ import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Hugepages, Machine, MachineIdentity } from "../../../host/port.ts";
 
-/** What of the machine does not change while the node agent runs, as the node's status tells it. */
-export interface MachineFacts {
+/** The properties of the machine that stay the same while the node agent runs, as the node's status tells them. */
+export interface MachineInventory {
   readonly identity: MachineIdentity;
   readonly cpuCount: number;
   readonly memoryBytes: bigint;
   readonly swapBytes: bigint;
   readonly hugepages: readonly Hugepages[];
-  /** Of the file system that holds the root directory; undefined where it cannot be read, and the node is not ready. */
+  /**
+   * The size of the file system that holds the root directory. It is undefined where it cannot be read; the node is not
+   * ready then.
+   */
   readonly ephemeralStorageBytes: bigint | undefined;
 }
 
-type FactMachine = Pick<
-  Machine,
-  "identity" | "cpuCount" | "memoryCapacityBytes" | "swapCapacityBytes" | "hugepages" | "fileSystemCapacity"
->;
+/** The machine, and where it is said what of it cannot be read. */
+export interface InventoryDeps {
+  readonly machine: Pick<
+    Machine,
+    "identity" | "cpuCount" | "memoryCapacityBytes" | "swapCapacityBytes" | "hugepages" | "fileSystemCapacity"
+  >;
+  readonly log: Log;
+}
 
-/** Reads the machine. Swap and huge pages that cannot be read count as none, as upstream takes them. */
-export async function readMachineFacts(
-  { machine, log }: { machine: FactMachine; log: Log },
+/** Reads the machine. Swap and huge pages that cannot be read count as none, as they do upstream. */
+export async function readMachineInventory(
+  { machine, log }: InventoryDeps,
   rootDirectory: string,
-): Promise<MachineFacts> {
+): Promise<MachineInventory> {
   const orElse = async <T>(fact: Promise<T>, what: string, fallback: T): Promise<T> =>
     fact.catch((error: unknown) => {
       log.error(`Cannot read the machine's ${what}`, { error: messageOf(error) });

@@ -1,30 +1,33 @@
 import { addQuantities, formatQuantity, parseQuantity, quantityValue } from "../../../api/quantity.ts";
 import type { ResourceList } from "../../../api/resources.ts";
 
-/** What of the machine is not for pods, as the configuration says it; validated there. */
+/** The parts of the machine that are not for pods, as the validated configuration names them. */
 export interface NodeReservations {
   readonly kubeReserved: Readonly<ResourceList>;
   readonly systemReserved: Readonly<ResourceList>;
-  /** `0-3,8`: cores that are the system's, in place of amounts of cpu. Empty for none. */
+  /** The cores that belong to the system, as in `0-3,8`; they replace the amounts of cpu. Empty for none. */
   readonly reservedSystemCpus: string;
-  /** Signal to threshold, an amount or a percentage: pods are evicted below it, so it is not theirs to use. */
+  /** Maps a signal to its threshold, an amount or a percentage: pods are evicted below it, so they cannot use it. */
   readonly evictionHard: Readonly<Record<string, string>>;
 }
 
-/** The signals whose thresholds are set aside; the others bound no resource of the node (upstream: cm/node_container_manager_linux.go). */
+/**
+ * The signals whose thresholds are set aside, by resource; the other signals bound no resource of the node (upstream:
+ * cm/node_container_manager_linux.go).
+ */
 const SIGNALS: Readonly<Record<string, string>> = {
   memory: "memory.available",
   "ephemeral-storage": "nodefs.available",
 };
 
-/** How much of one resource is set aside. */
+/** Computes how much of one resource is set aside. */
 export function computeReserved(
   name: string,
   capacity: Readonly<ResourceList>,
   reservations: NodeReservations,
 ): string {
   const { kubeReserved, systemReserved, reservedSystemCpus, evictionHard } = reservations;
-  // Cores that were named win over amounts, as upstream's --reserved-cpus does.
+  // Named cores win over amounts, as upstream's --reserved-cpus does.
   if (name === "cpu" && reservedSystemCpus !== "") return String(countCpus(reservedSystemCpus));
   const threshold = evictionHard[SIGNALS[name] ?? ""];
   const parts = [
@@ -35,7 +38,7 @@ export function computeReserved(
   return parts.filter((part) => part !== undefined).reduce(addQuantities, "0");
 }
 
-/** A percentage is a 32-bit float upstream, and the digits that come of it are what users compare. 0 and 100 % are none. */
+/** Upstream computes percentages as 32-bit floats, and users compare the resulting digits. 0 and 100 % reserve nothing. */
 function thresholdAmount(threshold: string, capacity: string): string {
   const percent = /^(.*)%$/.exec(threshold)?.[1];
   if (percent === undefined) return threshold;

@@ -1,13 +1,19 @@
 import { expect, it } from "vitest";
-import { statusInput } from "./__fixtures__/status-input.ts";
-import type { MachineFacts } from "./machine-facts.ts";
+import type { MachineInventory } from "./machine-inventory.ts";
+import { computeNodeAllocatable, computeNodeCapacity, isExtendedResource } from "./node-capacity.ts";
 import type { NodeReservations } from "./node-reservations.ts";
-import { computeNodeAllocatable, computeNodeCapacity, isExtendedResource } from "./node-resources.ts";
 
 const MIB = 1024n ** 2n;
-const { machine } = statusInput();
+const machine: MachineInventory = {
+  identity: { machineId: "", systemUuid: "", bootId: "", kernelRelease: "", osImage: "", architecture: "amd64" },
+  cpuCount: 4,
+  memoryBytes: 8n * 1024n * MIB,
+  swapBytes: 0n,
+  hugepages: [],
+  ephemeralStorageBytes: 100n * 1024n * MIB,
+};
 
-const capacityOf = (facts: Partial<MachineFacts>, options = {}) =>
+const capacityOf = (facts: Partial<MachineInventory>, options = {}) =>
   computeNodeCapacity({ ...machine, ...facts }, { maxPods: 110, podsPerCore: 0, ...options });
 const none: NodeReservations = { kubeReserved: {}, systemReserved: {}, reservedSystemCpus: "", evictionHard: {} };
 const allocatableOf = (capacity: Record<string, string>, reservations: Partial<NodeReservations>) =>

@@ -1,18 +1,13 @@
 import { formatQuantity, parseQuantity, quantityValue, subtractQuantities } from "../../../api/quantity.ts";
 import type { ResourceList } from "../../../api/resources.ts";
-import type { MachineFacts } from "./machine-facts.ts";
+import type { CapacitySettings } from "./capacity-settings.ts";
+import type { MachineInventory } from "./machine-inventory.ts";
 import { computeReserved, type NodeReservations } from "./node-reservations.ts";
 
-interface NodeCapacityOptions {
-  readonly maxPods: number;
-  /** 0 for no such limit. */
-  readonly podsPerCore: number;
-}
-
-/** All that the machine has. */
+/** Computes all that the machine has. */
 export function computeNodeCapacity(
-  machine: MachineFacts,
-  { maxPods, podsPerCore }: NodeCapacityOptions,
+  machine: MachineInventory,
+  { maxPods, podsPerCore }: Pick<CapacitySettings, "maxPods" | "podsPerCore">,
 ): ResourceList {
   const { cpuCount, memoryBytes, ephemeralStorageBytes, hugepages } = machine;
   const pods = podsPerCore > 0 ? Math.min(cpuCount * podsPerCore, maxPods) : maxPods;
@@ -30,8 +25,8 @@ export function computeNodeCapacity(
 }
 
 /**
- * What of the capacity pods may have: less what is reserved; huge pages come out of memory as well, since the kernel has
- * taken them from there (upstream: pkg/kubelet/nodestatus/setters.go, MachineInfo).
+ * Computes which part of the capacity pods may have: the capacity without what is reserved. Huge pages are taken off the
+ * memory as well, since the kernel has taken them from there (upstream: pkg/kubelet/nodestatus/setters.go, MachineInfo).
  */
 export function computeNodeAllocatable(capacity: ResourceList, reservations: NodeReservations): ResourceList {
   const allocatable = Object.fromEntries(
@@ -47,12 +42,15 @@ export function computeNodeAllocatable(capacity: ResourceList, reservations: Nod
   return allocatable;
 }
 
-/** `hugepages-2Mi`, … */
+/** True for `hugepages-2Mi` and the like. */
 export function isHugepagesResource(name: string): boolean {
   return name.startsWith("hugepages-");
 }
 
-/** `example.com/gpu`: of a vendor, counted in whole ones, told by device plugins or set by an administrator. */
+/**
+ * True for a resource of a vendor, such as `example.com/gpu`: it is counted in whole units, and device plugins or an
+ * administrator say how many there are.
+ */
 export function isExtendedResource(name: string): boolean {
   return name.includes("/") && !name.includes("kubernetes.io/") && !name.startsWith("requests.");
 }

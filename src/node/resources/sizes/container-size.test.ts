@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Container, Pod, PodSpec } from "../../../api/gen/types.ts";
-import { computeContainerResources, computeOverheadResources, computeSandboxResources } from "./linux-resources.ts";
-import type { NodeResources } from "./node-resources.ts";
+import { computeContainerResources, computeOverheadResources, computeSandboxResources } from "./container-size.ts";
+import type { SizingFacts } from "./sizing-facts.ts";
 
 const MI = 1024n * 1024n;
 
-function node(overrides: Partial<NodeResources> = {}): NodeResources {
+function node(overrides: Partial<SizingFacts> = {}): SizingFacts {
   return {
     memoryCapacityBytes: 1000n * MI,
     cpuCfsQuota: true,
@@ -24,7 +24,7 @@ function podOf(main: Container, spec: Partial<PodSpec> = {}): Pod {
   return { metadata: { name: "p", namespace: "n", uid: "u" }, spec: { containers: [main], ...spec } };
 }
 
-function compute(main: Container, facts: NodeResources = node(), spec: Partial<PodSpec> = {}) {
+function compute(main: Container, facts: SizingFacts = node(), spec: Partial<PodSpec> = {}) {
   return computeContainerResources(podOf(main, spec), main, facts);
 }
 
@@ -57,7 +57,7 @@ describe("computeContainerResources", () => {
     expect(resources).toMatchObject({ cpuQuota: 50_000n, memoryLimitInBytes: 64n * MI });
   });
 
-  it.each<{ why: string; facts: NodeResources; unified: Record<string, string> }>([
+  it.each<{ why: string; facts: SizingFacts; unified: Record<string, string> }>([
     { why: "on v2 the whole container dies of OOM", facts: node(), unified: { "memory.oom.group": "1" } },
     { why: "unless single processes shall", facts: node({ singleProcessOomKill: true }), unified: {} },
     { why: "v1 has no such thing", facts: node({ cgroupVersion: 1 }), unified: {} },
@@ -71,7 +71,7 @@ describe("swap of a container", () => {
   const limited = node({ swap: { controllerAvailable: true, behavior: "LimitedSwap", capacityBytes: 500n * MI } });
   const burstable = container({ requests: { memory: "100Mi" }, limits: { memory: "200Mi" } });
 
-  it.each<{ why: string; main: Container; facts: NodeResources; spec?: Partial<PodSpec>; max: string | undefined }>([
+  it.each<{ why: string; main: Container; facts: SizingFacts; spec?: Partial<PodSpec>; max: string | undefined }>([
     { why: "none by default", main: burstable, facts: node(), max: "0" },
     { why: "limited: its share of the memory", main: burstable, facts: limited, max: `${50n * MI}` },
     { why: "limited: not for best effort", main: container(), facts: limited, max: "0" },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { milliCpuToQuota, milliCpuToShares } from "./cpu.ts";
+import { milliCpuToQuota, milliCpuToShares } from "./cpu-shares.ts";
 
 describe("milliCpuToShares", () => {
   it.each([

@@ -9,9 +9,9 @@ import {
   type ResourceList,
 } from "../../../api/resources.ts";
 import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
-import { milliCpuToQuota, milliCpuToShares } from "./cpu.ts";
+import { milliCpuToQuota, milliCpuToShares } from "./cpu-shares.ts";
 import { computeHugepageLimits } from "./hugepages.ts";
-import type { NodeResources } from "./node-resources.ts";
+import type { SizingFacts } from "./sizing-facts.ts";
 
 /** What the kernel takes as the largest limit of huge pages. */
 const UNBOUNDED = 1n << 62n;
@@ -29,7 +29,7 @@ interface PodCgroupOptions {
  */
 export function computePodCgroup(
   pod: Pod,
-  node: Pick<NodeResources, "cpuCfsQuota" | "cpuCfsQuotaPeriodMicroseconds" | "hugepageSizes">,
+  node: Pick<SizingFacts, "cpuCfsQuota" | "cpuCfsQuotaPeriodMicroseconds" | "hugepageSizes">,
   { maxTasks }: PodCgroupOptions,
 ): CgroupLimits {
   const requests = computePodRequests(pod);
@@ -55,7 +55,7 @@ export function computeMilliCpuRequest(pod: Pod): bigint {
 /** What pods of the QoS classes that have a cgroup may use together: `milliCpu` is what the burstable ask for. */
 export function computeClassCgroups(
   milliCpu: bigint,
-  { hugepageSizes }: Pick<NodeResources, "hugepageSizes">,
+  { hugepageSizes }: Pick<SizingFacts, "hugepageSizes">,
 ): Readonly<Record<"Guaranteed" | "Burstable" | "BestEffort", CgroupLimits>> {
   const hugepages = new Map(hugepageSizes.map((size) => [size, UNBOUNDED]));
   return {
@@ -88,7 +88,7 @@ function computeQuota(
   {
     cpuCfsQuota,
     cpuCfsQuotaPeriodMicroseconds: period,
-  }: Pick<NodeResources, "cpuCfsQuota" | "cpuCfsQuotaPeriodMicroseconds">,
+  }: Pick<SizingFacts, "cpuCfsQuota" | "cpuCfsQuotaPeriodMicroseconds">,
 ): CgroupLimits {
   const quota = cpuCfsQuota ? milliCpuToQuota(quantityMilliValue(limit ?? "0"), period) : NO_QUOTA;
   return { cpuQuotaMicroseconds: quota, cpuPeriodMicroseconds: period };

@@ -2,18 +2,14 @@ import type { Container, Pod } from "../../../api/gen/types.ts";
 import { quantityMilliValue, quantityValue } from "../../../api/quantity.ts";
 import { computePodLimits, computePodRequests, hasPodLevelResources } from "../../../api/resources.ts";
 import { LinuxContainerResources } from "../../../cri/gen/cri-v1.ts";
-import { milliCpuToQuota, milliCpuToShares } from "./cpu.ts";
+import { milliCpuToQuota, milliCpuToShares } from "./cpu-shares.ts";
 import { computeHugepageLimits } from "./hugepages.ts";
-import type { NodeResources } from "./node-resources.ts";
 import { computeOomScoreAdjust } from "./oom-score-adjust.ts";
+import type { SizingFacts } from "./sizing-facts.ts";
 import { computeSwap } from "./swap.ts";
 
 /** The cgroup settings and OOM score of one container. Follows kuberuntime_container_linux.go. */
-export function computeContainerResources(
-  pod: Pod,
-  container: Container,
-  node: NodeResources,
-): LinuxContainerResources {
+export function computeContainerResources(pod: Pod, container: Container, node: SizingFacts): LinuxContainerResources {
   const { requests = {}, limits = {} } = container.resources ?? {};
   const resources = computeLinuxResources(
     {
@@ -34,7 +30,7 @@ export function computeContainerResources(
 }
 
 /** What the pod's containers add up to, without the pod's overhead: for runtimes that size a sandbox (a VM) by it. */
-export function computeSandboxResources(pod: Pod, node: NodeResources): LinuxContainerResources {
+export function computeSandboxResources(pod: Pod, node: SizingFacts): LinuxContainerResources {
   const bare: Pod = pod.spec ? { ...pod, spec: { ...pod.spec, overhead: {} } } : pod;
   const limits = computePodLimits(bare);
   return computeLinuxResources(
@@ -44,7 +40,7 @@ export function computeSandboxResources(pod: Pod, node: NodeResources): LinuxCon
 }
 
 /** The pod's overhead as requests and limits alike; empty when it has none. */
-export function computeOverheadResources(pod: Pod, node: NodeResources): LinuxContainerResources {
+export function computeOverheadResources(pod: Pod, node: SizingFacts): LinuxContainerResources {
   const overhead = pod.spec?.overhead;
   if (overhead === undefined) return LinuxContainerResources.fromPartial({});
   const cpu = overhead["cpu"];
@@ -58,7 +54,7 @@ interface Amounts {
   memoryLimit: string | undefined;
 }
 
-function computeLinuxResources(amounts: Amounts, node: NodeResources): LinuxContainerResources {
+function computeLinuxResources(amounts: Amounts, node: SizingFacts): LinuxContainerResources {
   const cpuLimit = quantityMilliValue(amounts.cpuLimit ?? "0");
   // Defaulting makes a missing request equal the limit; a pod that skipped defaulting must not be starved.
   const cpuRequest = amounts.cpuRequest === undefined ? cpuLimit : quantityMilliValue(amounts.cpuRequest);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Container, PodSpec } from "../../../api/gen/types.ts";
 import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
-import { computeClassCgroups, computeMilliCpuRequest, computePodCgroup, computeSharedCgroup } from "./pod-cgroup.ts";
+import { computeClassCgroups, computeMilliCpuRequest, computePodCgroup, computeSharedCgroup } from "./cgroup-size.ts";
 
 const MI = 1024n * 1024n;
 const PERIOD = 100_000n;

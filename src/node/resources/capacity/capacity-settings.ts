@@ -1,0 +1,24 @@
+import type { NodeAgentConfig } from "../../../config/node-agent-config.ts";
+import type { NodeReservations } from "./node-reservations.ts";
+
+/** What the configuration says of the node's capacity, and of the part of it that is not for pods. */
+export interface CapacitySettings {
+  readonly maxPods: number;
+  /** 0 for no such limit. */
+  readonly podsPerCore: number;
+  readonly reservations: NodeReservations;
+}
+
+/** The configuration as the capacity needs it. */
+export function createCapacitySettings({ kubelet }: Pick<NodeAgentConfig, "kubelet">): CapacitySettings {
+  return {
+    maxPods: kubelet.maxPods,
+    podsPerCore: kubelet.podsPerCore,
+    reservations: {
+      kubeReserved: kubelet.kubeReserved ?? {},
+      systemReserved: kubelet.systemReserved ?? {},
+      reservedSystemCpus: kubelet.reservedSystemCPUs,
+      evictionHard: kubelet.evictionHard ?? {},
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/** The properties and the configuration of this node that decide how large cgroups are. */
+export interface SizingFacts {
+  /** The whole machine's memory, which OOM scores and shares of swap are computed from. Positive. */
+  memoryCapacityBytes: bigint;
+  /** `cpuCFSQuota`: CPU limits are enforced. */
+  cpuCfsQuota: boolean;
+  /** The period that CPU quotas refer to. kubelet's is 100000 unless `cpuCFSQuotaPeriod` says otherwise. */
+  cpuCfsQuotaPeriodMicroseconds: bigint;
+  cgroupVersion: 1 | 2;
+  /** The kernel kills the process that hit the memory limit and not its whole container. On cgroup v1 it always does. */
+  singleProcessOomKill: boolean;
+  swap: SizingSwap;
+  /** The page sizes as cgroups name them (`2MB`, `1GB`), in the order in which limits are listed. */
+  hugepageSizes: readonly string[];
+}
+
+interface SizingSwap {
+  /** True where the kernel accounts swap for each cgroup; a container can be given a limit of swap only there. */
+  controllerAvailable: boolean;
+  /** `memorySwap.swapBehavior`; kubelet's default is NoSwap. */
+  behavior: "NoSwap" | "LimitedSwap";
+  capacityBytes: bigint;
+}
