@@ -70,6 +70,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/node/pods/podsync", rank: 5.1 },
   { path: "src/node/pods/preemption", rank: 5.1 },
   { path: "src/node/pods/loop", rank: 5.2 },
+  { path: "src/node/pods/reporting", rank: 5.2 },
 
   { path: "src/node/upkeep/eviction", rank: 6 },
   { path: "src/node/upkeep/shutdown", rank: 6 },
