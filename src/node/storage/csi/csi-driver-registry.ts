@@ -5,7 +5,7 @@ import type { Plugin, PluginHandler } from "../plugins/plugin-handler.ts";
 import type { CsiFacts } from "./csi-node-facts.ts";
 import type { CsiVersion } from "./csi-version.ts";
 import { createDrainingNode, type DrainingNode } from "./draining-node.ts";
-import { readDriver, readNodeInfo } from "./read-driver.ts";
+import { DriverRegistrationError, readDriver, readNodeInfo } from "./read-driver.ts";
 import { checkVersions, findPlaceProblem } from "./registration-checks.ts";
 import { findTopologyCollision, findTopologyProblem } from "./topology.ts";
 
@@ -96,7 +96,7 @@ export function createCsiDriverRegistry(deps: CsiDriverRegistryDeps): CsiDriverR
 
   const register = async (plugin: Plugin, signal: AbortSignal): Promise<void> => {
     const verdict = checkVersions("RegisterPlugin", plugin, versionsBeside(plugin));
-    if ("error" in verdict) throw new Error(verdict.error);
+    if ("error" in verdict) throw new DriverRegistrationError("version", verdict.error);
     const draining = createDrainingNode(deps.connect({ endpoint: plugin.endpoint, driverName: plugin.name }));
     try {
       const { info, capabilities } = await readDriver(deps.clock, draining.node, signal);
@@ -104,7 +104,7 @@ export function createCsiDriverRegistry(deps: CsiDriverRegistryDeps): CsiDriverR
       checkTopology(info, labelsBeside(plugin.name));
       // Another one of the name may have come while this one was asked.
       const again = checkVersions("RegisterPlugin", plugin, versionsBeside(plugin));
-      if ("error" in again) throw new Error(again.error);
+      if ("error" in again) throw new DriverRegistrationError("version", again.error);
       const driver: CsiDriver = { name: plugin.name, node: draining.node, nodeInfo: info, capabilities };
       put({ plugin, version: verdict.version, draining, driver });
     } catch (error) {
@@ -154,7 +154,9 @@ export function createCsiDriverRegistry(deps: CsiDriverRegistryDeps): CsiDriverR
 /** Throws in upstream's words where the topology cannot be the node's. */
 function checkTopology({ topology }: CsiNodeInfo, existing: Readonly<Record<string, string>>): void {
   const problem = findTopologyProblem(topology) ?? findTopologyCollision(topology, existing);
-  if (problem !== undefined) throw new Error(`error updating Node object with CSI driver node info: ${problem}`);
+  if (problem === undefined) return;
+  const message = `error updating Node object with CSI driver node info: ${problem}`;
+  throw new DriverRegistrationError("topology", message);
 }
 
 function isSameInfo(a: CsiNodeInfo, b: CsiNodeInfo): boolean {

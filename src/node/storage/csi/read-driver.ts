@@ -1,7 +1,19 @@
 import { sleep, throwIfAborted } from "../../../base/abort.ts";
 import { type Clock, MINUTE, SECOND } from "../../../base/clock.ts";
-import { codeOf } from "../../../base/errors.ts";
+import { CodedError, codeOf } from "../../../base/errors.ts";
 import type { CsiNode, CsiNodeCapability, CsiNodeInfo } from "../../../csi/port.ts";
+
+/**
+ * Why a driver is not registered, in upstream's words:
+ * - `version`: the driver speaks no version of CSI that is supported, or a lower one than its namesake;
+ * - `node-id`: the driver gives the node no name;
+ * - `topology`: its labels contradict those of the node, or no node may have them.
+ *
+ * A driver that does not answer is a CsiError instead.
+ */
+export class DriverRegistrationError extends CodedError<"version" | "node-id" | "topology"> {
+  override readonly name = "DriverRegistrationError";
+}
 
 /** What a driver says of itself when it is registered. */
 interface DriverReading {
@@ -41,5 +53,5 @@ export async function readNodeInfo(
 ): Promise<CsiNodeInfo> {
   const info = await node.info({ timeoutMs: READ_TIMEOUT_MS, ...call });
   if (info.nodeId !== "") return info;
-  throw new Error("error adding CSI driver node info: driverNodeID must not be empty");
+  throw new DriverRegistrationError("node-id", "error adding CSI driver node info: driverNodeID must not be empty");
 }

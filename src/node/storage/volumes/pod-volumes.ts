@@ -5,7 +5,7 @@ import type { Mounts } from "../../../host/mounts-port.ts";
 import type { Files } from "../../../host/port.ts";
 import type { SubPaths } from "./subpaths/sub-paths.ts";
 import { escapePluginName, type VolumeDirectories, volumeDirectories } from "./volume-directories.ts";
-import { type VolumeFailure, volumeError } from "./volume-error.ts";
+import { type VolumeFailure, VolumeSetUpError, volumeError } from "./volume-error.ts";
 import type {
   ClaimedVolumes,
   ReadyVolume,
@@ -55,13 +55,15 @@ interface PodVolumesDeps {
 export function createPodVolumes(deps: PodVolumesDeps, options: { rootDirectory: string }): PodVolumes {
   const pluginOf = (source: VolumeSource): VolumePlugin => {
     const plugin = deps.plugins.find(({ supports }) => supports(source));
-    if (plugin === undefined) throw new Error("volumes of this kind are not supported by this version of nodelet");
+    if (plugin === undefined)
+      throw new VolumeSetUpError("unsupported", "volumes of this kind are not supported by this version of nodelet");
     return plugin;
   };
 
   const findSource = async (pod: Pod, volume: Volume, signal: AbortSignal): Promise<VolumeSource> => {
     if (!volume.persistentVolumeClaim && !volume.ephemeral) return { kind: "pod", volume };
-    if (deps.claims === undefined) throw new Error("volume claims need an API server, and there is none here");
+    if (deps.claims === undefined)
+      throw new VolumeSetUpError("unsupported", "volume claims need an API server, and there is none here");
     return await deps.claims.resolve(pod, volume, signal);
   };
 

@@ -1,5 +1,5 @@
 import { isAbort } from "../../../base/abort.ts";
-import { messageOf } from "../../../base/errors.ts";
+import { CodedError, messageOf } from "../../../base/errors.ts";
 
 /** Reasons of the events that users know. */
 type VolumeEventReason =
@@ -11,6 +11,22 @@ type VolumeEventReason =
 
 /** Of pods that never get their volumes here. */
 type RejectionReason = "VolumeAttachmentLimitExceeded";
+
+/**
+ * Why a volume cannot be set up:
+ * - `unsupported`: this node agent cannot bring volumes of this kind, or not without an API server;
+ * - `invalid`: what the pod or the persistent volume says of the volume cannot be followed, until the object changes;
+ * - `missing`: what the volume names does not exist, or is something else: a path of the host, a key of a secret;
+ * - `claim-refused`: the pod may not have what its claim stands for, or not yet;
+ * - `binding-under-way`: the claim is being bound at this moment;
+ * - `failed`: a step that the set-up needs has failed, for the reason that is the error's `cause`.
+ */
+type VolumeSetUpErrorCode = "unsupported" | "invalid" | "missing" | "claim-refused" | "binding-under-way" | "failed";
+
+/** A volume that cannot be set up. Its event is `FailedMount`, with the message behind `MountVolume.SetUp failed …`. */
+export class VolumeSetUpError extends CodedError<VolumeSetUpErrorCode> {
+  override readonly name = "VolumeSetUpError";
+}
 
 /** A step that failed, in words that stand for themselves: `MountVolume.MountDevice failed for volume "pv-1" : …`. */
 export class VolumeOperationError extends Error {

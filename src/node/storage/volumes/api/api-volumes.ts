@@ -15,6 +15,7 @@ import { computeMemorySize } from "../local/memory-size.ts";
 import { POD_CERTIFICATE_REFUSAL } from "../network/refused-volumes.ts";
 import { CONFIG_MAP_PLUGIN } from "../volume-directories.ts";
 import type { VolumeDirectoryMaker } from "../volume-directory-maker.ts";
+import { VolumeSetUpError } from "../volume-error.ts";
 import type { VolumePlugin, VolumeRequest, VolumeSetUp } from "../volume-plugin.ts";
 import { computePayload, type FetchedSource, type Payload } from "./compute-payload.ts";
 import { computeFileOwner } from "./file-owner.ts";
@@ -234,8 +235,11 @@ async function fetchSource(
       const anchors = await fetchTrustAnchors(api, clusterTrustBundle, signal);
       return { kind: "clusterTrustBundle", projection: clusterTrustBundle, anchors };
     }
-    if (podCertificate) throw new Error(POD_CERTIFICATE_REFUSAL);
-    throw new Error(`projected source ${Object.keys(source).join()} is not supported by this version of nodelet`);
+    if (podCertificate) throw new VolumeSetUpError("unsupported", POD_CERTIFICATE_REFUSAL);
+    throw new VolumeSetUpError(
+      "unsupported",
+      `projected source ${Object.keys(source).join()} is not supported by this version of nodelet`,
+    );
   } catch (error) {
     if (isAbort(error)) throw error;
     return { kind: "failed", error };
@@ -251,15 +255,18 @@ async function fetchTrustAnchors(
   const selection: TrustBundleSelection =
     name === undefined ? { signerName: signerName ?? "", labelSelector } : { name };
   if (api.clusterTrustBundles === undefined) {
-    throw new Error("ClusterTrustBundle projection is not supported in static kubelet mode");
+    throw new VolumeSetUpError("unsupported", "ClusterTrustBundle projection is not supported in static kubelet mode");
   }
   const found = api.clusterTrustBundles(selection, signal).catch((error: unknown) => {
     if (!isApiError(error, "NotFound") || optional === true) throw error;
-    throw new Error(`while getting ClusterTrustBundle: ${error.message}`, { cause: error });
+    throw new VolumeSetUpError("missing", `while getting ClusterTrustBundle: ${error.message}`, { cause: error });
   });
   const bundles = (await orAbsent(found, optional)) ?? [];
   if (bundles.length === 0 && optional !== true) {
-    throw new Error("combination of signerName and labelSelector matched zero ClusterTrustBundles");
+    throw new VolumeSetUpError(
+      "missing",
+      "combination of signerName and labelSelector matched zero ClusterTrustBundles",
+    );
   }
   return computeTrustAnchors(bundles);
 }

@@ -14,6 +14,7 @@ import type {
 import type { ResourceList } from "../../../../api/resources.ts";
 import { messageOf } from "../../../../base/errors.ts";
 import type { NewFile } from "../../../../host/port.ts";
+import { VolumeSetUpError } from "../volume-error.ts";
 import type { FileOwner } from "./file-owner.ts";
 import { cleanPayloadPath, refuseConflicts } from "./payload-path.ts";
 
@@ -48,12 +49,12 @@ const GROUP_READABLE = 0o440;
  */
 export function computePayload(sources: readonly FetchedSource[], context: PayloadContext): Payload {
   const payload = new Map<string, NewFile>();
-  const errors: string[] = [];
+  const errors: unknown[] = [];
   for (const source of sources) {
     try {
       for (const [path, file] of filesOf(source, context)) payload.set(cleanPayloadPath(path), file);
     } catch (error) {
-      errors.push(messageOf(error));
+      errors.push(error);
     }
   }
   throwAggregate(errors);
@@ -111,18 +112,18 @@ function keyedFiles(
     const read = content.get(key);
     if (read !== undefined) return [[path, { data: read(), mode }]];
     if (optional) return [];
-    throw new Error(`${missing}: ${key}`);
+    throw new VolumeSetUpError("missing", `${missing}: ${key}`);
   });
 }
 
 function downwardFiles(items: readonly DownwardAPIVolumeFile[], context: PayloadContext): Array<[string, NewFile]> {
-  const errors: string[] = [];
+  const errors: unknown[] = [];
   const files = items.map((item): [string, NewFile] => {
     let text = "";
     try {
       text = downwardText(item, context);
     } catch (error) {
-      errors.push(messageOf(error));
+      errors.push(error);
     }
     return [item.path, { data: Buffer.from(text), mode: item.mode ?? context.defaultMode }];
   });
@@ -144,9 +145,10 @@ function ownedFile(content: string, { owner, defaultMode }: PayloadContext): New
   return { data: Buffer.from(content), mode: isOwned ? 0o600 : defaultMode, user: owner.user };
 }
 
-/** In the form of upstream's aggregates: one message as it is, several as a list. */
-function throwAggregate(errors: readonly string[]): void {
-  const [first, ...more] = new Set(errors);
-  if (first === undefined) return;
-  throw new Error(more.length === 0 ? first : `[${[first, ...more].join(", ")}]`);
+/** Throws the error as it is where all errors say the same, else one with the list of messages, as upstream's aggregates. */
+function throwAggregate(errors: readonly unknown[]): void {
+  const [first] = errors;
+  const messages = [...new Set(errors.map(messageOf))];
+  if (messages.length > 1) throw new VolumeSetUpError("failed", `[${messages.join(", ")}]`, { cause: first });
+  if (messages.length === 1) throw first;
 }

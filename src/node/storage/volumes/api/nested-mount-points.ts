@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import type { Container, Pod } from "../../../../api/gen/types.ts";
 import { podContainers } from "../../../../api/pods.ts";
+import { VolumeSetUpError } from "../volume-error.ts";
 
 /**
  * The directories that a volume must hold because containers mount others beneath it: it is read-only to the runtime too,
@@ -15,7 +16,8 @@ function nestedIn(container: Container, volumeName: string): string[] {
   const mounts = (container.volumeMounts ?? []).map(({ name, mountPath }) => ({ name, path: cleanPath(mountPath) }));
   return mounts.flatMap((own) => {
     if (own.name !== volumeName) return [];
-    if (own.path === ".." || own.path.startsWith("../")) throw new Error(`invalid container mount point ${own.path}`);
+    if (own.path === ".." || own.path.startsWith("../"))
+      throw new VolumeSetUpError("invalid", `invalid container mount point ${own.path}`);
     const beneath = `${own.path}/`;
     const nested = mounts.map(({ path }) => path).filter((path) => path.startsWith(beneath));
     const outermost = nested.filter((path) => !nested.some((other) => path.startsWith(`${other}/`)));

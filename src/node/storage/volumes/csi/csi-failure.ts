@@ -13,9 +13,9 @@ function stepFailure(what: string, { specName, kind }: Pick<CsiVolume, "specName
   });
 }
 
-/** Something of this plugin, in the form that upstream logs and tells it. */
-export function pluginError(message: string, options?: { cause?: unknown }): Error {
-  return new Error(`${CSI_PLUGIN}: ${message}`, options);
+/** A tear-down that cannot go on, in the form in which upstream logs it. It is tried again whatever the reason. */
+export function tearDownError(message: string): Error {
+  return new Error(`${CSI_PLUGIN}: ${message}`);
 }
 
 /** Others have to do something first, and may have done it soon: worth another try before the pod's usual back-off. */

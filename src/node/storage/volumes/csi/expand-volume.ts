@@ -4,6 +4,7 @@ import { isAbort } from "../../../../base/abort.ts";
 import { formatTime } from "../../../../base/clock.ts";
 import { messageOf } from "../../../../base/errors.ts";
 import { type CsiDriver, type CsiVolumeUse, isCsiError, isFinalCsiError } from "../../../../csi/port.ts";
+import { VolumeSetUpError } from "../volume-error.ts";
 import { type ExpansionPlan, markExpanded, markExpanding, markFailed, planExpansion } from "./claim-expansion.ts";
 import type { CsiPluginDeps } from "./csi-ports.ts";
 import type { CsiVolume } from "./csi-volume.ts";
@@ -59,10 +60,13 @@ async function expand(deps: Deps, request: ExpandRequest, growth: Growth): Promi
   try {
     await callExpand(deps, request, volumeSize);
   } catch (error) {
+    if (isAbort(error)) throw error;
     // The driver expands no volume that is used: it is no reason to keep the pod from it, nor to ask again.
     if (isCsiError(error, "failed-precondition")) return volumeSize;
     if (plan.tell && isFinalCsiError(error)) await tellFailure(deps, { claim, signal }, error);
-    throw new Error(`Expander.NodeExpand failed to expand the volume : ${messageOf(error)}`, { cause: error });
+    throw new VolumeSetUpError("failed", `Expander.NodeExpand failed to expand the volume : ${messageOf(error)}`, {
+      cause: error,
+    });
   }
   const message = `MountVolume.NodeExpandVolume succeeded for volume "${volume.specName}" ${nodeName}`;
   deps.onEvent(pod, { type: "Normal", reason: "FileSystemResizeSuccessful", message });

@@ -4,7 +4,7 @@ import type { Log } from "../../../../base/log.ts";
 import type { Files } from "../../../../host/port.ts";
 import { escapePluginName } from "../volume-directories.ts";
 import type { CsiPaths, DevicePlace } from "./csi-paths.ts";
-import { readVolumeData, type VolumeData } from "./volume-data.ts";
+import { readVolumeData, type VolumeData, VolumeDataError } from "./volume-data.ts";
 
 /** A directory of a device, with what it says; no data: the driver was never asked for anything there. */
 interface FoundDevice {
@@ -101,8 +101,8 @@ async function readIfGood(
   try {
     return await readVolumeData(files, directory);
   } catch (error) {
-    const wasRead = !(error instanceof Error) || codeOf(error.cause) === undefined;
-    if (!wasRead && !skipsUnreadable) throw error;
+    const isMalformed = error instanceof VolumeDataError && error.code === "malformed";
+    if (!isMalformed && !skipsUnreadable) throw error;
     log.error("data of a volume cannot be read; it is left as it is", { path: directory, error: messageOf(error) });
     return "unreadable";
   }

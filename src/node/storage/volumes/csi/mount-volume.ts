@@ -1,5 +1,7 @@
 import { attachmentName, CSI_PLUGIN } from "../../../../api/csi-volumes.ts";
+import { isAbort } from "../../../../base/abort.ts";
 import { messageOf } from "../../../../base/errors.ts";
+import { VolumeSetUpError } from "../volume-error.ts";
 import type { ReadyVolume } from "../volume-plugin.ts";
 import { inStep } from "./csi-failure.ts";
 import type { CsiPaths } from "./csi-paths.ts";
@@ -111,7 +113,10 @@ async function changeGroup({ files }: MountDeps, work: MountWork, path: string):
   try {
     await files.changeGroup(path, { group: fsGroup, readOnly: volume.readOnly, onlyIfRootDiffers }, request.signal);
   } catch (error) {
-    throw new Error(`applyFSGroup failed for vol ${volume.handle}: ${messageOf(error)}`, { cause: error });
+    if (isAbort(error)) throw error;
+    throw new VolumeSetUpError("failed", `applyFSGroup failed for vol ${volume.handle}: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }
 

@@ -1,5 +1,5 @@
 import { isFinalCsiError } from "../../../../csi/port.ts";
-import { missingDriver, pluginError } from "./csi-failure.ts";
+import { missingDriver, tearDownError } from "./csi-failure.ts";
 import type { BlockPlace } from "./csi-paths.ts";
 import type { CsiPluginDeps } from "./csi-ports.ts";
 import { DIRECTORY_MODE } from "./directory-mode.ts";
@@ -76,7 +76,7 @@ export async function unpublishBlock(
   const publishPath = `${place.publishDirectory}/${podUid}`;
   await driver.node.unpublish({ volumeId: volumeHandle, targetPath: publishPath }, signal && { signal });
   if (await mounts.isMountPoint(publishPath)) {
-    throw pluginError(`blockMapper.unpublishVolumeForBlock: the driver has left something mounted at ${publishPath}`);
+    throw tearDownError(`blockMapper.unpublishVolumeForBlock: the driver has left something mounted at ${publishPath}`);
   }
   onUnpublished();
   await files.remove(link);

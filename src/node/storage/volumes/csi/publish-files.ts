@@ -1,6 +1,6 @@
 import type { CsiDriver, CsiVolumeUse } from "../../../../csi/port.ts";
 import { isFinalCsiError } from "../../../../csi/port.ts";
-import { missingDriver, pluginError } from "./csi-failure.ts";
+import { missingDriver, tearDownError } from "./csi-failure.ts";
 import { VOLUME_DATA_FILE } from "./csi-paths.ts";
 import type { CsiPluginDeps } from "./csi-ports.ts";
 import type { CsiVolume } from "./csi-volume.ts";
@@ -110,7 +110,7 @@ export async function unpublishFiles(
 async function removePodVolume({ files, mounts }: Deps, { path, onEmpty }: PodVolumeDirectory): Promise<void> {
   const targetPath = targetPathIn(path);
   if (await mounts.isMountPoint(targetPath)) {
-    throw pluginError(`Unmounter.TearDownAt failed to clean mount dir [${targetPath}]: it is still mounted`);
+    throw tearDownError(`Unmounter.TearDownAt failed to clean mount dir [${targetPath}]: it is still mounted`);
   }
   await files.removeEmptyDirectory(targetPath);
   await files.remove(`${path}/${VOLUME_DATA_FILE}`);

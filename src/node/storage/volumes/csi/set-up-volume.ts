@@ -1,13 +1,13 @@
-import { uniqueVolumeName } from "../../../../api/csi-volumes.ts";
+import { CSI_PLUGIN, uniqueVolumeName } from "../../../../api/csi-volumes.ts";
 import type { CSIDriver } from "../../../../api/gen/types.ts";
 import { podUid as uidOf } from "../../../../api/pods.ts";
 import { isAbort } from "../../../../base/abort.ts";
 import { type BackOff, createBackOff } from "../../../../base/back-off.ts";
 import { messageOf } from "../../../../base/errors.ts";
 import type { CsiDriver } from "../../../../csi/port.ts";
-import { VolumeOperationError } from "../volume-error.ts";
+import { VolumeOperationError, VolumeSetUpError } from "../volume-error.ts";
 import type { ReadyVolume, VolumeRequest } from "../volume-plugin.ts";
-import { AwaitedError, inStep, missingDriver, pluginError } from "./csi-failure.ts";
+import { AwaitedError, inStep, missingDriver } from "./csi-failure.ts";
 import { type CsiVolume, csiVolumeOf } from "./csi-volume.ts";
 import { type Device, userKey, volumeKey } from "./devices.ts";
 import { computeLifecycleRefusal, isAttachable } from "./driver-policy.ts";
@@ -109,7 +109,10 @@ async function readDriver(
   const driver = await objects.csiDriver(volume.driverName, signal);
   const refusal = computeLifecycleRefusal(driver, volume);
   if (refusal === undefined) return driver;
-  throw pluginError(`mounter.SetupAt failed to check volume lifecycle mode: ${refusal}`);
+  throw new VolumeSetUpError(
+    "invalid",
+    `${CSI_PLUGIN}: mounter.SetupAt failed to check volume lifecycle mode: ${refusal}`,
+  );
 }
 
 async function findDriver({ drivers }: PluginParts, volume: CsiVolume): Promise<CsiDriver> {

@@ -1,7 +1,7 @@
 import { messageOf } from "../../../../base/errors.ts";
 import type { CsiDriver, CsiVolumeUse } from "../../../../csi/port.ts";
 import { isFinalCsiError } from "../../../../csi/port.ts";
-import { missingDriver, pluginError } from "./csi-failure.ts";
+import { missingDriver, tearDownError } from "./csi-failure.ts";
 import type { CsiPaths, DevicePlace } from "./csi-paths.ts";
 import { VOLUME_DATA_FILE } from "./csi-paths.ts";
 import type { CsiFiles, CsiPluginDeps } from "./csi-ports.ts";
@@ -91,7 +91,7 @@ export function createDeviceStaging(deps: StagingDeps): DeviceStaging {
         await driver.node.unstage({ volumeId: handle, stagingPath: place.stagingPath }, call);
       }
       if (await deps.mounts.isMountPoint(place.stagingPath)) {
-        throw pluginError(`attacher.UnmountDevice: the driver has left something mounted at ${place.stagingPath}`);
+        throw tearDownError(`attacher.UnmountDevice: the driver has left something mounted at ${place.stagingPath}`);
       }
       await end();
       device.state = { kind: "absent" };
@@ -151,7 +151,7 @@ async function refuseMounted(mounts: StagingDeps["mounts"], { kind, stagingPath 
   );
   if (others.length === 0) return;
   const paths = others.map(({ path }) => path).join(" ");
-  throw pluginError(`the device mount path "${stagingPath}" is still mounted by other references [${paths}]`);
+  throw tearDownError(`the device mount path "${stagingPath}" is still mounted by other references [${paths}]`);
 }
 
 /** Of kubelet's own, so that none of them comes to be with another mode. */

@@ -1,5 +1,5 @@
 import type { VolumePlace } from "../volume-plugin.ts";
-import { inStep, pluginError } from "./csi-failure.ts";
+import { inStep, tearDownError } from "./csi-failure.ts";
 import type { BlockPlace } from "./csi-paths.ts";
 import { userKey, volumeKey } from "./devices.ts";
 import type { PluginParts } from "./plugin-parts.ts";
@@ -65,5 +65,5 @@ async function refusePublished(
 ): Promise<void> {
   const publishPath = `${publishDirectory}/${podUid}`;
   if ((await files.stat(publishPath)) === undefined) return;
-  throw pluginError(`${publishPath} is published by a driver that is not known any more`);
+  throw tearDownError(`${publishPath} is published by a driver that is not known any more`);
 }

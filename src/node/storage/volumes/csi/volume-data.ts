@@ -1,6 +1,6 @@
 import { CSI_PLUGIN } from "../../../../api/csi-volumes.ts";
 import { isRecord } from "../../../../api/object.ts";
-import { codeOf, messageOf } from "../../../../base/errors.ts";
+import { CodedError, codeOf, messageOf } from "../../../../base/errors.ts";
 import type { Files } from "../../../../host/port.ts";
 import { VOLUME_DATA_FILE } from "./csi-paths.ts";
 
@@ -19,13 +19,29 @@ export interface VolumeData {
 const MAX_BYTES = 64 * 1024;
 
 /**
- * Undefined where the directory holds none. Rejects where it cannot be read, or names no driver and no volume: what was
- * asked of whom is not known then.
+ * The data of a volume is there and of no use. `unreadable`: the file could not be read, which may pass; `malformed`: it
+ * names no driver and no volume, so that nobody knows which driver was asked for what.
  */
+export class VolumeDataError extends CodedError<"unreadable" | "malformed"> {
+  override readonly name = "VolumeDataError";
+
+  constructor(code: "unreadable" | "malformed", path: string, cause: unknown) {
+    super(code, `${CSI_PLUGIN}: failed to load volume data file [${path}]: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** The data of the volume in this directory; undefined where there is none. Rejects with a VolumeDataError. */
 export async function readVolumeData(files: Pick<Files, "read">, directory: string): Promise<VolumeData | undefined> {
   const path = `${directory}/${VOLUME_DATA_FILE}`;
+  let text: string;
   try {
-    const data: unknown = JSON.parse((await files.read(path, MAX_BYTES)).toString());
+    text = (await files.read(path, MAX_BYTES)).toString();
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw new VolumeDataError("unreadable", path, error);
+  }
+  try {
+    const data: unknown = JSON.parse(text);
     if (!isRecord(data)) throw new TypeError("not an object");
     const { driverName, volumeHandle } = data;
     if (typeof driverName !== "string" || typeof volumeHandle !== "string") throw new TypeError("no volume is named");
@@ -36,8 +52,7 @@ export async function readVolumeData(files: Pick<Files, "read">, directory: stri
       seLinuxMountContext: textOf(data["seLinuxMountContext"]),
     };
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
-    throw new Error(`${CSI_PLUGIN}: failed to load volume data file [${path}]: ${messageOf(error)}`, { cause: error });
+    throw new VolumeDataError("malformed", path, error);
   }
 }
 

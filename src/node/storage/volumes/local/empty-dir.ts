@@ -2,6 +2,7 @@ import type { Pod } from "../../../../api/gen/types.ts";
 import type { ResourceList } from "../../../../api/resources.ts";
 import { EMPTY_DIR_PLUGIN } from "../volume-directories.ts";
 import type { VolumeDirectoryMaker, VolumeDirectoryPlan } from "../volume-directory-maker.ts";
+import { VolumeSetUpError } from "../volume-error.ts";
 import type { VolumePlugin } from "../volume-plugin.ts";
 import { computeHugepageSize, isHugepageMedium } from "./hugepage-size.ts";
 import { computeMemorySize } from "./memory-size.ts";
@@ -38,5 +39,5 @@ function computeMedium(
   if (medium === "") return undefined;
   if (medium === "Memory") return { sizeBytes: computeMemorySize(pod, bounds) };
   if (isHugepageMedium(medium)) return computeHugepageSize(pod, medium);
-  throw new Error(`unknown storage medium ${JSON.stringify(medium)}`);
+  throw new VolumeSetUpError("invalid", `unknown storage medium ${JSON.stringify(medium)}`);
 }

@@ -55,8 +55,8 @@ it.each(CASES)("of type '$type' where there is $there: $fits", async ({ type, th
   THERE[there]?.();
   const volume = await setUpPath("/host/path", type);
   if (fits) expect(volume).toEqual(ready("/host/path"));
-  else if (there === "nothing") expect(volume).toBe("Error: hostPath /host/path doesn't exist");
-  else expect(volume).toMatch(/^Error: hostPath type check failed: \/host\/path is not a /);
+  else if (there === "nothing") expect(volume).toBe("VolumeSetUpError: hostPath /host/path doesn't exist");
+  else expect(volume).toMatch(/^VolumeSetUpError: hostPath type check failed: \/host\/path is not a /);
 });
 
 it.each([
@@ -67,13 +67,15 @@ it.each([
   ["BlockDevice", "character-device", "block device, it's a CharDevice"],
 ])("%s says what there is instead: %s", async (type, there, words) => {
   THERE[there]?.();
-  expect(await setUpPath("/host/path", type)).toBe(`Error: hostPath type check failed: /host/path is not a ${words}`);
+  expect(await setUpPath("/host/path", type)).toBe(
+    `VolumeSetUpError: hostPath type check failed: /host/path is not a ${words}`,
+  );
 });
 
 it("says so where it does not know what there is", async () => {
   files.putSpecial("/host/path", "other");
   expect(await setUpPath("/host/path", "File")).toBe(
-    "Error: hostPath type check failed, /host/path is not a file, unable to determine its type: " +
+    "VolumeSetUpError: hostPath type check failed, /host/path is not a file, unable to determine its type: " +
       "only recognise file, directory, socket, block device and character device",
   );
 });
@@ -114,8 +116,8 @@ describe("a link", () => {
 });
 
 it.each([
-  ["/host/../etc", undefined, "Error: invalid HostPath `/host/../etc`: must not contain '..'"],
-  ["/host", "Fifo", "Error: Fifo is an invalid volume type"],
+  ["/host/../etc", undefined, "VolumeSetUpError: invalid HostPath `/host/../etc`: must not contain '..'"],
+  ["/host", "Fifo", "VolumeSetUpError: Fifo is an invalid volume type"],
 ])("%s of type %s is refused", async (path, type, message) => {
   expect(await setUpPath(path, type)).toBe(message);
 });

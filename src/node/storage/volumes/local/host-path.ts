@@ -1,7 +1,7 @@
 import type { HostPathVolumeSource } from "../../../../api/gen/types.ts";
 import type { Files, FileType } from "../../../../host/port.ts";
 import { inUseError, isForOnePod } from "../persistent/volume-users.ts";
-import { VolumeOperationError } from "../volume-error.ts";
+import { VolumeOperationError, VolumeSetUpError } from "../volume-error.ts";
 import type { VolumePlugin, VolumeSource } from "../volume-plugin.ts";
 
 type HostPathFiles = Pick<Files, "stat" | "makeDirectory" | "touch">;
@@ -72,25 +72,29 @@ const TYPE_NAMES: Readonly<Partial<Record<FileType, string>>> = {
 async function findHostPath(files: HostPathFiles, source: HostPathVolumeSource): Promise<string> {
   const { type = "" } = source;
   if (source.path.split("/").includes("..")) {
-    throw new Error(`invalid HostPath \`${source.path}\`: must not contain '..'`);
+    throw new VolumeSetUpError("invalid", `invalid HostPath \`${source.path}\`: must not contain '..'`);
   }
   const path = source.path.startsWith("/") ? source.path : `/${source.path}`;
   if (type === "") return path;
   const expected = EXPECTED[type];
-  if (expected === undefined) throw new Error(`${type} is an invalid volume type`);
+  if (expected === undefined) throw new VolumeSetUpError("invalid", `${type} is an invalid volume type`);
   const found = await files.stat(path);
   if (found === undefined) {
     if (type === "DirectoryOrCreate") await files.makeDirectory(path, 0o755);
     else if (type === "FileOrCreate") await files.touch(path, 0o644);
-    else throw new Error(`hostPath ${path} doesn't exist`);
+    else throw new VolumeSetUpError("missing", `hostPath ${path} doesn't exist`);
     return path;
   }
   if (found.type === expected.type) return path;
   const name = TYPE_NAMES[found.type];
   if (name !== undefined) {
-    throw new Error(`hostPath type check failed: ${path} is not a ${expected.words}, it's a ${name}`);
+    throw new VolumeSetUpError(
+      "missing",
+      `hostPath type check failed: ${path} is not a ${expected.words}, it's a ${name}`,
+    );
   }
-  throw new Error(
+  throw new VolumeSetUpError(
+    "missing",
     `hostPath type check failed, ${path} is not a ${expected.words}, unable to determine its type: ` +
       "only recognise file, directory, socket, block device and character device",
   );

@@ -1,6 +1,7 @@
 import type { Pod } from "../../../../api/gen/types.ts";
 import { parseQuantity, quantityValue } from "../../../../api/quantity.ts";
 import { computePodRequests } from "../../../../api/resources.ts";
+import { VolumeSetUpError } from "../volume-error.ts";
 
 /** Of a file system of huge pages. */
 interface HugepageSize {
@@ -26,12 +27,18 @@ export function computeHugepageSize(pod: Pod, medium: string): HugepageSize {
   const named = medium === MEDIUM ? undefined : sizeOf(medium, MEDIUM_PREFIX);
   const requested = new Set(requestNames(pod).map((name) => sizeOf(name, RESOURCE_PREFIX)));
   if (named === undefined && requested.size > 1) {
-    throw new Error(`medium: ${medium} can't be used if container requests multiple huge page sizes`);
+    throw new VolumeSetUpError(
+      "invalid",
+      `medium: ${medium} can't be used if container requests multiple huge page sizes`,
+    );
   }
   const [only] = requested;
   const pageSizeBytes = named ?? only;
   if (pageSizeBytes === undefined || !requested.has(pageSizeBytes)) {
-    throw new Error(`medium ${medium}: hugePages storage requested, but there is no resource request for huge pages`);
+    throw new VolumeSetUpError(
+      "invalid",
+      `medium ${medium}: hugePages storage requested, but there is no resource request for huge pages`,
+    );
   }
   return { pageSizeBytes, sizeBytes: requestedBytes(pod, pageSizeBytes) };
 }
@@ -56,6 +63,7 @@ function requestedBytes(pod: Pod, pageSizeBytes: bigint): bigint | undefined {
 
 function sizeOf(name: string, prefix: string): bigint {
   const text = name.slice(prefix.length);
-  if (parseQuantity(text) === undefined) throw new Error(`${name}: ${JSON.stringify(text)} is no size of huge pages`);
+  if (parseQuantity(text) === undefined)
+    throw new VolumeSetUpError("invalid", `${name}: ${JSON.stringify(text)} is no size of huge pages`);
   return quantityValue(text);
 }

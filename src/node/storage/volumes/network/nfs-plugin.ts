@@ -7,6 +7,7 @@ import type { Mounts } from "../../../../host/mounts-port.ts";
 import type { Files } from "../../../../host/port.ts";
 import { ensureDirectories } from "../persistent/ensure-directories.ts";
 import { inUseError, isForOnePod, isMountedByOther } from "../persistent/volume-users.ts";
+import { VolumeSetUpError } from "../volume-error.ts";
 import type { VolumePlugin, VolumeRequest, VolumeSource } from "../volume-plugin.ts";
 
 interface NfsPluginDeps {
@@ -98,5 +99,5 @@ async function explain(files: NfsPluginDeps["files"], error: unknown): Promise<u
   const message =
     `${messageOf(error)} (the program ${MOUNT_PROGRAMS[0]} is missing on this node: ` +
     "install nfs-common on Debian and Ubuntu, nfs-utils on Fedora, RHEL, Alpine and Arch, nfs-client on SUSE)";
-  return new Error(message, { cause: error });
+  return new VolumeSetUpError("failed", message, { cause: error });
 }

@@ -1,4 +1,5 @@
 import type { PersistentVolumeSpec, Volume } from "../../../../api/gen/types.ts";
+import { VolumeSetUpError } from "../volume-error.ts";
 import type { VolumePlugin, VolumeSource } from "../volume-plugin.ts";
 
 /** Kinds of volumes that Kubernetes still has fields for, and the node agent no longer. */
@@ -76,7 +77,7 @@ export function createRefusedPlugin(): VolumePlugin {
   return {
     name: "nodelet/refused",
     supports: (source) => refusalOf(source) !== undefined,
-    setUp: async ({ source }) => await Promise.reject(new Error(refusalOf(source))),
+    setUp: async ({ source }) => await Promise.reject(new VolumeSetUpError("unsupported", refusalOf(source) ?? "")),
   };
 }
 

@@ -7,7 +7,7 @@ import { assert } from "../../../../base/assert.ts";
 import { createBackOff } from "../../../../base/back-off.ts";
 import { type Clock, SECOND } from "../../../../base/clock.ts";
 import { messageOf } from "../../../../base/errors.ts";
-import { VolumeOperationError } from "../volume-error.ts";
+import { VolumeOperationError, VolumeSetUpError } from "../volume-error.ts";
 import type { ClaimedVolumes, VolumeSource } from "../volume-plugin.ts";
 import {
   type ClaimName,
@@ -143,7 +143,7 @@ async function readClaim(
   const { namespace } = podReference(pod);
   return await processing({ namespace, name }, async () => {
     const claim = await claims.claim(namespace, name, signal).catch(because("failed to fetch PVC from API server"));
-    if (isBeingBound(claim)) throw new BindingUnderWayError("PVC is not bound");
+    if (isBeingBound(claim)) throw new VolumeSetUpError("binding-under-way", "PVC is not bound");
     refuse(checkClaim(claim));
     return claim;
   });
@@ -171,18 +171,19 @@ async function checkNode({ node }: ClaimedVolumesDeps, volume: PersistentVolume,
 }
 
 function refuse(refusal: Refusal): void {
-  if (refusal !== undefined) throw new Error(refusal);
+  if (refusal !== undefined) throw new VolumeSetUpError("claim-refused", refusal);
 }
 
 async function processing<T>(claim: { namespace?: string; name?: string }, step: () => Promise<T>): Promise<T> {
   return await step().catch(because(`error processing PVC ${claim.namespace}/${claim.name}`));
 }
 
-/** Puts words before those of an error; an abort stays what it is. */
+/** Puts words before those of an error, whose code stays; an abort stays what it is. */
 function because(words: string): (error: unknown) => never {
   return (error) => {
     if (isAbort(error)) throw error;
-    throw new Error(`${words}: ${messageOf(error)}`, { cause: error });
+    const code = error instanceof VolumeSetUpError ? error.code : "failed";
+    throw new VolumeSetUpError(code, `${words}: ${messageOf(error)}`, { cause: error });
   };
 }
 
@@ -191,19 +192,11 @@ function claimError(volumeName: string, error: unknown, retryAfterMs: number): V
   if (error instanceof VolumeOperationError) {
     return new VolumeOperationError(error.message, { reason: error.reason, retryAfterMs, cause: error.cause });
   }
-  // Only if it lasts is it worth an event.
-  const isQuiet = retryAfterMs < RETRY.maxMs && isBindingUnderWay(error);
+  const isBindingUnderWay = error instanceof VolumeSetUpError && error.code === "binding-under-way";
+  // A binding is worth an event only if it takes long.
+  const isQuiet = retryAfterMs < RETRY.maxMs && isBindingUnderWay;
   const message =
     `Unable to attach or mount volumes: unmounted volumes=[${volumeName}], unattached volumes=[], ` +
     `failed to process volumes=[${volumeName}]: ${messageOf(error)}`;
   return new VolumeOperationError(message, { retryAfterMs, isQuiet, cause: error });
-}
-
-/** See `isBeingBound`. */
-class BindingUnderWayError extends Error {
-  override readonly name = "BindingUnderWayError";
-}
-
-function isBindingUnderWay(error: unknown): boolean {
-  return error instanceof Error && (error instanceof BindingUnderWayError || isBindingUnderWay(error.cause));
 }

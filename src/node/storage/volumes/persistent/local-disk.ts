@@ -4,6 +4,7 @@ import { messageOf } from "../../../../base/errors.ts";
 import type { Mounts } from "../../../../host/mounts-port.ts";
 import type { Files } from "../../../../host/port.ts";
 import { escapePluginName } from "../volume-directories.ts";
+import { VolumeSetUpError } from "../volume-error.ts";
 import { ensureDirectories } from "./ensure-directories.ts";
 
 /** Disks with a file system, each mounted once at `plugins/PLUGIN/mounts/NAME` for all pods that use it. */
@@ -61,7 +62,7 @@ export function createLocalDisks(
       } catch (error) {
         if (isAbort(error)) throw error;
         const what = `local: failed to mount device ${device} at ${target} (fstype: ${fsType})`;
-        throw new Error(`${what}, error ${messageOf(error)}`, { cause: error });
+        throw new VolumeSetUpError("failed", `${what}, error ${messageOf(error)}`, { cause: error });
       }
     },
     async unmountUnlessUsed(name, podUid) {

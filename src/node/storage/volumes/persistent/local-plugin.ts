@@ -5,7 +5,7 @@ import { messageOf } from "../../../../base/errors.ts";
 import { createKeyedLock } from "../../../../base/keyed-lock.ts";
 import type { Mounts } from "../../../../host/mounts-port.ts";
 import type { Files } from "../../../../host/port.ts";
-import { VolumeOperationError } from "../volume-error.ts";
+import { VolumeOperationError, VolumeSetUpError } from "../volume-error.ts";
 import type { VolumePlugin, VolumeRequest, VolumeSource } from "../volume-plugin.ts";
 import { ensureDirectories } from "./ensure-directories.ts";
 import { createLocalDevices } from "./local-device.ts";
@@ -146,8 +146,9 @@ function planSetUp(request: VolumeRequest): LocalSetUp {
   assert(source.kind === "persistent", "local volumes are persistent ones");
   const name = source.persistentVolume.metadata?.name ?? "";
   const path = source.persistentVolume.spec?.local?.path ?? "";
-  if (path === "") throw new Error(`LocalVolume volume ${JSON.stringify(name)} path is empty`);
-  if (path.split("/").includes("..")) throw new Error(`invalid path: ${path} must not contain '..'`);
+  if (path === "") throw new VolumeSetUpError("invalid", `LocalVolume volume ${JSON.stringify(name)} path is empty`);
+  if (path.split("/").includes(".."))
+    throw new VolumeSetUpError("invalid", `invalid path: ${path} must not contain '..'`);
   // As upstream, which takes the path of a claim's volume from the root on in any case.
   return { request, source, name, path: path.startsWith("/") ? path : `/${path}` };
 }
@@ -162,7 +163,11 @@ async function findSource({ files }: LocalPluginDeps, { name, path }: LocalSetUp
   if (found?.type === "directory") return "directory";
   if (found?.type === "block-device") return "disk";
   const problem = found ? "only directory and block device are supported" : `path "${path}" does not exist`;
-  throw failedStep("MountVolume.NewMounter initialization failed", name, new Error(problem));
+  throw failedStep(
+    "MountVolume.NewMounter initialization failed",
+    name,
+    new VolumeSetUpError(found ? "invalid" : "missing", problem),
+  );
 }
 
 async function refuseSecondPod({ mounts }: LocalPluginDeps, { request, source, name }: LocalSetUp): Promise<void> {
