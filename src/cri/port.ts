@@ -36,16 +36,27 @@ export type ImageService = ServiceOf<typeof ImageServiceDefinition>;
  */
 export type CriErrorCode = GrpcErrorCode | "not-a-runtime" | "unsupported-version";
 
-/** A failed RPC. The message names the RPC and the endpoint; `detail` is the runtime's own words alone. */
+/**
+ * What a runtime says that an image or its mount failed for. A runtime that can tell begins its words so (cri-api,
+ * pkg/errors/errors.go).
+ */
+const REASONS = ["RegistryUnavailable", "SignatureValidationFailed", "ImageVolumeMountFailed"] as const;
+
+/**
+ * A failed RPC. The message names the RPC and the endpoint; `detail` is the runtime's own words alone. `reason` is what
+ * these words begin with, where the runtime can tell.
+ */
 export class CriError extends CodedError<CriErrorCode> {
   override readonly name = "CriError";
   readonly rpc: string;
   readonly detail: string;
+  readonly reason: (typeof REASONS)[number] | undefined;
 
   constructor(code: CriErrorCode, call: { rpc: string; endpoint: string; detail: string; cause?: unknown }) {
     super(code, `${call.rpc} at ${call.endpoint}: ${call.detail} (${code})`, { cause: call.cause });
     this.rpc = call.rpc;
     this.detail = call.detail;
+    this.reason = REASONS.find((reason) => call.detail.startsWith(reason));
   }
 }
 

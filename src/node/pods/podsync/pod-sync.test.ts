@@ -172,7 +172,7 @@ describe("a container that does not start", () => {
     const retryAt = clock.now() + 20_000;
     world.sync = failWith(
       { reason: "ErrImagePull", message: "no", retryAt },
-      { reason: "X", message: "", retryAt: retryAt + 1 },
+      { reason: "RunContainerError", message: "", retryAt: retryAt + 1 },
     );
     expect(await sync(makePod())).toEqual({ terminal: false, retryAt });
     expect(steps.at(-1)).toBe("publish Pending ErrImagePull");

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Pod, ServiceAccount } from "../../../api/gen/types.ts";
 import { podReference } from "../../../api/pods.ts";
+import { isAbort } from "../../../base/abort.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { TokenAttributes } from "../../../config/credential-provider-config.ts";
 
@@ -86,7 +87,7 @@ function selectAnnotations(
 
 function explain(what: string): (error: unknown) => never {
   return (error) => {
-    if (error instanceof Error && error.name === "AbortError") throw error;
+    if (isAbort(error)) throw error;
     throw new Error(`${what}: ${messageOf(error)}`, { cause: error });
   };
 }

@@ -3,7 +3,7 @@ import { codeOf } from "../../../base/errors.ts";
 import { createLimiter } from "../../../base/limiter.ts";
 import type { IDMapping } from "../../../cri/gen/cri-v1.ts";
 import type { Files } from "../../../host/port.ts";
-import { type IdRange, readPodIdRange } from "./subordinate-ids.ts";
+import { type IdRange, readPodIdRange, UserNamespaceError } from "./subordinate-ids.ts";
 
 /** The host's IDs that the pod sees as its own, from 0 on. */
 interface UserNamespaceIds {
@@ -89,7 +89,8 @@ export function createUserNamespaces(deps: { files: Files }, options: UserNamesp
       nextSlot = (nextSlot + tried + 1) % slots;
       return free;
     }
-    throw new Error("create user namespace: could not find an empty slot to allocate a user namespace");
+    const message = "create user namespace: could not find an empty slot to allocate a user namespace";
+    throw new UserNamespaceError("exhausted", message);
   };
 
   const allocate = async (uid: string): Promise<IdRange> => {
@@ -129,7 +130,7 @@ function parseMappings(text: string, path: string): IdRange {
   const root = parseJson(text);
   const [uids, gids] = isRecord(root) ? [onlyRange(root["uidMappings"]), onlyRange(root["gidMappings"])] : [];
   if (uids === undefined || gids === undefined || uids.firstId !== gids.firstId || uids.length !== gids.length) {
-    throw new Error(`user namespace: invalid user namespace mappings file: ${path}`);
+    throw new UserNamespaceError("record-unreadable", `user namespace: invalid user namespace mappings file: ${path}`);
   }
   return uids;
 }

@@ -15,6 +15,7 @@ import {
   unusedSince,
 } from "./garbage-plan.ts";
 import type { ImageClaims } from "./image-claims.ts";
+import { ImageCollectionError } from "./image-disk.ts";
 import type { Look, UnusedImages } from "./unused-images.ts";
 
 /** Removes images that nobody uses. */
@@ -59,7 +60,8 @@ export function createImageCollection(deps: ImageCollectionDeps, policy: ImageGa
     const { left, errors } = await unused.remove(seen, { reason: "age", mayGo }, signal);
     if (errors.length === 0) return left;
     const wanted = `wanted to free images older than ${formatDuration(maxAgeMs)}`;
-    throw new Error(`${wanted}, encountered errors in image deletion: ${joinErrors(errors)}`);
+    const message = `${wanted}, encountered errors in image deletion: ${joinErrors(errors)}`;
+    throw new ImageCollectionError("removal-failed", message);
   };
 
   const removeForSpace = async (
@@ -72,7 +74,8 @@ export function createImageCollection(deps: ImageCollectionDeps, policy: ImageGa
     const { left, freed, errors } = await unused.remove(seen, rule, signal);
     if (errors.length === 0) return { left, freed };
     const wanted = `wanted to free ${bytes ?? "all"} bytes, but freed ${freed} bytes space`;
-    throw new Error(`${wanted} with errors in image deletion: ${joinErrors(errors)}`);
+    const message = `${wanted} with errors in image deletion: ${joinErrors(errors)}`;
+    throw new ImageCollectionError("removal-failed", message);
   };
 
   /** What to tell where the disk is too full, and nothing that may go is left. */
@@ -85,7 +88,7 @@ export function createImageCollection(deps: ImageCollectionDeps, policy: ImageGa
     if (usage.capacity === 0n) {
       const message = "invalid capacity 0 on image filesystem";
       deps.recordNodeEvent({ type: "Warning", reason: "InvalidDiskCapacity", message });
-      throw new Error(message);
+      throw new ImageCollectionError("invalid-capacity", message);
     }
     const excess = computeExcess(usage, policy);
     if (excess === undefined) return undefined;

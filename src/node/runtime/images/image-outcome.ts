@@ -8,8 +8,16 @@ export interface PresentImage {
   user: { uid: bigint | undefined; username: string };
 }
 
+/** Why a container has no image; users know these reasons. */
+export type ImageFailureReason =
+  | PullFailureReason
+  | "ImagePullBackOff"
+  | "ErrImageNeverPull"
+  | "ImageInspectError"
+  | "InvalidImageName";
+
 export interface ImageFailure {
-  reason: PullFailureReason | "ImagePullBackOff" | "ErrImageNeverPull" | "ImageInspectError" | "InvalidImageName";
+  reason: ImageFailureReason;
   message: string;
   /** When it makes sense to ask again, milliseconds since the epoch. */
   retryAt?: number;

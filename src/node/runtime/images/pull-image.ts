@@ -1,7 +1,7 @@
 import { MINUTE } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
-import { type Cri, isCriError } from "../../../cri/port.ts";
+import { type Cri, type CriError, isCriError } from "../../../cri/port.ts";
 import type { PullFailureReason } from "./image-outcome.ts";
 import type { PullCredentials } from "./pull-credentials.ts";
 
@@ -65,7 +65,7 @@ export async function pullImage(
       signal.throwIfAborted();
       isUncertain ||= isCriError(error, "deadline-exceeded", "unavailable", "cancelled");
       failures.push(redact(messageOf(error), credentials));
-      told.push(readReason(redact(isCriError(error) ? error.detail : "", credentials)));
+      told.push(isCriError(error) ? readReason(error, credentials) : undefined);
     }
   }
   // Several that differ say nothing as a whole.
@@ -73,10 +73,9 @@ export async function pullImage(
   throw new ImagePullError(joinMessages(failures), { isUncertain, told: only });
 }
 
-function readReason(detail: string): ToldReason | undefined {
-  const reasons = ["RegistryUnavailable", "SignatureValidationFailed"] as const;
-  const reason = reasons.find((one) => detail.startsWith(one));
-  return reason && { reason, detail: detail.slice(reason.length) };
+function readReason({ reason, detail }: CriError, credentials: readonly PullCredentials[]): ToldReason | undefined {
+  if (reason !== "RegistryUnavailable" && reason !== "SignatureValidationFailed") return undefined;
+  return { reason, detail: redact(detail.slice(reason.length), credentials) };
 }
 
 function redact(message: string, credentials: readonly PullCredentials[]): string {

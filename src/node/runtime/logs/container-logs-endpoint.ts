@@ -5,7 +5,7 @@ import type { SecureAnswer, SecureRequest, SecureResponse } from "../../../host/
 import { findLoggedContainer } from "./find-logged-container.ts";
 import { decodeLogOptions, type LogOptions } from "./log-options.ts";
 import { findLogPlace } from "./log-place.ts";
-import { type ReadLogDeps, readLog } from "./read-log.ts";
+import { ContainerLogError, type ReadLogDeps, readLog } from "./read-log.ts";
 
 interface ContainerLogsDeps extends ReadLogDeps {
   /** Of the pods of this node, with its status; undefined for one that is not of this node. */
@@ -73,7 +73,9 @@ function answer(
         const containerId = id.split("://").at(-1) ?? "";
         const logPath = await findLogPath(deps, { containerId, named: id }, signal);
         const place = findLogPlace(podLogsDirectory, logPath);
-        if (place === undefined) throw new Error(`the log ${logPath} is not one of a pod of this node`);
+        if (place === undefined) {
+          throw new ContainerLogError("elsewhere", `the log ${logPath} is not one of a pod of this node`);
+        }
         await readLog(deps, { containerId, place }, { options: asked.options, write, signal });
       } catch (error) {
         if (isAbort(error)) return;
@@ -98,7 +100,7 @@ async function findLogPath(
     if (isAbort(error)) throw error;
     log.debug("Failed to get container status", { containerID: named, error: messageOf(error) });
   }
-  throw new Error(`unable to retrieve container logs for ${named}`);
+  throw new ContainerLogError("no-container", `unable to retrieve container logs for ${named}`);
 }
 
 function hasContainer({ spec }: Pod, name: string): boolean {

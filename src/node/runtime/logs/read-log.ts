@@ -1,7 +1,7 @@
 import { isAbort, sleep } from "../../../base/abort.ts";
 import { createChangeFlag } from "../../../base/change-flag.ts";
 import { MINUTE } from "../../../base/clock.ts";
-import { messageOf } from "../../../base/errors.ts";
+import { CodedError, messageOf } from "../../../base/errors.ts";
 import { runWithTasks } from "../../../base/tasks.ts";
 import type { OpenedFile } from "../../../host/opened-file.ts";
 import { type ContainerEndDeps, untilContainerEnds } from "./container-end.ts";
@@ -12,6 +12,17 @@ import { createLogReader, type LogReader, type WriteOutput } from "./log-reader.
 import { createLogSegments, type LogSegments, type LogSegmentsDeps } from "./log-segments.ts";
 
 export type ReadLogDeps = ContainerEndDeps & LogSegmentsDeps;
+
+/**
+ * Why a container's log cannot be read; the client is told the message:
+ * - `no-container`: the runtime does not say where the container writes;
+ * - `elsewhere`: the container writes to a place that is not of a pod of this node;
+ * - `missing`: there is no log;
+ * - `unreadable`: there is something that cannot be opened as a log.
+ */
+export class ContainerLogError extends CodedError<"no-container" | "elsewhere" | "missing" | "unreadable"> {
+  override readonly name = "ContainerLogError";
+}
 
 /** The log of one container. */
 interface ContainerLog {
@@ -83,10 +94,11 @@ async function openLogSoon({ files, clock }: ReadLogDeps, place: LogPlace, signa
     }
   } catch (error) {
     if (isAbort(error)) throw error;
-    throw new Error(`failed to open log file ${JSON.stringify(path)}: ${messageOf(error)}`, { cause: error });
+    const message = `failed to open log file ${JSON.stringify(path)}: ${messageOf(error)}`;
+    throw new ContainerLogError("unreadable", message, { cause: error });
   }
   const why = `lstat ${path}: no such file or directory`;
-  throw new Error(`failed to try resolving symlinks in path ${JSON.stringify(path)}: ${why}`);
+  throw new ContainerLogError("missing", `failed to try resolving symlinks in path ${JSON.stringify(path)}: ${why}`);
 }
 
 interface Readers {

@@ -11,11 +11,12 @@ import type { ReferredObjects } from "../config/referred-values.ts";
 import type { ImageUser } from "../config/security-context.ts";
 import type { ContainerToStart } from "../plan/pod-actions.ts";
 import type { MadeMounts } from "./make-volume-mounts.ts";
+import { PodSandboxError } from "./pod-sandbox-error.ts";
 import type { StartFailure } from "./start-failure.ts";
 
 /** The translation of pods into the runtime's messages, for this node. */
 export interface PodConfigs {
-  /** Of a sandbox that stands or is to be made. Rejects, saying why, for a pod that cannot have one. */
+  /** Of a sandbox that stands or is to be made. Rejects with a PodSandboxError for a pod that cannot have one. */
   sandbox(pod: Pod, attempt: number): Promise<SandboxConfig>;
   /** The config, or a CreateContainerConfigError; rejects on an abort and when files of the node cannot be made or read. */
   container(input: ContainerInput, signal: AbortSignal): Promise<ContainerStartConfig | StartFailure>;
@@ -68,7 +69,7 @@ export function createPodConfigs(node: NodeFacts, deps: PodConfigsDeps = {}): Po
       const userNamespace = await userNamespaceOf(pod);
       const cgroupParent = deps.cgroupParentOf?.(pod) ?? "";
       const result = buildPodSandboxConfig({ pod, attempt, node, cgroupParent, userNamespace });
-      if (!result.ok) throw new Error(result.error);
+      if (!result.ok) throw new PodSandboxError("invalid-config", result.error);
       return { config: result.config, warnings: result.warnings };
     },
     async container(input, signal) {

@@ -1,5 +1,6 @@
 import type { Container, Pod } from "../../../api/gen/types.ts";
 import { isRestartableInitContainer, podReference } from "../../../api/pods.ts";
+import { assert } from "../../../base/assert.ts";
 import type { BackOff } from "../../../base/back-off.ts";
 import { messageOf, throwJoined } from "../../../base/errors.ts";
 import type { Metrics } from "../../../base/metrics.ts";
@@ -176,7 +177,7 @@ async function readySandbox(starter: SandboxStarter, { pod, status, actions, opt
   if (actions.createSandbox !== undefined)
     return await starter.start(pod, actions.createSandbox.attempt, options.signal);
   const current = status.sandboxes.find(({ id }) => id === actions.sandboxId);
-  if (current === undefined) throw new Error("the plan starts containers without a sandbox");
+  assert(current !== undefined, "the plan starts containers only in a sandbox");
   return { id: current.id, config: await starter.configOf(pod, current.attempt), ips: current.ips };
 }
 

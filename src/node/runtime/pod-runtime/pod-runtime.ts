@@ -6,7 +6,7 @@ import type { StartFailure } from "./start-failure.ts";
 /** The runtime as the pod's sync sees it: bring a pod nearer to its manifest, stop it, remove it. */
 export interface PodRuntime {
   /**
-   * Plans and executes one step towards what the pod asks for. Rejects when the sandbox or a stop fails; a container that
+   * Plans and executes one step towards what the pod asks for. Rejects with a PodSandboxError, or with what a stop failed for; a container that
    * cannot start is an outcome, because the others may.
    */
   sync(pod: Pod, status: PodRuntimeStatus, options: SyncOptions): Promise<SyncOutcome>;

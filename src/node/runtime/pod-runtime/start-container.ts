@@ -138,7 +138,7 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
   };
 
   const startSteps = async (asked: ContainerRun, signal: AbortSignal): Promise<StartFailure | undefined> => {
-    let reason = "CreateContainerError";
+    let reason: "CreateContainerError" | "RunContainerError" = "CreateContainerError";
     try {
       const run = await settleRestartCount(deps, asked);
       const created = await create(run, signal);
@@ -166,12 +166,16 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
   };
 }
 
-function failure(error: unknown, reason: string, signal: AbortSignal): StartFailure {
+function failure(error: unknown, reason: StartFailure["reason"], signal: AbortSignal): StartFailure {
   signal.throwIfAborted();
   return { reason, message: messageOf(error) };
 }
 
-const IMAGE_REASONS: ReadonlySet<string> = new Set(["ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull"]);
+const IMAGE_REASONS: ReadonlySet<StartFailure["reason"]> = new Set([
+  "ErrImagePull",
+  "ImagePullBackOff",
+  "ErrImageNeverPull",
+]);
 
 /** Why there is no image was told where that was found; upstream's second event names the reason only. */
 function wordsOf({ reason, message }: StartFailure): string {
@@ -217,7 +221,7 @@ async function countImageMounts<T>(
     metrics.mountedImageVolumes.add(undefined, mounts);
     return created;
   } catch (error) {
-    const isMountFailure = isCriError(error) && error.detail.startsWith("ImageVolumeMountFailed");
+    const isMountFailure = isCriError(error) && error.reason === "ImageVolumeMountFailed";
     if (isMountFailure) metrics.imageVolumeErrors.add(undefined, mounts);
     throw error;
   }

@@ -8,9 +8,10 @@ import type { Host } from "../../../host/port.ts";
 import { podLogDirectory } from "../logs/container-logs.ts";
 import type { PodConfigs } from "./create-pod-configs.ts";
 import type { RuntimeMetrics } from "./metrics.ts";
+import { PodSandboxError } from "./pod-sandbox-error.ts";
 
 export interface SandboxStarter {
-  /** Makes and starts a sandbox; rejects, with an event on the pod, when the runtime refuses. */
+  /** Makes and starts a sandbox; rejects with a PodSandboxError, which is an event of the pod too. */
   start(pod: Pod, attempt: number, signal: AbortSignal): Promise<StartedSandbox>;
   /** The config that a sandbox of this pod and attempt was made with. */
   configOf(pod: Pod, attempt: number): Promise<cri.PodSandboxConfig>;
@@ -61,16 +62,18 @@ export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
   const handlerOf = async (pod: Pod, signal: AbortSignal): Promise<string> => {
     const { runtimeClassName, hostUsers, securityContext } = pod.spec ?? {};
     if (runtimeClassName && deps.runtimeHandlerOf === undefined) {
-      throw new Error(`failed to lookup RuntimeClass ${runtimeClassName}: the node has no API server`);
+      const message = `failed to lookup RuntimeClass ${runtimeClassName}: the node has no API server`;
+      throw new PodSandboxError("no-runtime-class", message);
     }
     const handler = (await deps.runtimeHandlerOf?.(pod, signal)) ?? "";
     if (hostUsers === false && deps.supportsUserNamespaces?.(handler) !== true) {
       const who = handler === "" ? "runtime" : `RuntimeClass handler "${handler}"`;
-      throw new Error(`can't set \`spec.hostUsers: false\`, ${who} does not support user namespaces`);
+      const message = `can't set \`spec.hostUsers: false\`, ${who} does not support user namespaces`;
+      throw new PodSandboxError("unsupported", message);
     }
     if (securityContext?.supplementalGroupsPolicy === "Strict" && deps.supportsSupplementalGroupsPolicy?.() !== true) {
       // Upstream's words (pkg/kubelet/lifecycle/predicate.go), which it tells before, of the whole node.
-      throw new Error("SupplementalGroupsPolicy=Strict is not supported in this node");
+      throw new PodSandboxError("unsupported", "SupplementalGroupsPolicy=Strict is not supported in this node");
     }
     return handler;
   };
@@ -115,7 +118,8 @@ export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
         metrics.runSandboxErrors.add({ runtime_handler: runtimeHandler });
         const message = `Failed to create pod sandbox: ${messageOf(error)}`;
         deps.timeline.record(podReference(pod), { type: "Warning", reason: "FailedCreatePodSandBox", message });
-        throw new Error(message, { cause: error });
+        const code = error instanceof PodSandboxError ? error.code : "failed";
+        throw new PodSandboxError(code, message, { cause: error });
       }
     },
   };

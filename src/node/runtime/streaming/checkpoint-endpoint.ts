@@ -46,15 +46,18 @@ export function createCheckpointEndpoint(
     }
     const timeout = parseTimeout(request.query);
     if (timeout === undefined) return { status: 404, body: "cannot parse value of timeout parameter" };
+    const fail = (why: string) => {
+      return { status: 500, body: `checkpointing of ${namespace}/${podName}/${containerName} failed (${why})` };
+    };
     try {
       const containerId = await findNamedContainer(deps, { pod, target }, request.signal);
-      if (containerId === undefined) throw new Error(`container ${containerName} not found`);
+      if (containerId === undefined) return fail(`container ${containerName} not found`);
+      if (timeout < 0n) return fail("CheckpointContainer requires the timeout value to be > 0");
       const location = join(options.directory, fileNameOf(podFullName(pod), target, deps.clock));
       return await checkpoint(deps, { request, containerId, location, timeout }, options);
     } catch (error) {
       if (request.signal.aborted) throw error;
-      const where = `${namespace}/${podName}/${containerName}`;
-      return { status: 500, body: `checkpointing of ${where} failed (${goWordsOf(error)})` };
+      return fail(goWordsOf(error));
     }
   };
 }
@@ -85,7 +88,6 @@ async function checkpoint(
   { request, containerId, location, timeout }: Asked,
   { directory, requestTimeoutMs }: CheckpointEndpointOptions,
 ): Promise<SecureAnswer> {
-  if (timeout < 0n) throw new Error("CheckpointContainer requires the timeout value to be > 0");
   const least = BigInt(Math.floor(requestTimeoutMs / SECOND));
   const seconds = timeout > least ? timeout : least;
   await files.makeDirectory(directory, DIRECTORY_MODE);

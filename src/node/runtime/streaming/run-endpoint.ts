@@ -25,7 +25,9 @@ export function createRunEndpoint({ pods, runtime }: RunEndpointDeps): NodeEndpo
     if (pod === undefined) return NO_POD;
     try {
       const containerId = await findNamedContainer({ pods, runtime }, { pod, target }, signal);
-      if (containerId === undefined) throw new Error(`container not found (${JSON.stringify(target.containerName)})`);
+      if (containerId === undefined) {
+        return { status: 500, body: `container not found (${JSON.stringify(target.containerName)})` };
+      }
       const cmd = (request.query.get("cmd") ?? "").split(" ");
       return await runToEnd(runtime, { containerId, cmd }, signal);
     } catch (error) {
