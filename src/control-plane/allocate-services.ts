@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { typed, untyped } from "../api/object.ts";
-import { allocateService } from "./kinds/core/service-allocation.ts";
+import { allocateService } from "./kinds/core/service/service-allocation.ts";
 import type { ResourceReader } from "./ports/resources.ts";
 import type { RegistryDeps } from "./registry/registry-deps.ts";
 

@@ -3,7 +3,7 @@ import type { KubeObject } from "../../api/object.ts";
 import { silentLog } from "../../base/log.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
 import { createMemoryJournal } from "../../journal/memory-journal.ts";
-import { CONFIG_MAPS } from "../kinds/core/config-map.ts";
+import { configMapKind } from "../kinds/core/config-map.ts";
 import { LOOPBACK_USER } from "../ports/user.ts";
 import { createObjectStore } from "../store/create-object-store.ts";
 import { createObject } from "./create.ts";
@@ -12,7 +12,7 @@ import type { RegistryDeps } from "./registry-deps.ts";
 import { deleteObject } from "./remove.ts";
 import { updateObject } from "./update.ts";
 
-const kind = CONFIG_MAPS;
+const kind = configMapKind;
 const place = { kind, namespace: "a" };
 const context = {
   user: LOOPBACK_USER,

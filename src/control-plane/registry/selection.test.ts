@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../../api/object.ts";
-import { NODES } from "../kinds/core/node.ts";
-import { PODS } from "../kinds/core/pod.ts";
+import { nodeKind } from "../kinds/core/node.ts";
+import { podKind } from "../kinds/core/pod/pod.ts";
 import type { StoredObject } from "../ports/object-store.ts";
 import { selectionOf } from "./selection.ts";
 
@@ -32,7 +32,7 @@ describe("a selection of pods", () => {
     { label: "", field: "metadata.namespace=b", selected: [] },
     { label: "app", field: "status.phase!=Running", selected: [] },
   ])("by label $label and field $field", ({ label, field, selected }) => {
-    const selection = selectionOf(PODS, { label, field });
+    const selection = selectionOf(podKind, { label, field });
     // Twice: what is remembered of a version is the same as what was read of it.
     for (let look = 0; look < 2; look++) {
       const matching = [web, plain].filter((object) => selection.matches(object));
@@ -41,13 +41,13 @@ describe("a selection of pods", () => {
   });
 
   it("sees a new version as that is", () => {
-    const selection = selectionOf(PODS, { label: "", field: "spec.nodeName=node-1" });
+    const selection = selectionOf(podKind, { label: "", field: "spec.nodeName=node-1" });
     expect(selection.matches(pod("plain", "", {}))).toBe(false);
     expect(selection.matches(pod("plain", "node-1", {}))).toBe(true);
   });
 
   it("refuses fields that the kind does not offer", () => {
-    expect(() => selectionOf(PODS, { label: "", field: "spec.image=a" })).toThrow(/not supported/);
+    expect(() => selectionOf(podKind, { label: "", field: "spec.image=a" })).toThrow(/not supported/);
   });
 });
 
@@ -55,7 +55,7 @@ describe("a selection of objects without a namespace", () => {
   const node = stored({ apiVersion: "v1", kind: "Node", metadata: { name: "node-1" }, spec: {} });
 
   it("works by name, and does not know namespaces", () => {
-    expect(selectionOf(NODES, { label: "", field: "metadata.name=node-1" }).matches(node)).toBe(true);
-    expect(() => selectionOf(NODES, { label: "", field: "metadata.namespace=a" })).toThrow(/not supported/);
+    expect(selectionOf(nodeKind, { label: "", field: "metadata.name=node-1" }).matches(node)).toBe(true);
+    expect(() => selectionOf(nodeKind, { label: "", field: "metadata.namespace=a" })).toThrow(/not supported/);
   });
 });

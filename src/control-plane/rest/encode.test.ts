@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
 import type { KubeObject } from "../../api/object.ts";
 import type { WebAnswer } from "../../host/web-server.ts";
-import { CONFIG_MAPS } from "../kinds/core/config-map.ts";
+import { configMapKind } from "../kinds/core/config-map.ts";
 import type { StoredObject } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { type AnswerForm, encodeList } from "./encode.ts";
@@ -30,7 +30,7 @@ const noPause = async () => undefined;
 async function list(accept: string, names: readonly string[]): Promise<string> {
   const items = names.map(configMap);
   const wanted = { form: acceptedForm(accept, { protobuf: true }), includeObject: "Metadata", now: NOW } as const;
-  return textOf(await encodeList(CONFIG_MAPS, { items, metadata: METADATA }, wanted, noPause));
+  return textOf(await encodeList(configMapKind, { items, metadata: METADATA }, wanted, noPause));
 }
 
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
@@ -38,7 +38,7 @@ const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
 /** The rows of a table. */
 async function rowsOf(
   items: readonly StoredObject[],
-  { kind = CONFIG_MAPS, includeObject = "Metadata", now = NOW, pause = noPause }: RowOptions = {},
+  { kind = configMapKind, includeObject = "Metadata", now = NOW, pause = noPause }: RowOptions = {},
 ): Promise<Array<{ cells: unknown[]; object?: unknown }>> {
   const wanted = { form: acceptedForm(TABLE, { protobuf: true }), includeObject, now };
   return JSON.parse(textOf(await encodeList(kind, { items, metadata: METADATA }, wanted, pause))).rows;
@@ -97,7 +97,7 @@ describe("the rows of a table", () => {
     const older = configMap("one");
     const changed: KubeObject = { ...older.object, data: { text: "", more: "" } };
     const newer = { ...older, revision: 6, object: changed, json: Buffer.from(JSON.stringify(changed)) };
-    const bare = { ...CONFIG_MAPS, columns: CONFIG_MAPS.columns.slice(0, 1) };
+    const bare = { ...configMapKind, columns: configMapKind.columns.slice(0, 1) };
     expect(await rowsOf([older, newer])).toMatchObject([{ cells: ["one", 1, "60s"] }, { cells: ["one", 2, "60s"] }]);
     expect(await rowsOf([older], { kind: bare })).toMatchObject([{ cells: ["one"] }]);
     expect(await rowsOf([older])).toMatchObject([{ cells: ["one", 1, "60s"] }]);
@@ -149,7 +149,7 @@ describe("the rows of a table", () => {
 
   it("that show more than is kept are made anew, and are the same", async () => {
     const wide: ResourceKind = {
-      ...CONFIG_MAPS,
+      ...configMapKind,
       columns: [{ name: "Wide", type: "string", description: "", priority: 0, cell: () => "w".repeat(5_000) }],
     };
     const items = Array.from({ length: 256 }, (_, index) => configMap(`c${index}`));

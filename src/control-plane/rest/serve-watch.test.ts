@@ -3,7 +3,7 @@ import { silentLog } from "../../base/log.ts";
 import { createFakeClock, type FakeClock } from "../../host/fake/fake-clock.ts";
 import type { WebWriter } from "../../host/web-server.ts";
 import { createMemoryJournal } from "../../journal/memory-journal.ts";
-import { CONFIG_MAPS } from "../kinds/core/config-map.ts";
+import { configMapKind } from "../kinds/core/config-map.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
 import { createObjectStore } from "../store/create-object-store.ts";
 import type { AcceptedForm } from "./media-type.ts";
@@ -69,7 +69,7 @@ describe("a watch", () => {
     const answer = serveWatch(
       { store, clock, lines, random: () => 0, observer },
       {
-        kind: CONFIG_MAPS,
+        kind: configMapKind,
         namespace: "",
         query: listQueryOf(new URLSearchParams(query), { isWatch: true }),
         wanted: { form, includeObject: "Metadata", now: 0 },

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { cellOf, groupResource } from "../../ports/resource-kind.ts";
 import { CORE_KINDS, EVENT_KINDS } from "../core/core-kinds.ts";
-import { GROUP_KINDS } from "../groups/group-kinds.ts";
+import { GROUP_KINDS } from "../group-kinds.ts";
 import { COLUMNS, DEFAULT_COLUMNS } from "./columns.ts";
 
 const NOW = Date.parse("2026-01-01T12:00:00Z");

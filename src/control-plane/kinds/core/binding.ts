@@ -4,7 +4,7 @@ import { required, unsupported } from "../../../api/validation/problems.ts";
 import { defineKind } from "../define-kind.ts";
 
 /** The older way to bind a pod: create one of these, named as the pod. Nothing of the kind is stored. */
-export const BINDINGS = defineKind({
+export const bindingKind = defineKind({
   kind: "Binding",
   plural: "bindings",
   verbs: ["create"],

@@ -3,13 +3,13 @@ import { type KubeObject, typed } from "../../../api/object.ts";
 import { checkConfigMapKey } from "../../../api/validation/names.ts";
 import { invalid, invalidEach, tooLong } from "../../../api/validation/problems.ts";
 import { defineKind } from "../define-kind.ts";
-import { validateSealed } from "./immutable.ts";
+import { validateSealed } from "../rules/immutable.ts";
 
 /** Of secrets and config maps: all values together. */
 export const MAX_DATA_BYTES = 1024 * 1024;
 
 /** Config maps. */
-export const CONFIG_MAPS = defineKind({
+export const configMapKind = defineKind({
   kind: "ConfigMap",
   plural: "configmaps",
   shortNames: ["cm"],

@@ -1,25 +1,25 @@
 import type { ResourceKind, Verb } from "../../ports/resource-kind.ts";
 import { defineKind } from "../define-kind.ts";
-import { BINDINGS } from "./binding.ts";
-import { CONFIG_MAPS } from "./config-map.ts";
-import { ENDPOINTS } from "./endpoints.ts";
-import { CORE_EVENTS, EVENTS_K8S_IO } from "./event-kinds.ts";
-import { LIMIT_RANGES } from "./limit-range.ts";
-import { NAMESPACES } from "./namespace.ts";
-import { NODES } from "./node.ts";
-import { PERSISTENT_VOLUMES } from "./persistent-volume.ts";
-import { PERSISTENT_VOLUME_CLAIMS } from "./persistent-volume-claim.ts";
-import { PODS } from "./pod.ts";
-import { POD_TEMPLATES } from "./pod-template.ts";
-import { REPLICATION_CONTROLLERS } from "./replication-controller.ts";
-import { SECRETS } from "./secret.ts";
-import { SERVICES } from "./service.ts";
-import { SERVICE_ACCOUNTS } from "./service-account.ts";
+import { coreEventKind, newEventKind } from "../events/event-kinds.ts";
+import { bindingKind } from "./binding.ts";
+import { configMapKind } from "./config-map.ts";
+import { endpointsKind } from "./endpoints.ts";
+import { limitRangeKind } from "./limit-range.ts";
+import { namespaceKind } from "./namespace.ts";
+import { nodeKind } from "./node.ts";
+import { podKind } from "./pod/pod.ts";
+import { podTemplateKind } from "./pod/pod-template.ts";
+import { replicationControllerKind } from "./replication-controller.ts";
+import { secretKind } from "./secret.ts";
+import { serviceKind } from "./service/service.ts";
+import { serviceAccountKind } from "./service-account.ts";
+import { persistentVolumeKind } from "./volume/persistent-volume.ts";
+import { persistentVolumeClaimKind } from "./volume/persistent-volume-claim.ts";
 
 const READ_VERBS: readonly Verb[] = ["get", "list"];
 
 /** There are none: nothing here has a status that the API server would have to ask for. */
-const COMPONENT_STATUSES = defineKind({
+const componentStatusKind = defineKind({
   kind: "ComponentStatus",
   plural: "componentstatuses",
   shortNames: ["cs"],
@@ -29,7 +29,7 @@ const COMPONENT_STATUSES = defineKind({
 });
 
 /** Refused rather than stored: a quota that is not enforced would be believed in. */
-const RESOURCE_QUOTAS = defineKind({
+const resourceQuotaKind = defineKind({
   kind: "ResourceQuota",
   plural: "resourcequotas",
   shortNames: ["quota"],
@@ -42,24 +42,24 @@ const RESOURCE_QUOTAS = defineKind({
 
 /** Everything of core/v1, in the order of the plurals. */
 export const CORE_KINDS: readonly ResourceKind[] = [
-  BINDINGS,
-  COMPONENT_STATUSES,
-  CONFIG_MAPS,
-  ENDPOINTS,
-  CORE_EVENTS,
-  LIMIT_RANGES,
-  NAMESPACES,
-  NODES,
-  PERSISTENT_VOLUME_CLAIMS,
-  PERSISTENT_VOLUMES,
-  PODS,
-  POD_TEMPLATES,
-  REPLICATION_CONTROLLERS,
-  RESOURCE_QUOTAS,
-  SECRETS,
-  SERVICE_ACCOUNTS,
-  SERVICES,
+  bindingKind,
+  componentStatusKind,
+  configMapKind,
+  endpointsKind,
+  coreEventKind,
+  limitRangeKind,
+  namespaceKind,
+  nodeKind,
+  persistentVolumeClaimKind,
+  persistentVolumeKind,
+  podKind,
+  podTemplateKind,
+  replicationControllerKind,
+  resourceQuotaKind,
+  secretKind,
+  serviceAccountKind,
+  serviceKind,
 ];
 
 /** events.k8s.io/v1: core events, seen through the newer API. */
-export const EVENT_KINDS: readonly ResourceKind[] = [EVENTS_K8S_IO];
+export const EVENT_KINDS: readonly ResourceKind[] = [newEventKind];

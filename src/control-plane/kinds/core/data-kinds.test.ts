@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { formatFieldError } from "../../../api/field-error.ts";
 import type { ConfigMap, Secret } from "../../../api/gen/types.ts";
 import { untyped } from "../../../api/object.ts";
-import { CONFIG_MAPS } from "./config-map.ts";
-import { SECRETS } from "./secret.ts";
+import { configMapKind } from "./config-map.ts";
+import { secretKind } from "./secret.ts";
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 const secret = (fields: Secret) => untyped({ apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, ...fields });
@@ -17,7 +17,7 @@ const SEALED = "Forbidden: field is immutable when `immutable` is set";
 describe("a secret", () => {
   it("takes texts as data, over what was there, and never shows them as texts", () => {
     const sent = secret({ data: { a: base64("old"), b: base64("kept") }, stringData: { a: "néw" } });
-    const stored = SECRETS.strategy.default?.(sent) ?? {};
+    const stored = secretKind.strategy.default?.(sent) ?? {};
     expect(stored).toMatchObject({ type: "Opaque", data: { a: base64("néw"), b: base64("kept") } });
     expect(stored).not.toHaveProperty("stringData");
   });
@@ -65,7 +65,7 @@ describe("a secret", () => {
       ["metadata.annotations[kubernetes.io/service-account.name]: Required value"],
     ],
   ])("%s", (_name, fields, errors) => {
-    expect(show(SECRETS.strategy.validate?.(secret(fields)))).toEqual(errors);
+    expect(show(secretKind.strategy.validate?.(secret(fields)))).toEqual(errors);
   });
 
   it.each<[string, Secret, Secret, string[]]>([
@@ -84,7 +84,7 @@ describe("a secret", () => {
       [`immutable: ${SEALED}`, `data: ${SEALED}`],
     ],
   ])("%s", (_name, before, after, errors) => {
-    expect(show(SECRETS.strategy.validateUpdate?.(secret(after), secret(before)))).toEqual(errors);
+    expect(show(secretKind.strategy.validateUpdate?.(secret(after), secret(before)))).toEqual(errors);
   });
 
   it.each<[string, Secret, string[]]>([
@@ -108,11 +108,11 @@ describe("a secret", () => {
       ["tls: failed to find any PEM data in key input"],
     ],
   ])("has warnings: %s", (_name, fields, warnings) => {
-    expect(SECRETS.strategy.warnings?.(secret(fields))).toEqual(warnings);
+    expect(secretKind.strategy.warnings?.(secret(fields))).toEqual(warnings);
   });
 
   it("is selected by its type", () => {
-    expect(SECRETS.strategy.fields?.["type"]?.(secret({ type: "x" }))).toBe("x");
+    expect(secretKind.strategy.fields?.["type"]?.(secret({ type: "x" }))).toBe("x");
   });
 });
 
@@ -135,15 +135,15 @@ describe("a config map", () => {
       ["Too long: may not be more than 1048576 bytes"],
     ],
   ])("%s", (_name, fields, errors) => {
-    expect(show(CONFIG_MAPS.strategy.validate?.(map(fields)))).toEqual(errors);
+    expect(show(configMapKind.strategy.validate?.(map(fields)))).toEqual(errors);
   });
 
   it("stays sealed", () => {
     const sealed = map({ immutable: true, data: { a: "x" }, binaryData: { b: "" } });
-    expect(show(CONFIG_MAPS.strategy.validateUpdate?.(map({ immutable: true, data: { a: "y" } }), sealed))).toEqual([
+    expect(show(configMapKind.strategy.validateUpdate?.(map({ immutable: true, data: { a: "y" } }), sealed))).toEqual([
       `data: ${SEALED}`,
       `binaryData: ${SEALED}`,
     ]);
-    expect(show(CONFIG_MAPS.strategy.validateUpdate?.(sealed, sealed))).toEqual([]);
+    expect(show(configMapKind.strategy.validateUpdate?.(sealed, sealed))).toEqual([]);
   });
 });

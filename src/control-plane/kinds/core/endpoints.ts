@@ -4,10 +4,10 @@ import { type KubeObject, typed } from "../../../api/object.ts";
 import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName } from "../../../api/validation/names.ts";
 import { each, inRange, invalidEach, oneOf, required } from "../../../api/validation/problems.ts";
 import { defineKind } from "../define-kind.ts";
-import { checkIpAddress, checkNonSpecial } from "./ip-address.ts";
+import { checkIpAddress, checkNonSpecial } from "../rules/ip-address.ts";
 
 /** Endpoints, the older form of endpoint slices. */
-export const ENDPOINTS = defineKind({
+export const endpointsKind = defineKind({
   kind: "Endpoints",
   plural: "endpoints",
   shortNames: ["ep"],

@@ -8,7 +8,7 @@ import { defineKind } from "../define-kind.ts";
 import { isOvercommitAllowed, validateResourceName } from "./resource-amounts.ts";
 
 /** Limit ranges, which admission applies to pods and claims. */
-export const LIMIT_RANGES = defineKind({
+export const limitRangeKind = defineKind({
   kind: "LimitRange",
   plural: "limitranges",
   shortNames: ["limits"],

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { formatFieldError } from "../../../api/field-error.ts";
 import type { Namespace, ObjectMeta } from "../../../api/gen/types.ts";
 import { type KubeObject, untyped } from "../../../api/object.ts";
-import { NAMESPACES } from "./namespace.ts";
+import { namespaceKind } from "./namespace.ts";
 
-const { strategy } = NAMESPACES;
+const { strategy } = namespaceKind;
 const namespace = (rest: Omit<Namespace, "metadata"> = {}, metadata: ObjectMeta = {}): KubeObject =>
   untyped({ apiVersion: "v1", kind: "Namespace", metadata: { name: "a", ...metadata }, ...rest });
-const part = (name: string) => NAMESPACES.subresources.find((subresource) => subresource.name === name);
+const part = (name: string) => namespaceKind.subresources.find((subresource) => subresource.name === name);
 
 describe("a namespace", () => {
   it("is active, carries its name as a label, and is guarded by the finalizer of its contents", () => {
@@ -79,6 +79,6 @@ describe("a namespace", () => {
   });
 
   it("is deleted by name only", () => {
-    expect(NAMESPACES.verbs).not.toContain("deletecollection");
+    expect(namespaceKind.verbs).not.toContain("deletecollection");
   });
 });

@@ -4,7 +4,7 @@ import { type KubeObject, typed, untyped } from "../../../api/object.ts";
 import { checkDnsLabel, checkQualifiedName } from "../../../api/validation/names.ts";
 import { invalid, invalidEach } from "../../../api/validation/problems.ts";
 import { ALL_VERBS, defineKind } from "../define-kind.ts";
-import { coreSubresource, statusSubresource } from "./subresource.ts";
+import { coreSubresource, statusSubresource } from "../subresource.ts";
 
 /** Every namespace has its name as a label, so that selectors can name it. */
 const NAME_LABEL = "kubernetes.io/metadata.name";
@@ -12,7 +12,7 @@ const NAME_LABEL = "kubernetes.io/metadata.name";
 const KUBERNETES_FINALIZER = "kubernetes";
 
 /** Namespaces. They are deleted one by one: there is no deletecollection. */
-export const NAMESPACES = defineKind({
+export const namespaceKind = defineKind({
   kind: "Namespace",
   plural: "namespaces",
   shortNames: ["ns"],

@@ -3,7 +3,7 @@ import type { NodeSpec, NodeStatus, Taint } from "../../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../../api/object.ts";
 import { checkLabelValue, checkQualifiedName } from "../../../api/validation/names.ts";
 import { duplicate, each, forbidden, invalid, invalidEach, oneOf } from "../../../api/validation/problems.ts";
-import { checkCidr, familyOf } from "./ip-address.ts";
+import { checkCidr, familyOf } from "../rules/ip-address.ts";
 import { validateAmount } from "./resource-amounts.ts";
 
 /** Taints, pod ranges and the amounts of the status. */

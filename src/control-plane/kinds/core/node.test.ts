@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { formatFieldError } from "../../../api/field-error.ts";
 import type { NodeSpec, NodeStatus } from "../../../api/gen/types.ts";
 import { typed, untyped } from "../../../api/object.ts";
-import { NODES } from "./node.ts";
+import { nodeKind } from "./node.ts";
 
 const node = (spec: NodeSpec = {}, status: NodeStatus = {}) =>
   untyped({ apiVersion: "v1", kind: "Node", metadata: { name: "n" }, spec, status });
@@ -10,7 +10,7 @@ const show = (errors: Parameters<typeof formatFieldError>[0][] | undefined) => (
 
 describe("a node", () => {
   it("can be used up to its capacity unless it says less", () => {
-    const { default: setDefaults } = NODES.strategy;
+    const { default: setDefaults } = nodeKind.strategy;
     const plain = typed("Node", setDefaults?.(node({}, { capacity: { cpu: "4" } })) ?? node());
     expect(plain.status?.allocatable).toEqual({ cpu: "4" });
     const kept = typed(
@@ -21,10 +21,10 @@ describe("a node", () => {
   });
 
   it("has its first pod range in the old field too, and the other way round", () => {
-    expect(NODES.strategy.default?.(node({ podCIDRs: ["10.1.0.0/24"] }))["spec"]).toMatchObject({
+    expect(nodeKind.strategy.default?.(node({ podCIDRs: ["10.1.0.0/24"] }))["spec"]).toMatchObject({
       podCIDR: "10.1.0.0/24",
     });
-    expect(NODES.strategy.default?.(node({ podCIDR: "10.1.0.0/24" }))["spec"]).toMatchObject({
+    expect(nodeKind.strategy.default?.(node({ podCIDR: "10.1.0.0/24" }))["spec"]).toMatchObject({
       podCIDRs: ["10.1.0.0/24"],
     });
   });
@@ -110,7 +110,7 @@ describe("a node", () => {
       ],
     ],
   ])("%s", (_name, spec, status, errors) => {
-    expect(show(NODES.strategy.validate?.(node(spec, status)))).toEqual(errors);
+    expect(show(nodeKind.strategy.validate?.(node(spec, status)))).toEqual(errors);
   });
 
   it.each<[string, NodeSpec, NodeSpec, NodeStatus, string[]]>([
@@ -144,11 +144,11 @@ describe("a node", () => {
       ['status.addresses[1]: Duplicate value: {"type":"InternalIP","address":"10.0.0.1"}'],
     ],
   ])("%s", (_name, before, after, status, errors) => {
-    expect(show(NODES.strategy.validateUpdate?.(node(after, status), node(before)))).toEqual(errors);
+    expect(show(nodeKind.strategy.validateUpdate?.(node(after, status), node(before)))).toEqual(errors);
   });
 
   it("is selected by whether it takes pods", () => {
-    expect(NODES.strategy.fields?.["spec.unschedulable"]?.(node())).toBe("false");
-    expect(NODES.strategy.fields?.["spec.unschedulable"]?.(node({ unschedulable: true }))).toBe("true");
+    expect(nodeKind.strategy.fields?.["spec.unschedulable"]?.(node())).toBe("false");
+    expect(nodeKind.strategy.fields?.["spec.unschedulable"]?.(node({ unschedulable: true }))).toBe("true");
   });
 });

@@ -1,10 +1,10 @@
 import { type KubeObject, typed, untyped } from "../../../api/object.ts";
 import { defineKind } from "../define-kind.ts";
+import { proxySubresource, statusSubresource } from "../subresource.ts";
 import { validateNode, validateNodeUpdate } from "./node-validation.ts";
-import { proxySubresource, statusSubresource } from "./subresource.ts";
 
 /** Nodes. */
-export const NODES = defineKind({
+export const nodeKind = defineKind({
   kind: "Node",
   plural: "nodes",
   shortNames: ["no"],

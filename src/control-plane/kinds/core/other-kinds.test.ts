@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { formatFieldError } from "../../../api/field-error.ts";
 import type { Endpoints, LimitRangeItem, PodTemplateSpec, ReplicationControllerSpec } from "../../../api/gen/types.ts";
 import { type KubeObject, untyped } from "../../../api/object.ts";
-import { BINDINGS } from "./binding.ts";
-import { ENDPOINTS } from "./endpoints.ts";
-import { LIMIT_RANGES } from "./limit-range.ts";
-import { POD_TEMPLATES } from "./pod-template.ts";
-import { REPLICATION_CONTROLLERS } from "./replication-controller.ts";
+import { bindingKind } from "./binding.ts";
+import { endpointsKind } from "./endpoints.ts";
+import { limitRangeKind } from "./limit-range.ts";
+import { podTemplateKind } from "./pod/pod-template.ts";
+import { replicationControllerKind } from "./replication-controller.ts";
 
 const show = (errors: Parameters<typeof formatFieldError>[0][] | undefined) => (errors ?? []).map(formatFieldError);
 
@@ -20,7 +20,7 @@ describe("a binding", () => {
     ],
   ])("to %j has the errors %j", (target, errors) => {
     const binding: KubeObject = { apiVersion: "v1", kind: "Binding", metadata: { name: "a" }, target };
-    expect(show(BINDINGS.strategy.validate?.(binding))).toEqual(errors);
+    expect(show(bindingKind.strategy.validate?.(binding))).toEqual(errors);
   });
 });
 
@@ -30,7 +30,7 @@ describe("endpoints", () => {
   };
 
   it("are of TCP by default", () => {
-    expect(ENDPOINTS.strategy.default?.(endpoints([{ ports: [{ port: 1 }] }]))["subsets"]).toEqual([
+    expect(endpointsKind.strategy.default?.(endpoints([{ ports: [{ port: 1 }] }]))["subsets"]).toEqual([
       { ports: [{ port: 1, protocol: "TCP" }] },
     ]);
   });
@@ -59,7 +59,7 @@ describe("endpoints", () => {
       ["subsets[0].ports[0].name: Required value"],
     ],
   ])("%s", (_name, subsets, errors) => {
-    expect(show(ENDPOINTS.strategy.validate?.(endpoints(subsets)))).toEqual(errors);
+    expect(show(endpointsKind.strategy.validate?.(endpoints(subsets)))).toEqual(errors);
   });
 });
 
@@ -68,7 +68,7 @@ describe("a limit range", () => {
     untyped({ apiVersion: "v1", kind: "LimitRange", metadata: { name: "l" }, spec: { limits } });
 
   it("of containers makes defaults of its bounds", () => {
-    const defaulted = LIMIT_RANGES.strategy.default?.(
+    const defaulted = limitRangeKind.strategy.default?.(
       range({ type: "Container", max: { cpu: "2" }, min: { cpu: "1", memory: "1Mi" } }),
     );
     expect(defaulted?.["spec"]).toMatchObject({
@@ -78,7 +78,7 @@ describe("a limit range", () => {
 
   it("of containers keeps the defaults that it has", () => {
     const item = { type: "Container", max: { cpu: "4" }, default: { cpu: "2" }, defaultRequest: { cpu: "1" } };
-    expect(LIMIT_RANGES.strategy.default?.(range(item))["spec"]).toEqual({ limits: [item] });
+    expect(limitRangeKind.strategy.default?.(range(item))["spec"]).toEqual({ limits: [item] });
   });
 
   it.each<[string, LimitRangeItem[], string[]]>([
@@ -138,7 +138,7 @@ describe("a limit range", () => {
       ['spec.limits[0].max[pods]: Invalid value: "pods": must be a standard resource for containers'],
     ],
   ])("%s", (_name, limits, errors) => {
-    expect(show(LIMIT_RANGES.strategy.validate?.(range(...limits)))).toEqual(errors);
+    expect(show(limitRangeKind.strategy.validate?.(range(...limits)))).toEqual(errors);
   });
 });
 
@@ -150,7 +150,7 @@ const TEMPLATE: PodTemplateSpec = {
 describe("a replication controller", () => {
   const controller = (spec: ReplicationControllerSpec) => {
     const made: KubeObject = { apiVersion: "v1", kind: "ReplicationController", metadata: { name: "r" }, spec };
-    return REPLICATION_CONTROLLERS.strategy.default?.(made) ?? made;
+    return replicationControllerKind.strategy.default?.(made) ?? made;
   };
 
   it("selects, and is labelled, as its template is", () => {
@@ -190,11 +190,11 @@ describe("a replication controller", () => {
       [],
     ],
   ])("%s", (_name, spec, errors) => {
-    expect(show(REPLICATION_CONTROLLERS.strategy.validate?.(controller(spec)))).toEqual(errors);
+    expect(show(replicationControllerKind.strategy.validate?.(controller(spec)))).toEqual(errors);
   });
 
   it("counts no more ready pods than pods", () => {
-    const validate = REPLICATION_CONTROLLERS.subresources.find(({ name }) => name === "status")?.validateUpdate;
+    const validate = replicationControllerKind.subresources.find(({ name }) => name === "status")?.validateUpdate;
     const object: KubeObject = { ...controller({}), status: { replicas: 1, readyReplicas: 2, availableReplicas: -1 } };
     expect(show(validate?.(object, object))).toEqual([
       "status.availableReplicas: Invalid value: -1: must be greater than or equal to 0",
@@ -211,9 +211,9 @@ describe("a pod template", () => {
       metadata: { name: "t" },
       template: { spec: { containers: [{ name: "main" }] } },
     };
-    const defaulted = POD_TEMPLATES.strategy.default?.(template) ?? template;
+    const defaulted = podTemplateKind.strategy.default?.(template) ?? template;
     expect(defaulted["template"]).toMatchObject({ spec: { dnsPolicy: "ClusterFirst" } });
-    expect(show(POD_TEMPLATES.strategy.validate?.(defaulted))).toEqual([
+    expect(show(podTemplateKind.strategy.validate?.(defaulted))).toEqual([
       "template.spec.containers[0].image: Required value",
     ]);
     expect(template["template"]).toEqual({ spec: { containers: [{ name: "main" }] } });

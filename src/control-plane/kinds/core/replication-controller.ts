@@ -3,12 +3,12 @@ import type { ReplicationControllerSpec } from "../../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../../api/object.ts";
 import { forbidden, invalid, notNegative, required, unsupported } from "../../../api/validation/problems.ts";
 import { defineKind } from "../define-kind.ts";
-import { defaultTemplate, validateTemplate } from "./pod-template-spec.ts";
-import { podTemplateWarnings } from "./pod-warnings.ts";
-import { SCALE_SUBRESOURCE, statusSubresource } from "./subresource.ts";
+import { SCALE_SUBRESOURCE, statusSubresource } from "../subresource.ts";
+import { defaultTemplate, validateTemplate } from "./pod/pod-template-spec.ts";
+import { podTemplateWarnings } from "./pod/pod-warnings.ts";
 
 /** Replication controllers. */
-export const REPLICATION_CONTROLLERS = defineKind({
+export const replicationControllerKind = defineKind({
   kind: "ReplicationController",
   plural: "replicationcontrollers",
   shortNames: ["rc"],

@@ -4,11 +4,11 @@ import { isRecord, type KubeObject, typed, untyped } from "../../../api/object.t
 import { checkConfigMapKey } from "../../../api/validation/names.ts";
 import { invalid, invalidEach, required, tooLong } from "../../../api/validation/problems.ts";
 import { defineKind } from "../define-kind.ts";
+import { immutable, validateSealed } from "../rules/immutable.ts";
 import { MAX_DATA_BYTES, sumOfBytes } from "./config-map.ts";
-import { immutable, validateSealed } from "./immutable.ts";
 
 /** Secrets. */
-export const SECRETS = defineKind({
+export const secretKind = defineKind({
   kind: "Secret",
   plural: "secrets",
   strategy: {

@@ -10,7 +10,7 @@ const TOKEN: Subresource = {
 };
 
 /** Service accounts. */
-export const SERVICE_ACCOUNTS = defineKind({
+export const serviceAccountKind = defineKind({
   kind: "ServiceAccount",
   plural: "serviceaccounts",
   shortNames: ["sa"],

@@ -1,0 +1,81 @@
+import type { FieldError } from "../../../api/field-error.ts";
+import type { CrossVersionObjectReference, HorizontalPodAutoscaler, HPAScalingRules } from "../../../api/gen/types.ts";
+import { each, invalid, optionalOneOf, required, unsupported } from "../../../api/validation/problems.ts";
+import type { ResourceKind } from "../../ports/resource-kind.ts";
+import { defineKind } from "../define-kind.ts";
+import { strategyOf } from "../typed-strategy.ts";
+import { defaultAutoscaler } from "./autoscaling-defaults.ts";
+import { validateMetric, validateReference } from "./metric-validation.ts";
+
+const MAX_PERIOD_SECONDS = 1800;
+const MAX_WINDOW_SECONDS = 3600;
+
+/** Stored, and left to whoever runs the controller. */
+export const AUTOSCALING_KINDS: readonly ResourceKind[] = [
+  defineKind({
+    group: "autoscaling",
+    version: "v2",
+    kind: "HorizontalPodAutoscaler",
+    plural: "horizontalpodautoscalers",
+    shortNames: ["hpa"],
+    categories: ["all"],
+    status: true,
+    strategy: strategyOf("HorizontalPodAutoscaler", {
+      initialStatus: { currentMetrics: null, desiredReplicas: 0 },
+      default: defaultAutoscaler,
+      validate: validateAutoscaler,
+    }),
+  }),
+];
+
+function validateAutoscaler({ spec }: HorizontalPodAutoscaler): FieldError[] {
+  const { minReplicas = 1, maxReplicas, behavior } = spec;
+  const errors: FieldError[] = [];
+  if (minReplicas < 1) errors.push(invalid("spec.minReplicas", minReplicas, "must be greater than or equal to 1"));
+  if (maxReplicas < 1) errors.push(invalid("spec.maxReplicas", maxReplicas, "must be greater than 0"));
+  if (maxReplicas < minReplicas) {
+    errors.push(invalid("spec.maxReplicas", maxReplicas, "must be greater than or equal to `minReplicas`"));
+  }
+  return [
+    ...errors,
+    ...validateReference("spec.scaleTargetRef", spec.scaleTargetRef),
+    ...validateTargetGroup(spec.scaleTargetRef),
+    ...each("spec.metrics", spec.metrics, validateMetric),
+    ...validateRules("spec.behavior.scaleUp", behavior?.scaleUp),
+    ...validateRules("spec.behavior.scaleDown", behavior?.scaleDown),
+  ];
+}
+
+function validateRules(path: string, rules: HPAScalingRules | undefined): FieldError[] {
+  if (!rules) return [];
+  const { stabilizationWindowSeconds: window = 0, selectPolicy, policies = [] } = rules;
+  const at = `${path}.stabilizationWindowSeconds`;
+  const errors: FieldError[] = [];
+  if (window < 0) errors.push(invalid(at, window, "must be greater than or equal to zero"));
+  if (window > MAX_WINDOW_SECONDS) {
+    errors.push(invalid(at, window, `must be less than or equal to ${MAX_WINDOW_SECONDS}`));
+  }
+  errors.push(...optionalOneOf(`${path}.selectPolicy`, selectPolicy, ["Disabled", "Max", "Min"]));
+  if (policies.length === 0) errors.push(required(`${path}.policies`, "must specify at least one Policy"));
+  return [...errors, ...each(`${path}.policies`, policies, validatePolicy)];
+}
+
+function validatePolicy(
+  { type, value, periodSeconds }: NonNullable<HPAScalingRules["policies"]>[number],
+  path: string,
+): FieldError[] {
+  const errors = ["Pods", "Percent"].includes(type) ? [] : [unsupported(`${path}.type`, type, ["Percent", "Pods"])];
+  if (value <= 0) errors.push(invalid(`${path}.value`, value, "must be greater than zero"));
+  if (periodSeconds <= 0) errors.push(invalid(`${path}.periodSeconds`, periodSeconds, "must be greater than zero"));
+  if (periodSeconds > MAX_PERIOD_SECONDS) {
+    const detail = `must be less than or equal to ${MAX_PERIOD_SECONDS}`;
+    errors.push(invalid(`${path}.periodSeconds`, periodSeconds, detail));
+  }
+  return errors;
+}
+
+/** What is scaled is never of the core group's whole version: that has been a mistake wherever it was seen. */
+function validateTargetGroup({ apiVersion = "" }: CrossVersionObjectReference): FieldError[] {
+  if (apiVersion.includes("/")) return [];
+  return [invalid("spec.scaleTargetRef.apiVersion", apiVersion, "apiVersion must specify API group")];
+}

@@ -1,0 +1,78 @@
+import type { Container, ContainerPort, EnvVar, Pod, PodSpec } from "../../../../api/gen/types.ts";
+import { parseQuantity } from "../../../../api/quantity.ts";
+
+const NANOS_PER_UNIT = 10n ** 9n;
+const SECCOMP_PREFIX = "container.seccomp.security.alpha.kubernetes.io/";
+
+/** Every container with its path; all kinds of them. */
+function containersOf(spec: PodSpec, prefix: string): Array<{ container: Container; path: string }> {
+  return (["initContainers", "containers", "ephemeralContainers"] as const).flatMap((list) =>
+    (spec[list] ?? []).map((container, index) => ({ container, path: `${prefix}spec.${list}[${index}]` })),
+  );
+}
+
+/** Of each container by itself. */
+export function containerWarnings({ metadata, spec }: Pod, prefix: string): string[] {
+  if (spec === undefined) return [];
+  return containersOf(spec, prefix).flatMap(({ container, path }) => {
+    const annotation = `${SECCOMP_PREFIX}${container.name}`;
+    const isIgnored = metadata?.annotations?.[annotation] !== undefined && !container.securityContext?.seccompProfile;
+    const advice = 'non-functional in v1.27+; use the "seccompProfile" field instead';
+    return [
+      ...(isIgnored ? [`${prefix}metadata.annotations[${annotation}]: ${advice}`] : []),
+      ...fractionWarnings(container.resources?.limits, `${path}.resources.limits`),
+      ...fractionWarnings(container.resources?.requests, `${path}.resources.requests`),
+      ...envWarnings(container.env ?? [], path),
+    ];
+  });
+}
+
+/** A part of a byte: `100m` of memory, of which somebody meant 100 megabytes. */
+export function fractionWarnings(amounts: Readonly<Record<string, string>> = {}, path: string): string[] {
+  return ["memory", "ephemeral-storage", "storage"].flatMap((name) => {
+    const amount = amounts[name];
+    if (amount === undefined || (parseQuantity(amount)?.nanos ?? 0n) % NANOS_PER_UNIT === 0n) return [];
+    return [`${path}[${name}]: fractional byte value "${amount}" is invalid, must be an integer`];
+  });
+}
+
+/** A variable that is set twice is lost in an apply, unless the second value builds on the first: `$(PATH):/opt`. */
+function envWarnings(env: readonly EnvVar[], path: string): string[] {
+  const names = new Set<string>();
+  return env.flatMap(({ name, value = "", valueFrom }, index) => {
+    const isFirst = !names.has(name);
+    names.add(name);
+    const reference = `$(${name})`;
+    const isBuiltOn = valueFrom === undefined && value !== reference && value.includes(reference);
+    if (isFirst || isBuiltOn) return [];
+    return [`${path}.env[${index}]: hides previous definition of "${name}", which may be dropped when using apply`];
+  });
+}
+
+interface PlacedPort {
+  readonly port: ContainerPort;
+  readonly path: string;
+}
+
+/** All containers of a pod share its ports. */
+export function portWarnings(spec: PodSpec, prefix: string): string[] {
+  const known = new Map<string, PlacedPort[]>();
+  return containersOf(spec, prefix).flatMap(({ container, path }) =>
+    (container.ports ?? []).flatMap((port, index) => {
+      const placed = { port, path: `${path}.ports[${index}]` };
+      const key = `${port.containerPort}/${port.protocol ?? ""}`;
+      const others = known.get(key) ?? [];
+      known.set(key, [...others, placed]);
+      return others.flatMap((other) => compare(placed, other));
+    }),
+  );
+}
+
+function compare({ port, path }: PlacedPort, other: PlacedPort): string[] {
+  const { hostIP = "", hostPort = 0 } = port;
+  const { hostIP: otherIp = "", hostPort: otherPort = 0 } = other.port;
+  if (hostIP === otherIp && hostPort === otherPort) return [`${path}: duplicate port definition with ${other.path}`];
+  if (hostPort === 0 || otherPort === 0) return [`${path}: overlapping port definition with ${other.path}`];
+  const isAmbiguous = hostPort === otherPort && (hostIP === "") !== (otherIp === "");
+  return isAmbiguous ? [`${path}: dangerously ambiguous port definition with ${other.path}`] : [];
+}

@@ -1,0 +1,164 @@
+import { cloneJson } from "../../../../api/clone-json.ts";
+import type { FieldError } from "../../../../api/field-error.ts";
+import type { ContainerStatus, Pod, PodCondition, PodStatus } from "../../../../api/gen/types.ts";
+import { type KubeObject, typed, untyped } from "../../../../api/object.ts";
+import { isRestartableInitContainer } from "../../../../api/pods.ts";
+import { checkDnsSubdomain, checkQualifiedName, isIpAddress } from "../../../../api/validation/names.ts";
+import { duplicate, each, forbidden, invalid, invalidEach } from "../../../../api/validation/problems.ts";
+import type { Subresource } from "../../../ports/resource-kind.ts";
+import { immutable } from "../../rules/immutable.ts";
+import { coreSubresource, PART_VERBS, takeAllButSpec } from "../../subresource.ts";
+
+/** How whoever runs a pod says what became of it. */
+export const POD_STATUS: Subresource = {
+  ...coreSubresource("status", "Pod", PART_VERBS),
+  take: takeStatus,
+  validateUpdate: validateStatusUpdate,
+};
+
+/**
+ * All but the spec and the owners, which old kubelets would drop. What a kubelet may leave out stays: the QoS class and
+ * the generation that a status or condition was seen at.
+ */
+function takeStatus(next: KubeObject, current: KubeObject): KubeObject {
+  const taken = cloneJson(typed("Pod", takeAllButSpec(next, current)));
+  const old = typed("Pod", current);
+  const { ownerReferences: _refused, ...metadata } = taken.metadata ?? {};
+  const owners = old.metadata?.ownerReferences;
+  const status = taken.status ?? {};
+  const { qosClass, observedGeneration, conditions = [] } = old.status ?? {};
+  if (!status.qosClass && qosClass !== undefined) status.qosClass = qosClass;
+  if (!status.observedGeneration && observedGeneration !== undefined) status.observedGeneration = observedGeneration;
+  if (status.conditions) keepObservedGenerations(status.conditions, conditions);
+  return untyped({ ...taken, metadata: { ...metadata, ...(owners && { ownerReferences: owners }) }, status });
+}
+
+/** Several conditions may have one type: the first of it takes over from the first that was there, and so on. */
+function keepObservedGenerations(conditions: PodCondition[], before: readonly PodCondition[]): void {
+  const known = new Map<string, Array<number | undefined>>();
+  for (const { type, observedGeneration } of before) known.set(type, [...(known.get(type) ?? []), observedGeneration]);
+  for (const condition of conditions) {
+    const generation = known.get(condition.type)?.shift();
+    if (!condition.observedGeneration && generation !== undefined) condition.observedGeneration = generation;
+  }
+}
+
+function validateStatusUpdate(next: KubeObject, current: KubeObject): FieldError[] {
+  const pod = typed("Pod", next);
+  const old = typed("Pod", current);
+  const { status = {} } = pod;
+  return [
+    ...validateConditions(status.conditions),
+    ...validateNominatedNode(status, old.status ?? {}),
+    ...immutable("status.qosClass", status.qosClass, old.status?.qosClass),
+    ...validateTransitions(pod, old),
+    ...validateClaimStatuses(pod),
+    ...validateAddresses(status),
+  ];
+}
+
+const SYSTEM_CONDITIONS = ["PodScheduled", "Ready", "Initialized"];
+
+function validateConditions(conditions: PodCondition[] | undefined): FieldError[] {
+  // Upstream looks for them in the metadata as well, and users may have seen that path.
+  return each("metadata.conditions", conditions, ({ type }, path) => {
+    return SYSTEM_CONDITIONS.includes(type) ? [] : invalidEach(`${path}.Type`, type, checkQualifiedName(type));
+  });
+}
+
+function validateNominatedNode({ nominatedNodeName = "" }: PodStatus, old: PodStatus): FieldError[] {
+  if (nominatedNodeName === "" || nominatedNodeName === old.nominatedNodeName) return [];
+  return invalidEach("status.nominatedNodeName", nominatedNodeName, checkDnsSubdomain(nominatedNodeName));
+}
+
+/** A container that ended for good stays ended, by the pod's restart policy and its own. */
+function validateTransitions(pod: Pod, old: Pod): FieldError[] {
+  const { restartPolicy = "Always", restartRules = () => false } = restartsOf(old);
+  const { status = {} } = pod;
+  const { status: before = {} } = old;
+  return [
+    ...validateStates("status.containerStatuses", status.containerStatuses, {
+      before: before.containerStatuses,
+      mayRestart: (ended) => mayRestart(ended, restartPolicy) || restartRules(ended.name),
+    }),
+    ...validateStates("status.initContainerStatuses", status.initContainerStatuses, {
+      before: before.initContainerStatuses,
+      mayRestart: (ended) => mayRestart(ended, restartPolicy) || restartRules(ended.name),
+    }),
+    // An ephemeral container runs once.
+    ...validateStates("status.ephemeralContainerStatuses", status.ephemeralContainerStatuses, {
+      before: before.ephemeralContainerStatuses,
+      mayRestart: () => false,
+    }),
+  ];
+}
+
+interface Restarts {
+  restartPolicy?: string | undefined;
+  /** Sidecars, and containers that bring a policy or rules of their own: those are the node's to judge. */
+  restartRules(container: string): boolean;
+}
+
+function restartsOf({ spec }: Pod): Restarts {
+  const own = new Set<string>();
+  for (const { name, restartPolicy, restartPolicyRules = [] } of [
+    ...(spec?.containers ?? []),
+    ...(spec?.initContainers ?? []),
+  ]) {
+    if ((restartPolicy !== undefined && restartPolicy !== "Never") || restartPolicyRules.length > 0) own.add(name);
+  }
+  for (const container of spec?.initContainers ?? [])
+    if (isRestartableInitContainer(container)) own.add(container.name);
+  return { restartPolicy: spec?.restartPolicy, restartRules: (name) => own.has(name) };
+}
+
+function mayRestart({ state }: ContainerStatus, restartPolicy: string): boolean {
+  return restartPolicy === "Always" || (restartPolicy === "OnFailure" && state?.terminated?.exitCode !== 0);
+}
+
+function validateStates(
+  path: string,
+  statuses: readonly ContainerStatus[] = [],
+  { before = [], mayRestart }: { before: ContainerStatus[] | undefined; mayRestart(ended: ContainerStatus): boolean },
+): FieldError[] {
+  return each(path, before, (old, place) => {
+    if (old.state?.terminated === undefined || mayRestart(old)) return [];
+    const isRevived = statuses.some(({ name, state }) => name === old.name && state?.terminated === undefined);
+    return isRevived ? [forbidden(`${place}.state`, "may not be transitioned to non-terminated state")] : [];
+  });
+}
+
+function validateClaimStatuses({ spec, status }: Pod): FieldError[] {
+  const claims = new Set((spec?.resourceClaims ?? []).map(({ name }) => name));
+  const seen = new Set<string>();
+  return each("status.resourceClaimStatuses", status?.resourceClaimStatuses, ({ name, resourceClaimName }, path) => {
+    const errors: FieldError[] = [];
+    const detail = "must match the name of an entry in `spec.resourceClaims`";
+    if (!claims.has(name)) errors.push(invalid(`${path}.name`, name, detail));
+    if (seen.has(name)) errors.push(duplicate(`${path}.name`, name));
+    seen.add(name);
+    if (resourceClaimName === undefined) return errors;
+    return [...errors, ...invalidEach(`${path}.name`, resourceClaimName, checkDnsSubdomain(resourceClaimName))];
+  });
+}
+
+function validateAddresses({ podIPs = [], hostIPs = [] }: PodStatus): FieldError[] {
+  return [...validateAddressList("podIPs", podIPs), ...validateAddressList("hostIPs", hostIPs)];
+}
+
+/** At most one address of each family, the first of which is the primary. */
+function validateAddressList(field: "podIPs" | "hostIPs", addresses: readonly { ip?: string }[]): FieldError[] {
+  const path = `status.${field}`;
+  const ips = addresses.map(({ ip = "" }) => ip);
+  const errors = ips.flatMap((ip, index) => {
+    return isIpAddress(ip)
+      ? []
+      : [invalid(`${path}[${index}]`, ip, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")];
+  });
+  if (errors.length > 0 || ips.length < 2) return errors;
+  const families = new Set(ips.map((ip) => ip.includes(":")));
+  if (families.size < 2 || ips.length > 2) {
+    return [invalid(path, addresses, "may specify no more than one IP for each IP family")];
+  }
+  return [];
+}

@@ -1,0 +1,140 @@
+import type { Service, ServicePort, ServiceSpec } from "../../../../api/gen/types.ts";
+import { type KubeObject, typed, untyped } from "../../../../api/object.ts";
+import {
+  isExternallyAccessible,
+  isExternalName,
+  needsHealthCheck,
+  needsNodePorts,
+  serviceSpec,
+} from "./service-traits.ts";
+
+/** Seconds; three hours. */
+const SESSION_TIMEOUT = 10_800;
+
+/** What does not depend on what other services have; addresses and node ports come later. */
+export function defaultService(object: KubeObject): KubeObject {
+  const service = typed("Service", object);
+  return untyped({ ...service, spec: defaultSpec(serviceSpec(service)), ...defaultStatus(service) });
+}
+
+function defaultSpec(given: ServiceSpec): ServiceSpec {
+  const { sessionAffinityConfig, ...rest } = given;
+  const sessionAffinity = given.sessionAffinity || "None";
+  const spec: ServiceSpec = { ...rest, sessionAffinity, type: given.type || "ClusterIP" };
+  if (given.ports) spec.ports = given.ports.map(defaultPort);
+  if (sessionAffinity === "ClientIP") {
+    const timeoutSeconds = sessionAffinityConfig?.clientIP?.timeoutSeconds ?? SESSION_TIMEOUT;
+    spec.sessionAffinityConfig = { clientIP: { timeoutSeconds } };
+  } else if (sessionAffinityConfig && sessionAffinity !== "None") {
+    spec.sessionAffinityConfig = sessionAffinityConfig;
+  }
+  if (isExternallyAccessible(spec)) spec.externalTrafficPolicy ||= "Cluster";
+  if (!isExternalName(spec)) spec.internalTrafficPolicy ??= "Cluster";
+  if (spec.type === "LoadBalancer") spec.allocateLoadBalancerNodePorts ??= true;
+  return spec;
+}
+
+function defaultPort(port: ServicePort): ServicePort {
+  return { ...port, protocol: port.protocol || "TCP", targetPort: port.targetPort || port.port };
+}
+
+function defaultStatus({ spec, status }: Service): Pick<Service, "status"> {
+  const ingress = status?.loadBalancer?.ingress;
+  if (spec?.type !== "LoadBalancer" || !ingress) return status ? { status } : {};
+  const defaulted = ingress.map((entry) => (entry.ip ? { ...entry, ipMode: entry.ipMode ?? "VIP" } : entry));
+  return { status: { ...status, loadBalancer: { ...status.loadBalancer, ingress: defaulted } } };
+}
+
+/** A new service has no load balancer yet. */
+export function prepareService(object: KubeObject): KubeObject {
+  const service = typed("Service", object);
+  return untyped({
+    ...service,
+    spec: agreeOnClusterIps(serviceSpec(service), undefined),
+    status: { loadBalancer: {} },
+  });
+}
+
+/**
+ * What was allocated stays where the update leaves it out, so that a manifest without addresses and ports can be sent
+ * again and again; and what no longer makes sense for a new type goes.
+ */
+export function prepareServiceUpdate(next: KubeObject, current: KubeObject): KubeObject {
+  const service = typed("Service", next);
+  const old = serviceSpec(typed("Service", current));
+  const kept = dropTypeDependent(keepAllocated(serviceSpec(service), old), old);
+  return untyped({ ...service, spec: agreeOnClusterIps(kept, old) });
+}
+
+function keepAllocated(spec: ServiceSpec, old: ServiceSpec): ServiceSpec {
+  const kept: ServiceSpec = { ...spec };
+  if (!isExternalName(spec) && !isExternalName(old)) {
+    if (!spec.clusterIP && old.clusterIP !== undefined) kept.clusterIP = old.clusterIP;
+    const isListMissing = (spec.clusterIPs ?? []).length === 0 && kept.clusterIP === old.clusterIP;
+    if (isListMissing && old.clusterIPs) kept.clusterIPs = old.clusterIPs;
+    if (!spec.ipFamilies && old.ipFamilies) kept.ipFamilies = old.ipFamilies;
+    if (!spec.ipFamilyPolicy && old.ipFamilyPolicy) kept.ipFamilyPolicy = old.ipFamilyPolicy;
+  }
+  if (needsNodePorts(old) && needsNodePorts(spec) && spec.ports)
+    kept.ports = keepNodePorts(spec.ports, old.ports ?? []);
+  if (needsHealthCheck(old) && needsHealthCheck(spec) && !spec.healthCheckNodePort && old.healthCheckNodePort) {
+    kept.healthCheckNodePort = old.healthCheckNodePort;
+  }
+  return kept;
+}
+
+/** A port is the one it was if it has the same port and protocol. */
+function keepNodePorts(ports: readonly ServicePort[], old: readonly ServicePort[]): ServicePort[] {
+  const given = new Set(ports.map(({ nodePort }) => nodePort));
+  return ports.map((entry) => {
+    if (entry.nodePort) return entry;
+    const before = old.find(({ port, protocol }) => port === entry.port && protocol === entry.protocol)?.nodePort;
+    if (!before || given.has(before)) return entry;
+    given.add(before);
+    return { ...entry, nodePort: before };
+  });
+}
+
+/** Values that were left as they were while the type changed to one that has no use for them. */
+function dropTypeDependent(given: ServiceSpec, old: ServiceSpec): ServiceSpec {
+  const spec: ServiceSpec = { ...given };
+  if (isExternalName(spec) && !isExternalName(old)) {
+    if (spec.clusterIP === old.clusterIP) delete spec.clusterIP;
+    if (sameList(spec.clusterIPs, old.clusterIPs)) delete spec.clusterIPs;
+    if (sameList(spec.ipFamilies, old.ipFamilies)) delete spec.ipFamilies;
+    if (spec.ipFamilyPolicy === old.ipFamilyPolicy) delete spec.ipFamilyPolicy;
+  }
+  if (needsNodePorts(old) && !needsNodePorts(spec) && spec.ports) {
+    spec.ports = spec.ports.map((port) => dropNodePort(port, old.ports ?? []));
+  }
+  if (needsHealthCheck(old) && !needsHealthCheck(spec) && spec.healthCheckNodePort === old.healthCheckNodePort) {
+    delete spec.healthCheckNodePort;
+  }
+  if (old.type === "LoadBalancer" && spec.type !== "LoadBalancer") {
+    if (spec.allocateLoadBalancerNodePorts === old.allocateLoadBalancerNodePorts)
+      delete spec.allocateLoadBalancerNodePorts;
+    if (spec.loadBalancerClass === old.loadBalancerClass) delete spec.loadBalancerClass;
+  }
+  if (isExternallyAccessible(old) && !isExternallyAccessible(spec)) {
+    if (spec.externalTrafficPolicy === old.externalTrafficPolicy) delete spec.externalTrafficPolicy;
+  }
+  return spec;
+}
+
+function dropNodePort(port: ServicePort, old: readonly ServicePort[]): ServicePort {
+  const { nodePort, ...rest } = port;
+  return old.some((before) => before.nodePort === nodePort && before.port === port.port) ? rest : port;
+}
+
+const sameList = (a: readonly string[] = [], b: readonly string[] = []) => a.join() === b.join();
+
+/** Old clients know one address, newer ones a list whose first it is: whichever was changed, the other follows. */
+function agreeOnClusterIps(given: ServiceSpec, old: ServiceSpec | undefined): ServiceSpec {
+  const spec: ServiceSpec = { ...given };
+  const { clusterIP = "", clusterIPs = [] } = spec;
+  if (clusterIP !== "" && clusterIPs.length === 0) spec.clusterIPs = [clusterIP];
+  if (old === undefined || clusterIP === (old.clusterIP ?? "") || !sameList(clusterIPs, old.clusterIPs)) return spec;
+  if (clusterIP === "") delete spec.clusterIPs;
+  else spec.clusterIPs = [clusterIP];
+  return spec;
+}
