@@ -9,7 +9,7 @@ import { createStorageReader } from "./storage-reader.ts";
  * The cluster as the scheduler sees it: what the feed told, and what it has decided itself and the feed has not told
  * yet. A decision costs the nodes that changed since the last one, and never a pass over all objects.
  */
-interface ClusterView {
+export interface ClusterView {
   /** Both return what the change may help. */
   applyNode(event: ResourceEvent): ClusterChange[];
   applyPod(event: ResourceEvent): ClusterChange[];

@@ -1,22 +1,20 @@
-import { isApiError } from "../../api/api-error.ts";
 import type { Pod } from "../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../api/object.ts";
 import { isTerminalPhase } from "../../api/pods.ts";
 import { aborted } from "../../base/abort.ts";
 import { parseTime, type Timer } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
 import { createTasks } from "../../base/tasks.ts";
-import type { Controller, ControllerDeps } from "../control-loop/controller.ts";
+import type { Controller } from "../control-loop/controller.ts";
+import { namespacedKeyOf } from "../control-loop/namespaced-key.ts";
+import { podNameOf } from "../control-loop/pods-by-node.ts";
 import { createEventRecorder } from "../control-loop/record-events.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
 import { pendingPodOf } from "./cluster.ts";
 import { createClusterView } from "./cluster-view.ts";
 import type { ClusterChange } from "./filters/filter.ts";
-import { type Placement, planPlacement } from "./placement.ts";
-import { createPreemptor } from "./preempt-pods.ts";
-import { prepareVolumes } from "./prepare-volumes.ts";
+import { planPlacement } from "./placement.ts";
+import { createPlacementEffects, type SchedulerDeps } from "./placement-effects.ts";
 import { readBudgets } from "./read-budgets.ts";
-import { reportUnschedulable } from "./report-unschedulable.ts";
 import { createSchedulingQueue } from "./scheduling-queue.ts";
 
 const NAME = "default-scheduler";
@@ -39,23 +37,14 @@ const FOLLOWED: ReadonlyArray<readonly [string, ClusterChange]> = [
 /** What ends the wait for a pod's volumes: they are bound, or the node is no place for it any more. */
 const WAITS_FOR_VOLUMES: ReadonlySet<ClusterChange> = new Set(["storage", "node"]);
 
-export interface SchedulerDeps extends ControllerDeps {
-  /**
-   * Puts the pod on the node, as `pods/binding` does; what is read after the call, before it resolves, is the bound pod.
-   * Rejects with an ApiError: Conflict when somebody else was faster, NotFound.
-   */
-  bind(pod: KubeObject, nodeName: string): Promise<void>;
-}
-
 /**
  * Gives pods that ask for the default scheduler a node (`pkg/scheduler`). It decides in the turn after it hears of a
  * pod, on what is written, and does not wait for the disk between one pod and the next.
  */
 export function createScheduler(deps: SchedulerDeps): Controller {
-  const { reader, feed, clock, log } = deps;
+  const { reader, feed, clock } = deps;
   const view = createClusterView(reader);
   const events = createEventRecorder(deps, NAME);
-  const preemptor = createPreemptor({ ...deps, events });
   const stop = new AbortController();
   let crash: { error: unknown } | undefined;
   const tasks = createTasks((_name, error) => {
@@ -75,6 +64,7 @@ export function createScheduler(deps: SchedulerDeps): Controller {
     });
   };
   const queue = createSchedulingQueue(clock, arm);
+  const effects = createPlacementEffects(deps, { view, queue, events });
 
   const scheduleSome = () => {
     for (let count = 0; !stop.signal.aborted && tasks.running <= MAX_WRITES; count++) {
@@ -84,7 +74,7 @@ export function createScheduler(deps: SchedulerDeps): Controller {
       }
       const key = queue.next();
       if (key === undefined) return;
-      const object = readPod(reader, key);
+      const object = reader.get(podNameOf(key));
       if (object === undefined || !isPending(typed("Pod", object))) queue.remove(key);
       else schedule(key, object);
     }
@@ -100,18 +90,18 @@ export function createScheduler(deps: SchedulerDeps): Controller {
     });
     if (placement.kind === "bind") {
       view.assume(pod.info, placement.nodeName);
-      write(key, () => bind(key, object, placement.nodeName));
+      write(key, () => effects.bind(key, object, placement.nodeName));
       return;
     }
     if (placement.kind === "prepare") {
       view.nominate(pod.info, placement.nodeName);
       queue.park(key, WAITS_FOR_VOLUMES);
-      write(key, () => prepare(key, object, placement));
+      write(key, () => effects.prepare(key, object, placement));
       return;
     }
     view.nominate(pod.info, placement.nominatedNode);
     queue.park(key, placement.helpedBy);
-    write(key, () => wait(key, object, placement));
+    write(key, () => effects.wait(key, object, placement));
   };
   const write = (key: string, task: () => Promise<void>) => {
     tasks.spawn(key, async () => {
@@ -123,52 +113,10 @@ export function createScheduler(deps: SchedulerDeps): Controller {
     });
   };
 
-  const bind = async (key: string, object: KubeObject, nodeName: string) => {
-    try {
-      await deps.bind(object, nodeName);
-    } catch (error) {
-      if (!isApiError(error)) throw error;
-      view.forget(key);
-      // Somebody else has bound it, or it is gone: the feed says what became of it.
-      if (error.reason === "Conflict" || error.reason === "NotFound") queue.finish(key);
-      else {
-        log.warn("a pod could not be bound", { pod: key, node: nodeName, error: messageOf(error) });
-        queue.delay(key);
-        events.record({ about: object, type: "Warning", reason: "FailedScheduling", message: messageOf(error) });
-      }
-      return;
-    }
-    queue.finish(key);
-    const message = `Successfully assigned ${key} to ${nodeName}`;
-    events.record({ about: object, type: "Normal", reason: "Scheduled", message });
-  };
-  const prepare = async (key: string, object: KubeObject, placement: Placement & { kind: "prepare" }) => {
-    try {
-      await prepareVolumes(deps, object, placement);
-    } catch (error) {
-      if (!isApiError(error)) throw error;
-      log.debug("a pod's volumes could not be prepared", { pod: key, error: messageOf(error) });
-      queue.delay(key);
-    }
-  };
-  const wait = async (key: string, object: KubeObject, placement: Placement & { kind: "wait" }) => {
-    const { message, nominatedNode, preemption } = placement;
-    events.record({ about: object, type: "Warning", reason: "FailedScheduling", message });
-    await reportUnschedulable(deps, object, { message, nominatedNode });
-    if (preemption === undefined) return;
-    log.info("pods make room for a more important one", {
-      pod: key,
-      node: preemption.nodeName,
-      victims: preemption.victims.map((victim) => victim.key),
-    });
-    if (!(await preemptor.preempt(object, preemption))) queue.delay(key);
-  };
-
   const followPod = (event: ResourceEvent) => {
     const changes = view.applyPod(event);
     const pod = typed("Pod", event.object);
-    const { namespace = "", name = "" } = event.object.metadata;
-    const key = `${namespace}/${name}`;
+    const key = namespacedKeyOf(event.object.metadata);
     if (event.type === "DELETED" || !isPending(pod)) queue.remove(key);
     else if (!view.isAssumed(key)) queue.put(queuedPodOf(key, pod));
     if (changes.length > 0) queue.wake(changes);
@@ -195,11 +143,6 @@ export function createScheduler(deps: SchedulerDeps): Controller {
       if (crash !== undefined) throw crash.error;
     },
   };
-}
-
-function readPod(reader: ControllerDeps["reader"], key: string): KubeObject | undefined {
-  const [namespace = "", name = ""] = key.split("/");
-  return reader.get({ resource: "pods", namespace, name });
 }
 
 /** It has no node, wants one from us, and may have one. */

@@ -12,7 +12,7 @@ import type { ClusterChange } from "./filters/filter.ts";
  *
  * There is one entry a pod, so that the store's bound is this one's too.
  */
-interface SchedulingQueue {
+export interface SchedulingQueue {
   /** A pod that is new, or that changed: it is tried at once. One that is known in this version is left alone. */
   put(pod: QueuedPod): void;
   remove(key: string): void;

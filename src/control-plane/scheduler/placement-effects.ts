@@ -1,0 +1,81 @@
+import { isApiError } from "../../api/api-error.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { ControllerDeps } from "../control-loop/controller.ts";
+import type { EventRecorder } from "../control-loop/record-events.ts";
+import type { ClusterView } from "./cluster-view.ts";
+import type { Placement } from "./placement.ts";
+import { createPreemptor } from "./preempt-pods.ts";
+import { prepareVolumes } from "./prepare-volumes.ts";
+import { reportUnschedulable } from "./report-unschedulable.ts";
+import type { SchedulingQueue } from "./scheduling-queue.ts";
+
+export interface SchedulerDeps extends ControllerDeps {
+  /**
+   * Puts the pod on the node, as `pods/binding` does; a read after the call, before it resolves, sees the bound pod.
+   * Rejects with an ApiError: Conflict when somebody else was faster, NotFound.
+   */
+  bind(pod: KubeObject, nodeName: string): Promise<void>;
+}
+
+/** Carries out what the scheduler has decided about a pod. Failed API calls put the pod back into the queue. */
+interface PlacementEffects {
+  bind(key: string, pod: KubeObject, nodeName: string): Promise<void>;
+  /** Reserves and requests the volumes that the pod needs on its node. */
+  prepare(key: string, pod: KubeObject, placement: Placement & { kind: "prepare" }): Promise<void>;
+  /** Says why the pod waits, and evicts the pods that have to make room for it. */
+  wait(key: string, pod: KubeObject, placement: Placement & { kind: "wait" }): Promise<void>;
+}
+
+interface SchedulerState {
+  readonly view: Pick<ClusterView, "forget">;
+  readonly queue: Pick<SchedulingQueue, "finish" | "delay">;
+  readonly events: EventRecorder;
+}
+
+/** The effects of decisions on a cluster. */
+export function createPlacementEffects(deps: SchedulerDeps, { view, queue, events }: SchedulerState): PlacementEffects {
+  const { log } = deps;
+  const preemptor = createPreemptor({ ...deps, events });
+  return {
+    async bind(key, object, nodeName) {
+      try {
+        await deps.bind(object, nodeName);
+      } catch (error) {
+        if (!isApiError(error)) throw error;
+        view.forget(key);
+        // Somebody else has bound the pod, or it is gone: the feed says what became of it.
+        if (error.reason === "Conflict" || error.reason === "NotFound") queue.finish(key);
+        else {
+          log.warn("a pod could not be bound", { pod: key, node: nodeName, error: messageOf(error) });
+          queue.delay(key);
+          events.record({ about: object, type: "Warning", reason: "FailedScheduling", message: messageOf(error) });
+        }
+        return;
+      }
+      queue.finish(key);
+      const message = `Successfully assigned ${key} to ${nodeName}`;
+      events.record({ about: object, type: "Normal", reason: "Scheduled", message });
+    },
+    async prepare(key, object, placement) {
+      try {
+        await prepareVolumes(deps, object, placement);
+      } catch (error) {
+        if (!isApiError(error)) throw error;
+        log.debug("a pod's volumes could not be prepared", { pod: key, error: messageOf(error) });
+        queue.delay(key);
+      }
+    },
+    async wait(key, object, { message, nominatedNode, preemption }) {
+      events.record({ about: object, type: "Warning", reason: "FailedScheduling", message });
+      await reportUnschedulable(deps, object, { message, nominatedNode });
+      if (preemption === undefined) return;
+      log.info("pods make room for a more important one", {
+        pod: key,
+        node: preemption.nodeName,
+        victims: preemption.victims.map((victim) => victim.key),
+      });
+      if (!(await preemptor.preempt(object, preemption))) queue.delay(key);
+    },
+  };
+}
