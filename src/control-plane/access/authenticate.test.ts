@@ -5,7 +5,6 @@ import { tokenKey } from "./__fixtures__/token-keys.ts";
 import { ANONYMOUS, type Authenticator, createAuthenticator } from "./authenticate.ts";
 import { readSigningKey, signClaims } from "./json-web-token.ts";
 import { createTokenIssuer, type TokenIssuer, type TokenPlan } from "./service-account-tokens.ts";
-import { parseTokenFile } from "./token-file.ts";
 
 const ISSUER = "https://kubernetes.default.svc.cluster.local";
 const START = Date.parse("2026-03-01T12:00:00Z");
@@ -21,8 +20,7 @@ beforeEach(() => {
   now = START;
   cluster = createFakeCluster();
   tokens = createTokenIssuer({ ...KEY, issuer: ISSUER, audiences: [ISSUER], now: () => now, randomId: () => "id-1" });
-  const fileTokens = parseTokenFile('sesame,ali,42,"thieves,readers"\n');
-  authenticator = createAuthenticator({ reader: cluster.reader, tokens, fileTokens, now: () => now });
+  authenticator = createAuthenticator({ reader: cluster.reader, tokens, now: () => now });
   put("serviceaccounts", "ServiceAccount", { name: "builder", namespace: "ci", uid: "sa-1" });
   put("pods", "Pod", { name: "pod", namespace: "ci", uid: "pod-1" });
   put("nodes", "Node", { name: "node", uid: "node-1" });
@@ -63,13 +61,13 @@ describe("credentials", () => {
       { peer: { commonName: "jane", organizations: [] }, authorization: "Bearer x" },
       { username: "jane", groups: ["system:authenticated"] },
     ],
-    [
-      "a token of the file",
-      { authorization: "bearer sesame" },
-      { username: "ali", uid: "42", groups: ["thieves", "readers", "system:authenticated"] },
-    ],
   ])("%s", (_what, credentials, user) => {
     expect(authenticator.authenticate(credentials)).toEqual(user);
+  });
+
+  it("the scheme of a token may be in any case", () => {
+    const { token } = tokens.issue(PLAN);
+    expect(authenticator.authenticate({ authorization: `bEARER ${token}` }).uid).toBe("sa-1");
   });
 
   it("a token that is nobody's is refused as upstream refuses it", () => {
@@ -304,31 +302,5 @@ describe("a bootstrap token", () => {
   it("is for the API server alone", () => {
     putToken({});
     expect(problemOf(TOKEN, ["vault"])).toBe("none");
-    expect(problemOf("sesame", ["vault"])).toBe("none");
-  });
-});
-
-describe("a token file", () => {
-  it.each<[string, string, unknown[]]>([
-    [
-      "with and without groups",
-      't1,a,1\nt2, b ,2,"g1, g2"\n',
-      [
-        ["t1", { username: "a", uid: "1", groups: [] }],
-        ["t2", { username: "b", uid: "2", groups: ["g1", "g2"] }],
-      ],
-    ],
-    ["with quotes", '"t,1","a ""b""",1,g', [["t,1", { username: 'a "b"', uid: "1", groups: ["g"] }]]],
-    ["with empty lines and no UID", "\r\n# a\r\nt,a,\r\n", [["t", { username: "a", groups: [] }]]],
-  ])("%s", (_what, text, expected) => {
-    expect([...parseTokenFile(text)]).toEqual(expected);
-  });
-
-  it.each([
-    ["t,a", "line 1 of the token file must have at least 3 columns (token, user name, user uid), found 2"],
-    ["\n,a,1", "line 2 of the token file has an empty token"],
-    ["t,a,1\nt,b,2", "line 2 of the token file repeats a token"],
-  ])("%j is refused", (text, message) => {
-    expect(() => parseTokenFile(text)).toThrow(message);
   });
 });

@@ -21,12 +21,6 @@ interface Credentials {
   readonly authorization?: string | undefined;
 }
 
-/** Where users and their tokens are looked up. */
-interface AuthenticatorDeps extends LoginDeps {
-  /** Tokens from a file; see `parseTokenFile`. */
-  readonly fileTokens?: ReadonlyMap<string, User>;
-}
-
 /** Finds out who makes a request. */
 export interface Authenticator {
   /** Throws an ApiError Unauthorized for a token that is not good; without credentials it is `system:anonymous`. */
@@ -35,8 +29,8 @@ export interface Authenticator {
   authenticateToken(token: string, audiences?: readonly string[]): TokenLogin;
 }
 
-/** Client certificates first, then bearer tokens: of the file, of service accounts, for bootstrapping. */
-export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
+/** Client certificates first, then bearer tokens: those of service accounts, then those for bootstrapping. */
+export function createAuthenticator(deps: LoginDeps): Authenticator {
   const authenticateToken = (token: string, audiences: readonly string[] = deps.tokens.audiences): TokenLogin => {
     const login = findLogin(deps, token, audiences);
     return login.kind === "user" ? { ...login, user: asAuthenticated(login.user) } : login;
@@ -62,12 +56,10 @@ function userOf({ commonName, organizations, fingerprint }: NonNullable<Credenti
   return fingerprint === undefined ? user : { ...user, extra: { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] } };
 }
 
-function findLogin(deps: AuthenticatorDeps, token: string, audiences: readonly string[]): TokenLogin {
+function findLogin(deps: LoginDeps, token: string, audiences: readonly string[]): TokenLogin {
   const byAccount = loginByServiceAccountToken(deps, token, audiences);
   if (byAccount.kind !== "none") return byAccount;
-  const user = deps.fileTokens?.get(token);
-  const other: TokenLogin =
-    user === undefined ? loginByBootstrapToken(deps, token) : { kind: "user", user, audiences: deps.tokens.audiences };
+  const other = loginByBootstrapToken(deps, token);
   if (other.kind !== "user") return other;
   // Tokens that name no audience are for the API server.
   const fitting = audiences.filter((audience) => other.audiences.includes(audience));
