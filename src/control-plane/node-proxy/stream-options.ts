@@ -1,5 +1,5 @@
+import type { RequestedStreams } from "../ports/requested-streams.ts";
 import { encodeQuery, readFlag } from "./query-values.ts";
-import type { RequestedStreams } from "./stream-translation.ts";
 
 /** What exec and attach ask for (PodExecOptions, PodAttachOptions), by the names of their query. */
 export function readStreams(query: URLSearchParams): RequestedStreams {

@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { UpgradeResult } from "../../host/upgrade-call.ts";
 import type { WebRequest } from "../../host/web-server.ts";
+import type { RequestedStreams } from "../ports/requested-streams.ts";
 
 /** Clients that speak WebSockets while nodes speak SPDY. */
 export interface StreamTranslation {
@@ -20,12 +21,4 @@ export interface TranslatedCall {
   /** Asks the node for SPDY, with these headers. */
   connect(headers: Readonly<Record<string, string | readonly string[]>>, signal: AbortSignal): Promise<UpgradeResult>;
   readonly signal: AbortSignal;
-}
-
-/** As the query of exec and attach asks. */
-export interface RequestedStreams {
-  readonly stdin: boolean;
-  readonly stdout: boolean;
-  readonly stderr: boolean;
-  readonly tty: boolean;
 }

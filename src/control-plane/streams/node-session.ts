@@ -6,8 +6,9 @@ import type { UpgradeResult } from "../../host/upgrade-call.ts";
 import { createSpdyConnection } from "../../spdy/create-spdy-connection.ts";
 import type { SpdyConnection } from "../../spdy/spdy-connection.ts";
 import type { SpdyStream } from "../../spdy/spdy-stream.ts";
+import type { RequestedStreams } from "../ports/requested-streams.ts";
 import { readUpgradeRefusal } from "./stream-status.ts";
-import type { ConnectNode, RequestedStreams } from "./streams-call.ts";
+import type { ConnectNode } from "./streams-call.ts";
 
 /** The streams of an exec or attach that a node has accepted. */
 export interface NodeSession {

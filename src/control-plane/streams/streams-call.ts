@@ -26,11 +26,3 @@ export type ConnectNode = (
   headers: Readonly<Record<string, string | readonly string[]>>,
   signal: AbortSignal,
 ) => Promise<UpgradeResult>;
-
-/** As the query of exec and attach asks. */
-export interface RequestedStreams {
-  readonly stdin: boolean;
-  readonly stdout: boolean;
-  readonly stderr: boolean;
-  readonly tty: boolean;
-}

@@ -7,10 +7,10 @@ import { createFakeClock } from "../../host/fake/fake-clock.ts";
 import type { UpgradeResult } from "../../host/upgrade-call.ts";
 import { createSpdyConnection } from "../../spdy/create-spdy-connection.ts";
 import type { SpdyStream } from "../../spdy/spdy-stream.ts";
-
+import type { RequestedStreams } from "../ports/requested-streams.ts";
 import { connectStreams } from "./__fixtures__/connected-streams.ts";
 import { createWebSocketClient, readRequest } from "./__fixtures__/web-socket-client.ts";
-import type { ConnectNode, RequestedStreams } from "./streams-call.ts";
+import type { ConnectNode } from "./streams-call.ts";
 import { createWebSocketStreams } from "./websocket-streams.ts";
 
 const AGREED = { connection: "Upgrade", upgrade: "SPDY/3.1", "x-stream-protocol-version": "v4.channel.k8s.io" };

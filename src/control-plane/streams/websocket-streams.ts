@@ -1,7 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import type { RequestedStreams, StreamsCall } from "./streams-call.ts";
+import type { RequestedStreams } from "../ports/requested-streams.ts";
+import type { StreamsCall } from "./streams-call.ts";
 import { translateStreams } from "./translate-streams.ts";
 import { tunnelSpdy } from "./tunnel-spdy.ts";
 

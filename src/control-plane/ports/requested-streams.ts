@@ -1,0 +1,7 @@
+/** The streams that the query of an exec or attach asks for. */
+export interface RequestedStreams {
+  readonly stdin: boolean;
+  readonly stdout: boolean;
+  readonly stderr: boolean;
+  readonly tty: boolean;
+}
