@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseJson } from "./strict-json.ts";
+import { parseStrictJson } from "./strict-json.ts";
 
 describe("fields that are written twice", () => {
   it.each<[string, string[]]>([
@@ -20,15 +20,15 @@ describe("fields that are written twice", () => {
     ['{"":1,"":2}', [""]],
     ['{"a":{"a":{"a":1}},"b":"a"}', []],
   ])("of %s", (text, fields) => {
-    const { value, duplicates } = parseJson(text, { duplicates: true });
+    const { value, duplicates } = parseStrictJson(text, { duplicates: true });
     expect(duplicates).toEqual(fields.map((field) => `duplicate field ${JSON.stringify(field)}`));
     expect(value).toEqual(JSON.parse(text));
-    expect(parseJson(text).duplicates).toEqual([]);
+    expect(parseStrictJson(text).duplicates).toEqual([]);
   });
 
   it("are told up to a hundred", () => {
     const fields = Array.from({ length: 150 }, (_, index) => `"f${index}":1,"f${index}":2`);
-    expect(parseJson(`{${fields.join(",")}}`, { duplicates: true }).duplicates).toHaveLength(100);
+    expect(parseStrictJson(`{${fields.join(",")}}`, { duplicates: true }).duplicates).toHaveLength(100);
   });
 });
 
@@ -37,7 +37,7 @@ describe("integers beyond what a number holds", () => {
     '{"a":9007199254740993,"b":[-9223372036854775808,9007199254740991],"c":1e20,"d":1234567890123456.5,"e":"9007199254740993","f":{"__proto__":9007199254740993}}';
 
   it("are exact when asked for", () => {
-    const { value } = parseJson(text, { bigIntegers: true });
+    const { value } = parseStrictJson(text, { bigIntegers: true });
     const inner: unknown = Object.fromEntries([["__proto__", 9007199254740993n]]);
     expect(value).toEqual({
       a: 9007199254740993n,
@@ -50,18 +50,18 @@ describe("integers beyond what a number holds", () => {
   });
 
   it("are rounded otherwise", () => {
-    expect(parseJson(text, { duplicates: true }).value).toEqual(JSON.parse(text));
+    expect(parseStrictJson(text, { duplicates: true }).value).toEqual(JSON.parse(text));
   });
 
   it("may be the whole text", () => {
-    expect(parseJson("9007199254740993", { bigIntegers: true }).value).toBe(9007199254740993n);
-    expect(parseJson('"1234567890123456"', { bigIntegers: true }).value).toBe("1234567890123456");
+    expect(parseStrictJson("9007199254740993", { bigIntegers: true }).value).toBe(9007199254740993n);
+    expect(parseStrictJson('"1234567890123456"', { bigIntegers: true }).value).toBe("1234567890123456");
   });
 });
 
 describe("what is refused", () => {
   it.each(["", "{", "{a:1}", "[1,]", "01", "nul", "{} {}", "\ufeff{}", "'a'"])("%j, as it is no JSON", (text) => {
-    expect(() => parseJson(text)).toThrow(
+    expect(() => parseStrictJson(text)).toThrow(
       expect.objectContaining({
         reason: "BadRequest",
         message: expect.stringMatching(/^the body of the request is not valid JSON: ./),
@@ -70,22 +70,24 @@ describe("what is refused", () => {
   });
 
   it.each(["1e999", "[-1e400]", `{"a":${"9".repeat(400)}}`])("%j, as no number is that large", (text) => {
-    expect(() => parseJson(text)).toThrow("json: cannot unmarshal number into Go value of type float64");
-    expect(() => parseJson(text, { bigIntegers: true })).toThrow(expect.objectContaining({ reason: "BadRequest" }));
+    expect(() => parseStrictJson(text)).toThrow("json: cannot unmarshal number into Go value of type float64");
+    expect(() => parseStrictJson(text, { bigIntegers: true })).toThrow(
+      expect.objectContaining({ reason: "BadRequest" }),
+    );
   });
 
   it("more than ten thousand levels, and not one less", () => {
     const nested = (levels: number) => `${'[{"a":'.repeat(levels / 2)}1${"}]".repeat(levels / 2)}`;
     for (const options of [{}, { duplicates: true }, { bigIntegers: true }]) {
-      expect(() => parseJson(nested(10_002), options)).toThrow(
+      expect(() => parseStrictJson(nested(10_002), options)).toThrow(
         expect.objectContaining({ reason: "BadRequest", message: "exceeded max depth" }),
       );
-      expect(parseJson(nested(10_000), options).duplicates).toEqual([]);
+      expect(parseStrictJson(nested(10_000), options).duplicates).toEqual([]);
     }
   });
 
   it("a million brackets, without running out of stack", () => {
-    expect(() => parseJson(`${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}`)).toThrow("exceeded max depth");
+    expect(() => parseStrictJson(`${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}`)).toThrow("exceeded max depth");
   });
 });
 
@@ -94,7 +96,7 @@ describe("any JSON", () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 4 }), fc.constantFrom(undefined, 1, "\t"), (text, indent) => {
         const spaced = JSON.stringify(JSON.parse(text), null, indent);
-        const parsed = parseJson(spaced, { duplicates: true });
+        const parsed = parseStrictJson(spaced, { duplicates: true });
         expect(parsed).toEqual({ value: JSON.parse(spaced), duplicates: [] });
       }),
     );
@@ -109,7 +111,7 @@ describe("any JSON", () => {
     fc.assert(
       fc.property(document, fc.bigInt({ min: 2n ** 53n, max: 2n ** 63n }), (value, integer) => {
         const text = `{"value":${JSON.stringify(value)},"integer":${integer}}`;
-        expect(parseJson(text, { bigIntegers: true }).value).toEqual({
+        expect(parseStrictJson(text, { bigIntegers: true }).value).toEqual({
           value: JSON.parse(JSON.stringify(value)),
           integer,
         });

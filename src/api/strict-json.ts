@@ -21,7 +21,7 @@ const MAX_DEPTH = 10_000;
 const MAX_DUPLICATES = 100;
 
 /** Reads JSON. Throws BadRequest for what is none, nests too deeply, or holds a number beyond all bounds. */
-export function parseJson(text: string, options: ParseJsonOptions = {}): ParsedJson {
+export function parseStrictJson(text: string, options: ParseJsonOptions = {}): ParsedJson {
   const value = parse(text);
   refuseBeyondBounds(value);
   const keepsBigIntegers = options.bigIntegers === true && /\d{16}/.test(text);

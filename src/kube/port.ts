@@ -8,7 +8,7 @@ import { CodedError } from "../base/errors.ts";
  * (`test/contract/kube.test.ts`).
  */
 export interface KubeClient {
-  get<T>(resource: KubeResource<T>, name: ObjectName, options?: GetOptions): Promise<T>;
+  get<T>(resource: KubeResource<T>, name: NamespacedName, options?: GetOptions): Promise<T>;
   /** All pages of a list. */
   list<T>(resource: KubeResource<T>, options?: ListOptions): Promise<KubeList<T>>;
   /**
@@ -20,31 +20,31 @@ export interface KubeClient {
   create<T>(resource: KubeResource<T>, object: T, options?: WriteOptions): Promise<T>;
   /** PUT; of a subresource where one is named. */
   replace<T>(resource: KubeResource<T>, object: T, options?: SubresourceOptions): Promise<T>;
-  patch<T>(resource: KubeResource<T>, name: ObjectName, patch: KubePatch, options?: SubresourceOptions): Promise<T>;
-  delete<T>(resource: KubeResource<T>, name: ObjectName, options?: DeleteOptions): Promise<void>;
+  patch<T>(resource: KubeResource<T>, name: NamespacedName, patch: KubePatch, options?: SubresourceOptions): Promise<T>;
+  delete<T>(resource: KubeResource<T>, name: NamespacedName, options?: KubeDeleteOptions): Promise<void>;
   /** POST beneath an object, as `serviceaccounts/NAME/token` is asked for. */
-  createBeneath<T>(parent: KubeResource<unknown>, name: ObjectName, child: ChildResource<T>): Promise<T>;
+  createBeneath<T>(parent: KubeResource<unknown>, name: NamespacedName, child: ChildResource<T>): Promise<T>;
 }
 
 /** An object's place. `namespace` is "" for what is cluster-wide. */
-export interface ObjectName {
+export interface NamespacedName {
   readonly namespace: string;
   readonly name: string;
 }
 
 /** Applies to every call. */
-export interface CallOptions {
+export interface KubeCallOptions {
   readonly signal?: AbortSignal | undefined;
   /** For the whole call with its retries. Default: that of the client. A watch has none. */
   readonly timeoutMs?: number | undefined;
 }
 
-interface GetOptions extends CallOptions {
+interface GetOptions extends KubeCallOptions {
   /** `"0"`: whatever the server has in its cache. Default: the newest, from its store. */
   readonly resourceVersion?: string | undefined;
 }
 
-export interface ListOptions extends CallOptions {
+export interface ListOptions extends KubeCallOptions {
   /** Default: every namespace. */
   readonly namespace?: string | undefined;
   readonly fieldSelector?: string | undefined;
@@ -60,7 +60,7 @@ export interface WatchOptions extends Omit<ListOptions, "resourceVersion" | "tim
   readonly timeoutSeconds: number;
 }
 
-interface WriteOptions extends CallOptions {
+interface WriteOptions extends KubeCallOptions {
   /** Who is noted in managedFields. Default: the client's user agent. */
   readonly fieldManager?: string | undefined;
 }
@@ -70,7 +70,7 @@ export interface SubresourceOptions extends WriteOptions {
   readonly subresource?: string | undefined;
 }
 
-export interface DeleteOptions extends CallOptions {
+export interface KubeDeleteOptions extends KubeCallOptions {
   /** Default: the object's own. */
   readonly gracePeriodSeconds?: number | undefined;
   /** Fails with `Conflict` for another object of that name. */
@@ -78,7 +78,7 @@ export interface DeleteOptions extends CallOptions {
 }
 
 /** What `createBeneath` posts, and where. */
-export interface ChildResource<T> extends CallOptions {
+export interface ChildResource<T> extends KubeCallOptions {
   readonly subresource: string;
   readonly resource: KubeResource<T>;
   readonly body: T;

@@ -19,7 +19,7 @@ import {
 import { reconcileOwnerships, releaseOwnership, takeOwnership } from "./managed-fields.ts";
 import { mergeApplied } from "./merge.ts";
 import { withoutNeverOwned } from "./never-owned.ts";
-import { pruneObject } from "./prune.ts";
+import { pruneDisowned } from "./prune.ts";
 
 /** A server-side apply. */
 export interface Application {
@@ -120,7 +120,7 @@ function mergeAndOwn(application: Application, owners: Ownerships): Outcome {
   const before = current && withoutManagedFields(current);
   const merged = mergeApplied(node, before, applied);
   const owned = unionOf([claimed, ...[...rivals.values()].map(({ set }) => set)]);
-  const after = asObject(previous ? pruneObject(node, merged, { last: previous.set, owned, applied }) : merged);
+  const after = asObject(previous ? pruneDisowned(node, merged, { last: previous.set, owned, applied }) : merged);
   const changes = computeChanges(node, { before, after }, resetFields);
   const conflicts = application.force ? [] : findConflicts(rivals, changes.taken);
 

@@ -9,7 +9,7 @@ const SELF = ".";
 const encoded = new WeakMap<FieldSet, FieldsV1>();
 
 /** The set as a `fieldsV1`, in upstream's order. */
-export function encodeFields(set: FieldSet): FieldsV1 {
+export function encodeFieldsV1(set: FieldSet): FieldsV1 {
   const known = encoded.get(set);
   if (known) return known;
   const fields = encodeLevel(set, {});
@@ -26,7 +26,7 @@ function encodeLevel(set: FieldSet, fields: Record<string, unknown>): Record<str
 }
 
 /** A `fieldsV1` that came from outside or from the store as a set. Throws on what cannot be read. */
-export function decodeFields(fields: FieldsV1): FieldSet {
+export function decodeFieldsV1(fields: FieldsV1): FieldSet {
   return decodeLevel(fields).children;
 }
 

@@ -1,6 +1,6 @@
 import type { ManagedFieldsEntry } from "../gen/types.ts";
 import type { FieldSet } from "./field-set.ts";
-import { decodeFields, encodeFields } from "./fields-v1.ts";
+import { decodeFieldsV1, encodeFieldsV1 } from "./fields-v1.ts";
 
 /** What one manager owns, by one operation: an entry of `metadata.managedFields`, read. Never changed. */
 export interface Ownership {
@@ -59,7 +59,7 @@ function decodeEntry(entry: ManagedFieldsEntry, index: number): Ownership {
   if (fieldsType !== "FieldsV1") {
     throw new Error(`invalid fieldsType "${fieldsType}" in managed fields entry ${index}`);
   }
-  return { manager, operation, apiVersion, subresource, time, set: decodeFields(fieldsV1) };
+  return { manager, operation, apiVersion, subresource, time, set: decodeFieldsV1(fieldsV1) };
 }
 
 /**
@@ -86,7 +86,7 @@ function encodeEntry(ownership: Ownership): ManagedFieldsEntry {
     apiVersion,
     ...(time !== undefined && { time }),
     fieldsType: "FieldsV1",
-    fieldsV1: encodeFields(set),
+    fieldsV1: encodeFieldsV1(set),
     ...(subresource !== "" && { subresource }),
   };
   ownershipOf.set(entry, ownership);

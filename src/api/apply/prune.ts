@@ -15,7 +15,7 @@ interface Claims {
 }
 
 /** Takes away what the applier claimed the last time and neither it nor anybody else claims now. */
-export function pruneObject(node: SchemaNode, merged: unknown, { last, owned, applied }: Claims): unknown {
+export function pruneDisowned(node: SchemaNode, merged: unknown, { last, owned, applied }: Claims): unknown {
   const namedLast = withNamedFields(node, last);
   const namedOwned = withNamedFields(node, owned);
   const mergedSet = withNamedFields(node, claimedSet(node, merged));

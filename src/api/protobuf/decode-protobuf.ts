@@ -2,7 +2,7 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { badRequestError } from "../api-error.ts";
 import { jsonShapeOf } from "./json-shape.ts";
 import { MAGIC } from "./magic.ts";
-import { fieldsOf, type MessageField, messageOf, type ObjectType } from "./message-fields.ts";
+import { type MessageField, messageFieldsOf, messageNameOf, type ObjectType } from "./message-fields.ts";
 
 /** As deep as objects of the API ever are, and then some: deeper ones are an attack. */
 const MAX_DEPTH = 64;
@@ -42,7 +42,7 @@ function decodeEnvelope(bytes: Uint8Array): Record<string, unknown> {
     else if (field === 2) raw = envelope.bytes();
     else envelope.skip(wire);
   }
-  return { ...decodeMessage(fieldsOf(bodyMessageOf(type)), raw, 0), ...type };
+  return { ...decodeMessage(messageFieldsOf(bodyMessageOf(type)), raw, 0), ...type };
 }
 
 function decodeTypeMeta(bytes: Uint8Array): ObjectType {
@@ -59,7 +59,7 @@ function decodeTypeMeta(bytes: Uint8Array): ObjectType {
 
 /** Options of a call are everybody's. */
 function bodyMessageOf(type: ObjectType): string {
-  const message = type.kind === "DeleteOptions" ? "meta.v1.DeleteOptions" : messageOf(type);
+  const message = type.kind === "DeleteOptions" ? "meta.v1.DeleteOptions" : messageNameOf(type);
   if (message !== undefined) return message;
   throw badRequestError(
     `objects of ${type.apiVersion}, kind ${type.kind}, are not understood as protobuf: send them as JSON`,
@@ -174,7 +174,7 @@ function readValue(type: string, { reader, depth }: Position): unknown {
 }
 
 function readMessage(type: string, bytes: Uint8Array, depth: number): unknown {
-  const fields = decodeMessage(fieldsOf(type), bytes, depth);
+  const fields = decodeMessage(messageFieldsOf(type), bytes, depth);
   const shape = jsonShapeOf(type);
   return shape ? shape.fromFields(fields) : fields;
 }

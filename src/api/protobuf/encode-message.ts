@@ -2,7 +2,7 @@ import { WireType } from "@bufbuild/protobuf/wire";
 import { isRecord } from "../object.ts";
 import type { BackwardWriter } from "./backward-writer.ts";
 import { jsonShapeOf } from "./json-shape.ts";
-import { fieldsOf, type MessageField } from "./message-fields.ts";
+import { type MessageField, messageFieldsOf } from "./message-fields.ts";
 import { SCALAR_WRITERS, tagOf, type ValueWriter } from "./write-scalar.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ const writers = new Map<string, readonly FieldWriter[]>();
 function writersOf(message: string): readonly FieldWriter[] {
   const known = writers.get(message);
   if (known) return known;
-  const fields = [...fieldsOf(message).values()].toSorted((a, b) => b.number - a.number);
+  const fields = [...messageFieldsOf(message).values()].toSorted((a, b) => b.number - a.number);
   const made = fields.map(writerOfField);
   writers.set(message, made);
   return made;

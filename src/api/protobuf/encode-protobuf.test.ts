@@ -10,7 +10,7 @@ import {
   encodeProtobufList,
   hasProtobufForm,
 } from "./encode-protobuf.ts";
-import { fieldsOf, type MessageField } from "./message-fields.ts";
+import { type MessageField, messageFieldsOf } from "./message-fields.ts";
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 const isNonZero = (value: unknown) => value !== "" && value !== 0 && value !== false && !Object.is(value, -0);
@@ -52,7 +52,7 @@ const MAX_DEPTH = 7;
  * absence), and messages are there.
  */
 function objectOf(message: string, depth = 0): fc.Arbitrary<Record<string, unknown>> {
-  const fields = [...fieldsOf(message).values()];
+  const fields = [...messageFieldsOf(message).values()];
   const required: Record<string, fc.Arbitrary<unknown>> = {};
   const optional: Record<string, fc.Arbitrary<unknown>> = {};
   for (const field of fields.filter(({ name }) => name !== "")) {

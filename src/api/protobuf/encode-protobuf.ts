@@ -2,12 +2,12 @@ import { WireType } from "@bufbuild/protobuf/wire";
 import { BackwardWriter } from "./backward-writer.ts";
 import { writeMessage } from "./encode-message.ts";
 import { MAGIC } from "./magic.ts";
-import { messageOf, type ObjectType } from "./message-fields.ts";
+import { messageNameOf, type ObjectType } from "./message-fields.ts";
 import { tagOf, writeDelimited } from "./write-scalar.ts";
 
 /** True for kinds that can be sent in protobuf: built-in ones, and their lists; custom resources cannot. */
 export function hasProtobufForm(type: ObjectType): boolean {
-  return messageOf(type) !== undefined;
+  return messageNameOf(type) !== undefined;
 }
 
 /** An object as JSON has it. */
@@ -83,7 +83,7 @@ function written(write: (writer: BackwardWriter) => void): Buffer {
 const typeOf = ({ apiVersion = "", kind = "" }: ProtobufObject): ObjectType => ({ apiVersion, kind });
 
 function knownMessageOf(type: ObjectType): string {
-  const message = messageOf(type);
+  const message = messageNameOf(type);
   if (message === undefined) throw new TypeError(`there is no protobuf for ${type.apiVersion}, kind ${type.kind}`);
   return message;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { PROTOBUF_FIELDS } from "../gen/protobuf-fields.ts";
 import { DEFINITION_NAMES, SERVED_SCHEMA } from "../gen/served-schema.ts";
 import { jsonShapeOf } from "./json-shape.ts";
-import { fieldsOf, type MessageField, messageOf } from "./message-fields.ts";
+import { type MessageField, messageFieldsOf, messageNameOf } from "./message-fields.ts";
 import { SCALAR_WRITERS } from "./write-scalar.ts";
 
 describe("which message an object is", () => {
@@ -17,8 +17,8 @@ describe("which message an object is", () => {
     ["meta.k8s.io/v1beta1", "PartialObjectMetadata", "meta.v1.PartialObjectMetadata"],
     ["", "APIVersions", "meta.v1.APIVersions"],
   ])("%s, kind %s is %s", (apiVersion, kind, message) => {
-    expect(messageOf({ apiVersion, kind })).toBe(message);
-    expect(fieldsOf(message).size).toBeGreaterThan(0);
+    expect(messageNameOf({ apiVersion, kind })).toBe(message);
+    expect(messageFieldsOf(message).size).toBeGreaterThan(0);
   });
 
   it.each([
@@ -29,7 +29,7 @@ describe("which message an object is", () => {
     ["example.com/v1", "Status"],
     ["v1", "Table"],
     ["v1", "List"],
-  ])("%s, kind %s has none", (apiVersion, kind) => expect(messageOf({ apiVersion, kind })).toBeUndefined());
+  ])("%s, kind %s has none", (apiVersion, kind) => expect(messageNameOf({ apiVersion, kind })).toBeUndefined());
 });
 
 const isKnown = (type: string) =>
@@ -44,7 +44,9 @@ const served = Object.entries(DEFINITION_NAMES).flatMap(([type, definition]) => 
 
 /** With those of the messages that are embedded. */
 function allFieldsOf(message: string): MessageField[] {
-  return [...fieldsOf(message).values()].flatMap((field) => (field.name === "" ? allFieldsOf(field.type) : [field]));
+  return [...messageFieldsOf(message).values()].flatMap((field) =>
+    field.name === "" ? allFieldsOf(field.type) : [field],
+  );
 }
 
 /** As the table of messages would have it: `[]Container` is `list core.v1.Container`. */
@@ -72,7 +74,7 @@ describe("the table of fields", () => {
 
   it("knows every type that a field of it has", () => {
     const unknown = Object.keys(PROTOBUF_FIELDS).flatMap((message) =>
-      [...fieldsOf(message).values()]
+      [...messageFieldsOf(message).values()]
         .filter(({ type }) => !isKnown(type))
         .map(({ name, type }) => `${message}.${name}: ${type}`),
     );

@@ -45,7 +45,7 @@ const PACKAGES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** `rbac.authorization.k8s.io/v1` and `Role` are `rbac.v1.Role`. Undefined for kinds that have no form in protobuf. */
-export function messageOf({ apiVersion, kind }: ObjectType): string | undefined {
+export function messageNameOf({ apiVersion, kind }: ObjectType): string | undefined {
   const slash = apiVersion.indexOf("/");
   const inGroup = PACKAGES.get(slash === -1 ? "" : apiVersion.slice(0, slash));
   if (inGroup === undefined) return undefined;
@@ -68,7 +68,7 @@ function rowOf(message: string): string | undefined {
 const parsed = new Map<string, ReadonlyMap<number, MessageField>>();
 
 /** The fields of a message by their number; those of an unknown one are none. Parsed when first asked for. */
-export function fieldsOf(message: string): ReadonlyMap<number, MessageField> {
+export function messageFieldsOf(message: string): ReadonlyMap<number, MessageField> {
   const known = parsed.get(message);
   if (known) return known;
   const entries = (rowOf(message) ?? "").split(" ").filter((entry) => entry !== "");

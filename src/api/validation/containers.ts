@@ -2,7 +2,7 @@ import type { FieldError } from "../field-error.ts";
 import type { Container, ContainerRestartRule, PodSpec } from "../gen/types.ts";
 import { isRestartableInitContainer } from "../pods.ts";
 import { validateEnv, validateEnvFrom } from "./env.ts";
-import { type ProbeKind, validateLifecycle, validateProbe } from "./handlers.ts";
+import { type ProbeField, validateLifecycle, validateProbe } from "./handlers.ts";
 import { validateMounts } from "./mounts.ts";
 import { checkDnsLabel } from "./names.ts";
 import { validateHostPortConflicts, validatePorts } from "./ports.ts";
@@ -21,7 +21,7 @@ import {
 import { validateResources } from "./resources.ts";
 import { validateContainerSecurity } from "./security.ts";
 
-const PROBES: readonly ProbeKind[] = ["livenessProbe", "readinessProbe", "startupProbe"];
+const PROBES: readonly ProbeField[] = ["livenessProbe", "readinessProbe", "startupProbe"];
 const MAX_RESTART_RULES = 20;
 const MAX_EXIT_CODES = 255;
 

@@ -46,10 +46,10 @@ function validateLifecycleHandler(path: string, handler: LifecycleHandler, conte
   return errors;
 }
 
-export type ProbeKind = "livenessProbe" | "readinessProbe" | "startupProbe";
+export type ProbeField = "livenessProbe" | "readinessProbe" | "startupProbe";
 
 /** Timings and thresholds, and exactly one action. */
-export function validateProbe(path: string, kind: ProbeKind, probe: Probe): FieldError[] {
+export function validateProbe(path: string, kind: ProbeField, probe: Probe): FieldError[] {
   const errors = validateHandler(path, probe);
   const { initialDelaySeconds, timeoutSeconds, periodSeconds, successThreshold, failureThreshold } = probe;
   const counts = { initialDelaySeconds, timeoutSeconds, periodSeconds, successThreshold, failureThreshold };

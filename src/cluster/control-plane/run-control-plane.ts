@@ -6,13 +6,13 @@ import { openJournal } from "../../journal/open-journal.ts";
 import { ensureClusterCertificates } from "../../pki/cluster-certificates.ts";
 import { issueKubeconfig } from "./issue-kubeconfig.ts";
 import {
-  type ControlPlaneOptions,
   firstAddressOf,
   type RunningControlPlane,
+  type ServedControlPlaneOptions,
   serveControlPlane,
 } from "./serve-control-plane.ts";
 
-export interface DurableOptions extends ControlPlaneOptions {
+export interface DurableOptions extends ServedControlPlaneOptions {
   /** Where the store and the certificates are kept. */
   readonly directory: string;
   /** Where the administrator's kubeconfig goes, readable by its owner only. */

@@ -22,7 +22,7 @@ import type { ClusterCertificates } from "../../pki/cluster-certificates.ts";
 import { signCertificateRequest } from "../../pki/issue-certificate.ts";
 import { formatKubeconfig } from "../../pki/kubeconfig.ts";
 
-export interface ControlPlaneOptions extends ControllerOptions {
+export interface ServedControlPlaneOptions extends ControllerOptions {
   /** Where the API server listens; nothing else does. */
   readonly address: string;
   /** 0: any free one. */
@@ -62,7 +62,7 @@ const BACKDATE_MS = 300_000;
 
 /** Runs a control plane in this process. Rejects with what hinders it, the port or the store; nothing is left then. */
 export async function serveControlPlane(
-  options: ControlPlaneOptions,
+  options: ServedControlPlaneOptions,
   parts: ControlPlaneParts,
 ): Promise<RunningControlPlane> {
   const { journal, certificates, log } = parts;
@@ -97,7 +97,7 @@ export async function serveControlPlane(
 function compose(
   store: ObjectStore,
   port: number,
-  { address, port: _, ...options }: ControlPlaneOptions,
+  { address, port: _, ...options }: ServedControlPlaneOptions,
   { certificates, log }: ControlPlaneParts,
 ): ControlPlane {
   const { authority, nodeClient, tokenKey } = certificates;
@@ -141,7 +141,7 @@ interface Running {
 
 function describe(
   { controlPlane, server, store, stop }: Running,
-  options: ControlPlaneOptions,
+  options: ServedControlPlaneOptions,
   { certificates }: ControlPlaneParts,
 ): RunningControlPlane {
   const url = `https://${options.address.includes(":") ? `[${options.address}]` : options.address}:${server.port}`;

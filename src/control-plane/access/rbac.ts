@@ -65,7 +65,7 @@ function authorizeByRole(index: PolicyIndex, attributes: AccessAttributes): Acce
     return granted !== undefined;
   });
   if (granted !== undefined) return { allowed: true, reason: `RBAC: allowed by ${describeGrant(granted)}` };
-  return { allowed: false, reason: missing.length === 0 ? "" : `RBAC: ${joinProblems(missing)}` };
+  return { allowed: false, reason: missing.length === 0 ? "" : `RBAC: ${joinDistinct(missing)}` };
 }
 
 function collectRules(index: PolicyIndex, user: User, namespace: string): HeldRules {
@@ -86,7 +86,7 @@ function describeMissing({ kind, name }: RoleRef): string {
 }
 
 /** As Go writes an aggregate of errors: each once, in brackets when there are more. */
-export function joinProblems(problems: readonly string[]): string {
+export function joinDistinct(problems: readonly string[]): string {
   const unique = [...new Set(problems)];
   return unique.length === 1 ? unique.join() : `[${unique.join(", ")}]`;
 }

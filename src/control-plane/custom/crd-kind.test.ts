@@ -3,7 +3,7 @@ import { formatFieldError } from "../../api/field-error.ts";
 import { untyped } from "../../api/object.ts";
 import { CRON_TAB_SCHEMA, createCrd, cronTabManifest, establishCrd } from "./__fixtures__/cron-tab.ts";
 import { decodeCrd } from "./crd-decode.ts";
-import { CRD_KIND, countExpressionRules } from "./crd-kind.ts";
+import { CRD_KIND } from "./crd-kind.ts";
 
 const { strategy } = CRD_KIND;
 const problemsOf = (manifest: unknown) => strategy.validate?.(untyped(createCrd(manifest))).map(formatFieldError);
@@ -275,7 +275,6 @@ test("rules that are not evaluated, and formats that are not known, are told", (
   const rules = [{ rule: "self.x > 1" }];
   const x = { type: "string", format: "colour", "x-kubernetes-validations": rules };
   const crd = createCrd(withSchema({ type: "object", "x-kubernetes-validations": rules, properties: { x } }));
-  expect(countExpressionRules(crd)).toBe(2);
   expect(strategy.warnings?.(untyped(crd))).toEqual([
     "2 x-kubernetes-validations rules are not evaluated: this API server has no Common Expression Language",
     'unrecognized format "colour"',

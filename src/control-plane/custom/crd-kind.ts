@@ -100,7 +100,7 @@ function keepStorageVersion(crd: CustomResourceDefinition): CustomResourceDefini
 }
 
 /** How many rules in Common Expression Language a CRD has; none of them is evaluated. */
-export function countExpressionRules({ spec }: CustomResourceDefinition): number {
+function countExpressionRules({ spec }: CustomResourceDefinition): number {
   const schemas = spec.versions.flatMap(({ schema }) => [...walkSchemas(schema?.openAPIV3Schema ?? {})]);
   return schemas.reduce((count, { schema }) => count + (schema["x-kubernetes-validations"]?.length ?? 0), 0);
 }

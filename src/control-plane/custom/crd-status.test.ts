@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { CustomResourceDefinition } from "../../api/gen/types.ts";
 import { createCrd, cronTabManifest, establishCrd, NOW } from "./__fixtures__/cron-tab.ts";
-import { CRD_FINALIZER, computeCrdStatus, markCrdDeleted, planCrdDeletion } from "./crd-status.ts";
+import { computeCrdStatus, markCrdDeleted, planCrdDeletion } from "./crd-status.ts";
 
 const TIME = "2026-01-02T03:04:05Z";
 
@@ -109,7 +109,10 @@ describe("deletion", () => {
   const deleted = markCrdDeleted(crd, NOW);
 
   test("waits, marked, for the objects of the kind", () => {
-    expect(deleted.metadata).toMatchObject({ deletionTimestamp: TIME, finalizers: [CRD_FINALIZER] });
+    expect(deleted.metadata).toMatchObject({
+      deletionTimestamp: TIME,
+      finalizers: ["customresourcecleanup.apiextensions.k8s.io"],
+    });
     const plan = planCrdDeletion(deleted, 2, NOW);
     if (plan.step !== "delete-instances") throw new Error(plan.step);
     expect(reasons({ ...deleted, status: plan.status })?.at(-1)).toBe(

@@ -121,7 +121,7 @@ function setCondition(conditions: readonly Condition[], condition: Condition, no
 const formatTime = (ms: number) => new Date(ms).toISOString().replace(/\.\d{3}Z$/, "Z");
 
 /** Keeps a CRD until all of its objects are gone. */
-export const CRD_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
+const CRD_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
 
 /**
  * A CRD whose deletion was asked for, as it stays until its objects are gone: with the finalizer, and Terminating. To be

@@ -9,7 +9,7 @@ import { customNode } from "./custom-node.ts";
 import { applyDefaults } from "./default-value.ts";
 import { validateEmbeddedObjects } from "./embedded-objects.ts";
 import { validateListItems } from "./list-items.ts";
-import { pruneObject } from "./prune.ts";
+import { pruneUnspecified } from "./prune.ts";
 import { scalePathsOf, selectableField, validateScale } from "./scale.ts";
 import type { Schema } from "./schema-props.ts";
 import { validateValue } from "./validate-value.ts";
@@ -86,7 +86,7 @@ function decodeCustom(schema: Schema, value: unknown): Decoded<unknown> {
     if (typeof value[name] === "string") continue;
     return { value: undefined, errors: [{ path: name, message: "expected string" }], warnings: [] };
   }
-  return pruneObject(schema, { ...value, metadata: value["metadata"] ?? {} });
+  return pruneUnspecified(schema, { ...value, metadata: value["metadata"] ?? {} });
 }
 
 function subresourcesOf(
@@ -160,7 +160,7 @@ function storedAs(
 
 /** As the schema sees it: without what it does not know, with its defaults. */
 function readAs(schema: Schema, object: KubeObject): KubeObject {
-  const pruned = pruneObject(schema, object).value;
+  const pruned = pruneUnspecified(schema, object).value;
   return asObject(applyDefaults(schema, pruned ?? object));
 }
 

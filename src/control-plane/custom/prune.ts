@@ -23,7 +23,7 @@ interface Place {
  * The value without the fields that its schema does not have, each of which is a warning. Metadata, of the object itself
  * and of objects within it, is decoded as such. Nothing is shared with what came in.
  */
-export function pruneObject(schema: Schema, value: unknown): Decoded<unknown> {
+export function pruneUnspecified(schema: Schema, value: unknown): Decoded<unknown> {
   const pruning: Pruning = { errors: [], warnings: [] };
   const pruned = prune(pruning, { value, schema }, { path: "", depth: 0, isObject: true });
   const { errors, warnings } = pruning;

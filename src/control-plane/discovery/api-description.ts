@@ -3,7 +3,7 @@ import { encodeProtobuf } from "../../api/protobuf/encode-protobuf.ts";
 import { PROTOBUF_TYPE } from "../../api/protobuf/magic.ts";
 import { discoveryContentType, negotiateDiscovery, negotiateOpenApiV2, OPENAPI_V2_PROTOBUF } from "./accept.ts";
 import { describeAggregated } from "./aggregated-discovery.ts";
-import { type ApiTable, type GroupVersion, type JsonObject, listGroupVersions, pathOf } from "./api-table.ts";
+import { type ApiTable, type GroupVersion, groupPathOf, type JsonObject, listGroupVersions } from "./api-table.ts";
 import { describeOpenApiV2 } from "./openapi-v2.ts";
 import { encodeOpenApiV2 } from "./openapi-v2-protobuf.ts";
 import { describeOpenApiIndex, describeOpenApiV3 } from "./openapi-v3.ts";
@@ -47,10 +47,10 @@ export function describeApi(whole: ApiTable): ApiDescription {
   }
 
   const openApiOf = (at: GroupVersion) =>
-    once(`/openapi/v3/${pathOf(at)}`, () => jsonDocument(describeOpenApiV3(table, at)));
+    once(`/openapi/v3/${groupPathOf(at)}`, () => jsonDocument(describeOpenApiV3(table, at)));
 
   function openApiIndex(): ApiDocument | undefined {
-    const hashes = groupVersions.map((at): [string, string] => [pathOf(at), openApiOf(at)?.hash ?? ""]);
+    const hashes = groupVersions.map((at): [string, string] => [groupPathOf(at), openApiOf(at)?.hash ?? ""]);
     return jsonDocument(describeOpenApiIndex(new Map(hashes)));
   }
 
@@ -85,9 +85,9 @@ export function describeApi(whole: ApiTable): ApiDescription {
       if (trimmed === "/apis") return discoveryRoot("groups", accept);
       if (trimmed === "/openapi/v2") return openApiV2(accept);
       if (trimmed === "/openapi/v3") return once(trimmed, openApiIndex);
-      const schemaOf = groupVersions.find((at) => trimmed === `/openapi/v3/${pathOf(at)}`);
+      const schemaOf = groupVersions.find((at) => trimmed === `/openapi/v3/${groupPathOf(at)}`);
       if (schemaOf) return openApiOf(schemaOf);
-      const resourcesOf = groupVersions.find((at) => trimmed === `/${pathOf(at)}`);
+      const resourcesOf = groupVersions.find((at) => trimmed === `/${groupPathOf(at)}`);
       if (resourcesOf) return plainly(trimmed, accept, () => describeResources(table.kinds, resourcesOf));
       const [, group] = /^\/apis\/([^/]+)$/.exec(trimmed) ?? [];
       if (group === undefined || !groupVersions.some((at) => at.group === group)) return undefined;

@@ -83,7 +83,7 @@ export function kindsOf(kinds: readonly ResourceKind[], { group, version }: Grou
 }
 
 /** `api/v1`, `apis/apps/v1`: the path of a group and version, without the first slash. */
-export function pathOf({ group, version }: GroupVersion): string {
+export function groupPathOf({ group, version }: GroupVersion): string {
   return group === "" ? `api/${version}` : `apis/${group}/${version}`;
 }
 

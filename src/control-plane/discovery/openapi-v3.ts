@@ -1,4 +1,4 @@
-import { type ApiTable, compareText, type GroupVersion, type JsonObject, kindsOf, pathOf } from "./api-table.ts";
+import { type ApiTable, compareText, type GroupVersion, groupPathOf, type JsonObject, kindsOf } from "./api-table.ts";
 import { collectDefinitions, META } from "./definitions.ts";
 import { OPENAPI_V3 } from "./openapi-dialect.ts";
 import { listOperations, type Operation, type Parameter } from "./operations.ts";
@@ -14,7 +14,7 @@ export function describeOpenApiIndex(hashes: ReadonlyMap<string, string>): JsonO
 export function describeOpenApiV3(table: ApiTable, at: GroupVersion): JsonObject | undefined {
   const kinds = kindsOf(table.kinds, at);
   if (kinds.length === 0) return undefined;
-  const root = `/${pathOf(at)}/`;
+  const root = `/${groupPathOf(at)}/`;
   return {
     openapi: "3.0.0",
     info: { title: "Kubernetes", version: KUBERNETES_VERSION },

@@ -1,5 +1,5 @@
 import type { ResourceKind, Subresource, Verb } from "../ports/resource-kind.ts";
-import { type GroupVersionKind, pathOf } from "./api-table.ts";
+import { type GroupVersionKind, groupPathOf } from "./api-table.ts";
 import { definitionOf, listDefinitionOf, META } from "./definitions.ts";
 
 type Method = "get" | "post" | "put" | "patch" | "delete";
@@ -103,7 +103,7 @@ const METHODS: Readonly<Partial<Record<Verb, readonly [Method, action: string, i
 function describe(kind: ResourceKind, suffix: string, { verb, body, response, subresource }: Described): Operation {
   const [method, action, idVerb] = METHODS[verb] ?? ["get", "get", "read"];
   const scope = kind.namespaced ? "namespaces/{namespace}/" : "";
-  const path = `/${pathOf(kind)}/${scope}${kind.plural}${suffix}`;
+  const path = `/${groupPathOf(kind)}/${scope}${kind.plural}${suffix}`;
   const isStream = subresource !== undefined && response === undefined;
   const subject = subresource ?? kind;
   return {

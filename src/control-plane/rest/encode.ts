@@ -17,7 +17,7 @@ import { createListBody, type ListBody } from "./list-body.ts";
 import type { AcceptedForm } from "./media-type.ts";
 import { keptRowOf, type PrintedRow, printedRowOf } from "./printed-row.ts";
 import { type Span, storedTextOf } from "./stored-text.ts";
-import { type IncludeObject, partialOf, rowOf, tableHead, tableOf } from "./table.ts";
+import { type IncludeObject, partialOf, tableHead, tableOf, tableRowOf } from "./table.ts";
 
 /** How the caller wants to see what is returned. */
 export interface AnswerForm {
@@ -164,7 +164,7 @@ function itemWriter(
   };
 }
 
-/** `rowOf` as JSON. */
+/** `tableRowOf` as JSON. */
 function addRow(
   body: ListBody,
   item: StoredObject,
@@ -201,7 +201,7 @@ function listShape(kind: ResourceKind, metadata: Listed["metadata"], wanted: Ans
   switch (as) {
     case "Table": {
       const options = { ...wanted, version, metadata };
-      const show = (object: KubeObject) => rowOf(kind, object, options);
+      const show = (object: KubeObject) => tableRowOf(kind, object, options);
       return { head: tableHead(kind, options), field: "rows", itemType: itemTypeOf(kind), show };
     }
     case "PartialObjectMetadata":

@@ -1,6 +1,6 @@
 import { ApiError, badRequestError } from "../../api/api-error.ts";
 import { decodeProtobuf } from "../../api/protobuf/decode-protobuf.ts";
-import { parseJson } from "../../api/strict-json.ts";
+import { parseStrictJson } from "../../api/strict-json.ts";
 import { parseYaml } from "../../api/yaml.ts";
 import { codeOf } from "../../base/errors.ts";
 import type { WebRequest } from "../../host/web-server.ts";
@@ -26,7 +26,7 @@ export async function readParsedBody(request: WebRequest, type: BodySyntax): Pro
   const bytes = await readBytes(request);
   if (bytes.length === 0) return { value: undefined, duplicates: [] };
   if (type === "protobuf") return { value: decodeProtobuf(bytes), duplicates: [] };
-  return type === "yaml" ? parseYamlBody(bytes) : parseJson(bytes.toString(), { duplicates: true });
+  return type === "yaml" ? parseYamlBody(bytes) : parseStrictJson(bytes.toString(), { duplicates: true });
 }
 
 /** How a body is written. */
@@ -59,7 +59,7 @@ function parseYamlBody(bytes: Buffer): ParsedBody {
   const text = bytes.toString();
   if (text.startsWith("{")) {
     try {
-      return parseJson(text, { duplicates: true });
+      return parseStrictJson(text, { duplicates: true });
     } catch {
       // YAML in flow style, or a mistake that YAML's reader describes better.
     }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { isTrue, parseTarget } from "./request-path.ts";
+import { isTrue, parseRequestTarget } from "./request-path.ts";
 
 const parse = (method: string, target: string) => {
   const url = new URL(target, "https://x");
-  return parseTarget(method, url.pathname, url.searchParams);
+  return parseRequestTarget(method, url.pathname, url.searchParams);
 };
 
 describe("the target of a request", () => {
@@ -45,12 +45,12 @@ describe("the target of a request", () => {
     ["/api/v1/namespaces/a/pods/http:b:80/proxy/x", "/x"],
     ["/api/v1/watch/namespaces/a/pods/b/proxy/x", "/x"],
   ])("of %s has its rest as it was sent: %j", (path, rest) => {
-    expect(parseTarget("GET", path, new URLSearchParams())).toMatchObject({ subresource: "proxy", rest });
+    expect(parseRequestTarget("GET", path, new URLSearchParams())).toMatchObject({ subresource: "proxy", rest });
   });
 
   it.each(["/api/v1//pods", "/api/v1/pods//x", "/api/v1/namespaces//pods/a", "/api/v1/nodes/n//proxy"])(
     "%s is no resource: something is missing within",
-    (path) => expect(parseTarget("GET", path, new URLSearchParams())).toMatchObject({ isResource: false }),
+    (path) => expect(parseRequestTarget("GET", path, new URLSearchParams())).toMatchObject({ isResource: false }),
   );
 
   it.each([

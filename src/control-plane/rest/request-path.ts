@@ -37,7 +37,7 @@ const VERBS: ReadonlyMap<string, string> = new Map([
 const NAMESPACE_SUBRESOURCES = new Set(["status", "finalize"]);
 
 /** Reads `/api/v1/namespaces/a/pods/b/log` and the like. Query parameters decide between get, list and watch. */
-export function parseTarget(method: string, path: string, query: URLSearchParams): RequestTarget {
+export function parseRequestTarget(method: string, path: string, query: URLSearchParams): RequestTarget {
   // One slash at the end is borne with, as upstream does; between two others there is nothing that could be meant.
   const parts = path.replace(/\/$/, "").split("/").slice(1);
   const groupVersion = groupVersionOf(parts);

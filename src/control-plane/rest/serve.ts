@@ -10,7 +10,7 @@ import type { User } from "../ports/user.ts";
 import { encodeValue } from "./encode.ts";
 import { acceptedPlainForm } from "./media-type.ts";
 import type { RequestObserver } from "./observe-requests.ts";
-import { type PathTarget, parseTarget, type RequestTarget } from "./request-path.ts";
+import { type PathTarget, parseRequestTarget, type RequestTarget } from "./request-path.ts";
 import { type ResourceDeps, serveResource } from "./serve-resource.ts";
 
 /** A path that is no resource: health, version, discovery, documents. Undefined when there is no such path. */
@@ -36,7 +36,7 @@ export function createApiHandler(deps: ServeDeps): WebHandler {
   return async (request) => {
     const startMs = deps.clock.monotonic();
     const warnings: string[] = [];
-    const target = parseTarget(request.method, request.path, request.query);
+    const target = parseRequestTarget(request.method, request.path, request.query);
     const answer = await answerSafely(deps, request, { target, warn: (message) => warnings.push(message) });
     deps.observer.observe(target, answer.status, (deps.clock.monotonic() - startMs) / 1000);
     if (answer.status >= 400) recordRefusal(deps.log, request, answer.status);

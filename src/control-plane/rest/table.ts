@@ -19,7 +19,7 @@ type Shown = Readonly<Record<string, unknown>>;
 
 /** `meta.k8s.io` Table: what `kubectl get` prints. */
 export function tableOf(kind: ResourceKind, objects: readonly KubeObject[], options: TableOptions): Shown {
-  return { ...tableHead(kind, options), rows: objects.map((object) => rowOf(kind, object, options)) };
+  return { ...tableHead(kind, options), rows: objects.map((object) => tableRowOf(kind, object, options)) };
 }
 
 /** Everything but the rows. */
@@ -36,7 +36,7 @@ export function tableHead(kind: ResourceKind, options: TableOptions): Shown {
 }
 
 /** One row. */
-export function rowOf(kind: ResourceKind, object: KubeObject, options: TableOptions): Shown {
+export function tableRowOf(kind: ResourceKind, object: KubeObject, options: TableOptions): Shown {
   const cells = cellsOf(kind, object, options.now);
   const included = includedOf(object, options);
   return { cells, ...(included !== undefined && { object: included }) };

@@ -1,4 +1,4 @@
-import type { CallOptions } from "../port.ts";
+import type { KubeCallOptions } from "../port.ts";
 
 /** A request of the API. */
 export interface ApiRequest {
@@ -23,7 +23,7 @@ export interface Caller {
    * The body of a success. One longer than `maxBytes` is not read on. Rejects with an ApiError, KubeUnreachableError or
    * AbortedError.
    */
-  call(request: ApiRequest, options: CallOptions, maxBytes: number): Promise<Buffer>;
+  call(request: ApiRequest, options: KubeCallOptions, maxBytes: number): Promise<Buffer>;
   /** The call's time bounds the wait for the beginning of the answer; `endAfterMs` the whole of it. */
-  stream(request: ApiRequest, options: CallOptions & { endAfterMs: number }): Promise<OpenStream>;
+  stream(request: ApiRequest, options: KubeCallOptions & { endAfterMs: number }): Promise<OpenStream>;
 }

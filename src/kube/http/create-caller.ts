@@ -10,7 +10,7 @@ import { readAnswerError } from "./answer-error.ts";
 import type { CallMetrics } from "./call-metrics.ts";
 import type { ApiRequest, Caller } from "./caller.ts";
 import { createDeadline, type Deadline } from "./deadline.ts";
-import { type AttemptOutcome, planRetry } from "./plan-retry.ts";
+import { type AttemptOutcome, planCallRetry } from "./plan-retry.ts";
 import type { Lane, Transport } from "./transport/create-transport.ts";
 import { TIMED_OUT, TransportError, type WireAnswer } from "./transport/wire.ts";
 
@@ -89,7 +89,7 @@ export function createCaller(deps: CallerDeps, options: CallerOptions): Caller {
         if (answer === undefined && isFailure) metrics.countRequest(request.method, "<error>");
         outcome = { kind: "failed", error };
       }
-      const waitMs = planRetry(request.method, number, outcome);
+      const waitMs = planCallRetry(request.method, number, outcome);
       if (waitMs === undefined) {
         if (answer !== undefined && outcome.kind === "answered") return answer;
         throw outcome.kind === "failed" ? outcome.error : new AbortedError();
@@ -134,7 +134,7 @@ export function createCaller(deps: CallerDeps, options: CallerOptions): Caller {
               return body;
             } catch (error) {
               // The headers came and the body broke off.
-              const waitMs = planRetry(request.method, number, { kind: "failed", error });
+              const waitMs = planCallRetry(request.method, number, { kind: "failed", error });
               if (waitMs === undefined) throw error;
               await sleep(clock, waitMs, deadline.signal);
             }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AbortedError } from "../../base/abort.ts";
-import { planRetry } from "./plan-retry.ts";
+import { planCallRetry } from "./plan-retry.ts";
 import { TransportError } from "./transport/wire.ts";
 
 const answered = (status: number, retryAfter?: string) => {
@@ -33,6 +33,6 @@ describe("another attempt", () => {
     ["PATCH", 1, failed("broken"), undefined],
     ["GET", 1, { kind: "failed", error: new AbortedError() } as const, undefined],
   ])("of %s after %i, case %#", (method, attempt, outcome, waitMs) => {
-    expect(planRetry(method, attempt, outcome)).toBe(waitMs);
+    expect(planCallRetry(method, attempt, outcome)).toBe(waitMs);
   });
 });

@@ -23,7 +23,7 @@ const TRANSIENT_CODES = new Set([
  * How long to wait before the next attempt; undefined: the outcome stands. By the rules of client-go's
  * `rest/with_retry.go`, and beyond them: what the server did not look at is sent again, whatever it is.
  */
-export function planRetry(method: string, attempt: number, outcome: AttemptOutcome): number | undefined {
+export function planCallRetry(method: string, attempt: number, outcome: AttemptOutcome): number | undefined {
   if (attempt > MAX_RETRIES) return undefined;
   if (outcome.kind === "answered") {
     const { status, headers } = outcome;

@@ -1,6 +1,6 @@
 import type { KubeResource } from "../../api/kube-resource.ts";
 import { assert } from "../../base/assert.ts";
-import type { ObjectName } from "../port.ts";
+import type { NamespacedName } from "../port.ts";
 
 type Query = Readonly<Record<string, string | undefined>>;
 type Addressed = Pick<KubeResource<unknown>, "group" | "version" | "plural" | "namespaced">;
@@ -14,7 +14,7 @@ export function collectionPath(resource: Addressed, namespace: string | undefine
 }
 
 /** The path of an object, or of a subresource of it. An empty name would address the whole collection: refused. */
-export function objectPath(resource: Addressed, { namespace, name }: ObjectName, subresource?: string): string {
+export function objectPath(resource: Addressed, { namespace, name }: NamespacedName, subresource?: string): string {
   assert(name !== "", "resource name may not be empty");
   assert(!resource.namespaced || namespace !== "", "an object of a namespaced kind is addressed with its namespace");
   const path = `${collectionPath(resource, namespace)}/${segment(name)}`;

@@ -6,7 +6,7 @@ import type { Caller } from "./caller.ts";
 import { collectionPath, withQuery } from "./request-path.ts";
 import { TransportError } from "./transport/wire.ts";
 import { readWatchEvent } from "./watch-event.ts";
-import { createFrameReader } from "./watch-frames.ts";
+import { createWatchFrameReader } from "./watch-frames.ts";
 
 /** An object of etcd is 1.5 MiB at most; what comes of custom storage is not ten times as large. */
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;
@@ -33,7 +33,7 @@ export async function runWatch<T>(
   const endAfterMs = timeoutSeconds * 1_000 + OVERDUE_MS;
   const stream = await caller.stream({ method: "GET", path }, { signal, endAfterMs });
   try {
-    const frames = createFrameReader(MAX_EVENT_BYTES);
+    const frames = createWatchFrameReader(MAX_EVENT_BYTES);
     await stream.read((chunk) => {
       frames.push(chunk, (frame) => {
         // What came together with the event on which it was ended is not wanted any more.

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createFrameReader } from "./watch-frames.ts";
+import { createWatchFrameReader } from "./watch-frames.ts";
 
 function readAll(chunks: readonly Buffer[], maxBytes = 1_000_000) {
-  const reader = createFrameReader(maxBytes);
+  const reader = createWatchFrameReader(maxBytes);
   const frames: string[] = [];
   for (const chunk of chunks) reader.push(chunk, (frame) => frames.push(frame.toString()));
   return { frames, pendingBytes: reader.pendingBytes };
@@ -35,7 +35,7 @@ describe("frames of a watch", () => {
 
   it("of one chunk are that chunk's bytes, and not a copy", () => {
     const chunk = Buffer.from("ab\n");
-    createFrameReader(10).push(chunk, (frame) => expect(frame.buffer).toBe(chunk.buffer));
+    createWatchFrameReader(10).push(chunk, (frame) => expect(frame.buffer).toBe(chunk.buffer));
   });
 
   it("are not longer than the bound, in one piece or in many", () => {

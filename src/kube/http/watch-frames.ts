@@ -11,7 +11,7 @@ interface FrameReader {
 const LINE_FEED = 0x0a;
 
 /** A line that is longer than `maxBytes` throws a CodedError `frame-too-long`. */
-export function createFrameReader(maxBytes: number): FrameReader {
+export function createWatchFrameReader(maxBytes: number): FrameReader {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   const keep = (part: Buffer) => {

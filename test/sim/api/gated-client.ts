@@ -1,7 +1,7 @@
 import type { KubeResource } from "../../../src/api/kube-resource.ts";
 import { isRecord } from "../../../src/api/object.ts";
 import { AbortedError } from "../../../src/base/abort.ts";
-import type { CallOptions, KubeClient, ObjectName, SubresourceOptions } from "../../../src/kube/port.ts";
+import type { KubeCallOptions, KubeClient, NamespacedName, SubresourceOptions } from "../../../src/kube/port.ts";
 import type { ApiFaults } from "./api-faults.ts";
 import { type WatchTrouble, watchDisturbed } from "./disturbed-watch.ts";
 
@@ -40,7 +40,7 @@ export function createGatedClient(deps: GatedClientDeps): KubeClient {
 
   const call = async <T>(
     request: ApiRequestSeen,
-    { signal, timeoutMs = deps.timeoutMs }: CallOptions,
+    { signal, timeoutMs = deps.timeoutMs }: KubeCallOptions,
     effect: () => Promise<T>,
   ): Promise<T> => {
     const text = describeRequest(request);
@@ -109,7 +109,7 @@ export function createGatedClient(deps: GatedClientDeps): KubeClient {
 /** Until its headers are there; then it lasts. */
 const WATCH_START_MS = 30_000;
 
-type Place = Partial<ObjectName> & Pick<SubresourceOptions, "subresource"> & { uid?: string | undefined };
+type Place = Partial<NamespacedName> & Pick<SubresourceOptions, "subresource"> & { uid?: string | undefined };
 
 function see(verb: ApiRequestSeen["verb"], { plural }: KubeResource<unknown>, place: Place = {}): ApiRequestSeen {
   const { namespace = "", name = "", subresource = "", uid } = place;
@@ -121,7 +121,7 @@ export function describeRequest({ verb, plural, namespace, name, subresource }: 
   return `${verb} ${[plural, namespace, name, subresource].filter((part) => part !== "").join("/")}`;
 }
 
-function nameOf(object: unknown): ObjectName {
+function nameOf(object: unknown): NamespacedName {
   const metadata = isRecord(object) ? object["metadata"] : undefined;
   const text = (key: string) => {
     const value = isRecord(metadata) ? metadata[key] : undefined;

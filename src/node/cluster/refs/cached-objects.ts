@@ -2,7 +2,7 @@ import { isApiError } from "../../../api/api-error.ts";
 import { aborted, isAbort } from "../../../base/abort.ts";
 import { MINUTE, SECOND } from "../../../base/clock.ts";
 import { createSharedCalls } from "../../../base/shared-calls.ts";
-import type { ObjectName } from "../../../kube/port.ts";
+import type { NamespacedName } from "../../../kube/port.ts";
 import {
   keyOfObject,
   notRegisteredError,
@@ -34,7 +34,7 @@ export function createCachedObjects<T extends Referable>(
   const entries = new Map<string, Entry<T>>();
   const calls = createSharedCalls<T>();
 
-  const refresh = async (name: ObjectName, entry: Entry<T>, signal: AbortSignal): Promise<T> => {
+  const refresh = async (name: NamespacedName, entry: Entry<T>, signal: AbortSignal): Promise<T> => {
     const { held, mustRead } = entry;
     // Not older than what is held: from the server's cache where that is as far.
     const resourceVersion = mustRead ? undefined : held?.object.metadata?.resourceVersion;

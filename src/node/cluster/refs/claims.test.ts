@@ -3,7 +3,7 @@ import { ApiError, notFoundError } from "../../../api/api-error.ts";
 import type { PersistentVolumeClaimStatus } from "../../../api/gen/types.ts";
 import type { KubeResource } from "../../../api/kube-resource.ts";
 import { applyMergePatch } from "../../../api/patch/merge-patch.ts";
-import type { KubePatch, ObjectName, SubresourceOptions } from "../../../kube/port.ts";
+import type { KubePatch, NamespacedName, SubresourceOptions } from "../../../kube/port.ts";
 import { type Claims, createClaims } from "./claims.ts";
 
 const signal = new AbortController().signal;
@@ -12,7 +12,7 @@ let answer: () => unknown;
 let patches: Array<{ patch: KubePatch; options: SubresourceOptions | undefined }>;
 let claims: Claims;
 
-const respond = async <T>(verb: string, resource: KubeResource<T>, { namespace, name }: ObjectName): Promise<T> => {
+const respond = async <T>(verb: string, resource: KubeResource<T>, { namespace, name }: NamespacedName): Promise<T> => {
   calls.push(`${verb} ${resource.plural} ${namespace}/${name}`);
   await Promise.resolve();
   return resource.read(answer());

@@ -4,16 +4,16 @@ import type { Clock } from "../../../base/clock.ts";
 import { CodedError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Random } from "../../../base/random.ts";
-import type { KubeClient, ObjectName } from "../../../kube/port.ts";
+import type { KubeClient, NamespacedName } from "../../../kube/port.ts";
 
 /** Objects of one kind that registered pods name: what a strategy of reading them is. */
 export interface ReferencedObjects<T> {
   /** Rejects with an ObjectRefError, an ApiError, a KubeUnreachableError or AbortedError. */
-  get(name: ObjectName, signal: AbortSignal): Promise<T>;
+  get(name: NamespacedName, signal: AbortSignal): Promise<T>;
   /** The pod names the object. Once more for the same pod only says anew how. */
-  add(name: ObjectName, reference: ObjectReference): void;
+  add(name: NamespacedName, reference: ObjectReference): void;
   /** The pod names it no longer. */
-  remove(name: ObjectName, podUid: string): void;
+  remove(name: NamespacedName, podUid: string): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export interface ReferencedObjectsDeps<T> {
   readonly log: Log;
   readonly resource: KubeResource<T>;
   /** Called when what some pod was told of the object is true no longer. */
-  onChange(name: ObjectName, podUids: readonly string[]): void;
+  onChange(name: NamespacedName, podUids: readonly string[]): void;
 }
 
 /**
@@ -48,7 +48,7 @@ export class ObjectRefError extends CodedError<"not-registered" | "not-synced"> 
 }
 
 /** In upstream's words. */
-export function notRegisteredError({ namespace, name }: ObjectName): ObjectRefError {
+export function notRegisteredError({ namespace, name }: NamespacedName): ObjectRefError {
   return new ObjectRefError(
     "not-registered",
     `object ${JSON.stringify(namespace)}/${JSON.stringify(name)} not registered`,
@@ -56,6 +56,6 @@ export function notRegisteredError({ namespace, name }: ObjectName): ObjectRefEr
 }
 
 /** Neither namespaces nor names hold a slash. */
-export function keyOfObject({ namespace, name }: ObjectName): string {
+export function keyOfObject({ namespace, name }: NamespacedName): string {
   return `${namespace}/${name}`;
 }

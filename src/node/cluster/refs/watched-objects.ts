@@ -7,7 +7,7 @@ import { createTasks, type Tasks } from "../../../base/tasks.ts";
 import { endsInTime } from "../../../base/time-limit.ts";
 import { createReflector } from "../../../kube/create-reflector.ts";
 import { describeKubeFailure } from "../../../kube/outage-log.ts";
-import type { ObjectName } from "../../../kube/port.ts";
+import type { NamespacedName } from "../../../kube/port.ts";
 import type { Reflector } from "../../../kube/reflector.ts";
 import {
   keyOfObject,
@@ -45,7 +45,7 @@ interface Watch<T> {
 }
 
 interface Entry<T> {
-  readonly name: ObjectName;
+  readonly name: NamespacedName;
   /** By UID of the pod, whether a volume of it names the object. */
   readonly pods: Map<string, boolean>;
   watching: Watching<T>;
@@ -172,7 +172,7 @@ export function createWatchedObjects<T extends Referable>(deps: ReferencedObject
   };
 }
 
-function createEntry<T>(name: ObjectName, clock: Clock): Entry<T> {
+function createEntry<T>(name: NamespacedName, clock: Clock): Entry<T> {
   const watching = { state: "unwatched" } as const;
   return { name, pods: new Map(), watching, askedAt: clock.monotonic(), told: undefined };
 }

@@ -3,7 +3,7 @@ import type { CertificateSigningRequest } from "../../../../api/gen/types.ts";
 import { CERTIFICATE_SIGNING_REQUESTS, type KubeResource } from "../../../../api/kube-resource.ts";
 import { AbortedError, throwIfAborted } from "../../../../base/abort.ts";
 import type { Clock } from "../../../../base/clock.ts";
-import type { CallOptions, KubeClient } from "../../../../kube/port.ts";
+import type { KubeCallOptions, KubeClient } from "../../../../kube/port.ts";
 import { createCertificateAuthority, signCertificateRequest } from "../../../../pki/issue-certificate.ts";
 import { loadX509 } from "../../../../pki/load-x509.ts";
 import { importSigningKey } from "../../../../pki/signing-key.ts";
@@ -102,7 +102,7 @@ export async function createFakeRequestsApi(clock: Pick<Clock, "now">) {
       for (const watcher of [...watchers]) watcher.end(error);
     },
     client: {
-      async create<T>(resource: KubeResource<T>, object: T, options: CallOptions = {}) {
+      async create<T>(resource: KubeResource<T>, object: T, options: KubeCallOptions = {}) {
         throwIfAborted(options.signal);
         const request = CERTIFICATE_SIGNING_REQUESTS.read(object);
         const name = request.metadata?.name ?? "";

@@ -3,7 +3,7 @@ import type { KubeResource } from "../../../../api/kube-resource.ts";
 import { isKubeObject, isRecord } from "../../../../api/object.ts";
 import { applyStrategicMergePatch } from "../../../../api/patch/strategic-merge.ts";
 import { servedNode } from "../../../../api/schema-node.ts";
-import type { CallOptions, KubeClient } from "../../../../kube/port.ts";
+import type { KubeCallOptions, KubeClient } from "../../../../kube/port.ts";
 
 type Verb = "get" | "create" | "patch" | "replace";
 
@@ -11,7 +11,7 @@ type Verb = "get" | "create" | "patch" | "replace";
 interface StubCall {
   readonly verb: Verb;
   readonly plural: string;
-  readonly options: CallOptions & { resourceVersion?: string | undefined; subresource?: string | undefined };
+  readonly options: KubeCallOptions & { resourceVersion?: string | undefined; subresource?: string | undefined };
   readonly body: unknown;
 }
 

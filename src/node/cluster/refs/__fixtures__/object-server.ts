@@ -2,7 +2,12 @@ import { notFoundError } from "../../../../api/api-error.ts";
 import type { ObjectMeta } from "../../../../api/gen/types.ts";
 import type { KubeResource } from "../../../../api/kube-resource.ts";
 import { AbortedError, untilAborted } from "../../../../base/abort.ts";
-import { type CallOptions, type KubeClient, KubeUnreachableError, type ListOptions } from "../../../../kube/port.ts";
+import {
+  type KubeCallOptions,
+  type KubeClient,
+  KubeUnreachableError,
+  type ListOptions,
+} from "../../../../kube/port.ts";
 
 /** An API server of any objects, as far as the readers of pods' references need it. */
 export interface ObjectServer {
@@ -41,7 +46,7 @@ export function createObjectServer(): ObjectServer {
   let gate = Promise.resolve();
   let open = (): void => undefined;
 
-  const pass = async (call: string, { signal }: Pick<CallOptions, "signal">) => {
+  const pass = async (call: string, { signal }: Pick<KubeCallOptions, "signal">) => {
     server.calls.push(call);
     if (signal === undefined) await gate;
     else await untilAborted(gate, signal);

@@ -8,11 +8,11 @@ import { type Log, silentLog } from "../../../../base/log.ts";
 import { createSeededRandom } from "../../../../base/random.ts";
 import { createFakeClock } from "../../../../host/fake/fake-clock.ts";
 import {
-  type CallOptions,
-  type DeleteOptions,
+  type KubeCallOptions,
   type KubeClient,
+  type KubeDeleteOptions,
   KubeUnreachableError,
-  type ObjectName,
+  type NamespacedName,
 } from "../../../../kube/port.ts";
 import { createMirrorPods } from "../mirror-pods.ts";
 
@@ -78,7 +78,7 @@ export function createMirrorRig() {
     show(podFullName(pod));
     return kept;
   };
-  const request = async <T>(verb: string, name: ObjectName, options: CallOptions, act: () => T): Promise<T> => {
+  const request = async <T>(verb: string, name: NamespacedName, options: KubeCallOptions, act: () => T): Promise<T> => {
     const what = `${verb} ${name.name}`;
     rig.requests.push(what);
     const count = (underWay.get(name.name) ?? 0) + 1;
@@ -97,7 +97,7 @@ export function createMirrorRig() {
       underWay.set(name.name, (underWay.get(name.name) ?? 1) - 1);
     }
   };
-  const require = ({ namespace, name }: ObjectName): Pod => {
+  const require = ({ namespace, name }: NamespacedName): Pod => {
     const pod = stored.get(`${name}_${namespace}`);
     if (pod === undefined) throw notFoundError(SUBJECT, name);
     return pod;
@@ -108,7 +108,7 @@ export function createMirrorRig() {
     if (!isMirrorPod(pod)) rig.violations.push(`${name} is created and no mirror`);
     return put(pod);
   };
-  const remove = (name: ObjectName, { uid, gracePeriodSeconds }: DeleteOptions) => {
+  const remove = (name: NamespacedName, { uid, gracePeriodSeconds }: KubeDeleteOptions) => {
     const pod = require(name);
     if (uid !== podUid(pod)) throw conflictError(SUBJECT, name.name, "Precondition failed: UID in precondition");
     if (gracePeriodSeconds !== 0) rig.violations.push(`${name.name} is deleted with a grace period`);
@@ -128,13 +128,13 @@ export function createMirrorRig() {
     }
   };
   const client: Pick<KubeClient, "create" | "delete" | "get"> = {
-    get: async <T>(resource: KubeResource<T>, name: ObjectName, options: CallOptions = {}) =>
+    get: async <T>(resource: KubeResource<T>, name: NamespacedName, options: KubeCallOptions = {}) =>
       await request("get", name, options, () => resource.read(require(name))),
-    create: async <T>(resource: KubeResource<T>, object: T, options: CallOptions = {}) => {
+    create: async <T>(resource: KubeResource<T>, object: T, options: KubeCallOptions = {}) => {
       const pod = PODS.read(object);
       return await request("create", podReference(pod), options, () => resource.read(create(pod)));
     },
-    delete: async <T>(_resource: KubeResource<T>, name: ObjectName, options: DeleteOptions = {}) =>
+    delete: async <T>(_resource: KubeResource<T>, name: NamespacedName, options: KubeDeleteOptions = {}) =>
       await request("delete", name, options, () => remove(name, options)),
   };
   const log: Log = { ...silentLog, warn: (message) => void rig.warnings.push(message), with: () => log };

@@ -6,7 +6,7 @@ import { isAbort } from "../../../../base/abort.ts";
 import { assertNever } from "../../../../base/assert.ts";
 import { CodedError, messageOf } from "../../../../base/errors.ts";
 import type { Log } from "../../../../base/log.ts";
-import { type KubeClient, KubeUnreachableError, type ObjectName } from "../../../../kube/port.ts";
+import { type KubeClient, KubeUnreachableError, type NamespacedName } from "../../../../kube/port.ts";
 import type { PodReport } from "./pod-report.ts";
 import type { ReportStep } from "./report-state.ts";
 
@@ -126,7 +126,7 @@ export function createReportSender({ client, log, onAnswer }: ReportSenderDeps):
 
 type StepOf<Kind extends ReportStep["kind"]> = Extract<ReportStep, { kind: Kind }>;
 
-function nameOf(pod: Pod): ObjectName {
+function nameOf(pod: Pod): NamespacedName {
   const { namespace, name } = podReference(pod);
   return { namespace, name };
 }

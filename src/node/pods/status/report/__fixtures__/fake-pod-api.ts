@@ -7,12 +7,12 @@ import { servedNode } from "../../../../../api/schema-node.ts";
 import { AbortedError, sleep } from "../../../../../base/abort.ts";
 import type { Clock } from "../../../../../base/clock.ts";
 import {
-  type CallOptions,
-  type DeleteOptions,
+  type KubeCallOptions,
   type KubeClient,
+  type KubeDeleteOptions,
   type KubePatch,
   KubeUnreachableError,
-  type ObjectName,
+  type NamespacedName,
   type SubresourceOptions,
 } from "../../../../../kube/port.ts";
 
@@ -70,7 +70,7 @@ export function createFakePodApi(clock: Clock): FakePodApi {
     stored.set(name, { ...pod, metadata: { ...pod.metadata, resourceVersion: String(revision) } });
     show(name);
   };
-  const require = ({ name }: ObjectName): Pod => {
+  const require = ({ name }: NamespacedName): Pod => {
     const pod = stored.get(name);
     if (pod === undefined) throw notFoundError(SUBJECT, name);
     return pod;
@@ -80,7 +80,12 @@ export function createFakePodApi(clock: Clock): FakePodApi {
     if (uid !== undefined && uid !== podUid(pod)) throw conflictError(SUBJECT, name, "Precondition failed: UID");
   };
 
-  const request = async <T>(verb: string, { name }: ObjectName, options: CallOptions, act: () => T): Promise<T> => {
+  const request = async <T>(
+    verb: string,
+    { name }: NamespacedName,
+    options: KubeCallOptions,
+    act: () => T,
+  ): Promise<T> => {
     const what = `${verb} ${name}`;
     api.requests.push(what);
     const count = (underWay.get(name) ?? 0) + 1;
@@ -106,7 +111,7 @@ export function createFakePodApi(clock: Clock): FakePodApi {
     }
   };
 
-  const patchStatus = (name: ObjectName, { type, body }: KubePatch, { subresource }: SubresourceOptions): Pod => {
+  const patchStatus = (name: NamespacedName, { type, body }: KubePatch, { subresource }: SubresourceOptions): Pod => {
     if (type !== "strategic" || subresource !== "status") throw new Error("only statuses are patched, strategically");
     api.patches.push(body);
     const before = require(name);
@@ -123,7 +128,7 @@ export function createFakePodApi(clock: Clock): FakePodApi {
     return require(name);
   };
 
-  const remove = (name: ObjectName, { uid, gracePeriodSeconds }: DeleteOptions) => {
+  const remove = (name: NamespacedName, { uid, gracePeriodSeconds }: KubeDeleteOptions) => {
     const pod = require(name);
     expectUid(pod, uid);
     if (gracePeriodSeconds !== 0) api.violations.push(`${name.name} is deleted with a grace period`);
@@ -134,15 +139,15 @@ export function createFakePodApi(clock: Clock): FakePodApi {
 
   const api: FakePodApi = {
     client: {
-      get: async <T>(resource: KubeResource<T>, name: ObjectName, options: CallOptions = {}) =>
+      get: async <T>(resource: KubeResource<T>, name: NamespacedName, options: KubeCallOptions = {}) =>
         await request("get", name, options, () => resource.read(require(name))),
       patch: async <T>(
         resource: KubeResource<T>,
-        name: ObjectName,
+        name: NamespacedName,
         patch: KubePatch,
         options: SubresourceOptions = {},
       ) => await request("patch", name, options, () => resource.read(patchStatus(name, patch, options))),
-      delete: async <T>(_resource: KubeResource<T>, name: ObjectName, options: DeleteOptions = {}) =>
+      delete: async <T>(_resource: KubeResource<T>, name: NamespacedName, options: KubeDeleteOptions = {}) =>
         await request("delete", name, options, () => remove(name, options)),
     },
     requests: [],
