@@ -22,12 +22,12 @@ interface DeclaredFeature {
  * under component-helpers/nodedeclaredfeatures as of 1.36; sorted, as validation demands of a node's list.
  */
 const FEATURES: readonly DeclaredFeature[] = [
-  // The node's server has no streams yet, be it by WebSockets or otherwise.
+  // The node passes streams on to the runtime as they come; the API server translates WebSockets to SPDY for it.
   { name: "ExtendWebSocketsToKubelet", isDeclaredBy: undefined, isRequiredBy: undefined },
-  // Resources of pods as a whole and of init containers cannot be changed in place here.
+  // No resources can be changed in place here, neither those of pods as a whole nor those of init containers.
   { name: "InPlacePodLevelResourcesVerticalScaling", isDeclaredBy: undefined, isRequiredBy: undefined },
   { name: "InPlacePodVerticalScalingInitContainers", isDeclaredBy: undefined, isRequiredBy: undefined },
-  // Containers have no rules here for when they are started again.
+  // Pods whose containers have `restartPolicyRules` are refused here.
   { name: "RestartAllContainersOnContainerExits", isDeclaredBy: undefined, isRequiredBy: restartsAllContainers },
   {
     name: "UserNamespacesHostNetworkSupport",
