@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { podReference } from "../src/api/pods.ts";
+import { silentLog } from "../src/base/log.ts";
 import { readConfigurationFiles } from "../src/cli/kubelet/read-configuration-files.ts";
 import { composeConfiguration } from "../src/config/compose-configuration.ts";
 import { createNodeAgentConfig } from "../src/config/node-agent-config.ts";
@@ -45,14 +46,18 @@ export interface FloorPod {
 
 export async function createFloor(world: World): Promise<Floor> {
   const host = createLinuxHost();
-  const configs = createPodConfigs(await readFacts(world));
+  const configs = createPodConfigs(await readFacts(world), {
+    refs: undefined,
+    userNamespaces: undefined,
+    cgroupParentOf: undefined,
+  });
   const { runtime, images } = world.cri;
   const directories = { root: join(world.floorDirectory, "kubelet"), logs: join(world.floorDirectory, "pods") };
   await mkdir(directories.root, { recursive: true });
-  const subPaths = createSubPaths({ files: host.files, mounts: host.mounts }, { rootDirectory: directories.root });
+  const subPaths = createSubPaths({ ...host, log: silentLog }, { rootDirectory: directories.root });
   const podFiles = createPodFiles(
-    { files: host.files, subPaths },
-    { rootDirectory: directories.root, clusterDomain: "" },
+    { files: host.files, subPaths, userNamespaces: undefined },
+    { rootDirectory: directories.root, clusterDomain: "", seLinuxEnabled: false },
   );
 
   return {

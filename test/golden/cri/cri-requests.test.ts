@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Container, Pod, Volume } from "../../../src/api/gen/types.ts";
 import { podContainers, podUid } from "../../../src/api/pods.ts";
 import { computeQosClass } from "../../../src/api/qos.ts";
+import { silentLog } from "../../../src/base/log.ts";
 import { createFakeHost } from "../../../src/host/fake/create-fake-host.ts";
 import { nameOfAllPods, nameOfClass, nameOfPod, pathOf } from "../../../src/node/resources/cgroups/cgroup-name.ts";
 import { buildContainerConfig, type ContainerMount } from "../../../src/node/runtime/config/container-config.ts";
@@ -112,8 +113,11 @@ async function makeMounts(
 ): Promise<readonly ContainerMount[]> {
   const host = createFakeHost();
   const { rootDirectory, clusterDomain } = RECORDED_NODE;
-  const subPaths = createSubPaths(host, { rootDirectory });
-  const podFiles = createPodFiles({ files: host.files, subPaths }, { rootDirectory, clusterDomain });
+  const subPaths = createSubPaths({ ...host, log: silentLog }, { rootDirectory });
+  const podFiles = createPodFiles(
+    { files: host.files, subPaths, userNamespaces: undefined },
+    { rootDirectory, clusterDomain, seLinuxEnabled: false },
+  );
   const volumes = recordedVolumes(pod);
   host.files.put("/etc/hosts", "127.0.0.1 localhost\n");
   await podFiles.makeDirectories(pod);

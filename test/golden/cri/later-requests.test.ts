@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { notFoundError } from "../../../src/api/api-error.ts";
 import type { ConfigMap, Container, Pod, Secret, Service } from "../../../src/api/gen/types.ts";
+import { silentLog } from "../../../src/base/log.ts";
 import type { IDMapping } from "../../../src/cri/gen/cri-v1.ts";
 import { createFakeHost } from "../../../src/host/fake/create-fake-host.ts";
 import type { EnvironmentVariable } from "../../../src/node/runtime/config/environment.ts";
@@ -61,6 +62,7 @@ describe.each(LATER_PODS)("$name", (later) => {
     userNamespaces: {
       mappingOf: async () => ({ uids: mappingsOf(later), gids: mappingsOf(later) }),
     },
+    cgroupParentOf: undefined,
   });
 
   it("RunPodSandbox", async () => {
@@ -93,9 +95,9 @@ async function prepareMounts({ pod, podIPs: podIps, volumes }: LaterPod, next: C
   if (volumes === undefined) return async () => ({ ok: true as const, mounts: [mount], devices: [] });
   const host = createFakeHost();
   const { rootDirectory, clusterDomain } = LATER_NODE;
-  const subPaths = createSubPaths(host, { rootDirectory });
+  const subPaths = createSubPaths({ ...host, log: silentLog }, { rootDirectory });
   const podFiles = createPodFiles(
-    { files: host.files, subPaths },
+    { files: host.files, subPaths, userNamespaces: undefined },
     { rootDirectory, clusterDomain, seLinuxEnabled: true },
   );
   await podFiles.makeDirectories(pod);
@@ -107,7 +109,11 @@ async function prepareMounts({ pod, podIPs: podIps, volumes }: LaterPod, next: C
     imageRef: `id of ${image}`,
     user: { uid: undefined, username: "" },
   });
-  const images = await ensureVolumeImages({ ensureImage }, run, new AbortController().signal);
+  const images = await ensureVolumeImages(
+    { ensureImage, runtimeVersion: () => ({ name: "", version: "" }) },
+    run,
+    new AbortController().signal,
+  );
   if ("reason" in images) throw new Error(images.message);
   return async (environment: readonly EnvironmentVariable[]) =>
     await podFiles.makeMounts({ ...run, environment, images: images.found, supportsRecursiveReadOnly: true });

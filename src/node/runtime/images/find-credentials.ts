@@ -21,12 +21,12 @@ interface ProvidedCredentials {
 /** Where credentials come from. */
 export interface CredentialDeps {
   readonly timeline: Timeline;
-  /** Default: no secrets. */
-  pullSecrets?: ((pod: Pod, signal: AbortSignal) => Promise<PullSecrets>) | undefined;
-  /** The node's own, for every pod. Default: none. */
-  nodeEntries?: (() => Promise<readonly RegistryEntry[]>) | undefined;
-  /** Those of plugins, in their order. Default: none. */
-  providedCredentials?:
+  /** Undefined on a node without an API server, where there are no secrets. */
+  pullSecrets: ((pod: Pod, signal: AbortSignal) => Promise<PullSecrets>) | undefined;
+  /** The node's own credentials, which every pod may use. */
+  nodeEntries(): Promise<readonly RegistryEntry[]>;
+  /** The credentials of the node's plugins, in the plugins' order; undefined where it has no plugins. */
+  providedCredentials:
     | ((repository: string, pod: Pod, signal: AbortSignal) => Promise<readonly ProvidedCredentials[]>)
     | undefined;
 }
@@ -43,7 +43,7 @@ export async function findCredentials(
   signal: AbortSignal,
 ): Promise<readonly PullCredentials[]> {
   const fromSecrets = await readSecrets(deps, pod, signal);
-  const ofNode = (await deps.nodeEntries?.()) ?? [];
+  const ofNode = await deps.nodeEntries();
   const provided = (await deps.providedCredentials?.(withRegistry(image), pod, signal)) ?? [];
   const rings = [fromSecrets, [{ source: { kind: "node" }, entries: ofNode } as const], provided.map(toSource)];
   return rings.flatMap((sources) => createKeyring(sources).credentialsFor(image));

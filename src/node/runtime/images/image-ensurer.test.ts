@@ -4,6 +4,7 @@ import { createTimeline } from "../../../base/timeline.ts";
 import { createFakeCri, type FakeCriOptions } from "../../../cri/fake/create-fake-cri.ts";
 import { RemoveImageRequest } from "../../../cri/gen/cri-v1.ts";
 import { createFakeClock } from "../../../host/fake/fake-clock.ts";
+import { openImages } from "./__fixtures__/open-images.ts";
 import { createImageEnsurer } from "./image-ensurer.ts";
 
 const NEVER = new AbortController().signal;
@@ -25,7 +26,7 @@ function createRig(options: Partial<FakeCriOptions> & { parallelPulls?: number }
     },
   });
   const ensurer = createImageEnsurer(
-    { images: cri.images, clock, timeline },
+    { ...openImages({ clock }), images: cri.images, timeline },
     { parallelPulls: options.parallelPulls ?? 1 },
   );
   const ensure = async (container: Partial<Container>, { uid = "uid-1", signal = NEVER } = {}) => {

@@ -16,13 +16,13 @@ export interface ImageEnsurer {
   ensureImage(pod: Pod, container: Container, signal: AbortSignal): Promise<ImageOutcome>;
 }
 
-interface ImageEnsurerDeps extends CredentialDeps, Pick<ImagePullerDeps, "clock"> {
+export interface ImageEnsurerDeps extends CredentialDeps, Pick<ImagePullerDeps, "clock"> {
   readonly images: Cri["images"];
-  readonly metrics?: Metrics | undefined;
+  readonly metrics: Metrics;
   /** Undefined: every pod may use what is on the machine. */
-  readonly records?: Pick<PullRecords, "mustPull" | "recordPull"> | undefined;
-  /** Default: nobody removes images. */
-  readonly claims?: Pick<ImageClaims, "claim" | "duringPull"> | undefined;
+  readonly records: Pick<PullRecords, "mustPull" | "recordPull"> | undefined;
+  /** Keeps what is about to be used from being removed. */
+  readonly claims: Pick<ImageClaims, "claim" | "duringPull">;
 }
 
 interface ImageEnsurerOptions {
@@ -111,7 +111,7 @@ async function findImage(
     for (;;) {
       const found = await readImage(images, image, signal);
       // One that was just being removed is looked for again, and then it is gone or stays.
-      if (found === undefined || claims === undefined || (await claims.claim(found.imageRef, signal))) return found;
+      if (found === undefined || (await claims.claim(found.imageRef, signal))) return found;
     }
   } catch (error) {
     if (signal.aborted) throw error;
@@ -130,14 +130,14 @@ function isImageName(image: string): boolean {
   );
 }
 
-function countRequests(metrics: Metrics | undefined): (policy: string, checked: Precheck) => void {
-  const requests = metrics?.counter(
+function countRequests(metrics: Metrics): (policy: string, checked: Precheck) => void {
+  const requests = metrics.counter(
     "kubelet_image_manager_ensure_image_requests_total",
     "Number of ensure-image requests processed by the kubelet.",
     ["pull_policy", "present_locally", "pull_required"],
   );
   return (policy, { isPresent, mustPull }) =>
-    requests?.add({
+    requests.add({
       pull_policy: policy.toLowerCase(),
       present_locally: String(isPresent ?? "unknown"),
       pull_required: String(mustPull ?? "unknown"),

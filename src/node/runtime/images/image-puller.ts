@@ -32,13 +32,13 @@ export interface ImagePullerDeps {
   readonly images: Pick<Cri["images"], "imageStatus" | "pullImage">;
   readonly clock: Clock;
   readonly timeline: Timeline;
-  readonly metrics?: Metrics | undefined;
-  /** Notes who may use what is pulled. Default: nobody asks. */
-  readonly recordPull?:
+  readonly metrics: Metrics;
+  /** Notes who may use what is pulled; undefined: every pod may. */
+  readonly recordPull:
     | ((image: string, pull: () => Promise<PulledImage>, signal: AbortSignal) => Promise<PulledImage>)
     | undefined;
-  /** Default: nobody removes images. */
-  readonly claims?: Pick<ImageClaims, "claim" | "duringPull"> | undefined;
+  /** Keeps what is about to be used from being removed. */
+  readonly claims: Pick<ImageClaims, "claim" | "duringPull">;
 }
 
 /**
@@ -96,7 +96,7 @@ export function createImagePuller(
         const start = async () => await pullImage(images, spec, found, signal);
         const { imageRef } = await (deps.recordPull?.(image, start, signal) ?? start());
         const pulled = await readImage(images, imageRef, signal);
-        await claims?.claim(pulled?.imageRef ?? imageRef, signal);
+        await claims.claim(pulled?.imageRef ?? imageRef, signal);
         observePull((clock.monotonic() - queuedAt) / SECOND, pulled?.sizeBytes ?? 0n);
         const [took, waited] = [startedAt, queuedAt].map((since) =>
           formatDuration(Math.trunc(clock.monotonic() - since)),
@@ -111,8 +111,7 @@ export function createImagePuller(
       };
       try {
         const found = await credentials();
-        const pullSafely = async () =>
-          await (claims?.duringPull(image, async () => await pullOnce(found)) ?? pullOnce(found));
+        const pullSafely = async () => await claims.duringPull(image, async () => await pullOnce(found));
         const present = await pulls.run(pullSafely, signal);
         backOff.reset(key);
         failures.delete(key);

@@ -24,12 +24,12 @@ const SIZES: ReadonlyArray<readonly [bigint, string]> = [
 ];
 
 /** `kubelet_image_pull_duration_seconds`, of pulls that brought an image. */
-export function createPullObserver(metrics: Metrics | undefined): PullObserver {
-  const series = metrics?.histogram("kubelet_image_pull_duration_seconds", "Duration in seconds to pull an image.", {
+export function createPullObserver(metrics: Metrics): PullObserver {
+  const series = metrics.histogram("kubelet_image_pull_duration_seconds", "Duration in seconds to pull an image.", {
     labels: ["image_size_in_bytes"],
     buckets: BUCKETS,
   });
-  return (seconds, sizeBytes) => series?.observe(seconds, { image_size_in_bytes: imageSizeLabel(sizeBytes) });
+  return (seconds, sizeBytes) => series.observe(seconds, { image_size_in_bytes: imageSizeLabel(sizeBytes) });
 }
 
 /** Which of upstream's sizes it is. */

@@ -5,6 +5,7 @@ import { createTimeline } from "../../../base/timeline.ts";
 import { createFakeCri } from "../../../cri/fake/create-fake-cri.ts";
 import { PullImageRequest } from "../../../cri/gen/cri-v1.ts";
 import { createFakeClock } from "../../../host/fake/fake-clock.ts";
+import { openImages } from "./__fixtures__/open-images.ts";
 import type { PullSecrets } from "./find-credentials.ts";
 import { createImageEnsurer } from "./image-ensurer.ts";
 
@@ -51,7 +52,7 @@ function createRig({ secrets, password, imagePullSecrets = [{ name: "pull" }] }:
     return (await secrets?.()) ?? { secrets: [], missing: [] };
   };
   const ensurer = createImageEnsurer(
-    { images: cri.images, clock, timeline, ...(secrets ? { pullSecrets } : {}) },
+    { ...openImages({ clock }), images: cri.images, timeline, ...(secrets ? { pullSecrets } : {}) },
     { parallelPulls: 1 },
   );
   const pod: Pod = {

@@ -13,6 +13,7 @@ const NO_WAIT: Omit<PlanInput, "pod" | "status"> = {
   now: 1_000_000,
   waitUntil: () => undefined,
   isSameContainer: (_container, hash) => hash === "same",
+  verdictOf: () => ({ started: true, failed: undefined }),
 };
 
 /** What the runtime holds after the plan was executed without a fault. */

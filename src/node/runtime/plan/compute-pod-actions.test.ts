@@ -19,6 +19,7 @@ function plan(pod: Pod, status: PodRuntimeStatus, overrides: Partial<PlanInput> 
     now: 10_000,
     waitUntil: () => undefined,
     isSameContainer: (_container, hash) => hash === "same",
+    verdictOf: () => ({ started: true, failed: undefined }),
     ...overrides,
   });
 }

@@ -1,7 +1,7 @@
 import type { Container } from "../../../api/gen/types.ts";
 import { isRestartableInitContainer } from "../../../api/pods.ts";
 import type { ContainerRuntimeStatus } from "../reading/pod-runtime-status.ts";
-import { killFailed, killUnknown, type PlanInput, verdictIn } from "./plan-input.ts";
+import { killFailed, killUnknown, type PlanInput } from "./plan-input.ts";
 import type { ContainerToKill } from "./pod-actions.ts";
 import { hasInitContainerFailed, restartsAfter } from "./restart-policy.ts";
 
@@ -82,7 +82,7 @@ function stepFrontier(input: PlanInput, container: Container, last: ContainerRun
 function stepSidecar(input: PlanInput, container: Container, last: ContainerRuntimeStatus | undefined): Step {
   if (last?.state === "unknown") return { passed: false, start: true, kill: killUnknown(last, "Init container") };
   if (last?.state !== "running") return { passed: false, start: true };
-  const { started, failed } = verdictIn(input, container, last.id);
+  const { started, failed } = input.verdictOf(container, last.id);
   const message = `Init container ${container.name} failed ${failed} probe`;
   if (failed === "startup")
     return { passed: false, start: true, kill: killFailed(container, last, { failed, message }) };

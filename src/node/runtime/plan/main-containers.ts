@@ -1,6 +1,6 @@
 import type { Container } from "../../../api/gen/types.ts";
 import { findContainer } from "../reading/pod-runtime-status.ts";
-import { killFailed, killUnknown, type PlanInput, verdictIn } from "./plan-input.ts";
+import { killFailed, killUnknown, type PlanInput } from "./plan-input.ts";
 import type { ContainerToKill } from "./pod-actions.ts";
 import { isStartDue, restartsAfter } from "./restart-policy.ts";
 
@@ -31,7 +31,7 @@ export function planMainContainers(input: PlanInput): MainPlan {
       plan.start.push(container);
       continue;
     }
-    const { failed } = verdictIn(input, container, last.id);
+    const { failed } = input.verdictOf(container, last.id);
     if (failed === undefined) {
       plan.kept++;
       continue;

@@ -12,8 +12,8 @@ export interface PlanInput {
   waitUntil(container: Container, endedAt: number): number | undefined;
   /** Whether a running container was made from this definition, by the hash that was recorded with it. */
   isSameContainer(container: Container, recordedHash: string): boolean;
-  /** What the probes say of a running container. Default: it has started and is well. */
-  verdictOf?: ((container: Container, containerId: string) => PlannedVerdict) | undefined;
+  /** What the probes say of a running container. */
+  verdictOf(container: Container, containerId: string): PlannedVerdict;
 }
 
 /** What the probes have found of one run of a container, as far as a plan heeds it. */
@@ -22,11 +22,6 @@ interface PlannedVerdict {
   started: boolean;
   /** The probe because of which it must end; undefined: none. */
   failed: "startup" | "liveness" | undefined;
-}
-
-/** What the probes say of a running container. */
-export function verdictIn(input: PlanInput, container: Container, containerId: string): PlannedVerdict {
-  return input.verdictOf?.(container, containerId) ?? { started: true, failed: undefined };
 }
 
 /**

@@ -52,15 +52,15 @@ interface ContainerInput {
 }
 
 export interface PodConfigsDeps {
-  /** Where environments are read from. Default: nothing can be read, as on a node without an API server. */
-  refs?: EnvironmentRefs | undefined;
-  /** For pods with `hostUsers: false`. Default: such a pod gets no sandbox. */
-  userNamespaces?: { mappingOf(uid: string): Promise<UserNamespaceMapping> } | undefined;
-  /** The pod's cgroup, which stands. Default: the runtime places containers where it likes. */
-  cgroupParentOf?: ((pod: Pod) => string) | undefined;
+  /** Where environments are read from; undefined on a node without an API server, where nothing can be read. */
+  refs: EnvironmentRefs | undefined;
+  /** For pods with `hostUsers: false`; undefined: such a pod gets no sandbox. */
+  userNamespaces: { mappingOf(uid: string): Promise<UserNamespaceMapping> } | undefined;
+  /** The pod's cgroup, which exists; undefined: the runtime places containers where it likes. */
+  cgroupParentOf: ((pod: Pod) => string) | undefined;
 }
 
-export function createPodConfigs(node: NodeFacts, deps: PodConfigsDeps = {}): PodConfigs {
+export function createPodConfigs(node: NodeFacts, deps: PodConfigsDeps): PodConfigs {
   const userNamespaceOf = async (pod: Pod): Promise<UserNamespaceMapping | undefined> =>
     pod.spec?.hostUsers === false ? await deps.userNamespaces?.mappingOf(podUid(pod)) : undefined;
 

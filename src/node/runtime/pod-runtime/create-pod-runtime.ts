@@ -37,8 +37,8 @@ interface PodRuntimeDeps extends RuntimeHandlerDeps, RuntimeVolumeDeps {
   /** The image, or why it cannot be had. */
   ensureImage(pod: Pod, container: Container, signal: AbortSignal): Promise<PresentImage | StartFailure>;
   podFiles: Pick<PodFiles, "makeMounts">;
-  /** What the probes say of running containers. Default: they have started and are well. */
-  verdictOf?: PlanInput["verdictOf"];
+  /** What the probes say of running containers. */
+  verdictOf: PlanInput["verdictOf"];
   /** The node's addresses, primary first. */
   hostIps(): readonly string[];
   podLogsDirectory: string;

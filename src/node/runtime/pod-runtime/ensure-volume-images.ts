@@ -7,8 +7,8 @@ import type { StartFailure } from "./start-failure.ts";
 
 interface VolumeImageDeps {
   ensureImage(pod: Pod, container: Container, signal: AbortSignal): Promise<PresentImage | StartFailure>;
-  /** Default: a runtime that is not known, and taken to mount images. */
-  runtimeVersion?: (() => RuntimeVersion) | undefined;
+  /** The runtime as it answers Version; one that is not known is taken to mount images. */
+  runtimeVersion(): RuntimeVersion;
 }
 
 /**
@@ -44,5 +44,5 @@ export async function ensureVolumeImages(
 }
 
 function findProblem({ runtimeVersion }: VolumeImageDeps, subPath: boolean): string | undefined {
-  return runtimeVersion && findImageMountProblem(runtimeVersion(), { subPath });
+  return findImageMountProblem(runtimeVersion(), { subPath });
 }

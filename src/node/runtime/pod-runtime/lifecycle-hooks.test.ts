@@ -21,7 +21,8 @@ async function run(
   const target = { containerId: ids["main"] ?? "", container, podIp: podIp === "" ? undefined : podIp };
   let outcome: unknown = "running";
   const counts = createMetrics();
-  const deps = { runtime: node.cri.runtime, host: node.host, metrics: createRuntimeMetrics(counts) };
+  const onHttpFallback = () => undefined;
+  const deps = { runtime: node.cri.runtime, host: node.host, metrics: createRuntimeMetrics(counts), onHttpFallback };
   void runLifecycleHook(deps, handler, target, { timeoutMs, signal }).then(
     (problem) => (outcome = problem ?? "worked"),
     (error: Error) => (outcome = error.name),

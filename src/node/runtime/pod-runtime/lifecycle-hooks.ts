@@ -24,9 +24,9 @@ interface HookOptions {
 interface HookDeps {
   runtime: Cri["runtime"];
   host: Host;
-  metrics?: HookMetrics | undefined;
+  metrics: HookMetrics | undefined;
   /** Told, in words for the event LifecycleHTTPFallback, of a server that was to speak https and speaks http. */
-  onHttpFallback?: ((message: string) => void) | undefined;
+  onHttpFallback(message: string): void;
 }
 
 /** As pkg/kubelet/lifecycle/handlers.go: what a hook's response may be long. */
@@ -133,7 +133,7 @@ async function runHttpGet(
       headers.filter(([name]) => name.toLowerCase() !== "authorization"),
     );
     deps.metrics?.httpFallbacks.add();
-    deps.onHttpFallback?.(`request to HTTPS lifecycle hook ${place} got HTTP response, retry with HTTP succeeded`);
+    deps.onHttpFallback(`request to HTTPS lifecycle hook ${place} got HTTP response, retry with HTTP succeeded`);
   }
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Pod, PodSpec } from "../../../api/gen/types.ts";
+import { silentLog } from "../../../base/log.ts";
 import { createFakeHost } from "../../../host/fake/create-fake-host.ts";
 import { createSubPaths } from "../../storage/volumes/subpaths/sub-paths.ts";
 import { createPodFiles } from "./pod-files.ts";
@@ -11,13 +12,13 @@ interface MountOptions {
   restartCount?: number;
 }
 
-function createRig(spec: Partial<PodSpec> = {}, { seLinuxEnabled }: { seLinuxEnabled?: boolean } = {}) {
+function createRig(spec: Partial<PodSpec> = {}, { seLinuxEnabled = false } = {}) {
   const host = createFakeHost();
   const { files } = host;
   const rootDirectory = "/var/lib/kubelet";
-  const subPaths = createSubPaths(host, { rootDirectory });
+  const subPaths = createSubPaths({ ...host, log: silentLog }, { rootDirectory });
   const podFiles = createPodFiles(
-    { files, subPaths },
+    { files, subPaths, userNamespaces: undefined },
     { rootDirectory, clusterDomain: "cluster.local", seLinuxEnabled },
   );
   const pod: Pod = { metadata: { uid: "uid-1", name: "web", namespace: "default" }, spec: { containers: [], ...spec } };
@@ -58,8 +59,8 @@ it("says that a pod's IDs are free only when its directory is gone", async () =>
   files.put(`${POD_DIRECTORY}/userns`, "{}");
   const seen: unknown[] = [];
   const release = async (uid: string) => void seen.push(uid, await files.stat(POD_DIRECTORY));
-  const options = { rootDirectory: "/var/lib/kubelet", clusterDomain: "" };
-  const subPaths = createSubPaths(host, options);
+  const options = { rootDirectory: "/var/lib/kubelet", clusterDomain: "", seLinuxEnabled: false };
+  const subPaths = createSubPaths({ ...host, log: silentLog }, options);
   await createPodFiles({ files, subPaths, userNamespaces: { release } }, options).removeDirectories("uid-1");
   expect(seen).toEqual(["uid-1", undefined]);
 });

@@ -39,8 +39,8 @@ interface PodFilesOptions {
   /** kubelet's `--root-dir`. */
   rootDirectory: string;
   clusterDomain: string;
-  /** Whether the kernel enforces or at least knows SELinux, so that files need labels. Default false. */
-  seLinuxEnabled?: boolean | undefined;
+  /** Whether the kernel enforces or at least knows SELinux, so that files need labels. */
+  seLinuxEnabled: boolean;
 }
 
 const MAX_HOSTS_BYTES = 1024 * 1024;
@@ -48,13 +48,13 @@ const MAX_HOSTS_BYTES = 1024 * 1024;
 interface PodFilesDeps {
   files: Files;
   subPaths: Pick<SubPaths, "prepare">;
-  /** Told when a pod's directory is gone, and with it what was noted in it of the pod's IDs. */
-  userNamespaces?: { release(uid: string): Promise<void> } | undefined;
+  /** Told when a pod's directory is gone, and with it what was noted in it of the pod's IDs; undefined: nothing was. */
+  userNamespaces: { release(uid: string): Promise<void> } | undefined;
 }
 
 export function createPodFiles(deps: PodFilesDeps, options: PodFilesOptions): PodFiles {
   const { files } = deps;
-  const { rootDirectory, seLinuxEnabled = false } = options;
+  const { rootDirectory, seLinuxEnabled } = options;
   const podsDirectory = `${rootDirectory}/pods`;
   const podDirectory = (uid: string) => `${podsDirectory}/${uid}`;
 

@@ -38,13 +38,10 @@ interface ContainerRun {
 
 /** What the runtime is known to be able to do with volumes. */
 export interface RuntimeVolumeDeps {
-  /** The runtime as it answers Version. Default: one that is not known, and taken to mount images. */
-  runtimeVersion?: (() => RuntimeVersion) | undefined;
-  /**
-   * Whether the runtime says that this handler ("" is its default) can make read-only what is mounted beneath a mount.
-   * Default: none does.
-   */
-  supportsRecursiveReadOnly?: ((handler: string) => boolean) | undefined;
+  /** The runtime as it answers Version; one that is not known is taken to mount images. */
+  runtimeVersion(): RuntimeVersion;
+  /** Whether the runtime says that this handler ("" is its default) can make read-only what is mounted beneath a mount. */
+  supportsRecursiveReadOnly(handler: string): boolean;
 }
 
 interface ContainerStarterDeps extends RuntimeVolumeDeps, Pick<RuntimeHandlerDeps, "runtimeHandlerOf"> {
@@ -199,7 +196,7 @@ async function findRecursiveReadOnly(
   signal: AbortSignal,
 ): Promise<boolean> {
   const isWanted = next.container.volumeMounts?.some(({ recursiveReadOnly: mode = "Disabled" }) => mode !== "Disabled");
-  if (!isWanted || supportsRecursiveReadOnly === undefined) return false;
+  if (!isWanted) return false;
   try {
     return supportsRecursiveReadOnly((await runtimeHandlerOf?.(pod, signal)) ?? "");
   } catch {

@@ -28,19 +28,19 @@ export interface StartedSandbox {
 export interface RuntimeHandlerDeps {
   /**
    * The handler of the pod's `runtimeClassName`, "" without one; asked anew for each sandbox. Rejects where there is no
-   * such class. Default: no pod may name a class.
+   * such class. Undefined on a node without an API server: no pod may name a class.
    */
-  runtimeHandlerOf?: ((pod: Pod, signal: AbortSignal) => Promise<string>) | undefined;
+  runtimeHandlerOf: ((pod: Pod, signal: AbortSignal) => Promise<string>) | undefined;
   /**
    * Whether the runtime says that this handler ("" is its default) gives sandboxes users of their own: one that does not
-   * know of them would run the pod with the host's. Default: none does.
+   * know of them would run the pod with the host's.
    */
-  supportsUserNamespaces?: ((handler: string) => boolean) | undefined;
+  supportsUserNamespaces(handler: string): boolean;
   /**
    * Whether the runtime says that it can leave out the groups that an image gives to its users: one that does not know of
-   * the field would let them in. Default: it cannot.
+   * the field would let them in.
    */
-  supportsSupplementalGroupsPolicy?: (() => boolean) | undefined;
+  supportsSupplementalGroupsPolicy(): boolean;
 }
 
 interface SandboxDeps extends RuntimeHandlerDeps {
@@ -66,12 +66,12 @@ export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
       throw new PodSandboxError("no-runtime-class", message);
     }
     const handler = (await deps.runtimeHandlerOf?.(pod, signal)) ?? "";
-    if (hostUsers === false && deps.supportsUserNamespaces?.(handler) !== true) {
+    if (hostUsers === false && !deps.supportsUserNamespaces(handler)) {
       const who = handler === "" ? "runtime" : `RuntimeClass handler "${handler}"`;
       const message = `can't set \`spec.hostUsers: false\`, ${who} does not support user namespaces`;
       throw new PodSandboxError("unsupported", message);
     }
-    if (securityContext?.supplementalGroupsPolicy === "Strict" && deps.supportsSupplementalGroupsPolicy?.() !== true) {
+    if (securityContext?.supplementalGroupsPolicy === "Strict" && !deps.supportsSupplementalGroupsPolicy()) {
       // Upstream's words (pkg/kubelet/lifecycle/predicate.go), which it tells before, of the whole node.
       throw new PodSandboxError("unsupported", "SupplementalGroupsPolicy=Strict is not supported in this node");
     }

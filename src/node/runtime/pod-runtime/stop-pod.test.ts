@@ -50,7 +50,7 @@ async function stop(
   const status = await rig.read(pod);
   const begun = rig.clock.monotonic();
   let took: number | undefined;
-  const deps = { runtime: rig.cri.runtime, host: rig.host, timeline: rig.timeline };
+  const deps = { runtime: rig.cri.runtime, host: rig.host, timeline: rig.timeline, metrics: undefined };
   const { gracePeriodSeconds, orphan = false } = options;
   const stopped = stopPod(deps, orphan ? undefined : pod, status, { gracePeriodSeconds, signal: NEVER })
     .then(() => undefined)
@@ -206,7 +206,7 @@ describe("when the runtime fails", () => {
     const pod = makePod();
     await rig.makePod(pod, { main: { command: STUBBORN } });
     const controller = new AbortController();
-    const deps = { runtime: rig.cri.runtime, host: rig.host, timeline: rig.timeline };
+    const deps = { runtime: rig.cri.runtime, host: rig.host, timeline: rig.timeline, metrics: undefined };
     const options = { gracePeriodSeconds: undefined, signal: controller.signal };
     const stopped = stopPod(deps, pod, await rig.read(pod), options).catch((error: Error) => error.name);
     await rig.clock.advance(1_000);

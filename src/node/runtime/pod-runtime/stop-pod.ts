@@ -15,7 +15,8 @@ interface StopDeps {
   runtime: Cri["runtime"];
   host: Host;
   timeline: Timeline;
-  metrics?: HookMetrics | undefined;
+  /** Undefined where nobody reads metrics, as when a cluster is taken down. */
+  metrics: HookMetrics | undefined;
 }
 
 interface StopOptions {

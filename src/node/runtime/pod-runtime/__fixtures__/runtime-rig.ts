@@ -1,12 +1,14 @@
 import type { Container, Pod } from "../../../../api/gen/types.ts";
 import { podReference } from "../../../../api/pods.ts";
 import { createBackOff } from "../../../../base/back-off.ts";
+import { silentLog } from "../../../../base/log.ts";
 import { createMetrics } from "../../../../base/metrics.ts";
 import type { FakeCriOptions } from "../../../../cri/fake/create-fake-cri.ts";
 import { createSubPaths } from "../../../storage/volumes/subpaths/sub-paths.ts";
 import type { ReadyVolume } from "../../../storage/volumes/volume-plugin.ts";
 import { TEST_NODE } from "../../config/__fixtures__/node.ts";
 import type { NodeFacts } from "../../config/node-facts.ts";
+import { openImages } from "../../images/__fixtures__/open-images.ts";
 import { createImageEnsurer } from "../../images/image-ensurer.ts";
 import { createFakeNode, NEVER, POLITE } from "../../reading/__fixtures__/fake-node.ts";
 import { createPodConfigs, type PodConfigsDeps } from "../create-pod-configs.ts";
@@ -48,9 +50,9 @@ export function makePod({ main = [{}], init = [], spec = {} }: PodShape = {}): P
 /** What the rig is made of, where a test does not leave it to the defaults. */
 export interface RuntimeRigOptions
   extends Partial<FakeCriOptions>,
-    PodConfigsDeps,
-    RuntimeHandlerDeps,
-    RuntimeVolumeDeps {
+    Partial<PodConfigsDeps>,
+    Partial<RuntimeHandlerDeps>,
+    Partial<RuntimeVolumeDeps> {
   facts?: Partial<NodeFacts>;
 }
 
@@ -60,24 +62,34 @@ interface RigSyncOptions {
   volumesFinished?: Promise<void>;
 }
 
+const ONE_PULL = { parallelPulls: 1 };
+const no = () => false;
+
 /** The executor of plans over a fake machine and a fake runtime. */
 export function createRuntimeRig(options: RuntimeRigOptions = {}) {
-  const { facts, refs, userNamespaces, runtimeHandlerOf, supportsUserNamespaces, ...more } = options;
-  const { runtimeVersion, supportsRecursiveReadOnly, supportsSupplementalGroupsPolicy, ...criOptions } = more;
+  const { facts, refs, userNamespaces, cgroupParentOf, runtimeHandlerOf, ...more } = options;
+  const { runtimeVersion = () => ({ name: "", version: "" }), ...abilities } = more;
+  const { supportsUserNamespaces = no, supportsRecursiveReadOnly = no, ...others } = abilities;
+  const { supportsSupplementalGroupsPolicy = no, ...criOptions } = others;
   const node = createFakeNode(criOptions);
   const { host, clock, cri, timeline } = node;
   const rootDirectory = "/var/lib/kubelet";
   const metrics = createMetrics();
-  const subPaths = createSubPaths(host, { rootDirectory });
-  const podFiles = createPodFiles({ files: host.files, subPaths }, { rootDirectory, clusterDomain: "cluster.local" });
+  const subPaths = createSubPaths({ ...host, log: silentLog }, { rootDirectory });
+  const podFiles = createPodFiles(
+    { files: host.files, subPaths, userNamespaces: undefined },
+    { rootDirectory, clusterDomain: "cluster.local", seLinuxEnabled: false },
+  );
   const runtime = createPodRuntime({
     cri,
     host,
     timeline,
     metrics,
-    configs: createPodConfigs({ ...TEST_NODE, ...facts }, { refs, userNamespaces }),
+    configs: createPodConfigs({ ...TEST_NODE, ...facts }, { refs, userNamespaces, cgroupParentOf }),
     backOff: createBackOff({ initialMs: 10_000, maxMs: 300_000 }),
-    ensureImage: createImageEnsurer({ images: cri.images, clock, timeline }, { parallelPulls: 1 }).ensureImage,
+    ensureImage: createImageEnsurer({ ...openImages({ clock, metrics }), images: cri.images, timeline }, ONE_PULL)
+      .ensureImage,
+    verdictOf: () => ({ started: true, failed: undefined }),
     podFiles,
     hostIps: () => ["192.0.2.2"],
     podLogsDirectory: "/var/log/pods",

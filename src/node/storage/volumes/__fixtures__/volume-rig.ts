@@ -1,5 +1,6 @@
 import type { Container, Pod, PodSpec, Volume } from "../../../../api/gen/types.ts";
 import type { Clock } from "../../../../base/clock.ts";
+import { silentLog } from "../../../../base/log.ts";
 import type { Mounts } from "../../../../host/mounts-port.ts";
 import type { Files } from "../../../../host/port.ts";
 import { createApiVolumePlugins } from "../api/api-volumes.ts";
@@ -27,7 +28,7 @@ export function createVolumeRig({ host, onOutdated, ...deps }: VolumeRigDeps, ro
   const { files, mounts, clock } = host;
   const directoryMaker = createVolumeDirectoryMaker({ files, mounts });
   const plugins = [
-    createEmptyDirPlugin({ directoryMaker }),
+    createEmptyDirPlugin({ directoryMaker, allocatable: () => ({}) }),
     createHostPathPlugin({ files }),
     ...createApiVolumePlugins({
       files,
@@ -37,7 +38,7 @@ export function createVolumeRig({ host, onOutdated, ...deps }: VolumeRigDeps, ro
       onOutdated: (_pod, volumeName, error) => onOutdated?.(volumeError([{ volumeName, error }]).message),
     }),
   ];
-  const subPaths = createSubPaths({ files, mounts }, { rootDirectory });
+  const subPaths = createSubPaths({ files, mounts, log: silentLog }, { rootDirectory });
   return createPodVolumes({ files, mounts, plugins, claims: undefined, subPaths }, { rootDirectory });
 }
 

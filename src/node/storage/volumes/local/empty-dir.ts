@@ -9,8 +9,8 @@ import { computeMemorySize } from "./memory-size.ts";
 
 interface EmptyDirPluginDeps {
   readonly directoryMaker: VolumeDirectoryMaker;
-  /** What the node has for pods: what is in memory is never larger. Absent: the kernel's bound, half of the memory. */
-  allocatable?(): ResourceList;
+  /** What the node has for pods; a volume in memory is never larger. */
+  allocatable(): ResourceList;
 }
 
 /** A directory that is empty when the pod starts, and goes with the pod. */
@@ -20,7 +20,7 @@ export function createEmptyDirPlugin({ directoryMaker, allocatable }: EmptyDirPl
     supports: (source) => source.kind === "pod" && source.volume.emptyDir !== undefined,
     async setUp({ pod, volumeName, source, directories, signal }) {
       const { medium = "", sizeLimit } = (source.kind === "pod" ? source.volume.emptyDir : undefined) ?? {};
-      const memory = computeMedium(pod, medium, { sizeLimit, allocatable: allocatable?.()["memory"] });
+      const memory = computeMedium(pod, medium, { sizeLimit, allocatable: allocatable()["memory"] });
       const group = pod.spec?.securityContext?.fsGroup;
       const plan = { pluginName: EMPTY_DIR_PLUGIN, volumeName, memory, group };
       const hostPath = await directoryMaker.ensure(directories, plan, signal);

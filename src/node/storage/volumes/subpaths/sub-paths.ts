@@ -1,6 +1,6 @@
 import { codeOf, messageOf, throwJoined } from "../../../../base/errors.ts";
 import { createLimiter, type Limiter } from "../../../../base/limiter.ts";
-import { type Log, silentLog } from "../../../../base/log.ts";
+import type { Log } from "../../../../base/log.ts";
 import type { Mounts } from "../../../../host/mounts-port.ts";
 import type { Files, FileType } from "../../../../host/port.ts";
 import type { FilesVolume, Planned } from "../container-mounts.ts";
@@ -42,8 +42,7 @@ export interface SubPathRequest {
 interface SubPathsDeps {
   files: Files;
   mounts: Pick<Mounts, "bindBeneath" | "unmount">;
-  /** Default: nothing is logged. */
-  log?: Log | undefined;
+  log: Log;
 }
 
 const PLACE_MODE = 0o750;
@@ -57,7 +56,7 @@ const PARALLEL_UNMOUNTS = 4;
 const NOT_MADE: ReadonlySet<string> = new Set(["ENOENT", "EROFS", "ENOSPC", "EDQUOT", "EACCES", "EPERM", "EMLINK"]);
 
 export function createSubPaths(deps: SubPathsDeps, options: { rootDirectory: string }): SubPaths {
-  const { files, mounts, log = silentLog } = deps;
+  const { files, mounts, log } = deps;
   const show = async (request: SubPathRequest, target: string): Promise<void> => {
     const { volume, subPath } = request;
     const root = await files.stat(volume.hostPath);

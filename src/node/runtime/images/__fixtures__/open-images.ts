@@ -1,0 +1,23 @@
+import type { Clock } from "../../../../base/clock.ts";
+import { createMetrics, type Metrics } from "../../../../base/metrics.ts";
+import { createImageClaims } from "../image-claims.ts";
+import type { ImageEnsurerDeps } from "../image-ensurer.ts";
+
+/** What an image ensurer needs on a node where every pod may use every image, and no credentials are to be had. */
+export function openImages({
+  clock,
+  metrics = createMetrics(),
+}: {
+  clock: Clock;
+  metrics?: Metrics;
+}): Omit<ImageEnsurerDeps, "images" | "timeline"> {
+  return {
+    clock,
+    metrics,
+    claims: createImageClaims({ clock }),
+    records: undefined,
+    pullSecrets: undefined,
+    nodeEntries: async () => [],
+    providedCredentials: undefined,
+  };
+}
