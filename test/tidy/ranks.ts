@@ -98,9 +98,10 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/control-plane/streams", rank: 4 },
   { path: "src/control-plane/volumes", rank: 4 },
   { path: "src/control-plane/registry", rank: 5 },
+  // The objects that every cluster begins with, written through the registry.
+  { path: "src/control-plane/bootstrap", rank: 6 },
   { path: "src/control-plane/rest", rank: 6 },
   { path: "src/control-plane/compose", rank: 7 },
-  { path: "src/control-plane/*", rank: 7 },
 
   // The entry points: they build the real world and hand it down.
   { path: "src/cluster", rank: 8, touchesWorld: true },

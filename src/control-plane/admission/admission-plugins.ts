@@ -2,11 +2,11 @@ import type { AdmissionPlugin, Authorize } from "../ports/request.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import type { DefaultAccountDeps } from "./await-default-account.ts";
 import { createCertificateRequester } from "./certificate-requester.ts";
+import { createCertificateSubjects, type LoadSubjectReader } from "./certificate-subjects.ts";
 import {
   createCertificateApproval,
   createCertificateSigning,
   createCertificateSubjectRestriction,
-  type ParseCertificateRequest,
 } from "./certificates.ts";
 import { createClaimResize } from "./claim-resize.ts";
 import { createClusterTrustBundleAttest } from "./cluster-trust-bundle-attest.ts";
@@ -28,8 +28,7 @@ interface AdmissionDeps extends DefaultAccountDeps {
   /** Five characters, as generated names end in. */
   randomSuffix: () => string;
   authorize: Authorize;
-  /** Of a CSR's `spec.request`; throws when it is none. */
-  parseCertificateRequest: ParseCertificateRequest;
+  loadSubjectReader: LoadSubjectReader;
 }
 
 interface AdmissionOptions extends PriorityOptions, TolerationSecondsOptions {
@@ -42,14 +41,15 @@ interface AdmissionOptions extends PriorityOptions, TolerationSecondsOptions {
  * refuse by what is asked do so in `mutate`, before validation, as upstream's do; deletions are judged in `validate`.
  */
 export function createAdmissionPlugins(deps: AdmissionDeps, options: AdmissionOptions): readonly AdmissionPlugin[] {
-  const { reader, authorize, parseCertificateRequest } = deps;
+  const { reader, authorize } = deps;
+  const subjects = createCertificateSubjects(deps.loadSubjectReader);
   const { apiAudiences } = options;
   return [
     createCertificateRequester(),
     createNamespaceLifecycle(reader),
     createLimitRanger(reader),
     createServiceAccount(deps),
-    createNodeRestriction({ reader, authorize, parseCertificateRequest, apiAudiences }),
+    createNodeRestriction({ reader, authorize, parseCertificateRequest: subjects.parse, apiAudiences }),
     createTaintNodesByCondition(),
     createPodSecurity(),
     createPriority(reader, options),
@@ -61,7 +61,7 @@ export function createAdmissionPlugins(deps: AdmissionDeps, options: AdmissionOp
     createCertificateApproval(authorize),
     createCertificateSigning(authorize),
     createClusterTrustBundleAttest(authorize),
-    createCertificateSubjectRestriction(parseCertificateRequest),
+    createCertificateSubjectRestriction(subjects),
     createUnattendedKinds(),
   ];
 }

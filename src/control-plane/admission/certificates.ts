@@ -1,21 +1,13 @@
 import { type KubeObject, typed } from "../../api/object.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { AdmissionPlugin, AdmissionRequest, Authorize } from "../ports/request.ts";
+import type { CertificateSubjects, ParseCertificateRequest, RequestedSubject } from "./certificate-subjects.ts";
 import { refusal, writtenObject } from "./refusal.ts";
 import { isAllowedForSigner } from "./signer-access.ts";
 
 const REQUESTS = "certificatesigningrequests.certificates.k8s.io";
 const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client";
 const ALL_POWERFUL_GROUP = "system:masters";
-
-/** Of a PKCS #10 request, what admission looks at. */
-export interface RequestedSubject {
-  readonly commonName: string;
-  readonly organizations: readonly string[];
-}
-
-/** Of `spec.request` (base64 of PEM). Throws when it is no request. */
-export type ParseCertificateRequest = (request: string) => RequestedSubject;
 
 /** Who approves or denies must be allowed to `approve` for the signer (`certificates/approval`). */
 export function createCertificateApproval(authorize: Authorize): AdmissionPlugin {
@@ -61,9 +53,10 @@ function requireSigner(
 }
 
 /** Nobody becomes all-powerful through the signer of ordinary clients (`certificates/subjectrestriction`). */
-export function createCertificateSubjectRestriction(parse: ParseCertificateRequest): AdmissionPlugin {
+export function createCertificateSubjectRestriction({ settle, parse }: CertificateSubjects): AdmissionPlugin {
   return {
     name: "CertificateSubjectRestriction",
+    settle,
     validate(request) {
       const object = writtenObject(request, REQUESTS, ["CREATE"]);
       if (object === undefined || signerOf(object) !== CLIENT_SIGNER) return;

@@ -1,6 +1,6 @@
 import type { AdmissionRequest, Authorize } from "../ports/request.ts";
 import type { ResourceReader } from "../ports/resources.ts";
-import type { ParseCertificateRequest } from "./certificates.ts";
+import type { ParseCertificateRequest } from "./certificate-subjects.ts";
 
 /** A request that comes from a node. */
 export interface NodeRequest {

@@ -23,7 +23,7 @@ test("the plugins run in upstream's order", () => {
       clock: createFakeClock(),
       randomSuffix: () => "",
       authorize: () => ({ allowed: false, reason: "" }),
-      parseCertificateRequest: () => ({ commonName: "", organizations: [] }),
+      loadSubjectReader: async () => () => ({ commonName: "", organizations: [] }),
     },
     { apiAudiences: [] },
   );
@@ -284,9 +284,12 @@ describe("certificate requests", () => {
   });
 
   test("make nobody all-powerful through the signer of clients", () => {
-    const plugin = createCertificateSubjectRestriction((request) => {
-      if (request === "broken") throw new Error("no PEM");
-      return { commonName: "x", organizations: request.split(",") };
+    const plugin = createCertificateSubjectRestriction({
+      settle: () => undefined,
+      parse(request) {
+        if (request === "broken") throw new Error("no PEM");
+        return { commonName: "x", organizations: request.split(",") };
+      },
     });
     const create = (signer: string, organizations: string) =>
       requestFor(target, { namespace: "", object: csr(signer, {}, organizations) });

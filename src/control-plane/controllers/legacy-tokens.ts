@@ -10,8 +10,8 @@ const NAME_ANNOTATION = "kubernetes.io/service-account.name";
 const UID_ANNOTATION = "kubernetes.io/service-account.uid";
 
 interface LegacyTokenDeps extends ControllerDeps {
-  /** A token without end for the account, bound to the secret. */
-  issueLegacyToken: (account: ServiceAccount, secret: Secret) => Promise<string>;
+  /** Issues a token without end for the account, bound to the secret of that name. */
+  issueLegacyToken: (account: { namespace: string; name: string; uid: string }, secretName: string) => string;
 }
 
 /**
@@ -20,7 +20,7 @@ interface LegacyTokenDeps extends ControllerDeps {
  */
 export function createLegacyTokenController(deps: LegacyTokenDeps, { rootCa }: { rootCa: string }): Controller {
   const { reader, writer, feed } = deps;
-  const certificate = Buffer.from(rootCa).toString("base64");
+  const certificate = encodeBase64(rootCa);
   const queue = createWorkQueue(deps, {
     name: "legacy-service-account-token",
     async reconcile(key) {
@@ -35,7 +35,7 @@ export function createLegacyTokenController(deps: LegacyTokenDeps, { rootCa }: {
         await unlessOvertaken(writer.remove(target, { preconditions: uid === undefined ? {} : { uid } }));
         return undefined;
       }
-      const filled = await fill(secret, { account, certificate, issue: deps.issueLegacyToken });
+      const filled = fill(secret, { account, certificate, issue: deps.issueLegacyToken });
       if (filled !== undefined) await unlessOvertaken(writer.update("secrets", filled));
       return undefined;
     },
@@ -72,22 +72,24 @@ function findAccount({ reader }: ControllerDeps, { metadata = {} }: Secret): Ser
   return typed("ServiceAccount", found);
 }
 
-async function fill(
+function fill(
   secret: Secret,
   options: { account: ServiceAccount; certificate: string; issue: LegacyTokenDeps["issueLegacyToken"] },
-): Promise<KubeObject | undefined> {
+): KubeObject | undefined {
   const { account, certificate, issue } = options;
   const { metadata = {}, data = {} } = secret;
-  const namespace = Buffer.from(metadata.namespace ?? "").toString("base64");
-  const uid = account.metadata?.uid ?? "";
+  const { namespace = "", name = "" } = metadata;
+  const { name: accountName = "", uid = "" } = account.metadata ?? {};
   const isFull = data["ca.crt"] === certificate && data["namespace"] && data["token"];
   if (isFull && metadata.annotations?.[UID_ANNOTATION] === uid) return undefined;
   const annotations = { ...metadata.annotations, [UID_ANNOTATION]: uid };
   const identified = { ...secret, metadata: { ...metadata, annotations } };
-  const token = data["token"] || Buffer.from(await issue(account, identified)).toString("base64");
-  const filled = { ...data, "ca.crt": certificate, namespace: data["namespace"] || namespace, token };
+  const token = data["token"] || encodeBase64(issue({ namespace, name: accountName, uid }, name));
+  const filled = { ...data, "ca.crt": certificate, namespace: data["namespace"] || encodeBase64(namespace), token };
   return untyped({ ...identified, data: filled });
 }
+
+const encodeBase64 = (text: string) => Buffer.from(text).toString("base64");
 
 /** Accounts that list a secret that is gone do so no longer. */
 async function forgetSecret({ reader, writer }: ControllerDeps, { namespace, name }: ObjectName): Promise<void> {

@@ -181,7 +181,7 @@ describe("legacy token secrets", () => {
   };
   const setUp = () => {
     const bench = createControllerBench();
-    const issueLegacyToken = async ({ metadata }: { metadata?: { name?: string } }) => `token of ${metadata?.name}`;
+    const issueLegacyToken = ({ name }: { name: string }) => `token of ${name}`;
     bench.start(createLegacyTokenController({ ...bench.deps, issueLegacyToken }, { rootCa: "PEM" }));
     return bench;
   };

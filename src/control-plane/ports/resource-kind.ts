@@ -2,6 +2,7 @@ import type { Decoded } from "../../api/decode.ts";
 import type { FieldError } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { SchemaNode } from "../../api/schema-node.ts";
+import type { ResourceReader } from "./resources.ts";
 
 export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
 
@@ -82,6 +83,13 @@ export interface Strategy {
    * grace period of 0. Undefined for a kind that goes at once.
    */
   readonly gracePeriodSeconds?: (object: KubeObject, requested: number | undefined) => number;
+  /**
+   * Gives the object what the cluster hands out to it (a service's addresses and ports). Runs on every object that is
+   * about to be stored, after validation and before the last word of admission; `current` is undefined on creation. What
+   * is handed out already follows from the stored objects alone: a write that fails or is dry takes nothing. Throws an
+   * ApiError when nothing is left or what was asked for is taken.
+   */
+  allocate?(next: KubeObject, current: KubeObject | undefined, reader: Pick<ResourceReader, "list">): KubeObject;
   /** What else changes when the object is marked as deleted (a namespace's phase). */
   markDeleted?(object: KubeObject): KubeObject;
   /** Something besides metadata.finalizers keeps a deleted object: the finalizers in a namespace's spec. */

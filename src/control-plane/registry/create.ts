@@ -5,6 +5,7 @@ import type { StoredObject } from "../ports/object-store.ts";
 import type { AdmissionRequest } from "../ports/request.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { mutateAdmitted, settleAdmission, validateAdmitted } from "./admit.ts";
+import { allocate } from "./allocate.ts";
 import { decideDurably } from "./decide-durably.ts";
 import { decodeBody } from "./decode-body.ts";
 import { keysOf } from "./keys.ts";
@@ -79,7 +80,7 @@ function prepareObject(deps: RegistryDeps, request: CreateRequest): KubeObject {
   const complete = admitted === named ? named : (strategy.default?.(admitted) ?? admitted);
   const object = strategy.prepareCreate?.(complete) ?? complete;
   checkCreated(kind, object);
-  const allocated = deps.allocate(object, undefined);
+  const allocated = allocate(deps, kind, { next: object, current: undefined });
   validateAdmitted(deps.admission, { ...admission, object: allocated });
   return allocated;
 }

@@ -44,7 +44,6 @@ describe("what is told of a state that is not yet on disk", () => {
       now: clock.now,
       newUid: () => "uid",
       randomSuffix: () => "abcde",
-      allocate: (object) => object,
     };
     told = [];
   });

@@ -2,7 +2,7 @@ import { notFoundError } from "../../api/api-error.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ObjectStore, StoredObject, StoreEvent } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
-import type { ResourceEvent, ResourceFeed, ResourceReader, ResourceWriter } from "../ports/resources.ts";
+import type { ResourceEvent, ResourceFeed, ResourceWriter } from "../ports/resources.ts";
 import { LOOPBACK_USER } from "../ports/user.ts";
 import { createObject } from "./create.ts";
 import { groupResourceOfKey, keysOf } from "./keys.ts";
@@ -12,20 +12,6 @@ import type { RegistryDeps } from "./registry-deps.ts";
 import { deleteObject } from "./remove.ts";
 import type { RequestContext } from "./request-context.ts";
 import { updateObject } from "./update.ts";
-
-/** Reads what was written, durable or not yet: what decisions are made on. */
-export function createReader(store: ObjectStore, kinds: KindTable): ResourceReader {
-  return {
-    get({ resource, namespace, name }) {
-      const kind = kinds.stored(resource);
-      return kind && store.headOf(keysOf(kind).of(namespace, name))?.object;
-    },
-    list(resource, namespace) {
-      const kind = kinds.stored(resource);
-      return kind ? store.headList(keysOf(kind).prefix(namespace)).map(({ object }) => object) : [];
-    },
-  };
-}
 
 /** Writes as the control plane itself, through admission and validation like everybody. */
 export function createWriter(deps: RegistryDeps, fieldManager: string): ResourceWriter {

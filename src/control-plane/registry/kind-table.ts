@@ -47,3 +47,26 @@ function indexByResource(kinds: readonly ResourceKind[]): ReadonlyMap<string, Re
   const stored = kinds.filter((kind) => kind.storedAs === undefined);
   return new Map(stored.toReversed().map((kind) => [groupResource(kind), kind]));
 }
+
+/** The resources of namespaced objects that can be deleted, for the emptying of a namespace. */
+export function listNamespacedResources(kinds: Pick<KindTable, "all">): string[] {
+  return kinds
+    .all()
+    .filter(({ namespaced, storedAs, verbs }) => namespaced && !storedAs && verbs.includes("delete"))
+    .map(groupResource);
+}
+
+/** Where objects of the kind are stored, by its `apiVersion` and `kind`; undefined for a kind that is not served. */
+export function resolveKind(
+  kinds: Pick<KindTable, "all">,
+  apiVersion: string,
+  kind: string,
+): { resource: string; namespaced: boolean } | undefined {
+  const [first = "", second] = apiVersion.split("/");
+  const { group, version } = second === undefined ? { group: "", version: first } : { group: first, version: second };
+  const row = kinds.all().find((candidate) => {
+    return candidate.group === group && candidate.version === version && candidate.kind === kind;
+  });
+  // The objects of a view lie with the kind that it is a view of.
+  return row && { resource: groupResource(row.storedAs ?? row), namespaced: row.namespaced };
+}

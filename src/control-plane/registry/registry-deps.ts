@@ -1,4 +1,3 @@
-import type { KubeObject } from "../../api/object.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
 import type { AdmissionPlugin } from "../ports/request.ts";
 import type { KindTable } from "./kind-table.ts";
@@ -14,9 +13,4 @@ export interface RegistryDeps {
   newUid(): string;
   /** Five characters for generated names. */
   randomSuffix(): string;
-  /**
-   * What the cluster hands out to an object that is about to be stored (a service's addresses and ports), decided on all
-   * that is stored: the object with them. `current` is undefined on creation. Throws an ApiError when it cannot.
-   */
-  allocate(object: KubeObject, current: KubeObject | undefined): KubeObject;
 }

@@ -15,6 +15,7 @@ import type { StoredObject } from "../ports/object-store.ts";
 import type { AdmissionRequest } from "../ports/request.ts";
 import type { ResourceKind, Subresource } from "../ports/resource-kind.ts";
 import { mutateAdmitted, validateAdmitted } from "./admit.ts";
+import { allocate } from "./allocate.ts";
 import { createObject } from "./create.ts";
 import { decideDurably } from "./decide-durably.ts";
 import { decodeBody } from "./decode-body.ts";
@@ -133,7 +134,7 @@ function prepareUpdate(deps: RegistryDeps, request: UpdateRequest, current: Kube
   const admitted = mutateAdmitted(deps.admission, admission) ?? taken;
   const next = countGeneration(kind, { next: admitted, current });
   checkUpdated(request, next, current);
-  const allocated = deps.allocate(next, current);
+  const allocated = allocate(deps, kind, { next, current });
   validateAdmitted(deps.admission, { ...admission, object: allocated });
   return allocated;
 }

@@ -5,13 +5,16 @@ import { PLAIN_FORM } from "./media-type.ts";
 import type { ServePath } from "./serve.ts";
 
 /** One of the checks behind `/readyz` and `/livez`. */
-export interface HealthCheck {
+interface HealthCheck {
   readonly name: string;
   /** Undefined when all is well, else what is wrong. */
   check(): string | undefined;
   /** Counts for `/livez` too: a failure means that this process should be started again. */
   readonly isLiveness: boolean;
 }
+
+/** The check that passes whenever the API server answers at all. */
+export const PING_CHECK: HealthCheck = { name: "ping", isLiveness: true, check: () => undefined };
 
 interface PathDeps {
   /** Of the kinds that are served now. */

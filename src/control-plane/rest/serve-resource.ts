@@ -64,8 +64,6 @@ export interface ResourceDeps {
   readonly connects: ReadonlyMap<string, ConnectHandler>;
   /** Asked again when an update or apply turns out to be a creation. */
   readonly authorize: Authorize;
-  /** Awaited before objects of the kind are written: loads what their admission needs. */
-  prepare(kind: ResourceKind): Promise<void>;
 }
 
 const PATCH_TYPES: ReadonlyMap<string, PatchType> = new Map([
@@ -255,7 +253,6 @@ async function serveCreate(
   const options = contextOf(call);
   const { body, duplicates } = await readBody(call);
   const context = { ...options, duplicates };
-  await deps.prepare(kind);
   const { namespace } = call.target;
   if (kind.namespaced && namespace === "") throw notAllowed();
   const stored = await createObject(deps.registry, { kind, namespace, body, context });
@@ -271,7 +268,6 @@ async function serveChange(
   const { target } = call;
   const { namespace, name } = target;
   const context = contextOf(call);
-  await deps.prepare(kind);
   const authorizeCreation = () => {
     const { isResource: _resource, rest: _rest, ...asked } = target;
     const attributes = { ...asked, user: call.user, verb: "create" };

@@ -3,17 +3,17 @@ import { isRecord, type KubeObject } from "../../api/object.ts";
 import { applyJsonPatch } from "../../api/patch/json-patch.ts";
 import { applyMergePatch } from "../../api/patch/merge-patch.ts";
 import { formatTime } from "../../base/clock.ts";
-import type { ResourceKind, ScalePaths, Subresource } from "../ports/resource-kind.ts";
+import type { ResourceKind, ScalePaths } from "../ports/resource-kind.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import { mutateAdmitted, validateAdmitted } from "../registry/admit.ts";
 import { keysOf } from "../registry/keys.ts";
-import { checkPreconditions } from "../registry/metadata.ts";
 import { viewOf } from "../registry/object-view.ts";
 import { getObject } from "../registry/read.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
 import { type DeleteOptions, deleteObject } from "../registry/remove.ts";
-import { boundPod } from "../registry/subresources/binding.ts";
+import { bindPod } from "../registry/subresources/bind-pod.ts";
 import { disruptedBudget, evictedPod, planEviction } from "../registry/subresources/eviction.ts";
+import { freeSubresource } from "../registry/subresources/free-subresource.ts";
 import { scaledObject, scaleOf, WORKLOAD_SCALE } from "../registry/subresources/scale.ts";
 import { updateObject } from "../registry/update.ts";
 import { deleteOptionsOf } from "./query-options.ts";
@@ -26,38 +26,11 @@ function objectOf(body: unknown): KubeObject {
   return { apiVersion: "", kind: "", ...body, metadata: isRecord(metadata) ? metadata : {} };
 }
 
-/** Any change of the parent: the handler has made it. */
-const freely = (name: string, { group, version, kind }: ResourceKind): Subresource => ({
-  name,
-  group,
-  version,
-  kind,
-  verbs: ["create"],
-  take: (next) => next,
-  validateUpdate: () => [],
-});
-
 /** `pods/binding`, and the old `bindings`: puts a pod on a node. */
 export function bindingHandler(deps: RegistryDeps): SubresourceHandler {
-  return async ({ target, body, context }) => {
-    const pods = deps.kinds.stored("pods");
-    if (pods === undefined) throw notFoundError({ group: "", resource: "pods" }, target.name);
+  return async ({ target: { namespace, name }, body, context }) => {
     const binding = objectOf(body);
-    const name = target.name === "" ? (binding.metadata.name ?? "") : target.name;
-    const now = formatTime(deps.now());
-    const bind = (pod: KubeObject) => {
-      // Who binds has seen a pod, and not one of the same name that came after it.
-      checkPreconditions(pods, pod, binding.metadata);
-      return boundPod(pod, binding, now);
-    };
-    await updateObject(deps, {
-      kind: pods,
-      namespace: target.namespace,
-      name,
-      subresource: freely("binding", pods),
-      context,
-      change: (current) => current && bind(current),
-    });
+    await bindPod(deps, { namespace, name: name === "" ? (binding.metadata.name ?? "") : name, binding, context });
     return { status: 201, value: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
   };
 }
@@ -117,7 +90,7 @@ async function markEvicted(
     kind,
     namespace,
     name,
-    subresource: freely("eviction", kind),
+    subresource: freeSubresource("eviction", kind),
     context,
     change(current) {
       if (current === undefined || !isMeant(current)) return current;
@@ -143,7 +116,7 @@ async function disrupt(
     kind,
     namespace,
     name: budgetName,
-    subresource: freely("status", kind),
+    subresource: freeSubresource("status", kind),
     context,
     change: (current) => current && disruptedBudget(current, name, now),
   });
@@ -161,7 +134,7 @@ export function scaleHandler(deps: RegistryDeps): SubresourceHandler {
     const change = (current: KubeObject | undefined) => {
       return current && scaledObject(kind, current, objectOf(changedScale(call, scaleOf(current, paths))), paths);
     };
-    const subresource = { ...freely("scale", kind), name: "scale" };
+    const subresource = { ...freeSubresource("scale", kind), name: "scale" };
     if (deps.store.headOf(keysOf(kind).of(namespace, name)) === undefined) {
       throw notFoundError({ group: kind.group, resource: kind.plural }, name);
     }

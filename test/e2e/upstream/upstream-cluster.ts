@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { runAll } from "../../../src/base/errors.ts";
 import { issueKubeconfig } from "../../../src/cluster/control-plane/issue-kubeconfig.ts";
 import { type RunningControlPlane, serveControlPlane } from "../../../src/cluster/control-plane/serve-control-plane.ts";
-import type { ControllerOptions } from "../../../src/control-plane/controller-options.ts";
+import type { ControllerOptions } from "../../../src/control-plane/compose/control-plane-ports.ts";
 import { createMemoryJournal } from "../../../src/journal/memory-journal.ts";
 import { callbackLog } from "../../../src/testing/callback-log.ts";
 import { createCertificates } from "../../../src/testing/cluster-credentials.ts";

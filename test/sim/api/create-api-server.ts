@@ -3,7 +3,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import { createSeededRandom } from "../../../src/base/random.ts";
 import { createTokenIssuer } from "../../../src/control-plane/access/service-account-tokens.ts";
-import { type ControlPlane, createControlPlane } from "../../../src/control-plane/compose.ts";
+import { type ControlPlane, createControlPlane } from "../../../src/control-plane/compose/control-plane.ts";
 import { createObjectStore } from "../../../src/control-plane/store/create-object-store.ts";
 import { createMemoryJournal } from "../../../src/journal/memory-journal.ts";
 import { createTokenKey } from "../../../src/pki/token-key.ts";

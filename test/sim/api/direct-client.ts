@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { AbortedError } from "../../../src/base/abort.ts";
 import type { Clock } from "../../../src/base/clock.ts";
-import type { ControlPlane } from "../../../src/control-plane/compose.ts";
+import { type ControlPlane } from "../../../src/control-plane/compose/control-plane.ts";
 import { systemClock } from "../../../src/host/linux/system/system-clock.ts";
 import type { WebAnswer, WebRequest } from "../../../src/host/web-server.ts";
 import { readAnswerError } from "../../../src/kube/http/answer-error.ts";

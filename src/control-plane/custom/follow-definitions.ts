@@ -1,18 +1,23 @@
 import { isDeepStrictEqual } from "node:util";
-import { isApiError } from "../api/api-error.ts";
-import type { CustomResourceDefinition } from "../api/gen/types.ts";
-import { type KubeObject, typed, untyped } from "../api/object.ts";
-import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
-import { createWorkQueue } from "./control-loop/work-queue.ts";
-import { computeCrdStatus, planCrdDeletion } from "./custom/crd-status.ts";
-import { customKinds, customSchemas, upgradeStored } from "./custom/custom-kinds.ts";
-import type { ApiTable } from "./discovery/api-table.ts";
-import type { ResourceFeed, ResourceReader, ResourceWriter } from "./ports/resources.ts";
-import type { KindTable } from "./registry/kind-table.ts";
+import { isApiError } from "../../api/api-error.ts";
+import type { CustomResourceDefinition } from "../../api/gen/types.ts";
+import { type KubeObject, typed, untyped } from "../../api/object.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { createWorkQueue } from "../control-loop/work-queue.ts";
+import type { ResourceKind } from "../ports/resource-kind.ts";
+import type { ResourceFeed, ResourceReader, ResourceWriter } from "../ports/resources.ts";
+import { computeCrdStatus, planCrdDeletion } from "./crd-status.ts";
+import { customKinds, customSchemas, upgradeStored } from "./custom-kinds.ts";
+
+/** The part of the table of kinds that definitions change. */
+interface DefinedKinds {
+  /** Replaces what one definition contributes; an empty list takes it away. */
+  define(definition: string, kinds: readonly ResourceKind[]): void;
+}
 
 interface DefinitionDeps {
-  kinds: KindTable;
+  kinds: DefinedKinds;
   reader: ResourceReader;
   writer: ResourceWriter;
   feed: ResourceFeed;
@@ -23,7 +28,7 @@ interface DefinitionDeps {
 /** Custom resource definitions, made real. */
 export interface Definitions {
   /** What their schemas look like in OpenAPI documents. */
-  schemas(): ApiTable["definitions"];
+  schemas(): Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Gives each definition its status, and empties those that are deleted, until the signal fires. */
   run(signal: AbortSignal): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { apiVersionOf } from "../api/object.ts";
-import { hasProtobufForm } from "../api/protobuf/encode-protobuf.ts";
-import { BUILT_IN_KINDS } from "./kind-rows.ts";
+import { apiVersionOf } from "../../api/object.ts";
+import { hasProtobufForm } from "../../api/protobuf/encode-protobuf.ts";
+import { BUILT_IN_KINDS } from "./built-in-kinds.ts";
 
 const rows = BUILT_IN_KINDS.map((row) => ({ apiVersion: apiVersionOf(row), ...row }));
 

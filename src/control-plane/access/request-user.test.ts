@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { createRequestUser } from "./request-user.ts";
+
+const requestOf = (headers: Record<string, string>) => ({
+  peer: undefined,
+  header: (name: string) => (headers[name] === undefined ? [] : [headers[name]]),
+  headersBeginning: (prefix: string) =>
+    Object.fromEntries(
+      Object.entries(headers).flatMap(([name, value]) => (name.startsWith(prefix) ? [[name, [value]]] : [])),
+    ),
+});
+
+const userOf = createRequestUser({
+  authenticator: { authenticate: ({ authorization = "" }) => ({ username: authorization, groups: [] }) },
+  authorizer: { authorize: ({ user }) => ({ allowed: user.username === "admin", reason: "" }) },
+});
+
+test("a request is served as the user that it proves", () => {
+  expect(userOf(requestOf({ authorization: "jane" }))).toEqual({ username: "jane", groups: [] });
+});
+
+test("a request is served as the user whom its user may impersonate", () => {
+  const headers = { "impersonate-user": "joe" };
+  expect(userOf(requestOf({ authorization: "admin", ...headers }))).toMatchObject({ username: "joe" });
+  expect(() => userOf(requestOf({ authorization: "jane", ...headers }))).toThrow("cannot impersonate");
+});

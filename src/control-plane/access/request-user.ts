@@ -1,0 +1,20 @@
+import type { WebRequest } from "../../host/web-server.ts";
+import type { User } from "../ports/user.ts";
+import type { Authenticator } from "./authenticate.ts";
+import { impersonate } from "./impersonate.ts";
+import type { Authorizer } from "./rbac.ts";
+
+/**
+ * Says as whom a request is to be served: the user that it proves, or the one whom that user impersonates. What it
+ * returns throws an ApiError: Unauthorized, or Forbidden for an impersonation that is not allowed.
+ */
+export function createRequestUser(deps: {
+  authenticator: Pick<Authenticator, "authenticate">;
+  authorizer: Pick<Authorizer, "authorize">;
+}): (request: Pick<WebRequest, "peer" | "header" | "headersBeginning">) => User {
+  const { authenticator, authorizer } = deps;
+  return (request) => {
+    const user = authenticator.authenticate({ peer: request.peer, authorization: request.header("authorization")[0] });
+    return impersonate(user, request.headersBeginning("impersonate-"), authorizer.authorize);
+  };
+}

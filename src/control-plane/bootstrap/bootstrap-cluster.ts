@@ -1,0 +1,58 @@
+import { isApiError } from "../../api/api-error.ts";
+import { isRecord, type KubeObject } from "../../api/object.ts";
+import { DEFAULT_POLICY, reconcilePolicy } from "../access/default-policy.ts";
+import { SYSTEM_PRIORITY_CLASSES } from "../admission/priority.ts";
+import { groupResource } from "../ports/resource-kind.ts";
+import type { ResourceReader, ResourceWriter } from "../ports/resources.ts";
+import { BUILT_IN_KINDS } from "../registry/built-in-kinds.ts";
+import { apiEndpoints, apiService, type ClusterFacts, clientAuthority, FIRST_NAMESPACES } from "./first-objects.ts";
+
+/** Creates the objects that every cluster begins with. Objects that are there stay, and keep what users changed in them. */
+export async function bootstrapCluster(
+  { reader, writer }: { reader: ResourceReader; writer: ResourceWriter },
+  { endpoint, clientAuthorityPem }: ClusterFacts,
+): Promise<void> {
+  await Promise.all(FIRST_NAMESPACES.map((object) => ensure({ reader, writer }, object, undefined)));
+  const objects = [...SYSTEM_PRIORITY_CLASSES, apiService(endpoint), ...apiEndpoints(endpoint)];
+  await Promise.all([
+    ...objects.map((object) => ensure({ reader, writer }, object, undefined)),
+    ensure({ reader, writer }, clientAuthority(clientAuthorityPem), reconcileData),
+    ...DEFAULT_POLICY.map((object) => ensure({ reader, writer }, object, reconcilePolicy)),
+  ]);
+}
+
+const RESOURCES: ReadonlyMap<string, string> = new Map(
+  BUILT_IN_KINDS.map((kind) => [
+    `${kind.group === "" ? "" : `${kind.group}/`}${kind.version}/${kind.kind}`,
+    groupResource(kind),
+  ]),
+);
+
+async function ensure(
+  { reader, writer }: { reader: ResourceReader; writer: ResourceWriter },
+  wanted: KubeObject,
+  reconcile: ((existing: KubeObject | undefined, wanted: KubeObject) => KubeObject | undefined) | undefined,
+): Promise<void> {
+  const resource = RESOURCES.get(`${wanted.apiVersion}/${wanted.kind}`) ?? "";
+  const { namespace: place = "", name = "" } = wanted.metadata;
+  const existing = reader.get({ resource, namespace: place, name });
+  try {
+    if (existing === undefined) {
+      await writer.create(resource, wanted);
+      return;
+    }
+    const changed = reconcile?.(existing, wanted);
+    if (changed !== undefined) await writer.update(resource, changed);
+  } catch (error) {
+    if (!isApiError(error, "AlreadyExists")) throw error;
+  }
+}
+
+/** The entries that are wanted, over what else is there. */
+function reconcileData(existing: KubeObject | undefined, wanted: KubeObject): KubeObject | undefined {
+  if (existing === undefined) return wanted;
+  const data = isRecord(existing["data"]) ? existing["data"] : {};
+  const entries = Object.entries(isRecord(wanted["data"]) ? wanted["data"] : {});
+  if (entries.every(([key, value]) => data[key] === value)) return undefined;
+  return { ...existing, data: { ...data, ...Object.fromEntries(entries) } };
+}

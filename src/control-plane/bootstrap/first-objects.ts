@@ -1,0 +1,72 @@
+import type { KubeObject } from "../../api/object.ts";
+
+/** Where the API server itself is reached, as pods see it. */
+export interface ApiEndpoint {
+  /** The first address of the service range. */
+  readonly serviceAddress: string;
+  readonly address: string;
+  readonly port: number;
+}
+
+/** What a cluster's first objects tell of it. */
+export interface ClusterFacts {
+  readonly endpoint: ApiEndpoint;
+  /** The authority whose client certificates the API server believes, in PEM. */
+  readonly clientAuthorityPem: string;
+}
+
+/** The namespaces that every cluster has. */
+export const FIRST_NAMESPACES: readonly KubeObject[] = ["default", "kube-system", "kube-public", "kube-node-lease"].map(
+  (name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }),
+);
+
+const API_SERVICE = { name: "kubernetes", namespace: "default" };
+
+/** The `kubernetes` service, by which pods find the API server. */
+export function apiService({ serviceAddress, port }: ApiEndpoint): KubeObject {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { ...API_SERVICE, labels: { component: "apiserver", provider: "kubernetes" } },
+    spec: {
+      clusterIP: serviceAddress,
+      ports: [{ name: "https", port: 443, protocol: "TCP", targetPort: port }],
+      type: "ClusterIP",
+    },
+  };
+}
+
+/** The endpoints of that service; none while the API is served on loopback only, where no pod can reach it. */
+export function apiEndpoints({ address, port }: ApiEndpoint): KubeObject[] {
+  if (isLocal(address)) return [];
+  return [
+    {
+      apiVersion: "v1",
+      kind: "Endpoints",
+      metadata: { ...API_SERVICE, labels: { "endpointslice.kubernetes.io/skip-mirror": "true" } },
+      subsets: [{ addresses: [{ ip: address }], ports: [{ name: "https", port, protocol: "TCP" }] }],
+    },
+    {
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      metadata: { ...API_SERVICE, labels: { "kubernetes.io/service-name": "kubernetes" } },
+      addressType: address.includes(":") ? "IPv6" : "IPv4",
+      endpoints: [{ addresses: [address], conditions: { ready: true } }],
+      ports: [{ name: "https", port, protocol: "TCP" }],
+    },
+  ];
+}
+
+/** True for loopback and for the wildcards, which are no address at all. */
+function isLocal(address: string): boolean {
+  return address.startsWith("127.") || ["::1", "0.0.0.0", "::"].includes(address);
+}
+
+/**
+ * The config map by which programs that serve HTTPS beside the API server (kube-scheduler, for one) know the certificates
+ * of the API server's users.
+ */
+export function clientAuthority(pem: string): KubeObject {
+  const metadata = { name: "extension-apiserver-authentication", namespace: "kube-system" };
+  return { apiVersion: "v1", kind: "ConfigMap", metadata, data: { "client-ca-file": pem } };
+}

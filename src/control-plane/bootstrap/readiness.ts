@@ -1,0 +1,36 @@
+/** The moment at which the cluster's first objects are there. */
+export interface Readiness {
+  readonly isReached: boolean;
+  readonly reached: Promise<void>;
+  reach(): void;
+  /** The check of `/readyz` that waits for that moment. */
+  readonly healthCheck: {
+    readonly name: string;
+    readonly isLiveness: boolean;
+    check(): string | undefined;
+  };
+}
+
+/** A moment that is still to come. */
+export function createReadiness(): Readiness {
+  let isReached = false;
+  let resolveReached: () => void = () => undefined;
+  const reached = new Promise<void>((resolve) => {
+    resolveReached = resolve;
+  });
+  return {
+    get isReached() {
+      return isReached;
+    },
+    reached,
+    reach() {
+      isReached = true;
+      resolveReached();
+    },
+    healthCheck: {
+      name: "poststarthook/bootstrap-cluster",
+      isLiveness: false,
+      check: () => (isReached ? undefined : "the cluster's first objects are not there yet"),
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { WebHandler } from "../../host/web-server.ts";
+import { createAuthenticator } from "../access/authenticate.ts";
+import { createEscalationCheck } from "../access/escalation.ts";
+import { createAuthorizer } from "../access/rbac.ts";
+import { createAdmissionPlugins } from "../admission/admission-plugins.ts";
+import { bootstrapCluster } from "../bootstrap/bootstrap-cluster.ts";
+import { createReadiness } from "../bootstrap/readiness.ts";
+import { runTogether } from "../control-loop/run-together.ts";
+import { followDefinitions } from "../custom/follow-definitions.ts";
+import type { ResourceFeed, ResourceReader, ResourceWriter } from "../ports/resources.ts";
+import { createBuiltInKinds } from "../registry/built-in-kinds.ts";
+import { randomNameSuffix } from "../registry/generated-name.ts";
+import { createFeed, createWriter } from "../registry/in-process.ts";
+import { createKindTable } from "../registry/kind-table.ts";
+import { createReader } from "../registry/reader.ts";
+import type { RegistryDeps } from "../registry/registry-deps.ts";
+import type { ControlPlaneDeps, ControlPlaneOptions } from "./control-plane-ports.ts";
+import { composeControllers } from "./controllers.ts";
+import { composeRest } from "./rest.ts";
+
+/** A control plane, built and not yet running. */
+export interface ControlPlane {
+  /** The API server. */
+  readonly handle: WebHandler;
+  readonly reader: ResourceReader;
+  readonly writer: ResourceWriter;
+  readonly feed: ResourceFeed;
+  /** Resolves once the cluster's first objects are there; pending for ever if that fails, which `run` then says. */
+  readonly ready: Promise<void>;
+  /**
+   * Creates what every cluster begins with, is ready then (`/readyz`), and runs the controllers until it is stopped.
+   * Stops itself and rejects when a part of it ends by a bug.
+   */
+  run(stop: AbortController): Promise<void>;
+}
+
+/** Builds the control plane on a store: reading this function is reading what it consists of, bottom up. */
+export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlaneOptions): ControlPlane {
+  const { store, clock, log, random, certificates } = deps;
+  const now = () => clock.now();
+  const randomSuffix = () => randomNameSuffix(random.number);
+
+  const { serviceCidr } = options;
+  const kinds = createKindTable(createBuiltInKinds({ serviceCidr, random: random.number }));
+  const reader = createReader(store, kinds);
+  const feed = createFeed(store, kinds);
+  const authorizer = createAuthorizer({ feed });
+  const admission = [
+    ...createAdmissionPlugins(
+      { ...certificates, reader, feed, clock, randomSuffix, authorize: authorizer.authorize },
+      { apiAudiences: deps.tokens.audiences },
+    ),
+    createEscalationCheck(authorizer),
+  ];
+  const registry: RegistryDeps = { store, kinds, admission, now, newUid: random.uuid, randomSuffix };
+  const writer = createWriter(registry, "nodelet");
+
+  const definitions = followDefinitions({ kinds, feed, writer, reader, clock, log });
+  const authenticator = createAuthenticator({ reader, tokens: deps.tokens, now });
+  const readiness = createReadiness();
+  const rest = composeRest({ ...deps, registry, reader, authenticator, authorizer, definitions, readiness }, options);
+  const controllers = composeControllers({ ...deps, registry, reader, writer, feed, authorizer }, options);
+
+  return {
+    handle: rest,
+    reader,
+    writer,
+    feed,
+    ready: readiness.reached,
+    async run(stop) {
+      const clientAuthorityPem = certificates.certificatePem;
+      await bootstrapCluster({ reader, writer }, { endpoint: options.endpoint, clientAuthorityPem });
+      readiness.reach();
+      log.info("the control plane is ready", { revision: store.revision });
+      await runTogether([...controllers, definitions], stop);
+    },
+  };
+}

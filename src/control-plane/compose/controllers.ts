@@ -1,0 +1,82 @@
+import type { Authorizer } from "../access/rbac.ts";
+import type { Controller, ControllerDeps } from "../control-loop/controller.ts";
+import { createCertificateApprover } from "../controllers/certificate-approver.ts";
+import { createCertificateSigner } from "../controllers/certificate-signer.ts";
+import { createClusterRoleAggregation } from "../controllers/cluster-role-aggregation.ts";
+import {
+  createBootstrapTokenCleaner,
+  createCertificateRequestCleaner,
+  createEventCleaner,
+} from "../controllers/expired-objects.ts";
+import { createGarbageCollector } from "../controllers/garbage-collector.ts";
+import { createLegacyTokenController } from "../controllers/legacy-tokens.ts";
+import { createNamespaceController } from "../controllers/namespaces.ts";
+import { createRootCaPublisher } from "../controllers/root-ca-publisher.ts";
+import { createServiceAccountController } from "../controllers/service-accounts.ts";
+import { createNodeMonitor } from "../node-lifecycle/node-monitor.ts";
+import { createPodGarbageCollector } from "../node-lifecycle/pod-garbage-collector.ts";
+import { createPodRangeAllocator } from "../node-lifecycle/pod-ranges.ts";
+import { createTaintEviction } from "../node-lifecycle/taint-eviction.ts";
+import { listNamespacedResources, resolveKind } from "../registry/kind-table.ts";
+import type { RegistryDeps } from "../registry/registry-deps.ts";
+import { createPodBinder } from "../registry/subresources/bind-pod.ts";
+import { createScheduler } from "../scheduler/scheduler.ts";
+import { createAttachDetach } from "../volumes/attach-detach.ts";
+import { createEphemeralClaims } from "../volumes/ephemeral-claims.ts";
+import { createClaimProtection, createVolumeProtection } from "../volumes/use-protection.ts";
+import { createVolumeBinder } from "../volumes/volume-binder.ts";
+import type { ControllerOptions, ControlPlaneDeps } from "./control-plane-ports.ts";
+
+interface ControllerParts extends ControllerDeps, Pick<ControlPlaneDeps, "certificates" | "tokens"> {
+  registry: RegistryDeps;
+  authorizer: Authorizer;
+}
+
+/** What keeps the cluster in order besides the API server. Workloads' controllers are not among them. */
+export function composeControllers(parts: ControllerParts, options: ControllerOptions = {}): readonly Controller[] {
+  const { scheduler = true, controllers = true } = options;
+  return [
+    // Of the API server itself, elsewhere.
+    createEventCleaner(parts),
+    ...(scheduler ? [createScheduler({ ...parts, bind: createPodBinder(parts.registry) })] : []),
+    ...(controllers ? [...composeObjectControllers(parts), ...composeNodeControllers(parts, options)] : []),
+  ];
+}
+
+/** What looks after objects, wherever pods run. */
+function composeObjectControllers(parts: ControllerParts): readonly Controller[] {
+  const { certificates, tokens, authorizer } = parts;
+  const { kinds } = parts.registry;
+  const rootCa = certificates.certificatePem;
+  const requests = { ...parts, authorize: authorizer.authorize, readCertificateRequest: certificates.readRequest };
+  return [
+    createNamespaceController({ ...parts, namespacedResources: () => listNamespacedResources(kinds) }),
+    createServiceAccountController(parts),
+    createRootCaPublisher(parts, { rootCa }),
+    createGarbageCollector({ ...parts, resolveKind: (apiVersion, kind) => resolveKind(kinds, apiVersion, kind) }),
+    createClusterRoleAggregation(parts),
+    createCertificateApprover(requests),
+    createCertificateSigner({ ...requests, sign: certificates.sign }),
+    createCertificateRequestCleaner(parts),
+    createBootstrapTokenCleaner(parts),
+    createLegacyTokenController({ ...parts, issueLegacyToken: tokens.issueLegacy }, { rootCa }),
+    createVolumeBinder(parts),
+    createEphemeralClaims(parts),
+    createClaimProtection(parts),
+    createVolumeProtection(parts),
+  ];
+}
+
+/** What looks after nodes, and the pods and volumes on them. */
+function composeNodeControllers(
+  parts: ControllerParts,
+  { clusterCidr, nodeMaskSize }: ControllerOptions,
+): readonly Controller[] {
+  return [
+    ...(clusterCidr === undefined ? [] : [createPodRangeAllocator(parts, { clusterCidr, nodeMaskSize })]),
+    createNodeMonitor(parts),
+    createTaintEviction(parts),
+    createPodGarbageCollector(parts),
+    createAttachDetach(parts),
+  ];
+}

@@ -1,0 +1,70 @@
+import type { WebHandler } from "../../host/web-server.ts";
+import type { Authenticator } from "../access/authenticate.ts";
+import type { Authorizer } from "../access/rbac.ts";
+import { createRequestUser } from "../access/request-user.ts";
+import type { Readiness } from "../bootstrap/readiness.ts";
+import type { Definitions } from "../custom/follow-definitions.ts";
+import { createCurrentDescription } from "../discovery/current-description.ts";
+import { describeVersion } from "../discovery/version.ts";
+import { createNodeProxy } from "../node-proxy/node-proxy.ts";
+import type { ResourceReader } from "../ports/resources.ts";
+import type { RegistryDeps } from "../registry/registry-deps.ts";
+import { createSubresourceHandlers } from "../rest/all-subresource-handlers.ts";
+import { createRequestObserver } from "../rest/observe-requests.ts";
+import { createApiHandler } from "../rest/serve.ts";
+import { createPathHandler, PING_CHECK } from "../rest/serve-path.ts";
+import { createEventLines } from "../rest/serve-watch.ts";
+import { wantsTranslation, wantsTunnel } from "../streams/websocket-request.ts";
+import { createWebSocketStreams } from "../streams/websocket-streams.ts";
+import type { ControlPlaneDeps, ControlPlaneOptions } from "./control-plane-ports.ts";
+
+interface RestParts extends ControlPlaneDeps {
+  registry: RegistryDeps;
+  reader: ResourceReader;
+  authenticator: Authenticator;
+  authorizer: Authorizer;
+  definitions: Definitions;
+  readiness: Readiness;
+}
+
+/** The API server as a function of a request. */
+export function composeRest(parts: RestParts, options: ControlPlaneOptions): WebHandler {
+  const { registry, clock, metrics, store, authorizer, definitions, readiness, tokens } = parts;
+  const { kinds } = registry;
+  const serverAddress = `${options.endpoint.address}:${options.endpoint.port}`;
+  const observer = createRequestObserver(metrics, ({ group, version, resource }) =>
+    kinds.find(group, version, resource),
+  );
+  const watch = { store, clock, random: parts.random.number, observer: observer.watches, lines: createEventLines() };
+  return createApiHandler({
+    authenticate: createRequestUser(parts),
+    authorize: authorizer.authorize,
+    resources: {
+      registry,
+      clock,
+      watch,
+      authorize: authorizer.authorize,
+      handlers: createSubresourceHandlers(parts),
+      connects: connectHandlers(parts, options),
+    },
+    servePath: createPathHandler({
+      description: createCurrentDescription(kinds, { definitions: definitions.schemas, serverAddress }),
+      version: describeVersion({ version: options.version }),
+      healthChecks: [PING_CHECK, readiness.healthCheck],
+      renderMetrics: async () => ({ contentType: metrics.contentType, body: await metrics.render() }),
+      openIdConfiguration: () => tokens.openIdConfiguration(),
+      keySet: () => tokens.jwks(),
+    }),
+    observer,
+    clock,
+    log: parts.log,
+    newRequestId: parts.random.uuid,
+  });
+}
+
+/** Logs and the like, which come from the node. */
+function connectHandlers(parts: RestParts, { localNode }: ControlPlaneOptions) {
+  const { reader, random, nodes, clock, log, metrics } = parts;
+  const streams = { wantsTranslation, wantsTunnel, ...createWebSocketStreams({ clock, log, metrics }) };
+  return createNodeProxy({ ...nodes, reader, streams, random: random.number, localNode });
+}
