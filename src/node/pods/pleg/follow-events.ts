@@ -2,8 +2,8 @@ import type { RuntimeEvents } from "../../../cri/container-events.ts";
 import type { Pleg } from "./pleg.ts";
 
 /**
- * Tells PLEG what the runtime's events hint at, until the signal fires. Only ends are of interest: a start is our own
- * doing, and its result was read when the call returned.
+ * Passes the runtime's events to PLEG as hints until the signal fires. Only ends are of interest: a start is the node
+ * agent's own doing, and its result was read when the call returned.
  */
 export async function followRuntimeEvents(
   events: RuntimeEvents,

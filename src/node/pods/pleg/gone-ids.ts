@@ -1,10 +1,10 @@
-/** IDs of containers and sandboxes that were seen to be gone. They never come back, so the oldest may be forgotten. */
+/** IDs of containers and sandboxes that were seen to be gone. An ID never comes back, so the oldest may be forgotten. */
 interface GoneIds {
   add(id: string): void;
   has(id: string): boolean;
 }
 
-/** An exit may be told of after all that it was of is gone: such events come within moments. */
+/** An event may come after its container is gone, but it comes within moments: so many IDs are enough. */
 const MAX_IDS = 1_000;
 
 export function createGoneIds(): GoneIds {

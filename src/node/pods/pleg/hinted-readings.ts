@@ -1,49 +1,44 @@
+import type { PodReference } from "../../../api/pods.ts";
 import type { Clock, Timer } from "../../../base/clock.ts";
 import type { Tasks } from "../../../base/tasks.ts";
 
-interface HintedPod {
-  uid: string;
-  name: string;
-  namespace: string;
-}
-
-/** The readings that the runtime's events ask for. */
-interface HintedReadings<Pod extends HintedPod> {
-  /** Something happened to the pod: it is read at once, or, while it is being changed, when that is over. */
-  ask(pod: Pod): void;
-  /** A reading of the pod begins, for whatever reason: what was asked for before is in it. */
+/** Readings of pods that the runtime's events ask for. */
+interface HintedReadings {
+  /** Something happened to the pod: it is read at once or, while it is being changed, when that is over. */
+  ask(pod: PodReference): void;
+  /** A reading of the pod begins, for any reason: it will show what was hinted at before. */
   begun(uid: string): void;
-  /** A reading of the pod has ended: what was asked for meanwhile may not be in it. */
-  ended(pod: Pod): void;
-  /** What waits is given up; nothing is held any more. */
+  /** A reading of the pod has ended: it may not show what was hinted at meanwhile. */
+  ended(pod: PodReference): void;
+  /** Gives up the readings that wait, and holds nothing any more. */
   stop(): void;
 }
 
-interface HintedReadingsDeps<Pod extends HintedPod> {
+interface HintedReadingsDeps {
   clock: Clock;
   tasks: Tasks;
   /** Never rejects. */
-  read(pod: Pod): Promise<void>;
-  /** Somebody changes the pod, and reads it afterwards. */
+  read(pod: PodReference): Promise<void>;
+  /** True while the pod's worker changes the pod; the worker reads it afterwards. */
   isChanging(uid: string): boolean;
 }
 
 /**
- * A stop makes half a dozen events, and reading the pod after each of them is more work than the stop. Nobody would act on
- * what they show: the pod's worker is at work, and reads the pod when it is done. Only where that takes long (a slow stop,
- * an image that is pulled) is the pod looked at meanwhile.
+ * How long a hint waits for a change to be over. A stop makes half a dozen events, and reading the pod after each of them
+ * would be more work than the stop. The readings would be of no use either: the pod's worker is busy, and reads the pod
+ * when it is done. The pod is read meanwhile only where that takes long (a slow stop, an image that is pulled).
  */
-export const HINT_HOLD_MS = 10_000;
+const HINT_HOLD_MS = 10_000;
 
-/** One at a time for each pod; hints that come while its pod is being read make one more. */
-export function createHintedReadings<Pod extends HintedPod>(deps: HintedReadingsDeps<Pod>): HintedReadings<Pod> {
-  /** Pods that a reading is at work on; `true`: another hint came meanwhile. */
+/** A pod is read by one at a time; all hints that come while it is being read make one more reading. */
+export function createHintedReadings(deps: HintedReadingsDeps): HintedReadings {
+  /** Pods that are being read; `true`: another hint came meanwhile. */
   const reading = new Map<string, boolean>();
   /** Pods whose hints wait for a change to be over. */
   const held = new Map<string, Timer>();
   let isStopped = false;
 
-  const readUntilQuiet = async (pod: Pod): Promise<void> => {
+  const readUntilQuiet = async (pod: PodReference): Promise<void> => {
     do {
       reading.set(pod.uid, false);
       await deps.read(pod);
@@ -51,12 +46,12 @@ export function createHintedReadings<Pod extends HintedPod>(deps: HintedReadings
     reading.delete(pod.uid);
   };
 
-  const readNow = (pod: Pod) => {
+  const readNow = (pod: PodReference) => {
     if (reading.has(pod.uid)) reading.set(pod.uid, true);
     else deps.tasks.spawn("hint", async () => await readUntilQuiet(pod));
   };
 
-  const hold = (pod: Pod) => {
+  const hold = (pod: PodReference) => {
     if (held.has(pod.uid) || isStopped) return;
     const timer = deps.clock.setTimer(HINT_HOLD_MS, () => {
       held.delete(pod.uid);

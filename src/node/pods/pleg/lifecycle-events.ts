@@ -1,10 +1,10 @@
 import type { ContainerState, RuntimePod } from "../../runtime/reading/pod-runtime-status.ts";
 
-/** Something of a pod changed in the runtime: the difference of two snapshots. */
+/** A change of a container or sandbox in the runtime: the difference of two snapshots of its pod. */
 export interface PodLifecycleEvent {
   uid: string;
   type: "ContainerStarted" | "ContainerDied" | "ContainerRemoved" | "ContainerChanged";
-  /** Of the container, or of the sandbox, which is treated as one. */
+  /** The ID of the container, or of the sandbox, which is treated as a container. */
   id: string;
 }
 

@@ -1,6 +1,6 @@
 import type { GaugeSeries, HistogramSeries, Metrics } from "../../../base/metrics.ts";
 
-/** Upstream's series about the relist. */
+/** Upstream's series of the relist. */
 interface PlegMetrics {
   relistDuration: HistogramSeries<never>;
   relistInterval: HistogramSeries<never>;
@@ -26,12 +26,12 @@ export function createPlegMetrics(metrics: Metrics): PlegMetrics {
   };
 }
 
-/** Told when events begin to come and when they break off: PLEG. */
+/** PLEG is told when events begin to come and when they break off. */
 interface EventListener {
   setEventDriven(connected: boolean): void;
 }
 
-/** The same PLEG, with the streams of events counted that were opened for it, and those that broke. */
+/** The same PLEG, which also counts the streams of events that were opened for it, and those that broke. */
 export function countEventStreams<P extends EventListener>(pleg: P, metrics: Metrics): P {
   const opened = metrics.counter(
     "kubelet_evented_pleg_connection_success_count",

@@ -1,7 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createGate, createPlegRig, podName } from "./__fixtures__/pleg-rig.ts";
-import { HINT_HOLD_MS } from "./hinted-readings.ts";
-import { RELIST_PERIOD_MS, RELIST_PERIOD_WITH_EVENTS_MS, RELIST_THRESHOLD_MS } from "./pleg.ts";
+
+/** What PLEG promises: how often it relists without and with events, when it is unhealthy, how long a hint may wait. */
+const RELIST_PERIOD_MS = 1_000;
+const RELIST_PERIOD_WITH_EVENTS_MS = 30_000;
+const RELIST_THRESHOLD_MS = 180_000;
+const HINT_HOLD_MS = 10_000;
 
 const NEVER = new AbortController().signal;
 let rig = createPlegRig();

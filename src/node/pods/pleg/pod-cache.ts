@@ -4,31 +4,31 @@ import { assert } from "../../../base/assert.ts";
 import { emptyPodRuntimeStatus, type PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
 
 /**
- * The last that was read of each pod's runtime status. A worker that changed something (`invalidate`) must not decide
+ * The runtime status of each pod as it was read last. A worker that changed something (`invalidate`) must not decide
  * again on what was read before: `fresh` waits for a reading that began afterwards. Order is counted, not timed, so two
  * events in one millisecond cannot be confused.
  */
 export interface PodCache {
   /** Call when a reading begins; hand the ticket to `put` or `fail` when it ends. */
   beginRead(uid: string): ReadTicket;
-  /** False when it is no news: a reading that began later was there first, or the pod was forgotten meanwhile. */
+  /** False when the status is no news: a reading that began later ended first, or the pod was forgotten meanwhile. */
   put(ticket: ReadTicket, status: PodRuntimeStatus): boolean;
   /**
-   * The reading failed: whoever waits for it gets the error. The last good status stays as `latest`, but counts as out of
-   * date: somebody had a reason to read again, and a pod that could not be read is not one that the runtime lacks.
+   * The reading failed: those who wait for it get the error. The last good status stays as `latest`, but counts as out of
+   * date: there was a reason to read again, and a pod that could not be read is not one that the runtime lacks.
    */
   fail(ticket: ReadTicket, error: unknown): void;
-  /** What is known is out of date from now on. */
+  /** The known status is out of date from now on. */
   invalidate(uid: string): void;
-  /** It was invalidated and not read since: somebody is changing the pod, as a rule. */
+  /** The pod was invalidated and not read since: as a rule its worker is changing it. */
   isOutdated(uid: string): boolean;
-  /** The status, once one that was begun after the last `invalidate` is there. Rejects when its reading fails. */
+  /** Waits for a status whose reading began after the last `invalidate`. Rejects when that reading fails. */
   fresh(pod: PodReference, signal: AbortSignal): Promise<PodRuntimeStatus>;
-  /** The last good status, however old. */
+  /** The last good status, at any age. */
   latest(uid: string): PodRuntimeStatus | undefined;
   /** Every pod of the runtime has been read once: from now on an unknown pod is one that the runtime does not have. */
   markComplete(): void;
-  /** Nobody works on the pod any more. */
+  /** Drops the pod, which no worker has any more. */
   forget(uid: string): void;
   readonly size: number;
 }
@@ -54,7 +54,7 @@ interface Waiter {
 
 export function createPodCache(now: () => number): PodCache {
   const entries = new Map<string, Entry>();
-  /** Readings in flight. One that `forget` took out counts for nothing: it is of the life that is over. */
+  /** Readings under way. A reading that `forget` took out counts for nothing: its pod's life is over. */
   const reading = new Set<ReadTicket>();
   let complete = false;
   let resume = () => undefined;
@@ -91,7 +91,7 @@ export function createPodCache(now: () => number): PodCache {
       if (!reading.delete(ticket)) return false;
       const known = entries.get(ticket.uid);
       if (isEmpty(status) && (known === undefined || isBlank(known, ticket))) {
-        // Nothing is what is assumed of an unknown pod: so a late reading leaves nothing behind of one that is forgotten.
+        // An unknown pod is taken for an empty one, so nothing is stored: a late reading of a forgotten pod leaves nothing.
         entries.delete(ticket.uid);
         return true;
       }
@@ -106,7 +106,7 @@ export function createPodCache(now: () => number): PodCache {
     fail(ticket, error) {
       if (!reading.delete(ticket)) return;
       const entry = entryOf(ticket.uid);
-      // A later reading, or a later change that wants a later reading, makes this one's failure no news.
+      // The failure is no news after a later reading, or after a later change, which needs a later reading.
       if (ticket.begun <= Math.max(entry.staleAt, entry.readAt)) return;
       entry.staleAt = ticket.begun;
       for (const waiter of entry.waiting) waiter.reject(error);
@@ -144,7 +144,7 @@ export function createPodCache(now: () => number): PodCache {
   };
 }
 
-/** Nothing but "nothing" was ever read of it, this reading is the newest, and nobody waits for another. */
+/** Every reading of the pod so far was empty, this one is the newest, and no worker waits for another. */
 function isBlank({ status, staleAt, waiting }: Entry, ticket: ReadTicket): boolean {
   return (status === undefined || isEmpty(status)) && staleAt <= ticket.begun && waiting.size === 0;
 }

@@ -1,13 +1,14 @@
+import type { PodReference } from "../../../../api/pods.ts";
 import { silentLog } from "../../../../base/log.ts";
 import { createMetrics } from "../../../../base/metrics.ts";
 import { createFakeClock } from "../../../../host/fake/fake-clock.ts";
 import { makeRuntimeStatus } from "../../../runtime/plan/__fixtures__/runtime-status.ts";
 import type { PodRuntimeStatus, RuntimePod } from "../../../runtime/reading/pod-runtime-status.ts";
 import { snapshotOf } from "../lifecycle-events.ts";
-import { createPleg, type PodName } from "../pleg.ts";
+import { createPleg } from "../pleg.ts";
 import { createPodCache } from "../pod-cache.ts";
 
-export const podName = (uid: string): PodName => ({ uid, name: "web", namespace: "default" });
+export const podName = (uid: string): PodReference => ({ uid, name: "web", namespace: "default" });
 
 /** A PLEG over a runtime that is a map from UID to the pod's containers, e.g. `main running`. */
 export function createPlegRig() {
