@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /** One row of a table of a document: its cells by the names of their columns. */
-export type Row = Readonly<Record<string, string>>;
+type Row = Readonly<Record<string, string>>;
 
 /** The rows of the tables beneath a heading of a document, in order. Throws where there is no such heading or no table. */
 export function readTable(document: string, heading: string): Row[] {
@@ -29,7 +29,7 @@ export function codeIn(text = ""): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
 }
 
-export function readDocument(document: string): string {
+function readDocument(document: string): string {
   return readFileSync(new URL(`../../../docs/${document}`, import.meta.url), "utf8");
 }
 
