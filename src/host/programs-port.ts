@@ -1,30 +1,73 @@
-import type { ProgramOutcome } from "../base/run-program.ts";
-
-/** Programs of this machine. They are started by their arguments; no shell sees them. */
+/**
+ * Programs of this machine, started by their arguments: no shell sees them. A program is stopped by killing it together
+ * with everything that it has started. It is then waited for, a second at most, because a process that waits for a file
+ * system which does not answer cannot be killed. The real adapter and the fake pass one contract suite
+ * (`test/contract/host-programs.test.ts`).
+ */
 export interface Programs {
+  /** Runs a program to its end. When the signal fires the program is stopped, and the call rejects with AbortedError. */
+  run(run: ProgramRun, signal?: AbortSignal): Promise<ProgramOutcome>;
   /**
-   * Runs one to its end. Past its time it is killed with everything that it started. What it prints is bounded: 1 MiB, and
-   * of its standard error what a message may carry. Rejects with AbortedError when the signal fires, and is gone then too.
+   * As `run`, but everything that the program prints, on its standard error too, is handed to `write` as it comes. The
+   * output is not bounded: the program waits until `write` has resolved. When `write` rejects the program is stopped, and
+   * the call rejects in the same way.
    */
-  run(run: ProgramRun, signal: AbortSignal): Promise<ProgramOutcome>;
-  /**
-   * As `run`, with all that it prints, errors among it, handed to `write` as it comes, however much that is: the program
-   * waits for who reads. Rejects as `write` does, and the program is gone then.
-   */
-  stream(
-    run: ProgramRun,
-    write: (bytes: Buffer) => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<Exclude<ProgramOutcome, { kind: "printed" }> | { readonly kind: "ended" }>;
+  stream(run: StreamedRun, write: (bytes: Buffer) => Promise<void>, signal: AbortSignal): Promise<StreamOutcome>;
+}
+
+/** One run of a program that is streamed. */
+export interface StreamedRun {
+  /** An absolute path, or a name that is looked for in the directories of the program's own `PATH`. */
+  readonly path: string;
+  readonly args: readonly string[];
+  /** Variables that are set for the program. They hide those of this process that have the same name. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** False: `environment` is all that the program sees of variables. Default: it sees those of this process too. */
+  readonly inheritsEnvironment?: boolean;
+  /** What the program can read. It need not read it. Default: nothing. */
+  readonly stdin?: string;
+  /** The program is stopped when it takes longer. */
+  readonly timeoutMs: number;
+  /** Open files of this process that the program inherits, as descriptors 3, 4 and so on. */
+  readonly descriptors?: readonly number[];
 }
 
 /** One run of a program. */
-export interface ProgramRun {
-  /** Absolute. */
-  readonly path: string;
-  readonly args: readonly string[];
-  /** Beside this process's own environment, and before it. */
-  readonly environment: Readonly<Record<string, string>>;
-  readonly stdin: string;
-  readonly timeoutMs: number;
+export interface ProgramRun extends StreamedRun {
+  readonly output?: OutputLimits;
+}
+
+/** How much of what a program prints is kept. */
+export interface OutputLimits {
+  /** Of the standard output. Default 1 MiB. */
+  readonly maxBytes?: number;
+  /**
+   * What happens to a program that prints more: `fail` stops it, which is a failure; `cut` throws the rest away and lets it
+   * go on. Default `fail`.
+   */
+  readonly atLimit?: "fail" | "cut";
+  /** Of the standard error, whose rest is always thrown away. Default 1 KiB, which is what a message can carry. */
+  readonly maxErrorBytes?: number;
+}
+
+/** How a run ended. `printed`: with exit code 0. `missing`: there is no such program. */
+export type ProgramOutcome =
+  | { readonly kind: "printed"; readonly stdout: Buffer }
+  | { readonly kind: "missing" }
+  | ProgramFailure;
+
+/** How a streamed run ended. `ended`: with exit code 0. */
+export type StreamOutcome = { readonly kind: "ended" } | Exclude<ProgramOutcome, { kind: "printed" }>;
+
+/** A program that did not do its work. */
+export interface ProgramFailure {
+  readonly kind: "failed";
+  readonly cause: "exit-code" | "signal" | "timed-out" | "too-much-output" | "not-started";
+  /** What happened, for a message that begins with the program's name: `failed with exit code 3`. */
+  readonly problem: string;
+  /** Undefined unless the cause is `exit-code`. */
+  readonly exitCode: number | undefined;
+  /** Both are empty for a streamed run. White space at both ends of `stderr` is removed. */
+  readonly stdout: Buffer;
+  readonly stderr: string;
 }

@@ -8,7 +8,8 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createLibraryMountCalls } from "../../src/host/linux/mounts/library-mount-calls.ts";
 import { createLinuxMounts } from "../../src/host/linux/mounts/linux-mounts.ts";
-import { processMountCalls } from "../../src/host/linux/mounts/process-mount-calls.ts";
+import type { MountCalls } from "../../src/host/linux/mounts/mount-calls.ts";
+import { linuxPrograms } from "../../src/host/linux/system/linux-programs.ts";
 import type { Mounts } from "../../src/host/mounts-port.ts";
 import { mayMount } from "./host-mount-rights.ts";
 
@@ -28,11 +29,11 @@ const countDescriptors = async () => (await readdir("/proc/self/fd")).length;
 /** What only a real kernel does. */
 describe.skipIf(!mayMount()).each([
   ["C library", async () => createLibraryMountCalls()],
-  ["mount(8)", async () => processMountCalls],
+  ["mount(8)", async (byPrograms: MountCalls) => byPrograms],
 ])("mounts on Linux, by %s (needs root with CAP_SYS_ADMIN)", (name, loadCalls) => {
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), "nodelet-mounts-"));
-    mounts = createLinuxMounts(loadCalls);
+    mounts = createLinuxMounts(linuxPrograms, loadCalls);
     undo = [];
   });
   afterEach(async () => {
@@ -49,7 +50,7 @@ describe.skipIf(!mayMount()).each([
 describe.skipIf(!mayMount())("file systems on block devices (needs root with CAP_SYS_ADMIN)", () => {
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), "nodelet-mounts-"));
-    mounts = createLinuxMounts();
+    mounts = createLinuxMounts(linuxPrograms);
     undo = [];
   });
   afterEach(async () => {
@@ -166,7 +167,7 @@ function describeRaces(times: number) {
     await writeFile(path("outside/name"), "outside");
     await writeFile(path("volume/data/name"), "inside");
     const calls = createLibraryMountCalls();
-    const slow = createLinuxMounts(async () => ({
+    const slow = createLinuxMounts(linuxPrograms, async () => ({
       ...calls,
       async mount(call) {
         await rename(path("volume/data"), path("volume/moved"));
@@ -181,7 +182,7 @@ function describeRaces(times: number) {
   it("takes back a mount that shows something else than what was opened", async () => {
     await make("outside", "volume/data", "targets");
     const calls = createLibraryMountCalls();
-    const wrong = createLinuxMounts(async () => ({
+    const wrong = createLinuxMounts(linuxPrograms, async () => ({
       ...calls,
       async mount(call) {
         const fd = openSync(path("outside"), "r");

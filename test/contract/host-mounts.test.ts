@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createLibraryMountCalls } from "../../src/host/linux/mounts/library-mount-calls.ts";
 import { createLinuxMounts } from "../../src/host/linux/mounts/linux-mounts.ts";
-import { processMountCalls } from "../../src/host/linux/mounts/process-mount-calls.ts";
+import { linuxPrograms } from "../../src/host/linux/system/linux-programs.ts";
 import type { Mounts } from "../../src/host/mounts-port.ts";
 import type { Files } from "../../src/host/port.ts";
 import { createFakeHostHarness, createRealHostHarness, type HostHarness } from "./host-harness.ts";
@@ -25,10 +25,14 @@ const HARNESSES = [
   ["fake", createFakeHostHarness, true],
   [
     "C library",
-    async () => await createRealHostHarness(createLinuxMounts(async () => createLibraryMountCalls())),
+    async () => await createRealHostHarness(createLinuxMounts(linuxPrograms, async () => createLibraryMountCalls())),
     false,
   ],
-  ["mount(8)", async () => await createRealHostHarness(createLinuxMounts(async () => processMountCalls)), false],
+  [
+    "mount(8)",
+    async () => await createRealHostHarness(createLinuxMounts(linuxPrograms, async (byPrograms) => byPrograms)),
+    false,
+  ],
 ] as const;
 
 describe.each(HARNESSES)("mounts: %s", (_name, createHarness, isFake) => {

@@ -85,7 +85,8 @@ describe.each([
 
   it("fail with their exit code and the beginning of what they complain of", async () => {
     await install("echo oops >&2; exit 3", () => ({ exitCode: 3, stderr: "oops" }));
-    expect(await start()).toEqual({ kind: "failed", problem: "failed with exit code 3", stderr: "oops" });
+    const problem = { cause: "exit-code", problem: "failed with exit code 3", exitCode: 3 };
+    expect(await start()).toEqual({ kind: "failed", ...problem, stdout: Buffer.alloc(0), stderr: "oops" });
   });
 
   it("may be missing", async () => {
@@ -96,7 +97,15 @@ describe.each([
     await install("exec sleep 60", () => ({ takesMs: 60_000 }));
     const outcome = start({ timeoutMs: 50 });
     await harness.pass(50);
-    expect(await outcome).toMatchObject({ kind: "failed", problem: "did not end within 50 ms" });
+    expect(await outcome).toMatchObject({ cause: "timed-out", problem: "did not end within 50 ms" });
+  });
+
+  it("are ended when they print too much, or go on and are cut short", async () => {
+    await install("yes 0123456789abcdef | head -c 2000000", () => ({ stdout: "0".repeat(2_000_000) }));
+    const problem = "printed more than 1048576 bytes";
+    expect(await start()).toMatchObject({ kind: "failed", cause: "too-much-output", problem });
+    const cut = await start({ output: { maxBytes: 10, atLimit: "cut" } });
+    expect(cut.kind === "printed" && cut.stdout).toHaveLength(10);
   });
 
   it("are ended when nobody wants them any more", async () => {

@@ -9,6 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createFakeSystemd } from "../../src/host/fake/fake-systemd.ts";
 import { createBusctlSystemd } from "../../src/host/linux/system/busctl-systemd.ts";
+import { linuxPrograms } from "../../src/host/linux/system/linux-programs.ts";
 import type { Systemd, UnitProperty } from "../../src/host/systemd-port.ts";
 
 const BUS_ADDRESS = "DBUS_SYSTEM_BUS_ADDRESS";
@@ -95,7 +96,7 @@ describe.skipIf(!isPossible())("systemd: by busctl, on a bus of the test's own",
   });
 
   it("is asked in the form that the bus has for it", { timeout: DEADLINE_MS }, async () => {
-    await behave(createBusctlSystemd());
+    await behave(createBusctlSystemd(linuxPrograms));
     const described = [
       ["Description", `libcontainer container ${UNIT}`],
       ["Wants", ["-.slice"]],
@@ -115,6 +116,9 @@ describe.skipIf(!isPossible())("systemd: by busctl, on a bus of the test's own",
 
   it("that does not answer is an error", { timeout: DEADLINE_MS }, async () => {
     process.env[BUS_ADDRESS] = `unix:path=${join(directory, "none")}`;
-    await expect(createBusctlSystemd().readVersion()).rejects.toMatchObject({ name: "SystemdError", code: "failed" });
+    await expect(createBusctlSystemd(linuxPrograms).readVersion()).rejects.toMatchObject({
+      name: "SystemdError",
+      code: "failed",
+    });
   });
 });

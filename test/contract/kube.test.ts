@@ -1,6 +1,7 @@
 import { silentLog } from "../../src/base/log.ts";
 import { createSeededRandom } from "../../src/base/random.ts";
 import { linuxFiles } from "../../src/host/linux/files/linux-files.ts";
+import { linuxPrograms } from "../../src/host/linux/system/linux-programs.ts";
 import { systemClock } from "../../src/host/linux/system/system-clock.ts";
 import { createHttpKubeClient } from "../../src/kube/http/create-http-kube-client.ts";
 import { readKubeconfig } from "../../src/kube/kubeconfig.ts";
@@ -17,7 +18,7 @@ for (const server of await clusterServersUnderTest()) {
       const connect = async ({ kubeconfigPath }: { kubeconfigPath: string }) => {
         const connection = await readKubeconfig(kubeconfigPath, linuxFiles);
         return createHttpKubeClient(
-          { connection, clock: systemClock, random: createSeededRandom(1), log: silentLog },
+          { connection, clock: systemClock, random: createSeededRandom(1), log: silentLog, programs: linuxPrograms },
           { userAgent: "contract/1.0", qps: 0, burst: 0, timeoutMs: 30_000 },
         );
       };

@@ -43,8 +43,8 @@ export async function connectKube(
   cluster: ClusterConfig,
   { host, log, metrics, signal }: KubeLinkDeps & { signal: AbortSignal },
 ): Promise<KubeLink> {
-  const { clock, random, files } = host;
-  const deps = { clock, random, log, metrics };
+  const { clock, random, files, programs } = host;
+  const deps = { clock, random, log, metrics, programs };
   if (cluster.bootstrapKubeconfigPath !== undefined) {
     await bootstrap(cluster.bootstrapKubeconfigPath, { config, cluster, host, log, signal });
   }
@@ -88,10 +88,10 @@ async function bootstrap(
   deps: { config: NodeAgentConfig; cluster: ClusterConfig; host: Host; log: Log; signal: AbortSignal },
 ): Promise<void> {
   const { config, cluster, host, log, signal } = deps;
-  const { clock, random, files } = host;
+  const { clock, random, files, programs } = host;
   const bootstrapConnection = await readKubeconfig(path, files);
   const client = createHttpKubeClient(
-    { clock, random, log, connection: bootstrapConnection },
+    { clock, random, log, programs, connection: bootstrapConnection },
     { userAgent: USER_AGENT, qps: 0, burst: 0, timeoutMs: CALL_TIMEOUT_MS },
   );
   try {

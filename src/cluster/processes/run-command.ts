@@ -1,5 +1,5 @@
-import { execFile } from "node:child_process";
 import { CodedError } from "../../base/errors.ts";
+import { linuxPrograms } from "../../host/linux/system/linux-programs.ts";
 
 /** `not-found`: no such program; `failed`: it ran and ended with an error; `timed-out`: it was killed for its time. */
 type CommandErrorCode = "not-found" | "failed" | "timed-out";
@@ -7,12 +7,11 @@ type CommandErrorCode = "not-found" | "failed" | "timed-out";
 interface CommandOptions {
   /** The program is killed after this. Default 30 s. */
   timeoutMs?: number;
-  /** Replaces the environment of this process. */
-  environment?: NodeJS.ProcessEnv;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_REASON_CHARACTERS = 1_000;
 
 /**
@@ -22,26 +21,22 @@ const MAX_REASON_CHARACTERS = 1_000;
 export async function runCommand(
   program: string,
   args: readonly string[],
-  options: CommandOptions = {},
+  { timeoutMs = DEFAULT_TIMEOUT_MS }: CommandOptions = {},
 ): Promise<string> {
-  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const environment = options.environment === undefined ? {} : { env: options.environment };
-  return await new Promise<string>((resolve, reject) => {
-    const settings = {
-      timeout: timeoutMs,
-      killSignal: "SIGKILL" as const,
-      maxBuffer: MAX_OUTPUT_BYTES,
-      ...environment,
-    };
-    execFile(program, [...args], settings, (error, stdout, stderr) => {
-      if (error === null) return resolve(stdout);
-      const said = (stderr.trim() || stdout.trim() || error.message).slice(-MAX_REASON_CHARACTERS);
-      if (error.code === "ENOENT")
-        reject(new CodedError<CommandErrorCode>("not-found", `${program} is not installed`, { cause: error }));
-      else if (error.killed)
-        reject(new CodedError<CommandErrorCode>("timed-out", `${program} took longer than ${timeoutMs} ms: ${said}`));
-      else
-        reject(new CodedError<CommandErrorCode>("failed", `${program} ${args.join(" ")}: ${said}`, { cause: error }));
-    });
-  });
+  const output = { maxBytes: MAX_OUTPUT_BYTES, maxErrorBytes: MAX_ERROR_BYTES };
+  const outcome = await linuxPrograms.run({ path: program, args, environment: {}, timeoutMs, output });
+  switch (outcome.kind) {
+    case "printed":
+      return outcome.stdout.toString("utf8");
+    case "missing":
+      throw new CodedError<CommandErrorCode>("not-found", `${program} is not installed`);
+    case "failed": {
+      const { cause, stdout, stderr, problem } = outcome;
+      const said = (stderr || stdout.toString("utf8").trim() || problem).slice(-MAX_REASON_CHARACTERS);
+      if (cause === "timed-out") {
+        throw new CodedError<CommandErrorCode>("timed-out", `${program} took longer than ${timeoutMs} ms: ${said}`);
+      }
+      throw new CodedError<CommandErrorCode>("failed", `${program} ${args.join(" ")}: ${said}`);
+    }
+  }
 }

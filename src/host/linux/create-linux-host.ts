@@ -4,7 +4,7 @@ import { linuxFiles } from "./files/linux-files.ts";
 import { createLinuxMounts } from "./mounts/linux-mounts.ts";
 import { httpClient } from "./network/http-client.ts";
 import { networkProbes } from "./network/network-probes.ts";
-import { busctlLogind } from "./system/busctl-logind.ts";
+import { createBusctlLogind } from "./system/busctl-logind.ts";
 import { createBusctlSystemd } from "./system/busctl-systemd.ts";
 import { createLinuxMachine } from "./system/linux-machine.ts";
 import { linuxPrograms } from "./system/linux-programs.ts";
@@ -19,11 +19,11 @@ export function createLinuxHost(): Host {
     files: linuxFiles,
     http: httpClient,
     machine: createLinuxMachine(linuxFiles),
-    mounts: createLinuxMounts(),
+    mounts: createLinuxMounts(linuxPrograms),
     probes: networkProbes,
     programs: linuxPrograms,
-    logind: busctlLogind,
-    systemd: createBusctlSystemd(),
+    logind: createBusctlLogind({ programs: linuxPrograms, clock: systemClock }),
+    systemd: createBusctlSystemd(linuxPrograms),
     cgroups: createLinuxCgroups(),
     proc: createProcfs(),
   };

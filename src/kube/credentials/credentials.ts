@@ -2,10 +2,10 @@ import { isAbort } from "../../base/abort.ts";
 import { type Clock, MINUTE } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { runProgram } from "../../base/run-program.ts";
 import type { ConnectionFiles, KubeConnection, PemSource } from "../connection.ts";
 import { createExecSource, type ExecSource } from "./exec-credentials.ts";
 import { localFiles } from "./local-files.ts";
+import type { PluginPrograms } from "./plugin-programs.ts";
 import { createTlsMaterial, type LoadedMaterial } from "./tls-material.ts";
 import { createTokenFile } from "./token-file.ts";
 
@@ -29,6 +29,7 @@ export interface Credentials {
 interface CredentialsDeps {
   readonly clock: Clock;
   readonly log: Log;
+  readonly programs: PluginPrograms;
   /** Stops a plugin that runs. */
   readonly signal: AbortSignal;
 }
@@ -36,7 +37,8 @@ interface CredentialsDeps {
 const PLUGIN_TIMEOUT_MS = MINUTE;
 const MAX_AUTHORITY_BYTES = 4 * 1024 * 1024;
 
-export function createCredentials({ clock, log, signal }: CredentialsDeps, connection: KubeConnection): Credentials {
+export function createCredentials(deps: CredentialsDeps, connection: KubeConnection): Credentials {
+  const { clock, log, programs, signal } = deps;
   const { user, authority } = connection;
   const files = localFiles;
   const running = new Set<Promise<unknown>>();
@@ -45,9 +47,8 @@ export function createCredentials({ clock, log, signal }: CredentialsDeps, conne
     createExecSource(
       {
         clock,
-        environment: process.env,
         run: async (program) => {
-          const run = runProgram(program, { clock, timeoutMs: PLUGIN_TIMEOUT_MS, signal });
+          const run = programs.run({ ...program, timeoutMs: PLUGIN_TIMEOUT_MS }, signal);
           running.add(run);
           return await run.finally(() => running.delete(run));
         },

@@ -1,8 +1,8 @@
 import { isRecord } from "../../api/object.ts";
 import { type Clock, parseTime } from "../../base/clock.ts";
-import type { Program, ProgramOutcome } from "../../base/run-program.ts";
 import type { ExecPlugin } from "../connection.ts";
 import { KubeUnreachableError } from "../port.ts";
+import type { PluginOutcome, PluginRun } from "./plugin-programs.ts";
 
 /** What a plugin gave. */
 interface ExecCredentials {
@@ -22,8 +22,7 @@ export interface ExecSource {
 
 interface ExecDeps {
   readonly clock: Clock;
-  readonly environment: NodeJS.ProcessEnv;
-  run(program: Program): Promise<ProgramOutcome>;
+  run(program: Omit<PluginRun, "timeoutMs">): Promise<PluginOutcome>;
   /** The cluster's authority in PEM, for a plugin that asks to be told of the cluster. */
   readAuthority(): Promise<string | undefined>;
 }
@@ -58,13 +57,13 @@ export function createExecSource(deps: ExecDeps, plugin: ExecPlugin): ExecSource
   };
 }
 
-async function runOnce({ environment, run, readAuthority }: ExecDeps, plugin: ExecPlugin): Promise<ExecCredentials> {
+async function runOnce({ run, readAuthority }: ExecDeps, plugin: ExecPlugin): Promise<ExecCredentials> {
   const info = describeExecution(plugin, plugin.clusterInfo && (await readAuthority()));
   const own = Object.fromEntries(plugin.env.map(({ name, value }) => [name, value]));
   const outcome = await run({
-    command: plugin.command,
+    path: plugin.command,
     args: plugin.args,
-    environment: { ...environment, ...own, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
+    environment: { ...own, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
   });
   switch (outcome.kind) {
     case "printed":

@@ -6,6 +6,7 @@ import type { Random } from "../../base/random.ts";
 import { createRateLimiter } from "../../base/rate-limiter.ts";
 import type { KubeConnection } from "../connection.ts";
 import { createCredentials } from "../credentials/credentials.ts";
+import type { PluginPrograms } from "../credentials/plugin-programs.ts";
 import type { KubeClient } from "../port.ts";
 import { createCallMetrics } from "./call-metrics.ts";
 import { createCaller } from "./create-caller.ts";
@@ -31,6 +32,8 @@ interface HttpKubeClientDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Runs the exec plugin of the connection, where it has one. */
+  readonly programs: PluginPrograms;
   /** May be shared with other clients. */
   readonly metrics?: Metrics | undefined;
 }
@@ -51,11 +54,11 @@ export interface HttpKubeClientOptions {
 
 /** Connects when the first call is made. */
 export function createHttpKubeClient(deps: HttpKubeClientDeps, options: HttpKubeClientOptions): HttpKubeClient {
-  const { connection, clock, random, log } = deps;
+  const { connection, clock, random, log, programs } = deps;
   const closing = new AbortController();
   // Every call listens to it.
   setMaxListeners(0, closing.signal);
-  const credentials = createCredentials({ clock, log, signal: closing.signal }, connection);
+  const credentials = createCredentials({ clock, log, programs, signal: closing.signal }, connection);
   const transport = createTransport({ connection, credentials, clock, log }, options.transport ?? {});
   const caller = createCaller(
     {

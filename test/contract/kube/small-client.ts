@@ -4,6 +4,7 @@ import type { Clock } from "../../../src/base/clock.ts";
 import type { Log, LogFields } from "../../../src/base/log.ts";
 import type { Metrics } from "../../../src/base/metrics.ts";
 import { createSeededRandom } from "../../../src/base/random.ts";
+import { linuxPrograms } from "../../../src/host/linux/system/linux-programs.ts";
 import { systemClock } from "../../../src/host/linux/system/system-clock.ts";
 import type { KubeConnection } from "../../../src/kube/connection.ts";
 import {
@@ -61,6 +62,7 @@ export function useSmallWorld(): SmallWorld {
           random: createSeededRandom(1),
           log: keepingLog(logged),
           metrics,
+          programs: linuxPrograms,
         },
         { userAgent: "small/1.0", qps: 0, burst: 0, timeoutMs: 5_000, ...options },
       );

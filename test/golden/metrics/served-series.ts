@@ -46,7 +46,8 @@ async function composeEverything() {
   const config = createConfig();
   const user = {};
   const connection = { source: "kubeconfig", server: "http://127.0.0.1:1", namespace: "", user };
-  const deps = { clock: host.clock, random: host.random, log: silentLog, metrics, connection };
+  const { clock, random, programs } = host;
+  const deps = { clock, random, programs, log: silentLog, metrics, connection };
   const client = createHttpKubeClient(deps, { userAgent: "", qps: 0, burst: 0, timeoutMs: 1_000 });
   const connect = () => {
     throw new Error("nothing is run here");

@@ -1,32 +1,44 @@
 import { codeOf } from "../../../base/errors.ts";
-import type { FileSystemMount } from "../../mounts-port.ts";
+import type { FileSystemMount, Mounts } from "../../mounts-port.ts";
 import { openPlace, withPlace } from "./held-place.ts";
 import { mountError } from "./mount-calls.ts";
 import { programError } from "./program-error.ts";
-import { type ProcessEnd, runProcess } from "./run-process.ts";
+import type { ProgramEnd, RunMountProgram } from "./run-mount-program.ts";
 
 /** What is left of the time of a request, over all its programs. */
 interface Run {
+  readonly runProgram: RunMountProgram;
   readonly request: FileSystemMount;
   readonly signal: AbortSignal | undefined;
   readonly endsAt: number;
 }
 
-/** See `Mounts.mountFileSystem`. */
-export async function mountFileSystem(request: FileSystemMount, signal?: AbortSignal): Promise<void> {
-  await refuseOdd(request);
-  await mount(begin(request, signal));
+/** See `Mounts`. */
+export function createFileSystemMounts(
+  runProgram: RunMountProgram,
+): Pick<Mounts, "mountFileSystem" | "formatAndMount"> {
+  const begin = (request: FileSystemMount, signal: AbortSignal | undefined): Run => {
+    return { runProgram, request, signal, endsAt: performance.now() + request.timeoutMs };
+  };
+  return {
+    async mountFileSystem(request, signal) {
+      await refuseOdd(request);
+      await mount(begin(request, signal));
+    },
+    async formatAndMount(request, signal) {
+      await refuseOdd(request);
+      await formatAndMount(begin(request, signal));
+    },
+  };
 }
 
 /**
- * See `Mounts.formatAndMount`. As upstream's formatAndMountSensitive (k8s.io/mount-utils, mount_linux.go), but a file
- * system of another type is refused where upstream tries to mount it nevertheless.
+ * As upstream's formatAndMountSensitive (k8s.io/mount-utils, mount_linux.go), but a file system of another type is refused
+ * where upstream tries to mount it nevertheless.
  */
-export async function formatAndMount(request: FileSystemMount, signal?: AbortSignal): Promise<void> {
-  await refuseOdd(request);
-  const run = begin(request, signal);
-  const { source, target, type } = request;
-  const readOnly = request.options.includes("ro");
+async function formatAndMount(run: Run): Promise<void> {
+  const { source, target, type, options } = run.request;
+  const readOnly = options.includes("ro");
   const what = { operation: `mount '${source}' at`, path: target };
   const held = await readFormat(run);
   if (held === "" && readOnly) {
@@ -37,10 +49,6 @@ export async function formatAndMount(request: FileSystemMount, signal?: AbortSig
   if (held === "") await format(run);
   else if (!readOnly) await check(run);
   await mount(run);
-}
-
-function begin(request: FileSystemMount, signal: AbortSignal | undefined): Run {
-  return { request, signal, endsAt: performance.now() + request.timeoutMs };
 }
 
 async function mount(run: Run): Promise<void> {
@@ -79,7 +87,7 @@ const ERRORS_UNCORRECTED = 4;
 
 async function check(run: Run): Promise<void> {
   const { source } = run.request;
-  let end: ProcessEnd;
+  let end: ProgramEnd;
   try {
     end = await start(run, "fsck", ["-a", source]);
   } catch (error) {
@@ -92,13 +100,14 @@ async function check(run: Run): Promise<void> {
   throw mountError("EUCLEAN", { operation: "check", path: source, why });
 }
 
-async function start({ request, signal, endsAt }: Run, file: string, args: readonly string[]): Promise<ProcessEnd> {
+async function start(run: Run, name: string, args: readonly string[]): Promise<ProgramEnd> {
+  const { runProgram, request, signal, endsAt } = run;
   const timeoutMs = Math.max(0, endsAt - performance.now());
   try {
-    return await runProcess(file, args, { timeoutMs, signal });
+    return await runProgram(name, args, { timeoutMs, signal });
   } catch (error) {
     if (codeOf(error) !== "ETIMEDOUT") throw error;
-    const why = `${file} did not end within ${request.timeoutMs} ms`;
+    const why = `${name} did not end within ${request.timeoutMs} ms`;
     throw mountError("ETIMEDOUT", { operation: `mount '${request.source}' at`, path: request.target, why }, error);
   }
 }

@@ -1,22 +1,29 @@
 import { codeOf } from "../../../base/errors.ts";
 import type { Mounts } from "../../mounts-port.ts";
+import type { Programs } from "../../programs-port.ts";
 import { bind, bindBeneath } from "./bind-mounts.ts";
-import { formatAndMount, mountFileSystem } from "./file-system-mounts.ts";
+import { createFileSystemMounts } from "./file-system-mounts.ts";
 import { readMountIdAt, withPlace } from "./held-place.ts";
 import { describeHugepages, describeMemory, mountEmpty } from "./memory-mounts.ts";
 import type { MountCalls } from "./mount-calls.ts";
 import { readMountTable } from "./mount-table.ts";
-import { processMountCalls } from "./process-mount-calls.ts";
+import { createProcessMountCalls } from "./process-mount-calls.ts";
+import { createMountPrograms } from "./run-mount-program.ts";
 import { unmountTree } from "./unmount-tree.ts";
 
 const UNMOUNT_TIMEOUT_MS = 30_000;
 
-/** The mounts of this machine, in this process's mount namespace. `loadCalls`: how the kernel is asked. */
-export function createLinuxMounts(loadCalls: () => Promise<MountCalls> = loadMountCalls): Mounts {
+/** How the kernel is asked; given `mount(8)` and `umount(8)` as calls, for where there is no other way. */
+type LoadMountCalls = (byPrograms: MountCalls) => Promise<MountCalls>;
+
+/** The mounts of this machine, in this process's mount namespace. */
+export function createLinuxMounts(programs: Pick<Programs, "run">, loadCalls: LoadMountCalls = loadMountCalls): Mounts {
+  const run = createMountPrograms(programs);
+  const byPrograms = createProcessMountCalls(run);
   let loading: Promise<MountCalls> | undefined;
   /** On first use: a process that mounts nothing does without. */
   const load = async () => {
-    loading ??= loadCalls();
+    loading ??= loadCalls(byPrograms).then((calls) => dividedByPlace(calls, byPrograms));
     return await loading;
   };
   return {
@@ -26,19 +33,26 @@ export function createLinuxMounts(loadCalls: () => Promise<MountCalls> = loadMou
     mountHugepages: async (path, size) => await mountEmpty(await load(), path, describeHugepages(size)),
     bind: async (source, target, { readOnly = false } = {}) => await bind(await load(), { source, target, readOnly }),
     bindBeneath: async (request) => await bindBeneath(await load(), request),
-    mountFileSystem,
-    formatAndMount,
+    ...createFileSystemMounts(run),
     unmount: async (path, { timeoutMs = UNMOUNT_TIMEOUT_MS, isLocal = false } = {}) =>
       await unmountTree(await load(), path, { timeoutMs, isLocal }),
   };
 }
 
+/** A call that waits for another machine must hold a process of its own, and none of the threads of this one. */
+function dividedByPlace(calls: MountCalls, byPrograms: MountCalls): MountCalls {
+  return {
+    mount: async (call) => await calls.mount(call),
+    unmount: async (call) => await (call.isLocal ? calls : byPrograms).unmount(call),
+  };
+}
+
 /** The C library's functions; programs where those cannot be called. */
-async function loadMountCalls(): Promise<MountCalls> {
+async function loadMountCalls(byPrograms: MountCalls): Promise<MountCalls> {
   try {
     return (await import("./library-mount-calls.ts")).createLibraryMountCalls();
   } catch {
-    return processMountCalls;
+    return byPrograms;
   }
 }
 

@@ -27,13 +27,15 @@ export interface MountCall {
   readonly data: string;
 }
 
-/** Of the mount over a name in an open directory. A link in its place is not followed. */
+/** Takes away what is mounted over a name in an open directory. A link in its place is not followed. */
 export interface UnmountCall {
   readonly parent: { readonly fd: number };
   readonly name: string;
   /** For messages only. */
   readonly path: string;
   readonly timeoutMs: number;
+  /** False for a file system of another machine, or of a process, that may never answer. */
+  readonly isLocal: boolean;
 }
 
 /** Of `<linux/mount.h>`; the same on every architecture. */

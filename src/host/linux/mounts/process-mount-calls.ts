@@ -1,6 +1,6 @@
 import { MOUNT_FLAGS, type MountCall, type MountCalls, MS_BIND, MS_REC, MS_REMOUNT, MS_SLAVE } from "./mount-calls.ts";
 import { programError } from "./program-error.ts";
-import { runProcess } from "./run-process.ts";
+import type { RunMountProgram } from "./run-mount-program.ts";
 
 const MOUNT_TIMEOUT_MS = 30_000;
 
@@ -10,29 +10,31 @@ const MOUNT_TIMEOUT_MS = 30_000;
  * none of this one's threads. Before the call a link in the place of the mount was refused; umount(8) itself would follow
  * one that was put there since.
  */
-export const processMountCalls: MountCalls = {
-  async mount({ operation, path, source, target, type, flags, data }: MountCall) {
-    const isOpen = typeof source !== "string";
-    const descriptors = isOpen ? [target.fd, source.fd] : [target.fd];
-    const what = [...describeChange(flags, isOpen), ...(type === "" ? [] : ["-t", type])];
-    const options = [...optionsOf(flags), ...(data === "" ? [] : [data])].join(",");
-    const args = [
-      "--no-canonicalize",
-      ...what,
-      ...(options === "" ? [] : ["-o", options]),
-      "--",
-      ...(isOpen ? ["/proc/self/fd/4"] : source === "" ? [] : [source]),
-      "/proc/self/fd/3",
-    ];
-    const end = await runProcess("mount", args, { timeoutMs: MOUNT_TIMEOUT_MS, descriptors });
-    if (end.code !== 0) throw programError(end, { operation, path, program: "mount" });
-  },
-  async unmount({ parent, name, path, timeoutMs }) {
-    const args = ["--no-canonicalize", "--", `/proc/self/fd/3/${name}`];
-    const end = await runProcess("umount", args, { timeoutMs, descriptors: [parent.fd] });
-    if (end.code !== 0) throw programError(end, { operation: "unmount", path, program: "umount" });
-  },
-};
+export function createProcessMountCalls(run: RunMountProgram): MountCalls {
+  return {
+    async mount({ operation, path, source, target, type, flags, data }: MountCall) {
+      const isOpen = typeof source !== "string";
+      const descriptors = isOpen ? [target.fd, source.fd] : [target.fd];
+      const what = [...describeChange(flags, isOpen), ...(type === "" ? [] : ["-t", type])];
+      const options = [...optionsOf(flags), ...(data === "" ? [] : [data])].join(",");
+      const args = [
+        "--no-canonicalize",
+        ...what,
+        ...(options === "" ? [] : ["-o", options]),
+        "--",
+        ...(isOpen ? ["/proc/self/fd/4"] : source === "" ? [] : [source]),
+        "/proc/self/fd/3",
+      ];
+      const end = await run("mount", args, { timeoutMs: MOUNT_TIMEOUT_MS, descriptors });
+      if (end.code !== 0) throw programError(end, { operation, path, program: "mount" });
+    },
+    async unmount({ parent, name, path, timeoutMs }) {
+      const args = ["--no-canonicalize", "--", `/proc/self/fd/3/${name}`];
+      const end = await run("umount", args, { timeoutMs, descriptors: [parent.fd] });
+      if (end.code !== 0) throw programError(end, { operation: "unmount", path, program: "umount" });
+    },
+  };
+}
 
 /** Those that are no options: what is bound, or how mounts below are shared. */
 function describeChange(flags: number, isOpen: boolean): string[] {

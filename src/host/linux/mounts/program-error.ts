@@ -1,6 +1,6 @@
 import type { CodedError } from "../../../base/errors.ts";
 import { mountError } from "./mount-calls.ts";
-import type { ProcessEnd } from "./run-process.ts";
+import type { ProgramEnd } from "./run-mount-program.ts";
 
 /** What programs say in the C locale, where it stands for a code that callers decide by. */
 const WORDS: ReadonlyArray<readonly [words: RegExp, code: string]> = [
@@ -21,7 +21,7 @@ const MAX_WORDS = 1_024;
 
 /** The error of a program that ended with another code than 0, in its own words. `EIO` where those tell no code. */
 export function programError(
-  end: ProcessEnd,
+  end: ProgramEnd,
   { operation, path, program }: { operation: string; path: string; program: string },
 ): CodedError<string> {
   const words = end.stderr || end.stdout;

@@ -8,10 +8,16 @@ import { type MountCalls, MS_REC, MS_SLAVE, mountError } from "./mount-calls.ts"
 import { readMountId } from "./mount-id.ts";
 import { readMountTable } from "./mount-table.ts";
 import { planUnmount, type UnmountPlan } from "./plan-unmount.ts";
-import { processMountCalls } from "./process-mount-calls.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
-/** Stacked over one path; more than anybody means. */
+/** The file systems of this machine alone: no other machine or process has to answer when one is unmounted. */
+const LOCAL_TYPES: ReadonlySet<string> = new Set(
+  (
+    "bpf btrfs cgroup cgroup2 configfs debugfs devpts devtmpfs erofs exfat ext2 ext3 ext4 f2fs hugetlbfs iso9660 mqueue " +
+    "overlay proc pstore ramfs rootfs securityfs squashfs sysfs tmpfs tracefs vfat xfs zfs"
+  ).split(" "),
+);
+/** Mounts over one path; more than anybody means to stack there. */
 const MAX_ROUNDS = 1_000;
 
 interface UnmountOptions {
@@ -77,7 +83,7 @@ async function unmountRounds(unmount: Unmount): Promise<void> {
 async function goesAtOnce({ calls, place, timeoutMs }: Unmount): Promise<boolean> {
   const { parent, name, path } = place;
   try {
-    await calls.unmount({ parent, name, path, timeoutMs });
+    await calls.unmount({ parent, name, path, timeoutMs, isLocal: true });
     return true;
   } catch (error) {
     if (codeOf(error) === "EBUSY") return false;
@@ -104,8 +110,8 @@ async function unmountTop({ calls, place, timeoutMs, isOver }: Unmount, plan: Un
     }
   }
   if (isOver()) return;
-  const chosen = callsFor(calls, plan.type);
-  await chosen.unmount({ parent: place.parent, name: place.name, path, timeoutMs });
+  const { parent, name } = place;
+  await calls.unmount({ parent, name, path, timeoutMs, isLocal: LOCAL_TYPES.has(plan.type) });
 }
 
 /**
@@ -127,8 +133,7 @@ async function unmountBelow(
     } finally {
       await shown.close();
     }
-    const chosen = callsFor(calls, entry.type);
-    await chosen.unmount({ parent, name, path: entry.path, timeoutMs });
+    await calls.unmount({ parent, name, path: entry.path, timeoutMs, isLocal: LOCAL_TYPES.has(entry.type) });
   } finally {
     await parent.close();
   }
@@ -148,17 +153,4 @@ async function openStrictly(top: FileHandle, relative: string, path: string): Pr
     }
   }
   return at;
-}
-
-/** What is of this machine alone: unmounting it waits for nobody. */
-const LOCAL_TYPES: ReadonlySet<string> = new Set(
-  (
-    "bpf btrfs cgroup cgroup2 configfs debugfs devpts devtmpfs erofs exfat ext2 ext3 ext4 f2fs hugetlbfs iso9660 mqueue " +
-    "overlay proc pstore ramfs rootfs securityfs squashfs sysfs tmpfs tracefs vfat xfs zfs"
-  ).split(" "),
-);
-
-/** A file system of another machine, or of a process, may never answer: then a process hangs and not one of our threads. */
-function callsFor(calls: MountCalls, type: string): MountCalls {
-  return LOCAL_TYPES.has(type) ? calls : processMountCalls;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Programs } from "../../programs-port.ts";
 import type { Systemd } from "../../systemd-port.ts";
 import { createBusctlSystemd } from "./busctl-systemd.ts";
 
@@ -7,12 +8,26 @@ const INFINITY = 2n ** 64n - 1n;
 
 async function listCalls(use: (systemd: Systemd) => Promise<unknown>, answer = ""): Promise<string[][]> {
   const calls: string[][] = [];
-  const systemd = createBusctlSystemd(async (args) => {
-    calls.push([...args]);
-    return answer;
-  });
-  await use(systemd);
+  await use(
+    createBusctlSystemd(
+      busctl(async (args) => {
+        calls.push([...args]);
+        return answer;
+      }),
+    ),
+  );
   return calls;
+}
+
+/** A `busctl` that is a function of what it is to call. */
+function busctl(call: (args: readonly string[]) => Promise<string>): Pick<Programs, "run"> {
+  return {
+    async run({ path, args }) {
+      const [, , separator, ...called] = args;
+      expect([path, separator]).toEqual(["busctl", "--"]);
+      return { kind: "printed", stdout: Buffer.from(await call(called)) };
+    },
+  };
 }
 
 describe("calls of systemd", () => {
@@ -69,24 +84,26 @@ describe("calls of systemd", () => {
     ["v245.4-1.fc32", 245],
     ["255", 255],
   ])("the version %s is %d", async (text, version) => {
-    const systemd = createBusctlSystemd(async () => JSON.stringify({ type: "s", data: text }));
+    const systemd = createBusctlSystemd(busctl(async () => JSON.stringify({ type: "s", data: text })));
     expect(await systemd.readVersion()).toBe(version);
   });
 
   it("that tells no version is an error", async () => {
-    const systemd = createBusctlSystemd(async () => JSON.stringify({ type: "s", data: "" }));
+    const systemd = createBusctlSystemd(busctl(async () => JSON.stringify({ type: "s", data: "" })));
     await expect(systemd.readVersion()).rejects.toMatchObject({ code: "failed" });
   });
 
   it("are few at once", async () => {
     let running = 0;
     let most = 0;
-    const systemd = createBusctlSystemd(async () => {
-      most = Math.max(most, ++running);
-      await Promise.resolve();
-      running--;
-      return "";
-    });
+    const systemd = createBusctlSystemd(
+      busctl(async () => {
+        most = Math.max(most, ++running);
+        await Promise.resolve();
+        running--;
+        return "";
+      }),
+    );
     await Promise.all(Array.from({ length: 50 }, async () => await systemd.stopUnit("a.slice")));
     expect([most, running]).toEqual([4, 0]);
   });

@@ -1,4 +1,5 @@
 import { createLimiter } from "../../../base/limiter.ts";
+import type { Programs } from "../../programs-port.ts";
 import { type Systemd, SystemdError, type UnitProperty } from "../../systemd-port.ts";
 import { describeBusFailure, parseBusProperty, runBusctl } from "./busctl.ts";
 
@@ -11,13 +12,10 @@ const MODE = "replace";
 /** Processes at once; systemd does one thing after the other anyway. */
 const MAX_CALLS = 4;
 
-/** Runs a call of the bus to its end and gives what it printed. */
-type BusCall = (args: readonly string[]) => Promise<string>;
-
-/** The service manager of this machine, spoken to through `busctl`. `call` is for tests. */
-export function createBusctlSystemd(call: BusCall = callBus): Systemd {
+/** The service manager of this machine, spoken to through `busctl`. */
+export function createBusctlSystemd(programs: Pick<Programs, "run">): Systemd {
   const limiter = createLimiter(MAX_CALLS);
-  const run = async (args: readonly string[]) => await limiter.run(async () => await call(args));
+  const run = async (args: readonly string[]) => await limiter.run(async () => await callBus(programs, args));
   const ask = async (...args: readonly string[]) => void (await run(["call", SERVICE, OBJECT, INTERFACE, ...args]));
   const readProperty = async (object: string, interfaceName: string, name: string) =>
     parseBusProperty(await run(["get-property", SERVICE, object, interfaceName, name]));
@@ -37,8 +35,8 @@ export function createBusctlSystemd(call: BusCall = callBus): Systemd {
   };
 }
 
-async function callBus(args: readonly string[]): Promise<string> {
-  const outcome = await runBusctl(args, new AbortController().signal);
+async function callBus(programs: Pick<Programs, "run">, args: readonly string[]): Promise<string> {
+  const outcome = await runBusctl(programs, args);
   if (outcome.kind === "printed") return outcome.stdout.toString("utf8");
   throw new SystemdError(outcome.kind === "missing" ? "missing" : "failed", describeBusFailure(outcome));
 }

@@ -1,20 +1,22 @@
-import { type ProgramOutcome, runProgram } from "../../../base/run-program.ts";
-import { systemClock } from "./system-clock.ts";
+import type { ProgramOutcome, Programs } from "../../programs-port.ts";
 
 /** As long as callers of the bus wait by default. */
 export const BUS_TIMEOUT_MS = 25_000;
 
 /**
- * One call of the system's bus by systemd's own `busctl`, which prints the answer as JSON. What follows is never taken for
- * an option: `-.slice` is the name of a unit.
+ * One call of the system's bus by systemd's own `busctl`, which prints the answer as JSON. The `--` keeps the name of a
+ * unit, which may be `-.slice`, from being taken for an option.
  */
-export async function runBusctl(args: readonly string[], signal: AbortSignal): Promise<ProgramOutcome> {
+export async function runBusctl(
+  programs: Pick<Programs, "run">,
+  args: readonly string[],
+  signal?: AbortSignal,
+): Promise<ProgramOutcome> {
   const all = ["--system", "--json=short", "--", ...args];
-  const program = { command: "busctl", args: all, environment: process.env };
-  return await runProgram(program, { clock: systemClock, timeoutMs: BUS_TIMEOUT_MS, signal });
+  return await programs.run({ path: "busctl", args: all, environment: {}, timeoutMs: BUS_TIMEOUT_MS }, signal);
 }
 
-/** What a call says went wrong. */
+/** The message of a call that failed. */
 export function describeBusFailure(outcome: Exclude<ProgramOutcome, { kind: "printed" }>): string {
   if (outcome.kind === "missing") return "busctl, a program of systemd, is not installed";
   return `busctl ${outcome.problem}${outcome.stderr === "" ? "" : `: ${outcome.stderr}`}`;

@@ -279,7 +279,7 @@ describe("a plugin that is given tokens of service accounts", () => {
     ["Token", 1],
     ["ServiceAccount", 0],
   ])("may give the token back as the password where it is cached by %s: %i", async (cacheType, count) => {
-    const answer = ({ stdin }: ProgramRun) => {
+    const answer = ({ stdin = "" }: ProgramRun) => {
       const password = /"serviceAccountToken":"([^"]*)"/.exec(stdin)?.[1];
       return { stdout: response({ auth: { "r.example": { username: "u", password } } }) };
     };

@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { Readable, type Writable } from "node:stream";
+import type { Clock, Timer } from "../../../base/clock.ts";
+import { codeOf, messageOf } from "../../../base/errors.ts";
+import type { ProgramFailure, StreamedRun } from "../../programs-port.ts";
+
+/** A process that was started in a process group of its own, so that everything that it starts is killed with it. */
+export interface StartedProcess {
+  /** Null for a process that has nothing to read. */
+  readonly stdin: Writable | null;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Resolves once the process has ended, and never rejects. */
+  readonly ended: Promise<ProcessEnd>;
+  /** Kills the whole group. The reason of the first call is what `ended` resolves with. */
+  stop(reason: StopReason): void;
+}
+
+/** How a process ended; `ended` means with exit code 0. */
+export type ProcessEnd =
+  | { readonly kind: "ended" }
+  | { readonly kind: "missing" }
+  | Pick<ProgramFailure, "kind" | "cause" | "problem" | "exitCode">;
+
+/** Why a process is killed; `problem` is for messages. */
+interface StopReason {
+  readonly cause: ProgramFailure["cause"];
+  readonly problem: string;
+}
+
+interface StartOptions {
+  readonly clock: Pick<Clock, "setTimer">;
+  readonly stdin: "pipe" | "ignore";
+  /**
+   * How long the pipes may stay open after the process has ended: other processes that it has started may hold them.
+   * Undefined: until the last of those has ended.
+   */
+  readonly pipeGraceMs?: number;
+}
+
+/** How long a process may go on after it was killed; later nobody waits for it any more. */
+const KILL_GRACE_MS = 1_000;
+
+/** A process that cannot be started is one that has ended already. */
+export function startProcess(run: Omit<StreamedRun, "timeoutMs">, options: StartOptions): StartedProcess {
+  const { path, args, environment, inheritsEnvironment = true, descriptors = [] } = run;
+  try {
+    const child = spawn(path, args, {
+      env: inheritsEnvironment ? { ...process.env, ...environment } : environment,
+      stdio: [options.stdin, "pipe", "pipe", ...descriptors],
+      detached: true,
+    });
+    return follow(child, options);
+  } catch (error) {
+    // Node.js throws some errors of the system, such as E2BIG, and reports the others by an event.
+    return { ...silentStreams(), ended: Promise.resolve(notStarted(error)), stop: () => undefined };
+  }
+}
+
+function follow(child: ChildProcess, { clock, pipeGraceMs }: StartOptions): StartedProcess {
+  const { stdin, stdout, stderr } = { ...silentStreams(), ...withoutNulls(child) };
+  // A process may end, or close its input, without having read all of it. That is not an error.
+  stdin?.on("error", () => undefined);
+  let reason: StopReason | undefined;
+  let grace: Timer | undefined;
+  let settle: (end: ProcessEnd) => void = () => undefined;
+  const ended = new Promise<ProcessEnd>((resolve) => {
+    settle = resolve;
+  });
+  const closePipes = () => {
+    for (const stream of [stdin, stdout, stderr]) stream?.destroy();
+  };
+  const finish = (end: ProcessEnd) => {
+    grace?.cancel();
+    settle(reason === undefined ? end : { kind: "failed", ...reason, exitCode: undefined });
+  };
+  child.once("error", (error) => {
+    if (child.pid === undefined) finish(notStarted(error));
+  });
+  child.once("exit", (code, signal) => {
+    if (reason !== undefined) {
+      closePipes();
+      finish(endOf(code, signal));
+    } else if (pipeGraceMs !== undefined) {
+      grace = clock.setTimer(pipeGraceMs, closePipes);
+    }
+  });
+  child.once("close", (code, signal) => finish(endOf(code, signal)));
+  return {
+    stdin,
+    stdout,
+    stderr,
+    ended,
+    stop(why) {
+      if (reason !== undefined || child.pid === undefined) return;
+      reason = why;
+      grace?.cancel();
+      killGroup(child.pid);
+      grace = clock.setTimer(KILL_GRACE_MS, () => {
+        child.unref();
+        closePipes();
+        finish({ kind: "ended" });
+      });
+    },
+  };
+}
+
+function endOf(code: number | null, signal: NodeJS.Signals | null): ProcessEnd {
+  if (code === 0) return { kind: "ended" };
+  if (code === null) {
+    return { kind: "failed", cause: "signal", problem: `was killed by ${signal}`, exitCode: undefined };
+  }
+  return { kind: "failed", cause: "exit-code", problem: `failed with exit code ${code}`, exitCode: code };
+}
+
+function notStarted(error: unknown): ProcessEnd {
+  if (codeOf(error) === "ENOENT") return { kind: "missing" };
+  return { kind: "failed", cause: "not-started", problem: messageOf(error), exitCode: undefined };
+}
+
+type Streams = Pick<StartedProcess, "stdin" | "stdout" | "stderr">;
+
+function silentStreams(): Streams {
+  return { stdin: null, stdout: Readable.from([]), stderr: Readable.from([]) };
+}
+
+/** The pipes of a process that was not started, for want of descriptors, are missing. */
+function withoutNulls({ stdin, stdout, stderr }: ChildProcess): Partial<Streams> {
+  return { ...(stdin && { stdin }), ...(stdout && { stdout }), ...(stderr && { stderr }) };
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // The last of the group has ended by itself meanwhile.
+  }
+}
