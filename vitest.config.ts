@@ -1,17 +1,62 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSequencer, type TestSpecification, type Vitest } from "vitest/node";
 
 /** Against waiting for ever: what is waited for comes within milliseconds, unless the machine is busy with other things. */
 const POLL_TIMEOUT_MS = 20_000;
+/** Against hanging only: a property of hundreds of runs takes a second, and ten times as long on a machine that is busy. */
+const UNIT_TIMEOUT_MS = 30_000;
+const E2E_TIMEOUT_MS = 180_000;
+/** Files of `e2e` wait for most of their time: for grace periods, back-off, deadlines, and for each other's pods to start. */
+const E2E_WORKERS = 4;
+
+/** These measure time, or run other programs that expect to be the only kubelet of the machine. */
+const ALONE = ["test/e2e/testing/built-package.test.ts", "test/e2e/upstream/**/*.test.ts"];
+
+/** These wait for minutes: they begin first, so that none of them is left when all others have ended. */
+const LONGEST = [
+  "volumes/hung.test.ts",
+  "volumes/cves.test.ts",
+  "volumes/csi-faults.test.ts",
+  "restart-safety.test.ts",
+  "up.test.ts",
+];
 
 const project = (name: string, include: string[], extra: object = {}) => ({
   test: { name, include, environment: "node" as const, expect: { poll: { timeout: POLL_TIMEOUT_MS } }, ...extra },
 });
 
-/** Against hanging only: a property of hundreds of runs takes a second, and ten times as long on a machine that is busy. */
-const UNIT_TIMEOUT_MS = 30_000;
+/** Ends that run the program in `dist/` run the one of these sources. */
+const e2e = {
+  testTimeout: E2E_TIMEOUT_MS,
+  hookTimeout: E2E_TIMEOUT_MS,
+  globalSetup: ["scripts/build-if-stale.mjs"],
+};
+
+class LongestFirst implements TestSequencer {
+  readonly #base: BaseSequencer;
+
+  constructor(vitest: Vitest) {
+    this.#base = new BaseSequencer(vitest);
+  }
+
+  async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await this.#base.sort(files);
+    return sorted.toSorted((a, b) => rankOf(a) - rankOf(b));
+  }
+
+  async shard(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return await this.#base.shard(files);
+  }
+}
+
+function rankOf({ moduleId }: TestSpecification): number {
+  const index = LONGEST.findIndex((end) => moduleId.endsWith(`/e2e/${end}`));
+  return index < 0 ? LONGEST.length : index;
+}
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       project("unit", ["src/**/*.test.ts", "test/golden/**/*.test.ts"], {
         testTimeout: UNIT_TIMEOUT_MS,
@@ -25,7 +70,13 @@ export default defineConfig({
         hookTimeout: 120_000,
         fileParallelism: false,
       }),
-      project("e2e", ["test/e2e/**/*.test.ts"], { testTimeout: 180_000, hookTimeout: 180_000, fileParallelism: false }),
+      project("e2e", ["test/e2e/**/*.test.ts"], {
+        ...e2e,
+        exclude: ALONE,
+        maxWorkers: E2E_WORKERS,
+        sequence: { groupOrder: 1 },
+      }),
+      project("e2e-alone", ALONE, { ...e2e, fileParallelism: false, sequence: { groupOrder: 2 } }),
     ],
   },
 });

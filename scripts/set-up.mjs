@@ -3,21 +3,11 @@
  * Plain JavaScript without dependencies, because it runs before there are any. Quick where all is there.
  */
 import { spawn } from "node:child_process";
-import {
-  createWriteStream,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  statSync,
-} from "node:fs";
+import { createWriteStream, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { isBuilt, ROOT } from "./built.mjs";
 
-export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const OLDEST_NODE = [20, 19];
 const SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const TICK_MS = 10_000;
@@ -106,11 +96,9 @@ function readPackages(path) {
   return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")).packages : {};
 }
 
-/** Builds the program where a source is newer than it. */
+/** Builds the program where `dist/` is not what the sources say. */
 export async function build() {
-  const sources = [join(ROOT, "package.json"), join(ROOT, "scripts/build.ts"), ...listFiles(join(ROOT, "src"))];
-  const newest = Math.max(...sources.map(modifiedAt));
-  if (modifiedAt(join(ROOT, "dist/nodelet.js")) >= newest) return;
+  if (isBuilt()) return;
   await runStep("building", ["npm", "run", "build"], { cwd: ROOT });
 }
 
@@ -191,15 +179,4 @@ function hasStaticBusybox() {
   const head = Buffer.alloc(4096);
   readSync(openSync(path, "r"), head);
   return !head.includes("/ld-linux") && !head.includes("/ld-musl");
-}
-
-/** 0 for what is not there. */
-function modifiedAt(path) {
-  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-}
-
-function listFiles(directory) {
-  return readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 }

@@ -3,13 +3,13 @@
  * `npm start -- --detach`, `npm start -- --manifests /etc/pods`.
  */
 import { dirname, join } from "node:path";
+import { ROOT } from "./built.mjs";
 import {
   build,
   checkMachine,
   checkRoot,
   installModules,
   installPackages,
-  ROOT,
   runForeground,
   runScript,
 } from "./set-up.mjs";

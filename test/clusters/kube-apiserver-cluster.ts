@@ -7,7 +7,8 @@ import { type AdminApi, connectAdminApi } from "../../src/testing/admin-api.ts";
 import { applyManifests } from "../../src/testing/apply-manifests.ts";
 import { readManifests } from "../../src/testing/read-manifests.ts";
 import { type StartedKubeApiserver, startKubeApiserver } from "../contract/api/kube-apiserver.ts";
-import { findFreePorts, type ServerProcess, startServerProcess } from "../contract/api/server-processes.ts";
+import { type ServerProcess, startServerProcess } from "../contract/api/server-processes.ts";
+import { claimPort } from "../machine/claims.ts";
 import type { RestartableCluster, ServedCluster } from "./node-cluster.ts";
 
 const DAY_MS = 86_400_000;
@@ -80,7 +81,7 @@ function administratorOf({ admin, certificates }: StartedKubeApiserver): string 
 async function startControllers(program: string, server: StartedKubeApiserver): Promise<ServerProcess> {
   const { certificates, directory, pki } = server;
   const { url } = server.admin;
-  const [port] = await findFreePorts(1);
+  const port = await claimPort();
   const user = { url, name: "system:kube-controller-manager", groups: [], lifetimeMs: DAY_MS };
   const kubeconfig = join(directory, "controller-manager.conf");
   await writeFile(kubeconfig, await issueKubeconfig(certificates, user), PRIVATE);

@@ -19,6 +19,7 @@ import { watchOwnStops } from "../../src/cri/own-stops.ts";
 import type { Cri } from "../../src/cri/port.ts";
 import { createFakeClock } from "../../src/host/fake/fake-clock.ts";
 import { createLinuxHost } from "../../src/host/linux/create-linux-host.ts";
+import { claimNetwork } from "../machine/claims.ts";
 
 /** A runtime that the contract's cases run on, and time as it passes for that runtime. */
 export interface RuntimeUnderTest {
@@ -85,7 +86,8 @@ export async function startRealRuntime(): Promise<RuntimeUnderTest> {
 }
 
 async function startIn(directory: string): Promise<RuntimeUnderTest> {
-  const start = async () => await startContainerd(containerdOptions(directory));
+  const options = await containerdOptions(directory);
+  const start = async () => await startContainerd(options);
   let containerd: Containerd = await start();
   for (const { tar } of await buildImages(join(directory, "images"))) await containerd.importImage(tar);
   const { endpoint } = containerd;
@@ -116,11 +118,9 @@ async function startIn(directory: string): Promise<RuntimeUnderTest> {
   };
 }
 
-function containerdOptions(directory: string) {
+async function containerdOptions(directory: string) {
   const binary = process.env["NODELET_TEST_CONTAINERD"];
-  // Several test runs may share a machine: each has a bridge and a range of its own.
-  const number = process.pid % 200;
-  const network = { podCidr: `10.${50 + number}.0.0/16`, bridge: `nlt-cri-${number}` };
+  const network = await claimNetwork();
   return { directory, log: silentLog, ...network, ...(binary ? { binary } : {}) };
 }
 

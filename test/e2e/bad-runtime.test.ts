@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { claimPort } from "../machine/claims.ts";
 import { type RunningProgram, startProgram } from "./program.ts";
 
 describe("a node agent without a runtime", () => {
@@ -32,6 +33,7 @@ describe("a node agent without a runtime", () => {
       `--root-dir=${join(directory, "kubelet")}`,
       `--nodelet-socket=${join(directory, "node.sock")}`,
       "--healthz-port=0",
+      `--port=${await claimPort()}`,
       "--fail-swap-on=false",
     );
     return agent;

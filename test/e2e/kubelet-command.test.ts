@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { claimPort } from "../machine/claims.ts";
 import { occupyPort, runProgram, startProgram } from "./program.ts";
 
 describe("nodelet kubelet on the command line", () => {
@@ -64,6 +65,7 @@ describe("nodelet kubelet on the command line", () => {
     const agent = startProgram(
       "kubelet",
       `--config=${config}`,
+      `--port=${await claimPort()}`,
       `--root-dir=${directory}`,
       `--container-runtime-endpoint=${endpoint}`,
     );
@@ -79,6 +81,7 @@ describe("nodelet kubelet on the command line", () => {
       const { code, stderr } = await runProgram(
         "kubelet",
         `--healthz-port=${port}`,
+        `--port=${await claimPort()}`,
         `--root-dir=${directory}`,
         "--fail-swap-on=false",
         `--container-runtime-endpoint=unix://${directory}/none.sock`,
@@ -98,6 +101,7 @@ describe("nodelet kubelet on the command line", () => {
         `--pod-manifest-path=${directory}`,
         `--container-runtime-endpoint=unix://${directory}/none.sock`,
         "--healthz-port=0",
+        `--port=${await claimPort()}`,
         "--fail-swap-on=false",
         "--logging-format=json",
         `--v=${verbosity}`,

@@ -3,9 +3,9 @@ import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { claimPort } from "../machine/claims.ts";
 import { createNodeUnderTest, type NodeUnderTest } from "./node-under-test.ts";
 import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "./pods.ts";
-import { findFreePort } from "./program.ts";
 
 const HOST = "127.0.0.1";
 /** Where the scripts leave word for each other. */
@@ -49,7 +49,7 @@ describe("logs by the node's own API", () => {
     await node.write("speaks.json", shellPod("speaks", SPEAK, { restartPolicy: "Never" }));
     await node.write("restarts.json", shellPod("restarts", RESTART, DATA, MOUNT));
     await node.write("counts.json", shellPod("counts", COUNT, { ...DATA, restartPolicy: "Never" }, MOUNT));
-    port = await findFreePort();
+    port = await claimPort();
     await node.start([`--port=${port}`]);
   });
   afterAll(async () => await node?.destroy());

@@ -15,6 +15,7 @@ import { buildImages } from "../../src/cluster/images/build-images.ts";
 import { makeOwnCgroup, removeOwnCgroup } from "../../src/cluster/supervisor/own-cgroup.ts";
 import { connectCri } from "../../src/cri/connect.ts";
 import type { Cri } from "../../src/cri/port.ts";
+import { claimNetwork } from "../machine/claims.ts";
 
 /** What `GET /status` on the node's socket answers. */
 export interface StatusReport {
@@ -73,8 +74,6 @@ const LEFT_CALLS = /Exiting while calls of the machine have no answer/;
 /** Signals that come sooner may arrive as one. */
 const SECOND_SIGNAL_MS = 100;
 
-let instances = 0;
-
 export interface NodeUnderTestOptions {
   /** Another containerd than the one on the search path. */
   binary?: string;
@@ -83,14 +82,8 @@ export interface NodeUnderTestOptions {
 }
 
 export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): Promise<NodeUnderTest> {
-  if (!existsSync(PROGRAM)) throw new Error("dist/nodelet.js is missing: run `npm run build` first");
   const directory = await mkdtemp(join(tmpdir(), "nodelet-e2e-"));
-  const number = instances++;
-  // Several test runs may share a machine: each has a bridge and a range of its own.
-  const network = {
-    bridge: `nle${process.pid}x${number}`,
-    podCidr: `10.${100 + ((process.pid + number) % 100)}.0.0/16`,
-  };
+  const network = await claimNetwork();
   const runtimeDirectory = join(directory, "runtime");
   const startRuntime = async () =>
     await startContainerd({

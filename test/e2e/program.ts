@@ -47,13 +47,6 @@ export async function runProgram(...args: string[]): Promise<ProgramResult> {
   return await startProgram(...args).result;
 }
 
-/** A port of 127.0.0.1 that was free a moment ago. */
-export async function findFreePort(): Promise<number> {
-  const { server, port } = await occupyPort();
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
-}
-
 /** A port that is taken until its server is closed. */
 export async function occupyPort(): Promise<{ server: Server; port: number }> {
   const server = createServer();

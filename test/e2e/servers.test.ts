@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/api/gen/types.ts";
+import { claimPort } from "../machine/claims.ts";
 import { createNodeUnderTest, type NodeUnderTest } from "./node-under-test.ts";
 import { isRunning, RUN_FOR_EVER, shellPod } from "./pods.ts";
-import { findFreePort } from "./program.ts";
 
 describe("the node agent's servers", () => {
   let node: NodeUnderTest;
@@ -23,8 +23,8 @@ describe("the node agent's servers", () => {
   };
 
   it("answers on the health port and shows pods and metrics on the read-only port", async () => {
-    const healthz = await findFreePort();
-    const readOnly = await findFreePort();
+    const healthz = await claimPort();
+    const readOnly = await claimPort();
     await node.start([`--healthz-port=${healthz}`, `--read-only-port=${readOnly}`, "--address=127.0.0.1"]);
     await node.pod("web", isRunning);
     expect(await get(healthz, "/healthz")).toMatchObject({ status: 200, body: "ok" });

@@ -2,9 +2,9 @@ import { createSocket } from "node:dgram";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Summary } from "../../src/node/upkeep/stats/summary.ts";
+import { claimPort } from "../machine/claims.ts";
 import { createNodeUnderTest, type NodeUnderTest } from "./node-under-test.ts";
 import { isRunning, RUN_FOR_EVER, shellPod } from "./pods.ts";
-import { findFreePort } from "./program.ts";
 
 const MIB = 1024 * 1024;
 /** It writes to a volume, to its own layer and to its log, and computes for ever. */
@@ -18,7 +18,7 @@ describe("the statistics of pods that run", () => {
 
   beforeAll(async () => {
     node = await createNodeUnderTest();
-    port = await findFreePort();
+    port = await claimPort();
     const volumes = { volumes: [{ name: "scratch", emptyDir: {} }] };
     const resources = { limits: { memory: "64Mi", cpu: "200m" } };
     const container = { volumeMounts: [{ name: "scratch", mountPath: "/scratch" }], resources };

@@ -3,11 +3,11 @@ import { request } from "node:https";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { ContainerState, ListContainersRequest } from "../../src/cri/gen/cri-v1.ts";
 import type { SpdyConnection } from "../../src/spdy/spdy-connection.ts";
+import { claimPort } from "../machine/claims.ts";
 import { settlesOn } from "./cluster/settles.ts";
 import { openChannels, openSpdy, readText } from "./node-streams.ts";
 import { createNodeUnderTest, type NodeUnderTest } from "./node-under-test.ts";
 import { containerOf, isRunning, shellPod } from "./pods.ts";
-import { findFreePort } from "./program.ts";
 
 const HOST = "127.0.0.1";
 const STDIN = 0;
@@ -60,7 +60,7 @@ describe("the streams of the node's own API", () => {
     const authorization = { mode: "AlwaysAllow" };
     node = await createNodeUnderTest({ configuration: { ...open, authorization, enableServer: true, address: HOST } });
     for (const name of PODS) await node.write(`${name}.json`, pod(name, { tty: name === "terminal" }));
-    port = await findFreePort();
+    port = await claimPort();
     await node.start([`--port=${port}`]);
     for (const name of PODS) await node.pod(name, isRunning);
     const isServed = async () => (await ask("/run/default/web-e2e/main?cmd=ls+/tmp/served")).status;

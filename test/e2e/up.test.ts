@@ -8,12 +8,12 @@ import { findProcesses } from "../../src/cluster/processes/process-identity.ts";
 import { runCommand } from "../../src/cluster/processes/run-command.ts";
 import { createApiClient } from "../contract/api/client.ts";
 import { credentialsOf } from "../contract/api/harness.ts";
+import { claimNetwork, claimPort } from "../machine/claims.ts";
 import type { StatusReport } from "./node-under-test.ts";
 import { RUN_FOR_EVER, shellPod } from "./pods.ts";
-import { findFreePort, runProgram } from "./program.ts";
+import { runProgram } from "./program.ts";
 
-const BRIDGE = `nlu${process.pid}`;
-const POD_CIDR = `10.${20 + (process.pid % 20)}.0.0/16`;
+const { bridge: BRIDGE, podCidr: POD_CIDR } = await claimNetwork();
 
 describe("nodelet up, status and down, as a user runs them", () => {
   let directory: string;
@@ -24,7 +24,7 @@ describe("nodelet up, status and down, as a user runs them", () => {
     directory = await mkdtemp(join(tmpdir(), "nodelet-e2e-"));
     state = join(directory, "state");
     manifests = join(directory, "manifests");
-    apiPort = String(await findFreePort());
+    apiPort = String(await claimPort());
     await mkdir(manifests);
     await writeFile(
       join(manifests, "web.json"),

@@ -5,8 +5,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { runAll } from "../../../src/base/errors.ts";
 import { linuxFiles } from "../../../src/host/linux/files/linux-files.ts";
 import { type ClusterCertificates, ensureClusterCertificates } from "../../../src/pki/cluster-certificates.ts";
+import { claimPort } from "../../machine/claims.ts";
 import { type Credentials, createApiClient } from "./client.ts";
-import { findFreePorts, requireProgram, type ServerProcess, startServerProcess } from "./server-processes.ts";
+import { requireProgram, type ServerProcess, startServerProcess } from "./server-processes.ts";
 
 /** What a started server is reached by. */
 export interface StartedApiServer {
@@ -53,7 +54,7 @@ export async function startKubeApiserver(assets: string, flags: readonly string[
     );
   };
   try {
-    const [clientPort, peerPort, securePort] = await findFreePorts(3);
+    const [clientPort, peerPort, securePort] = [await claimPort(), await claimPort(), await claimPort()];
     const etcdUrl = `http://127.0.0.1:${clientPort}`;
     const store = startServerProcess(etcd, etcdArguments(directory, etcdUrl, `http://127.0.0.1:${peerPort}`));
     running.etcd = store;

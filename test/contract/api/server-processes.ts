@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { access, constants } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 
 /** A process of a server, ended by its handle and by nothing else. */
@@ -32,25 +31,6 @@ export async function requireProgram(assets: string, name: string): Promise<stri
   const path = await findProgram(assets, name);
   if (path !== undefined) return path;
   throw new Error(`KUBEBUILDER_ASSETS is ${assets}, and there is no ${name} in it that can be run`);
-}
-
-/** Free now; nobody else asks for ports in that range in the meantime. */
-export async function findFreePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, "127.0.0.1");
-      await once(server, "listening");
-      return server;
-    }),
-  );
-  return Promise.all(
-    servers.map(async (server) => {
-      const address = server.address();
-      server.close();
-      await once(server, "close");
-      return typeof address === "object" && address !== null ? address.port : 0;
-    }),
-  );
 }
 
 export function startServerProcess(program: string, args: readonly string[]): ServerProcess {

@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Pod } from "../../../src/api/gen/types.ts";
+import { claimPort } from "../../machine/claims.ts";
 import { isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { type ClusterNode, createClusterNode, NODE_NAME } from "./cluster-node.ts";
 
+const hostPort = await claimPort();
 const isFailed = (pod: Pod) => pod.status?.phase === "Failed";
 
 let world: ClusterNode;
 beforeAll(async () => {
   world = await createClusterNode();
   await world.node.start(world.flags);
-  await world.create(shellPod("owner", RUN_FOR_EVER, {}, { ports: [{ containerPort: 80, hostPort: 18_080 }] }));
+  await world.create(shellPod("owner", RUN_FOR_EVER, {}, { ports: [{ containerPort: 80, hostPort }] }));
   await world.pod("owner", isRunning);
 });
 afterAll(async () => await world?.destroy());
@@ -32,7 +34,7 @@ it.each<[name: string, spec: object, container: object, reason: string, message:
   [
     "late",
     {},
-    { ports: [{ containerPort: 80, hostPort: 18_080 }] },
+    { ports: [{ containerPort: 80, hostPort }] },
     "NodePorts",
     /Predicate NodePorts failed: node\(s\) didn't have free ports for the requested pod ports$/,
   ],

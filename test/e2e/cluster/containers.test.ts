@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, readlink, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../../src/api/gen/types.ts";
+import { claimPort } from "../../machine/claims.ts";
 import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
-import { findFreePort } from "../program.ts";
 import { readRunningContainers } from "../runtime-state.ts";
 import { type ClusterNode, createClusterNode } from "./cluster-node.ts";
 import { settlesOn } from "./settles.ts";
@@ -203,7 +203,7 @@ describe("what containers are given of the machine", () => {
       );
 
     it("lead to the container from loopback and from the node's address, and go with the pod", async () => {
-      const hostPort = await findFreePort();
+      const hostPort = await claimPort();
       const command = ["sh", "-c", serve];
       const { status } = await run("tcp", { command, ports: [{ containerPort: 8080, hostPort }] });
       await settlesOn("hello\n", async () => await get(`127.0.0.1:${hostPort}`));
@@ -214,7 +214,7 @@ describe("what containers are given of the machine", () => {
     });
 
     it("are of one address where one is named", async () => {
-      const hostPort = await findFreePort();
+      const hostPort = await claimPort();
       const command = ["sh", "-c", serve];
       const ports = [{ containerPort: 8080, hostPort, hostIP: "127.0.0.1" }];
       const { status } = await run("tcp-loopback", { command, ports });

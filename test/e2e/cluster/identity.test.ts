@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
+import { claimPort } from "../../machine/claims.ts";
 import { isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
-import { findFreePort } from "../program.ts";
 import { type ClusterNode, createClusterNode } from "./cluster-node.ts";
 import { settlesOn } from "./settles.ts";
 
@@ -130,7 +130,7 @@ describe.each(SERVERS)("what pods are called and whom they can reach, on $name",
   });
 
   it.concurrent("a host port leads to the container", async () => {
-    const hostPort = await findFreePort();
+    const hostPort = await claimPort();
     const serve = "mkdir /tmp/www; echo hello > /tmp/www/index.html; exec httpd -f -p 8080 -h /tmp/www";
     const { status } = await run(
       "host-port",

@@ -11,7 +11,7 @@ import { runCommand } from "../../../src/cluster/processes/run-command.ts";
 import { type CertificateFacts, readCertificate } from "../../../src/pki/read-certificate.ts";
 import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
 import { credentialsOf } from "../../contract/api/harness.ts";
-import { findFreePort } from "../program.ts";
+import { claimPort } from "../../machine/claims.ts";
 import { type ClusterNode, createClusterNode, NODE_NAME } from "./cluster-node.ts";
 import { settlesOn } from "./settles.ts";
 
@@ -90,7 +90,7 @@ describe.each(await clusterServersUnderTest())("the node's own API, of a node of
   };
   beforeAll(async () => {
     world = await createClusterNode({ server, configuration: { enableServer: true, address: ADDRESS } });
-    port = await findFreePort();
+    port = await claimPort();
     const authority = join(world.node.directory, "client-ca.crt");
     await writeFile(authority, credentialsOf(world.cluster.kubeconfig).caPem);
     await world.cluster.apply(GRANTS);

@@ -1,9 +1,8 @@
-import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PROGRAM } from "../node-under-test.ts";
-import { findFreePort, type RunningProgram, startProgram } from "../program.ts";
+import { claimPort } from "../../machine/claims.ts";
+import { type RunningProgram, startProgram } from "../program.ts";
 import { createKubectl, type Kubectl } from "./kubectl.ts";
 import { type KubectlBinary, newestKubectl } from "./kubectl-binaries.ts";
 
@@ -25,10 +24,9 @@ const READY = "Ctrl-C stops it";
 
 /** Starts a control plane with nothing in it. The kubectl is the newest, when none is named. */
 export async function startClusterUnderTest(binary: KubectlBinary = newestKubectl()): Promise<ClusterUnderTest> {
-  if (!existsSync(PROGRAM)) throw new Error("dist/nodelet.js is missing: run `npm run build` first");
   const directory = await mkdtemp(join(tmpdir(), "nodelet-kubectl-"));
   const state = join(directory, "state");
-  const port = await findFreePort();
+  const port = await claimPort();
   const program = startProgram("control-plane", "--state-dir", state, "--api-port", String(port));
   const kubeconfig = join(state, "kubeconfig");
   const kubectlWith = (path: string) => createKubectl({ binary, home: directory, kubeconfig: path });

@@ -87,7 +87,7 @@ it("runs in many processes at once", async () => {
   `;
   const environment = { TMPDIR: temporary };
   const runs = await Promise.all(Array.from({ length: 4 }, () => runModule(source, { environment })));
-  expect(runs).toEqual(runs.map(() => ({ code: 0, stdout: "5\n", stderr: "" })));
+  expect(runs).toMatchObject(runs.map(() => ({ code: 0, stdout: "5\n", stderr: "" })));
   expect(await readdir(temporary)).toEqual([]);
 });
 

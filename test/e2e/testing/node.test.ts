@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readlink, rm } from "node:fs/promises";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -37,15 +37,19 @@ const PRELUDE = `
 `;
 
 const CONTAINER_LOGS = "/var/log/containers";
-const logLinks = async (): Promise<string[]> => await readdir(CONTAINER_LOGS).catch(() => []);
-const bridges = () => Object.keys(networkInterfaces()).filter((name) => name.startsWith("nlt"));
-/** Of others, who use the machine too. */
-const before = bridges();
+/** Other kubelets of the machine have their links in the same directory. */
+const ownLogLinks = async (): Promise<string[]> => {
+  const names = await readdir(CONTAINER_LOGS).catch(() => []);
+  const targets = names.map(async (name) => await readlink(join(CONTAINER_LOGS, name)).catch(() => ""));
+  return (await Promise.all(targets)).filter((target) => target.startsWith(`${temporary}/`));
+};
+/** The bridges that a process made for its nodes. */
+const bridgesOf = (pid: number | undefined) =>
+  Object.keys(networkInterfaces()).filter((name) => name.startsWith(`nlt${pid}x`));
 
 describe("startCluster with a node", () => {
   it("runs pods as real processes, in two clusters side by side, and leaves nothing", async () => {
-    const linksBefore = await logLinks();
-    const { code, stdout, stderr } = await run(`${PRELUDE}
+    const { pid, code, stdout, stderr } = await run(`${PRELUDE}
       const startMs = performance.now();
       const clusters = await Promise.all([startCluster({ node: true }), startCluster({ node: "if-possible" })]);
       const readyMs = Math.round(performance.now() - startMs);
@@ -62,12 +66,12 @@ describe("startCluster with a node", () => {
     expect(nodes).toEqual(Array(2).fill({ running: true, name: "test-node" }));
     expect(messages).toEqual(["done\n", "done\n"]);
     expect(await readdir(temporary)).toEqual([]);
-    expect(bridges()).toEqual(before);
-    expect((await logLinks()).filter((name) => !linksBefore.includes(name))).toEqual([]);
+    expect(bridgesOf(pid)).toEqual([]);
+    expect(await ownLogLinks()).toEqual([]);
   });
 
   it("takes its pods along when the process ends without stopping it", async () => {
-    const { code } = await run(`${PRELUDE}
+    const { pid, code } = await run(`${PRELUDE}
       const cluster = await startCluster({ node: true });
       const core = coreOf(cluster);
       await runPod(core, "long", "sleep 1000");
@@ -76,7 +80,7 @@ describe("startCluster with a node", () => {
     `);
     expect(code).toBe(7);
     expect(await readdir(temporary)).toEqual([]);
-    expect(bridges()).toEqual(before);
+    expect(bridgesOf(pid)).toEqual([]);
   });
 
   it("names the archive that it cannot import, and leaves nothing", async () => {

@@ -1,14 +1,11 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 /** Where `nodelet/testing` is the built package, by its own name. */
 export const ROOT = join(import.meta.dirname, "../../..");
 
-if (!existsSync(join(ROOT, "dist/testing.js")))
-  throw new Error("dist/testing.js is missing: run `npm run build` first");
-
 interface NodeRun {
+  readonly pid: number | undefined;
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -41,7 +38,7 @@ export async function runNode(args: readonly string[], { program, environment }:
   });
   return await new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", (code) => resolve({ code, stdout, stderr }));
+    child.once("close", (code) => resolve({ pid: child.pid, code, stdout, stderr }));
   });
 }
 

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { findFreePort } from "../program.ts";
+import { claimPort } from "../../machine/claims.ts";
 import type { UpstreamCluster } from "./upstream-cluster.ts";
 import { type RunningUpstream, startUpstream, type UpstreamProgram } from "./upstream-program.ts";
 
@@ -36,7 +36,7 @@ export async function startScheduler(
     `--authentication-kubeconfig=${kubeconfig}`,
     `--authorization-kubeconfig=${kubeconfig}`,
     "--bind-address=127.0.0.1",
-    `--secure-port=${await findFreePort()}`,
+    `--secure-port=${await claimPort()}`,
     "--v=2",
   ];
   const started = startUpstream({ program, args, logFile: join(cluster.directory, "kube-scheduler.log") });
@@ -66,7 +66,7 @@ export async function startKubeControllers(
     // Nobody renews the leases of nodes that exist in the API alone.
     "--node-monitor-grace-period=10m",
     "--bind-address=127.0.0.1",
-    `--secure-port=${await findFreePort()}`,
+    `--secure-port=${await claimPort()}`,
     `--flex-volume-plugin-dir=${join(cluster.directory, "volume-plugins")}`,
     "--v=2",
   ];

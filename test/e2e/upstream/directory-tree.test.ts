@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findFreePort } from "../program.ts";
+import { claimPort } from "../../machine/claims.ts";
 import { readTree, type TreeLine } from "./directory-tree.ts";
 import { createUpstreamNode, type UpstreamNode } from "./go-kubelet.ts";
 import { prepareKeptPods } from "./kept-pods.ts";
@@ -25,7 +25,7 @@ describe.skipIf(program === undefined)(titleOf("the directories of kubelet", "KU
     const world = await createUpstreamNode(await startUpstreamCluster());
     try {
       await start(world);
-      const kept = await prepareKeptPods(world, { hostPort: await findFreePort(), minor: program?.minor ?? 0 });
+      const kept = await prepareKeptPods(world, { hostPort: await claimPort(), minor: program?.minor ?? 0 });
       try {
         return await readTree(world, await kept.create());
       } finally {

@@ -4,8 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { runCommand } from "../../../src/cluster/processes/run-command.ts";
 import { goKubeletConfiguration } from "../../clusters/go-kubelet-configuration.ts";
 import type { NodeCluster } from "../../clusters/node-cluster.ts";
+import { claimPort } from "../../machine/claims.ts";
 import { type ClusterNode, createNodeOf, NODE_NAME } from "../cluster/cluster-node.ts";
-import { findFreePort } from "../program.ts";
 import { createVolumeHost, type VolumeHost } from "../volumes/volume-node.ts";
 import type { UpstreamCluster } from "./upstream-cluster.ts";
 import { type RunningUpstream, startUpstream, type UpstreamProgram } from "./upstream-program.ts";
@@ -110,7 +110,7 @@ async function writeConfiguration(
   program: UpstreamProgram,
   common: object,
 ): Promise<string[]> {
-  const port = await findFreePort();
+  const port = await claimPort();
   const configuration = {
     ...goKubeletConfiguration(port),
     clusterDNS: ["10.96.0.10"],

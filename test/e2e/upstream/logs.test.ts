@@ -1,7 +1,7 @@
 import { request } from "node:https";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { claimPort } from "../../machine/claims.ts";
 import { containerOf, RUN_FOR_EVER, shellPod } from "../pods.ts";
-import { findFreePort } from "../program.ts";
 import { createUpstreamNode, type UpstreamNode } from "./go-kubelet.ts";
 import { startUpstreamCluster } from "./upstream-cluster.ts";
 import { readUpstreamProgram, titleOf } from "./upstream-program.ts";
@@ -88,7 +88,7 @@ describe.skipIf(program === undefined)(titleOf("logs as kubelet gives them,", "K
 
   beforeAll(async () => {
     if (program === undefined) return;
-    port = await findFreePort();
+    port = await claimPort();
     world = await createUpstreamNode(await startUpstreamCluster(), {
       authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
       authorization: { mode: "AlwaysAllow" },

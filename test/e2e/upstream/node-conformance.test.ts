@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startKubeApiserverCluster } from "../../clusters/kube-apiserver-cluster.ts";
 import { credentialsOf } from "../../contract/api/harness.ts";
 import { findProgram } from "../../contract/api/server-processes.ts";
+import { claimPort } from "../../machine/claims.ts";
 import { type ClusterNode, createNodeOf, NODE_NAME } from "../cluster/cluster-node.ts";
-import { findFreePort } from "../program.ts";
 import { runTestBinary } from "./run-test-binary.ts";
 
 /** What Kubernetes' authors run on a node: the test binary (`go test -c`) of its `test/e2e_node`. */
@@ -50,7 +50,7 @@ describe.skipIf(!isThere)(
       token = await createAdministrator(world);
       const authority = join(world.node.directory, "client-ca.crt");
       await writeFile(authority, credentialsOf(cluster.kubeconfig).caPem);
-      const port = await findFreePort();
+      const port = await claimPort();
       await world.node.start([...world.flags, `--port=${port}`, `--client-ca-file=${authority}`]);
     });
     afterAll(async () => await world?.destroy());

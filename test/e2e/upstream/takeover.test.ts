@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ContainerStatus, Pod } from "../../../src/api/gen/types.ts";
-import { findFreePort } from "../program.ts";
+import { claimPort } from "../../machine/claims.ts";
 import { readReadySandboxes, readRunningContainers } from "../runtime-state.ts";
 import { createUpstreamNode, type GoKubelet, type UpstreamNode } from "./go-kubelet.ts";
 import { type KeptPods, prepareKeptPods, RUNNING_PODS } from "./kept-pods.ts";
@@ -49,7 +49,7 @@ describe.skipIf(program === undefined).each(DIRECTIONS)(
       // From 1.33 on a Go kubelet resizes containers whose resources it has no record of, and ends by a nil pointer there
       // when pods have no cgroups of their own.
       const hasResources = to === "nodelet" || program.minor < 33;
-      kept = await prepareKeptPods(world, { hostPort: await findFreePort(), minor: program.minor, hasResources });
+      kept = await prepareKeptPods(world, { hostPort: await claimPort(), minor: program.minor, hasResources });
       pods = await kept.create();
       before = await readRunningContainers(world.node);
       sandboxes = (await readReadySandboxes(world.node)).toSorted();

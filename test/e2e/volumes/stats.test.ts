@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { claimPort } from "../../machine/claims.ts";
 import { settlesOn } from "../cluster/settles.ts";
-import { findFreePort } from "../program.ts";
 import { createClaimed, ON_THIS_NODE, ofClaim, removeClaimed } from "./claims.ts";
 import { registeredDrivers, startDriver, type TestDriver } from "./csi-world.ts";
 import { createVolumeNode, mountingPod, type VolumeNode } from "./volume-node.ts";
@@ -21,7 +21,7 @@ describe("metrics of volumes", () => {
   let silent: TestDriver;
   let port: number;
   beforeAll(async () => {
-    port = await findFreePort();
+    port = await claimPort();
     const configuration = {
       volumeStatsAggPeriod: "1s",
       featureGates: { CSIVolumeHealth: true },

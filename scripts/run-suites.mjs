@@ -1,0 +1,184 @@
+/**
+ * `npm run all`: runs every suite, some side by side, and tells the time of each at the end. `npm run all -- lint unit` runs
+ * these alone. The output of a suite goes to a file; what failed is shown whole, when it has ended.
+ */
+import { spawn } from "node:child_process";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ROOT } from "./built.mjs";
+
+/**
+ * In their order. A suite begins when those of its lane before it have ended, and `after` says which others too. The lane
+ * `waits` has what waits for containers and clocks; `computes` has what only needs processors and gives way to it.
+ */
+const SUITES = [
+  { name: "build", lane: "waits", command: script("build") },
+  { name: "contract", lane: "waits", command: script("contract") },
+  { name: "e2e", lane: "waits", command: project("e2e"), after: ["build"] },
+  { name: "typecheck", lane: "computes", command: script("typecheck") },
+  { name: "lint", lane: "computes", command: script("lint") },
+  { name: "tidy", lane: "computes", command: script("tidy") },
+  { name: "unit", lane: "computes", command: script("unit") },
+  { name: "package", lane: "computes", command: script("package"), after: ["build"] },
+  { name: "simulator", lane: "computes", command: script("sim", "--seeds", "200") },
+  { name: "durability", lane: "computes", command: script("durability", "--times", "300") },
+  // It measures, so that it has the machine for itself.
+  { name: "e2e-alone", lane: "alone", command: project("e2e-alone"), after: ["build"] },
+];
+
+const PROGRESS_MS = 30_000;
+const LINE_CHARACTERS = 110;
+/** How long the suites may clean up after a Ctrl-C. */
+const END_GRACE_MS = 20_000;
+
+const logs = mkdtempSync(join(tmpdir(), "nodelet-suites-"));
+const startedAt = Date.now();
+const running = new Map();
+const results = new Map();
+let interrupted = false;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(names) {
+  const unknown = names.find((name) => !SUITES.some((suite) => suite.name === name));
+  if (unknown !== undefined) {
+    console.error(`There is no suite ${unknown}; there are ${SUITES.map(({ name }) => name).join(", ")}.`);
+    return 2;
+  }
+  const chosen = SUITES.filter(({ name }) => names.length === 0 || names.includes(name));
+  const laneOf = (name) => chosen.filter(({ lane }) => lane === name);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, interrupt);
+  const ticker = setInterval(tellProgress, PROGRESS_MS);
+  await Promise.all([runLane(laneOf("waits")), runLane(laneOf("computes"))]);
+  await runLane(laneOf("alone"));
+  clearInterval(ticker);
+  tellResults(chosen);
+  if (interrupted) return 130;
+  const isPassed = chosen.every(({ name }) => results.get(name)?.state === "passed");
+  if (isPassed) rmSync(logs, { recursive: true });
+  return isPassed ? 0 : 1;
+}
+
+function script(name, ...args) {
+  return ["npm", "run", "--silent", name, ...(args.length > 0 ? ["--", ...args] : [])];
+}
+
+function project(name) {
+  return ["npx", "vitest", "run", "--project", name];
+}
+
+async function runLane(suites) {
+  for (const suite of suites) {
+    if (interrupted) return;
+    await Promise.all((suite.after ?? []).map((name) => running.get(name)?.ended));
+    const lacks = (suite.after ?? []).find((name) => results.get(name)?.state === "failed");
+    if (lacks === undefined) await runSuite(suite);
+    else results.set(suite.name, { state: "not run", seconds: 0, text: `${lacks} failed` });
+  }
+}
+
+async function runSuite(suite) {
+  const { name, lane, command } = suite;
+  const log = join(logs, `${name}.log`);
+  const output = openSync(log, "w");
+  const { FORCE_COLOR: _, ...env } = { ...process.env, NO_COLOR: "1" };
+  const [program, ...rest] = lane === "computes" ? ["nice", "-n", "10", ...command] : command;
+  // In a process group of its own, which is ended as a whole.
+  const child = spawn(program, rest, { cwd: ROOT, env, detached: true, stdio: ["ignore", output, output] });
+  closeSync(output);
+  say(`begins: ${name}`);
+  const suiteStartedAt = Date.now();
+  const ended = new Promise((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("exit", (code, signal) => resolve(code ?? signal));
+  });
+  running.set(name, { log, child, ended });
+  const code = await ended;
+  running.delete(name);
+  const seconds = (Date.now() - suiteStartedAt) / 1000;
+  const text = readFileSync(log, "utf8");
+  results.set(name, { state: code === 0 ? "passed" : "failed", seconds, text });
+  if (code === 0) say([`passed: ${name} (${formatSeconds(seconds)})`, ...summaryOf(text)].join("\n    "));
+  else if (!interrupted) say(`FAILED: ${name} (${formatSeconds(seconds)}), ended with ${code}\n${frame(name, text)}`);
+}
+
+/** What is to be seen of a suite that passed: what was skipped, and how the runner closes. */
+function summaryOf(text) {
+  const lines = text.split("\n").map((line) => line.trim());
+  const skipped = new Set(lines.filter((line) => /^SKIPPED/.test(line)));
+  const closing = lines.filter((line) => /^(Test Files|Tests) +\d/.test(line));
+  const last = lines.filter((line) => line !== "").slice(-1);
+  return [...skipped, ...(closing.length > 0 ? closing : last)].map(shorten);
+}
+
+function frame(name, text) {
+  const line = "─".repeat(30);
+  return `${line} ${name}\n${text.trimEnd()}\n${line} end of ${name}`;
+}
+
+function tellProgress() {
+  for (const [name, { log }] of running) {
+    const lines = readFileSync(log, "utf8").split("\n");
+    const last = lines.findLast((line) => line.trim() !== "") ?? "";
+    const files = lines.filter((line) => /^ +[✓❯×↓].* \S+\.test\.ts /.test(line)).length;
+    say(`  ${name} goes on: ${files > 0 ? `${files} files done` : shorten(last.trim())}`);
+  }
+}
+
+function tellResults(chosen) {
+  const rows = chosen.map(({ name }) => {
+    const { state, seconds } = results.get(name) ?? { state: "not run", seconds: 0 };
+    return `  ${name.padEnd(12)}${formatSeconds(seconds).padStart(8)}  ${state}`;
+  });
+  const passed = chosen.filter(({ name }) => results.get(name)?.state === "passed").length;
+  const total = formatSeconds((Date.now() - startedAt) / 1000);
+  const counts = ["Test Files", "Tests"].map((what) => `${what.padStart(11)}  ${sumOf(what)}`);
+  const suites = `     Suites  ${passed === chosen.length ? "" : `${chosen.length - passed} failed | `}${passed} passed (${chosen.length})`;
+  const kept = passed === chosen.length ? [] : [`       Logs  ${logs}`];
+  console.log(["", ...rows, "", suites, ...counts, `   Duration  ${total}`, ...kept].join("\n"));
+}
+
+/** The sum of the suites' closing lines, in the words of the test runner. */
+function sumOf(what) {
+  const sums = { failed: 0, passed: 0, skipped: 0 };
+  for (const { text } of results.values()) {
+    const closing = new RegExp(`^ *${what} +(\\d.*)$`, "m").exec(text)?.[1] ?? "";
+    for (const [, count, kind] of closing.matchAll(/(\d+) (failed|passed|skipped)/g)) sums[kind] += Number(count);
+  }
+  const told = Object.entries(sums).filter(([kind, count]) => kind === "passed" || count > 0);
+  const all = Object.values(sums).reduce((sum, count) => sum + count, 0);
+  return `${told.map(([kind, count]) => `${count} ${kind}`).join(" | ")} (${all})`;
+}
+
+/** The first time in order, after that at once. */
+function interrupt() {
+  const signal = interrupted ? "SIGKILL" : "SIGINT";
+  interrupted = true;
+  if (running.size > 0) say(`stopping ${[...running.keys()].join(", ")}`);
+  endAll(signal);
+  setTimeout(() => endAll("SIGKILL"), END_GRACE_MS).unref();
+}
+
+function endAll(signal) {
+  for (const { child } of running.values()) {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, signal);
+    } catch (error) {
+      if (error.code !== "ESRCH") throw error;
+    }
+  }
+}
+
+function say(text) {
+  console.log(`${formatSeconds((Date.now() - startedAt) / 1000).padStart(7)}  ${text}`);
+}
+
+function formatSeconds(seconds) {
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+}
+
+function shorten(line) {
+  return line.length > LINE_CHARACTERS ? `${line.slice(0, LINE_CHARACTERS)}…` : line;
+}
