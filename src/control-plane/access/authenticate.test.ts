@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createFakeCluster, type FakeCluster } from "./__fixtures__/fake-cluster.ts";
 import { tokenKey } from "./__fixtures__/token-keys.ts";
-import { ANONYMOUS, type Authenticator, createAuthenticator } from "./authenticate.ts";
+import { ANONYMOUS, type Authenticator, createApiAuthenticator } from "./authenticate.ts";
 import { readSigningKey, signClaims } from "./json-web-token.ts";
 import { createTokenIssuer, type TokenIssuer, type TokenPlan } from "./service-account-tokens.ts";
 
@@ -20,7 +20,7 @@ beforeEach(() => {
   now = START;
   cluster = createFakeCluster();
   tokens = createTokenIssuer({ ...KEY, issuer: ISSUER, audiences: [ISSUER], now: () => now, randomId: () => "id-1" });
-  authenticator = createAuthenticator({ reader: cluster.reader, tokens, now: () => now });
+  authenticator = createApiAuthenticator({ reader: cluster.reader, tokens, now: () => now });
   put("serviceaccounts", "ServiceAccount", { name: "builder", namespace: "ci", uid: "sa-1" });
   put("pods", "Pod", { name: "pod", namespace: "ci", uid: "pod-1" });
   put("nodes", "Node", { name: "node", uid: "node-1" });
@@ -101,7 +101,7 @@ describe("a service account's token", () => {
       now: () => now,
       randomId: () => "",
     });
-    const other = createAuthenticator({ reader: cluster.reader, tokens: rsa, now: () => now });
+    const other = createApiAuthenticator({ reader: cluster.reader, tokens: rsa, now: () => now });
     const { token } = rsa.issue(PLAN);
     expect(other.authenticate({ authorization: `Bearer ${token}` }).uid).toBe("sa-1");
     refuse(token);

@@ -30,7 +30,7 @@ export interface Authenticator {
 }
 
 /** Client certificates first, then bearer tokens: those of service accounts, then those for bootstrapping. */
-export function createAuthenticator(deps: LoginDeps): Authenticator {
+export function createApiAuthenticator(deps: LoginDeps): Authenticator {
   const authenticateToken = (token: string, audiences: readonly string[] = deps.tokens.audiences): TokenLogin => {
     const login = findLogin(deps, token, audiences);
     return login.kind === "user" ? { ...login, user: asAuthenticated(login.user) } : login;

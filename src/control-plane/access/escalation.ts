@@ -5,7 +5,7 @@ import { type KubeObject, typed } from "../../api/object.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../ports/request.ts";
 import type { User } from "../ports/user.ts";
 import { RBAC_GROUP } from "./policy-index.ts";
-import { type Authorizer, joinDistinct } from "./rbac.ts";
+import { type Authorizer, formatResolutionErrors } from "./rbac.ts";
 import { compactRules, formatRule, formatStrings, uncoveredRules } from "./rule-cover.ts";
 
 const SUPERUSERS = "system:masters";
@@ -128,7 +128,7 @@ function confirmHeld(
   if (missing.length === 0) return;
   const lines = [...new Set(compactRules(missing).map(formatRule))].sort();
   const who = `user ${JSON.stringify(user.username)} (groups=${formatStrings(user.groups)})`;
-  const problems = held.problems.length === 0 ? "" : `; resolution errors: [${joinDistinct(held.problems)}]`;
+  const problems = held.problems.length === 0 ? "" : `; resolution errors: [${formatResolutionErrors(held.problems)}]`;
   const detail = `${who} is attempting to grant RBAC permissions not currently held:\n${lines.join("\n")}${problems}`;
   throw forbiddenError({ group: RBAC_GROUP, resource }, name, detail);
 }

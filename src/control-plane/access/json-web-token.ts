@@ -7,7 +7,7 @@ const MAX_TOKEN_LENGTH = 16 * 1024;
 const DSA_ENCODING = "ieee-p1363";
 
 /** What a token says. */
-export type Claims = Readonly<Record<string, unknown>>;
+export type TokenClaims = Readonly<Record<string, unknown>>;
 
 /** A pair of keys for compact JSON web signatures. */
 export interface SigningKey {
@@ -33,7 +33,7 @@ export function readSigningKey(pems: { privatePem: string; publicPem: string; ke
 }
 
 /** `header.claims.signature`. */
-export function signClaims({ algorithm, keyId, privateKey }: SigningKey, claims: Claims): string {
+export function signClaims({ algorithm, keyId, privateKey }: SigningKey, claims: TokenClaims): string {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const signed = `${encode({ alg: algorithm, kid: keyId })}.${encode(claims)}`;
   const signature = sign(schemeOf(privateKey).hash, Buffer.from(signed), {
@@ -47,7 +47,7 @@ export function signClaims({ algorithm, keyId, privateKey }: SigningKey, claims:
  * The claims of a token that the key signed; undefined for any other text. Whether they hold (time, audience, …) is the
  * caller's question. A token that names another algorithm, `none` among them, is refused before its signature is looked at.
  */
-export function verifySignature({ algorithm, publicKey }: SigningKey, token: string): Claims | undefined {
+export function verifySignature({ algorithm, publicKey }: SigningKey, token: string): TokenClaims | undefined {
   const [header, claims] = decodeParts(token) ?? [];
   if (header === undefined || header["alg"] !== algorithm || header["crit"] !== undefined) return undefined;
   const end = token.lastIndexOf(".");
@@ -57,7 +57,7 @@ export function verifySignature({ algorithm, publicKey }: SigningKey, token: str
   return verify(schemeOf(publicKey).hash, signed, key, signature) ? claims : undefined;
 }
 
-function decodeParts(token: string): [header: Claims, claims: Claims] | undefined {
+function decodeParts(token: string): [header: TokenClaims, claims: TokenClaims] | undefined {
   if (token.length > MAX_TOKEN_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)) return undefined;
   const [header = "", claims = ""] = token.split(".").map((part) => Buffer.from(part, "base64url").toString());
   try {

@@ -1,6 +1,6 @@
 import type { AccessAttributes, AccessDecision, Authorize, ResourceAccess } from "../ports/request.ts";
 import type { ResourceFeed } from "../ports/resources.ts";
-import { nodeNameOf } from "../ports/user.ts";
+import { nodeNameOfUser } from "../ports/user.ts";
 import { createNodeGraph, type NodeGraph, type Related } from "./node-graph.ts";
 import { NODE_RULES } from "./node-rules.ts";
 import { rulesAllow } from "./rule-match.ts";
@@ -35,7 +35,7 @@ export function createNodeAuthorizer(feed: ResourceFeed): NodeAuthorizer {
 }
 
 function decide(graph: NodeGraph, attributes: AccessAttributes): AccessDecision {
-  const node = nodeNameOf(attributes.user);
+  const node = nodeNameOfUser(attributes.user);
   if (node === undefined) return NO_OPINION;
   if (node === "") return deny(`unknown node for user "${attributes.user.username}"`);
   if (!("path" in attributes)) {

@@ -1,6 +1,6 @@
 import { type KubeObject, typed } from "../../api/object.ts";
 import type { ResourceEvent, ResourceFeed } from "../ports/resources.ts";
-import { podReferences, volumeSecrets } from "./pod-references.ts";
+import { podDependencies, volumeSecrets } from "./pod-dependencies.ts";
 
 const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 
@@ -89,7 +89,7 @@ function boundPod(object: KubeObject): BoundPod | undefined {
   const own = objectKey("pod", object);
   // A mirror pod is the node's own word: it must not open what the node could not read without it.
   if (annotations?.[MIRROR_ANNOTATION] !== undefined) return { node: nodeName, keys: [own] };
-  const keys = podReferences(pod).map(({ kind, name }) => relatedKey(kind, namespace, name));
+  const keys = podDependencies(pod).map(({ kind, name }) => relatedKey(kind, namespace, name));
   // Kept for every pod: spread into a literal, they would take three times the room.
   return { node: nodeName, keys: [own].concat(keys) };
 }

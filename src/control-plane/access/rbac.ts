@@ -1,7 +1,7 @@
 import type { PolicyRule, RoleRef } from "../../api/gen/types.ts";
 import type { AccessAttributes, AccessDecision, Authorize } from "../ports/request.ts";
 import type { ResourceFeed } from "../ports/resources.ts";
-import { nodeNameOf, type User } from "../ports/user.ts";
+import { nodeNameOfUser, type User } from "../ports/user.ts";
 import { createNodeAuthorizer } from "./node-authorizer.ts";
 import { createPolicyIndex, type Grant, type PolicyIndex, RBAC_GROUP } from "./policy-index.ts";
 import { ruleAllows } from "./rule-match.ts";
@@ -43,7 +43,7 @@ export function createAuthorizer({ feed }: { feed: ResourceFeed }): Authorizer {
     },
     rulesFor(user, namespace) {
       const held = collectRules(index, user, namespace);
-      if (nodeNameOf(user) === undefined) return held;
+      if (nodeNameOfUser(user) === undefined) return held;
       return { ...held, problems: ["node authorizer does not support user rule resolution", ...held.problems] };
     },
     rulesOf: (roleRef, namespace) => index.rulesOf(roleRef, namespace),
@@ -65,7 +65,7 @@ function authorizeByRole(index: PolicyIndex, attributes: AccessAttributes): Acce
     return granted !== undefined;
   });
   if (granted !== undefined) return { allowed: true, reason: `RBAC: allowed by ${describeGrant(granted)}` };
-  return { allowed: false, reason: missing.length === 0 ? "" : `RBAC: ${joinDistinct(missing)}` };
+  return { allowed: false, reason: missing.length === 0 ? "" : `RBAC: ${formatResolutionErrors(missing)}` };
 }
 
 function collectRules(index: PolicyIndex, user: User, namespace: string): HeldRules {
@@ -86,7 +86,7 @@ function describeMissing({ kind, name }: RoleRef): string {
 }
 
 /** As Go writes an aggregate of errors: each once, in brackets when there are more. */
-export function joinDistinct(problems: readonly string[]): string {
+export function formatResolutionErrors(problems: readonly string[]): string {
   const unique = [...new Set(problems)];
   return unique.length === 1 ? unique.join() : `[${unique.join(", ")}]`;
 }

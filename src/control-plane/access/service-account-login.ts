@@ -3,7 +3,7 @@ import { isRecord, type KubeObject, typed } from "../../api/object.ts";
 import { parseTime, SECOND } from "../../base/clock.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import type { User } from "../ports/user.ts";
-import type { Claims } from "./json-web-token.ts";
+import type { TokenClaims } from "./json-web-token.ts";
 import { serviceAccountGroups, serviceAccountUsername } from "./service-account-names.ts";
 import { legacyClaims, type NamedObject } from "./service-account-tokens.ts";
 import type { LoginDeps, TokenLogin } from "./token-login.ts";
@@ -31,7 +31,7 @@ export function loginByServiceAccountToken(deps: LoginDeps, token: string, audie
     : { kind: "user", user: found, audiences: fitting };
 }
 
-function fittingAudiences({ tokens }: LoginDeps, claims: Claims, wanted: readonly string[]): string[] {
+function fittingAudiences({ tokens }: LoginDeps, claims: TokenClaims, wanted: readonly string[]): string[] {
   // Legacy tokens are older than audiences.
   const given = legacyClaims(claims) === undefined ? listOf(claims["aud"]) : tokens.audiences;
   return wanted.filter((audience) => given.includes(audience));
@@ -42,7 +42,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : value === undefined ? [] : [value];
 }
 
-function checkTimes(claims: Claims, nowMs: number): string | undefined {
+function checkTimes(claims: TokenClaims, nowMs: number): string | undefined {
   const { exp, nbf } = claims;
   if (typeof exp === "number" && nowMs - LEEWAY_MS > exp * SECOND) return "service account token has expired";
   if (typeof nbf === "number" && nowMs + LEEWAY_MS < nbf * SECOND) return "service account token is not valid yet";
@@ -50,7 +50,7 @@ function checkTimes(claims: Claims, nowMs: number): string | undefined {
 }
 
 /** The user, or why not. */
-function loginBound(deps: LoginDeps, claims: Claims): User | string {
+function loginBound(deps: LoginDeps, claims: TokenClaims): User | string {
   if (claims["iss"] !== deps.tokens.issuer || typeof claims["exp"] !== "number") return "token is not of this cluster";
   const own = claims["kubernetes.io"];
   if (!isRecord(own) || typeof own["namespace"] !== "string") return "token has no service account";
@@ -67,7 +67,7 @@ function loginBound(deps: LoginDeps, claims: Claims): User | string {
   return serviceAccountUser(namespace, account, extraOf({ pod, node, tokenId: claims["jti"] }));
 }
 
-function loginLegacy(deps: LoginDeps, claims: Claims, token: string): User | string {
+function loginLegacy(deps: LoginDeps, claims: TokenClaims, token: string): User | string {
   const { namespace, secretName, serviceAccount } = legacyClaims(claims) ?? { namespace: "", secretName: "" };
   if (serviceAccount === undefined) return INVALIDATED;
   const found = deps.reader.get({ resource: "secrets", namespace, name: secretName });

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { formatTime, SECOND } from "../../base/clock.ts";
-import { type Claims, readSigningKey, type SigningKey, signClaims, verifySignature } from "./json-web-token.ts";
+import { readSigningKey, type SigningKey, signClaims, type TokenClaims, verifySignature } from "./json-web-token.ts";
 import { serviceAccountUsername } from "./service-account-names.ts";
 
 /** Verifying costs up to a tenth of a millisecond, and clients send the same token with each request. Oldest out. */
@@ -47,7 +47,7 @@ export interface TokenIssuer {
   /** The kind that stands in a secret of type `kubernetes.io/service-account-token` and holds as long as the secret. */
   issueLegacy(serviceAccount: TokenPlan["serviceAccount"], secretName: string): string;
   /** Claims that our key signed, whatever they say; undefined for any other token. */
-  verify(token: string): Claims | undefined;
+  verify(token: string): TokenClaims | undefined;
   /** `/openid/v1/jwks`. */
   jwks(): Readonly<Record<string, unknown>>;
   /** `/.well-known/openid-configuration`. */
@@ -71,7 +71,7 @@ interface TokenIssuerOptions {
 export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
   const { issuer, audiences } = options;
   const key = readSigningKey(options);
-  const verified = new LRUCache<string, Claims>({ max: MAX_CACHED_TOKENS });
+  const verified = new LRUCache<string, TokenClaims>({ max: MAX_CACHED_TOKENS });
   return {
     issuer,
     audiences,
@@ -111,7 +111,7 @@ export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
 
 /** The claims of a legacy token, undefined for any other. */
 export function legacyClaims(
-  claims: Claims,
+  claims: TokenClaims,
 ): { namespace: string; secretName: string; serviceAccount: NamedObject } | undefined {
   if (claims["iss"] !== LEGACY_ISSUER) return undefined;
   const text = (name: string) => String(claims[`${LEGACY_CLAIMS}/${name}`] ?? "");
@@ -122,7 +122,7 @@ export function legacyClaims(
 function claimsOf(
   { serviceAccount, bound, node, audiences, expirationSeconds }: TokenPlan,
   { nowMs, issuer, apiAudiences }: { nowMs: number; issuer: string; apiAudiences: readonly string[] },
-): Claims {
+): TokenClaims {
   const { namespace, name, uid } = serviceAccount;
   const issuedAt = Math.floor(nowMs / SECOND);
   const aud = audiences.length === 0 ? apiAudiences : audiences;

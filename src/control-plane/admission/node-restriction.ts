@@ -1,6 +1,6 @@
 import type { AdmissionPlugin, AdmissionRequest } from "../ports/request.ts";
 import { groupResource } from "../ports/resource-kind.ts";
-import { nodeNameOf } from "../ports/user.ts";
+import { nodeNameOfUser } from "../ports/user.ts";
 import { restrictCertificateRequest } from "./node-own-certificates.ts";
 import { restrictNode } from "./node-own-node.ts";
 import { restrictClaimStatus, restrictCsiNode, restrictLease, restrictResourceSlice } from "./node-own-objects.ts";
@@ -29,7 +29,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
  */
 export function createNodeRestriction(deps: NodeRestrictionDeps): AdmissionPlugin {
   const restrict = (request: AdmissionRequest): undefined => {
-    const node = nodeNameOf(request.user);
+    const node = nodeNameOfUser(request.user);
     if (node === undefined || request.operation === "CONNECT") return undefined;
     if (node === "") throw refusal(request, `could not determine node from user "${request.user.username}"`);
     RULES.get(groupResource(request.kind))?.({ request, node }, deps);

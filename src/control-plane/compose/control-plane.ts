@@ -1,5 +1,5 @@
 import type { WebHandler } from "../../host/web-server.ts";
-import { createAuthenticator } from "../access/authenticate.ts";
+import { createApiAuthenticator } from "../access/authenticate.ts";
 import { createEscalationCheck } from "../access/escalation.ts";
 import { createAuthorizer } from "../access/rbac.ts";
 import { createAdmissionPlugins } from "../admission/admission-plugins.ts";
@@ -56,7 +56,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
   const writer = createWriter(registry, "nodelet");
 
   const definitions = followDefinitions({ kinds, feed, writer, reader, clock, log });
-  const authenticator = createAuthenticator({ reader, tokens: deps.tokens, now });
+  const authenticator = createApiAuthenticator({ reader, tokens: deps.tokens, now });
   const readiness = createReadiness();
   const rest = composeRest({ ...deps, registry, reader, authenticator, authorizer, definitions, readiness }, options);
   const controllers = composeControllers({ ...deps, registry, reader, writer, feed, authorizer }, options);

@@ -13,7 +13,7 @@ export const LOOPBACK_USER: User = { username: "system:apiserver", groups: ["sys
 const NODE_PREFIX = "system:node:";
 
 /** The node that the user is, undefined for everybody else. */
-export function nodeNameOf({ username, groups }: User): string | undefined {
+export function nodeNameOfUser({ username, groups }: User): string | undefined {
   const isNode = groups.includes("system:nodes") && username.startsWith(NODE_PREFIX);
   return isNode ? username.slice(NODE_PREFIX.length) : undefined;
 }

@@ -12,7 +12,7 @@ import { getObject } from "../registry/read.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
 import { type DeleteOptions, deleteObject } from "../registry/remove.ts";
 import { bindPod } from "../registry/subresources/bind-pod.ts";
-import { disruptedBudget, evictedPod, planEviction } from "../registry/subresources/eviction.ts";
+import { disruptedBudget, evictedPod, planDisruption } from "../registry/subresources/eviction.ts";
 import { freeSubresource } from "../registry/subresources/free-subresource.ts";
 import { scaledObject, scaleOf, WORKLOAD_SCALE } from "../registry/subresources/scale.ts";
 import { updateObject } from "../registry/update.ts";
@@ -49,7 +49,7 @@ export function evictionHandler(deps: RegistryDeps, reader: ResourceReader): Sub
     admitEviction(deps, call, { ...eviction, metadata: { ...eviction.metadata, name, namespace } });
     const { dryRun, ...options } = deleteOptionsOf(eviction["deleteOptions"], new URLSearchParams());
     const isDry = dryRun || context.dryRun;
-    const plan = planEviction(viewOf(kind, pod), reader.list("poddisruptionbudgets.policy", namespace));
+    const plan = planDisruption(viewOf(kind, pod), reader.list("poddisruptionbudgets.policy", namespace));
     if (plan.kind === "disrupt" && !isDry) await disrupt(deps, plan.budget, { name, context });
     const preconditions = isDry ? options.preconditions : await markEvicted(deps, call, options.preconditions);
     await deleteObject(deps, {

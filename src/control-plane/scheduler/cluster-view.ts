@@ -3,7 +3,7 @@ import type { ResourceEvent, ResourceReader } from "../ports/resources.ts";
 import { type Cluster, type NodeInfo, nodeInfoOf, withPods } from "./cluster.ts";
 import type { ClusterChange } from "./filters/filter.ts";
 import { type PodInfo, podInfoOf } from "./pod-info.ts";
-import { createStorageReader } from "./storage-reader.ts";
+import { createStorageView } from "./storage-view.ts";
 
 /**
  * The cluster as the scheduler sees it: what the feed told, and what it has decided itself and the feed has not told
@@ -36,7 +36,7 @@ export function createClusterView(reader: ResourceReader): ClusterView {
   /** With their pods, until something on them changes. */
   const full = new Map<string, NodeInfo>();
   let sorted: readonly NodeInfo[] | undefined;
-  const storage = createStorageReader(reader);
+  const storage = createStorageView(reader);
   const namespaceLabels = (name: string) => {
     return reader.get({ resource: "namespaces", namespace: "", name })?.metadata.labels ?? {};
   };

@@ -35,12 +35,12 @@ export interface NodeInfo {
 export interface Cluster {
   /** In order of their names, so that equal choices are made alike. */
   readonly nodes: readonly NodeInfo[];
-  readonly storage: StorageReader;
+  readonly storage: StorageView;
   readonly namespaceLabels: NamespaceLabels;
 }
 
 /** What of claims and volumes decides where a pod can be. */
-export interface StorageReader {
+export interface StorageView {
   claim(namespace: string, name: string): PersistentVolumeClaim | undefined;
   volume(name: string): PersistentVolume | undefined;
   volumes(): readonly PersistentVolume[];

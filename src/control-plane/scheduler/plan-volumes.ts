@@ -3,7 +3,7 @@ import { compareQuantities } from "../../api/quantity.ts";
 import { isFullyBound, SELECTED_NODE } from "../claims/volume-claim-ref.ts";
 import { findMatchingVolume, isReachableFrom, storageClassOf } from "../claims/volume-match.ts";
 import { lenientSelectorOf } from "../control-loop/lenient-selector.ts";
-import type { Cluster, NodeInfo, PendingPod, StorageReader } from "./cluster.ts";
+import type { Cluster, NodeInfo, PendingPod, StorageView } from "./cluster.ts";
 
 /** What is to be written so that a pod's claims get their volumes. */
 export interface VolumePlan {
@@ -57,7 +57,7 @@ export function hasWork({ bindings, provisions }: VolumePlan): boolean {
 interface Waiting {
   readonly waiting: readonly PersistentVolumeClaim[];
   readonly volumes: readonly PersistentVolume[];
-  readonly storage: StorageReader;
+  readonly storage: StorageView;
 }
 
 function planWaiting({ waiting, volumes, storage }: Waiting, node: NodeInfo): VolumePlan | VolumeHindrance {
@@ -85,7 +85,7 @@ function planWaiting({ waiting, volumes, storage }: Waiting, node: NodeInfo): Vo
 function checkProvisioning(
   claim: PersistentVolumeClaim,
   node: NodeInfo,
-  storage: StorageReader,
+  storage: StorageView,
 ): VolumeHindrance | undefined {
   const storageClass = storage.storageClass(storageClassOf(claim));
   if (storageClass === undefined) return "none-available";
@@ -106,7 +106,7 @@ const labelOf = ({ labels }: NodeInfo, key: string) => (Object.hasOwn(labels, ke
 function hasSpace(
   { claim, storageClass }: { claim: PersistentVolumeClaim; storageClass: StorageClass },
   node: NodeInfo,
-  storage: StorageReader,
+  storage: StorageView,
 ): boolean {
   if (storage.csiDriver(storageClass.provisioner)?.spec.storageCapacity !== true) return true;
   const name = storageClass.metadata?.name ?? "";

@@ -99,7 +99,7 @@ export function termsOf(terms: readonly PodAffinityTerm[] | undefined, namespace
 }
 
 /** Whether the term is about the pod. */
-export function isMeant(
+export function isTermAbout(
   term: AffinityTerm,
   { namespace, labels }: Pick<PodInfo, "namespace" | "labels">,
   namespaceLabels: NamespaceLabels,

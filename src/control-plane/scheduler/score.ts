@@ -1,7 +1,7 @@
 import { matchesTerm } from "../../api/selectors/node-selector.ts";
 import { tolerates } from "../../api/tolerations.ts";
 import type { Cluster, NodeInfo, PendingPod } from "./cluster.ts";
-import { type AffinityTerm, isMeant, type PodInfo, termsOf } from "./pod-info.ts";
+import { type AffinityTerm, isTermAbout, type PodInfo, termsOf } from "./pod-info.ts";
 
 const MAX_SCORE = 100;
 /** As in upstream's default profile: how much each view of a node counts. */
@@ -60,7 +60,7 @@ function weighNeighbours(pod: PendingPod, nodes: readonly NodeInfo[], cluster: C
   const countsFor =
     ({ term }: WeighedTerm) =>
     (other: PodInfo) =>
-      isMeant(term, other, cluster.namespaceLabels);
+      isTermAbout(term, other, cluster.namespaceLabels);
   for (const node of cluster.nodes) {
     for (const weighed of terms) {
       const place = placeOf(weighed, node);

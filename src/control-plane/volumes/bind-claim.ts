@@ -14,7 +14,7 @@ import { setClaimStatus } from "./claim-status.ts";
  * Binds both to each other, the volume first: from then on nobody else gets it, and whatever is interrupted is finished
  * by the next look at either. Writes only what is missing.
  */
-export async function bind(deps: BinderDeps, claim: StoredClaim, volume: StoredVolume): Promise<void> {
+export async function bindClaim(deps: BinderDeps, claim: StoredClaim, volume: StoredVolume): Promise<void> {
   const reserved = withClaimRef(volume, claim);
   const referring = reserved === undefined ? volume : await writeVolume(deps, reserved);
   const bound = await enterPhase(deps, referring, { phase: "Bound" });

@@ -13,7 +13,7 @@ import {
   storageClassOf,
 } from "../claims/volume-match.ts";
 import { podNameOf } from "../control-loop/pods-by-node.ts";
-import { bind } from "./bind-claim.ts";
+import { bindClaim } from "./bind-claim.ts";
 import {
   type BinderDeps,
   type BinderEvent,
@@ -55,7 +55,7 @@ async function syncBound(deps: BinderDeps, claim: StoredClaim): Promise<void> {
   }
   const { claimRef } = volume.spec ?? {};
   // A volume without a reference has lost it, to whomever: it is this claim's.
-  if (claimRef === undefined || claimRef.uid === claim.metadata.uid) await bind(deps, claim, volume);
+  if (claimRef === undefined || claimRef.uid === claim.metadata.uid) await bindClaim(deps, claim, volume);
   else await lose("ClaimMisbound", "Two claims are bound to the same volume, this one is bound incorrectly");
 }
 
@@ -65,7 +65,7 @@ async function syncRequested(deps: BinderDeps, claim: StoredClaim, volumeName: s
   const problem = volume && whyNotRequested(volume, claim);
   if (problem !== undefined) deps.events.record({ about: claim, ...problem });
   if (volume === undefined || problem !== undefined) await setClaimStatus(deps, claim, { phase: "Pending" });
-  else await bind(deps, claim, volume);
+  else await bindClaim(deps, claim, volume);
 }
 
 function whyNotRequested(volume: StoredVolume, claim: StoredClaim): BinderEvent | undefined {
@@ -105,7 +105,7 @@ async function syncUnbound(deps: BinderDeps, claim: StoredClaim, key: string): P
   const volumes = reader.list(VOLUMES).map((object) => typed("PersistentVolume", object));
   const volume = findMatchingVolume(claim, volumes, { isDelayed });
   if (volume !== undefined) {
-    await bind(deps, claim, volume);
+    await bindClaim(deps, claim, volume);
     return;
   }
   const defaultClass = hasStorageClass(claim) ? undefined : findDefaultClass(reader);

@@ -12,7 +12,7 @@ const PATH = "status.conditions";
 const conditionsOf = ({ status }: CertificateSigningRequest): readonly Condition[] => status?.conditions ?? [];
 
 /** What is wrong with the conditions by themselves. */
-export function validateConditions(request: CertificateSigningRequest): FieldError[] {
+export function validateRequestConditions(request: CertificateSigningRequest): FieldError[] {
   const seen = new Set<string>();
   return each(PATH, conditionsOf(request), ({ type, status }, path) => {
     const errors = type === "" ? [required(`${path}.type`)] : [];

@@ -6,7 +6,7 @@ import type { ResourceKind, Subresource } from "../../ports/resource-kind.ts";
 import { defineKind } from "../define-kind.ts";
 import { checkPathSegment } from "../rules/path-segment.ts";
 import { strategyOf } from "../typed-strategy.ts";
-import { validateConditions, validateDecisions } from "./certificate-conditions.ts";
+import { validateDecisions, validateRequestConditions } from "./certificate-conditions.ts";
 import { whyNoCertificates, whyNoRequest } from "./certificate-pem.ts";
 import { clusterTrustBundleKind } from "./cluster-trust-bundle.ts";
 import { findDuplicates } from "./duplicates.ts";
@@ -121,7 +121,7 @@ function validateSigner(path: string, name: string): FieldError[] {
 function validatePart(next: KubeObject, current: KubeObject, part: "approval" | "status"): FieldError[] {
   const [after, before] = [typed(KIND, next), typed(KIND, current)];
   return [
-    ...validateConditions(after),
+    ...validateRequestConditions(after),
     ...validateDecisions(after, before, { mayDecide: part === "approval" }),
     ...validateCertificate(after, before),
   ];

@@ -4,7 +4,7 @@ import { labelSelectorOf } from "../../../api/selectors/label-selector.ts";
 import { withPodCondition } from "../../control-loop/pod-condition.ts";
 
 /** What to do about an eviction. */
-type EvictionPlan =
+type DisruptionPlan =
   /** Nothing stands against it. */
   | { kind: "evict" }
   /** Allowed by this budget, which must be told. */
@@ -14,7 +14,7 @@ type EvictionPlan =
  * Whether the pod may be evicted now, by the disruption budgets of its namespace. Throws TooManyRequests when a budget
  * allows no disruption, InternalError when several budgets claim the pod.
  */
-export function planEviction(pod: KubeObject, budgets: readonly KubeObject[]): EvictionPlan {
+export function planDisruption(pod: KubeObject, budgets: readonly KubeObject[]): DisruptionPlan {
   const { metadata, status } = typed("Pod", pod);
   const isDisrupted = ["Pending", "Succeeded", "Failed"].includes(status?.phase ?? "");
   if (isDisrupted || metadata?.deletionTimestamp !== undefined) return { kind: "evict" };

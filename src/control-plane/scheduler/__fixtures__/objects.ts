@@ -1,5 +1,5 @@
 import type { Node, Pod, PodSpec } from "../../../api/gen/types.ts";
-import type { Cluster, NodeInfo, PendingPod, StorageReader } from "../cluster.ts";
+import type { Cluster, NodeInfo, PendingPod, StorageView } from "../cluster.ts";
 import { nodeInfoOf, pendingPodOf } from "../cluster.ts";
 import { type PodInfo, podInfoOf } from "../pod-info.ts";
 
@@ -60,7 +60,7 @@ export const nodeInfo = (options: NodeOptions = {}, pods: readonly PodInfo[] = [
 };
 
 /** A cluster without storage, but for the parts. */
-export function storage(parts: Partial<StorageReader> = {}): StorageReader {
+export function storage(parts: Partial<StorageView> = {}): StorageView {
   return {
     claim: () => undefined,
     volume: () => undefined,

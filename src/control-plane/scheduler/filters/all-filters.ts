@@ -1,6 +1,6 @@
 import type { Cluster, NodeInfo, PendingPod } from "../cluster.ts";
 import { filterDeclaredFeatures } from "./declared-features.ts";
-import type { ClusterChange, CreateFilter, NodeFilter, Rejection } from "./filter.ts";
+import type { ClusterChange, CreateFilter, NodeFilter, NodeRejection } from "./filter.ts";
 import { filterPodAffinity } from "./inter-pod-affinity.ts";
 import { filterPorts, filterResources } from "./node-capacity.ts";
 import { filterNodeAffinity, filterTaints, filterUnschedulable } from "./node-state.ts";
@@ -32,7 +32,7 @@ const FILTERS: readonly FilterRow[] = [
 ];
 
 /** Turned down by one filter. */
-export interface FilteredOut extends Rejection {
+export interface FilteredOut extends NodeRejection {
   readonly helpedBy: readonly ClusterChange[];
 }
 

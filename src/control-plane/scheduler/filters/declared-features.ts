@@ -1,8 +1,8 @@
 import { computeRequiredFeatures } from "../../../api/declared-features.ts";
 import type { PendingPod } from "../cluster.ts";
-import type { NodeFilter, Rejection } from "./filter.ts";
+import type { NodeFilter, NodeRejection } from "./filter.ts";
 
-const UNDECLARED: Rejection = { reasons: ["node(s) didn't match Pod's required features"], isFinal: true };
+const UNDECLARED: NodeRejection = { reasons: ["node(s) didn't match Pod's required features"], isFinal: true };
 
 /** What the pod needs of a node agent, and nodes of some versions do not have (`plugins/nodedeclaredfeatures`). */
 export function filterDeclaredFeatures({ spec }: PendingPod): NodeFilter | undefined {

@@ -1,7 +1,7 @@
 import type { Cluster, NodeInfo, PendingPod } from "../cluster.ts";
 
 /** Why a node will not do. */
-export interface Rejection {
+export interface NodeRejection {
   /** In upstream's words: users search for them. */
   readonly reasons: readonly string[];
   /** Taking pods away from the node would change nothing (upstream's UnschedulableAndUnresolvable). */
@@ -9,7 +9,7 @@ export interface Rejection {
 }
 
 /** Judges nodes for one pod; undefined for a node that will do. */
-export type NodeFilter = (node: NodeInfo) => Rejection | undefined;
+export type NodeFilter = (node: NodeInfo) => NodeRejection | undefined;
 
 /** Looks at the pod and the cluster once, and then at each node; undefined when it has nothing against any. */
 export type CreateFilter = (pod: PendingPod, cluster: Cluster) => NodeFilter | undefined;

@@ -1,10 +1,10 @@
 import type { Cluster, NodeInfo, PendingPod } from "../cluster.ts";
-import { type AffinityTerm, isMeant, type PodInfo, termsOf } from "../pod-info.ts";
-import type { NodeFilter, Rejection } from "./filter.ts";
+import { type AffinityTerm, isTermAbout, type PodInfo, termsOf } from "../pod-info.ts";
+import type { NodeFilter, NodeRejection } from "./filter.ts";
 
-const NO_AFFINITY: Rejection = { reasons: ["node(s) didn't match pod affinity rules"], isFinal: true };
-const ANTI_AFFINITY: Rejection = { reasons: ["node(s) didn't match pod anti-affinity rules"], isFinal: false };
-const OTHERS_ANTI_AFFINITY: Rejection = {
+const NO_AFFINITY: NodeRejection = { reasons: ["node(s) didn't match pod affinity rules"], isFinal: true };
+const ANTI_AFFINITY: NodeRejection = { reasons: ["node(s) didn't match pod anti-affinity rules"], isFinal: false };
+const OTHERS_ANTI_AFFINITY: NodeRejection = {
   reasons: ["node(s) didn't satisfy existing pods anti-affinity rules"],
   isFinal: false,
 };
@@ -22,15 +22,17 @@ export function filterPodAffinity(pod: PendingPod, cluster: Cluster): NodeFilter
     for (const other of node.pods) {
       for (const term of termsAgainst(other, pod.info, cluster)) forbiddenPlaces.add(term, node);
       // A pod that is wanted answers all terms at once; one that is not, any.
-      if (wanted.length > 0 && wanted.every((term) => isMeant(term, other, cluster.namespaceLabels))) {
+      if (wanted.length > 0 && wanted.every((term) => isTermAbout(term, other, cluster.namespaceLabels))) {
         for (const term of wanted) wantedPlaces.add(term, node);
       }
-      for (const term of unwanted) if (isMeant(term, other, cluster.namespaceLabels)) unwantedPlaces.add(term, node);
+      for (const term of unwanted)
+        if (isTermAbout(term, other, cluster.namespaceLabels)) unwantedPlaces.add(term, node);
     }
   }
   if (wanted.length === 0 && unwantedPlaces.isEmpty() && forbiddenPlaces.isEmpty()) return undefined;
   // The first of a group that wants to be together has nobody to be with.
-  const isFirst = wantedPlaces.isEmpty() && wanted.every((term) => isMeant(term, pod.info, cluster.namespaceLabels));
+  const isFirst =
+    wantedPlaces.isEmpty() && wanted.every((term) => isTermAbout(term, pod.info, cluster.namespaceLabels));
   return (node) => {
     const isNear = wanted.every((term) => Object.hasOwn(node.labels, term.topologyKey) && wantedPlaces.has(term, node));
     const isPlace = wanted.every(({ topologyKey }) => Object.hasOwn(node.labels, topologyKey));
@@ -41,7 +43,7 @@ export function filterPodAffinity(pod: PendingPod, cluster: Cluster): NodeFilter
 }
 
 function termsAgainst(other: PodInfo, info: PodInfo, { namespaceLabels }: Cluster): AffinityTerm[] {
-  return other.antiAffinity.filter((term) => isMeant(term, info, namespaceLabels));
+  return other.antiAffinity.filter((term) => isTermAbout(term, info, namespaceLabels));
 }
 
 /** Topologies, by key and value: `kubernetes.io/hostname` and `a`. */

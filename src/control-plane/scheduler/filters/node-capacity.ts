@@ -1,8 +1,8 @@
 import { type HostPort, isSameHostPort } from "../../../api/host-ports.ts";
 import type { NodeInfo, PendingPod } from "../cluster.ts";
-import type { NodeFilter, Rejection } from "./filter.ts";
+import type { NodeFilter, NodeRejection } from "./filter.ts";
 
-const NO_FREE_PORTS: Rejection = {
+const NO_FREE_PORTS: NodeRejection = {
   reasons: ["node(s) didn't have free ports for the requested pod ports"],
   isFinal: false,
 };

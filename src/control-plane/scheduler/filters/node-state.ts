@@ -3,14 +3,14 @@ import { NODE_TAINTS } from "../../../api/node-names.ts";
 import { computeNamedNodes, matchesNodeAffinity } from "../../../api/selectors/node-selector.ts";
 import { findUntolerated, tolerates } from "../../../api/tolerations.ts";
 import type { PendingPod } from "../cluster.ts";
-import type { NodeFilter, Rejection } from "./filter.ts";
+import type { NodeFilter, NodeRejection } from "./filter.ts";
 
-const final = (reason: string): Rejection => ({ reasons: [reason], isFinal: true });
+const final = (reason: string): NodeRejection => ({ reasons: [reason], isFinal: true });
 
-const UNSCHEDULABLE: Rejection = final("node(s) were unschedulable");
-const UNTOLERATED: Rejection = final("node(s) had untolerated taint(s)");
-const NO_AFFINITY: Rejection = final("node(s) didn't match Pod's node affinity/selector");
-const NOT_NAMED: Rejection = final("node(s) didn't satisfy plugin(s) [NodeAffinity]");
+const UNSCHEDULABLE: NodeRejection = final("node(s) were unschedulable");
+const UNTOLERATED: NodeRejection = final("node(s) had untolerated taint(s)");
+const NO_AFFINITY: NodeRejection = final("node(s) didn't match Pod's node affinity/selector");
+const NOT_NAMED: NodeRejection = final("node(s) didn't satisfy plugin(s) [NodeAffinity]");
 
 const UNSCHEDULABLE_TAINT: Taint = { key: NODE_TAINTS.unschedulable, effect: "NoSchedule" };
 

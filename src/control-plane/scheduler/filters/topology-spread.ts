@@ -5,10 +5,10 @@ import { findUntolerated } from "../../../api/tolerations.ts";
 import { lenientSelectorOf } from "../../control-loop/lenient-selector.ts";
 import type { Cluster, NodeInfo, PendingPod } from "../cluster.ts";
 import type { PodInfo } from "../pod-info.ts";
-import type { NodeFilter, Rejection } from "./filter.ts";
+import type { NodeFilter, NodeRejection } from "./filter.ts";
 
-const UNEVEN: Rejection = { reasons: ["node(s) didn't match pod topology spread constraints"], isFinal: false };
-const NO_LABEL: Rejection = {
+const UNEVEN: NodeRejection = { reasons: ["node(s) didn't match pod topology spread constraints"], isFinal: false };
+const NO_LABEL: NodeRejection = {
   reasons: ["node(s) didn't match pod topology spread constraints (missing required label)"],
   isFinal: true,
 };
@@ -59,7 +59,7 @@ function count({ topologyKey, selector, counts }: Spread, { namespace }: PodInfo
   counts.set(domain, (counts.get(domain) ?? 0) + matching.length);
 }
 
-function judge(spreads: readonly Spread[], { labels }: PodInfo, node: NodeInfo): Rejection | undefined {
+function judge(spreads: readonly Spread[], { labels }: PodInfo, node: NodeInfo): NodeRejection | undefined {
   for (const { topologyKey, selector, counts, minDomains = 1, maxSkew } of spreads) {
     const domain = Object.hasOwn(node.labels, topologyKey) ? node.labels[topologyKey] : undefined;
     if (domain === undefined) return NO_LABEL;

@@ -1,10 +1,10 @@
 import type { PersistentVolumeClaim } from "../../../api/gen/types.ts";
 import { storageClassOf } from "../../claims/volume-match.ts";
-import type { Cluster, NodeInfo, PendingPod, StorageReader } from "../cluster.ts";
+import type { Cluster, NodeInfo, PendingPod, StorageView } from "../cluster.ts";
 import type { PodInfo } from "../pod-info.ts";
-import type { NodeFilter, Rejection } from "./filter.ts";
+import type { NodeFilter, NodeRejection } from "./filter.ts";
 
-const TOO_MANY: Rejection = { reasons: ["node(s) exceed max volume count"], isFinal: false };
+const TOO_MANY: NodeRejection = { reasons: ["node(s) exceed max volume count"], isFinal: false };
 
 /** A volume by a name that all its users know it by, to its driver. */
 type Volumes = ReadonlyMap<string, string>;
@@ -29,7 +29,7 @@ export function filterVolumeLimits({ info }: PendingPod, { storage }: Cluster): 
   };
 }
 
-function limitsOf(node: NodeInfo, storage: StorageReader): ReadonlyMap<string, number> {
+function limitsOf(node: NodeInfo, storage: StorageView): ReadonlyMap<string, number> {
   const drivers = storage.csiNode(node.name)?.spec.drivers ?? [];
   return new Map(
     drivers.flatMap(({ name, allocatable }): Array<[string, number]> => {
@@ -45,7 +45,7 @@ function countByDriver(volumes: Volumes): ReadonlyMap<string, number> {
 }
 
 /** Of CSI drivers only; other volumes have no limit that anybody tells. */
-function volumesOf({ namespace, claims }: PodInfo, storage: StorageReader): Volumes {
+function volumesOf({ namespace, claims }: PodInfo, storage: StorageView): Volumes {
   const volumes = new Map<string, string>();
   for (const name of claims) {
     const claim = storage.claim(namespace, name);
@@ -56,7 +56,7 @@ function volumesOf({ namespace, claims }: PodInfo, storage: StorageReader): Volu
 }
 
 /** A claim that has no volume yet will have one of its class's driver. */
-function volumeOfClaim(claim: PersistentVolumeClaim, storage: StorageReader) {
+function volumeOfClaim(claim: PersistentVolumeClaim, storage: StorageView) {
   const { namespace = "", name = "" } = claim.metadata ?? {};
   const volume = storage.volume(claim.spec?.volumeName ?? "");
   if (volume !== undefined) {
@@ -67,7 +67,7 @@ function volumeOfClaim(claim: PersistentVolumeClaim, storage: StorageReader) {
   return driver === undefined ? undefined : { driver, volume: `claim ${namespace}/${name}` };
 }
 
-function readAttached(storage: StorageReader): ReadonlyMap<string, Volumes> {
+function readAttached(storage: StorageView): ReadonlyMap<string, Volumes> {
   const byNode = new Map<string, Map<string, string>>();
   for (const { spec } of storage.attachments()) {
     const { csi } = storage.volume(spec.source.persistentVolumeName ?? "")?.spec ?? {};

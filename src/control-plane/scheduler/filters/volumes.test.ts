@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../../api/gen/types.ts";
 import { cluster, nodeInfo, type PodOptions, pending, placed, storage as storageOf } from "../__fixtures__/objects.ts";
-import type { StorageReader } from "../cluster.ts";
+import type { StorageView } from "../cluster.ts";
 import { checkClaims, filterExclusiveClaims, filterVolumes } from "./volumes.ts";
 
 const POD: PodOptions = { volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data" } }] };
 const EPHEMERAL: PodOptions = { volumes: [{ name: "tmp", ephemeral: {} }] };
 const BOUND: PersistentVolumeClaim = { spec: { volumeName: "v1" }, status: { phase: "Bound" } };
 
-function storage(claims: Record<string, PersistentVolumeClaim>, volume?: PersistentVolume): StorageReader {
+function storage(claims: Record<string, PersistentVolumeClaim>, volume?: PersistentVolume): StorageView {
   return storageOf({
     claim: (_namespace, name) => claims[name],
     volume: () => volume,

@@ -1,19 +1,19 @@
 import type { PersistentVolumeClaim } from "../../../api/gen/types.ts";
 import { isDelayedClass, storageClassOf } from "../../claims/volume-match.ts";
-import type { Cluster, PendingPod, StorageReader } from "../cluster.ts";
+import type { Cluster, PendingPod, StorageView } from "../cluster.ts";
 import { createVolumePlanner, isBound, type VolumeHindrance } from "../plan-volumes.ts";
-import type { NodeFilter, Rejection } from "./filter.ts";
+import type { NodeFilter, NodeRejection } from "./filter.ts";
 
-const final = (reason: string): Rejection => ({ reasons: [reason], isFinal: true });
+const final = (reason: string): NodeRejection => ({ reasons: [reason], isFinal: true });
 
 /** In upstream's words. */
-const HINDRANCES: Readonly<Record<VolumeHindrance, Rejection>> = {
+const HINDRANCES: Readonly<Record<VolumeHindrance, NodeRejection>> = {
   lost: final("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"),
   elsewhere: final("node(s) didn't match PersistentVolume's node affinity"),
   "none-available": final("node(s) didn't find available persistent volumes to bind"),
   "no-space": final("node(s) did not have enough free storage"),
 };
-const USED_BY_ONE: Rejection = {
+const USED_BY_ONE: NodeRejection = {
   reasons: ["node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"],
   isFinal: false,
 };
@@ -48,7 +48,7 @@ export function checkClaims({ info, ephemeralClaims }: PendingPod, { storage }: 
 }
 
 /** A claim of its author's choice of volume is bound without waiting for the pod, whatever its class. */
-function isImmediate(claim: PersistentVolumeClaim, storage: StorageReader): boolean {
+function isImmediate(claim: PersistentVolumeClaim, storage: StorageView): boolean {
   return Boolean(claim.spec?.volumeName) || !isDelayedClass(storage.storageClass(storageClassOf(claim)));
 }
 

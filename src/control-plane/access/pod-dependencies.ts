@@ -1,13 +1,13 @@
 import type { Container, EphemeralContainer, PersistentVolume, Pod, Volume } from "../../api/gen/types.ts";
 
 /** An object that a pod needs, of the pod's own namespace. */
-interface PodReference {
+interface PodDependency {
   readonly kind: "configmap" | "persistentvolumeclaim" | "secret" | "serviceaccount";
   readonly name: string;
 }
 
 /** Everything that a node must read to run the pod; names that are missing or empty are left out. */
-export function podReferences({ metadata = {}, spec }: Pod): PodReference[] {
+export function podDependencies({ metadata = {}, spec }: Pod): PodDependency[] {
   if (spec === undefined) return [];
   const { containers, initContainers = [], ephemeralContainers = [], volumes = [], imagePullSecrets = [] } = spec;
   const everyContainer = [...initContainers, ...containers, ...ephemeralContainers];
@@ -20,7 +20,7 @@ export function podReferences({ metadata = {}, spec }: Pod): PodReference[] {
   return found.filter((one) => one !== undefined);
 }
 
-function reference(kind: PodReference["kind"], name: string | undefined): PodReference | undefined {
+function reference(kind: PodDependency["kind"], name: string | undefined): PodDependency | undefined {
   return name === undefined || name === "" ? undefined : { kind, name };
 }
 

@@ -1,11 +1,11 @@
 import { typed } from "../../api/object.ts";
 import type { ResourceReader } from "../ports/resources.ts";
-import type { StorageReader } from "./cluster.ts";
+import type { StorageView } from "./cluster.ts";
 
 const GROUP = "storage.k8s.io";
 
 /** Claims, volumes, and what is known of their classes and drivers, as they are written. */
-export function createStorageReader(reader: ResourceReader): StorageReader {
+export function createStorageView(reader: ResourceReader): StorageView {
   const find = (resource: string, name: string) => reader.get({ resource, namespace: "", name });
   return {
     claim(namespace, name) {
