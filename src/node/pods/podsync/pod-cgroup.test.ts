@@ -44,7 +44,7 @@ describe("the pod's cgroup", () => {
     expect(hasEnded).toBe(false);
     volumes.open();
     expect(await ended).toBe(
-      `Error: failed to ensure that the pod: ${UID} cgroups exist and are correctly applied: no space`,
+      `PodCgroupError: failed to ensure that the pod: ${UID} cgroups exist and are correctly applied: no space`,
     );
     expect(events()).toEqual(["Warning FailedToCreatePodContainer: unable to ensure pod container exists: no space"]);
     expect(steps).not.toContain("sync data");

@@ -4,7 +4,7 @@ import type { StartFailure } from "../../runtime/pod-runtime/start-failure.ts";
  * Why containers that should run do not, by pod and container name, as of the pod's last sync: the reason and message of
  * their waiting state. A start that succeeds takes the entry away.
  */
-interface StartFailures {
+export interface StartFailures {
   of(uid: string): ReadonlyMap<string, StartFailure>;
   set(uid: string, failures: ReadonlyMap<string, StartFailure>): void;
   forget(uid: string): void;

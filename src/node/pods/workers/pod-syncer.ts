@@ -67,8 +67,8 @@ export class IncompleteSyncError extends Error {
   /** Milliseconds since the epoch. */
   readonly retryBy: number;
 
-  constructor(message: string, retryBy: number) {
-    super(message);
+  constructor(message: string, retryBy: number, options?: { cause?: unknown }) {
+    super(message, options);
     this.retryBy = retryBy;
   }
 }

@@ -101,7 +101,9 @@ export function createRig() {
       },
       async release({ uid, qosClass }) {
         await world.removeCgroup();
-        cgroups.push(`released ${uid} ${qosClass ?? "of any class"} after ${steps.at(-1)}`);
+        cgroups.push(
+          `released ${uid} ${qosClass ?? "of any class"} after ${steps.findLast((step) => step.startsWith("volumes"))}`,
+        );
       },
     },
     volumes: {
@@ -123,6 +125,7 @@ export function createRig() {
     networkError: () => world.networkError,
     hostIps: () => ["192.0.2.1"],
     runtimeName: () => "containerd",
+    supportsRecursiveReadOnly: () => false,
   });
   const sync = async (pod: Pod) => await syncer.syncPod({ pod, signal });
   const events = () => timeline.read(UID).map(({ type, reason, message }) => `${type} ${reason}: ${message}`);

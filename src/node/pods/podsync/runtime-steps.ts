@@ -1,0 +1,89 @@
+import type { PodReference } from "../../../api/pods.ts";
+import { assert } from "../../../base/assert.ts";
+import type { PodRuntime } from "../../runtime/pod-runtime/pod-runtime.ts";
+import { hasRunningContainer, type PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
+import type { StartFailures } from "./start-failures.ts";
+import type { SyncingRun, SyncRun } from "./sync-run.ts";
+
+export interface RuntimeStepsDeps {
+  runtime: PodRuntime;
+  /** The status of the pod that was read last; see `PodCache` for `fresh` and `invalidate`. */
+  cache: {
+    fresh(pod: PodReference, signal: AbortSignal): Promise<PodRuntimeStatus>;
+    invalidate(uid: string): void;
+  };
+  /** Reads the pod from the runtime into the cache. */
+  refresh(pod: PodReference): Promise<void>;
+}
+
+/** The steps that read the pod from the runtime and change it there. */
+interface RuntimeSteps {
+  readRuntime(run: SyncRun): Promise<void>;
+  /** Gives the pod a sandbox and, once its volumes have finished, containers. */
+  startContainers(run: SyncingRun): Promise<void>;
+  stopContainers(run: SyncRun, gracePeriodSeconds: number): Promise<void>;
+  /** Rejects with StillRunningError where a container runs after it was stopped. */
+  checkStopped(run: SyncRun): void;
+  removeContainers(run: SyncRun): Promise<void>;
+}
+
+/** Containers of the pod still run although the runtime has stopped them. */
+class StillRunningError extends Error {
+  override readonly name = "StillRunningError";
+  readonly uid: string;
+
+  constructor(uid: string) {
+    super("containers of the pod still run after they were stopped");
+    this.uid = uid;
+  }
+}
+
+export function createRuntimeSteps(deps: RuntimeStepsDeps, failures: Pick<StartFailures, "set">): RuntimeSteps {
+  const { runtime, cache } = deps;
+
+  /** Brackets a change of the pod in the runtime: whether or not it succeeds, what was known before is out of date. */
+  const changing = async (pod: PodReference, change: () => Promise<void>): Promise<void> => {
+    cache.invalidate(pod.uid);
+    try {
+      await change();
+    } finally {
+      cache.invalidate(pod.uid);
+      await deps.refresh(pod);
+    }
+  };
+
+  return {
+    async readRuntime(run) {
+      run.runtime = await cache.fresh(run.reference, run.signal);
+    },
+    async startContainers({ pod, reference, runtime: before, volumes, signal }) {
+      assert(volumes !== undefined, "a pod's volumes are set up before its containers start");
+      let hasChanged = false;
+      const beforeChange = () => {
+        hasChanged = true;
+        cache.invalidate(reference.uid);
+      };
+      try {
+        const outcome = await runtime.sync(pod, before, { volumes, signal, beforeChange });
+        failures.set(reference.uid, outcome.failures);
+        await volumes.finished;
+      } finally {
+        // Whether or not the start failed, the next sync must find nothing of this one at work.
+        await Promise.allSettled([volumes.finished]);
+        if (hasChanged) {
+          cache.invalidate(reference.uid);
+          await deps.refresh(reference);
+        }
+      }
+    },
+    async stopContainers({ pod, reference, runtime: before, signal }, gracePeriodSeconds) {
+      await changing(reference, async () => await runtime.stop(pod, before, { gracePeriodSeconds, signal }));
+    },
+    checkStopped({ reference, runtime: stopped }) {
+      if (hasRunningContainer(stopped)) throw new StillRunningError(reference.uid);
+    },
+    async removeContainers({ reference, runtime: stopped, signal }) {
+      await changing(reference, async () => await runtime.remove(stopped, signal));
+    },
+  };
+}

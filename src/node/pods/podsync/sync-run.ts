@@ -1,0 +1,52 @@
+import type { Pod, PodStatus } from "../../../api/gen/types.ts";
+import type { PodReference } from "../../../api/pods.ts";
+import type { PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
+import type { PodVolumeSetUp } from "../../storage/volumes/pod-volumes.ts";
+import type { StatusOverride } from "../workers/pod-state.ts";
+
+/** A pod as it was read from the runtime. */
+export interface ReadPod {
+  readonly reference: PodReference;
+  /** Undefined for an orphan, of which nothing is published. */
+  readonly pod: Pod | undefined;
+  readonly phase: "syncing" | "terminating" | "terminated";
+  runtime: PodRuntimeStatus;
+  /** Takes precedence in the status over what the containers say. */
+  override?: StatusOverride | undefined;
+  /** The status that was published last. */
+  status?: PodStatus | undefined;
+}
+
+/** One work on one pod, and what its steps hand on to each other. */
+export interface SyncRun extends ReadPod {
+  readonly signal: AbortSignal;
+}
+
+/** The work on a pod that shall run. */
+export interface SyncingRun extends SyncRun {
+  readonly pod: Pod;
+  /** What the containers may mount, once the volumes' step has come to it. */
+  volumes?: PodVolumeSetUp;
+}
+
+/**
+ * A step of a work. It throws where the pod cannot go on; the next attempt begins at the first step again, so every step
+ * may be repeated. A step with a result ends the work.
+ */
+export type Step<Run extends SyncRun, Result = never> = (
+  run: Run,
+) => Promise<Result | undefined> | Promise<void> | Result | undefined | void;
+
+/** Takes the steps in order until one of them has a result; undefined where none has. */
+export async function takeSteps<Run extends SyncRun, Result>(
+  steps: ReadonlyArray<Step<Run, Result>>,
+  run: Run,
+): Promise<Result | undefined> {
+  for (const step of steps) {
+    const outcome = step(run);
+    // A step that does not wait is followed at once, so that nothing comes between a reading and what is published of it.
+    const result = outcome instanceof Promise ? await outcome : outcome;
+    if (result !== undefined) return result;
+  }
+  return undefined;
+}
