@@ -1,4 +1,4 @@
-import type { Container, Pod, Volume } from "../../../api/gen/types.ts";
+import type { Container, EnvVar, Pod, PodSpec, Volume } from "../../../api/gen/types.ts";
 import { podContainers } from "../../../api/pods.ts";
 import type { Rejection } from "./admission.ts";
 
@@ -13,19 +13,48 @@ export function rejectUnsupported(pod: Pod): Rejection | undefined {
   return { reason: "UnsupportedFeature", message };
 }
 
+/** A field that a pod may set and this version refuses. */
+interface UnsupportedField<Place> {
+  /** As the message names it; within a container or one of its variables, its path from there. */
+  readonly field: string;
+  readonly isSetIn: (place: Place) => boolean;
+}
+
+const UNSUPPORTED_IN_SPEC: ReadonlyArray<UnsupportedField<PodSpec>> = [
+  { field: "spec.resourceClaims", isSetIn: ({ resourceClaims = [] }) => resourceClaims.length > 0 },
+  { field: "spec.resources (pod-level resources)", isSetIn: ({ resources }) => resources !== undefined },
+];
+
+const UNSUPPORTED_IN_CONTAINERS: ReadonlyArray<UnsupportedField<Container>> = [
+  { field: "resources.claims", isSetIn: ({ resources }) => (resources?.claims ?? []).length > 0 },
+  { field: "restartPolicyRules", isSetIn: ({ restartPolicyRules = [] }) => restartPolicyRules.length > 0 },
+];
+
+const UNSUPPORTED_IN_VARIABLES: ReadonlyArray<UnsupportedField<EnvVar>> = [
+  {
+    field: "valueFrom.fileKeyRef",
+    // What is optional may be absent, and here it is.
+    isSetIn: ({ valueFrom }) => valueFrom?.fileKeyRef !== undefined && valueFrom.fileKeyRef.optional !== true,
+  },
+];
+
+/** Every field of a pod that is refused, volumes aside: for who compares them with what the documents say. */
+export const UNSUPPORTED_POD_FIELDS: readonly string[] = [
+  ...UNSUPPORTED_IN_SPEC,
+  ...UNSUPPORTED_IN_CONTAINERS,
+  ...UNSUPPORTED_IN_VARIABLES,
+].map(({ field }) => field);
+
 function findUnsupported(pod: Pod): string[] {
   const volumes = (pod.spec?.volumes ?? []).flatMap((volume, index) => unsupportedVolume(volume, index));
   const containers = podContainers(pod).flatMap(({ container, kind }) =>
     unsupportedInContainer(container).map((field) => `${pathOf(kind)}{${container.name}}.${field}`),
   );
-  return [...unsupportedInSpec(pod), ...volumes, ...containers];
+  return [...(pod.spec ? fieldsSetIn(pod.spec, UNSUPPORTED_IN_SPEC) : []), ...volumes, ...containers];
 }
 
-function unsupportedInSpec({ spec }: Pod): string[] {
-  return [
-    ...(spec?.resourceClaims?.length ? ["spec.resourceClaims"] : []),
-    ...(spec?.resources ? ["spec.resources (pod-level resources)"] : []),
-  ];
+function fieldsSetIn<Place>(place: Place, fields: ReadonlyArray<UnsupportedField<Place>>): string[] {
+  return fields.filter(({ isSetIn }) => isSetIn(place)).map(({ field }) => field);
 }
 
 const SUPPORTED_VOLUMES = [
@@ -58,16 +87,10 @@ function isMemory(medium = ""): boolean {
 }
 
 function unsupportedInContainer(container: Container): string[] {
-  const env = (container.env ?? []).flatMap(({ name, valueFrom }) => {
-    // What is optional may be absent, and here it is.
-    const isNeeded = valueFrom?.fileKeyRef !== undefined && valueFrom.fileKeyRef.optional !== true;
-    return isNeeded ? [`env{${name}}.valueFrom.fileKeyRef`] : [];
-  });
-  return [
-    ...env,
-    ...(container.resources?.claims?.length ? ["resources.claims"] : []),
-    ...(container.restartPolicyRules?.length ? ["restartPolicyRules"] : []),
-  ];
+  const variables = (container.env ?? []).flatMap((variable) =>
+    fieldsSetIn(variable, UNSUPPORTED_IN_VARIABLES).map((field) => `env{${variable.name}}.${field}`),
+  );
+  return [...variables, ...fieldsSetIn(container, UNSUPPORTED_IN_CONTAINERS)];
 }
 
 function pathOf(kind: "init" | "main" | "ephemeral"): string {

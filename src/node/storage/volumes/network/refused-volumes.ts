@@ -29,8 +29,8 @@ type RefusedKind = Extract<
 const MIGRATED = (driver: string) => `is served by the CSI driver ${driver} only: use a volume of that driver`;
 const REMOVED = (release: string) => `was removed from Kubernetes in ${release}`;
 
-/** Why, and what to use instead. CSI drivers are named as in-tree migration (csi-translation-lib) names them. */
-const REASONS: Readonly<Record<RefusedKind, string>> = {
+/** By kind, why its volumes are refused, and what to use instead. CSI drivers are named as in-tree migration (csi-translation-lib) names them. */
+export const REFUSED_VOLUME_KINDS: Readonly<Record<RefusedKind, string>> = {
   awsElasticBlockStore: MIGRATED("ebs.csi.aws.com"),
   azureDisk: MIGRATED("disk.csi.azure.com"),
   azureFile: MIGRATED("file.csi.azure.com"),
@@ -82,7 +82,7 @@ export function createRefusedPlugin(): VolumePlugin {
 }
 
 function findRefusal(fields: object): string | undefined {
-  for (const [kind, reason] of Object.entries(REASONS)) {
+  for (const [kind, reason] of Object.entries(REFUSED_VOLUME_KINDS)) {
     if (Object.hasOwn(fields, kind)) return `the volume kind ${kind} ${reason}`;
   }
   return undefined;

@@ -1,0 +1,23 @@
+import { expect, it } from "vitest";
+import { SCHEMA } from "../../../api/gen/schema.ts";
+import { REFUSED_VOLUME_KINDS } from "../../storage/volumes/network/refused-volumes.ts";
+import { UNSUPPORTED_POD_FIELDS } from "./unsupported.ts";
+
+it("names every field that is refused", () => {
+  expect(UNSUPPORTED_POD_FIELDS).toEqual([
+    "spec.resourceClaims",
+    "spec.resources (pod-level resources)",
+    "resources.claims",
+    "restartPolicyRules",
+    "valueFrom.fileKeyRef",
+  ]);
+});
+
+it("every kind of volume that is not brought is refused with words of its own", () => {
+  const { name: _, ...kinds } = SCHEMA["Volume"] ?? {};
+  const brought = Object.keys(kinds).filter((kind) => !Object.hasOwn(REFUSED_VOLUME_KINDS, kind));
+  expect(brought.sort()).toEqual([
+    ...["configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "hostPath", "image", "nfs"],
+    ...["persistentVolumeClaim", "projected", "secret"],
+  ]);
+});
