@@ -3,8 +3,34 @@ import { FEATURE_GATES, type FeatureGate } from "./feature-gate-table.ts";
 
 type FeatureGateName = keyof typeof FEATURE_GATES;
 
-/** Whether each feature is on, complete and frozen. */
-export type FeatureGates = Readonly<Record<FeatureGateName, boolean>>;
+/**
+ * The gates that something here depends on. The others are accepted, checked and reported as those of a kubelet are, and
+ * have no effect: `FeatureGates` hides them, so that nothing can depend on a gate that is not in this list.
+ */
+export const GATES_IN_USE = [
+  "AllowDNSOnlyNodeCSR",
+  "CSIVolumeHealth",
+  "ComponentStatusz",
+  "ContainerCheckpoint",
+  "CustomCPUCFSQuotaPeriod",
+  "GracefulNodeShutdown",
+  "GracefulNodeShutdownBasedOnPodPriority",
+  "KubeletCrashLoopBackOffMax",
+  "KubeletEnsureSecretPulledImages",
+  "KubeletServiceAccountTokenForCredentialProviders",
+  "MemoryQoS",
+  "NodeDeclaredFeatures",
+  "NodeLogQuery",
+  "NodeSwap",
+  "PodLogsQuerySplitStreams",
+  "ReloadKubeletServerCertificateFile",
+  "RotateKubeletServerCertificate",
+  "SELinuxMount",
+  "UserNamespacesHostNetworkSupport",
+] as const satisfies readonly FeatureGateName[];
+
+/** Whether each feature that something here depends on is on; frozen. */
+export type FeatureGates = Readonly<Record<(typeof GATES_IN_USE)[number], boolean>>;
 
 interface ResolvedFeatureGates {
   gates: FeatureGates;
@@ -68,7 +94,8 @@ function warningOf(name: string, gate: FeatureGate, enabled: boolean): string[] 
   return [`Setting ${stage} feature gate ${name}=${enabled}. It will be removed in a future release.`];
 }
 
-function mapGates(compute: (name: string, gate: FeatureGate) => boolean): FeatureGates {
+/** Every gate's value, those without effect included: they are reported, too. */
+function mapGates(compute: (name: string, gate: FeatureGate) => boolean): Readonly<Record<FeatureGateName, boolean>> {
   const entries: Array<[string, boolean]> = [];
   for (const [name, gate] of Object.entries<FeatureGate>(FEATURE_GATES)) entries.push([name, compute(name, gate)]);
   const gates = Object.fromEntries(entries);
