@@ -10,7 +10,7 @@ import * as cri from "../src/cri/gen/cri-v1.ts";
 import { createLinuxHost } from "../src/host/linux/create-linux-host.ts";
 import { readManifest } from "../src/node/pods/sources/read-manifest.ts";
 import { readNodeFacts } from "../src/node/runtime/config/read-node-facts.ts";
-import { podLogDirectory } from "../src/node/runtime/logs/container-logs.ts";
+import { podLogDirectory } from "../src/node/runtime/logs/container-log-paths.ts";
 import { createPodConfigs } from "../src/node/runtime/pod-runtime/create-pod-configs.ts";
 import { createPodFiles } from "../src/node/runtime/pod-runtime/pod-files.ts";
 import { createSubPaths } from "../src/node/storage/volumes/subpaths/sub-paths.ts";

@@ -13,7 +13,7 @@ import { createSyncLoop, type SyncLoop } from "../pods/loop/sync-loop.ts";
 import type { PodProbes } from "../pods/probes/pod-probes.ts";
 import type { PodStatuses } from "../pods/status/pod-statuses.ts";
 import type { PodWorkers } from "../pods/workers/pod-workers.ts";
-import { removeLogsOfUid } from "../runtime/logs/container-logs.ts";
+import { removeLogsOfUid } from "../runtime/logs/container-log-paths.ts";
 import type { AdmissionParts } from "./admission.ts";
 import type { ClusterParts, ClusterReporting } from "./cluster.ts";
 import type { NodeAgentPorts } from "./node-agent-ports.ts";

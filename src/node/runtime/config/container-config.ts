@@ -1,7 +1,7 @@
 import type { Container } from "../../../api/gen/types.ts";
 import { ContainerConfig, type Device, LinuxContainerConfig, Mount, Signal } from "../../../cri/gen/cri-v1.ts";
 import { computeContainerResources } from "../../resources/sizes/container-size.ts";
-import { containerLogName } from "../logs/container-logs.ts";
+import { containerLogName } from "../logs/container-log-paths.ts";
 import type { EnvironmentVariable } from "./environment.ts";
 import { expandVariables } from "./expansion.ts";
 import { buildContainerAnnotations, buildContainerLabels } from "./labels.ts";

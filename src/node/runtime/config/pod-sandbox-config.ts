@@ -5,7 +5,7 @@ import { LinuxPodSandboxConfig, PodSandboxConfig } from "../../../cri/gen/cri-v1
 import { computeOverheadResources, computeSandboxResources } from "../../resources/sizes/container-size.ts";
 import { computePodDns, type DnsWarning } from "../identity/dns.ts";
 import { computePodHostname } from "../identity/hostname.ts";
-import { podLogDirectory } from "../logs/container-logs.ts";
+import { podLogDirectory } from "../logs/container-log-paths.ts";
 import { buildPodLabels } from "./labels.ts";
 import type { UserNamespaceMapping } from "./namespaces.ts";
 import type { NodeFacts } from "./node-facts.ts";

@@ -15,6 +15,7 @@ import { planContainerRemovals, planSandboxRemovals } from "../plan/container-re
 import type { PlanInput } from "../plan/plan-input.ts";
 import type { ContainerToStart, PodActions } from "../plan/pod-actions.ts";
 import type { PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
+import { createCrashLoopBackOff } from "./crash-loop-back-off.ts";
 import type { PodConfigs } from "./create-pod-configs.ts";
 import { createRuntimeMetrics } from "./metrics.ts";
 import type { PodFiles } from "./pod-files.ts";
@@ -32,7 +33,7 @@ interface PodRuntimeDeps extends RuntimeHandlerDeps, RuntimeVolumeDeps {
   timeline: Timeline;
   metrics: Metrics;
   configs: PodConfigs;
-  /** Of container restarts, by `backOffKey`. */
+  /** How long containers that failed wait; see `createCrashLoopBackOff`. */
   backOff: BackOff;
   /** The image, or why it cannot be had. */
   ensureImage(pod: Pod, container: Container, signal: AbortSignal): Promise<PresentImage | StartFailure>;
@@ -47,7 +48,7 @@ interface PodRuntimeDeps extends RuntimeHandlerDeps, RuntimeVolumeDeps {
 
 /** The executor of plans: one call of the runtime after another, in the order that the plan gives. */
 export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
-  const { host, timeline, backOff } = deps;
+  const { host, timeline } = deps;
   const runtime = deps.cri.runtime;
   const metrics = createRuntimeMetrics(deps.metrics);
   const stopDeps = { runtime, host, timeline, metrics };
@@ -55,6 +56,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
   const sandboxes = createSandboxStarter({ ...deps, runtime, metrics });
   const containers = createContainerStarter({ ...deps, runtime, metrics });
   const startLine = createStartLine(host.clock);
+  const crashLoops = createCrashLoopBackOff({ backOff: deps.backOff, clock: host.clock, timeline });
 
   const kill = async (pod: Pod, status: PodRuntimeStatus, actions: PodActions, signal: AbortSignal): Promise<void> => {
     if (actions.killPod !== undefined) {
@@ -82,11 +84,10 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
     async sync(pod, status, options) {
       const now = host.clock.now();
       const { uid } = podReference(pod);
-      const waitUntil = (container: Container, endedAt: number) =>
-        backOff.waitUntil(backOffKey(uid, container), endedAt, now);
+      const waitUntil = (container: Container, endedAt: number) => crashLoops.waitUntil(uid, container, endedAt);
       const actions = computePodActions({ pod, status, now, waitUntil, isSameContainer, verdictOf: deps.verdictOf });
       const failures = new Map<string, StartFailure>(
-        actions.backingOff.map(({ container, until }) => [container.name, crashLoop(deps, pod, container, until)]),
+        actions.backingOff.map(({ container, until }) => [container.name, crashLoops.tell(pod, container, until)]),
       );
       const once = onlyOnce(options.beforeChange);
       if (actions.killPod !== undefined || actions.containersToKill.length > 0) {
@@ -103,8 +104,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
     },
     async remove(status, signal) {
       await removePod(removeDeps, status, signal);
-      // A pod that comes back under the same UID begins anew.
-      backOff.resetAll(`${status.uid}/`);
+      crashLoops.forget(status.uid);
     },
   };
 
@@ -120,14 +120,13 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
     const { pod, actions, options } = run;
     const failures = new Map<string, StartFailure>();
     options.beforeChange();
-    backOff.collect(host.clock.now());
+    crashLoops.collect();
     const sandbox = await readySandbox(sandboxes, run);
     await options.volumes.finished;
     for (const next of actions.containersToStart) {
       options.signal.throwIfAborted();
-      const { uid } = podReference(pod);
       if (next.previousEndedAt !== undefined) {
-        backOff.next(backOffKey(uid, next.container), next.previousEndedAt, host.clock.now());
+        crashLoops.lengthen(podReference(pod).uid, next.container, next.previousEndedAt);
       }
       const failure = await startOne(containers, run, sandbox, next);
       if (failure === undefined) continue;
@@ -188,32 +187,6 @@ async function startOne(
   next: ContainerToStart,
 ): Promise<StartFailure | undefined> {
   return await starter.start({ pod, status, sandbox, next, volumes: options.volumes.volumes }, options.signal);
-}
-
-function crashLoop(deps: PodRuntimeDeps, pod: Pod, container: Container, until: number): StartFailure {
-  const { uid, name, namespace } = podReference(pod);
-  const delay = deps.backOff.delay(backOffKey(uid, container)) / 1000;
-  deps.timeline.record(podReference(pod), {
-    type: "Warning",
-    reason: "BackOff",
-    message: `Back-off restarting failed container ${container.name} in pod ${name}_${namespace}(${uid})`,
-    container: container.name,
-  });
-  return {
-    reason: "CrashLoopBackOff",
-    message: `back-off ${formatSeconds(delay)} restarting failed container=${container.name} pod=${name}_${namespace}(${uid})`,
-    retryAt: until,
-  };
-}
-
-/** A changed definition starts over, because it may have been mended. */
-function backOffKey(uid: string, container: Container): string {
-  return `${uid}/${container.name}/${container.image ?? ""}`;
-}
-
-/** As Go prints durations: `40s`, `1m20s`, `5m0s`. */
-function formatSeconds(seconds: number): string {
-  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
 
 function onlyOnce(task: () => void): () => void {

@@ -4,7 +4,7 @@ import { codeOf, runAll } from "../../../base/errors.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../../cri/port.ts";
 import type { Files } from "../../../host/port.ts";
-import { legacyLogLink, podLogDirectory } from "../logs/container-logs.ts";
+import { legacyLogLink, podLogDirectory } from "../logs/container-log-paths.ts";
 import type { PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
 
 interface RemoveDeps {

@@ -9,7 +9,12 @@ import type { RuntimeVersion } from "../../storage/volumes/image/image-mount-sup
 import type { ReadyVolume } from "../../storage/volumes/volume-plugin.ts";
 import type { EnvironmentVariable } from "../config/environment.ts";
 import type { PresentImage } from "../images/image-outcome.ts";
-import { containerLogName, legacyLogLink, podLogDirectory, readRestartCountFromLogs } from "../logs/container-logs.ts";
+import {
+  containerLogName,
+  legacyLogLink,
+  podLogDirectory,
+  readRestartCountFromLogs,
+} from "../logs/container-log-paths.ts";
 import type { ContainerToStart } from "../plan/pod-actions.ts";
 import { findContainer, type PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
 import type { PodConfigs } from "./create-pod-configs.ts";

@@ -5,7 +5,7 @@ import type { Timeline } from "../../../base/timeline.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../../cri/port.ts";
 import type { Host } from "../../../host/port.ts";
-import { podLogDirectory } from "../logs/container-logs.ts";
+import { podLogDirectory } from "../logs/container-log-paths.ts";
 import type { PodConfigs } from "./create-pod-configs.ts";
 import type { RuntimeMetrics } from "./metrics.ts";
 import { PodSandboxError } from "./pod-sandbox-error.ts";

@@ -1,15 +1,14 @@
 import type { Pod, Volume } from "../../../api/gen/types.ts";
 import { podContainers, podReference } from "../../../api/pods.ts";
-import { throwJoined } from "../../../base/errors.ts";
 import type { Mounts } from "../../../host/mounts-port.ts";
 import type { Files } from "../../../host/port.ts";
 import type { SubPaths } from "./subpaths/sub-paths.ts";
-import { escapePluginName, type VolumeDirectories, volumeDirectories } from "./volume-directories.ts";
+import { tearDownVolumes } from "./tear-down-volumes.ts";
+import { volumeDirectories } from "./volume-directories.ts";
 import { type VolumeFailure, VolumeSetUpError, volumeError } from "./volume-error.ts";
 import type {
   ClaimedVolumes,
   ReadyVolume,
-  VolumePlace,
   VolumePlugin,
   VolumeRequest,
   VolumeSetUp,
@@ -103,15 +102,9 @@ export function createPodVolumes(deps: PodVolumesDeps, options: { rootDirectory:
       const directories = volumeDirectories(options.rootDirectory, uid);
       deps.claims?.forget?.(uid);
       for (const plugin of deps.plugins) plugin.forget?.(uid);
-      // What is shown of a volume holds it.
+      // A sub path that is still mounted keeps its volume from being unmounted.
       await deps.subPaths.cleanUp(uid);
-      const places = await findPlaces(deps.files, directories);
-      const outcomes = await Promise.allSettled(places.map(async (place) => await tearDownPlace(deps, place, signal)));
-      const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
-      throwJoined(failures, "volumes of the pod cannot be unmounted");
-      for (const directory of [directories.notes, directories.devices, directories.volumes]) {
-        await deps.files.remove(directory);
-      }
+      await tearDownVolumes(deps, directories, signal);
     },
   };
 }
@@ -155,41 +148,4 @@ function findUsedVolumes(pod: Pod): Volume[] {
     ),
   );
   return (pod.spec?.volumes ?? []).filter(({ name }) => used.has(name));
-}
-
-interface FoundPlace extends VolumePlace {
-  /** As in its path. */
-  readonly pluginDirectory: string;
-}
-
-/** What is left of a pod's volumes. A link in a volume's place is none: what it leads to is not the pod's. */
-async function findPlaces(files: Files, { podUid, volumes, devices }: VolumeDirectories): Promise<FoundPlace[]> {
-  const places: FoundPlace[] = [];
-  for (const [kind, root] of [["files", volumes] as const, ["device", devices] as const]) {
-    for (const pluginDirectory of await listDirectories(files, root)) {
-      for (const { name, type } of await files.list(`${root}/${pluginDirectory}`)) {
-        if (kind === "files" && type !== "directory") continue;
-        places.push({ podUid, kind, pluginDirectory, directoryName: name, path: `${root}/${pluginDirectory}/${name}` });
-      }
-    }
-  }
-  return places;
-}
-
-async function listDirectories(files: Files, directory: string): Promise<string[]> {
-  if ((await files.stat(directory)) === undefined) return [];
-  return (await files.list(directory)).filter(({ type }) => type === "directory").map(({ name }) => name);
-}
-
-async function tearDownPlace(
-  { files, mounts, plugins }: PodVolumesDeps,
-  place: FoundPlace,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const plugin = plugins.find(({ name }) => escapePluginName(name) === place.pluginDirectory);
-  if (plugin?.tearDown) return await plugin.tearDown(place, signal);
-  // Of a plugin that we have not: another kubelet may have run here. Its data is not ours to remove.
-  if (place.kind === "device") return;
-  await mounts.unmount(place.path);
-  await files.removeEmptyDirectory(place.path);
 }

@@ -7,7 +7,7 @@ import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { RuntimeService } from "../../../cri/port.ts";
 import { podStoragePaths } from "../../runtime/config/system-mounts.ts";
-import { podLogDirectory } from "../../runtime/logs/container-logs.ts";
+import { podLogDirectory } from "../../runtime/logs/container-log-paths.ts";
 import { CONFIG_MAP_PLUGIN, EMPTY_DIR_PLUGIN, volumeDirectories } from "../../storage/volumes/volume-directories.ts";
 import { isEphemeralStorage } from "./judge-local-storage.ts";
 import type { LocalStorageLimits } from "./local-storage-limits.ts";

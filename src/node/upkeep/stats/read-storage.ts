@@ -8,7 +8,7 @@ import type { FilesystemUsage } from "../../../cri/gen/cri-v1.ts";
 import type { ImageService, RuntimeService } from "../../../cri/port.ts";
 import type { FileSystemUsage, Files, Machine } from "../../../host/port.ts";
 import { podStoragePaths } from "../../runtime/config/system-mounts.ts";
-import { podLogDirectory } from "../../runtime/logs/container-logs.ts";
+import { podLogDirectory } from "../../runtime/logs/container-log-paths.ts";
 import type { NodeVolumes } from "../../storage/volumes/stats/node-volumes.ts";
 import type { VolumeReport } from "../../storage/volumes/stats/volume-stats.ts";
 import { measurePodFiles } from "./measure-files.ts";

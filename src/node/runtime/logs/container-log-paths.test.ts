@@ -6,7 +6,7 @@ import {
   podLogDirectory,
   readRestartCountFromLogs,
   removeLogsOfUid,
-} from "./container-logs.ts";
+} from "./container-log-paths.ts";
 
 const pod = { uid: "uid-1", name: "web", namespace: "default" };
 

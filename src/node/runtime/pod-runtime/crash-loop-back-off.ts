@@ -1,0 +1,65 @@
+import type { Container, Pod } from "../../../api/gen/types.ts";
+import { podReference } from "../../../api/pods.ts";
+import type { BackOff } from "../../../base/back-off.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { Timeline } from "../../../base/timeline.ts";
+import type { StartFailure } from "./start-failure.ts";
+
+/**
+ * How long a container that ended waits before it is started again: each restart makes the next wait longer, and a
+ * container that has run for long enough begins anew. The waits are the `BackOff`'s, which the configuration sets.
+ */
+interface CrashLoopBackOff {
+  /** When a container that ended at `endedAt` may start again, milliseconds since the epoch; undefined: at once. */
+  waitUntil(uid: string, container: Container, endedAt: number): number | undefined;
+  /** The container, which ended at `endedAt`, is about to start again. */
+  lengthen(uid: string, container: Container, endedAt: number): void;
+  /** Records the event of a container that waits, and returns what its status shows meanwhile. */
+  tell(pod: Pod, container: Container, until: number): StartFailure;
+  /** Forgets the waits of containers that have run for long enough. */
+  collect(): void;
+  /** The pod is gone. A pod that comes back under the same UID begins anew. */
+  forget(uid: string): void;
+}
+
+interface CrashLoopBackOffDeps {
+  backOff: BackOff;
+  clock: Pick<Clock, "now">;
+  timeline: Timeline;
+}
+
+export function createCrashLoopBackOff({ backOff, clock, timeline }: CrashLoopBackOffDeps): CrashLoopBackOff {
+  return {
+    waitUntil: (uid, container, endedAt) => backOff.waitUntil(backOffKey(uid, container), endedAt, clock.now()),
+    lengthen(uid, container, endedAt) {
+      backOff.next(backOffKey(uid, container), endedAt, clock.now());
+    },
+    tell(pod, container, until) {
+      const { uid, name, namespace } = podReference(pod);
+      const delay = backOff.delay(backOffKey(uid, container)) / 1000;
+      timeline.record(podReference(pod), {
+        type: "Warning",
+        reason: "BackOff",
+        message: `Back-off restarting failed container ${container.name} in pod ${name}_${namespace}(${uid})`,
+        container: container.name,
+      });
+      return {
+        reason: "CrashLoopBackOff",
+        message: `back-off ${formatSeconds(delay)} restarting failed container=${container.name} pod=${name}_${namespace}(${uid})`,
+        retryAt: until,
+      };
+    },
+    collect: () => backOff.collect(clock.now()),
+    forget: (uid) => backOff.resetAll(`${uid}/`),
+  };
+}
+
+/** A container whose image changed begins anew, because it may have been mended. */
+function backOffKey(uid: string, container: Container): string {
+  return `${uid}/${container.name}/${container.image ?? ""}`;
+}
+
+/** A duration as Go prints it: `40s`, `1m20s`, `5m0s`. */
+function formatSeconds(seconds: number): string {
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}
