@@ -5,7 +5,7 @@ import { parseEndpoint } from "../grpc/endpoint.ts";
 import { createService } from "../grpc/service.ts";
 import { explainCalls } from "./explained-calls.ts";
 import { ImageServiceDefinition, RuntimeServiceDefinition } from "./gen/cri-v1.ts";
-import { declareCallSeries, measureCalls } from "./measured-calls.ts";
+import { declareCallSeries, measureCriCalls } from "./measured-calls.ts";
 import type { Cri } from "./port.ts";
 
 /** Kubelet's `runtimeRequestTimeout`. */
@@ -36,7 +36,7 @@ export function connectCri(options: ConnectOptions): Cri {
     if (endpoint.warning) log.warn(endpoint.warning);
     const channel = channels.get(endpoint.url) ?? openChannel({ endpoint, requestTimeoutMs });
     channels.set(endpoint.url, channel);
-    return measureCalls(explainCalls(channel, endpoint), series);
+    return measureCriCalls(explainCalls(channel, endpoint), series);
   };
 
   const runtimeCaller = callerFor(options.endpoint);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sleep } from "../base/abort.ts";
+import { testClock as clock } from "./__fixtures__/test-clock.ts";
 import type { RuntimeEvent } from "./container-events.ts";
 import { decodeEnvelope, followContainerdEvents } from "./containerd-events.ts";
 import { ContainerCreate, ContainerDelete, TaskExit, TaskOOM, TaskStart } from "./gen/containerd/events.ts";
@@ -7,7 +8,6 @@ import { Envelope } from "./gen/containerd/types.ts";
 import { ContainerState, ContainerStatusResponse, PodSandboxState, PodSandboxStatusResponse } from "./gen/cri-v1.ts";
 import type { OwnStops } from "./own-stops.ts";
 import { CriError } from "./port.ts";
-import { testClock as clock } from "./test-clock.ts";
 
 const envelope = (name: string, value: Uint8Array, namespace = "k8s.io"): Envelope =>
   Envelope.fromPartial({ namespace, topic: "/a/topic", event: { typeUrl: name, value } });

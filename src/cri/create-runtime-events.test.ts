@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Log, silentLog } from "../base/log.ts";
+import { testClock as clock } from "./__fixtures__/test-clock.ts";
 import type { ContainerdEvents } from "./containerd-events.ts";
 import { createRuntimeEvents, decodeCriEvent, planRetry } from "./create-runtime-events.ts";
 import { createFakeCri } from "./fake/create-fake-cri.ts";
@@ -7,7 +8,6 @@ import { ContainerDelete } from "./gen/containerd/events.ts";
 import { Envelope } from "./gen/containerd/types.ts";
 import { ContainerEventResponse, ContainerEventType } from "./gen/cri-v1.ts";
 import { CriError } from "./port.ts";
-import { testClock as clock } from "./test-clock.ts";
 
 describe("decodeCriEvent", () => {
   it.each([

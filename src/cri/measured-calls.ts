@@ -6,7 +6,7 @@ import type { RpcCaller } from "../grpc/service.ts";
 const DURATION_BUCKETS = Array.from({ length: 14 }, (_, power) => 0.005 * 2.5 ** power);
 
 /** A caller that counts and times every unary call under upstream's names, by operation (`run_podsandbox`, …). */
-export function measureCalls(caller: RpcCaller, series: CallSeries): RpcCaller {
+export function measureCriCalls(caller: RpcCaller, series: CallSeries): RpcCaller {
   return {
     async unary(rpc, request, options) {
       const labels = { operation_type: operationTypeOf(rpc.method.name) };

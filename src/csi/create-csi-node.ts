@@ -2,11 +2,11 @@ import type { Metrics } from "../base/metrics.ts";
 import { isGrpcError } from "../grpc/port.ts";
 import { createService, mapErrors, type RpcCaller } from "../grpc/service.ts";
 import { IdentityDefinition, NodeDefinition } from "./gen/csi-v1.ts";
-import { measureCalls, seriesOf } from "./measured-calls.ts";
+import { measureCsiCalls, seriesOf } from "./measured-calls.ts";
 import {
+  decodeNodeInfo,
   readCapabilities,
   readNewSize,
-  readNodeInfo,
   readStats,
   writeExpandRequest,
   writePublishRequest,
@@ -21,7 +21,7 @@ export function createCsiNode(
   { driverName, metrics }: { driverName: string; metrics?: Metrics | undefined },
 ): CsiNode {
   const explained = mapErrors(connection, (error, request) => asCsiError(error, { driver: driverName, request }));
-  const caller = metrics ? measureCalls(explained, { driverName, series: seriesOf(metrics) }) : explained;
+  const caller = metrics ? measureCsiCalls(explained, { driverName, series: seriesOf(metrics) }) : explained;
   const identity = createService(IdentityDefinition, caller);
   const node = createService(NodeDefinition, caller);
   return {
@@ -29,7 +29,7 @@ export function createCsiNode(
       const { name, vendorVersion } = await identity.getPluginInfo({}, call);
       return { name, version: vendorVersion };
     },
-    info: async (call) => readNodeInfo(await node.nodeGetInfo({}, call)),
+    info: async (call) => decodeNodeInfo(await node.nodeGetInfo({}, call)),
     capabilities: async (call) => readCapabilities(await node.nodeGetCapabilities({}, call)),
     async stage(request, call) {
       await node.nodeStageVolume(writeStageRequest(request), call);

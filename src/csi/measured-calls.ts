@@ -25,7 +25,7 @@ export function seriesOf(metrics: Metrics): CsiSeries {
 }
 
 /** A caller that times every call. `migrated` is about volumes of in-tree plugins, of which there are none here. */
-export function measureCalls(
+export function measureCsiCalls(
   caller: RpcCaller,
   { driverName, series }: { driverName: string; series: CsiSeries },
 ): RpcCaller {

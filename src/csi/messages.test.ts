@@ -6,9 +6,9 @@ import {
   NodePublishVolumeRequest,
 } from "./gen/csi-v1.ts";
 import {
+  decodeNodeInfo,
   readCapabilities,
   readNewSize,
-  readNodeInfo,
   readStats,
   writeExpandRequest,
   writePublishRequest,
@@ -69,7 +69,7 @@ it.each([
   [-1n, undefined],
   [7n, 7n],
 ])("takes a limit of %s volumes for %s", (maxVolumesPerNode, maxVolumes) => {
-  expect(readNodeInfo(NodeGetInfoResponse.fromPartial({ nodeId: "n", maxVolumesPerNode }))).toEqual({
+  expect(decodeNodeInfo(NodeGetInfoResponse.fromPartial({ nodeId: "n", maxVolumesPerNode }))).toEqual({
     nodeId: "n",
     maxVolumes,
     topology: {},

@@ -71,7 +71,7 @@ function writeUse({ access, accessMode }: CsiVolumeUse): VolumeCapability {
 }
 
 /** What a driver says of the node. Upstream takes a limit that is not positive for none. */
-export function readNodeInfo(response: NodeGetInfoResponse): CsiNodeInfo {
+export function decodeNodeInfo(response: NodeGetInfoResponse): CsiNodeInfo {
   const { nodeId, maxVolumesPerNode, accessibleTopology } = response;
   return {
     nodeId,

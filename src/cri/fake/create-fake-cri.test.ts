@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CodedError } from "../../base/errors.ts";
+import { testClock as clock } from "../__fixtures__/test-clock.ts";
 import { ContainerConfig, ImageSpec, NamespaceMode, PodSandboxConfig } from "../gen/cri-v1.ts";
-import { testClock as clock } from "../test-clock.ts";
 import { createFakeCri, type FakeCri, type FakeCriOptions } from "./create-fake-cri.ts";
 import type { FakeCall } from "./fake-faults.ts";
 

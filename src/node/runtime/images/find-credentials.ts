@@ -6,7 +6,7 @@ import { createKeyring, type KeyringSource, readPullSecrets } from "./keyring.ts
 import { hashCredentials, type PullCredentials, type RegistryEntry, type SourceObject } from "./pull-credentials.ts";
 
 /** The secrets of `imagePullSecrets` that there are, and the names of those that could not be had. */
-export interface PullSecrets {
+export interface FoundPullSecrets {
   readonly secrets: readonly Secret[];
   readonly missing: readonly string[];
 }
@@ -22,7 +22,7 @@ interface ProvidedCredentials {
 export interface CredentialDeps {
   readonly timeline: Timeline;
   /** Undefined on a node without an API server, where there are no secrets. */
-  pullSecrets: ((pod: Pod, signal: AbortSignal) => Promise<PullSecrets>) | undefined;
+  pullSecrets: ((pod: Pod, signal: AbortSignal) => Promise<FoundPullSecrets>) | undefined;
   /** The node's own credentials, which every pod may use. */
   nodeEntries(): Promise<readonly RegistryEntry[]>;
   /** The credentials of the node's plugins, in the plugins' order; undefined where it has no plugins. */

@@ -5,7 +5,7 @@ import * as cri from "../../../cri/gen/cri-v1.ts";
 import { CriError } from "../../../cri/port.ts";
 import { createFakeClock } from "../../../host/fake/fake-clock.ts";
 import { createImageCollection } from "./garbage-collection.ts";
-import type { DiskUsage, ImageGarbagePolicy } from "./garbage-plan.ts";
+import type { ImageDiskUsage, ImageGarbagePolicy } from "./garbage-plan.ts";
 import { createImageClaims } from "./image-claims.ts";
 import { createUnusedImages } from "./unused-images.ts";
 
@@ -49,7 +49,10 @@ function createRig(images: readonly string[], policy: Partial<ImageGarbagePolicy
   const removed: string[] = [];
   const listed: string[][] = [];
   const events: string[] = [];
-  const disk = (): DiskUsage => ({ capacity: 100n, available: 100n - state.otherBytes - 10n * BigInt(present.size) });
+  const disk = (): ImageDiskUsage => ({
+    capacity: 100n,
+    available: 100n - state.otherBytes - 10n * BigInt(present.size),
+  });
   const service = {
     listImages: async () => {
       state.looks++;

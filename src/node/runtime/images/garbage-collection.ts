@@ -7,8 +7,8 @@ import { createMailbox } from "../../../base/mailbox.ts";
 import { formatDuration } from "../../../config/duration.ts";
 import {
   computeExcess,
-  type DiskUsage,
   formatSize,
+  type ImageDiskUsage,
   type ImageGarbagePolicy,
   type ImageRecord,
   type ListedImage,
@@ -33,7 +33,7 @@ interface ImageCollectionDeps {
   readonly unused: UnusedImages;
   readonly claims: Pick<ImageClaims, "keptUntil" | "onPullEnd">;
   /** Of the disk that the runtime keeps images on. */
-  readDiskUsage(signal: AbortSignal): Promise<DiskUsage>;
+  readDiskUsage(signal: AbortSignal): Promise<ImageDiskUsage>;
   /** An event of the node. */
   recordNodeEvent(event: { type: "Warning"; reason: string; message: string }): void;
   readonly clock: Clock;

@@ -29,7 +29,7 @@ export interface ImageGarbagePolicy {
 }
 
 /** Bytes of a disk. `available`: to users other than root. */
-export interface DiskUsage {
+export interface ImageDiskUsage {
   readonly capacity: bigint;
   readonly available: bigint;
 }
@@ -77,7 +77,7 @@ export function unusedSince({ firstDetectedAt, lastUsedAt }: ImageRecord): numbe
 
 /** Undefined while the disk has room enough. A capacity of 0 is for the caller to refuse. */
 export function computeExcess(
-  { capacity, available }: DiskUsage,
+  { capacity, available }: ImageDiskUsage,
   { highThresholdPercent, lowThresholdPercent }: ImageGarbagePolicy,
 ): DiskExcess | undefined {
   const free = available > capacity ? capacity : available;

@@ -1,7 +1,7 @@
 import { CodedError } from "../../../base/errors.ts";
 import type { Cri } from "../../../cri/port.ts";
 import type { FileSystemUsage } from "../../../host/port.ts";
-import type { DiskUsage } from "./garbage-plan.ts";
+import type { ImageDiskUsage } from "./garbage-plan.ts";
 
 interface ImageDiskDeps {
   readonly images: Pick<Cri["images"], "imageFsInfo">;
@@ -22,7 +22,7 @@ export class ImageCollectionError extends CodedError<"no-disk-information" | "in
  * How full the disk is that the runtime keeps images on: the runtime says where that is, and the machine how full. As
  * upstream, the first that it names; one for containers alone is not looked at, because removing images frees nothing there.
  */
-export async function readImageDisk({ images, machine }: ImageDiskDeps, signal: AbortSignal): Promise<DiskUsage> {
+export async function readImageDisk({ images, machine }: ImageDiskDeps, signal: AbortSignal): Promise<ImageDiskUsage> {
   const { imageFilesystems } = await images.imageFsInfo({}, { signal });
   const mountpoint = imageFilesystems[0]?.fsId?.mountpoint;
   if (mountpoint === undefined || mountpoint === "")

@@ -3,7 +3,7 @@ import { codeOf } from "../../../base/errors.ts";
 import type { Files } from "../../../host/port.ts";
 import type { PulledRecord } from "./pull-record.ts";
 import {
-  type Decoded,
+  type DecodedRecord,
   decodeIntent,
   decodePulledRecord,
   encodeIntent,
@@ -32,7 +32,7 @@ interface LoadedRecords<T> {
 interface RecordKind<T> {
   readonly directory: string;
   encode(record: T): string;
-  decode(text: string): Decoded<T>;
+  decode(text: string): DecodedRecord<T>;
   keyOf(record: T): string;
 }
 
@@ -60,7 +60,7 @@ export function createPulledFiles(files: Files, rootDirectory: string): RecordFi
 
 function createRecordFiles<T>(files: Files, { directory, encode, decode, keyOf }: RecordKind<T>): RecordFiles<T> {
   const fileName = (key: string) => `sha256-${createHash("sha256").update(key).digest("hex")}`;
-  const read = async (name: string): Promise<Decoded<T> | undefined> => {
+  const read = async (name: string): Promise<DecodedRecord<T> | undefined> => {
     try {
       const decoded = decode((await files.read(`${directory}/${name}`, MAX_FILE_BYTES)).toString("utf8"));
       return decoded.ok && fileName(keyOf(decoded.value)) !== name ? { ok: false } : decoded;

@@ -3,7 +3,9 @@ import type { SourceObject } from "./pull-credentials.ts";
 import type { ImageAccess, PulledRecord, SecretAccess } from "./pull-record.ts";
 
 /** A file's content; `isCurrent` is false for a version that is to be written anew. */
-export type Decoded<T> = { readonly ok: true; readonly value: T; readonly isCurrent: boolean } | { readonly ok: false };
+export type DecodedRecord<T> =
+  | { readonly ok: true; readonly value: T; readonly isCurrent: boolean }
+  | { readonly ok: false };
 
 const API_VERSION = "kubelet.config.k8s.io/v1beta1";
 const OLDER_VERSION = "kubelet.config.k8s.io/v1alpha1";
@@ -14,7 +16,7 @@ export function encodeIntent(image: string): string {
 }
 
 /** The image that is being pulled. */
-export function decodeIntent(text: string): Decoded<string> {
+export function decodeIntent(text: string): DecodedRecord<string> {
   const object = parseObject(text, "ImagePullIntent", ["image"]);
   const image = object?.["image"];
   if (object === undefined || typeof image !== "string") return { ok: false };
@@ -42,7 +44,7 @@ function encodeAccess({ secrets, serviceAccounts, isNodeWide }: ImageAccess): ob
 }
 
 /** As upstream's strict decoder: a field that is not known may restrict what the others allow, so that it is refused. */
-export function decodePulledRecord(text: string): Decoded<PulledRecord> {
+export function decodePulledRecord(text: string): DecodedRecord<PulledRecord> {
   const object = parseObject(text, "ImagePulledRecord", ["lastUpdatedTime", "imageRef", "credentialMapping"]);
   const { lastUpdatedTime, imageRef, credentialMapping = {} } = object ?? {};
   if (object === undefined || typeof imageRef !== "string" || !isRecord(credentialMapping)) return { ok: false };

@@ -6,7 +6,7 @@ import { createFakeCri } from "../../../cri/fake/create-fake-cri.ts";
 import { PullImageRequest } from "../../../cri/gen/cri-v1.ts";
 import { createFakeClock } from "../../../host/fake/fake-clock.ts";
 import { openImages } from "./__fixtures__/open-images.ts";
-import type { PullSecrets } from "./find-credentials.ts";
+import type { FoundPullSecrets } from "./find-credentials.ts";
 import { createImageEnsurer } from "./image-ensurer.ts";
 
 const NEVER = new AbortController().signal;
@@ -20,7 +20,7 @@ function makeSecret(auths: Record<string, string>, name = "pull"): Secret {
 }
 
 interface RigOptions {
-  secrets?: () => Promise<PullSecrets> | PullSecrets;
+  secrets?: () => Promise<FoundPullSecrets> | FoundPullSecrets;
   /** The registry lets in who has this password; undefined: everybody. */
   password?: string | undefined;
   imagePullSecrets?: Array<{ name?: string }>;

@@ -8,7 +8,7 @@ import type { SecureAnswer, SecureRequest } from "../../../host/secure-server.ts
 import type { NodeEndpoint } from "../../server/node-api.ts";
 import { containersOf, findNamedContainer, findNamedPod, type NamedPods, NO_POD } from "./named-pods.ts";
 import { goWordsOf } from "./stream-failure.ts";
-import { parseTarget, type StreamTarget } from "./stream-target.ts";
+import { parseStreamTarget, type StreamTarget } from "./stream-target.ts";
 
 interface CheckpointEndpointDeps {
   readonly pods: NamedPods;
@@ -36,7 +36,7 @@ export function createCheckpointEndpoint(
   options: CheckpointEndpointOptions,
 ): NodeEndpoint {
   return async (request) => {
-    const target = parseTarget(request, { root: "/checkpoint", methods: ["POST"], hasUid: false });
+    const target = parseStreamTarget(request, { root: "/checkpoint", methods: ["POST"], hasUid: false });
     if ("refused" in target) return target.refused;
     const { namespace, podName, containerName } = target;
     const pod = findNamedPod(deps.pods, target);

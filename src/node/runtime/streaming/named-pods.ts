@@ -25,7 +25,7 @@ export function findNamedPod(
 }
 
 /** The path names no UID, or this pod's: another of the same name is not what was asked for. */
-export function isMeant(pods: Pick<NamedPods, "resolveUid">, pod: Pod, { podUid: asked }: StreamTarget): boolean {
+export function isNamedPod(pods: Pick<NamedPods, "resolveUid">, pod: Pod, { podUid: asked }: StreamTarget): boolean {
   return asked === undefined || pods.resolveUid(asked) === podUid(pod);
 }
 
@@ -35,7 +35,7 @@ export async function findNamedContainer(
   { pod, target }: { readonly pod: Pod; readonly target: StreamTarget },
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (!isMeant(pods, pod, target)) return undefined;
+  if (!isNamedPod(pods, pod, target)) return undefined;
   const { containerName } = target;
   return await findRunningContainer(runtime, { podUid: podUid(pod), containerName }, signal);
 }

@@ -4,7 +4,7 @@ import type { SecureAnswer } from "../../../host/secure-server.ts";
 import type { NodeEndpoint } from "../../server/node-api.ts";
 import { findNamedContainer, findNamedPod, type NamedPods, NO_POD } from "./named-pods.ts";
 import { goWordsOf } from "./stream-failure.ts";
-import { parseTarget } from "./stream-target.ts";
+import { parseStreamTarget } from "./stream-target.ts";
 
 interface RunEndpointDeps {
   readonly pods: NamedPods;
@@ -18,7 +18,7 @@ interface RunEndpointDeps {
  */
 export function createRunEndpoint({ pods, runtime }: RunEndpointDeps): NodeEndpoint {
   return async (request) => {
-    const target = parseTarget(request, { root: "/run", methods: ["POST"] });
+    const target = parseStreamTarget(request, { root: "/run", methods: ["POST"] });
     if ("refused" in target) return target.refused;
     const { signal } = request;
     const pod = findNamedPod(pods, target);

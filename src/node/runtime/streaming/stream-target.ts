@@ -21,7 +21,7 @@ export interface TargetShape {
 }
 
 /** The target, or the answer to a request that has none: its words are those of upstream's router, go-restful. */
-export function parseTarget(
+export function parseStreamTarget(
   { method, path }: Pick<SecureRequest, "method" | "path">,
   { root, methods, hasContainer = true, hasUid = true }: TargetShape,
 ): StreamTarget | { readonly refused: SecureResponse } {

@@ -3,7 +3,7 @@ import { CriError, type CriErrorCode } from "../../../cri/port.ts";
 import { parsePorts } from "./port-forward-ports.ts";
 import { parseRemoteCommandOptions } from "./remote-command-options.ts";
 import { describeFailure } from "./stream-failure.ts";
-import { parseTarget, type TargetShape } from "./stream-target.ts";
+import { parseStreamTarget, type TargetShape } from "./stream-target.ts";
 
 const NOTHING = "you must specify at least 1 of stdin, stdout, stderr";
 const NONE = { stdin: false, stdout: false, stderr: false, tty: false };
@@ -63,7 +63,7 @@ it.each<[string, string, TargetShape, object]>([
   ["POST", "/portForward/ns/pod/uid", FORWARD, { ...target, podUid: "uid", containerName: "" }],
   ["GET", "/portForward/ns/pod", FORWARD, { refused: { status: 405, headers: { allow: "POST" } } }],
 ])("%s %s names what it should", (method, path, shape, expected) => {
-  expect(parseTarget({ method, path }, shape)).toMatchObject(expected);
+  expect(parseStreamTarget({ method, path }, shape)).toMatchObject(expected);
 });
 
 const criError = (code: CriErrorCode) => new CriError(code, { rpc: "Exec", endpoint: "unix:///x", detail: "why" });

@@ -5,13 +5,13 @@ import type { RuntimeService } from "../../../cri/port.ts";
 import type { SecureAnswer, SecureRequest } from "../../../host/secure-server.ts";
 import type { NodeEndpoint } from "../../server/node-api.ts";
 import { findReadySandbox } from "./find-running.ts";
-import { containersOf, findNamedContainer, findNamedPod, isMeant, type NamedPods, NO_POD } from "./named-pods.ts";
+import { containersOf, findNamedContainer, findNamedPod, isNamedPod, type NamedPods, NO_POD } from "./named-pods.ts";
 import { parsePorts } from "./port-forward-ports.ts";
 import { parseRemoteCommandOptions } from "./remote-command-options.ts";
 import { createRunEndpoint } from "./run-endpoint.ts";
 import { answerOf } from "./stream-failure.ts";
 import { createStreamProxy, type StreamProxyDeps, type StreamProxyOptions } from "./stream-proxy.ts";
-import { parseTarget, type StreamTarget, type TargetShape } from "./stream-target.ts";
+import { parseStreamTarget, type StreamTarget, type TargetShape } from "./stream-target.ts";
 
 interface StreamingDeps extends StreamProxyDeps {
   readonly pods: NamedPods;
@@ -73,7 +73,7 @@ export function createStreamingEndpoints(deps: StreamingDeps, options: StreamPro
     const port = isWebSocket(request) ? parsePorts(request.query) : [];
     if (typeof port === "string") return { status: 400, body: port };
     if (pod === undefined) return NO_POD;
-    if (!isMeant(deps.pods, pod, target)) return { status: 404, body: "pod not found" };
+    if (!isNamedPod(deps.pods, pod, target)) return { status: 404, body: "pod not found" };
     const podSandboxId = await findReadySandbox(runtime, podUid(pod), request.signal);
     if (podSandboxId === undefined) return { status: 500, body: `pod not found (${JSON.stringify(podFullName(pod))})` };
     const asked = cri.PortForwardRequest.fromPartial({ podSandboxId, port: [...port] });
@@ -105,7 +105,7 @@ async function servePod(
   { request, shape }: { readonly request: SecureRequest; readonly shape: TargetShape },
   serve: ServePod,
 ): Promise<SecureAnswer> {
-  const target = parseTarget(request, shape);
+  const target = parseStreamTarget(request, shape);
   if ("refused" in target) return target.refused;
   const pod = findNamedPod(pods, target);
   return await answerOf(request.signal, async () => await serve({ request, target, pod }));

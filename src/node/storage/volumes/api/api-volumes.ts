@@ -22,7 +22,7 @@ import { computeFileOwner } from "./file-owner.ts";
 import { computeNestedMountPoints } from "./nested-mount-points.ts";
 import { DATA_LINK, publishPayload } from "./publish-payload.ts";
 import { computeTrustAnchors } from "./trust-anchors.ts";
-import type { TrustBundleSelection, VolumeSources, VolumeTokenRequest } from "./volume-sources.ts";
+import type { ProjectedTrustBundles, VolumeSources, VolumeTokenRequest } from "./volume-sources.ts";
 
 /** The kinds of volumes that the node agent fills with what it reads from the API, by their plugins upstream. */
 const PLUGIN_NAMES = {
@@ -252,7 +252,7 @@ async function fetchTrustAnchors(
   { name, signerName, labelSelector, optional }: ClusterTrustBundleProjection,
   signal: AbortSignal,
 ): Promise<string> {
-  const selection: TrustBundleSelection =
+  const selection: ProjectedTrustBundles =
     name === undefined ? { signerName: signerName ?? "", labelSelector } : { name };
   if (api.clusterTrustBundles === undefined) {
     throw new VolumeSetUpError("unsupported", "ClusterTrustBundle projection is not supported in static kubelet mode");

@@ -14,7 +14,7 @@ export interface VolumeSources {
    * The PEM texts of the trust bundle of that name, or of all bundles of a signer that have the labels. None for a signer
    * who has none of them. Absent where the API has no such bundles.
    */
-  clusterTrustBundles?(selection: TrustBundleSelection, signal: AbortSignal): Promise<readonly string[]>;
+  clusterTrustBundles?(selection: ProjectedTrustBundles, signal: AbortSignal): Promise<readonly string[]>;
   /** What the downward API tells of the node: its resources for pods. */
   podFacts(pod: Pod): { readonly allocatable: ResourceList };
 }
@@ -30,7 +30,7 @@ export interface VolumeTokenRequest {
 }
 
 /** Which trust bundles a volume shows. */
-export type TrustBundleSelection =
+export type ProjectedTrustBundles =
   | { readonly name: string }
   /** `labelSelector`: undefined for none of the signer's, empty for all. */
   | { readonly signerName: string; readonly labelSelector: LabelSelector | undefined };

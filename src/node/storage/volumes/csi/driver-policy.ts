@@ -86,8 +86,3 @@ export function computePodAttributes(pod: Pod, { lifecycle }: CsiVolume): Record
     "csi.storage.k8s.io/ephemeral": String(lifecycle === "Ephemeral"),
   };
 }
-
-/** Whether one pod at a time may use it; upstream asks it of volumes that have this access mode alone. */
-export function isForOnePod({ accessModes }: CsiVolume): boolean {
-  return accessModes?.length === 1 && accessModes[0] === "ReadWriteOncePod";
-}

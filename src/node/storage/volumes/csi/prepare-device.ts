@@ -1,12 +1,13 @@
 import type { CSIDriver } from "../../../../api/gen/types.ts";
 import type { CsiDriver, CsiVolumeUse } from "../../../../csi/port.ts";
+import { isForOnePod } from "../persistent/volume-users.ts";
 import type { VolumeRequest } from "../volume-plugin.ts";
 import type { Attachments } from "./attachments.ts";
 import { AwaitedError, inStep } from "./csi-failure.ts";
 import type { CsiObjects } from "./csi-ports.ts";
 import type { CsiVolume } from "./csi-volume.ts";
 import { type Device, type Devices, volumeKey } from "./devices.ts";
-import { computeVolumeUse, isAttachable, isForOnePod } from "./driver-policy.ts";
+import { computeVolumeUse, isAttachable } from "./driver-policy.ts";
 import { readSecret } from "./publish-inputs.ts";
 import type { DeviceStaging } from "./stage-device.ts";
 
@@ -106,7 +107,7 @@ async function attach(
 }
 
 function refuseSecondPod(devices: Devices, { volume, podUid }: MountWork): void {
-  if (!isForOnePod(volume)) return;
+  if (!isForOnePod(volume.accessModes)) return;
   const isUsed = devices
     .all()
     .filter((device) => volumeKey(device) === volumeKey(volume))

@@ -1,7 +1,7 @@
 import type { CSIDriver, Pod, SELinuxOptions } from "../../../../api/gen/types.ts";
 import { podContainers } from "../../../../api/pods.ts";
+import { isForOnePod } from "../persistent/volume-users.ts";
 import type { CsiVolume } from "./csi-volume.ts";
-import { isForOnePod } from "./driver-policy.ts";
 
 /** The parts of a label that container-selinux gives the files of containers where the pod says nothing else. */
 const FILE_USER = "system_u";
@@ -20,7 +20,7 @@ export function computeMountLabel(
 ): string | undefined {
   if (driver?.spec.seLinuxMount !== true || volume.kind === "block" || volume.claimed === undefined) return undefined;
   if (pod.spec?.securityContext?.seLinuxChangePolicy === "Recursive") return undefined;
-  if (!anyAccessMode && !isForOnePod(volume)) return undefined;
+  if (!anyAccessMode && !isForOnePod(volume.accessModes)) return undefined;
   const ofPod = pod.spec?.securityContext?.seLinuxOptions;
   const labels = podContainers(pod)
     .filter(({ container }) => container.volumeMounts?.some(({ name }) => name === volumeName) === true)

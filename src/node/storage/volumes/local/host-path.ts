@@ -19,7 +19,7 @@ export function createHostPathPlugin({ files }: { files: HostPathFiles }): Volum
       const message = `MapVolume.FindMapperPluginBySpec failed for volume "${name}" : ${PLUGIN} has no block devices`;
       throw new VolumeOperationError(message, { reason: "FailedMapVolume" });
     }
-    if (!isForOnePod(persistentVolume)) return;
+    if (!isForOnePod(persistentVolume.spec?.accessModes)) return;
     // Nothing is mounted that would tell after a restart of this process: then it is whoever asks first.
     const holder = holders.get(name) ?? podUid;
     if (holder !== podUid) throw inUseError(name, "MountVolume.SetUp");

@@ -85,7 +85,7 @@ function planMount({ volumeName, source }: VolumeRequest): NfsVolume {
     source: `${serverOf(nfs)}:${nfs.path}`,
     options: [...new Set([...options, ...(readOnly ? ["ro"] : [])])].sort(),
     readOnly,
-    isForOnePod: isPersistent && isForOnePod(source.persistentVolume),
+    isForOnePod: isPersistent && isForOnePod(source.persistentVolume.spec?.accessModes),
   };
 }
 

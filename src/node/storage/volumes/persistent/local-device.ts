@@ -48,7 +48,7 @@ export function createLocalDevices(
 
   const refuseSecondPod = async ({ name, source }: LocalDevice, podUid: string) => {
     const maps = mapsOf(name);
-    if (!isForOnePod(source.persistentVolume) || (await files.stat(maps)) === undefined) return;
+    if (!isForOnePod(source.persistentVolume.spec?.accessModes) || (await files.stat(maps)) === undefined) return;
     const others = (await files.list(maps)).filter((entry) => entry.name !== podUid);
     for (const other of others) {
       if (await mounts.isMountPoint(`${maps}/${other.name}`)) throw inUseError(name, "MapVolume.SetUpDevice");

@@ -171,7 +171,7 @@ async function findSource({ files }: LocalPluginDeps, { name, path }: LocalSetUp
 }
 
 async function refuseSecondPod({ mounts }: LocalPluginDeps, { request, source, name }: LocalSetUp): Promise<void> {
-  if (!isForOnePod(source.persistentVolume)) return;
+  if (!isForOnePod(source.persistentVolume.spec?.accessModes)) return;
   const { directories } = request;
   if (isMountedByOther(await mounts.list(), { pluginName: LOCAL_PLUGIN, name, directories })) {
     throw inUseError(name, "MountVolume.SetUp");

@@ -1,4 +1,3 @@
-import type { PersistentVolume } from "../../../../api/gen/types.ts";
 import type { MountEntry } from "../../../../host/mounts-port.ts";
 import { escapePluginName, type VolumeDirectories } from "../volume-directories.ts";
 import { VolumeOperationError } from "../volume-error.ts";
@@ -26,9 +25,12 @@ export function isMountedByOther(
   });
 }
 
-/** Only where it is the volume's only access mode: of several, nobody knows which one the pod meant. */
-export function isForOnePod({ spec }: PersistentVolume): boolean {
-  return spec?.accessModes?.length === 1 && spec.accessModes[0] === "ReadWriteOncePod";
+/**
+ * Whether a volume with these access modes is for one pod at a time. It is only where ReadWriteOncePod is the only mode: of
+ * several, nobody knows which one the pod meant.
+ */
+export function isForOnePod(accessModes: readonly string[] | undefined): boolean {
+  return accessModes?.length === 1 && accessModes[0] === "ReadWriteOncePod";
 }
 
 /** In the words of `GenerateMountVolumeFunc` (pkg/volume/util/operationexecutor), where `step` is `MountVolume.SetUp`. */

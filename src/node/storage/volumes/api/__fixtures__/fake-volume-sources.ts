@@ -1,7 +1,7 @@
 import { notFoundError } from "../../../../../api/api-error.ts";
 import type { ConfigMap, Secret } from "../../../../../api/gen/types.ts";
 import { throwIfAborted } from "../../../../../base/abort.ts";
-import type { TrustBundleSelection, VolumeSources, VolumeTokenRequest } from "../volume-sources.ts";
+import type { ProjectedTrustBundles, VolumeSources, VolumeTokenRequest } from "../volume-sources.ts";
 
 /** An API with what a test puts into it. Objects are found by `namespace/name`. */
 export interface FakeVolumeSources extends VolumeSources {
@@ -9,7 +9,7 @@ export interface FakeVolumeSources extends VolumeSources {
   readonly configMaps: Map<string, ConfigMap>;
   /** By name, without a namespace. */
   readonly trustBundles: Map<string, { signerName: string; trustBundle: string }>;
-  clusterTrustBundles(selection: TrustBundleSelection, signal: AbortSignal): Promise<readonly string[]>;
+  clusterTrustBundles(selection: ProjectedTrustBundles, signal: AbortSignal): Promise<readonly string[]>;
   readonly tokenRequests: VolumeTokenRequest[];
   token(request: VolumeTokenRequest, signal: AbortSignal): Promise<{ token: string; expiresAt: number }>;
   /** What the next tokens are. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 
 /** A clock on this process's timers, for tests that replace those (`vi.useFakeTimers`). */
 export const testClock: Clock = {
