@@ -9,39 +9,39 @@ type VolumeMountConfig = Pick<
   "containerPath" | "readonly" | "recursiveReadOnly" | "propagation" | "selinuxRelabel"
 >;
 
-/** One of a container's `volumeMounts`, and what is to be mounted there. */
+/** One of a container's `volumeMounts`, and the source that is to be mounted there. */
 export interface PlannedMount {
   readonly volumeName: string;
-  /** In the container's `volumeMounts`. */
+/** The mount's place in the container's `volumeMounts`. */
   readonly index: number;
   readonly config: VolumeMountConfig;
   readonly source: MountSource;
 }
 
-/** Of a volume; `subPath` is not empty where there is one. */
+/** What is mounted: a whole volume, a part of one (`subPath`, not empty), or an image. */
 type MountSource =
   | { readonly kind: "volume"; readonly hostPath: string }
   | { readonly kind: "sub-path"; readonly volume: FilesVolume; readonly subPath: string }
-  /** Mounted by the runtime; `subPath` is beneath the image's root, or empty. */
+/** The runtime mounts the image; `subPath` is a path below the image's root, or empty. */
   | { readonly kind: "image"; readonly subPath: string };
 
 /** A volume that is a directory or a file of the host. */
 export type FilesVolume = Extract<ReadyVolume, { kind: "files" }>;
 
-/** What mounts depend on besides the container. */
+/** Everything that a container's mounts depend on besides the container itself. */
 export interface MountPlanInput {
   readonly volumes: ReadonlyMap<string, ReadyVolume>;
-  /** Fills a `subPathExpr` in from the container's environment. */
+/** Expands a `subPathExpr` with the container's environment. */
   expand(expression: string): Planned<string>;
-  /** Of the runtime handler that the pod's sandbox has. */
+/** Whether the runtime handler of the pod's sandbox supports recursive read-only mounts. */
   readonly supportsRecursiveReadOnly: boolean;
   readonly seLinuxEnabled: boolean;
 }
 
-/** The error is the message of a CreateContainerConfigError. */
+/** A result, or the message of a CreateContainerConfigError. */
 export type Planned<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: string };
 
-/** What a container's `volumeMounts` ask for, in their order (pkg/kubelet/kubelet_pods.go, makeMounts). */
+/** Plans a container's `volumeMounts`, in their order (pkg/kubelet/kubelet_pods.go, makeMounts). */
 export function planVolumeMounts(container: Container, input: MountPlanInput): Planned<PlannedMount[]> {
   const mounts: PlannedMount[] = [];
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
@@ -52,7 +52,7 @@ export function planVolumeMounts(container: Container, input: MountPlanInput): P
   return { ok: true, value: mounts };
 }
 
-/** The block devices that a container's `volumeDevices` ask for, in their order (makeBlockVolumes). */
+/** Plans the block devices of a container's `volumeDevices`, in their order (makeBlockVolumes). */
 export function planVolumeDevices(container: Container, volumes: ReadonlyMap<string, ReadyVolume>): Planned<Device[]> {
   const devices: Device[] = [];
   for (const device of container.volumeDevices ?? []) {
@@ -96,7 +96,7 @@ function sourceOf(volume: Exclude<ReadyVolume, { kind: "device" }>, subPath: str
   return subPath === "" ? { kind: "volume", hostPath: volume.hostPath } : { kind: "sub-path", volume, subPath };
 }
 
-/** What the API server refuses in a `subPath` may still come out of a `subPathExpr`. */
+/** The API server refuses such paths in `subPath`, but an expanded `subPathExpr` may still contain them. */
 function findSubPathProblem(subPath: string): string | undefined {
   if (subPath.startsWith("/")) return `error SubPath \`${subPath}\` must not be an absolute path`;
   if (!subPath.split("/").includes("..")) return undefined;
@@ -127,7 +127,7 @@ function planDevice(
     const why = volume === undefined ? "" : ": it is no block device, and belongs into volumeMounts";
     return fail(`cannot find volume "${name}" to pass into container "${containerName}"${why}`);
   }
-  // A read-only container may still not make the device another one with mknod, so that `m` goes with `w`.
+// `m` would let a container make the device's node anew with mknod, so only a container that may write gets it.
   return succeed({
     containerPath: devicePath,
     hostPath: volume.hostPath,

@@ -3,21 +3,21 @@ import type { HangGuard } from "../../../base/hang-guard.ts";
 import type { Mounts } from "../../../host/mounts-port.ts";
 import type { Files } from "../../../host/port.ts";
 
-/** A server answers within this, or its pod hears that it does not. */
+/** A server that takes longer than this to answer is given up, and its pod is told. */
 const ANSWER_TIMEOUT_MS = 30 * SECOND;
-/** Millions of files are walked through, each of which has to answer. */
+/** A walk may have to ask for millions of files. */
 const WALK_TIMEOUT_MS = 3_600 * SECOND;
 
-/** What of the machine touches volumes that others may provide. */
+/** The parts of the machine that touch volumes which others may provide. */
 export interface Storage {
   readonly files: Files;
   readonly mounts: Mounts;
 }
 
 /**
- * The same files and mounts, for paths that may lead to servers that do not answer: a call then rejects in time, and those
- * that hang are kept from taking all the places that this process has for accesses of files. What a path leads to cannot
- * be told without asking, so that every volume that is not our own is looked at this way.
+* Wraps files and mounts for paths that may lead to servers that do not answer. A call then rejects in time, and calls that
+ * hang cannot take all the threads that this process has for file accesses. Nobody can tell where a path leads without
+ * accessing it, so every volume that is not our own is accessed this way.
  */
 export function guardStorage({ files, mounts }: Storage, guard: Pick<HangGuard, "run">): Storage {
   const answer = async <T>(path: string, call: () => Promise<T>) => await guard.run(path, ANSWER_TIMEOUT_MS, call);

@@ -15,16 +15,16 @@ import type {
   VolumeSource,
 } from "./volume-plugin.ts";
 
-/** Sets up what a pod's volumes are on the host, and tears it down. Both may be repeated; a pod has one call at a time. */
+/** Sets up and tears down the volumes of pods on the host. Both may be repeated; for one pod, calls come one at a time. */
 export interface PodVolumes {
   /**
-   * Resolves when nothing is lacking that the volumes are to show, so that the pod may have its sandbox; containers wait
-   * until it has finished. Called at every sync of the pod, and does little where nothing changed. Rejects with one
-   * `VolumeError` that names every volume that cannot be had, when no work is left under way.
+* Resolves when all content of the volumes is known, so that the pod's sandbox may be made; containers wait for the
+   * result's `finished`. It is called at every sync of the pod, and does little where nothing changed. Rejects with one
+   * `VolumeError` that names every volume that cannot be set up, once no work is under way any more.
    */
   setUp(pod: Pod, signal?: AbortSignal): Promise<PodVolumeSetUp>;
   /**
-   * Undoes what `setUp` made; host paths stay. Rejects, and removes nothing of it, where something is mounted still. The
+* Undoes what `setUp` made; host paths stay. Rejects, and removes no directory, while something is still mounted. The
    * signal ends the wait for drivers that do not answer.
    */
   tearDown(uid: string, signal?: AbortSignal): Promise<void>;
@@ -32,11 +32,11 @@ export interface PodVolumes {
 
 /** Where the volumes of a pod are, or will be in a moment. */
 export interface PodVolumeSetUp {
-  /** By their names in the pod; those that no container uses are not among them. */
+/** The volumes by their names in the pod, without those that no container uses. */
   volumes: ReadonlyMap<string, ReadyVolume>;
   /**
-   * Resolves when all of them may be used; rejects as `setUp` does, when no work is left under way. To be waited for
-   * before anything else is done with them.
+* Resolves when all volumes may be used; rejects as `setUp` does, once no work is under way any more. The caller waits
+   * for it before it does anything else with the volumes.
    */
   finished: Promise<void>;
 }
@@ -50,7 +50,7 @@ interface PodVolumesDeps {
   subPaths: Pick<SubPaths, "cleanUp">;
 }
 
-/** The volumes of all pods, each brought by the plugin for its kind. */
+/** Manages the volumes of all pods. Each volume is set up by the plugin for its kind. */
 export function createPodVolumes(deps: PodVolumesDeps, options: { rootDirectory: string }): PodVolumes {
   const pluginOf = (source: VolumeSource): VolumePlugin => {
     const plugin = deps.plugins.find(({ supports }) => supports(source));
@@ -78,7 +78,7 @@ export function createPodVolumes(deps: PodVolumesDeps, options: { rootDirectory:
         }),
       );
       const admissions = admitAll(found);
-      // All of them, also when one has failed: none is left under way, and one error names every culprit.
+// All set-ups run to their ends even where one has failed, so that none is left under way and one error names all.
       const begun = await Promise.allSettled(
         found.map(async (outcome) => {
           if (outcome.status === "rejected") throw outcome.reason;
@@ -114,7 +114,7 @@ interface FoundVolume {
   readonly request: VolumeRequest;
 }
 
-/** By plugin, where it has a say: of all that is known of the pod's volumes at once. */
+/** Asks each plugin that wants to be asked once, about all of the pod's volumes that are its own. */
 function admitAll(found: readonly PromiseSettledResult<FoundVolume>[]): ReadonlyMap<VolumePlugin, Promise<void>> {
   const known = found.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   const admissions = new Map<VolumePlugin, Promise<void>>();
@@ -140,7 +140,7 @@ async function finish(volumes: readonly Volume[], begun: readonly PromiseSettled
   if (failures.length > 0) throw volumeError(failures);
 }
 
-/** As upstream: what no container mounts is not set up, and cannot keep the pod from starting. */
+/** A volume that no container mounts is not set up and cannot keep the pod from starting, as upstream. */
 function findUsedVolumes(pod: Pod): Volume[] {
   const used = new Set(
     podContainers(pod).flatMap(({ container: { volumeMounts = [], volumeDevices = [] } }) =>

@@ -1,8 +1,8 @@
 import type { Container, VolumeMount, VolumeMountStatus } from "../../../api/gen/types.ts";
 
 /**
- * Whether what is mounted beneath a read-only mount is read-only too: the same for a mount and for what its container's
- * status says of it (pkg/kubelet/kubelet_pods.go, resolveRecursiveReadOnly).
+* Whether mounts below a read-only mount are read-only too. Both the mount and the container's status use this answer
+ * (pkg/kubelet/kubelet_pods.go, resolveRecursiveReadOnly).
  */
 export function resolveRecursiveReadOnly(
   { name, readOnly, mountPropagation = "None", recursiveReadOnly: mode = "Disabled" }: VolumeMount,
@@ -20,7 +20,7 @@ export function resolveRecursiveReadOnly(
   return isSupported ? { ok: true, value: true } : fail(`${asked}, but it is not supported by the runtime`);
 }
 
-/** What a container's status says of its mounts; undefined for none (convertToAPIContainerStatuses). */
+/** Computes the mounts in a container's status; undefined for none (convertToAPIContainerStatuses). */
 export function computeVolumeMountStatuses(
   { volumeMounts = [] }: Container,
   supportsRecursiveReadOnly: boolean,

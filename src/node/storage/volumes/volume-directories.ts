@@ -1,32 +1,32 @@
-/** What a pod's volumes are on the host; other tools, and a Go kubelet that takes over, know these paths. */
+/** Where a pod's volumes are on the host. Other tools, and a Go kubelet that takes the node over, know these paths. */
 export interface VolumeDirectories {
   readonly podUid: string;
   /** kubelet's `--root-dir`. */
   readonly rootDirectory: string;
   /** Holds a directory for each plugin, which holds one for each volume. */
   readonly volumes: string;
-  /** The same for block devices: links to them. */
+/** Holds the same directories for block devices, with a link to each device. */
   readonly devices: string;
-  /** What containers mount of volumes by `subPath`: `VOLUME/CONTAINER/INDEX`. */
+/** Holds the parts of volumes that containers mount by `subPath`, as `VOLUME/CONTAINER/INDEX`. */
   readonly subPaths: string;
-  /** Notes about the volumes that are ready. */
+/** Holds notes about the volumes that are ready. */
   readonly notes: string;
-  /** Of a volume, by the name of its plugin: `kubernetes.io/secret`. */
+/** The directory of a volume. `pluginName` is the plugin's full name: `kubernetes.io/secret`. */
   of(pluginName: string, directoryName: string): string;
   deviceOf(pluginName: string, directoryName: string): string;
   /**
-   * Holds a file `ready` once the volume has been set up. Upstream makes volumes of API objects out of an emptyDir, and
-   * notes that one under a name of its own (pkg/volume/plugins.go, NewWrapperMounter).
+* The directory that holds a file `ready` once the volume has been set up. Upstream makes volumes of API objects out of
+   * an emptyDir, and notes that one under a name of its own (pkg/volume/plugins.go, NewWrapperMounter).
    */
   noteOf(pluginName: string, directoryName: string): string;
 }
 
-/** The plugin whose notes those of others are kept with. */
+/** The plugin of emptyDir volumes. The notes of all other plugins are kept with its own. */
 export const EMPTY_DIR_PLUGIN = "kubernetes.io/empty-dir";
 /** The plugin of config maps, whose volumes count as their pod's storage. */
 export const CONFIG_MAP_PLUGIN = "kubernetes.io/configmap";
 
-/** Of the pod of this UID; `rootDirectory` is kubelet's `--root-dir`. */
+/** The directories of the pod with this UID; `rootDirectory` is kubelet's `--root-dir`. */
 export function volumeDirectories(rootDirectory: string, podUid: string): VolumeDirectories {
   const pod = `${rootDirectory}/pods/${podUid}`;
   const notes = `${pod}/plugins/${escapePluginName(EMPTY_DIR_PLUGIN)}`;
@@ -43,7 +43,7 @@ export function volumeDirectories(rootDirectory: string, podUid: string): Volume
   };
 }
 
-/** A plugin's name as that of a directory. */
+/** A plugin's name in the form in which it names a directory. */
 export function escapePluginName(name: string): string {
   return name.replaceAll("/", "~");
 }

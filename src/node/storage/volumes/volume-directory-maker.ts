@@ -3,27 +3,28 @@ import type { Mounts } from "../../../host/mounts-port.ts";
 import type { Files } from "../../../host/port.ts";
 import type { VolumeDirectories } from "./volume-directories.ts";
 
-/** World-writable, as kubelet makes it: containers of any user share it. A file system in memory adds the sticky bit. */
+/** World-writable, as kubelet has it, because containers of any user share the volume. */
 const MODE = 0o777;
+/** The mode of the root of a file system in memory, which has the sticky bit too. */
 const MEMORY_MODE = 0o1777;
-/** With `fsGroup`: what is made in the volume belongs to that group. */
+/** Set with `fsGroup`, so that new files in the volume belong to that group. */
 const SET_GROUP_ID = 0o2000;
-/** Where a mount is a process, a burst of pods must not become a burst of those. The rest wait in line. */
+/** A mount may be a process, and a burst of pods must not become a burst of processes. Further mounts wait in line. */
 const PARALLEL_MOUNTS = 8;
 
 export interface VolumeDirectoryPlan {
   pluginName: string;
   volumeName: string;
-  /** Undefined: on the disk. With a page size, of huge pages. */
+/** Undefined: the volume is on the disk. With a page size it is made of huge pages. */
   memory: { sizeBytes: bigint | undefined; pageSizeBytes?: bigint } | undefined;
   group: number | undefined;
 }
 
-/** Makes the directories that volumes are. */
+/** Makes and removes the directories of volumes that are plain directories. */
 export interface VolumeDirectoryMaker {
   /**
-   * The directory is there, with its owner and mode, mounted where it is in memory; gives its path. Idempotent; what
-   * containers changed meanwhile stays.
+* Makes the directory with its owner and mode, and mounts it where it is in memory; returns its path. Idempotent; what
+   * containers have changed stays as it is.
    */
   ensure(directories: VolumeDirectories, plan: VolumeDirectoryPlan, signal?: AbortSignal): Promise<string>;
   /** Unmounts what may be mounted over a volume's directory, and removes it with all that is in it. */
@@ -57,7 +58,7 @@ export function createVolumeDirectoryMaker({ files, mounts }: VolumeDirectoryMak
       const path = directories.of(plan.pluginName, plan.volumeName);
       if ((await files.stat(path)) === undefined) await files.makeDirectory(path, MODE);
       if (memory) await line.run(async () => await mount(path, memory), signal);
-      // Asked of the mode, so that a set-up that was cut short is finished, and what containers changed later stays.
+// The mode tells whether the group was set, so that an interrupted set-up is finished and later changes stay.
       if (group !== undefined && (((await files.stat(path))?.mode ?? 0) & SET_GROUP_ID) === 0) {
         await files.setGroup(path, group, (memory ? MEMORY_MODE : MODE) | SET_GROUP_ID);
       }

@@ -1,7 +1,7 @@
 import { isAbort } from "../../../base/abort.ts";
 import { CodedError, messageOf } from "../../../base/errors.ts";
 
-/** Reasons of the events that users know. */
+/** The reasons that the pod's events show. */
 type VolumeEventReason =
   | "FailedMount"
   | "FailedAttachVolume"
@@ -9,7 +9,7 @@ type VolumeEventReason =
   | "VolumeResizeFailed"
   | RejectionReason;
 
-/** Of pods that never get their volumes here. */
+/** The reasons with which a pod fails that can never get its volumes on this node. */
 type RejectionReason = "VolumeAttachmentLimitExceeded";
 
 /**
@@ -28,15 +28,15 @@ export class VolumeSetUpError extends CodedError<VolumeSetUpErrorCode> {
   override readonly name = "VolumeSetUpError";
 }
 
-/** A step that failed, in words that stand for themselves: `MountVolume.MountDevice failed for volume "pv-1" : …`. */
+/** A step that failed. The message is the whole event: `MountVolume.MountDevice failed for volume "pv-1" : …`. */
 export class VolumeOperationError extends Error {
   override readonly name = "VolumeOperationError";
   readonly reason: VolumeEventReason;
-  /** It waits for others, who may be done this soon; undefined: the pod's usual back-off. */
+/** The step waits for others, who may be done after so long; undefined: the pod's usual back-off counts. */
   readonly retryAfterMs: number | undefined;
-  /** It will never be otherwise: a pod that has not run yet fails with this reason. */
+/** The step can never succeed here, so a pod that has not run yet fails with this reason. */
   readonly rejectionReason: RejectionReason | undefined;
-  /** Nothing is wrong yet: it is no event. */
+/** Nothing is wrong yet, so that no event is recorded. */
   readonly isQuiet: boolean;
 
   constructor(message: string, options: VolumeOperationErrorOptions = {}) {
@@ -56,19 +56,19 @@ interface VolumeOperationErrorOptions {
   readonly cause?: unknown;
 }
 
-/** An event of the pod. */
+/** A warning event of the pod. */
 export interface VolumeComplaint {
   readonly reason: VolumeEventReason;
   readonly message: string;
 }
 
-/** Volumes that cannot be set up, an event for each that is not quiet. */
+/** Some volumes of a pod cannot be set up. Each failure that is not quiet is an event. */
 export class VolumeError extends Error {
   override readonly name = "VolumeError";
   readonly complaints: readonly VolumeComplaint[];
-  /** When the first of them may be worth another try; undefined: after the pod's usual back-off. */
+/** After how long the first of them is worth another try; undefined: after the pod's usual back-off. */
   readonly retryAfterMs: number | undefined;
-  /** Why a pod that has not run yet never will. */
+/** Why a pod that has not run yet can never run here; undefined where it may. */
   readonly rejection: { readonly reason: string; readonly message: string } | undefined;
 
   constructor(failures: readonly VolumeFailure[]) {
@@ -90,13 +90,13 @@ export interface VolumeFailure {
   readonly error: unknown;
 }
 
-/** One error for all volumes that failed, each named as upstream's events name it; the abort where there was one. */
+/** Makes one error of all volumes that failed, each named as in upstream's events; an abort is returned as it is. */
 export function volumeError(failures: readonly VolumeFailure[]): Error {
   for (const { error } of failures) if (error instanceof Error && isAbort(error)) return error;
   return new VolumeError(failures);
 }
 
-/** What is wrong with several volumes alike is said once. */
+/** Where several volumes fail for the same reason with the same words, it is told once. */
 function withoutRepeats(complaints: readonly VolumeComplaint[]): VolumeComplaint[] {
   return complaints.filter(({ reason, message }, index) => {
     return complaints.findIndex((other) => other.reason === reason && other.message === message) === index;

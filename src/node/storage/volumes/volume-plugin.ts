@@ -2,91 +2,91 @@ import type { PersistentVolume, PersistentVolumeClaim, Pod, Volume } from "../..
 import type { VolumeDirectories } from "./volume-directories.ts";
 
 /**
- * One way to bring volumes onto the node, as upstream's volume plugins are. It keeps what must survive on the disk, so that
- * after a restart nothing has to be rebuilt: a set-up is repeated for every pod that is there, and a tear-down needs no more
- * than the directories. For one pod, calls come one at a time; for different pods they do not.
+* One way to bring volumes onto the node, as upstream's volume plugins are. A plugin keeps all that must survive on the disk,
+ * so that a restart rebuilds nothing: set-ups are repeated for every pod, and a tear-down needs only the directories. Calls
+ * for one pod come one at a time; calls for different pods may overlap.
  */
 export interface VolumePlugin {
-  /** `kubernetes.io/empty-dir`; names its directories. */
+/** The plugin's name, which also names its directories: `kubernetes.io/empty-dir`. */
   readonly name: string;
-  /** Whether this is one of its volumes. */
+/** Whether this plugin brings volumes of this source. */
   supports(source: VolumeSource): boolean;
   /**
-   * Whether the pod may have all these volumes of the plugin, those that it has already among them; asked before the first
-   * of them is set up, at every sync. Rejects with a `VolumeOperationError` where not: then none of them is.
+* Checks whether the pod may have all these volumes of the plugin, including those that it has already. It is asked at
+   * every sync, before the first of them is set up. Where it rejects with a `VolumeOperationError`, none is set up.
    */
   admit?(requests: readonly VolumeRequest[]): Promise<void>;
   /**
-   * Called at every sync of the pod, and does little where nothing changed. Rejects with a `VolumeOperationError` where its
-   * words are to stand for themselves; with any error else, which is then told as a failed `MountVolume.SetUp`.
+* Sets one volume up. It is called at every sync of the pod, and does little where nothing changed. A rejection with a
+   * `VolumeOperationError` is told word for word; any other error is told as a failed `MountVolume.SetUp`.
    */
   setUp(request: VolumeRequest): Promise<VolumeSetUp>;
   /**
-   * Undoes what a set-up, whole or not, left of one volume, whoever made it, and removes its directory. Absent for what
-   * leaves nothing in the pod's directory. After an abort it is half undone, and is called again.
+* Undoes what a set-up, finished or not, left of one volume, and removes the volume's directory; another node agent may
+   * have made it. Absent for plugins that leave nothing in the pod's directory. It is called again after an abort.
    */
   tearDown?(place: VolumePlace, signal?: AbortSignal): Promise<void>;
-  /** The pod is gone: nothing in memory needs to be kept of it. */
+/** The pod is gone, so that the plugin may forget what it remembers of it. */
   forget?(podUid: string): void;
 }
 
 /** One volume of a pod that its containers use. */
 export interface VolumeRequest {
   readonly pod: Pod;
-  /** As the pod's containers name it. */
+/** The volume's name in the pod. */
   readonly volumeName: string;
   readonly source: VolumeSource;
   readonly directories: VolumeDirectories;
   readonly signal: AbortSignal;
 }
 
-/** What a pod says of its volume, or what its claim has led to. */
+/** Where a volume comes from: the pod's own definition, or the persistent volume that its claim is bound to. */
 export type VolumeSource =
   | { readonly kind: "pod"; readonly volume: Volume }
   | {
       readonly kind: "persistent";
       readonly persistentVolume: PersistentVolume;
       readonly claim: PersistentVolumeClaim;
-      /** The pod wants it read-only as a whole. */
+/** The pod asks for the whole volume read-only. */
       readonly readOnly: boolean;
     };
 
-/** Where something of a volume is. */
+/** A place on the disk that belongs to a volume of a pod. */
 export interface VolumePlace {
   readonly podUid: string;
-  /** The last name of the path: that of the volume in the pod, or of the persistent volume. */
+/** The last part of the path: the volume's name in the pod, or the persistent volume's name. */
   readonly directoryName: string;
   readonly path: string;
-  /** `device`: beneath `volumeDevices`. */
+/** `device`: the place is below `volumeDevices`. */
   readonly kind: "files" | "device";
 }
 
-/** A volume that lacks nothing. */
+/** A volume whose content is known, and which may still be mounted in the background. */
 export interface VolumeSetUp {
   readonly volume: ReadyVolume;
-  /** Resolves when the volume may be used. Who has no use for it need not ask what became of it. */
+/** Resolves when the volume may be used. Its rejection is handled already, so that it need not be awaited. */
   readonly finished: Promise<void>;
 }
 
-/** What containers may mount. */
+/** A volume that containers may mount. */
 export type ReadyVolume =
   | {
       readonly kind: "files";
       readonly hostPath: string;
-      /** No container may write it, whatever it asks for. */
+/** No container may write to the volume, whatever its mount says. */
       readonly readOnly: boolean;
-      /** The runtime is to label it for SELinux. */
+/** The runtime shall label the volume for SELinux. */
       readonly relabel: boolean;
     }
   | { readonly kind: "device"; readonly hostPath: string; readonly readOnly: boolean }
-  /** The runtime mounts it. */
+/** The runtime mounts the image. */
   | { readonly kind: "image"; readonly image: string; readonly pullPolicy: string | undefined };
 
-/** Finds what the claims of pods stand for. */
+/** Finds the volumes that the claims of pods are bound to. */
 export interface ClaimedVolumes {
   /**
-   * The volume that is bound to the claim of this volume of the pod (`persistentVolumeClaim` or `ephemeral`). Rejects
-   * with a `VolumeOperationError` while there is none.
+* Resolves with the persistent volume that the claim of this volume (`persistentVolumeClaim` or `ephemeral`) is bound to.
+   * Rejects with a `VolumeOperationError` while there is none.
    */
   resolve(pod: Pod, volume: Volume, signal: AbortSignal): Promise<Extract<VolumeSource, { kind: "persistent" }>>;
   /** The pod is gone. */

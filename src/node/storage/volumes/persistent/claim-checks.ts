@@ -1,18 +1,21 @@
 import type { ObjectMeta, PersistentVolume, PersistentVolumeClaim, Pod, Volume } from "../../../../api/gen/types.ts";
 import { podContainers, podReference } from "../../../../api/pods.ts";
 
-/** Why a pod may not have what a claim stands for, in upstream's words; undefined: it may. */
+/** Why a pod may not use a claim, in upstream's words; undefined: it may. */
 export type Refusal = string | undefined;
 
-/** Which claim a volume of a pod names; undefined for a volume of another kind. */
+/** The claim that a volume of a pod names. */
 export interface ClaimName {
   readonly name: string;
-  /** Made for this pod alone, out of the volume's template. */
+/** The claim was made for this pod alone, from the volume's template. */
   readonly isEphemeral: boolean;
   readonly readOnly: boolean;
 }
 
-/** A generic ephemeral volume is a claim named after the pod and the volume (component-helpers/storage/ephemeral). */
+/**
+ * The claim of this volume; undefined for a volume of another kind. The claim of a generic ephemeral volume is named after
+ * the pod and the volume (component-helpers/storage/ephemeral).
+ */
 export function claimNameOf(pod: Pod, { name, persistentVolumeClaim, ephemeral }: Volume): ClaimName | undefined {
   if (persistentVolumeClaim) {
     const { claimName, readOnly = false } = persistentVolumeClaim;
@@ -22,8 +25,8 @@ export function claimNameOf(pod: Pod, { name, persistentVolumeClaim, ephemeral }
 }
 
 /**
- * Whether the claim leads to a volume (`getPVCExtractPV` of pkg/kubelet/volumemanager/populator). One that is being deleted
- * does no longer: its volume may go at any moment.
+* Whether the claim is bound to a volume (`getPVCExtractPV` of pkg/kubelet/volumemanager/populator). The volume of a claim
+ * that is being deleted may disappear at any moment, so that such a claim is refused.
  */
 export function checkClaim({ metadata, spec, status }: PersistentVolumeClaim): Refusal {
   if (metadata?.deletionTimestamp !== undefined) return "PVC is being deleted";
@@ -32,13 +35,13 @@ export function checkClaim({ metadata, spec, status }: PersistentVolumeClaim): R
   return undefined;
 }
 
-/** Its controller is about to say that it is bound: it writes what it has decided first, and the status behind that. */
+/** The controller has bound the claim and is about to write it into the status, which it does in a second step. */
 export function isBeingBound({ metadata, spec, status }: PersistentVolumeClaim): boolean {
   const isDecided = metadata?.annotations?.["pv.kubernetes.io/bind-completed"] === "yes";
   return isDecided && (spec?.volumeName ?? "") !== "" && (status?.phase ?? "Pending") === "Pending";
 }
 
-/** A claim of that name which somebody else made is not the pod's, whatever it is bound to. */
+/** A claim that was not made for the pod is refused even if it has the right name. */
 export function checkEphemeralClaim(pod: Pod, { metadata }: PersistentVolumeClaim): Refusal {
   const { namespace, name, uid } = podReference(pod);
   if (metadata?.namespace === namespace && isControlledBy(metadata, uid)) return undefined;
@@ -50,7 +53,7 @@ function isControlledBy({ ownerReferences = [] }: ObjectMeta, uid: string): bool
   return uid !== "" && controller?.uid === uid;
 }
 
-/** Whether the volume agrees that it belongs to the claim: it is bound in two steps, and names are used again. */
+/** Whether the volume refers back to the claim. Binding takes two steps, and a name may be used again by another claim. */
 export function checkBinding({ metadata, spec }: PersistentVolume, claim: PersistentVolumeClaim): Refusal {
   const found = `found PV object ${metadata?.name}`;
   if (spec?.claimRef === undefined) {
@@ -61,7 +64,7 @@ export function checkBinding({ metadata, spec }: PersistentVolume, claim: Persis
   return `${found} but its pv.Spec.ClaimRef.UID ${theirs ?? ""} does not point to claim.UID ${ours ?? ""}`;
 }
 
-/** Files are mounted and devices are mapped; no container may ask for the one and get the other. */
+/** A container must list a file system under `volumeMounts` and a block device under `volumeDevices`. */
 export function checkVolumeMode(pod: Pod, volumeName: string, volumeMode = "Filesystem"): Refusal {
   const lists = { volumeMounts: "Filesystem", volumeDevices: "Block" } as const;
   for (const list of ["volumeMounts", "volumeDevices"] as const) {

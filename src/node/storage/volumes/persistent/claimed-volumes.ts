@@ -21,7 +21,7 @@ import {
 } from "./claim-checks.ts";
 import { isOnNode } from "./node-affinity.ts";
 
-/** Reads claims and volumes from the API, each time anew. The node authorizer lets a node read those of its pods, one by one. */
+/** Reads claims and volumes from the API, each time anew. A node may get those of its pods, and not list any. */
 export interface ClaimReader {
   claim(namespace: string, name: string, signal: AbortSignal): Promise<PersistentVolumeClaim>;
   volume(name: string, signal: AbortSignal): Promise<PersistentVolume>;
@@ -30,11 +30,11 @@ export interface ClaimReader {
 interface ClaimedVolumesDeps {
   readonly claims: ClaimReader;
   readonly clock: Pick<Clock, "monotonic">;
-  /** As the API has it. Asked only for a volume that is not everywhere, and once for each pod that uses it. */
+/** The node as the API has it. It is read only for volumes with a node affinity, once for each pod that uses one. */
   node(signal: AbortSignal): Promise<SelectableNode>;
 }
 
-/** Remembers what the claims of pods have led to. */
+/** Claimed volumes that are remembered for each pod. */
 export interface RememberedClaims extends ClaimedVolumes {
   /** The pod is gone. */
   forget(podUid: string): void;
@@ -48,18 +48,18 @@ interface Found {
 }
 
 /**
- * What has led to a volume is read again this long after, so that a change of its size is seen. In between, a pod that
- * runs is spared two calls at each of its syncs.
+* A claim and its volume are read again after this time, so that a change of the size is seen. In between, each sync of a
+ * running pod is spared two calls.
  */
 const MAX_AGE_MS = 10 * SECOND;
-/** A claim is bound by others, mostly within a second, and a node may not watch it. */
+/** A controller binds a claim, mostly within a second, and a node may not watch claims. */
 const RETRY = { initialMs: SECOND / 2, maxMs: 10 * SECOND };
-/** Past it the pod that was asked for longest ago is forgotten: its next sync reads anew. */
+/** At this limit the pod whose entry is oldest is forgotten; its next sync reads its claims anew. */
 const MAX_PODS = 2_048;
 
 /**
- * Finds the volumes of claims, as upstream's populator does (pkg/kubelet/volumemanager/populator). Once a pod has got its
- * volume, neither a claim that is being deleted nor a server that is away takes it from under its containers.
+* Finds the volumes of claims, as upstream's populator does (pkg/kubelet/volumemanager/populator). A pod that has its volume
+ * keeps it even while the claim is being deleted or the API server is away.
  */
 export function createClaimedVolumes(deps: ClaimedVolumesDeps): RememberedClaims {
   const { clock } = deps;
@@ -88,7 +88,7 @@ export function createClaimedVolumes(deps: ClaimedVolumesDeps): RememberedClaims
       if (last !== undefined && clock.monotonic() - last.readAt < MAX_AGE_MS) return last.source;
       try {
         const read = await readClaimed(deps, { pod, volume, isKnown: last !== undefined }, signal);
-        // A claim that was made again under the name is another pod's to use.
+// A new claim of the same name, or a new volume, is another one; this pod keeps what it has.
         const source = last === undefined || isSameVolume(last.source, read) ? read : last.source;
         backOff.reset(key);
         remember(uid, volume.name, source);
@@ -117,7 +117,7 @@ function isSameVolume(a: Claimed, b: Claimed): boolean {
 interface ClaimingVolume {
   readonly pod: Pod;
   readonly volume: Volume;
-  /** It has led to a volume before. */
+/** The pod has had the claim's volume before. */
   readonly isKnown: boolean;
 }
 
@@ -129,7 +129,7 @@ async function readClaimed(deps: ClaimedVolumesDeps, claiming: ClaimingVolume, s
   if (claimName.isEphemeral) refuse(checkEphemeralClaim(pod, claim));
   const persistentVolume = await readVolume(deps, claim, signal);
   refuse(checkVolumeMode(pod, volume.name, persistentVolume.spec?.volumeMode));
-  // As upstream, which asks when it mounts: what is mounted already does not leave with a label of the node.
+// A volume that is mounted already stays when the node's labels change, as upstream, which checks when it mounts.
   if (!claiming.isKnown) await checkNode(deps, persistentVolume, signal);
   return { kind: "persistent", persistentVolume, claim, readOnly: claimName.readOnly };
 }
@@ -187,7 +187,7 @@ function because(words: string): (error: unknown) => never {
   };
 }
 
-/** In the words of pkg/kubelet/volumemanager (`WaitForAttachAndMount`) and of the pod's event that is made of them. */
+/** The message is that of pkg/kubelet/volumemanager (`WaitForAttachAndMount`), which becomes the pod's event. */
 function claimError(volumeName: string, error: unknown, retryAfterMs: number): VolumeOperationError {
   if (error instanceof VolumeOperationError) {
     return new VolumeOperationError(error.message, { reason: error.reason, retryAfterMs, cause: error.cause });

@@ -1,9 +1,9 @@
 import type { Files } from "../../../../host/port.ts";
 
-/** As kubelet makes what holds mounts: nobody but its own user and group needs to look there. */
+/** The mode that kubelet gives to directories that hold mounts: only its own user and group need to look there. */
 const MODE = 0o750;
 
-/** Makes the directory, and those above it as far as they are missing beneath `root`. What exists is left as it is. */
+/** Makes the directory and the missing ones above it, as far up as `root`. Existing directories are left as they are. */
 export async function ensureDirectories(
   files: Pick<Files, "stat" | "makeDirectory">,
   root: string,
