@@ -19,7 +19,7 @@ export interface PodSyncer {
 }
 
 /** Bring the pod nearer to its manifest. */
-export interface SyncWork {
+interface SyncWork {
   pod: Pod;
   signal: AbortSignal;
   /** What it follows from; a look that nobody asked for is a `sync`, which is the default. */

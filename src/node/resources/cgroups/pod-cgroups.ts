@@ -32,7 +32,7 @@ export interface PodCgroups {
 }
 
 /** Of an orphan the class is not known. */
-export interface ReleasedPod {
+interface ReleasedPod {
   readonly uid: string;
   readonly qosClass: QosClass | undefined;
 }
