@@ -39,6 +39,7 @@ export const LAYERS: readonly Layer[] = [
   // The rooms of the node agent, in the order in which they build on each other; a decimal orders the folders of one room.
   { path: "src/node/server", rank: 3 },
   { path: "src/node/resources/capacity", rank: 3 },
+  { path: "src/node/resources/file-access", rank: 3 },
   { path: "src/node/resources/sizes", rank: 3 },
   { path: "src/node/resources/cgroups", rank: 3.1 },
   { path: "src/node/cluster/certificates", rank: 3 },

@@ -2,12 +2,8 @@ import { CodedError, messageOf } from "../../base/errors.ts";
 import { runWithTasks } from "../../base/tasks.ts";
 import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
 import type { ListenSecure, SecureServer } from "../../host/secure-server.ts";
-import {
-  composeNodeServer,
-  findServerProblem,
-  type NodeServer,
-  type NodeServerDeps,
-} from "../../node/compose/server.ts";
+import { composeNodeServer, type NodeServer, type NodeServerDeps } from "../../node/compose/server.ts";
+import { findServerProblem } from "../../node/server/server-problem.ts";
 
 /** The node's own API, which is being served. */
 export interface NodeApiServer {

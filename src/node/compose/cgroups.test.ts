@@ -48,7 +48,7 @@ async function run(fields: object, driver: CgroupDriver = CgroupDriver.CGROUPFS,
     log: silentLog,
     metrics: createMetrics(),
   };
-  const parts = composeCgroups({ ports, facts: await readNodeFacts(host, config) }, config);
+  const parts = composeCgroups({ ports, config, facts: await readNodeFacts(host, config) });
   const events: Decision[] = [];
   const stopping = new AbortController();
   const running = parts.parts({ recordNodeEvent: (decision) => void events.push(decision) });

@@ -1,14 +1,12 @@
 import type { Part } from "../../base/run-parts.ts";
 import type { Decision } from "../../base/timeline.ts";
-import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
 import { createCapacitySettings } from "../resources/capacity/capacity-settings.ts";
 import { readNodeCapacity } from "../resources/capacity/read-node-capacity.ts";
 import { computeAllPodsLimits } from "../resources/cgroups/all-pods-limits.ts";
 import { createNodeCgroups } from "../resources/cgroups/node-cgroups.ts";
 import type { PodCgroups } from "../resources/cgroups/pod-cgroups.ts";
 import { listReservedCgroups } from "../resources/cgroups/reserved-cgroups.ts";
-import type { NodeFacts } from "../runtime/config/node-facts.ts";
-import type { NodeAgentPorts } from "./node-agent-ports.ts";
+import type { Foundation } from "./foundation.ts";
 
 /** The cgroups of pods, of QoS classes and of all pods together. */
 export interface CgroupParts {
@@ -22,10 +20,7 @@ export interface CgroupParts {
 const NONE: CgroupParts = { pods: undefined, pathOfAllPods: () => undefined, parts: () => [] };
 
 /** Throws where the configured root is not there. */
-export function composeCgroups(
-  { ports, facts }: { ports: NodeAgentPorts; facts: NodeFacts },
-  config: NodeAgentConfig,
-): CgroupParts {
+export function composeCgroups({ ports, config, facts }: Pick<Foundation, "ports" | "config" | "facts">): CgroupParts {
   const { kubelet } = config;
   if (kubelet.cgroupsPerQOS === false) return NONE;
   const { host, cri, log, metrics } = ports;

@@ -1,8 +1,9 @@
 import type { Node } from "../../api/gen/types.ts";
 import type { Part } from "../../base/run-parts.ts";
-import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
+import { readNodeLabels } from "../cluster/node-status/cluster-settings.ts";
 import type { NodeRegistration } from "../cluster/node-status/node-registration.ts";
 import { createReportedVolumes, type ReportedVolumes } from "../cluster/node-status/reported-volumes.ts";
+import { createStatusChanges, type StatusChanges } from "../cluster/node-status/status-changes.ts";
 import { createAllocatableRefresh } from "../storage/csi/allocatable-refresh.ts";
 import { type CsiDriverObjects, createCsiDriverObjects } from "../storage/csi/csi-driver-objects.ts";
 import { type CsiDriverRegistry, createCsiDriverRegistry } from "../storage/csi/csi-driver-registry.ts";
@@ -10,59 +11,44 @@ import { withCsiFacts } from "../storage/csi/csi-node-facts.ts";
 import { createCsiNodeObject } from "../storage/csi/csi-node-object.ts";
 import { declarePluginGauge } from "../storage/plugins/plugin-gauge.ts";
 import { createPluginWatcher } from "../storage/plugins/plugin-watcher.ts";
-import type { KubePorts, NodeAgentPorts } from "./node-agent-ports.ts";
+import type { Foundation } from "./foundation.ts";
+import type { KubePorts } from "./node-agent-ports.ts";
 
-/** The storage drivers on this node, and what the API is told of them. */
+/** The storage drivers on this node, and what the API server is told of them. */
 export interface CsiParts {
-  drivers: CsiDriverRegistry;
-  driverObjects: CsiDriverObjects;
-  reportedVolumes: ReportedVolumes;
+  readonly drivers: CsiDriverRegistry;
+  readonly driverObjects: CsiDriverObjects;
+  readonly reportedVolumes: ReportedVolumes;
+  /** The node object has another thing to tell of drivers or volumes. */
+  readonly changes: Pick<StatusChanges, "subscribe">;
   /** The node object with what its drivers say of it. */
   decorate(node: Node): Node;
-  /** Why the node is not ready yet. */
-  error(): string | undefined;
-  /** The listener is called when the node object is to tell another thing of drivers or volumes. */
-  subscribe(listener: () => void): void;
-  parts: readonly Part[];
+  /** Why the drivers keep the node from being ready; empty where they do not. */
+  errors(): readonly string[];
+  readonly parts: readonly Part[];
 }
 
-interface CsiPartsDeps {
-  ports: NodeAgentPorts;
-  kube: KubePorts;
-  registration: NodeRegistration;
+interface CsiNeighbours {
+  readonly kube: KubePorts;
+  readonly ownNode: NodeRegistration;
 }
 
 /** Builds the watch for plugins, the registry of drivers, and the node's CSINode. */
-export function composeCsi({ ports, kube, registration }: CsiPartsDeps, config: NodeAgentConfig): CsiParts {
+export function composeCsi({ ports, config }: Foundation, { kube, ownNode }: CsiNeighbours): CsiParts {
   const { host, log, plugins } = ports;
   const { clock, random, files } = host;
-  const listeners = new Set<() => void>();
-  const tell = () => {
-    for (const listener of listeners) listener();
-  };
+  const changes = createStatusChanges();
   const drivers = createCsiDriverRegistry({
     clock,
     connect: plugins.connectCsi,
-    nodeLabels: () => registration.node()?.metadata?.labels,
+    nodeLabels: () => readNodeLabels(ownNode.node()),
   });
-  drivers.subscribe(tell);
+  drivers.subscribe(changes.tell);
   const reportedVolumes = createReportedVolumes();
-  reportedVolumes.onWanted(tell);
+  reportedVolumes.onWanted(changes.tell);
   const driverObjects = createCsiDriverObjects({ client: kube.client, clock, random, log });
   const node = createCsiNodeObject(
-    {
-      client: kube.heartbeat,
-      clock,
-      random,
-      log,
-      drivers,
-      node: {
-        nodeReady: registration.nodeReady,
-        node: registration.node,
-        subscribe: (listener) => registration.subscribe(listener),
-      },
-      onError: tell,
-    },
+    { client: kube.heartbeat, clock, random, log, drivers, node: ownNode, onError: changes.tell },
     { nodeName: config.nodeName },
   );
   const refresh = createAllocatableRefresh({ clock, log, drivers, objects: driverObjects });
@@ -75,9 +61,9 @@ export function composeCsi({ ports, kube, registration }: CsiPartsDeps, config: 
     drivers,
     driverObjects,
     reportedVolumes,
+    changes,
     decorate: (object) => withCsiFacts(object, drivers.facts()),
-    error: node.error,
-    subscribe: (listener) => void listeners.add(listener),
+    errors: () => [node.error()].filter((error) => error !== undefined),
     parts: [
       { name: "plugins", run: watcher.run },
       { name: "CSIDriver objects", run: driverObjects.run },

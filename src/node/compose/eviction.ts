@@ -1,83 +1,71 @@
-import { createHangGuard } from "../../base/hang-guard.ts";
 import type { Part } from "../../base/run-parts.ts";
-import type { Decision, Timeline } from "../../base/timeline.ts";
 import { parseEvictionThresholds } from "../../config/eviction-thresholds.ts";
-import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
-import type { Cgroups } from "../../host/cgroups-port.ts";
 import type { PodWorkers } from "../pods/workers/pod-workers.ts";
-import type { PodRuntimeStatus } from "../runtime/reading/pod-runtime-status.ts";
+import { readAllocatableMemory } from "../upkeep/eviction/allocatable-memory.ts";
 import { createDiskLayoutReader, type DiskLayoutReader } from "../upkeep/eviction/disk-layout.ts";
 import { createPodEvictor, type PodEvictor } from "../upkeep/eviction/evict-pod.ts";
 import { createLocalStorageEviction } from "../upkeep/eviction/local-storage-eviction.ts";
 import { createPodStorageMeter } from "../upkeep/eviction/measure-pod-storage.ts";
 import { createPressureEviction } from "../upkeep/eviction/pressure-eviction.ts";
-import type { PressureNotice } from "../upkeep/eviction/pressure-notice.ts";
 import { createCandidateReader } from "../upkeep/eviction/read-candidates.ts";
-import { type AllocatableMemory, createSignalReader } from "../upkeep/eviction/read-signals.ts";
-import { createNodeReclaim } from "../upkeep/eviction/reclaim-node.ts";
+import { createSignalReader, type SignalReader } from "../upkeep/eviction/read-signals.ts";
+import { createNodeReclaim, type NodeReclaim } from "../upkeep/eviction/reclaim-node.ts";
+import { createRuntimeRemover } from "../upkeep/eviction/remove-from-runtime.ts";
 import { createUsageReader } from "../upkeep/eviction/usage-reader.ts";
+import type { Foundation } from "./foundation.ts";
 import type { ImageCollectionParts } from "./image-collection.ts";
-import type { NodeAgentPorts } from "./node-agent-ports.ts";
+import type { ReadingParts } from "./readings.ts";
+import type { Reporting } from "./reporting.ts";
 import type { RuntimeParts } from "./runtime.ts";
 import type { StatsParts } from "./stats.ts";
 
-interface EvictionPartsDeps {
-  ports: NodeAgentPorts;
-  timeline: Timeline;
-  workers: PodWorkers;
-  runtime: Pick<RuntimeParts, "cache" | "cgroups" | "pleg" | "runtime">;
-  stats: StatsParts["stats"];
-  images: ImageCollectionParts["collection"];
-  /** Told what the node is short of. */
-  pressure: Pick<PressureNotice, "set">;
-  /** Undefined without an API server: then the log alone tells. */
-  reporting: { recordNodeEvent(decision: Decision): void } | undefined;
+interface EvictionNeighbours {
+  readonly readings: ReadingParts;
+  readonly runtime: RuntimeParts;
+  readonly workers: PodWorkers;
+  readonly stats: StatsParts;
+  readonly images: ImageCollectionParts;
+  readonly reporting: Reporting;
 }
 
-/** Both kinds of eviction have these in common. */
-interface CommonParts {
+/** What both kinds of eviction need. */
+interface EvictionTools {
   readonly layout: DiskLayoutReader;
   readonly evict: PodEvictor;
-  /** By UID, of containers that run. */
-  runningContainers(podUid: string): PodRuntimeStatus["containers"];
 }
 
-/** Of these measurements, so many may hang, each of which costs all of us a place; see `composeVolumes`. */
-const HUNG_SHARE = 8;
-
-/** Who holds pods to their limits of the node's disk, and who keeps the node from running out of what they share. */
-export function composeEviction(deps: EvictionPartsDeps, config: NodeAgentConfig): readonly Part[] {
-  const { ports, timeline, workers, runtime } = deps;
+/** Holds pods to their limits of the node's disk, and keeps the node from running out of what pods share. */
+export function composeEviction(foundation: Foundation, neighbours: EvictionNeighbours): readonly Part[] {
+  const { ports, config, timeline } = foundation;
   const { host, cri, log, metrics } = ports;
-  const common: CommonParts = {
+  const tools = {
     layout: createDiskLayoutReader({ images: cri.images, files: host.files }, config),
-    evict: createPodEvictor({ workers, timeline, metrics, log }),
-    runningContainers: (podUid) =>
-      (runtime.cache.latest(podUid)?.containers ?? []).filter(({ state }) => state === "running"),
+    evict: createPodEvictor({ workers: neighbours.workers, timeline, metrics, log }),
   };
-  return [...composeLocalStorage(deps, common, config), ...composePressure(deps, common, config)];
+  return [
+    ...composeLocalStorageEviction(foundation, neighbours, tools),
+    ...composePressureEviction(foundation, neighbours, tools),
+  ];
 }
 
-function composeLocalStorage(
-  { ports, timeline, workers }: EvictionPartsDeps,
-  { layout, evict, runningContainers }: CommonParts,
-  { kubelet, rootDirectory, podLogsDirectory }: NodeAgentConfig,
+function composeLocalStorageEviction(
+  { ports, config, timeline, guards }: Foundation,
+  { readings, workers }: EvictionNeighbours,
+  { layout, evict }: EvictionTools,
 ): Part[] {
+  const { kubelet, rootDirectory, podLogsDirectory } = config;
   if (kubelet.localStorageCapacityIsolation === false) return [];
   const { host, cri, log } = ports;
   const { clock, random, files } = host;
-  const usage = createUsageReader({ files, guard: createOwnGuard(ports) });
+  const usage = createUsageReader({ files, guard: guards.forMeasurement() });
+  const meterDeps = { usage, runtime: cri.runtime, runningContainers: readings.running.ofPod, log };
   const localStorage = createLocalStorageEviction({
     clock,
     random,
     log,
     timeline,
     workers,
-    createMeter: () =>
-      createPodStorageMeter(
-        { usage, runtime: cri.runtime, runningContainers, log },
-        { rootDirectory, podLogsDirectory },
-      ),
+    createMeter: () => createPodStorageMeter(meterDeps, { rootDirectory, podLogsDirectory }),
     imageFs: { read: async (signal) => (await layout.read(signal)).isDedicated },
     evict,
   });
@@ -85,41 +73,33 @@ function composeLocalStorage(
 }
 
 /** The thresholds were validated with the configuration; without any there is nothing to look at. */
-function composePressure(deps: EvictionPartsDeps, common: CommonParts, { kubelet }: NodeAgentConfig): Part[] {
+function composePressureEviction(
+  foundation: Foundation,
+  neighbours: EvictionNeighbours,
+  { layout, evict }: EvictionTools,
+): Part[] {
+  const { ports, config, timeline, pressure } = foundation;
+  const { readings, workers, stats, reporting } = neighbours;
+  const { kubelet } = config;
   const { thresholds } = parseEvictionThresholds(kubelet);
   if (thresholds.length === 0) return [];
-  const { ports, timeline, workers, runtime, reporting } = deps;
   const { host, log, metrics } = ports;
-  const { clock, cgroups, machine, proc } = host;
-  const { layout, evict, runningContainers } = common;
-  const readAllocatableMemory = async () => await readMemoryOfPods(cgroups, runtime.cgroups.pathOfAllPods());
-  const guard = createOwnGuard(ports);
-  const pressure = createPressureEviction(
+  const { clock } = host;
+  const { runsContainers } = readings.running;
+  const eviction = createPressureEviction(
     {
       clock,
       log,
       metrics,
       timeline,
-      signals: createSignalReader({ clock, log, cgroups, machine, proc, guard, readAllocatableMemory }),
+      signals: composeSignalReader(foundation, neighbours),
       layout,
-      candidates: createCandidateReader({
-        clock,
-        workers,
-        stats: deps.stats,
-        runsContainers: (uid) => runningContainers(uid).length > 0,
-      }),
-      nodeReclaim: createNodeReclaim({
-        clock,
-        log,
-        workers,
-        latest: runtime.cache.latest,
-        removeFromRuntime: async (pod, signal) => await removeFromRuntime(deps, pod, signal),
-        freeImages: deps.images.freeImages,
-      }),
+      candidates: createCandidateReader({ clock, workers, stats: stats.stats, runsContainers }),
+      nodeReclaim: composeNodeReclaim(foundation, neighbours),
       evict,
-      notice: deps.pressure,
+      notice: pressure,
       workers,
-      recordNodeEvent: (decision) => reporting?.recordNodeEvent(decision),
+      recordNodeEvent: reporting.recordNodeEvent,
     },
     {
       thresholds,
@@ -127,38 +107,32 @@ function composePressure(deps: EvictionPartsDeps, common: CommonParts, { kubelet
       maxPodGracePeriodSeconds: kubelet.evictionMaxPodGracePeriod,
     },
   );
-  return [{ name: "eviction", run: pressure.run }];
+  return [{ name: "eviction", run: eviction.run }];
 }
 
-/** Undefined where pods have no cgroup in common, or no limit together. */
-async function readMemoryOfPods(
-  cgroups: Pick<Cgroups, "read">,
-  path: string | undefined,
-): Promise<AllocatableMemory | undefined> {
-  const memory = path === undefined ? undefined : (await cgroups.read(path))?.memory;
-  return memory?.limit === undefined ? undefined : { limit: memory.limit, workingSet: memory.workingSet };
+function composeSignalReader({ ports, guards }: Foundation, { runtime }: EvictionNeighbours): SignalReader {
+  const { host, log } = ports;
+  const { clock, cgroups, machine, proc } = host;
+  return createSignalReader({
+    clock,
+    log,
+    cgroups,
+    machine,
+    proc,
+    guard: guards.forMeasurement(),
+    readAllocatableMemory: async () => await readAllocatableMemory(cgroups, runtime.cgroups.pathOfAllPods()),
+  });
 }
 
-/** As the pod's worker does it: what was known of the pod before is out of date. */
-async function removeFromRuntime(
-  { workers, runtime: { cache, pleg, runtime } }: EvictionPartsDeps,
-  pod: PodRuntimeStatus,
-  signal: AbortSignal,
-): Promise<void> {
-  cache.invalidate(pod.uid);
-  try {
-    await runtime.remove(pod, signal);
-  } finally {
-    // Of a pod that was deleted meanwhile nothing is to be remembered.
-    if (workers.state(pod.uid) !== undefined) {
-      cache.invalidate(pod.uid);
-      await pleg.refresh(pod);
-    }
-  }
-}
-
-/** One for each kind: whatever hangs the one must not hold up the other. */
-function createOwnGuard({ host }: NodeAgentPorts): ReturnType<typeof createHangGuard> {
-  const maxHung = Math.max(1, Math.floor(host.machine.fileAccessPlaces() / HUNG_SHARE));
-  return createHangGuard({ clock: host.clock, maxHung });
+function composeNodeReclaim({ ports }: Foundation, neighbours: EvictionNeighbours): NodeReclaim {
+  const { readings, runtime, workers, images } = neighbours;
+  const { cache, pleg } = readings;
+  return createNodeReclaim({
+    clock: ports.host.clock,
+    log: ports.log,
+    workers,
+    latest: cache.latest,
+    removeFromRuntime: createRuntimeRemover({ cache, pleg, pods: runtime.pods, workers }),
+    freeImages: images.collection.freeImages,
+  });
 }

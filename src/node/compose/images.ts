@@ -1,16 +1,12 @@
-import { SERVICE_ACCOUNTS } from "../../api/kube-resource.ts";
-import type { Timeline } from "../../base/timeline.ts";
-import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
 import { createCredentialProviders } from "../runtime/credential-providers/credential-providers.ts";
-import type { LoadedProviders } from "../runtime/credential-providers/load-providers.ts";
-import type { ServiceAccountReader } from "../runtime/credential-providers/service-account-proof.ts";
+import { loadCredentialProviders } from "../runtime/credential-providers/load-providers.ts";
 import { createImageClaims, type ImageClaims } from "../runtime/images/image-claims.ts";
 import { createImageEnsurer, type ImageEnsurer } from "../runtime/images/image-ensurer.ts";
 import { createNodeRegistryConfig } from "../runtime/images/node-registry-config.ts";
 import { createPullRecords, type PullRecords } from "../runtime/images/pull-records.ts";
 import { readVerificationPolicy } from "../runtime/images/verification-policy.ts";
-import type { KubePorts, NodeAgentPorts } from "./node-agent-ports.ts";
-import type { RefParts } from "./refs.ts";
+import type { ClusterParts } from "./cluster.ts";
+import type { Foundation } from "./foundation.ts";
 
 /** Images: whose credentials they are pulled with, and who may use them. */
 export interface ImageParts {
@@ -20,40 +16,21 @@ export interface ImageParts {
   readonly prune: (imageIds: readonly string[], listedAt: number) => Promise<void>;
 }
 
-interface ImagePartsDeps {
-  readonly ports: NodeAgentPorts;
-  readonly timeline: Timeline;
-  readonly cluster: { readonly kube: KubePorts; readonly refs: Pick<RefParts, "pullSecrets" | "tokens"> } | undefined;
-  /** Undefined: the node has no credential providers. */
-  readonly providers: LoadedProviders | undefined;
-}
-
 const DEFAULT_PARALLEL_PULLS = 5;
-/** What an API server gives where a request names no life. */
-const TOKEN_SECONDS = 3_600;
 
-/** Builds them bottom-up. */
-export function composeImages(
-  { ports, timeline, cluster, providers }: ImagePartsDeps,
-  config: NodeAgentConfig,
-): ImageParts {
-  const { host, log, metrics } = ports;
-  const { clock, files, programs } = host;
-  const { images } = ports.cri;
-  const { kubelet, credentialProviders } = config;
-  const records = config.featureGates.KubeletEnsureSecretPulledImages ? composeRecords(ports, config) : undefined;
-  const plugins =
-    providers &&
-    createCredentialProviders(
-      { programs, clock, log, metrics, serviceAccounts: cluster && readServiceAccounts(cluster) },
-      providers,
-      credentialProviders?.binDirectory ?? "",
-    );
+/** Rejects where a plugin for credentials cannot work: the node does not start with such a plugin. */
+export async function composeImages(foundation: Foundation, cluster: ClusterParts | undefined): Promise<ImageParts> {
+  const { ports, config, timeline } = foundation;
+  const { host, cri, log, metrics } = ports;
+  const { clock, files } = host;
+  const { kubelet } = config;
+  const records = composePullRecords(foundation);
+  const plugins = await composeCredentialProviders(foundation, cluster);
   const parallelPulls = kubelet.serializeImagePulls ? 1 : (kubelet.maxParallelImagePulls ?? DEFAULT_PARALLEL_PULLS);
   const claims = createImageClaims({ clock });
   const ensurer = createImageEnsurer(
     {
-      images,
+      images: cri.images,
       clock,
       timeline,
       metrics,
@@ -68,7 +45,9 @@ export function composeImages(
   return { ensurer, claims, prune: async (imageIds, listedAt) => await records?.prune(imageIds, listedAt) };
 }
 
-function composeRecords({ host, cri, log, metrics }: NodeAgentPorts, config: NodeAgentConfig): PullRecords {
+function composePullRecords({ ports, config }: Foundation): PullRecords | undefined {
+  if (!config.featureGates.KubeletEnsureSecretPulledImages) return undefined;
+  const { host, cri, log, metrics } = ports;
   const { imagePullCredentialsVerificationPolicy, preloadedImagesVerificationAllowlist = [] } = config.kubelet;
   return createPullRecords(
     { files: host.files, images: cri.images, clock: host.clock, log, metrics },
@@ -79,12 +58,17 @@ function composeRecords({ host, cri, log, metrics }: NodeAgentPorts, config: Nod
   );
 }
 
-function readServiceAccounts({ kube, refs }: NonNullable<ImagePartsDeps["cluster"]>): ServiceAccountReader {
-  return {
-    read: async (name, signal) => await kube.client.get(SERVICE_ACCOUNTS, name, { signal }),
-    async token({ audience, ...request }, signal) {
-      const wanted = { ...request, audiences: [audience], expirationSeconds: TOKEN_SECONDS };
-      return (await refs.tokens.get(wanted, signal)).token;
-    },
-  };
+/** Undefined where the configuration names none. */
+async function composeCredentialProviders({ ports, config }: Foundation, cluster: ClusterParts | undefined) {
+  const { credentialProviders, featureGates } = config;
+  if (credentialProviders === undefined) return undefined;
+  const { host, log, metrics } = ports;
+  const { clock, files, programs } = host;
+  const tokensAllowed = featureGates.KubeletServiceAccountTokenForCredentialProviders;
+  const providers = await loadCredentialProviders(files, { ...credentialProviders, tokensAllowed });
+  return createCredentialProviders(
+    { programs, clock, log, metrics, serviceAccounts: cluster?.refs.accounts },
+    providers,
+    credentialProviders.binDirectory,
+  );
 }

@@ -1,14 +1,16 @@
 import { quantityValue } from "../../api/quantity.ts";
 import type { Part } from "../../base/run-parts.ts";
 import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
-import type { Pleg } from "../pods/pleg/pleg.ts";
 import type { ContainerChanges } from "../runtime/logs/container-changes.ts";
 import { createContainerLogsEndpoint } from "../runtime/logs/container-logs-endpoint.ts";
 import { createLogRotation } from "../runtime/logs/log-rotation.ts";
 import { createSystemLogsEndpoint } from "../runtime/logs/system-logs-endpoint.ts";
 import type { NodeView } from "../server/handlers.ts";
 import type { NodeEndpoint } from "../server/node-api.ts";
+import { createPodFinder } from "../view/find-pod.ts";
+import type { Foundation } from "./foundation.ts";
 import type { NodeAgentPorts } from "./node-agent-ports.ts";
+import type { ReadingParts } from "./readings.ts";
 
 const NODE_LOGS_DIRECTORY = "/var/log";
 
@@ -30,8 +32,7 @@ export function composeLogEndpoints(
   return {
     "/containerLogs": createContainerLogsEndpoint(
       {
-        findPod: (namespace, name) =>
-          agent.view.pods().find(({ metadata }) => metadata?.namespace === namespace && metadata.name === name),
+        findPod: createPodFinder(agent.view),
         runtime: cri.runtime,
         onContainerChange: agent.containerChanges.subscribe,
         files,
@@ -50,22 +51,15 @@ export function composeLogEndpoints(
   };
 }
 
-interface LogRotationDeps {
-  readonly ports: Pick<NodeAgentPorts, "host" | "cri" | "log">;
-  readonly pleg: Pick<Pleg, "pods">;
-}
-
 /** As upstream, a negative size is no limit. */
-export function composeLogRotation(
-  { ports, pleg }: LogRotationDeps,
-  { kubelet, podLogsDirectory }: NodeAgentConfig,
-): Part[] {
+export function composeLogRotation({ ports, config }: Foundation, { running }: ReadingParts): Part[] {
   const { host, cri, log } = ports;
   const { clock, files } = host;
+  const { kubelet, podLogsDirectory } = config;
   const maxSizeBytes = Number(quantityValue(kubelet.containerLogMaxSize));
   if (maxSizeBytes < 0) return [];
   const rotation = createLogRotation(
-    { files, clock, log, runtime: cri.runtime, runningContainers: () => runningContainersOf(pleg) },
+    { files, clock, log, runtime: cri.runtime, runningContainers: running.listIds },
     {
       podLogsDirectory,
       maxSizeBytes,
@@ -75,10 +69,4 @@ export function composeLogRotation(
     },
   );
   return [{ name: "log rotation", run: rotation.run }];
-}
-
-function* runningContainersOf({ pods }: Pick<Pleg, "pods">): Generator<string> {
-  for (const { containers } of pods().values()) {
-    for (const { id, state } of containers) if (state === "running") yield id;
-  }
 }

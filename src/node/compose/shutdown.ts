@@ -1,44 +1,30 @@
 import type { Part } from "../../base/run-parts.ts";
-import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
 import type { PodWorkers } from "../pods/workers/pod-workers.ts";
 import { createNodeShutdown } from "../upkeep/shutdown/node-shutdown.ts";
-import type { ShutdownNotice } from "../upkeep/shutdown/shutdown-notice.ts";
 import { computeShutdownPeriods } from "../upkeep/shutdown/shutdown-periods.ts";
 import { createShutdownRecord } from "../upkeep/shutdown/shutdown-record.ts";
-import type { NodeAgentPorts } from "./node-agent-ports.ts";
+import type { Foundation } from "./foundation.ts";
 import type { Reporting } from "./reporting.ts";
 
-interface ShutdownPartsDeps {
-  ports: NodeAgentPorts;
-  notice: ShutdownNotice;
-  workers: PodWorkers;
-  /** Undefined: there is no API server to tell. */
-  reporting: Pick<Reporting, "recordNodeEvent" | "flush"> | undefined;
+interface ShutdownNeighbours {
+  readonly workers: PodWorkers;
+  readonly reporting: Reporting;
 }
 
-/** Who lets pods end before the machine does; nobody where the configuration gives them no time for it. */
+/** Lets pods end before the machine does. There is no such part where the configuration gives them no time for it. */
 export function composeShutdown(
-  { ports, notice, workers, reporting }: ShutdownPartsDeps,
-  { kubelet, featureGates, rootDirectory }: NodeAgentConfig,
+  { ports, config, shutdown: notice }: Foundation,
+  { workers, reporting }: ShutdownNeighbours,
 ): readonly Part[] {
-  const periods = computeShutdownPeriods(kubelet, featureGates);
+  const periods = computeShutdownPeriods(config.kubelet, config.featureGates);
   const { host, log, metrics } = ports;
   const { clock, files, logind } = host;
-  // Its series are there also where nothing will ever be written.
-  const record = createShutdownRecord({ files, log, metrics }, rootDirectory);
+  // The record's series exist also where it is never written.
+  const record = createShutdownRecord({ files, log, metrics }, config.rootDirectory);
   if (periods.length === 0) return [];
+  const { recordNodeEvent, flush } = reporting;
   const shutdown = createNodeShutdown(
-    {
-      clock,
-      log,
-      files,
-      logind,
-      workers,
-      notice,
-      record,
-      recordNodeEvent: (decision) => reporting?.recordNodeEvent(decision),
-      flush: async () => await reporting?.flush(),
-    },
+    { clock, log, files, logind, workers, notice, record, recordNodeEvent, flush },
     periods,
   );
   return [{ name: "shutdown of the machine", run: shutdown.run }];

@@ -1,47 +1,65 @@
 import type { PodSource } from "../../api/pods.ts";
-import type { Log } from "../../base/log.ts";
-import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
-import type { Host } from "../../host/port.ts";
+import type { Part } from "../../base/run-parts.ts";
+import { createDesiredPods, type DesiredPods } from "../pods/desired/desired-pods.ts";
+import { createApiSource } from "../pods/sources/api-source.ts";
 import { createFileSource } from "../pods/sources/file-source.ts";
 import { createHttpSource } from "../pods/sources/http-source.ts";
-import type { PodSourceLoop, SnapshotListener } from "../pods/sources/source-snapshot.ts";
+import type { PodSourceLoop } from "../pods/sources/source-snapshot.ts";
+import type { ClusterParts } from "./cluster.ts";
+import type { Foundation } from "./foundation.ts";
 
-/** The sources that the configuration names. */
-export function composeSources(
-  deps: {
-    host: Host;
-    log: Log;
-    emit: SnapshotListener;
-    /** Undefined where there is no API server. */
-    apiSource: ((emit: SnapshotListener) => PodSourceLoop) | undefined;
-  },
-  config: NodeAgentConfig,
-): { sources: PodSourceLoop[]; names: PodSource[] } {
-  const { host, log, emit } = deps;
-  const { clock, files, http } = host;
-  const { nodeName, kubelet, staticPodPath, manifestUrl, manifestUrlHeaders } = config;
-  const sources: PodSourceLoop[] = [];
-  const names: PodSource[] = [];
-  if (staticPodPath !== undefined) {
-    const options = { path: staticPodPath, nodeName, checkFrequencyMs: kubelet.fileCheckFrequency };
-    sources.push(createFileSource({ clock, files, log, emit }, options));
-    names.push("file");
-  }
-  if (manifestUrl !== undefined) {
-    const options = {
-      url: manifestUrl,
-      headers: manifestUrlHeaders,
-      nodeName,
-      checkFrequencyMs: kubelet.httpCheckFrequency,
-    };
-    sources.push(createHttpSource({ clock, http, log, emit }, options));
-    names.push("http");
-  }
-  if (deps.apiSource !== undefined) {
-    sources.push(deps.apiSource(emit));
-    names.push("api");
-  }
+/** The sources that the configuration names, and what they want together. */
+export interface SourceParts {
+  readonly desired: DesiredPods;
+  readonly parts: readonly Part[];
+}
+
+interface NamedSource {
+  readonly name: PodSource;
+  readonly loop: PodSourceLoop;
+}
+
+/** Warns in the log where no source is configured. */
+export function composeSources(foundation: Foundation, cluster: ClusterParts | undefined): SourceParts {
+  const { ports, timeline } = foundation;
+  const { host, log } = ports;
+  const sources = [
+    ...composeFileSource(foundation),
+    ...composeHttpSource(foundation),
+    ...composeApiSource(foundation, cluster),
+  ];
   if (sources.length === 0)
     log.warn("No source of pods is configured, nothing will be run: set --kubeconfig or --pod-manifest-path");
-  return { sources, names };
+  return {
+    desired: createDesiredPods({ clock: host.clock, log, timeline }, { sources: sources.map(({ name }) => name) }),
+    parts: sources.map(({ loop }) => ({ name: "pod source", run: loop.run })),
+  };
+}
+
+function composeFileSource({ ports, config, inbox }: Foundation): NamedSource[] {
+  const { host, log } = ports;
+  const { clock, files } = host;
+  const { nodeName, kubelet, staticPodPath: path } = config;
+  if (path === undefined) return [];
+  const options = { path, nodeName, checkFrequencyMs: kubelet.fileCheckFrequency };
+  return [{ name: "file", loop: createFileSource({ clock, files, log, emit: inbox.offerSnapshot }, options) }];
+}
+
+function composeHttpSource({ ports, config, inbox }: Foundation): NamedSource[] {
+  const { host, log } = ports;
+  const { clock, http } = host;
+  const { nodeName, kubelet, manifestUrl: url, manifestUrlHeaders: headers } = config;
+  if (url === undefined) return [];
+  const options = { url, headers, nodeName, checkFrequencyMs: kubelet.httpCheckFrequency };
+  return [{ name: "http", loop: createHttpSource({ clock, http, log, emit: inbox.offerSnapshot }, options) }];
+}
+
+function composeApiSource({ ports, config, inbox }: Foundation, cluster: ClusterParts | undefined): NamedSource[] {
+  if (cluster === undefined) return [];
+  const { host, log } = ports;
+  const { clock, random } = host;
+  const { kube, ownNode } = cluster;
+  const deps = { client: kube.client, clock, random, log, emit: inbox.offerSnapshot };
+  const nodeReady = async (signal: AbortSignal) => void (await ownNode.nodeReady(signal));
+  return [{ name: "api", loop: createApiSource({ ...deps, nodeReady }, config) }];
 }

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
 import type { SecurePeer } from "../../host/secure-server.ts";
 import { createFakeReviews } from "./__fixtures__/fake-reviews.ts";
-import { createAuthenticator, createTokenReviews, type ReviewToken } from "./authenticate.ts";
+import { createNodeAuthenticator, createTokenReviews, type ReviewToken } from "./authenticate.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 const signal = new AbortController().signal;
@@ -45,7 +45,7 @@ it.each<[string, { peer?: SecurePeer; authorization?: string; anonymous?: boolea
   ["an empty token", { authorization: "Bearer ", anonymous: true }, anonymousUser],
   ["another scheme", { authorization: "Basic Z29vZDo=", anonymous: true }, anonymousUser],
 ])("takes %s", async (_, { peer, authorization, anonymous = false }, user) => {
-  const authenticate = createAuthenticator({ clock: { now: () => NOW }, reviewToken }, { anonymous });
+  const authenticate = createNodeAuthenticator({ clock: { now: () => NOW }, reviewToken }, { anonymous });
   expect(await authenticate({ peer, authorization, signal })).toEqual({ kind: "user", user });
 });
 
@@ -61,12 +61,15 @@ it.each<[string, { peer?: SecurePeer; authorization?: string; anonymous?: boolea
   ["a certificate that ended meanwhile", { peer: { ...alice, notAfter: NOW } }, "client certificate has expired"],
   ["a certificate of nobody", { peer: { ...alice, commonName: "" } }, undefined],
 ])("refuses %s", async (_, { peer, authorization, anonymous = false }, reason) => {
-  const authenticate = createAuthenticator({ clock: { now: () => NOW }, reviewToken }, { anonymous });
+  const authenticate = createNodeAuthenticator({ clock: { now: () => NOW }, reviewToken }, { anonymous });
   expect(await authenticate({ peer, authorization, signal })).toEqual({ kind: "refused", reason });
 });
 
 it("looks at no token where there is nobody to ask", async () => {
-  const authenticate = createAuthenticator({ clock: { now: () => NOW }, reviewToken: undefined }, { anonymous: true });
+  const authenticate = createNodeAuthenticator(
+    { clock: { now: () => NOW }, reviewToken: undefined },
+    { anonymous: true },
+  );
   const answer = await authenticate({ peer: undefined, authorization: "Bearer good", signal });
   expect(answer).toEqual({ kind: "user", user: anonymousUser });
 });

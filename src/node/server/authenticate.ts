@@ -35,7 +35,7 @@ const ANONYMOUS: RequestUser = { name: "system:anonymous", groups: [UNAUTHENTICA
  * A client certificate first, then a bearer token; who shows neither may be anonymous, but who shows one that is not
  * believed is nobody (authenticatorfactory/delegating.go of k8s.io/apiserver, `BuildAuthn` of cmd/kubelet/app/auth.go).
  */
-export function createAuthenticator(
+export function createNodeAuthenticator(
   {
     clock,
     reviewToken,

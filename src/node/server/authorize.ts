@@ -13,10 +13,10 @@ export interface NodeAction {
 }
 
 /** Rejects where it cannot be told, with AbortedError when the client has gone. */
-export type Authorize = (action: NodeAction, signal: AbortSignal) => Promise<boolean>;
+export type AuthorizeNodeAction = (action: NodeAction, signal: AbortSignal) => Promise<boolean>;
 
 /** `authorization.mode: AlwaysAllow`. */
-export const allowAlways: Authorize = async () => true;
+export const allowAlways: AuthorizeNodeAction = async () => true;
 
 /** What is longer than all that is written here is asked anew each time. */
 const MAX_KEY_CHARACTERS = 10_000;
@@ -25,7 +25,7 @@ const MAX_KEY_CHARACTERS = 10_000;
 export function createAccessReviews(
   { client, clock }: { readonly client: Pick<KubeClient, "create">; readonly clock: Clock },
   options: { readonly nodeName: string; readonly allowedTtlMs: number; readonly refusedTtlMs: number },
-): Authorize {
+): AuthorizeNodeAction {
   const reviews = createReviewCache<boolean>(clock);
   return async ({ user, verb, subresource }, signal) => {
     const spec = {

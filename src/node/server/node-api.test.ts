@@ -3,7 +3,7 @@ import type { Log, LogFields } from "../../base/log.ts";
 import { silentLog } from "../../base/log.ts";
 import type { SecureRequest } from "../../host/secure-server.ts";
 import type { Authenticate } from "./authenticate.ts";
-import type { Authorize, NodeAction } from "./authorize.ts";
+import type { AuthorizeNodeAction, NodeAction } from "./authorize.ts";
 import type { EndpointGates } from "./endpoint-gates.ts";
 import { createNodeApi } from "./node-api.ts";
 
@@ -14,7 +14,7 @@ interface World {
   authenticate?: Authenticate;
   /** Subresources that may be used. */
   allowed?: readonly string[];
-  authorize?: Authorize;
+  authorize?: AuthorizeNodeAction;
   options?: Partial<EndpointGates>;
   log?: Log;
   now?: () => number;

@@ -4,7 +4,7 @@ import type { Log } from "../../base/log.ts";
 import type { HttpHandler, ServedResponse } from "../../host/http-server.ts";
 import type { SecureAnswer, SecureHandler, SecureRequest } from "../../host/secure-server.ts";
 import type { Authenticate } from "./authenticate.ts";
-import type { Authorize } from "./authorize.ts";
+import type { AuthorizeNodeAction } from "./authorize.ts";
 import { type EndpointGates, findClosed, isBeneath } from "./endpoint-gates.ts";
 import { computeRequestAttributes } from "./request-attributes.ts";
 import { findUnavailable } from "./unavailable-endpoints.ts";
@@ -14,7 +14,7 @@ export type NodeEndpoint = (request: SecureRequest) => Promise<SecureAnswer> | S
 
 interface NodeApiDeps {
   readonly authenticate: Authenticate;
-  readonly authorize: Authorize;
+  readonly authorize: AuthorizeNodeAction;
   /** What the read-only server serves too. */
   readonly readOnly: HttpHandler;
   /** The JSON of `/configz`. */

@@ -1,5 +1,6 @@
 import { type Clock, MINUTE, SECOND } from "../../base/clock.ts";
 import type { ServedResponse } from "../../host/http-server.ts";
+import type { NodeEndpoint } from "./node-api.ts";
 
 interface StatuszOptions {
   /** Of the process, milliseconds since the epoch. */
@@ -34,6 +35,21 @@ export function createStatusz(
     const body = lines.map(([name, value]) => `${name}:  ${value}\n`).join("");
     return { status: 200, body: `\nkubelet statusz\n${WARNING}\n\n${body}` };
   };
+}
+
+const PATH = "/statusz";
+/** The paths of the node's own API that are no endpoints. */
+const OTHER_PATHS = ["/configz", "/healthz", "/metrics", "/pods", "/runningpods", PATH];
+const NOT_FOUND: ServedResponse = { status: 404, body: "404 page not found\n" };
+
+/** The endpoints and `/statusz` beside them, which names all the others. */
+export function withStatusz(
+  endpoints: Readonly<Record<string, NodeEndpoint>>,
+  { clock, version }: { readonly clock: Pick<Clock, "now">; readonly version: string },
+): Record<string, NodeEndpoint> {
+  const paths = [...Object.keys(endpoints), ...OTHER_PATHS];
+  const page = createStatusz(clock, { startedAt: clock.now(), version, paths });
+  return { ...endpoints, [PATH]: ({ path }) => (path === PATH ? page() : NOT_FOUND) };
 }
 
 /** As Unix' `date` writes it: `Sun Nov 22 00:22:58 UTC 2026`, the day with a space before it where it is of one digit. */

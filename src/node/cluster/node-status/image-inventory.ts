@@ -7,7 +7,7 @@ import { createFailureLog } from "./failure-log.ts";
 import { computeStatusImages } from "./status-images.ts";
 
 /** The images on the machine as the node's status names them, listed now and then so that no heartbeat waits for it. */
-interface ImageInventory {
+export interface ImageInventory {
   run(signal: AbortSignal): Promise<void>;
   /** Undefined before the first list. A list that fails leaves the last. */
   images(): readonly ContainerImage[] | undefined;

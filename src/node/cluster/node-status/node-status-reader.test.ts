@@ -10,7 +10,15 @@ function setUp(changes: Partial<NodeStatusReaderDeps> = {}) {
   const machine = createFakeMachine();
   const runtime = { name: "containerd", version: "2.0.0", handlers: [], features: undefined };
   const errors: string[] = [];
-  const deps = { machine, log: silentLog, runtime: () => runtime, images: () => undefined, errors: () => errors };
+  const deps: NodeStatusReaderDeps = {
+    machine,
+    log: silentLog,
+    runtime: () => runtime,
+    images: () => undefined,
+    errors: () => errors,
+    pressure: () => ({ memory: false, disk: false, pid: false }),
+    volumes: async () => undefined,
+  };
   return {
     machine,
     errors,
@@ -35,7 +43,7 @@ it("gathers what the machine is, what the configuration says and what is true no
   });
 });
 
-it("asks who measures pressure and who knows the volumes, where somebody does", async () => {
+it("asks who measures pressure and who knows the volumes", async () => {
   const pressure = { memory: true, disk: false, pid: true };
   const volumes = { volumesInUse: ["v"], volumesAttached: [{ name: "v", devicePath: "" }] };
   const { reader } = setUp({ pressure: () => pressure, volumes: async () => volumes });

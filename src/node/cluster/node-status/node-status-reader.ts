@@ -6,7 +6,7 @@ import type { NodePressure } from "./node-conditions.ts";
 import type { NodeStatusInput, NodeStatusSettings, RuntimeFacts } from "./node-status.ts";
 
 /** Gathers what the node's status is computed from. */
-interface NodeStatusReader {
+export interface NodeStatusReader {
   read(): Promise<NodeStatusInput>;
 }
 
@@ -17,10 +17,10 @@ export interface NodeStatusReaderDeps {
   images(): readonly ContainerImage[] | undefined;
   /** Why pods cannot be run, in upstream's order: runtime and PLEG, network, storage, shutdown. */
   errors(): readonly string[];
-  /** Default: none. */
-  pressure?(): NodePressure;
-  /** Default: not known. */
-  volumes?(): Promise<VolumesOfNode | undefined>;
+  /** What the node is short of. */
+  pressure(): NodePressure;
+  /** The volumes that the status names; undefined before they are known. */
+  volumes(): Promise<VolumesOfNode | undefined>;
 }
 
 /** What the status names of volumes; see there. */
@@ -31,8 +31,6 @@ interface NodeStatusReaderOptions {
   /** Its file system's size is the node's ephemeral storage. */
   readonly rootDirectory: string;
 }
-
-const NO_PRESSURE: NodePressure = { memory: false, disk: false, pid: false };
 
 const NO_VOLUMES: VolumesOfNode = { volumesInUse: undefined, volumesAttached: undefined };
 
@@ -51,8 +49,8 @@ export function createNodeStatusReader(deps: NodeStatusReaderDeps, options: Node
         runtime: deps.runtime(),
         images: deps.images(),
         errors: deps.errors(),
-        pressure: deps.pressure?.() ?? NO_PRESSURE,
-        ...((await deps.volumes?.()) ?? NO_VOLUMES),
+        pressure: deps.pressure(),
+        ...((await deps.volumes()) ?? NO_VOLUMES),
       };
     },
   };

@@ -69,6 +69,11 @@ interface RegisteredPod {
   readonly references: PodReferences;
 }
 
+/** The strategy that the validated configuration names. */
+export function readRefStrategy(name: string): ObjectRefsOptions["strategy"] {
+  return name === "Cache" || name === "Get" ? name : "Watch";
+}
+
 export function createObjectRefs(deps: ObjectRefsDeps, options: ObjectRefsOptions): ObjectRefs {
   const listeners = new Set<ObjectRefListener>();
   const pods = new Map<string, RegisteredPod>();

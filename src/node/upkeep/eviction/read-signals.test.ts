@@ -3,8 +3,9 @@ import { createHangGuard } from "../../../base/hang-guard.ts";
 import { silentLog } from "../../../base/log.ts";
 import { createFakeHost, type FakeHost } from "../../../host/fake/create-fake-host.ts";
 import type { FileSystemUsage } from "../../../host/port.ts";
+import type { AllocatableMemory } from "./allocatable-memory.ts";
 import type { DiskLayout } from "./disk-layout.ts";
-import { type AllocatableMemory, createSignalReader, type SignalReader } from "./read-signals.ts";
+import { createSignalReader, type SignalReader } from "./read-signals.ts";
 
 const GIB = 1024 ** 3;
 const { signal } = new AbortController();

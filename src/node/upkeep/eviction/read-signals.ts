@@ -7,6 +7,7 @@ import type { EvictionSignal } from "../../../config/eviction-thresholds.ts";
 import type { Cgroups } from "../../../host/cgroups-port.ts";
 import type { FileSystemUsage, Machine } from "../../../host/port.ts";
 import type { Proc } from "../../../host/proc-port.ts";
+import type { AllocatableMemory } from "./allocatable-memory.ts";
 import type { DiskLayout } from "./disk-layout.ts";
 import type { SignalObservation, SignalObservations } from "./signals.ts";
 
@@ -14,12 +15,6 @@ import type { SignalObservation, SignalObservations } from "./signals.ts";
 export interface SignalReader {
   /** What cannot be read is missing, with a word in the log; rejects with AbortedError only. */
   read(layout: DiskLayout | undefined, signal: AbortSignal): Promise<SignalObservations>;
-}
-
-/** What pods may use together: of the cgroup that they are all in. */
-export interface AllocatableMemory {
-  readonly limit: number;
-  readonly workingSet: number;
 }
 
 interface SignalReaderDeps {
@@ -30,8 +25,8 @@ interface SignalReaderDeps {
   readonly proc: Pick<Proc, "tasks">;
   /** For disks that do not answer. */
   readonly guard: Pick<HangGuard, "run">;
-  /** Undefined where pods have no cgroup in common, or none with a limit. */
-  readAllocatableMemory?(): Promise<AllocatableMemory | undefined>;
+  /** The memory of all pods; undefined where they have no cgroup in common, or none with a limit. */
+  readAllocatableMemory(): Promise<AllocatableMemory | undefined>;
 }
 
 /** A disk that takes longer says nothing this time: memory cannot wait for it. */
@@ -75,7 +70,7 @@ export function createSignalReader(deps: SignalReaderDeps): SignalReader {
   };
 
   const readAllocatable = async (): Promise<Entry[]> => {
-    const memory = await deps.readAllocatableMemory?.();
+    const memory = await deps.readAllocatableMemory();
     if (memory === undefined) return [];
     const available = Math.max(0, memory.limit - memory.workingSet);
     return [["allocatableMemory.available", { available, capacity: available + memory.workingSet }]];

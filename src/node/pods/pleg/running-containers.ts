@@ -1,0 +1,37 @@
+import type { PodRuntimeStatus, RuntimePod } from "../../runtime/reading/pod-runtime-status.ts";
+import type { PodCache } from "./pod-cache.ts";
+
+/** What runs, by the last reading of the runtime. */
+export interface RunningContainers {
+  /** The containers of one pod, with all that is known of them. */
+  ofPod(podUid: string): PodRuntimeStatus["containers"];
+  /** True where `ofPod` has any. */
+  runsContainers(podUid: string): boolean;
+  /** True where the runtime's list of pods shows a container of the pod that runs. */
+  isListed(podUid: string): boolean;
+  /** The IDs of all containers in the runtime's list of pods that run. */
+  listIds(): Generator<string>;
+}
+
+interface RunningContainersDeps {
+  readonly cache: Pick<PodCache, "latest">;
+  readonly pleg: { pods(): ReadonlyMap<string, RuntimePod> };
+}
+
+export function createRunningContainers({ cache, pleg }: RunningContainersDeps): RunningContainers {
+  const ofPod = (podUid: string) => (cache.latest(podUid)?.containers ?? []).filter(({ state }) => state === "running");
+  return {
+    ofPod,
+    runsContainers: (podUid) => ofPod(podUid).length > 0,
+    isListed: (podUid) =>
+      pleg
+        .pods()
+        .get(podUid)
+        ?.containers.some(({ state }) => state === "running") === true,
+    *listIds() {
+      for (const { containers } of pleg.pods().values()) {
+        for (const { id, state } of containers) if (state === "running") yield id;
+      }
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
+
+/** Says, in upstream's words, why nobody could be let in by the configuration, so that there is no server; else undefined. */
+export function findServerProblem({
+  kubelet,
+  cluster,
+}: Pick<NodeAgentConfig, "kubelet" | "cluster">): string | undefined {
+  if (cluster !== undefined) {
+    const { x509, webhook, anonymous } = kubelet.authentication;
+    const isOpen = x509.clientCAFile !== "" || webhook.enabled === true || anonymous.enabled === true;
+    return isOpen ? undefined : "No authentication method configured";
+  }
+  // A Go kubelet refuses to start with these words; a node without a cluster has pods to run all the same.
+  if (kubelet.authentication.webhook.enabled === true) return "no client provided, cannot use webhook authentication";
+  if (kubelet.authorization.mode === "Webhook") return "no client provided, cannot use webhook authorization";
+  return undefined;
+}

@@ -1,0 +1,25 @@
+import type { Pleg } from "../../pods/pleg/pleg.ts";
+import type { PodCache } from "../../pods/pleg/pod-cache.ts";
+import { createRuntimeChanges } from "../../pods/pleg/runtime-changes.ts";
+import type { PodState } from "../../pods/workers/pod-state.ts";
+import type { PodRuntime } from "../../runtime/pod-runtime/pod-runtime.ts";
+import type { PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
+
+interface RuntimeRemoverDeps {
+  readonly cache: Pick<PodCache, "invalidate">;
+  readonly pleg: Pick<Pleg, "refresh">;
+  readonly pods: Pick<PodRuntime, "remove">;
+  readonly workers: { state(uid: string): PodState | undefined };
+}
+
+/** Removes all that the runtime holds of a pod, with the same care for the readings of it as the pod's worker takes. */
+export function createRuntimeRemover({ cache, pleg, pods, workers }: RuntimeRemoverDeps) {
+  const changing = createRuntimeChanges({
+    cache,
+    refresh: async (pod) => await pleg.refresh(pod),
+    // The pod may be deleted and forgotten meanwhile.
+    isKnown: (uid) => workers.state(uid) !== undefined,
+  });
+  return async (pod: PodRuntimeStatus, signal: AbortSignal): Promise<void> =>
+    await changing(pod, async () => await pods.remove(pod, signal));
+}
