@@ -1,4 +1,5 @@
 import { casts } from "./rules/casts.ts";
+import { composition } from "./rules/composition.ts";
 import { cycles } from "./rules/cycles.ts";
 import { noDefaultExport, noEnum, noInheritance } from "./rules/declarations.ts";
 import { dependencies } from "./rules/dependencies.ts";
@@ -19,6 +20,7 @@ import type { Rule } from "./source.ts";
 export const RULES: readonly Rule[] = [
   ranks,
   cycles,
+  composition,
   outsideWorld,
   noAny,
   noNonNull,
