@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Container, Pod, Volume, VolumeMount } from "../../../api/gen/types.ts";
-import { createAdmission } from "./admission.ts";
 import { createAppArmorHandler } from "./app-armor.ts";
 import { createDeclaredFeaturesHandler } from "./declared-features.ts";
 import { createNodeAdmission } from "./node-admission.ts";
+import { createAdmission } from "./pod-rejection.ts";
 import { createSysctlHandler } from "./sysctls.ts";
 import { rejectUnsupported } from "./unsupported.ts";
 

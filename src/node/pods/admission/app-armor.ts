@@ -1,7 +1,7 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import { podContainers } from "../../../api/pods.ts";
 import { APPARMOR_ANNOTATION_PREFIX } from "../../../api/well-known.ts";
-import type { AdmitHandler } from "./admission.ts";
+import type { AdmitHandler } from "./pod-rejection.ts";
 
 /**
  * Refuses pods that ask for an AppArmor profile where the kernel has no AppArmor: runtimes would run them without. One

@@ -1,5 +1,5 @@
 import { computeRequiredFeatures } from "../../../api/declared-features.ts";
-import type { AdmitHandler } from "./admission.ts";
+import type { AdmitHandler } from "./pod-rejection.ts";
 
 /**
  * Refuses pods that require a feature which the node does not declare: one that was bound by hand, or by a scheduler

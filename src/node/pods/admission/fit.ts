@@ -1,11 +1,11 @@
 import type { Node, Pod } from "../../../api/gen/types.ts";
 import { isCriticalPod, isStaticPod, podFullName, podUid } from "../../../api/pods.ts";
-import type { Rejection } from "./admission.ts";
 import type { FreshNode } from "./fresh-node.ts";
+import type { PodRejection } from "./pod-rejection.ts";
 import { findUnmetPredicates, type MissingResource, rejectForeignSystem, rejectGroupsPolicy } from "./predicates.ts";
 
 /** Undefined lets the pod in; `undecided`: it is asked about again when more is known. */
-export type FitVerdict = Rejection | "undecided" | RoomWanted | undefined;
+export type FitVerdict = PodRejection | "undecided" | RoomWanted | undefined;
 
 /** A critical pod would fit if less critical ones gave back so much; never empty. */
 export interface RoomWanted {
@@ -39,7 +39,7 @@ interface FitDeps {
 export function createFit(deps: FitDeps): (pod: Pod) => FitVerdict {
   const { freshNode, room } = deps;
 
-  const judgeCritical = (unmet: ReturnType<typeof findUnmetPredicates>): Rejection | RoomWanted => {
+  const judgeCritical = (unmet: ReturnType<typeof findUnmetPredicates>): PodRejection | RoomWanted => {
     // Lack of resources is no reason to refuse a critical pod; nobody ends for one that cannot run anyway.
     const other = unmet.find(({ missing }) => missing === undefined);
     if (other !== undefined) return rejectionOf(other);
@@ -76,7 +76,7 @@ export function createFit(deps: FitDeps): (pod: Pod) => FitVerdict {
   };
 }
 
-function rejectionOf({ reason, message }: Rejection): Rejection {
+function rejectionOf({ reason, message }: PodRejection): PodRejection {
   return { reason, message };
 }
 

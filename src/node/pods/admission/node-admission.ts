@@ -1,6 +1,6 @@
-import { type AdmitHandler, createAdmission } from "./admission.ts";
 import { createAppArmorHandler } from "./app-armor.ts";
 import { createDeclaredFeaturesHandler } from "./declared-features.ts";
+import { type AdmitHandler, createAdmission } from "./pod-rejection.ts";
 import { createSysctlHandler } from "./sysctls.ts";
 import { rejectUnsupported } from "./unsupported.ts";
 import { createVolumeHandler, type VolumeAdmission } from "./volumes.ts";

@@ -1,10 +1,10 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import { podUid } from "../../../api/pods.ts";
-import { type AdmitHandler, createAdmission, type Rejection } from "./admission.ts";
 import type { FitVerdict, RoomWanted } from "./fit.ts";
+import { type AdmitHandler, createAdmission, type PodRejection } from "./pod-rejection.ts";
 
 /** Undefined: the pod may run here; `undecided`: it is asked about again. */
-export type PodVerdict = Rejection | "undecided" | undefined;
+export type PodVerdict = PodRejection | "undecided" | undefined;
 
 interface PodAdmissionDeps {
   /** Asked before whether the pod fits, in order; upstream has its eviction first of all. Default: none. */
@@ -13,7 +13,7 @@ interface PodAdmissionDeps {
   /** What else the node asks of a pod, in order. */
   readonly rules: readonly AdmitHandler[];
   readonly preemption: {
-    makeRoom(pod: Pod, wanted: RoomWanted): Rejection | "undecided";
+    makeRoom(pod: Pod, wanted: RoomWanted): PodRejection | "undecided";
     /** The verdict is there, whichever it is: nothing is kept for the pod any longer. */
     release(uid: string): void;
   };

@@ -5,7 +5,7 @@ import { type Amounts, amountsOf, computeRequests } from "../../../api/pod-reque
 import { isStaticPod } from "../../../api/pods.ts";
 import { matchesNodeAffinity } from "../../../api/selectors/node-selector.ts";
 import { findUntolerated } from "../../../api/tolerations.ts";
-import type { Rejection } from "./admission.ts";
+import type { PodRejection } from "./pod-rejection.ts";
 
 /** What a pod is held against before it is let in. */
 interface PredicateInput {
@@ -16,7 +16,7 @@ interface PredicateInput {
 }
 
 /** Why a pod does not fit. `isLabelMatter`: newer labels of the node may say otherwise. */
-interface UnmetPredicate extends Rejection {
+interface UnmetPredicate extends PodRejection {
   readonly isLabelMatter: boolean;
   /** What others would have to give back; undefined where that would not help. */
   readonly missing?: MissingResource;
@@ -88,7 +88,7 @@ function sumAmounts(all: readonly Amounts[]): Amounts {
 }
 
 /** What no other node of ours would run either: pods of other systems. */
-export function rejectForeignSystem({ metadata, spec }: Pod): Rejection | undefined {
+export function rejectForeignSystem({ metadata, spec }: Pod): PodRejection | undefined {
   const label = metadata?.labels?.[NODE_LABELS.os];
   if (label !== undefined && label !== "linux") {
     const message = "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label";
@@ -101,7 +101,7 @@ export function rejectForeignSystem({ metadata, spec }: Pod): Rejection | undefi
 }
 
 /** A runtime that does not know the policy would give the containers groups that the pod does not want. */
-export function rejectGroupsPolicy(pod: Pod, isSupported: boolean): Rejection | undefined {
+export function rejectGroupsPolicy(pod: Pod, isSupported: boolean): PodRejection | undefined {
   if (isSupported || pod.spec?.securityContext?.supplementalGroupsPolicy !== "Strict") return undefined;
   const message = "SupplementalGroupsPolicy=Strict is not supported in this node";
   return { reason: "SupplementalGroupsPolicyNotSupported", message };

@@ -3,7 +3,7 @@ import { NODE_TAINTS } from "../../../api/node-names.ts";
 import { isCriticalPod, podUid } from "../../../api/pods.ts";
 import { computeQosClass } from "../../../api/qos.ts";
 import { findUntolerated } from "../../../api/tolerations.ts";
-import type { AdmitHandler } from "./admission.ts";
+import type { AdmitHandler } from "./pod-rejection.ts";
 
 /** What is known of the node's resources, and of who has some of them already. */
 interface PressureAdmission {

@@ -1,6 +1,6 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import { normaliseSysctl } from "../../../api/sysctls.ts";
-import type { AdmitHandler, Rejection } from "./admission.ts";
+import type { AdmitHandler, PodRejection } from "./pod-rejection.ts";
 
 /** Namespaced sysctls that a pod may set without leave, as upstream lists them for kernels from 4.18 on. */
 const SAFE_SYSCTLS: readonly string[] = [
@@ -44,7 +44,7 @@ export function createSysctlHandler(allowedUnsafeSysctls: readonly string[]): Ad
   };
 }
 
-function forbidden(why: string): Rejection {
+function forbidden(why: string): PodRejection {
   return { reason: "SysctlForbidden", message: `forbidden sysctl: ${why}` };
 }
 

@@ -1,12 +1,12 @@
 import type { Container, EnvVar, Pod, PodSpec, Volume } from "../../../api/gen/types.ts";
 import { podContainers } from "../../../api/pods.ts";
-import type { Rejection } from "./admission.ts";
+import type { PodRejection } from "./pod-rejection.ts";
 
 /**
  * What a pod may ask for that this version cannot do. Running the pod without it would break a promise silently, so it is
  * refused with the field's name.
  */
-export function rejectUnsupported(pod: Pod): Rejection | undefined {
+export function rejectUnsupported(pod: Pod): PodRejection | undefined {
   const fields = findUnsupported(pod);
   if (fields.length === 0) return undefined;
   const message = `Pod uses what this version of nodelet does not support yet: ${fields.join("; ")}`;

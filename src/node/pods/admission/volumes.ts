@@ -1,5 +1,5 @@
 import type { Volume } from "../../../api/gen/types.ts";
-import type { AdmitHandler } from "./admission.ts";
+import type { AdmitHandler } from "./pod-rejection.ts";
 
 /** What the node's volumes say of a pod before it is let in. */
 export interface VolumeAdmission {

@@ -5,6 +5,7 @@ import { assertNever } from "../../../base/assert.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import type { RuntimePod } from "../../runtime/reading/pod-runtime-status.ts";
+import type { PodRejection } from "../admission/pod-rejection.ts";
 import type { PodUpdate } from "../desired/pod-update.ts";
 import type { PodLifecycleEvent } from "../pleg/lifecycle-events.ts";
 import type { SourceSnapshot } from "../sources/source-snapshot.ts";
@@ -41,9 +42,9 @@ interface SyncLoopDeps {
   /** What the runtime holds, as of the last reading. */
   runtimePods(): ReadonlyMap<string, RuntimePod>;
   /** Undefined when the pod may run here; `undecided`: a `decidable` event will follow. */
-  admit(pod: Pod): Rejection | "undecided" | undefined;
+  admit(pod: Pod): PodRejection | "undecided" | undefined;
   /** Publishes that the pod was refused. */
-  reject(pod: Pod, rejection: Rejection): void;
+  reject(pod: Pod, rejection: PodRejection): void;
   /** Nothing of the pod is left and no source names it. */
   forget(uid: string): void;
   /** Removes pod directories whose UID is not known; goes on by itself. */
@@ -58,12 +59,6 @@ interface SyncLoopDeps {
   onRelisted(): void;
 }
 
-/** Why a pod must not run here. */
-interface Rejection {
-  reason: string;
-  message: string;
-}
-
 /** Upstream's back-off of the loop while the runtime is not fit (pkg/kubelet/kubelet.go). */
 const PAUSE_MS = { first: 100, longest: 5_000 };
 
@@ -73,19 +68,8 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
 
   const add = (pod: Pod): void => {
     const { uid } = podReference(pod);
-    // What has ended, or shall, needs no leave to do so.
-    if (workers.state(uid) === undefined && !isEnding(pod)) {
-      const rejection = deps.admit(pod);
-      if (rejection === "undecided") {
-        log.debug("Admission of a pod waits", { pod: podReference(pod) }, 2);
-        return;
-      }
-      if (rejection !== undefined) {
-        log.warn("Pod is refused", { pod: podReference(pod), reason: rejection.reason, message: rejection.message });
-        deps.reject(pod, rejection);
-        return;
-      }
-    }
+    // A pod that has ended or is to be deleted is not asked about: its worker only cleans up after it.
+    if (workers.state(uid) === undefined && !isEnding(pod) && !admitNew(deps, pod)) return;
     const known = { runtimePods: deps.runtimePods(), states: workers.states() };
     tearDown(planReplacements({ ...known, pod: podReference(pod) }));
     workers.update({ type: "create", subject: { kind: "pod", pod } });
@@ -101,7 +85,7 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
     }
   };
 
-  /** A refused pod is tried again: what was said of it no longer holds. To the API server its failure was final. */
+  /** Tries a refused pod again, because its update may have changed the verdict. The API server's pods stay failed. */
   const addAnew = (pod: Pod): void => {
     if (sourceOf(pod) === "api" && !isEnding(pod)) return;
     deps.forget(podReference(pod).uid);
@@ -119,7 +103,7 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
     log.debug(`SyncLoop ${update.op}`, { source: update.source, pods: names }, 2);
     for (const pod of [...update.pods].sort(byCreationTime)) {
       if (update.source === "api" && update.op !== "REMOVE") deps.onShown(pod);
-      // Of a mirror pod nothing is run: it shows one that is.
+      // A mirror pod is not run: it shows a static pod that is.
       if (isMirrorPod(pod)) continue;
       switch (update.op) {
         case "ADD":
@@ -134,7 +118,7 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
           remove(pod);
           break;
         case "RECONCILE":
-          // Mostly it is our own status that comes back.
+          // Most of these updates are the node's own statuses that come back.
           if (heedsStatus(pod)) workers.update({ type: "sync", subject: { kind: "pod", pod } });
           break;
         default:
@@ -144,11 +128,11 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
   };
 
   const sync = (event: PodLifecycleEvent): void => {
-    // Nothing follows from a removal: it was ours, or the container's end was told before.
+    // Nothing follows from a removal: the node removed the container itself, or heard of its end before.
     if (event.type === "ContainerRemoved" || event.type === "ContainerChanged") return;
     const pod = desired.byUid(event.uid);
     if (pod === undefined) return;
-    // A start was ours too, and whoever made it has told of it; but what comes after a sidecar waits to hear of it.
+    // The pod's worker made the start itself and has published it; only the containers after a sidecar wait to hear of it.
     if (event.type === "ContainerStarted" && (pod.spec?.initContainers ?? []).length === 0) return;
     log.debug("SyncLoop (PLEG): event for pod", { ...event }, 2);
     workers.update({ type: "sync", subject: { kind: "pod", pod } });
@@ -165,7 +149,7 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
       case "source": {
         const wereReady = desired.allReady();
         for (const update of desired.apply(event.snapshot)) applyUpdate(update);
-        // From now on it is known whom nobody names; the mirror of one that ran goes only after it.
+        // From now on it is known which pods no source names. The mirror of such a pod goes only after the pod.
         if (!wereReady) keepHouse();
         deps.onPodsChanged();
         break;
@@ -178,7 +162,7 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
       }
       case "decidable": {
         const pod = desired.byUid(event.uid);
-        // One that is to go meanwhile was let in to do so.
+        // A pod that was to be deleted meanwhile has a worker, which cleans up after it.
         if (pod !== undefined && workers.state(event.uid) === undefined) add(pod);
         deps.onPodsChanged();
         break;
@@ -191,11 +175,11 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
         deps.onRelisted();
         break;
       case "gone": {
-        // While the loop waited for the runtime, the pod's source may have brought it back: that life is another.
+        // The pod's source may have brought it back while the loop waited for the runtime: its worker is of a new life.
         if (workers.state(event.uid) !== undefined) break;
         const pod = desired.byUid(event.uid);
         deps.forget(event.uid);
-        // One that is deleted is named until the API server has let go of it.
+        // The API server's source names a deleted pod until the API server has removed it.
         if (pod !== undefined && pod.metadata?.deletionTimestamp === undefined) add(pod);
         deps.onPodsChanged();
         break;
@@ -207,7 +191,7 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
     async run(signal) {
       while (!signal.aborted) {
         await deps.inbox.ready(signal);
-        // Taken only after the wait: a snapshot in hand would be old by the time the runtime is back.
+        // The event is taken only after the wait: a snapshot in hand would be old by the time the runtime is back.
         await untilRuntimeIsFit(deps, signal);
         const event = await deps.inbox.take(signal);
         lastTurn = clock.monotonic();
@@ -224,7 +208,7 @@ async function untilRuntimeIsFit(
 ): Promise<void> {
   let wait = PAUSE_MS.first;
   for (let error = runtimeError(); error !== undefined; error = runtimeError()) {
-    // At every start the runtime has not been asked yet; that is over before the first wait is.
+    // The runtime has not been asked yet at every start, which is over before the first wait is: that is no error.
     const say = wait === PAUSE_MS.first ? log.debug : log.error;
     say("Skipping pod synchronization", { reason: error, waitMs: wait });
     await sleep(clock, wait, signal);
@@ -232,11 +216,24 @@ async function untilRuntimeIsFit(
   }
 }
 
+/** True for a new pod that is admitted; a pod that is not is refused at once, unless the verdict waits. */
+function admitNew({ log, admit, reject }: Pick<SyncLoopDeps, "log" | "admit" | "reject">, pod: Pod): boolean {
+  const rejection = admit(pod);
+  if (rejection === undefined) return true;
+  if (rejection === "undecided") {
+    log.debug("Admission of a pod waits", { pod: podReference(pod) }, 2);
+    return false;
+  }
+  log.warn("Pod is refused", { pod: podReference(pod), reason: rejection.reason, message: rejection.message });
+  reject(pod, rejection);
+  return false;
+}
+
 function isEnding({ metadata, status }: Pod): boolean {
   return metadata?.deletionTimestamp !== undefined || isTerminalPhase(status?.phase);
 }
 
-/** Somebody else's word in the status matters to the pod's life: its readiness gates, or that it was given up. */
+/** True where what others wrote into the status matters to the pod: its readiness gates, or that it has failed. */
 function heedsStatus({ spec, status }: Pod): boolean {
   return (spec?.readinessGates ?? []).length > 0 || isTerminalPhase(status?.phase);
 }

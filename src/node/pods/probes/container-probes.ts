@@ -7,9 +7,9 @@ import type { Tasks } from "../../../base/tasks.ts";
 import type { Timeline } from "../../../base/timeline.ts";
 import { firstProbeDelay, periodMsOf } from "./first-probe.ts";
 import type { ProbeMetrics } from "./metrics.ts";
-import type { ProbeAttempt, ProbeTarget } from "./probe-attempt.ts";
-import { PROBE_NAMES, type ProbeKind, probesOf } from "./probe-kind.ts";
+import type { ProbeAttempt, ProbedContainer } from "./probe-attempt.ts";
 import { addResult, type ProbeTrack, startTrack } from "./probe-track.ts";
+import { PROBE_NAMES, type ProbeType, probesOf } from "./probe-type.ts";
 
 /** What the probes say of a running container. */
 export interface ContainerVerdict {
@@ -38,10 +38,10 @@ export interface ContainerProbesDeps {
   tasks: Tasks;
   metrics: ProbeMetrics;
   /** Rejects only when the signal fires. */
-  attempt(target: ProbeTarget, signal: AbortSignal): Promise<ProbeAttempt>;
+  attempt(target: ProbedContainer, signal: AbortSignal): Promise<ProbeAttempt>;
   podIpOf(uid: string): string | undefined;
   /** A verdict changed. */
-  onChange(kind: ProbeKind): void;
+  onChange(kind: ProbeType): void;
 }
 
 /** One run of a container. */
@@ -56,7 +56,7 @@ interface ProbedRun {
 }
 
 interface OneProbe {
-  readonly kind: ProbeKind;
+  readonly kind: ProbeType;
   readonly probe: Probe;
   track: ProbeTrack;
   loop: { stop(): void } | undefined;
@@ -68,7 +68,7 @@ export function createContainerProbes(deps: ContainerProbesDeps, run: ProbedRun,
   const probes: OneProbe[] = probesOf(run.container).map(({ kind, probe }) => {
     return { kind, probe, track: startTrack(kind, knownOf(kind, run)), loop: undefined };
   });
-  const find = (kind: ProbeKind) => probes.find((one) => one.kind === kind);
+  const find = (kind: ProbeType) => probes.find((one) => one.kind === kind);
   const hasStarted = () => (find("startup")?.track.verdict ?? "success") === "success";
   let ending: "no" | "all but readiness" | "all" = "no";
 
@@ -151,7 +151,7 @@ export function createContainerProbes(deps: ContainerProbesDeps, run: ProbedRun,
 }
 
 /** A container that was told to have started, or to be ready, goes on being so; anything else is found out anew. */
-function knownOf(kind: ProbeKind, { known }: ProbedRun): "success" | undefined {
+function knownOf(kind: ProbeType, { known }: ProbedRun): "success" | undefined {
   if (kind === "startup") return known?.started === true ? "success" : undefined;
   return kind === "readiness" && known?.ready === true ? "success" : undefined;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { firstProbeDelay } from "./first-probe.ts";
-import type { ProbeKind } from "./probe-kind.ts";
+import type { ProbeType } from "./probe-type.ts";
 
 const NOW = 1_000_000;
 const random = { next: () => 0.5 };
 
 describe("the first probe of a container", () => {
-  it.each<[ProbeKind, { initial?: number; startedAgo?: number; isKnown?: boolean }, number]>([
+  it.each<[ProbeType, { initial?: number; startedAgo?: number; isKnown?: boolean }, number]>([
     ["readiness", {}, 0],
     ["startup", {}, 0],
     ["liveness", {}, 10_000],

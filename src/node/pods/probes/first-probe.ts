@@ -1,10 +1,10 @@
 import type { Probe } from "../../../api/gen/types.ts";
 import type { Random } from "../../../base/random.ts";
-import type { ProbeKind } from "./probe-kind.ts";
+import type { ProbeType } from "./probe-type.ts";
 
 /** All that a probe's first time depends on; milliseconds, `now` and `startedAt` since the epoch. */
 interface FirstProbeInput {
-  readonly kind: ProbeKind;
+  readonly kind: ProbeType;
   readonly probe: Probe;
   readonly now: number;
   /** When the container was started; 0 where the runtime gives no time. */

@@ -1,6 +1,6 @@
 import { type Clock, SECOND } from "../../../base/clock.ts";
 import { createSlots } from "./exec-slots.ts";
-import type { ProbeAttempt, ProbeTarget } from "./probe-attempt.ts";
+import type { ProbeAttempt, ProbedContainer } from "./probe-attempt.ts";
 import { type ProbeRunnerDeps, runProbe } from "./run-probe.ts";
 
 /**
@@ -12,7 +12,7 @@ const EXEC_SLOTS = { limit: 16, holdMs: 2 * SECOND };
 /** Makes probes. A probe that runs a command waits for its turn; the others cost little and begin at once. */
 export function createLimitedProbes(clock: Clock, runner: ProbeRunnerDeps) {
   const slots = createSlots(clock, EXEC_SLOTS);
-  return async (target: ProbeTarget, signal: AbortSignal): Promise<ProbeAttempt> => {
+  return async (target: ProbedContainer, signal: AbortSignal): Promise<ProbeAttempt> => {
     const run = async () => await runProbe(runner, target, signal);
     return target.probe.exec === undefined ? await run() : await slots(run, signal);
   };

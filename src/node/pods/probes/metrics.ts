@@ -1,11 +1,11 @@
 import type { Container, Pod } from "../../../api/gen/types.ts";
 import type { Metrics } from "../../../base/metrics.ts";
-import { PROBE_NAMES, type ProbeKind } from "./probe-kind.ts";
+import { PROBE_NAMES, type ProbeType } from "./probe-type.ts";
 
 /** What is counted of probes, as upstream's pkg/kubelet/prober/prober_manager.go has it. */
 export interface ProbeMetrics {
   /** `remove` takes its series away, so that those of pods that are gone do not pile up. */
-  of(pod: Pod, container: Container, kind: ProbeKind): OneProbeMetrics;
+  of(pod: Pod, container: Container, kind: ProbeType): OneProbeMetrics;
 }
 
 /** Of one probe of one container. */

@@ -8,7 +8,7 @@ import { createFakeClock } from "../../../host/fake/fake-clock.ts";
 import { createProbeMetrics } from "./metrics.ts";
 import { createPodProbes, type ObservedContainer, type ObservedPod } from "./pod-probes.ts";
 import type { ProbeAttempt } from "./probe-attempt.ts";
-import type { ProbeKind } from "./probe-kind.ts";
+import type { ProbeType } from "./probe-type.ts";
 
 const UID = "uid-1";
 const probe = (more: Partial<Probe> = {}): Probe => ({ exec: { command: ["true"] }, failureThreshold: 1, ...more });
@@ -28,7 +28,7 @@ function createRig() {
   const timeline = createTimeline(clock);
   const metrics = createMetrics();
   /** What each kind of probe finds from now on: it succeeds by itself. */
-  const found = new Map<ProbeKind, ProbeAttempt | "hangs">();
+  const found = new Map<ProbeType, ProbeAttempt | "hangs">();
   /** `second kind containerId`. */
   const made: string[] = [];
   const probes = createPodProbes({

@@ -8,7 +8,7 @@ import {
   type ContainerVerdict,
   createContainerProbes,
 } from "./container-probes.ts";
-import { type ProbeKind, probedContainers, probesOf } from "./probe-kind.ts";
+import { type ProbeType, probedContainers, probesOf } from "./probe-type.ts";
 
 /** The probes of all pods of the node: which run follows from what was observed last of each pod. */
 export interface PodProbes {
@@ -33,7 +33,7 @@ export interface VerdictChange {
   /** As it was observed last, with its phase then. */
   pod: Pod;
   phase: ObservedPod["phase"];
-  kind: ProbeKind;
+  kind: ProbeType;
 }
 
 export interface ObservedPod {
@@ -93,7 +93,7 @@ export function createPodProbes(deps: PodProbesDeps): PodProbes {
   };
 
   const begin = (entry: Entry, container: Container, observed: ObservedContainer, told: PodStatus | undefined) => {
-    const onChange = (kind: ProbeKind) => {
+    const onChange = (kind: ProbeType) => {
       for (const listener of [...listeners]) listener({ pod: entry.pod, phase: entry.phase, kind });
     };
     const known = findTold(told, container.name, observed.id);

@@ -1,11 +1,11 @@
 import type { Container, Pod, Probe } from "../../../api/gen/types.ts";
-import type { ProbeKind } from "./probe-kind.ts";
+import type { ProbeType } from "./probe-type.ts";
 
 /** What is probed, and by what. */
-export interface ProbeTarget {
+export interface ProbedContainer {
   pod: Pod;
   container: Container;
-  kind: ProbeKind;
+  kind: ProbeType;
   probe: Probe;
   containerId: string;
   /** The pod's first address; undefined while it is not known. */

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ProbeKind } from "./probe-kind.ts";
 import { addResult, startTrack } from "./probe-track.ts";
+import type { ProbeType } from "./probe-type.ts";
 
-const KINDS: readonly ProbeKind[] = ["startup", "readiness", "liveness"];
+const KINDS: readonly ProbeType[] = ["startup", "readiness", "liveness"];
 
 /** Results as letters, `s` or `f`; verdicts as letters too, `u` for unknown, and `!` where the probe is over. */
 function follow(
-  kind: ProbeKind,
+  kind: ProbeType,
   results: string,
   thresholds: { successThreshold?: number; failureThreshold?: number },
 ) {
@@ -21,7 +21,7 @@ function follow(
 }
 
 describe("a verdict", () => {
-  it.each<[ProbeKind, string, [success: number, failure: number], string]>([
+  it.each<[ProbeType, string, [success: number, failure: number], string]>([
     ["readiness", "s", [1, 3], "s"],
     ["readiness", "ss", [2, 1], "f s"],
     ["readiness", "sfss", [2, 3], "f f f s"],

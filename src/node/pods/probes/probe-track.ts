@@ -1,5 +1,5 @@
 import type { Probe } from "../../../api/gen/types.ts";
-import type { ProbeKind } from "./probe-kind.ts";
+import type { ProbeType } from "./probe-type.ts";
 
 /**
  * What one probe has found of one container.
@@ -22,7 +22,7 @@ export interface ProbeTrack {
  * Before the first probe a container is not ready, alive, and not known to have started. `known`: what was told of this
  * very container before, by a node agent that has ended.
  */
-export function startTrack(kind: ProbeKind, known?: "success" | "failure"): ProbeTrack {
+export function startTrack(kind: ProbeType, known?: "success" | "failure"): ProbeTrack {
   const verdict = known ?? (kind === "liveness" ? "success" : kind === "readiness" ? "failure" : "unknown");
   return { verdict, last: undefined, inARow: 0, isOver: kind === "startup" && known === "success" };
 }
@@ -31,7 +31,7 @@ export function startTrack(kind: ProbeKind, known?: "success" | "failure"): Prob
 export function addResult(
   track: ProbeTrack,
   result: "success" | "failure",
-  { kind, probe }: { kind: ProbeKind; probe: Probe },
+  { kind, probe }: { kind: ProbeType; probe: Probe },
 ): ProbeTrack {
   const inARow = track.last === result ? track.inARow + 1 : 1;
   const threshold = result === "success" ? probe.successThreshold || 1 : probe.failureThreshold || 3;

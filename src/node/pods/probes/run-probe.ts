@@ -4,7 +4,7 @@ import { type ExecProbeDeps, runExecProbe } from "./exec-probe.ts";
 import { dialWords } from "./failure-words.ts";
 import { judgeGrpc } from "./grpc-probe.ts";
 import { judgeHttp, makeHttpProbe } from "./http-probe.ts";
-import { type ProbeAttempt, type ProbeTarget, timeoutSecondsOf } from "./probe-attempt.ts";
+import { type ProbeAttempt, type ProbedContainer, timeoutSecondsOf } from "./probe-attempt.ts";
 
 export interface ProbeRunnerDeps extends ExecProbeDeps {
   client: ProbeClient;
@@ -16,7 +16,11 @@ export interface ProbeRunnerDeps extends ExecProbeDeps {
 const MAX_TRIES = 3;
 
 /** Makes a probe; what says nothing about the container is tried again at once. Rejects only when the signal fires. */
-export async function runProbe(deps: ProbeRunnerDeps, target: ProbeTarget, signal: AbortSignal): Promise<ProbeAttempt> {
+export async function runProbe(
+  deps: ProbeRunnerDeps,
+  target: ProbedContainer,
+  signal: AbortSignal,
+): Promise<ProbeAttempt> {
   let attempt = await runOnce(deps, target, signal);
   for (let tries = 1; tries < MAX_TRIES && attempt.result === "error"; tries++) {
     attempt = await runOnce(deps, target, signal);
@@ -24,7 +28,7 @@ export async function runProbe(deps: ProbeRunnerDeps, target: ProbeTarget, signa
   return attempt;
 }
 
-async function runOnce(deps: ProbeRunnerDeps, target: ProbeTarget, signal: AbortSignal): Promise<ProbeAttempt> {
+async function runOnce(deps: ProbeRunnerDeps, target: ProbedContainer, signal: AbortSignal): Promise<ProbeAttempt> {
   signal.throwIfAborted();
   const { container, containerId, probe } = target;
   const timeoutSeconds = timeoutSecondsOf(probe);
@@ -41,7 +45,7 @@ async function runOnce(deps: ProbeRunnerDeps, target: ProbeTarget, signal: Abort
 
 async function runOverNetwork(
   { client, userAgent }: ProbeRunnerDeps,
-  { container, probe, podIp }: ProbeTarget & { podIp: string },
+  { container, probe, podIp }: ProbedContainer & { podIp: string },
   signal: AbortSignal,
 ): Promise<ProbeAttempt> {
   const timeoutSeconds = timeoutSecondsOf(probe);
@@ -68,7 +72,7 @@ function unknown(message: string): ProbeAttempt {
   return { result: "error", state: "unknown", message };
 }
 
-function podOf({ pod }: ProbeTarget): string {
+function podOf({ pod }: ProbedContainer): string {
   const { name = "", namespace = "", uid = "" } = pod.metadata ?? {};
   return `${name}_${namespace}(${uid})`;
 }

@@ -5,7 +5,7 @@ import { messageOf } from "../../../base/errors.ts";
 import { repeat } from "../../../base/interval.ts";
 import type { Log } from "../../../base/log.ts";
 import type { HttpClient, HttpResponse } from "../../../host/port.ts";
-import { createProblemLog, joinProblems } from "./problem-log.ts";
+import { createProblemLog, joinManifestErrors } from "./problem-log.ts";
 import { keepLastGood, MAX_MANIFEST_BYTES, readManifest } from "./read-manifest.ts";
 import { createSnapshotEmitter, type PodSourceLoop, type SnapshotListener, type SourcePod } from "./source-snapshot.ts";
 
@@ -67,7 +67,7 @@ export function createHttpSource(deps: HttpSourceDeps, options: HttpSourceOption
     }
   };
   const reportRefusal = ({ errors }: Manifest) => {
-    const fields = { error: joinProblems(errors) };
+    const fields = { error: joinManifestErrors(errors) };
     problems.report(
       shownUrl,
       errors.length === 0 ? undefined : { level: "error", message: "Refused pods from URL", fields },
@@ -119,7 +119,10 @@ function takeResponse(
   const isNothing = content.pods.length === 0 && content.errors.length === 0 && !isList(body);
   const errors = isNothing ? ["it holds no pod and no list of pods"] : content.errors;
   if (content.warnings.length > 0) {
-    log.warn("Pods from URL have unusual content", { url: answer.shownUrl, warning: joinProblems(content.warnings) });
+    log.warn("Pods from URL have unusual content", {
+      url: answer.shownUrl,
+      warning: joinManifestErrors(content.warnings),
+    });
   }
   const shown = content.pods.map(({ pod, origin }) => ({ pod, origin: origin.replace(url, answer.shownUrl) }));
   return { etag, bodyHash, pods: keepLastGood(before?.pods ?? [], { pods: shown, errors }), errors };

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../../../base/clock.ts";
 import { codeOf, messageOf } from "../../../base/errors.ts";
 import type { Files, FileType } from "../../../host/port.ts";
-import { joinProblems, type Problem } from "./problem-log.ts";
+import { joinManifestErrors, type Problem } from "./problem-log.ts";
 import { keepLastGood, MAX_MANIFEST_BYTES, type ManifestContent, readManifest } from "./read-manifest.ts";
 import type { SourcePod } from "./source-snapshot.ts";
 
@@ -91,11 +91,11 @@ function takeContent(
   const isEmpty = content.pods.length === 0 && content.errors.length === 0;
   const errors = isEmpty ? ["it holds no pod"] : content.errors;
   const pods = keepLastGood(before, { pods: content.pods, errors });
-  const fields = { error: joinProblems(errors), ...countKept(pods.length - content.pods.length) };
+  const fields = { error: joinManifestErrors(errors), ...countKept(pods.length - content.pods.length) };
   return {
     pods,
     ...(errors.length > 0 && { problem: { level: "error", message: "Refused pod manifest", fields } }),
-    ...(content.warnings.length > 0 && { warning: joinProblems(content.warnings) }),
+    ...(content.warnings.length > 0 && { warning: joinManifestErrors(content.warnings) }),
   };
 }
 

@@ -41,7 +41,7 @@ export function createProblemLog(log: Log, kind: string): ProblemLog {
 const MAX_LISTED = 10;
 
 /** Joins the errors of one manifest into one line. */
-export function joinProblems(errors: readonly string[]): string {
+export function joinManifestErrors(errors: readonly string[]): string {
   const listed = errors.slice(0, MAX_LISTED).join("; ");
   return errors.length > MAX_LISTED ? `${listed}; and ${errors.length - MAX_LISTED} more` : listed;
 }

@@ -58,12 +58,12 @@ const FIRST_BACK_OFF_MS = 1_000;
 export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options: PodWorkerOptions): PodWorker {
   let state = initial;
   let running: { controller: AbortController; done: Promise<void> } | undefined;
-  /** What came while it worked: nothing, a hint to look again, or a change that must be worked on. */
+  /** The most that came while it worked: nothing, a hint to look again, or a change that must be worked on. */
   let pending: "nothing" | "look" | "work" = "nothing";
-  /** What the next work follows from: the newest update since the last one began; an update hides no creation. */
+  /** The type of the newest update since the last work began; an `update` does not replace a `create`. */
   let cause: WorkerUpdate["type"] = "sync";
   let timer: Timer | undefined;
-  /** In a row. */
+  /** How many works failed in a row. */
   let failures = 0;
   let stopped = false;
   const log = deps.log.with({ pod: state.fullName, uid: referenceOf(state.subject).uid });
@@ -83,8 +83,9 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
     timer = deps.clock.setTimer(delayMs, start);
   };
   /**
-   * Starts for a hint that the pod changed; but the wait after a failure stands, because the attempt that failed may be
-   * what changed it (a sandbox that was made and lost), and would hint for ever. Until then the change is only reported.
+   * Starts work for a hint that the pod changed. The wait after a failure stands, because the failed attempt may have
+   * made the change itself (a sandbox that was made and lost), and its hints would never end. Until the wait is over the
+   * change is only reported.
    */
   const look = () => {
     if (running !== undefined) {
@@ -93,7 +94,7 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
     else if (state.phase === "syncing" && state.subject.kind === "pod") deps.syncer.reportPod(state.subject.pod);
   };
 
-  /** Starts the work that the state owes, unless some runs: then once more after it. */
+  /** Starts the work that the state owes; where a work runs, it starts after that one. */
   function start(): void {
     unschedule();
     if (stopped) return;
@@ -131,7 +132,7 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
       failures = 0;
       return wait;
     } catch (error) {
-      // Whatever a cancelled work failed of, it was for a state that is over.
+      // A cancelled work was for a state that is over, so that its error does not matter.
       return signal.aborted ? 0 : delayAfter(error, work);
     }
   }
@@ -156,9 +157,7 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
     }
     if (workOf(before) === undefined) return undefined;
     if (work !== workOf(before)) return 0;
-    const resync = jitter(deps.random, options.resyncMs, JITTER);
-    const retry = result.retryAt === undefined ? resync : Math.max(0, result.retryAt - deps.clock.now());
-    return Math.max(1, Math.min(resync, retry));
+    return computeNextLookMs(deps, options, result);
   }
 
   function delayAfter(error: unknown, work: WorkKind): number {
@@ -168,11 +167,7 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
     }
     log.error("Error syncing pod, will be tried again", { work, error: messageOf(error) });
     deps.onFailure(state, work, error);
-    const wait = Math.min(FIRST_BACK_OFF_MS * 2 ** failures, options.backOffMs);
-    failures++;
-    const backOff = jitter(deps.random, wait, JITTER);
-    const due = error instanceof IncompleteSyncError ? error.retryBy - deps.clock.now() : backOff;
-    return Math.max(1, Math.min(backOff, due));
+    return computeBackOffMs(deps, options, { error, failures: failures++ });
   }
 
   return {
@@ -201,9 +196,28 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
   };
 }
 
-/** What was torn down for a pod that was to be kept must be done again for one that shall go. */
+/** True where the pod was torn down to be kept and is to be removed by now: the tear-down has to be done again. */
 function isOutdated(doneFor: PodState, now: PodState): boolean {
   return doneFor.phase === "terminated" && now.phase === "terminated" && doneFor.deleted !== now.deleted;
+}
+
+/** How long until a pod whose work succeeded is looked at again. */
+function computeNextLookMs({ clock, random }: PodWorkerDeps, options: PodWorkerOptions, result: WorkResult): number {
+  const resync = jitter(random, options.resyncMs, JITTER);
+  const retry = result.retryAt === undefined ? resync : Math.max(0, result.retryAt - clock.now());
+  return Math.max(1, Math.min(resync, retry));
+}
+
+/** How long after an error the work is tried again; `failures` in a row came before it. */
+function computeBackOffMs(
+  { clock, random }: PodWorkerDeps,
+  options: PodWorkerOptions,
+  { error, failures }: { error: unknown; failures: number },
+): number {
+  const wait = Math.min(FIRST_BACK_OFF_MS * 2 ** failures, options.backOffMs);
+  const backOff = jitter(random, wait, JITTER);
+  const due = error instanceof IncompleteSyncError ? error.retryBy - clock.now() : backOff;
+  return Math.max(1, Math.min(backOff, due));
 }
 
 interface OwedWork {

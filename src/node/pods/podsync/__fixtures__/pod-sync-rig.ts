@@ -38,21 +38,7 @@ export function createRig() {
   statuses.subscribe(({ status }) => steps.push(`publish ${describeStatus(status)}`));
   /** What became of the pod's cgroup. */
   const cgroups: string[] = [];
-  const world: World = {
-    runtime: emptyPodRuntimeStatus(reference, clock.now()),
-    networkError: undefined,
-    sync: async () => ({ failures: new Map() }),
-    stop: async () => {},
-    setUp: async () => {},
-    finishVolumes: async () => {},
-    remove: async () => {},
-    tearDown: async () => {},
-    makeCgroup: async () => {},
-    removeCgroup: async () => {},
-    observed: undefined,
-    verdict: { started: true, ready: true, failed: undefined },
-    changed: () => {},
-  };
+  const world = createWorld(emptyPodRuntimeStatus(reference, clock.now()));
   const syncer = createPodSync({
     clock,
     timeline,
@@ -130,6 +116,25 @@ export function createRig() {
   const sync = async (pod: Pod) => await syncer.syncPod({ pod, signal });
   const events = () => timeline.read(UID).map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
   return { clock, steps, cgroups, statuses, world, syncer, sync, events };
+}
+
+/** A world in which every step succeeds and changes nothing. */
+function createWorld(runtime: PodRuntimeStatus): World {
+  return {
+    runtime,
+    networkError: undefined,
+    sync: async () => ({ failures: new Map() }),
+    stop: async () => {},
+    setUp: async () => {},
+    finishVolumes: async () => {},
+    remove: async () => {},
+    tearDown: async () => {},
+    makeCgroup: async () => {},
+    removeCgroup: async () => {},
+    observed: undefined,
+    verdict: { started: true, ready: true, failed: undefined },
+    changed: () => {},
+  };
 }
 
 /** A promise that the test resolves or rejects. */

@@ -1,13 +1,13 @@
 import type { Pod } from "../../../api/gen/types.ts";
 
 /** Why a pod must not run here: reason and message of its Failed status. */
-export interface Rejection {
+export interface PodRejection {
   reason: string;
   message: string;
 }
 
 /** One rule of admission. Undefined lets the pod pass to the next. */
-export type AdmitHandler = (pod: Pod) => Rejection | undefined;
+export type AdmitHandler = (pod: Pod) => PodRejection | undefined;
 
 /** Asks the handlers in order; the first that refuses decides. */
 export function createAdmission(handlers: readonly AdmitHandler[]): AdmitHandler {
