@@ -2,7 +2,7 @@ import { computeDeclaredFeatures } from "../../api/declared-features.ts";
 import type { Node, Pod } from "../../api/gen/types.ts";
 import type { Part } from "../../base/run-parts.ts";
 import { readMachineNode, withMachineResources } from "../cluster/node-status/machine-node.ts";
-import type { AdmitHandler } from "../pods/admission/admission.ts";
+import type { AdmitHandler } from "../pods/admission/pod-rejection.ts";
 import { createFit } from "../pods/admission/fit.ts";
 import { createFreshNode, type FreshNode } from "../pods/admission/fresh-node.ts";
 import { createNodeAdmission } from "../pods/admission/node-admission.ts";

@@ -9,14 +9,14 @@ import type { CsiObjects, CsiPluginOptions } from "./csi-ports.ts";
 import type { CsiVolume } from "./csi-volume.ts";
 import type { Device } from "./devices.ts";
 
-/** Volumes that a controller brings to the node before they can be staged. */
+/** The attachments of volumes, which a controller makes before a volume can be staged on the node. */
 export interface Attachments {
   /**
-   * What the controller has to tell the driver. Rejects, rather than waits, while the volume is not attached: attaching
-   * takes seconds, and nobody is to be held up by it.
+   * Resolves with what the controller tells the driver of the attachment. Rejects at once, rather than waiting, while the
+   * volume is not attached: attaching takes seconds.
    */
   ensure(device: Device, volume: CsiVolume, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
-  /** The node is done with the volume. */
+  /** Deletes the attachment, where it is the node's own to delete. The node does not use the volume any more. */
   end(device: Device, signal: AbortSignal): Promise<void>;
 }
 
@@ -30,9 +30,9 @@ export function createAttachments(objects: Objects, options: Options): Attachmen
   const { nodeName, enableControllerAttachDetach } = options;
 
   /**
-   * The controller takes a volume off the node's list, looks once more whether the node says that it uses it, and then
-   * detaches. We say so first and look at the list then: one of the two sees the other (upstream's
-   * GenerateVerifyControllerAttachedVolumeFunc).
+   * The controller removes a volume from the node's list, checks once more whether the node reports that it uses it, and only
+   * then detaches. This node reports the use first and reads the list afterwards, so that one of the two always notices the
+   * other (upstream's GenerateVerifyControllerAttachedVolumeFunc).
    */
   const refuseUnlisted = async (volume: CsiVolume, signal: AbortSignal) => {
     const names = await objects.nodeVolumesAttached(signal);

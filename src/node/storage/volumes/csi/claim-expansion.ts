@@ -5,13 +5,13 @@ import type {
 } from "../../../../api/gen/types.ts";
 import { compareQuantities } from "../../../../api/quantity.ts";
 
-/** What is to become of a volume that has grown, as far as this node is concerned. */
+/** What this node has to do about a volume that may have grown. */
 export type ExpansionPlan =
   /** The file system is as large as the volume. */
   | { readonly kind: "none" }
-  /** A controller has to decide first; it may take another size. */
+  /** A controller has to decide first, and may choose another size. */
   | { readonly kind: "wait" }
-  /** `mark`: the claim is to say that it is under way. `tell`: and what it has afterwards. */
+  /** `mark`: the claim's status shall say that it is under way. `tell`: the status shall say what came of it. */
   | { readonly kind: "expand"; readonly mark: boolean; readonly tell: boolean };
 
 const PENDING = "NodeResizePending";
@@ -26,8 +26,8 @@ const RESIZE_CONDITIONS: readonly string[] = [
 ];
 
 /**
- * Pure; upstream's `expandVolumeDuringMount` and `NodeExpander.runPreCheck`. `knownSize`: what this node last made of
- * the volume; undefined: nothing since it was mounted.
+ * Decides as upstream's `expandVolumeDuringMount` and `NodeExpander.runPreCheck` do. `knownSize` is the size to which this
+ * node last expanded the volume; undefined: it has not, since the volume was mounted.
  */
 export function planExpansion(
   { status }: PersistentVolumeClaim,
@@ -40,17 +40,17 @@ export function planExpansion(
   }
   const isTold = claimSize !== undefined && compareQuantities(claimSize, volumeSize) >= 0;
   const progress = status?.allocatedResourceStatuses?.["storage"];
-  // Resizers of before 1.23 write neither, and wait for nobody.
+  // Resizers from before 1.23 write neither of the two, and do not wait for the node.
   if (progress === undefined && status?.allocatedResources === undefined) {
     return { kind: "expand", mark: false, tell: !isTold };
   }
-  // Another node was first, as can be with a volume that many nodes write.
+  // Another node has finished first, which happens with volumes that several nodes write to.
   if (isTold && progress === undefined) return { kind: "expand", mark: false, tell: false };
   if (progress === PENDING) return { kind: "expand", mark: true, tell: true };
   return progress === IN_PROGRESS ? { kind: "expand", mark: false, tell: true } : { kind: "wait" };
 }
 
-/** The claim's status while the driver is at it. */
+/** The claim's status while the driver expands the volume. */
 export function markExpanding({ status = {} }: PersistentVolumeClaim): PersistentVolumeClaimStatus {
   return {
     ...status,
@@ -58,7 +58,7 @@ export function markExpanding({ status = {} }: PersistentVolumeClaim): Persisten
   };
 }
 
-/** The claim's status after all has been done. */
+/** The claim's status once the expansion has succeeded. */
 export function markExpanded({ status = {} }: PersistentVolumeClaim, size: string): PersistentVolumeClaimStatus {
   const { allocatedResourceStatuses = {}, ...rest } = status;
   const { storage: _ended, ...others } = allocatedResourceStatuses;
@@ -70,7 +70,7 @@ export function markExpanded({ status = {} }: PersistentVolumeClaim, size: strin
   };
 }
 
-/** The claim's status after the driver has refused; `isInfeasible`: it will refuse again, until the size is another. */
+/** The claim's status after the driver refused. `isInfeasible`: the driver will refuse this size again. */
 export function markFailed(
   { status = {} }: PersistentVolumeClaim,
   failure: { readonly message: string; readonly isInfeasible: boolean; readonly now: string },

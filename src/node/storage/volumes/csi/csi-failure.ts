@@ -4,7 +4,7 @@ import { messageOf } from "../../../../base/errors.ts";
 import { VolumeOperationError } from "../volume-error.ts";
 import type { CsiVolume } from "./csi-volume.ts";
 
-/** What failed (`MountVolume.SetUp failed`), as upstream's event names it; an abort stays one. */
+/** Names the step that failed (`MountVolume.SetUp failed`) as upstream's event does; an abort stays as it is. */
 function stepFailure(what: string, { specName, kind }: Pick<CsiVolume, "specName" | "kind">, error: unknown): Error {
   if (error instanceof VolumeOperationError || (error instanceof Error && isAbort(error))) return error;
   return new VolumeOperationError(`${what} for volume "${specName}" : ${messageOf(error)}`, {
@@ -18,10 +18,10 @@ export function tearDownError(message: string): Error {
   return new Error(`${CSI_PLUGIN}: ${message}`);
 }
 
-/** Others have to do something first, and may have done it soon: worth another try before the pod's usual back-off. */
+/** Somebody else has to act first, and may soon have done so: a retry need not wait for the usual back-off. */
 export class AwaitedError extends Error {
   override readonly name = "AwaitedError";
-  /** It is so for every volume at first: nobody needs to hear of it before it has lasted. */
+  /** Every volume waits for this at first, so that it is told only when it takes long. */
   readonly isUsual: boolean;
 
   constructor(message: string, options: { cause?: unknown; isUsual?: boolean } = {}) {
@@ -30,14 +30,14 @@ export class AwaitedError extends Error {
   }
 }
 
-/** The driver may be on its way: it is a pod too. */
+/** The driver is not registered. It runs in a pod too, which may still be starting. */
 export function missingDriver(doing: string, driverName: string): Error {
   return new AwaitedError(
     `${CSI_PLUGIN}: ${doing}: driver name ${driverName} not found in the list of registered CSI drivers`,
   );
 }
 
-/** Carries a step out, and names it where it fails. */
+/** Runs a step, and names the step in the error where it fails. */
 export async function inStep<T>(
   what: string,
   volume: Pick<CsiVolume, "specName" | "kind">,

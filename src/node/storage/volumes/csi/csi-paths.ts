@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { CSI_PLUGIN } from "../../../../api/csi-volumes.ts";
 import { volumeDirectories } from "../volume-directories.ts";
 
-/** What a directory of ours holds, so that whoever comes after us knows what was asked of which driver. */
+/** The data file in a volume's directory. It tells a later node agent which driver was called for which volume. */
 export const VOLUME_DATA_FILE = "vol_data.json";
 
-/** Where the node's part of a volume is, however many pods use it (pkg/volume/csi/csi_attacher.go and csi_block.go). */
+/** Where a volume is on the node, shared by its pods (pkg/volume/csi/csi_attacher.go and csi_block.go). */
 export type DevicePlace = FilesPlace | BlockPlace;
 
 interface CommonPlace {
@@ -13,9 +13,9 @@ interface CommonPlace {
   readonly dataDirectory: string;
   /** What the driver is told to stage to. */
   readonly stagingPath: string;
-  /** Ours, to be removed after the unstage as long as they are empty; in this order, before the data. */
+  /** Our own directories that are removed after the unstage if they are empty, in this order, before the data file. */
   readonly before: readonly string[];
-  /** As `before`, after the data. */
+  /** The directories that are removed in the same way after the data file. */
   readonly after: readonly string[];
 }
 
@@ -24,13 +24,13 @@ interface FilesPlace extends CommonPlace {
   readonly kind: "files";
 }
 
-/** A block volume has more directories than its staging path. */
+/** A block volume has more directories beside its staging path. */
 export interface BlockPlace extends CommonPlace {
   readonly kind: "block";
   readonly specName: string;
-  /** Holds what the driver publishes, a file for each pod, named by its UID. */
+  /** Holds what the driver publishes: a file for each pod, named by the pod's UID. */
   readonly publishDirectory: string;
-  /** Holds the same once more, bind-mounted, so that the device is not replaced unnoticed while a pod has it. */
+  /** Holds bind mounts of the same files, so that the device cannot be replaced unnoticed while a pod has it. */
   readonly mapDirectory: string;
 }
 
@@ -39,15 +39,15 @@ export interface CsiPaths {
   readonly pods: string;
   /** Holds a directory for each driver, and `blocks`. */
   readonly plugin: string;
-  /** Of all block volumes. */
+  /** Holds the directories of all block volumes. */
   readonly blocks: string;
   device(driverName: string, volumeHandle: string): FilesPlace;
-  /** The same for a directory that was found. */
+  /** The place of a device whose directory was found. */
   deviceIn(directory: string): FilesPlace;
   block(specName: string): BlockPlace;
-  /** Holds `mount`, which the driver makes, and the data. */
+  /** The pod's directory of a volume. It holds `mount`, which the driver makes, and the data file. */
   podVolume(podUid: string, specName: string): string;
-  /** A link to what is published. */
+  /** The pod's link to the published device. */
   podDevice(podUid: string, specName: string): string;
 }
 
@@ -86,7 +86,7 @@ export function csiPaths(rootDirectory: string): CsiPaths {
   };
 }
 
-/** What an inline volume is to its driver; upstream's `makeVolumeHandle`. */
+/** The handle by which the driver knows an inline volume; upstream's `makeVolumeHandle`. */
 export function inlineVolumeHandle(podUid: string, volumeName: string): string {
   return `csi-${sha256(`${podUid}${volumeName}`)}`;
 }

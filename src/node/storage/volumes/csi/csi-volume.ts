@@ -10,7 +10,7 @@ import { podReference } from "../../../../api/pods.ts";
 import type { VolumeSource } from "../volume-plugin.ts";
 import { inlineVolumeHandle } from "./csi-paths.ts";
 
-/** A volume of a pod as its driver and its directories know it. */
+/** A volume of a pod, with the names that its driver and its directories use. */
 export interface CsiVolume {
   /** The last name of its directory: that of the persistent volume, or of the volume in the pod. */
   readonly specName: string;
@@ -22,7 +22,7 @@ export interface CsiVolume {
   /** Empty: the driver's default. */
   readonly fsType: string;
   readonly attributes: Readonly<Record<string, string>>;
-  /** Undefined where nobody said. */
+  /** Undefined for an inline volume, or where the persistent volume names none. */
   readonly accessModes: readonly string[] | undefined;
   readonly mountOptions: readonly string[];
   readonly secrets: Readonly<Record<SecretUse, SecretReference | undefined>>;
@@ -32,17 +32,17 @@ export interface CsiVolume {
 
 export type SecretUse = "NodeStageSecretRef" | "NodePublishSecretRef" | "NodeExpandSecretRef";
 
-/** Whether it is a volume of a CSI driver, or of a kind that only a CSI driver can bring by now. */
+/** Whether this is a volume of a CSI driver, or of a kind that has been replaced by CSI drivers. */
 export function isCsiSource(source: VolumeSource): boolean {
   if (source.kind === "pod") return source.volume.csi !== undefined || replacedKindOf(source.volume) !== undefined;
   const { spec } = source.persistentVolume;
   return spec !== undefined && (spec.csi !== undefined || replacedKindOf(spec) !== undefined);
 }
 
-/** Throws, in words for the pod's event, for what is no CSI volume. */
+/** Reads a CSI volume. Throws, in words for the pod's event, for any other. */
 export function csiVolumeOf(source: VolumeSource, pod: Pod): CsiVolume {
   const volume = source.kind === "pod" ? inlineVolume(source.volume, pod) : persistentVolume(source);
-  // Both are names of directories; the API server lets nothing else pass, files of static pods are judged here too.
+  // Both become names of directories. The API server checks that, but nobody has checked the files of static pods.
   for (const name of [volume.driverName, volume.specName]) {
     if (name === "" || name === "." || name === ".." || name.includes("/")) {
       throw new Error(`${JSON.stringify(name)} cannot be the name of a directory`);
@@ -101,7 +101,7 @@ function persistentVolume(source: Extract<VolumeSource, { kind: "persistent" }>)
   };
 }
 
-/** Kinds that were part of Kubernetes once, and the drivers that have taken over. */
+/** The kinds of volumes that were once part of Kubernetes, and the drivers that have replaced them. */
 const REPLACED_KINDS = {
   awsElasticBlockStore: "ebs.csi.aws.com",
   azureDisk: "disk.csi.azure.com",

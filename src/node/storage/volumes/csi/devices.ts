@@ -13,22 +13,22 @@ import type { VolumeData } from "./volume-data.ts";
  *        ▲                                 │  ▲                                  │
  *        └──(unstaged, or never asked)─────┘  └──────(an unstage begins)─────────┘
  *
- * Whoever holds the lock of its volume changes it.
+ * Only the holder of the volume's lock may change the state.
  */
 type DeviceState =
   | { readonly kind: "absent" }
-  /** There are directories of it, and the driver may have been asked, or be at it. */
+  /** The device has directories, and the driver may have been called for it, or may be working. */
   | { readonly kind: "uncertain"; readonly seLinuxLabel: string | undefined }
   | { readonly kind: "staged"; readonly seLinuxLabel: string | undefined };
 
-/** A volume on this node, however many pods use it. */
+/** A volume on this node, shared by all pods that use it. */
 export interface Device {
   readonly place: DevicePlace;
   readonly driverName: string;
   readonly handle: string;
   readonly attachmentName: string;
   state: DeviceState;
-  /** Undefined: not known, as after a restart. */
+  /** Undefined: not known, for example after a restart. */
   isAttachable: boolean | undefined;
   isAttached: boolean;
   /** By `userKey`. */
@@ -37,46 +37,46 @@ export interface Device {
 
 interface DeviceUser {
   readonly podUid: string;
-  /** It left something on the disk, or may have: only a tear-down ends that. */
+  /** The user left something on the disk, or may have, which only a tear-down removes. */
   isOnDisk: boolean;
 }
 
-/** Who uses what. It is kept on the disk, and read from there before anything is done. */
+/** The devices on this node and their users. They are kept on the disk, and read from there before anything is done. */
 export interface Devices {
-  /** Resolves when the disk has been read; does so once, and again where that failed. */
+  /** Resolves when the disk has been read. It is read once; a call after a failure reads it again. */
   load(): Promise<void>;
   all(): readonly Device[];
-  /** The device of this place, made where there is none, with one user more. */
+  /** Adds a user to the device of this place, which is added too where it is not known. */
   use(volume: DeviceName, userKey: string, podUid: string): Device;
   /** Ends one use of every device. */
   release(userKey: string): void;
-  /** Ends what a pod wanted and never got so far that it left anything on the disk. */
+  /** Ends those uses of a pod that have left nothing on the disk. */
   releaseUnmounted(podUid: string): void;
-  /** Forgets a device that nobody uses and that is not there any more. */
+  /** Forgets the device where it has no user and is absent. */
   settle(device: Device): void;
-  /** Something that `volumesInUse` tells has changed. */
+  /** Tells the listeners that something which `volumesInUse` reports has changed. */
   changed(): void;
   subscribe(listener: () => void): () => void;
 }
 
-/** Which volume, and where its part of the node is. */
+/** A volume, and its place on this node. */
 interface DeviceName {
   readonly place: DevicePlace;
   readonly driverName: string;
   readonly handle: string;
 }
 
-/** Names the use of a volume by a pod. */
+/** The key of a pod's use of a volume. */
 export function userKey(podUid: string, specName: string): string {
   return `${podUid}/${specName}`;
 }
 
-/** Names what one lock is for: a volume, whatever persistent volumes it has. */
+/** The key of a volume's lock. Several persistent volumes may stand for one volume. */
 export function volumeKey({ driverName, handle }: { readonly driverName: string; readonly handle: string }): string {
   return uniqueVolumeName({ driver: driverName, volumeHandle: handle });
 }
 
-/** What fails now may be read in a moment; what fails again and again must not hold up the volumes of others. */
+/** A directory that fails may be read a moment later. After so many failures it no longer holds up other volumes. */
 const MAX_FAILED_READINGS = 5;
 
 const UNKNOWN: DeviceState = { kind: "uncertain", seLinuxLabel: undefined };
@@ -120,7 +120,7 @@ export function createDevices(
     for (const { podUid, specName, kind, data } of found.users) {
       const used = kind === "block" ? blockDevices(specName) : fileDevices(data);
       for (const device of used) {
-        // What its directory does not tell, its user does: it may be staged.
+        // The device's own data is unreadable, but it has a user, so that it may be staged.
         if (found.unreadable.has(device.place.dataDirectory)) device.state = UNKNOWN;
         device.users.set(userKey(podUid, specName), { podUid, isOnDisk: true });
       }
@@ -131,7 +131,7 @@ export function createDevices(
     const device = devices.get(deps.paths.block(specName).dataDirectory);
     return device ? [device] : [];
   };
-  /** Every one of the volume: what other versions staged elsewhere is used all the same. */
+  /** All devices of the volume: other versions may have staged it at another place, which is in use too. */
   const fileDevices = (data: VolumeData | undefined): Device[] => {
     if (data === undefined) return [];
     const { driverName, volumeHandle: handle } = data;

@@ -15,7 +15,7 @@ interface ExpandRequest {
   readonly volume: CsiVolume;
   readonly driver: CsiDriver;
   readonly use: CsiVolumeUse;
-  /** Where the pod has it. */
+  /** Where the volume is mounted for the pod. */
   readonly volumePath: string;
   readonly stagingPath: string | undefined;
   readonly nodeName: string;
@@ -27,8 +27,8 @@ interface ExpandRequest {
 type Deps = Pick<CsiPluginDeps, "clock" | "objects" | "onEvent">;
 
 /**
- * Makes the file system as large as the volume has become. Resolves with the size that this node need not look at
- * again; undefined where somebody else has to do something first. Rejects where it should be tried again.
+ * Grows the file system to the size of the volume. Resolves with the size that needs no further work of this node;
+ * undefined where somebody else has to act first. Rejects where it should be tried again.
  */
 export async function expandVolume(deps: Deps, request: ExpandRequest): Promise<string | undefined> {
   const { volume, driver, pod, knownSize } = request;
@@ -61,7 +61,7 @@ async function expand(deps: Deps, request: ExpandRequest, growth: Growth): Promi
     await callExpand(deps, request, volumeSize);
   } catch (error) {
     if (isAbort(error)) throw error;
-    // The driver expands no volume that is used: it is no reason to keep the pod from it, nor to ask again.
+    // The driver does not expand volumes that are in use. The pod may use the volume all the same, and nobody asks again.
     if (isCsiError(error, "failed-precondition")) return volumeSize;
     if (plan.tell && isFinalCsiError(error)) await tellFailure(deps, { claim, signal }, error);
     throw new VolumeSetUpError("failed", `Expander.NodeExpand failed to expand the volume : ${messageOf(error)}`, {
@@ -84,7 +84,7 @@ async function callExpand(deps: Deps, request: ExpandRequest, volumeSize: string
   );
 }
 
-/** Only claims that a resizer of today looks after (`allocatedResourceStatuses`) say how it went. */
+/** Writes the failure into the claim's status, for claims of resizers that use `allocatedResourceStatuses`. */
 async function tellFailure(
   { clock, objects }: Deps,
   { claim, signal }: { claim: PersistentVolumeClaim; signal: AbortSignal },
@@ -96,7 +96,7 @@ async function tellFailure(
   try {
     await objects.updateClaimStatus(claim, status, signal);
   } catch (failure) {
-    // What the driver said matters more, and is told to the claim at the next attempt.
+    // The driver's own error matters more than this one; the next attempt writes the status again.
     if (isAbort(failure)) throw failure;
   }
 }

@@ -6,7 +6,7 @@ import { escapePluginName } from "../volume-directories.ts";
 import type { CsiPaths, DevicePlace } from "./csi-paths.ts";
 import { readVolumeData, type VolumeData, VolumeDataError } from "./volume-data.ts";
 
-/** A directory of a device, with what it says; no data: the driver was never asked for anything there. */
+/** A directory of a device with its data; without data, the driver was never called for it. */
 interface FoundDevice {
   readonly place: DevicePlace;
   readonly data: VolumeData | undefined;
@@ -17,14 +17,14 @@ interface FoundUser {
   readonly podUid: string;
   readonly specName: string;
   readonly kind: DevicePlace["kind"];
-  /** Undefined for a link: its device says whose it is. */
+  /** Undefined for a link, because the device's own data names the volume. */
   readonly data: VolumeData | undefined;
 }
 
-/** All that the directories of pods and plugins tell. */
+/** All that was found in the directories of pods and plugins. */
 export interface FoundOnDisk {
   readonly devices: readonly FoundDevice[];
-  /** Directories of devices that cannot be read: something was begun there, and only their users may say of what. */
+  /** Directories of devices whose data cannot be read. Something was begun there, and only the users' data may tell what. */
   readonly unreadable: ReadonlySet<string>;
   readonly users: readonly FoundUser[];
 }
@@ -33,11 +33,11 @@ interface FindDeps {
   readonly files: Pick<Files, "list" | "read">;
   readonly paths: CsiPaths;
   readonly log: Log;
-  /** What cannot be read is left out, and hides no other volume. Else it rejects: the next reading may well succeed. */
+  /** True: what cannot be read is left out and hides no other volume. False: it rejects, for a later try may succeed. */
   readonly skipsUnreadable: boolean;
 }
 
-/** What earlier agents, ours or others, left of CSI volumes. What was read and makes no sense is left out in any case. */
+/** Finds the CSI volumes that earlier node agents, ours or others, have left. Malformed data is always left out. */
 export async function findOnDisk(deps: FindDeps): Promise<FoundOnDisk> {
   const users: FoundUser[] = [];
   for (const podUid of await listNames(deps, deps.paths.pods)) {
@@ -83,7 +83,7 @@ async function findFileDevices(deps: FindDeps, unreadable: Set<string>): Promise
 async function findBlockDevices(deps: FindDeps, unreadable: Set<string>): Promise<FoundDevice[]> {
   const devices: FoundDevice[] = [];
   for (const specName of await listNames(deps, deps.paths.blocks)) {
-    // Beside the volumes' own directories stand two that hold all volumes.
+    // Two directories beside those of the volumes hold parts of all volumes.
     if (specName === "publish" || specName === "staging") continue;
     const place = deps.paths.block(specName);
     const data = await readIfGood(deps, place.dataDirectory);
@@ -93,7 +93,7 @@ async function findBlockDevices(deps: FindDeps, unreadable: Set<string>): Promis
   return devices;
 }
 
-/** `unreadable`: it is there, and nobody can say of what; so it is left alone, and an operator is told. */
+/** Reads a volume's data. `unreadable`: nobody can say which volume it is of; it is left alone, and an error is logged. */
 async function readIfGood(
   { files, log, skipsUnreadable }: FindDeps,
   directory: string,

@@ -15,19 +15,19 @@ import { type PublishRequest, podVolumeData, publishFiles, targetPathIn } from "
 import { readPublishInputs } from "./publish-inputs.ts";
 import type { MeasuredVolume } from "./volume-stats.ts";
 
-/** What a pod has of a volume. */
+/** A volume that is mounted for a pod. */
 export interface MountedVolume extends MeasuredVolume {
   readonly ready: ReadyVolume;
   readonly prepared: PreparedDevice;
   /** See `expandVolume`. */
   size: string | undefined;
-  /** By the monotonic clock: when an expansion that failed may be tried again. */
+  /** When a failed expansion may be tried again, by the monotonic clock. */
   expandAfter?: number;
 }
 
 type MountDeps = CsiPluginDeps & { readonly paths: CsiPaths; readonly options: CsiPluginOptions };
 
-/** Shows a volume to its pod, whole: with its group, its label and its size. Under the lock of the volume. */
+/** Publishes a volume to its pod, and sets its group, label and size. The caller holds the lock of the volume. */
 export async function mountVolume(
   deps: MountDeps,
   work: MountWork,
@@ -68,7 +68,7 @@ export async function growVolume(
   });
 }
 
-/** Publishes once more what is published: the driver asked for it, to bring tokens and content up to date. */
+/** Publishes a published volume again, because its driver asks for that to update tokens and content. */
 export async function republishVolume(deps: MountDeps, work: MountWork, mounted: MountedVolume): Promise<void> {
   const { publish } = STEPS[work.volume.kind];
   const { prepared } = mounted;
@@ -120,7 +120,7 @@ async function changeGroup({ files }: MountDeps, work: MountWork, path: string):
   }
 }
 
-/** Only what the kernel keeps labels of can be given one, and nobody labels what is not the pod's to change. */
+/** Whether the runtime shall label the volume: only a file system that keeps labels, and that the pod may write to. */
 async function needsRelabel({ mounts, options }: MountDeps, { volume }: MountWork, path: string): Promise<boolean> {
   if (!options.seLinuxEnabled || volume.readOnly) return false;
   const entry = (await mounts.list()).filter((mount) => mount.path === path).at(-1);
@@ -132,7 +132,7 @@ function dataOf({ options: { nodeName } }: MountDeps, { volume }: MountWork, { s
   return podVolumeData(volume, { nodeName, attachmentName: attachment, seLinuxLabel });
 }
 
-/** Inline volumes have nothing but what is published. */
+/** An inline volume is published only, so there is nothing to prepare. */
 function inlineDevice({ volume, driver, request }: MountWork): PreparedDevice {
   const fsGroup = request.pod.spec?.securityContext?.fsGroup;
   const use = computeVolumeUse(volume, driver.capabilities, { fsGroup, seLinuxLabel: undefined });

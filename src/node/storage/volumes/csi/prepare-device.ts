@@ -11,21 +11,21 @@ import { computeVolumeUse, isAttachable } from "./driver-policy.ts";
 import { readSecret } from "./publish-inputs.ts";
 import type { DeviceStaging } from "./stage-device.ts";
 
-/** What a set-up of a volume works with. */
+/** Everything that the set-up of a volume works with. */
 export interface MountWork {
   readonly request: VolumeRequest;
   readonly volume: CsiVolume;
-  /** Names the pod's use of it. */
+  /** The key of the pod's use of the volume; see `userKey`. */
   readonly key: string;
   readonly podUid: string;
-  /** Undefined where the driver has none. */
+  /** The driver's CSIDriver object; undefined where there is none. */
   readonly driverObject: CSIDriver | undefined;
   readonly driver: CsiDriver;
-  /** To be mounted with. */
+  /** The label that the volume shall be mounted with. */
   readonly seLinuxLabel: string | undefined;
 }
 
-/** A volume that is staged for a pod. */
+/** A volume that is ready to be published to a pod. */
 export interface PreparedDevice {
   readonly use: CsiVolumeUse;
   readonly seLinuxLabel: string | undefined;
@@ -43,7 +43,7 @@ interface PrepareDeps {
 
 const NOTHING_TO_END = async (): Promise<void> => undefined;
 
-/** Attaches and stages a persistent volume, under the lock of the volume. */
+/** Attaches and stages a persistent volume. The caller holds the lock of the volume. */
 export async function prepareDevice(deps: PrepareDeps, device: Device, work: MountWork): Promise<PreparedDevice> {
   const { volume, driver, request } = work;
   const steps = STEPS[volume.kind];
@@ -96,7 +96,7 @@ async function attach(
   seLinuxLabel: string | undefined,
 ): Promise<PreparedDevice["publishContext"]> {
   if (!isAttachable(driverObject, volume)) return {};
-  // What we attach ourselves we have to detach, also after a crash right behind this line.
+  // A volume that this node attaches itself must be detached too, even after a crash right after this line.
   if (!enableControllerAttachDetach && device.state.kind === "absent") {
     await staging.record(device, volume, seLinuxLabel);
   }
@@ -117,7 +117,10 @@ function refuseSecondPod(devices: Devices, { volume, podUid }: MountWork): void 
   }
 }
 
-/** One mount has one label. Who has the volume already keeps it as it is; nobody's may be staged anew. */
+/**
+ * The label to mount with. One mount has one label: a pod that has the volume keeps its label, and a device that no pod has
+ * on disk is staged anew with the new label.
+ */
 async function settleLabel(
   { staging }: PrepareDeps,
   device: Device,

@@ -8,7 +8,7 @@ import type { VolumeData } from "./volume-data.ts";
 
 type Deps = Pick<CsiPluginDeps, "files" | "mounts">;
 
-/** What a pod has of a block volume. */
+/** A pod's use of a block volume. */
 interface BlockUse {
   readonly place: BlockPlace;
   readonly podUid: string;
@@ -16,12 +16,12 @@ interface BlockUse {
   readonly link: string;
 }
 
-/** Mode of the files that devices are bind-mounted to, as upstream makes them. */
+/** The mode of the files that devices are bind-mounted on, as upstream. */
 const MAP_MODE = 0o750;
 
 /**
- * Asks the driver for the device, and links to it from the pod's directory. The link comes first: a tear-down begins
- * with what is in the pod's directory, so that nothing may be published that is not seen there. May be repeated.
+ * Asks the driver for the device, and links to it from the pod's directory. The link is made first: a tear-down starts from
+ * the pod's directory and would miss a device without a link. May be repeated.
  */
 export async function publishBlock(
   { files, mounts }: Deps,
@@ -52,7 +52,7 @@ export async function publishBlock(
   await mounts.bind(publishPath, mapPath);
 }
 
-/** Takes the device from the pod. The link goes last, when nothing else is left (`onUnpublished`). */
+/** Takes the device from the pod. The link is removed last, after `onUnpublished` was called. */
 export async function unpublishBlock(
   deps: Pick<CsiPluginDeps, "drivers" | "files" | "mounts">,
   {
@@ -82,7 +82,7 @@ export async function unpublishBlock(
   await files.remove(link);
 }
 
-/** What the driver still shows to pods that are gone without a trace: their directories were removed by others. */
+/** Unpublishes the device from pods whose directories somebody else has removed. */
 export async function unpublishLeftBehind(
   { files, mounts }: Deps,
   place: BlockPlace,

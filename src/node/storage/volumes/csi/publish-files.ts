@@ -8,7 +8,7 @@ import { DIRECTORY_MODE } from "./directory-mode.ts";
 import type { PublishInputs } from "./publish-inputs.ts";
 import { readVolumeData, type VolumeData, writeVolumeData } from "./volume-data.ts";
 
-/** What a driver is asked to show to a pod. */
+/** A request to publish a volume to a pod. */
 export interface PublishRequest {
   readonly volume: CsiVolume;
   readonly driver: CsiDriver;
@@ -22,17 +22,17 @@ export interface PublishRequest {
 
 type Deps = Pick<CsiPluginDeps, "files" | "mounts">;
 
-/** What outlives a call: whether the pod's part of the volume may be there. */
+/** Whether the pod's part of the volume may exist on disk. It outlives the call. */
 export interface OnDisk {
   isOnDisk: boolean;
 }
 
-/** The driver's part of `directory`, which is the pod's directory of the volume. */
+/** The target path, which the driver makes, in the pod's directory of the volume. */
 export function targetPathIn(directory: string): string {
   return `${directory}/mount`;
 }
 
-/** Asks the driver to show the volume in the pod's directory. May be repeated. */
+/** Asks the driver to publish the volume in the pod's directory. May be repeated. */
 export async function publishFiles(
   deps: Deps,
   directory: string,
@@ -44,13 +44,13 @@ export async function publishFiles(
   const isFirst = (await files.stat(dataFile)) === undefined;
   await makeParent(files, directory);
   await files.makeDirectory(directory, DIRECTORY_MODE);
-  // Not before: without the directory, nobody would ever tear it down.
+  // Not set earlier: a tear-down finds the volume by its directory, and without one this use would never end.
   trace.isOnDisk = true;
   await writeVolumeData(files, directory, request.data);
   try {
     await callPublish(request, targetPathIn(directory));
   } catch (error) {
-    // Only the first attempt can be known to have left nothing: what an earlier one left, this refusal does not undo.
+    // Only the first attempt is known to have left nothing. A refusal does not undo what an earlier attempt has left.
     if (isFirst && isFinalCsiError(error)) {
       await removePodVolume(deps, {
         path: directory,
@@ -63,7 +63,7 @@ export async function publishFiles(
   }
 }
 
-/** NodePublishVolume. What is at the target path, the driver makes. */
+/** Calls NodePublishVolume. The driver makes what is at the target path. */
 export async function callPublish(request: PublishRequest, targetPath: string): Promise<void> {
   const { volume, driver, use, publishContext, stagingPath, inputs, signal } = request;
   const { readOnly, handle: volumeId } = volume;
@@ -73,26 +73,26 @@ export async function callPublish(request: PublishRequest, targetPath: string): 
   );
 }
 
-/** The pod's directory of a volume, to be removed. */
+/** The pod's directory of a volume that is to be removed. */
 export interface PodVolumeDirectory {
   readonly path: string;
   /**
-   * Only empty directories are left of it. Not when they are gone: a removal that fails may have had its effect, and then
-   * nobody comes here again.
+   * Called when only empty directories are left. It does not wait for their removal: a removal that fails may have had its
+   * effect, and then nobody comes here again.
    */
   onEmpty(): void;
-  /** Ends the wait for a driver that does not answer. */
+  /** Ends the wait for a driver that does not answer. Default: waits as long as the call may take. */
   readonly signal?: AbortSignal;
 }
 
-/** What the pod's directory says of the volume. Undefined: there was nothing but empty directories, and they are gone. */
+/** Reads the volume's data in the pod's directory. Without any, it removes the empty directories and gives undefined. */
 export async function readPodVolume(deps: Deps, directory: PodVolumeDirectory): Promise<VolumeData | undefined> {
   const data = await readVolumeData(deps.files, directory.path);
   if (data === undefined) await removePodVolume(deps, directory);
   return data;
 }
 
-/** Asks the driver to take the volume out of the pod's directory, and removes that. */
+/** Asks the driver to unpublish the volume, and removes the pod's directory. */
 export async function unpublishFiles(
   deps: Pick<CsiPluginDeps, "drivers" | "files" | "mounts">,
   directory: PodVolumeDirectory,
@@ -106,7 +106,7 @@ export async function unpublishFiles(
   await removePodVolume(deps, directory);
 }
 
-/** Empty directories and our own file, the data last of what it speaks of. */
+/** Removes the empty directories and our own file. The data file goes after the target path that it describes. */
 async function removePodVolume({ files, mounts }: Deps, { path, onEmpty }: PodVolumeDirectory): Promise<void> {
   const targetPath = targetPathIn(path);
   if (await mounts.isMountPoint(targetPath)) {
@@ -118,13 +118,13 @@ async function removePodVolume({ files, mounts }: Deps, { path, onEmpty }: PodVo
   await files.removeEmptyDirectory(path);
 }
 
-/** The pod's directory of this plugin, as kubelet makes it. */
+/** Makes the pod's directory for this plugin, as kubelet does. */
 async function makeParent(files: Deps["files"], directory: string): Promise<void> {
   const parent = directory.slice(0, directory.lastIndexOf("/"));
   if ((await files.stat(parent)) === undefined) await files.makeDirectory(parent, DIRECTORY_MODE);
 }
 
-/** What the pod's directory says of its volume from now on. */
+/** The data file for the pod's directory of a volume. */
 export function podVolumeData(
   volume: CsiVolume,
   node: { readonly nodeName: string; readonly attachmentName: string; readonly seLinuxLabel: string | undefined },

@@ -10,7 +10,7 @@ import { computePodAttributes } from "./driver-policy.ts";
 
 type StringMap = Readonly<Record<string, string>>;
 
-/** What a driver is handed with a volume beyond what the volume says; none of it may be told to anybody else. */
+/** What a driver gets to publish a volume, beyond what the volume says. It is secret, and nobody else may be told it. */
 export interface PublishInputs {
   readonly secrets: StringMap;
   readonly volumeContext: StringMap;
@@ -19,7 +19,7 @@ export interface PublishInputs {
 const TOKENS_KEY = "csi.storage.k8s.io/serviceAccount.tokens";
 const DEFAULT_TOKEN_SECONDS = 3600;
 
-/** The content of the secret that the volume names for this use; empty where it names none. */
+/** Reads the secret that the volume names for this use; empty where it names none. */
 export async function readSecret(
   objects: Pick<CsiObjects, "secret">,
   { secrets }: CsiVolume,
@@ -47,7 +47,7 @@ async function readReference(
   }
 }
 
-/** For NodePublishVolume, as the driver's object asks for it. */
+/** Gathers the inputs of NodePublishVolume that the driver's CSIDriver object asks for. */
 export async function readPublishInputs(
   objects: Pick<CsiObjects, "secret" | "token">,
   { volume, pod, driver }: { volume: CsiVolume; pod: Pod; driver: CSIDriver | undefined },
@@ -56,10 +56,10 @@ export async function readPublishInputs(
   const secrets = await readSecret(objects, volume, "NodePublishSecretRef", signal);
   const podAttributes = driver?.spec.podInfoOnMount === true ? computePodAttributes(pod, volume) : {};
   const volumeContext = { ...volume.attributes, ...podAttributes };
-  // Upstream hands tokens to who publishes files only.
+  // Upstream passes tokens for file systems only, not for block devices.
   if (volume.kind === "block" || (driver?.spec.tokenRequests ?? []).length === 0) return { secrets, volumeContext };
   const tokens = { [TOKENS_KEY]: await readTokens(objects, driver, { pod, signal }) };
-  // Contexts are logged by many drivers, secrets by none that is careful (KEP-5538).
+  // Many drivers log their volume context, but a careful driver does not log its secrets (KEP-5538).
   return driver?.spec.serviceAccountTokenInSecrets === true
     ? { secrets: { ...secrets, ...tokens }, volumeContext }
     : { secrets, volumeContext: { ...volumeContext, ...tokens } };
@@ -79,6 +79,6 @@ async function readTokens(
     const { token, expiresAt } = await objects.token(request, signal);
     byAudience.set(audience, { token, expirationTimestamp: formatTime(expiresAt) });
   }
-  // Sorted, as Go writes maps: some drivers compare.
+  // The keys are sorted as Go writes maps, because some drivers compare the text.
   return JSON.stringify(Object.fromEntries([...byAudience].sort(([a], [b]) => (a < b ? -1 : 1))));
 }

@@ -16,17 +16,17 @@ import type { PluginParts } from "./plugin-parts.ts";
 import { type MountWork, prepareDevice, STEPS } from "./prepare-device.ts";
 import { computeMountLabel } from "./se-linux-label.ts";
 
-/** Between two looks at something that others have to do first; upstream's for attachments. */
+/** The wait between two attempts that need somebody else to act first; upstream's numbers for attachments. */
 const AWAIT_INITIAL_MS = 500;
 const AWAIT_MAX_MS = 7_000;
-/** Between two attempts to expand a volume that a pod uses. */
+/** The wait between two attempts to expand a volume that a pod uses. */
 const EXPAND_INITIAL_MS = 500;
 const EXPAND_MAX_MS = 122_000;
 
-/** Brings volumes to pods, and keeps them up to date. */
+/** Sets volumes up for pods, and keeps them up to date. */
 interface VolumeSetUps {
   setUp(request: VolumeRequest): Promise<ReadyVolume>;
-  /** What pods have, by `userKey`. */
+  /** The volumes that pods have, by `userKey`. */
   readonly mounted: Map<string, MountedVolume>;
   /** The pod is gone. */
   forget(podUid: string): void;
@@ -44,7 +44,7 @@ export function createVolumeSetUps(parts: PluginParts): VolumeSetUps {
     return await lock.run(
       volumeKey(volume),
       async () => {
-        // A pod may name one claim twice.
+        // A pod may name one claim twice, so that the volume may be mounted by now.
         const known = mounted.get(key);
         if (known) return known.ready;
         const prepared = device && (await prepareDevice({ ...parts, ...parts.options }, device, work));
@@ -128,7 +128,7 @@ async function findDriver({ drivers }: PluginParts, volume: CsiVolume): Promise<
   });
 }
 
-/** The device of a persistent volume, which from now on is not detached: the node says that it uses it. */
+/** Takes the device of a persistent volume into use. The node reports that use, so that the volume is not detached. */
 async function reserve(parts: PluginParts, work: MountWork): Promise<Device | undefined> {
   const { volume, key, podUid, driverObject, request } = work;
   if (volume.lifecycle === "Ephemeral") return undefined;
@@ -140,13 +140,13 @@ async function reserve(parts: PluginParts, work: MountWork): Promise<Device | un
   devices.changed();
   if (!device.isAttachable) return device;
   await inStep(STEPS[volume.kind].attach, volume, async () => {
-    // Of this one alone: others may be unstaged meanwhile, and the node then never says that it uses them.
+    // Only this volume's report is awaited: another one may be unstaged meanwhile, and its use is then never reported.
     await inUse.report([uniqueVolumeName({ driver: driverName, volumeHandle: handle })], request.signal);
   });
   return device;
 }
 
-/** What of a volume can change while a pod has it. Failures are told, and leave the pod what it has. */
+/** Updates what can change of a volume while a pod has it. Failures are events, and the pod keeps what it has. */
 async function refresh(
   parts: PluginParts & { readonly expansions: BackOff },
   known: MountedVolume,
@@ -194,7 +194,7 @@ async function growOnline(
   }
 }
 
-/** Asked at every sync, so it asks nobody else. */
+/** Whether the persistent volume is larger than what the pod has. It runs at every sync and so makes no calls. */
 function hasGrown({ claimed }: CsiVolume, { size }: MountedVolume): boolean {
   const volumeSize = claimed?.persistentVolume.spec?.capacity?.["storage"];
   return volumeSize !== undefined && volumeSize !== size;

@@ -11,13 +11,13 @@ import { DIRECTORY_MODE } from "./directory-mode.ts";
 import { unpublishLeftBehind } from "./publish-block.ts";
 import { writeVolumeData } from "./volume-data.ts";
 
-/** Stages volumes, once for all pods. For each volume one call at a time. */
+/** Stages volumes, once for all pods that use them. For each volume, calls come one at a time. */
 export interface DeviceStaging {
-  /** Records the device on the disk, so that whatever is done for it from now on will be undone. */
+  /** Records the device on the disk, so that all that is done for it from now on can be undone after a restart. */
   record(device: Device, volume: CsiVolume, seLinuxLabel: string | undefined): Promise<void>;
   /** Does nothing where the device is staged already. */
   stage(device: Device, request: StageRequest): Promise<void>;
-  /** Undoes what was staged, or may have been; does nothing else where the device is absent. Nobody may use it. */
+  /** Undoes what was staged or may have been. Does nothing where the device is absent. No pod may use the device. */
   unstage(device: Device, request: UnstageRequest): Promise<void>;
 }
 
@@ -27,13 +27,13 @@ interface StageRequest {
   readonly use: CsiVolumeUse;
   readonly seLinuxLabel: string | undefined;
   readonly publishContext: Readonly<Record<string, string>>;
-  /** Asked only where the driver stages. */
+  /** Called only where the driver stages volumes. */
   readonly secrets: () => Promise<Readonly<Record<string, string>>>;
   readonly signal: AbortSignal;
 }
 
 interface UnstageRequest {
-  /** What there is to do between the unstage and the removal of what says that there was anything. */
+  /** Runs after the unstage, and before the record of the device is removed. */
   readonly end: () => Promise<void>;
   readonly signal: AbortSignal;
 }
@@ -67,7 +67,7 @@ export function createDeviceStaging(deps: StagingDeps): DeviceStaging {
       const secrets = isStaging ? await request.secrets() : {};
       const wasAbsent = device.state.kind === "absent";
       await record(device, volume, seLinuxLabel);
-      // Upstream keeps it without the driver's help too, to find the volume by.
+      // Upstream makes it even for drivers that do not stage, and finds the volume by it.
       await files.makeDirectory(device.place.stagingPath, DIRECTORY_MODE);
       if (isStaging) await callStage(deps, device, { ...request, secrets, wasAbsent });
       device.state = { kind: "staged", seLinuxLabel };
@@ -98,7 +98,7 @@ export function createDeviceStaging(deps: StagingDeps): DeviceStaging {
       try {
         await removeDevice(files, place);
       } catch (error) {
-        // It is no reason to keep the volume on this node; the next agent finds the directory and tries again.
+        // The volume may leave the node all the same; the next start of the agent finds the directory and tries again.
         deps.log.warn("a driver has left something in a directory of its volume", {
           path: place.stagingPath,
           error: messageOf(error),
@@ -121,7 +121,7 @@ async function callStage(
       { signal },
     );
   } catch (error) {
-    // Only the first attempt can be known to have left nothing: what an earlier one left, this refusal does not undo.
+    // Only the first attempt is known to have left nothing. A refusal does not undo what an earlier attempt has left.
     if (wasAbsent && isFinalCsiError(error) && !(await mounts.isMountPoint(stagingPath))) {
       await removeDevice(files, device.place);
       device.state = { kind: "absent" };
@@ -130,7 +130,7 @@ async function callStage(
   }
 }
 
-/** Innermost first, each as long as it is empty: what a driver left is not ours to remove. */
+/** Removes the device's directories, innermost first. Only empty ones go: what a driver left is not ours to remove. */
 async function removeDevice(files: CsiFiles, { before, dataDirectory, after }: DevicePlace): Promise<void> {
   for (const directory of before) await files.removeEmptyDirectory(directory);
   await files.remove(`${dataDirectory}/${VOLUME_DATA_FILE}`);
@@ -138,8 +138,8 @@ async function removeDevice(files: CsiFiles, { before, dataDirectory, after }: D
 }
 
 /**
- * What is mounted where the volume is staged may be seen elsewhere too, through bind mounts that we know nothing of; then
- * it is used (upstream's GetDeviceMountRefs).
+ * Refuses to go on while the staged file system is also mounted elsewhere, through bind mounts that the agent does not know
+ * of: then somebody uses it (upstream's GetDeviceMountRefs).
  */
 async function refuseMounted(mounts: StagingDeps["mounts"], { kind, stagingPath }: DevicePlace): Promise<void> {
   if (kind === "block") return;
@@ -154,7 +154,7 @@ async function refuseMounted(mounts: StagingDeps["mounts"], { kind, stagingPath 
   throw tearDownError(`the device mount path "${stagingPath}" is still mounted by other references [${paths}]`);
 }
 
-/** Of kubelet's own, so that none of them comes to be with another mode. */
+/** kubelet's own directories above the device. Each is made by itself, so that each gets the right mode. */
 function directoriesAbove(paths: CsiPaths, { place, driverName }: Device): string[] {
   const kubernetes = paths.plugin.slice(0, paths.plugin.lastIndexOf("/"));
   if (place.kind === "files") return [kubernetes, paths.plugin, `${paths.plugin}/${driverName}`];

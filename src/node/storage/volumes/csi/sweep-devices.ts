@@ -7,7 +7,7 @@ import type { CsiPluginDeps } from "./csi-ports.ts";
 import { type Device, type Devices, volumeKey } from "./devices.ts";
 import type { DeviceStaging } from "./stage-device.ts";
 
-/** As upstream waits between two attempts at one volume. */
+/** The wait between two attempts at one volume, as upstream. */
 const RETRY_INITIAL_MS = 500;
 const RETRY_MAX_MS = 122_000;
 
@@ -18,7 +18,7 @@ interface SweepDeps extends Pick<CsiPluginDeps, "clock" | "log"> {
   readonly attachments: Pick<Attachments, "end">;
 }
 
-/** Unstages what nobody uses, as soon as nobody does. Returns when the signal has fired and nothing is left under way. */
+/** Unstages each device as soon as no pod uses it. Returns once the signal has fired and no work is under way. */
 export async function sweepDevices(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   const { devices } = deps;
   const underWay = new Map<Device, Promise<void>>();
@@ -28,7 +28,7 @@ export async function sweepDevices(deps: SweepDeps, signal: AbortSignal): Promis
       if (device.users.size > 0 || underWay.has(device)) continue;
       const work = unstageUntilDone(deps, device, signal).finally(() => {
         underWay.delete(device);
-        // It may have been used and left again while the last attempt was looking away.
+        // Between the last attempt and now a pod may have used and left the device again.
         if (device.users.size === 0 && devices.all().includes(device)) sweep();
       });
       underWay.set(device, work);
@@ -55,7 +55,7 @@ async function unstageUntilDone(deps: SweepDeps, device: Device, signal: AbortSi
   const { devices, lock, staging, attachments } = deps;
   const isDone = async () => {
     if (device.users.size > 0) return true;
-    // Whoever came to use it while it was unstaged waits for the lock, and stages it again.
+    // A pod that starts to use the device during the unstage waits for the lock, and then stages it again.
     await staging.unstage(device, {
       end: async () => {
         if (device.users.size > 0) return;

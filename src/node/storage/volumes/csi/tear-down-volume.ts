@@ -8,7 +8,7 @@ import { unpublishBlock } from "./publish-block.ts";
 import { type PodVolumeDirectory, readPodVolume, unpublishFiles } from "./publish-files.ts";
 import { readVolumeData } from "./volume-data.ts";
 
-/** Takes a volume from a pod, as the disk tells of it. What its device needs to be rid of is the sweep's. */
+/** Takes a volume from a pod, by what the disk says of it. The device is unstaged later, by the sweep. */
 export async function tearDownVolume(
   parts: PluginParts,
   place: VolumePlace,
@@ -57,7 +57,7 @@ async function tearDownBlock(
   );
 }
 
-/** Without data, nobody knows which driver to ask. */
+/** Rejects while something is published without data, because nobody knows which driver to ask. */
 async function refusePublished(
   { files }: PluginParts,
   { publishDirectory }: BlockPlace,

@@ -4,7 +4,7 @@ import { CodedError, codeOf, messageOf } from "../../../../base/errors.ts";
 import type { Files } from "../../../../host/port.ts";
 import { VOLUME_DATA_FILE } from "./csi-paths.ts";
 
-/** What a directory of a volume says of it; upstream's keys (pkg/volume/csi/csi_mounter.go, `volDataKey`). */
+/** The data file in a volume's directory, with upstream's keys (pkg/volume/csi/csi_mounter.go, `volDataKey`). */
 export interface VolumeData {
   readonly driverName: string;
   readonly volumeHandle: string;
@@ -56,7 +56,7 @@ export async function readVolumeData(files: Pick<Files, "read">, directory: stri
   }
 }
 
-/** Written before the driver is called, and to the disk: whatever happens then can be undone. */
+/** Writes the data durably. This comes before the driver is called, so that whatever the driver does can be undone. */
 export async function writeVolumeData(
   files: Pick<Files, "writeAtomically">,
   directory: string,

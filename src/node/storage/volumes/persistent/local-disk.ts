@@ -7,12 +7,12 @@ import { escapePluginName } from "../volume-directories.ts";
 import { VolumeSetUpError } from "../volume-error.ts";
 import { ensureDirectories } from "./ensure-directories.ts";
 
-/** Disks with a file system, each mounted once at `plugins/PLUGIN/mounts/NAME` for all pods that use it. */
+/** Local disks with a file system. Each is mounted once, at `plugins/PLUGIN/mounts/NAME`, for all pods that use it. */
 interface LocalDisks {
   pathOf(name: string): string;
-  /** Formats a disk that holds nothing. Nothing happens where it is mounted. */
+  /** Mounts the disk unless it is mounted already, and formats it first where it holds nothing. */
   ensureMounted(disk: LocalDisk, signal: AbortSignal): Promise<void>;
-  /** Unless there is another pod that has a directory for the volume. One call at a time for each volume. */
+  /** Unmounts the disk unless another pod has a directory for the volume. For each volume, calls come one at a time. */
   unmountUnlessUsed(name: string, podUid: string): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ interface LocalDisksDeps {
   readonly mounts: Pick<Mounts, "isMountPoint" | "formatAndMount" | "unmount">;
 }
 
-/** Its check and, for a new one, its format take a while on a large disk. */
+/** The check of a large disk, and the format of a new one, take a while. */
 const MOUNT_TIMEOUT_MS = 10 * MINUTE;
 
 export function createLocalDisks(
@@ -38,7 +38,7 @@ export function createLocalDisks(
 ): LocalDisks {
   const pathOf = (name: string) => `${rootDirectory}/plugins/${pluginName}/mounts/${name}`;
 
-  /** Also one that is only about to mount it, or has not finished with it. */
+  /** A pod counts from the moment that it is about to mount the volume until all of it is undone. */
   const isUsedByOther = async (name: string, podUid: string): Promise<boolean> => {
     const pods = `${rootDirectory}/pods`;
     if ((await files.stat(pods)) === undefined) return false;

@@ -27,12 +27,12 @@ interface LocalPluginDeps extends VolumeGroupDeps {
 /** A persistent volume that is a directory or a disk of this machine. */
 type LocalVolume = Extract<VolumeSource, { kind: "persistent" }>;
 
-/** What is bound into the pod's directory, or mapped for it. */
+/** A local volume that is being set up for a pod. */
 interface LocalSetUp {
   readonly request: VolumeRequest;
   readonly source: LocalVolume;
   readonly name: string;
-  /** Of the directory or the disk. */
+  /** The path of the directory or of the disk. */
   readonly path: string;
 }
 
@@ -40,15 +40,15 @@ interface LocalSetUp {
  * Local persistent volumes (pkg/volume/local): a directory is bind-mounted into the pod's own; a disk with a file system is
  * mounted once, and bound for each pod that uses it; a disk of mode Block is mapped as a device.
  *
- * Who uses a volume is what the disk says: the pod's directory (or link) is made before anything is mounted for it, and
- * removed when all is undone. So whatever step we die at, either set-up or tear-down finds the rest.
+ * The disk tells who uses a volume: the pod's directory (or link) is made before anything is mounted for it, and removed
+ * when all is undone. So a set-up or tear-down that dies at any step is finished by the next set-up or tear-down.
  */
 export function createLocalPlugin(deps: LocalPluginDeps, options: { rootDirectory: string }): VolumePlugin {
-  // Pods share a volume; what the last one undoes must not be what the next one is building upon.
+  // Pods share a volume. The tear-down for the last pod must not overlap with the set-up for the next one.
   const turns = createKeyedLock();
   const disks = createLocalDisks(deps, { ...options, pluginName: LOCAL_PLUGIN });
   const devices = createLocalDevices(deps, { ...options, pluginName: LOCAL_PLUGIN });
-  /** Volumes whose set-up got to its end in this process, by pod. */
+  /** The volumes whose set-up this process has finished, by pod. */
   const ready = new Map<string, Set<string>>();
 
   const mount = async (setUp: LocalSetUp): Promise<string> => {
@@ -65,10 +65,10 @@ export function createLocalPlugin(deps: LocalPluginDeps, options: { rootDirector
       if (from === "disk") await ensureDisk(setUp);
       await deps.mounts.bind(from === "disk" ? disks.pathOf(name) : setUp.path, target, { readOnly });
     }
-    // A volume that others use already keeps its owner, as upstream has it.
+    // A volume that other pods use already keeps its group, as upstream.
     if (!readOnly && !(await isSharedAlready(setUp, target))) {
       await giveToGroup(deps, { pod, path: target, isRepeated: isMounted }, signal).catch(async (error: unknown) => {
-        // So that the next attempt does not take the root, which may have been the group's before, for the whole.
+        // The next attempt starts anew: the root may have the right group already, while files below it have not.
         if (!isMounted) await deps.mounts.unmount(target).catch(() => undefined);
         throw error;
       });
@@ -149,7 +149,7 @@ function planSetUp(request: VolumeRequest): LocalSetUp {
   if (path === "") throw new VolumeSetUpError("invalid", `LocalVolume volume ${JSON.stringify(name)} path is empty`);
   if (path.split("/").includes(".."))
     throw new VolumeSetUpError("invalid", `invalid path: ${path} must not contain '..'`);
-  // As upstream, which takes the path of a claim's volume from the root on in any case.
+  // A relative path counts from the root, as upstream.
   return { request, source, name, path: path.startsWith("/") ? path : `/${path}` };
 }
 
@@ -157,7 +157,7 @@ function mountOptionsOf({ persistentVolume }: { persistentVolume: PersistentVolu
   return persistentVolume.spec?.mountOptions ?? [];
 }
 
-/** Whether it is a directory already or a disk that has to be mounted first. */
+/** Whether the path is a directory, or a disk that has to be mounted first. */
 async function findSource({ files }: LocalPluginDeps, { name, path }: LocalSetUp): Promise<"directory" | "disk"> {
   const found = await files.stat(path);
   if (found?.type === "directory") return "directory";

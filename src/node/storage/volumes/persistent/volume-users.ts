@@ -2,18 +2,18 @@ import type { MountEntry } from "../../../../host/mounts-port.ts";
 import { escapePluginName, type VolumeDirectories } from "../volume-directories.ts";
 import { VolumeOperationError } from "../volume-error.ts";
 
-/** A pod that has to wait until another is gone looks again this soon. */
+/** A pod that waits until another pod is gone tries again after this time. */
 const RETRY_MS = 2_000;
 
-/** Which volume is meant, and by which pod. */
+/** A volume, and the pod that wants to use it. */
 interface UsedVolume {
   readonly pluginName: string;
-  /** Of its directory in every pod that uses it. */
+  /** The name of the volume's directory in every pod that uses it. */
   readonly name: string;
   readonly directories: Pick<VolumeDirectories, "podUid" | "rootDirectory">;
 }
 
-/** Whether another pod has it mounted, also one that this process has not heard of yet. */
+/** Whether another pod has the volume mounted, even one that this process does not know of yet. */
 export function isMountedByOther(
   mounts: readonly MountEntry[],
   { pluginName, name, directories }: UsedVolume,
@@ -33,7 +33,7 @@ export function isForOnePod(accessModes: readonly string[] | undefined): boolean
   return accessModes?.length === 1 && accessModes[0] === "ReadWriteOncePod";
 }
 
-/** In the words of `GenerateMountVolumeFunc` (pkg/volume/util/operationexecutor), where `step` is `MountVolume.SetUp`. */
+/** Another pod uses the volume. The words are those of `GenerateMountVolumeFunc` (pkg/volume/util/operationexecutor). */
 export function inUseError(
   volumeName: string,
   step: "MountVolume.SetUp" | "MapVolume.SetUpDevice",
