@@ -24,7 +24,7 @@ import { DATA_LINK, publishPayload } from "./publish-payload.ts";
 import { computeTrustAnchors } from "./trust-anchors.ts";
 import type { ProjectedTrustBundles, VolumeSources, VolumeTokenRequest } from "./volume-sources.ts";
 
-/** The kinds of volumes that the node agent fills with what it reads from the API, by their plugins upstream. */
+/** The kinds of volumes that the node agent fills with content from the API, with the names of upstream's plugins. */
 const PLUGIN_NAMES = {
   secret: "kubernetes.io/secret",
   configMap: CONFIG_MAP_PLUGIN,
@@ -34,16 +34,16 @@ const PLUGIN_NAMES = {
 
 type ApiKind = keyof typeof PLUGIN_NAMES;
 
-/** What one volume of a pod is made of, in the form of a projected volume whatever its kind. */
+/** The sources of one volume, in the form of a projected volume whatever its kind. */
 interface ApiVolumePlan {
   readonly kind: ApiKind;
   readonly volumeName: string;
   readonly sources: readonly VolumeProjection[];
-  /** Of the files that name no mode of their own. */
+  /** The mode of files that do not name one themselves. */
   readonly defaultMode: number;
 }
 
-/** Where content comes from, and who hears of what could not be brought up to date. */
+/** What the plugins work with. `onOutdated` is told of a volume that could not be updated. */
 interface ApiVolumesDeps {
   files: Files;
   clock: Pick<Clock, "now">;
@@ -53,7 +53,7 @@ interface ApiVolumesDeps {
 }
 
 interface ShownVersion {
-  /** Of the payload. */
+  /** A digest of the payload. */
   digest: string;
   version: string;
 }
@@ -61,13 +61,12 @@ interface ShownVersion {
 const DEFAULT_FILE_MODE = 0o644;
 const DEFAULT_TOKEN_EXPIRATION_SECONDS = 3600;
 const DIRECTORY_MODE = 0o755;
-/** Those who may read the files may enter: upstream's ownership of read-only volumes (pkg/volume/volume_linux.go). */
+/** Lets the group enter directories whose files it may read, as upstream (pkg/volume/volume_linux.go). */
 const GROUP_DIRECTORY_MODE = 0o2755;
 
 /**
- * The plugins for volumes of API objects. A volume is brought up to date at each set-up, and is ready for the pod's sandbox
- * when what it is to show is known. One that this process has shown before, and that cannot be brought up to date now,
- * stays as it was: `onOutdated` is told why.
+ * The plugins for volumes of API objects. Each set-up updates the volume, and resolves as soon as the content is known. A
+ * volume that this process has shown before, and that cannot be updated now, stays as it is: `onOutdated` is told why.
  */
 export function createApiVolumePlugins(deps: ApiVolumesDeps): VolumePlugin[] {
   const shower = createVolumeShower(deps);
@@ -109,11 +108,11 @@ interface VolumeShower {
 
 function createVolumeShower(deps: ApiVolumesDeps): VolumeShower {
   const { files } = deps;
-  /** By pod UID and volume name: what was last shown in full. The pod's end takes its part away. */
+  /** The versions that were last shown in full, by pod UID and volume name. A pod's entry is removed when the pod ends. */
   const shown = new Map<string, Map<string, ShownVersion>>();
 
   const remember = ({ directories, volumeName }: VolumeRequest, version: ShownVersion) => {
-    // Looked up again: the pod's volumes are set up side by side.
+    // The entry is read again here, because the pod's volumes are set up concurrently.
     const ofPod = shown.get(directories.podUid) ?? new Map<string, ShownVersion>();
     shown.set(directories.podUid, ofPod.set(volumeName, version));
   };
@@ -129,7 +128,7 @@ function createVolumeShower(deps: ApiVolumesDeps): VolumeShower {
     return await publish(deps, request, plan, payload);
   };
 
-  /** A mount takes about as long as a token does: they go side by side. */
+  /** The mount and the fetch of the content take about equally long, so they run concurrently. */
   const showFirst = async (request: VolumeRequest, plan: ApiVolumePlan): Promise<{ finished: Promise<void> }> => {
     const made = ensureDirectory(deps, request, plan);
     made.catch(() => undefined);
@@ -149,14 +148,14 @@ function createVolumeShower(deps: ApiVolumesDeps): VolumeShower {
   return {
     async setUp(request, plan) {
       const hostPath = pathOf(request, plan);
-      // No container may write what the node agent writes (CVE-2017-1002102).
+      // No container may write to a volume that the node agent writes to (CVE-2017-1002102).
       const volume = { kind: "files", hostPath, readOnly: true, relabel: true } as const;
       const last = shown.get(request.directories.podUid)?.get(plan.volumeName);
       if (last === undefined) return { volume, ...(await showFirst(request, plan)) };
       try {
         remember(request, await bringUpToDate(request, plan, last));
       } catch (error) {
-        // Neither an object that was deleted nor a server that is away may stop the containers that run on the volume.
+        // Containers go on with the volume as it is when an object was deleted or the API server is away.
         if (isAbort(error) || !(await isShown(hostPath, last))) throw error;
         deps.onOutdated(request.pod, plan.volumeName, error);
       }
@@ -202,7 +201,7 @@ async function fetchPayload(
   { pod, signal }: VolumeRequest,
   { sources, defaultMode }: ApiVolumePlan,
 ): Promise<Payload> {
-  // A server that does not know a kind of source stores an empty one: as upstream, it projects nothing.
+  // An API server that does not know a kind of source stores an empty one, which projects nothing, as upstream.
   const named = sources.filter((source) => Object.keys(source).length > 0);
   const fetched = await Promise.all(named.map(async (source) => await fetchSource(api, pod, source, signal)));
   const { allocatable } = api.podFacts(pod);
@@ -246,7 +245,7 @@ async function fetchSource(
   }
 }
 
-/** In the words of pkg/kubelet/clustertrustbundle. What is optional, and is not there, is an empty file. */
+/** Fetches trust anchors, with the words of pkg/kubelet/clustertrustbundle. Missing optional ones give an empty file. */
 async function fetchTrustAnchors(
   api: VolumeSources,
   { name, signerName, labelSelector, optional }: ClusterTrustBundleProjection,
@@ -292,7 +291,7 @@ function tokenRequest(pod: Pod, projection: ServiceAccountTokenProjection): Volu
   };
 }
 
-/** The content itself is not kept: secrets belong in as few places as possible. */
+/** A digest of the files. It is remembered in place of the content, which may be secret. */
 function digestOf(payload: Payload): string {
   const hash = createHash("sha256");
   for (const [path, { data, mode, user }] of [...payload].sort(([a], [b]) => (a < b ? -1 : 1))) {

@@ -21,31 +21,31 @@ import { cleanPayloadPath, refuseConflicts } from "./payload-path.ts";
 /** The files of a volume by their clean paths. */
 export type Payload = ReadonlyMap<string, NewFile>;
 
-/** A source of a volume with what it names. An object that is absent, and may be, is undefined. */
+/** A source of a volume with the object that it names. An optional object that does not exist is undefined. */
 export type FetchedSource =
   | { kind: "secret"; projection: SecretProjection; secret: Secret | undefined }
   | { kind: "configMap"; projection: ConfigMapProjection; configMap: ConfigMap | undefined }
   | { kind: "downwardAPI"; projection: DownwardAPIProjection }
   | { kind: "serviceAccountToken"; projection: ServiceAccountTokenProjection; token: string }
-  /** `anchors`: PEM. */
+  /** `anchors` is PEM text. */
   | { kind: "clusterTrustBundle"; projection: ClusterTrustBundleProjection; anchors: string }
-  /** Could not be had. */
+  /** The source could not be fetched. */
   | { kind: "failed"; error: unknown };
 
 export interface PayloadContext {
   pod: Pod;
   allocatable: ResourceList;
-  /** Of the files that name no mode of their own. */
+  /** The mode of files that do not name one themselves. */
   defaultMode: number;
   owner: FileOwner;
 }
 
-/** The group may read what the owner may, as upstream's ownership of read-only volumes has it (pkg/volume/volume_linux.go). */
+/** Lets the group read what the owner may read, as upstream does for read-only volumes (pkg/volume/volume_linux.go). */
 const GROUP_READABLE = 0o440;
 
 /**
- * What a volume holds. Sources come in their order, and a later one wins a path from an earlier. Throws one error for
- * everything that is wrong with them.
+ * Computes the files of a volume. Where two sources have the same path, the later one wins. Throws one error for all that is
+ * wrong with the sources.
  */
 export function computePayload(sources: readonly FetchedSource[], context: PayloadContext): Payload {
   const payload = new Map<string, NewFile>();
@@ -88,7 +88,7 @@ function filesOf(source: FetchedSource, context: PayloadContext): Array<[path: s
   }
 }
 
-/** Decoded when asked for: `items` may name one key of many. */
+/** The values by key. A value is decoded when it is asked for, because `items` may name one key of many. */
 type Content = ReadonlyMap<string, () => Buffer>;
 
 function secretContent(secret: Secret | undefined): Content {
@@ -137,15 +137,16 @@ function downwardText({ fieldRef, resourceFieldRef }: DownwardAPIVolumeFile, con
 }
 
 /**
- * Where one user runs the whole pod, or a group shares it, a token is for nobody else; upstream has it so for trust anchors
- * too (pkg/volume/projected).
+ * A token, or a file of trust anchors. Where one user runs the whole pod, or the pod has an fsGroup, nobody else may read
+ * it;
+ * upstream treats trust anchors alike (pkg/volume/projected).
  */
 function ownedFile(content: string, { owner, defaultMode }: PayloadContext): NewFile {
   const isOwned = owner.user !== undefined || owner.group !== undefined;
   return { data: Buffer.from(content), mode: isOwned ? 0o600 : defaultMode, user: owner.user };
 }
 
-/** Throws the error as it is where all errors say the same, else one with the list of messages, as upstream's aggregates. */
+/** Throws the first error where all say the same, else one with the list of messages, in the form of upstream's aggregates. */
 function throwAggregate(errors: readonly unknown[]): void {
   const [first] = errors;
   const messages = [...new Set(errors.map(messageOf))];

@@ -1,14 +1,14 @@
 import type { Pod } from "../../../../api/gen/types.ts";
 
-/** Who owns the files that are made for a pod; undefined: whoever makes them. */
+/** The owner of files that are made for a pod; an undefined field leaves the node agent's own user or group. */
 export interface FileOwner {
   readonly user: number | undefined;
   readonly group: number | undefined;
 }
 
 /**
- * The pod's `fsGroup`, and the user that every container of it runs as, if there is one. Ephemeral containers do not
- * count, since they cannot say who they run as (pkg/volume/util/util.go, FsUserFrom).
+ * The pod's `fsGroup`, and the user that all of its containers run as, if they agree. Ephemeral containers do not count,
+ * because they cannot name a user (pkg/volume/util/util.go, FsUserFrom).
  */
 export function computeFileOwner(pod: Pod): FileOwner {
   const { securityContext, initContainers = [], containers = [] } = pod.spec ?? {};

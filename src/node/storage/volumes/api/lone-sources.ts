@@ -1,7 +1,7 @@
 import { VolumeSetUpError } from "../volume-error.ts";
 import type { VolumeSources } from "./volume-sources.ts";
 
-/** The sources of a node without an API server: what the pod itself and the node tell is all that there is. */
+/** The sources of volumes on a node without an API server, where only the pod and the node itself can be read. */
 export function createLoneSources({ podFacts }: Pick<VolumeSources, "podFacts">): VolumeSources {
   const refuse = (what: string) => async () =>
     await Promise.reject(new VolumeSetUpError("unsupported", `${what} need an API server, and there is none here`));

@@ -4,9 +4,9 @@ import { podContainers } from "../../../../api/pods.ts";
 import { VolumeSetUpError } from "../volume-error.ts";
 
 /**
- * The directories that a volume must hold because containers mount others beneath it: it is read-only to the runtime too,
- * which could not make them. Of mount points within each other, the outermost (pkg/volume/util/nested_volumes.go). Throws
- * where a container mounts the volume outside of its file system.
+ * The directories that a volume must hold because containers mount other volumes below it. The runtime cannot make them,
+ * since the volume is read-only to it. Of nested mount points only the outermost count (pkg/volume/util/nested_volumes.go).
+ * Throws where a container mounts the volume outside of its file system.
  */
 export function computeNestedMountPoints(pod: Pod, volumeName: string): string[] {
   return [...new Set(podContainers(pod).flatMap(({ container }) => nestedIn(container, volumeName)))];

@@ -5,8 +5,8 @@ const MAX_PATH_LENGTH = 4096;
 const MAX_NAME_LENGTH = 255;
 
 /**
- * The path of a file in a volume, clean. Throws, with upstream's words, where it would lead out of the volume or meet the
- * names that the volume's own structure uses (pkg/volume/util/atomic_writer.go).
+ * Cleans the path of a file in a volume. Throws, with upstream's words, where the path would lead out of the volume or clash
+ * with the names of the volume's own structure (pkg/volume/util/atomic_writer.go).
  */
 export function cleanPayloadPath(path: string): string {
   if (path === "") throw new VolumeSetUpError("invalid", 'invalid path: must not be empty: ""');
@@ -23,7 +23,7 @@ export function cleanPayloadPath(path: string): string {
     );
   }
   const clean = names.filter((name) => name !== "" && name !== ".");
-  // Also behind a `./`, where upstream looks at what is written only.
+  // The cleaned path is checked, while upstream checks the path as written and so misses a `..` behind `./`.
   if (clean[0]?.startsWith(".."))
     throw new VolumeSetUpError("invalid", `invalid path: must not start with '..': ${path}`);
   if (clean.length === 0 || path.includes("\0"))
@@ -31,7 +31,7 @@ export function cleanPayloadPath(path: string): string {
   return clean.join("/");
 }
 
-/** Throws where one path is a file and a directory of another: no order of writing could have both. */
+/** Throws where a path is both a file and the directory of another file, which no order of writing could make. */
 export function refuseConflicts(paths: ReadonlySet<string>): void {
   for (const path of paths) {
     for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {

@@ -3,9 +3,9 @@ import { codeOf } from "../../../../base/errors.ts";
 import type { DirectoryEntry, Files, NewTree } from "../../../../host/port.ts";
 import type { Payload } from "./compute-payload.ts";
 
-/** Leads to the version that is shown; a container that watches it sees each update as one event. */
+/** The link to the version that is shown. A container that watches it sees each update as one event. */
 export const DATA_LINK = "..data";
-/** The volume's own names begin so, and no file's may. */
+/** The prefix of the volume's own names, which no file may have. */
 const OWN_PREFIX = "..";
 
 interface PublishDeps {
@@ -14,16 +14,16 @@ interface PublishDeps {
 }
 
 /**
- * Shows the tree in the volume's directory, all of it at once, and gives the name of its version. As upstream's atomic
- * writer (pkg/volume/util/atomic_writer.go) has it:
+ * Shows the tree in the volume's directory, all of it at once, and returns the name of its version. The layout is that of
+ * upstream's atomic writer (pkg/volume/util/atomic_writer.go):
  *
  *     ..2026_01_02_15_04_05.678/   a version: every file, never changed
  *     ..data -> ..2026_01_02_15_04_05.678
  *     token -> ..data/token        a link for each name at the top
  *
- * The next version is written beside, `..data` is swapped by a rename, and then the links follow. Whatever an attempt
- * that died left is put in order by the next one. A link is replaced or removed, never followed, whoever made it; only one
- * attempt may be under way in a directory.
+ * The next version is written beside the current one, `..data` is replaced by a rename, and then the links follow. The next
+ * attempt repairs what an interrupted attempt has left. A link is replaced or removed and never followed, whoever made it.
+ * Only one attempt may be under way in a directory.
  */
 export async function publishPayload(deps: PublishDeps, directory: string, tree: NewTree): Promise<string> {
   const { files } = deps;
@@ -39,7 +39,7 @@ export async function publishPayload(deps: PublishDeps, directory: string, tree:
   return version;
 }
 
-/** The version that is shown; undefined where `..data` leads to anything that is no version of this volume. */
+/** The version that is shown; undefined where `..data` does not lead to a version of this volume. */
 async function readCurrent(
   files: PublishDeps["files"],
   directory: string,
@@ -67,7 +67,7 @@ async function showVersion(deps: PublishDeps, directory: string, showing: Showin
   try {
     await files.createTree(`${directory}/${version}`, tree);
   } catch (error) {
-    // On a full disk or in a full tmpfs, what there is of it may be all the room that there was.
+    // On a full disk or tmpfs, the unfinished version may take up all the room that the next attempt needs.
     await files.remove(`${directory}/${version}`).catch(() => undefined);
     throw error;
   }
@@ -77,13 +77,13 @@ async function showVersion(deps: PublishDeps, directory: string, showing: Showin
   return version;
 }
 
-/** Upstream's form, with a fraction where it has a random number: nothing but the version that is shown is in its way. */
+/** Names a version as upstream does, with milliseconds in place of a random number. Only the current version may clash. */
 function nextVersion(now: number, current: string | undefined): string {
   const stamp = `${OWN_PREFIX}${new Date(now).toISOString().slice(0, -1).replace(/[-:T]/g, "_")}`;
   return stamp === current ? nextVersion(now + 1, current) : stamp;
 }
 
-/** Links for the names at the top that the payload has, and none for those that it has no longer. */
+/** Makes a link for each top-level name of the payload, and removes the links of names that it does not have any more. */
 async function showNames(
   files: PublishDeps["files"],
   directory: string,
@@ -95,7 +95,7 @@ async function showNames(
     const path = `${directory}/${name}`;
     const target = `${DATA_LINK}/${name}`;
     const type = found.get(name);
-    // A directory is there for another volume to be mounted on, and that one is what the container sees.
+    // A directory is a mount point for another volume, which hides the file of that name in any case.
     if (type === "directory") continue;
     if (type === "link" && (await files.readLink(path)) === target) continue;
     if (type !== undefined && type !== "link") await files.remove(path);
@@ -119,7 +119,7 @@ async function holdsPayload(files: PublishDeps["files"], directory: string, payl
   return true;
 }
 
-/** Relative paths; undefined where there is anything but files and directories. */
+/** Lists files by their relative paths; undefined where there is anything but files and directories. */
 async function listFiles(files: PublishDeps["files"], directory: string): Promise<string[] | undefined> {
   const paths: string[] = [];
   for (const { name, type } of await files.list(directory)) {

@@ -1,7 +1,7 @@
 /**
- * The certificates of trust bundles as one file: each once, sorted, as PEM without the headers and words around them
- * (pkg/kubelet/clustertrustbundle, `normalizeTrustAnchors`). Upstream shuffles them anew at each start, so that nobody relies
- * on an order; here a restart changes no volume.
+ * Makes one file of the certificates of trust bundles: each once, sorted, as PEM without headers or text between them
+ * (pkg/kubelet/clustertrustbundle, `normalizeTrustAnchors`). Upstream shuffles them at each start, so that nobody relies on
+ * their order; here they are sorted, so that a restart changes no volume.
  */
 export function computeTrustAnchors(bundles: readonly string[]): string {
   const certificates = new Set(bundles.flatMap(findCertificates));
@@ -12,7 +12,7 @@ const BEGIN = "-----BEGIN ";
 const END = "-----END ";
 const HEADERS = /^(?:[^\n:]+:[^\n]*\n)+\r?\n/;
 
-/** Their content in base64, in its canonical form. In one pass, whatever the text is: a block holds no other. */
+/** Finds the certificates' content in canonical base64. It takes one pass, whatever the text: blocks do not nest. */
 function findCertificates(bundle: string): string[] {
   const [, ...blocks] = bundle.split(BEGIN);
   return blocks.flatMap((block) => {

@@ -2,35 +2,35 @@ import type { ConfigMap, LabelSelector, Pod, Secret } from "../../../../api/gen/
 import type { ResourceList } from "../../../../api/resources.ts";
 
 /**
- * Where volumes get their content from. What there is not rejects with an ApiError `NotFound`; every other failure with
- * words for the pod's event, which never hold any content. Asked at each set-up, so what is unchanged should be at hand.
+ * Where volumes get their content from. A missing object rejects with an ApiError `NotFound`; other failures have messages
+ * for the pod's event, which never contain any content. Each set-up asks, so unchanged objects should be in memory.
  */
 export interface VolumeSources {
   secret(namespace: string, name: string, signal: AbortSignal): Promise<Secret>;
   configMap(namespace: string, name: string, signal: AbortSignal): Promise<ConfigMap>;
-  /** The same token as before until it is time for another. `expiresAt`: milliseconds since the epoch. */
+  /** Resolves with the same token until it is due to be renewed. `expiresAt` is in milliseconds since the epoch. */
   token(request: VolumeTokenRequest, signal: AbortSignal): Promise<{ token: string; expiresAt: number }>;
   /**
-   * The PEM texts of the trust bundle of that name, or of all bundles of a signer that have the labels. None for a signer
-   * who has none of them. Absent where the API has no such bundles.
+   * The PEM texts of the trust bundle of that name, or of all the signer's bundles with the labels, which may be none.
+   * Absent where the API has no trust bundles.
    */
   clusterTrustBundles?(selection: ProjectedTrustBundles, signal: AbortSignal): Promise<readonly string[]>;
-  /** What the downward API tells of the node: its resources for pods. */
+  /** What the downward API shows of the node: its resources for pods. */
   podFacts(pod: Pod): { readonly allocatable: ResourceList };
 }
 
-/** A token that is valid only as long as the pod is there. */
+/** A request for a token that is valid only as long as the pod exists. */
 export interface VolumeTokenRequest {
   readonly namespace: string;
   readonly serviceAccount: string;
-  /** Empty: the API server's own. */
+  /** Empty: the API server's own audience. */
   readonly audiences: readonly string[];
   readonly expirationSeconds: number;
   readonly pod: { readonly name: string; readonly uid: string };
 }
 
-/** Which trust bundles a volume shows. */
+/** The trust bundles that a volume shows. */
 export type ProjectedTrustBundles =
   | { readonly name: string }
-  /** `labelSelector`: undefined for none of the signer's, empty for all. */
+  /** An undefined `labelSelector` selects none of the signer's bundles, an empty one all of them. */
   | { readonly signerName: string; readonly labelSelector: LabelSelector | undefined };

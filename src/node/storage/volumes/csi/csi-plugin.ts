@@ -12,13 +12,13 @@ import { type CsiVolumeReport, readVolumeStats } from "./volume-stats.ts";
 import { volumesAttached, volumesInUse } from "./volumes-in-use.ts";
 
 /**
- * Volumes that CSI drivers bring: persistent ones, files and block devices, and inline ones
- * (pkg/volume/csi, and what of pkg/kubelet/volumemanager is about devices).
+ * The plugin for volumes of CSI drivers: persistent volumes (file systems and block devices) and inline ones. It follows
+ * pkg/volume/csi, and the parts of pkg/kubelet/volumemanager that are about devices.
  */
 export interface CsiPlugin extends VolumePlugin {
-  /** Resolves when it is known what earlier agents left. Before that, `volumesInUse` is not to be told to anybody. */
+  /** Resolves when the volumes that earlier node agents left are known. Until then `volumesInUse` must not be reported. */
   load(): Promise<void>;
-  /** All volumes of drivers that are on this node, or on their way to it; those that are inline in pods excepted. */
+  /** All volumes of drivers that are on this node or on their way to it, without the inline ones. */
   devices(): ReadonlyArray<{ readonly driverName: string; readonly handle: string }>;
   /** `status.volumesInUse` of the node, sorted: from before a volume is mounted until after it has been unstaged. */
   volumesInUse(): readonly string[];
@@ -27,13 +27,14 @@ export interface CsiPlugin extends VolumePlugin {
   /** The listener is called when one of the two may have changed; returns how to stop that. */
   subscribe(listener: () => void): () => void;
   /**
-   * How full a volume is that a pod has, by one call of its driver. Undefined for one that the pod has not, and where the
-   * driver cannot tell.
+   * Asks the driver how full a pod's volume is. Undefined where the pod does not have the volume, or where the driver cannot
+   * tell.
    */
   stats(volume: Pick<VolumeRequest, "pod" | "source">, signal: AbortSignal): Promise<CsiVolumeReport | undefined>;
   /**
-   * Unstages what no pod uses any more, also what is left from before a restart; retries what fails. Needs to wait for
-   * no pod: a volume that a pod has is known by the pod's directory. Returns when nothing of it is left.
+   * Unstages volumes that no pod uses any more, including those from before a restart, and retries what fails. It need not
+   * wait for pods to be known, because the pods' directories tell which volumes they have. Returns once the signal has
+   * fired and no work is under way.
    */
   run(signal: AbortSignal): Promise<void>;
 }

@@ -14,20 +14,20 @@ import type { VolumeSources } from "../api/volume-sources.ts";
 
 /** The API objects that volumes of CSI drivers depend on. Every call is bounded in time by its implementation. */
 export interface CsiObjects extends Pick<VolumeSources, "secret" | "token"> {
-  /** Undefined where there is none. Asked at each set-up, so it should be at hand. */
+  /** The CSIDriver object; undefined where there is none. It is asked for at each set-up, so it should be in memory. */
   csiDriver(name: string, signal: AbortSignal): Promise<CSIDriver | undefined>;
-  /** As the API server has it now: from memory, a volume that is being detached might still look attached. */
+  /** Reads it from the API server: in a cache, a volume that is being detached might still look attached. */
   volumeAttachment(name: string, signal: AbortSignal): Promise<VolumeAttachment>;
-  /** Nothing happens where it exists. Only without a controller that attaches. */
+  /** Creates it unless it exists. It is called only where no controller attaches volumes. */
   createVolumeAttachment(attachment: VolumeAttachment, signal: AbortSignal): Promise<void>;
-  /** Nothing happens where there is none. */
+  /** Deletes it where it exists. */
   deleteVolumeAttachment(name: string, signal: AbortSignal): Promise<void>;
   /**
-   * `status.volumesAttached` of this node, as the API server has it now: the controller takes a volume off this list
-   * before it detaches it. Undefined where nobody keeps it.
+   * Reads `status.volumesAttached` of this node from the API server. The controller takes a volume off this list before it
+   * detaches it. Undefined where no controller keeps the list.
    */
   nodeVolumesAttached(signal: AbortSignal): Promise<readonly string[] | undefined>;
-  /** Patches the status from what the claim had to what it is to have; rejects where somebody else changed it. */
+  /** Patches the claim's status to the new one; rejects where somebody else has changed it meanwhile. */
   updateClaimStatus(
     claim: PersistentVolumeClaim,
     status: PersistentVolumeClaimStatus,
@@ -48,13 +48,13 @@ export interface CsiPluginDeps {
   readonly files: CsiFiles;
   readonly mounts: Pick<Mounts, "bind" | "isMountPoint" | "list" | "unmount">;
   readonly clock: Clock;
-  /** Resolves when `status.volumesInUse` of the node has all these names: nothing is mounted before. */
+  /** Resolves when `status.volumesInUse` of the node has all these names. No volume is mounted before. */
   readonly inUse: { report(names: readonly string[], signal: AbortSignal): Promise<void> };
   onEvent(pod: Pod, event: CsiEvent): void;
   readonly log: Log;
 }
 
-/** What of the machine's files is needed. */
+/** The accesses of files that the plugin needs. */
 export type CsiFiles = Pick<
   Files,
   | "changeGroup"
@@ -78,7 +78,7 @@ export interface CsiPluginOptions {
   readonly enableControllerAttachDetach: boolean;
   /** The machine enforces SELinux labels. */
   readonly seLinuxEnabled: boolean;
-  /** The feature gate SELinuxMount: labels by mount option are not for ReadWriteOncePod volumes alone. Default false. */
+  /** The feature gate SELinuxMount: volumes of all access modes get their labels by mount option. Default false. */
   readonly seLinuxMount?: boolean | undefined;
   /** The feature gate CSIVolumeHealth: statistics tell what drivers say of their volumes' health. Default false. */
   readonly volumeHealth?: boolean | undefined;

@@ -5,10 +5,10 @@ import type { CsiVolume } from "./csi-volume.ts";
 
 type Capabilities = ReadonlySet<CsiNodeCapability>;
 
-/** Why the driver does not take the volume, in upstream's words; undefined where it does. */
+/** Why the driver does not accept volumes of this life cycle, in upstream's words; undefined where it does. */
 export function computeLifecycleRefusal(driver: CSIDriver | undefined, volume: CsiVolume): string | undefined {
   const { lifecycle, driverName } = volume;
-  // A driver without an object says nothing of itself, which is enough for persistent volumes.
+  // A driver without a CSIDriver object is taken to accept persistent volumes.
   if (driver === undefined && lifecycle === "Persistent") return undefined;
   if (driver === undefined) {
     return `volume mode "${lifecycle}" not supported by driver ${driverName} (no CSIDriver object)`;
@@ -19,12 +19,12 @@ export function computeLifecycleRefusal(driver: CSIDriver | undefined, volume: C
   return `volume mode "${lifecycle}" not supported by driver ${driverName} (only supports [${known}])`;
 }
 
-/** Whether a controller attaches its volumes to the node before they can be staged. */
+/** Whether a controller has to attach the volume to the node before it can be staged. */
 export function isAttachable(driver: CSIDriver | undefined, volume: CsiVolume): boolean {
   return volume.lifecycle === "Persistent" && driver?.spec.attachRequired !== false;
 }
 
-/** How the volume is to be used, for the driver. */
+/** Computes how the driver is told that the volume shall be used. */
 export function computeVolumeUse(
   volume: CsiVolume,
   capabilities: Capabilities,
@@ -33,7 +33,7 @@ export function computeVolumeUse(
   const accessMode = computeAccessMode(volume.accessModes?.[0] ?? "ReadWriteOnce", capabilities);
   if (volume.kind === "block") return { accessMode, access: { kind: "block" } };
   const { fsGroup, seLinuxLabel } = mount;
-  // In quotes: the label may hold commas.
+  // The label stands in quotes, because it may contain commas.
   const labelOption = seLinuxLabel === undefined ? [] : [`context=${JSON.stringify(seLinuxLabel)}`];
   const isDelegated = fsGroup !== undefined && capabilities.has("VOLUME_MOUNT_GROUP");
   return {
@@ -47,7 +47,7 @@ export function computeVolumeUse(
   };
 }
 
-/** Upstream knows the first access mode of a volume only, and so do we (`asCSIAccessModeV1` in csi_client.go). */
+/** Only the first access mode of a volume counts, as upstream (`asCSIAccessModeV1` in csi_client.go). */
 function computeAccessMode(mode: string, capabilities: Capabilities): CsiVolumeUse["accessMode"] {
   const knowsWriters = capabilities.has("SINGLE_NODE_MULTI_WRITER");
   switch (mode) {
@@ -62,7 +62,7 @@ function computeAccessMode(mode: string, capabilities: Capabilities): CsiVolumeU
   }
 }
 
-/** Whether the volume's files are to be given to the pod's fsGroup by us, where it has one. */
+/** Whether the node agent, and not the driver, has to give the volume's files to the pod's fsGroup. */
 export function needsGroupChange(
   driver: CSIDriver | undefined,
   volume: CsiVolume,
@@ -75,7 +75,7 @@ export function needsGroupChange(
   return volume.lifecycle === "Ephemeral" || volume.accessModes?.includes("ReadWriteOnce") === true;
 }
 
-/** What the driver is told of the pod, where it has asked (`podInfoOnMount`). */
+/** What a driver with `podInfoOnMount` is told of the pod. */
 export function computePodAttributes(pod: Pod, { lifecycle }: CsiVolume): Record<string, string> {
   const { name, namespace, uid } = podReference(pod);
   return {

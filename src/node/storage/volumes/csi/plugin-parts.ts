@@ -5,7 +5,7 @@ import type { CsiPluginDeps, CsiPluginOptions } from "./csi-ports.ts";
 import { createDevices, type Devices } from "./devices.ts";
 import { createDeviceStaging, type DeviceStaging } from "./stage-device.ts";
 
-/** What the plugin is made of, for those of its parts that need most of it. */
+/** The parts of the plugin, for those of them that need most of the others. */
 export interface PluginParts extends CsiPluginDeps {
   readonly options: CsiPluginOptions;
   readonly paths: CsiPaths;

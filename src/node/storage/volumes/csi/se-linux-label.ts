@@ -3,15 +3,14 @@ import { podContainers } from "../../../../api/pods.ts";
 import { isForOnePod } from "../persistent/volume-users.ts";
 import type { CsiVolume } from "./csi-volume.ts";
 
-/** The parts of a label that container-selinux gives the files of containers where the pod says nothing else. */
+/** The parts of the label that container-selinux gives to containers' files, where the pod does not set them. */
 const FILE_USER = "system_u";
 const FILE_ROLE = "object_r";
 const FILE_TYPE = "container_file_t";
 
 /**
- * The label that the volume is mounted with, so that nobody has to visit all its files; undefined where the runtime has
- * to label them (pkg/volume/util/selinux.go). Without a level in the pod's options the runtime chooses one, which nobody
- * knows here.
+ * The label to mount the volume with, which saves a walk over all its files; undefined where the runtime has to label the
+ * files (pkg/volume/util/selinux.go). Where the pod's options name no level, the runtime chooses one, unknown here.
  */
 export function computeMountLabel(
   driver: CSIDriver | undefined,

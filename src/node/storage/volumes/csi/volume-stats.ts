@@ -2,23 +2,23 @@ import type { CsiVolumeStats } from "../../../../csi/port.ts";
 import type { CsiPluginDeps } from "./csi-ports.ts";
 import type { CsiVolume } from "./csi-volume.ts";
 
-/** How full a volume of a pod is, and whether it is well. What the driver does not tell is undefined. */
+/** How full a volume of a pod is, and whether it is healthy. A field that the driver does not report is undefined. */
 export interface CsiVolumeReport {
   readonly bytes: CsiMeasure | undefined;
   readonly inodes: CsiMeasure | undefined;
-  /** Only of a driver with VOLUME_CONDITION, and where it was asked for. */
+  /** Known only where it was asked for, of drivers with VOLUME_CONDITION. */
   readonly condition: CsiVolumeStats["condition"];
 }
 
 type CsiMeasure = Omit<CsiVolumeStats["usage"][number], "unit">;
 
-/** A volume that a pod has. */
+/** A pod's volume that can be measured. */
 export interface MeasuredVolume {
   readonly volume: CsiVolume;
   readonly volumePath: string;
 }
 
-/** Asks the driver; undefined where it is not there, or cannot tell. Rejects as the call does. */
+/** Asks the driver; undefined where it is not registered, or cannot tell. Rejects as the call does. */
 export async function readVolumeStats(
   { drivers }: Pick<CsiPluginDeps, "drivers">,
   { volume, volumePath }: MeasuredVolume,

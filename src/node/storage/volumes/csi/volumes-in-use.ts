@@ -2,8 +2,8 @@ import { uniqueVolumeName } from "../../../../api/csi-volumes.ts";
 import type { Device } from "./devices.ts";
 
 /**
- * `status.volumesInUse` of the node: what must not be detached. Volumes that are attached by nobody are not among them,
- * but those are of which that is not known, as after a restart.
+ * `status.volumesInUse` of the node: the volumes that must not be detached. Volumes that need no attachment are left out;
+ * volumes of which this is unknown, for example after a restart, are included.
  */
 export function volumesInUse(devices: readonly Device[]): readonly string[] {
   return namesOf(devices.filter(({ isAttachable }) => isAttachable !== false));

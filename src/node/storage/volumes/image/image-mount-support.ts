@@ -1,10 +1,10 @@
-/** As the runtime answers Version; an empty name where it has not answered. */
+/** The runtime's answer to Version; the name is empty where it has not answered. */
 export interface RuntimeVersion {
   readonly name: string;
   readonly version: string;
 }
 
-/** The first release that mounts an image, and the first that mounts a part of one. */
+/** The first release of each runtime that mounts an image, and the first that mounts a part of one. */
 const FIRST_RELEASES: Readonly<Record<string, { whole: Release; subPath: Release }>> = {
   containerd: { whole: [2, 1], subPath: [2, 2] },
   "cri-o": { whole: [1, 31], subPath: [1, 33] },
@@ -13,9 +13,8 @@ const FIRST_RELEASES: Readonly<Record<string, { whole: Release; subPath: Release
 type Release = readonly [major: number, minor: number];
 
 /**
- * Why the runtime cannot mount (a sub path of) an image; undefined where it can, or where that is not known. CRI has no
- * flag for it: an older runtime takes the mount for one of an empty host path, or shows all of the image instead of
- * the part that was asked for.
+ * Why the runtime cannot mount an image, or a sub path of one; undefined where it can, or where that is unknown. CRI has no
+ * flag for it: an older runtime takes the mount for one of an empty host path, or mounts the whole image.
  */
 export function findImageMountProblem(
   { name, version }: RuntimeVersion,

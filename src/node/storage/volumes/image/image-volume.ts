@@ -1,7 +1,7 @@
 import { defaultImagePullPolicy } from "../../../../api/image-reference.ts";
 import type { VolumePlugin } from "../volume-plugin.ts";
 
-/** Files of an image (KEP-4639). The runtime mounts them, from what is pulled before the container is made. */
+/** Volumes that are images (KEP-4639). The image is pulled before the container is made, and the runtime mounts it. */
 export function createImageVolumePlugin(): VolumePlugin {
   return {
     name: "kubernetes.io/image",

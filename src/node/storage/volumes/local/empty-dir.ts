@@ -13,7 +13,7 @@ interface EmptyDirPluginDeps {
   allocatable(): ResourceList;
 }
 
-/** A directory that is empty when the pod starts, and goes with the pod. */
+/** Volumes that are empty when the pod starts, and are removed with the pod. */
 export function createEmptyDirPlugin({ directoryMaker, allocatable }: EmptyDirPluginDeps): VolumePlugin {
   return {
     name: EMPTY_DIR_PLUGIN,

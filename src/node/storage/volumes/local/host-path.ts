@@ -8,9 +8,9 @@ type HostPathFiles = Pick<Files, "stat" | "makeDirectory" | "touch">;
 
 const PLUGIN = "kubernetes.io/host-path";
 
-/** What is on the machine already; nothing of it is the pod's to remove. */
+/** Volumes that are paths of the machine, which are never removed with the pod. */
 export function createHostPathPlugin({ files }: { files: HostPathFiles }): VolumePlugin {
-  /** By the name of a persistent volume for one pod at a time: the pod that has it. */
+  /** The pods that hold a persistent volume which is for one pod at a time, by the volume's name. */
   const holders = new Map<string, string>();
 
   const takeForPod = ({ persistentVolume }: Extract<VolumeSource, { kind: "persistent" }>, podUid: string) => {
@@ -20,7 +20,7 @@ export function createHostPathPlugin({ files }: { files: HostPathFiles }): Volum
       throw new VolumeOperationError(message, { reason: "FailedMapVolume" });
     }
     if (!isForOnePod(persistentVolume.spec?.accessModes)) return;
-    // Nothing is mounted that would tell after a restart of this process: then it is whoever asks first.
+    // No mount tells after a restart which pod had the volume, so that the first pod that asks gets it.
     const holder = holders.get(name) ?? podUid;
     if (holder !== podUid) throw inUseError(name, "MountVolume.SetUp");
     holders.set(name, holder);
@@ -55,7 +55,7 @@ const EXPECTED: Readonly<Record<string, { type: FileType; words: string }>> = {
   BlockDevice: { type: "block-device", words: "block device" },
 };
 
-/** As `hostPath.type` names them. */
+/** The names that `hostPath.type` has for types of files. */
 const TYPE_NAMES: Readonly<Partial<Record<FileType, string>>> = {
   directory: "Directory",
   file: "File",
@@ -65,9 +65,9 @@ const TYPE_NAMES: Readonly<Partial<Record<FileType, string>>> = {
 };
 
 /**
- * What is on the machine already, once it is known to be what the pod expects: its path. Links are followed, so that what
- * counts is what the container will see. As in pkg/volume/hostpath, but that nothing is made where a link leads to
- * nothing: who may plant links could have a file made anywhere.
+ * Checks that the path is of the type that the pod expects, and returns it. Links are followed, so that what counts is what
+ * the container will see. It follows pkg/volume/hostpath, but makes nothing where a link leads to nothing: otherwise
+ * somebody who may plant links could have a file made anywhere.
  */
 async function findHostPath(files: HostPathFiles, source: HostPathVolumeSource): Promise<string> {
   const { type = "" } = source;

@@ -3,10 +3,10 @@ import { parseQuantity, quantityValue } from "../../../../api/quantity.ts";
 import { computePodRequests } from "../../../../api/resources.ts";
 import { VolumeSetUpError } from "../volume-error.ts";
 
-/** Of a file system of huge pages. */
+/** The size of a file system of huge pages. */
 interface HugepageSize {
   readonly pageSizeBytes: bigint;
-  /** What the pod has asked for of such pages: more of them its cgroup would not let it have. */
+  /** The bytes of such pages that the pod requests; its cgroup would not let it have more. */
   readonly sizeBytes: bigint | undefined;
 }
 
@@ -14,7 +14,7 @@ const MEDIUM = "HugePages";
 const MEDIUM_PREFIX = `${MEDIUM}-`;
 const RESOURCE_PREFIX = "hugepages-";
 
-/** `HugePages`, `HugePages-2Mi`. */
+/** True for `HugePages`, and with a page size: `HugePages-2Mi`. */
 export function isHugepageMedium(medium: string): boolean {
   return medium === MEDIUM || medium.startsWith(MEDIUM_PREFIX);
 }
@@ -43,7 +43,7 @@ export function computeHugepageSize(pod: Pod, medium: string): HugepageSize {
   return { pageSizeBytes, sizeBytes: requestedBytes(pod, pageSizeBytes) };
 }
 
-/** Requests will do: for huge pages, limits must be the same. */
+/** The names of the pod's huge page requests. Limits need no look, because for huge pages they must equal the requests. */
 function requestNames({ spec }: Pod): string[] {
   const { resources, containers = [], initContainers = [] } = spec ?? {};
   const lists = [resources, ...[...containers, ...initContainers].map((container) => container.resources)];
@@ -57,7 +57,7 @@ function requestedBytes(pod: Pod, pageSizeBytes: bigint): bigint | undefined {
     return isOfSize ? [quantityValue(amount)] : [];
   });
   const sum = amounts.reduce((total, amount) => total + amount, 0n);
-  // To the kernel, 0 would mean no bound at all.
+  // 0 would mean no bound at all to the kernel.
   return sum > 0n ? sum : undefined;
 }
 

@@ -3,21 +3,21 @@ import { quantityValue } from "../../../../api/quantity.ts";
 import { computePodLimits } from "../../../../api/resources.ts";
 
 interface MemoryBounds {
-  /** The volume's own; a quantity. */
+  /** The volume's own limit; a quantity. */
   sizeLimit?: string | undefined;
-  /** What the node has for all pods together; a quantity. */
+  /** The node's memory for all pods together; a quantity. */
   allocatable?: string | undefined;
 }
 
 /**
- * How large a pod's volume in memory may become: the least of what is set for the volume, for the pod and for the node
- * (pkg/volume/emptydir/empty_dir.go, calculateEmptyDirMemorySize). Undefined: nothing is.
+ * How large a pod's volume in memory may become: the least of the limits of the volume, the pod and the node
+ * (pkg/volume/emptydir/empty_dir.go, calculateEmptyDirMemorySize). Undefined: there is no limit.
  */
 export function computeMemorySize(pod: Pod, { sizeLimit, allocatable }: MemoryBounds): bigint | undefined {
   const sizes = [sizeLimit, podMemoryLimit(pod), allocatable]
     .filter((quantity) => quantity !== undefined)
     .map(quantityValue)
-    // To a tmpfs, 0 would mean no bound at all.
+    // 0 would mean no bound at all to a tmpfs.
     .filter((size) => size > 0n);
   return sizes.reduce<bigint | undefined>(
     (least, size) => (least === undefined || size < least ? size : least),
@@ -25,7 +25,7 @@ export function computeMemorySize(pod: Pod, { sizeLimit, allocatable }: MemoryBo
   );
 }
 
-/** A pod has a limit only where each of its containers has one, or where it sets one as a whole. */
+/** The pod's memory limit. It has one only where each of its containers has a limit, or where it sets one itself. */
 function podMemoryLimit(pod: Pod): string | undefined {
   const { containers = [], initContainers = [], resources } = pod.spec ?? {};
   const hasLimit = (limit = "0") => quantityValue(limit) > 0n;

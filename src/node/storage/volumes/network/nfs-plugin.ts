@@ -16,13 +16,13 @@ interface NfsPluginDeps {
 }
 
 const PLUGIN = "kubernetes.io/nfs";
-/** mount.nfs tries for as long by itself (nfs(5), `retry`). A server that does not answer costs its own pod this, no other. */
+/** mount.nfs itself tries for this long (nfs(5), `retry`). A silent server delays only the pods that use it. */
 const MOUNT_TIMEOUT_MS = 2 * MINUTE;
 const MOUNT_PROGRAMS = ["/sbin/mount.nfs", "/usr/sbin/mount.nfs"];
 
 /**
- * Exports of NFS servers, each mounted in the directory of the pod that uses it (pkg/volume/nfs). Whether it is mounted is
- * read in the mount table: a look at the directory itself would wait for a server that may not answer.
+ * Exports of NFS servers, each mounted in the directory of the pod that uses it (pkg/volume/nfs). The mount table tells
+ * whether it is mounted, because an access to the directory itself would wait for a server that may not answer.
  */
 export function createNfsPlugin({ files, mounts }: NfsPluginDeps): VolumePlugin {
   const mount = async ({ directories, signal }: VolumeRequest, volume: NfsVolume) => {
@@ -36,7 +36,7 @@ export function createNfsPlugin({ files, mounts }: NfsPluginDeps): VolumePlugin 
     const { source, options } = volume;
     const request = { source, target, type: "nfs", options, timeoutMs: MOUNT_TIMEOUT_MS };
     await mounts.mountFileSystem(request, signal).catch(async (error: unknown) => {
-      // The mount may have been made in spite of it, by a process that was killed too late.
+      // The mount may exist all the same, made by a process that was killed too late.
       const undo = [async () => mounts.unmount(target), async () => files.removeEmptyDirectory(target)];
       await runAll(undo, "undoing the mount").catch(() => undefined);
       throw isAbort(error) ? error : await explain(files, error);
@@ -61,7 +61,7 @@ export function createNfsPlugin({ files, mounts }: NfsPluginDeps): VolumePlugin 
 }
 
 interface NfsVolume {
-  /** Of its directory. */
+  /** The name of the volume's directory. */
   readonly name: string;
   readonly source: string;
   readonly options: readonly string[];
@@ -73,7 +73,7 @@ function nfsOf(source: VolumeSource): NFSVolumeSource | undefined {
   return source.kind === "pod" ? source.volume.nfs : source.persistentVolume.spec?.nfs;
 }
 
-/** As upstream, the `readOnly` of a persistent volume does not count: that of the pod's claim does. */
+/** The `readOnly` of a persistent volume's own source does not count, but that of the pod's claim does, as upstream. */
 function planMount({ volumeName, source }: VolumeRequest): NfsVolume {
   const nfs = nfsOf(source);
   assert(nfs !== undefined, "only NFS volumes come here");
@@ -93,7 +93,7 @@ function serverOf({ server }: NFSVolumeSource): string {
   return server.includes(":") && !server.startsWith("[") ? `[${server}]` : server;
 }
 
-/** mount(8) says of a program that is missing that an option is bad. */
+/** Adds that mount.nfs is missing, where it is: mount(8) itself only complains about a bad option. */
 async function explain(files: NfsPluginDeps["files"], error: unknown): Promise<unknown> {
   for (const program of MOUNT_PROGRAMS) if ((await files.stat(program)) !== undefined) return error;
   const message =

@@ -2,7 +2,7 @@ import type { PersistentVolumeSpec, Volume } from "../../../../api/gen/types.ts"
 import { VolumeSetUpError } from "../volume-error.ts";
 import type { VolumePlugin, VolumeSource } from "../volume-plugin.ts";
 
-/** Kinds of volumes that Kubernetes still has fields for, and the node agent no longer. */
+/** Kinds of volumes that Kubernetes still has fields for, and that the node agent does not support. */
 type RefusedKind = Extract<
   keyof Volume | keyof PersistentVolumeSpec,
   | "awsElasticBlockStore"
@@ -29,7 +29,7 @@ type RefusedKind = Extract<
 const MIGRATED = (driver: string) => `is served by the CSI driver ${driver} only: use a volume of that driver`;
 const REMOVED = (release: string) => `was removed from Kubernetes in ${release}`;
 
-/** By kind, why its volumes are refused, and what to use instead. CSI drivers are named as in-tree migration (csi-translation-lib) names them. */
+/** Why each kind is refused, and what to use instead. The CSI drivers are those of csi-translation-lib. */
 export const REFUSED_VOLUME_KINDS: Readonly<Record<RefusedKind, string>> = {
   awsElasticBlockStore: MIGRATED("ebs.csi.aws.com"),
   azureDisk: MIGRATED("disk.csi.azure.com"),
@@ -55,8 +55,8 @@ export const REFUSED_VOLUME_KINDS: Readonly<Record<RefusedKind, string>> = {
 };
 
 /**
- * Why this volume of a pod can never be had on a node of ours; undefined where it may. For admission: a pod that waits for
- * such a volume waits for ever.
+ * Why this volume of a pod can never be set up by this node agent; undefined where it may be. Admission asks for it, because
+ * a pod that waited for such a volume would wait for ever.
  */
 export function findRefusedVolume(volume: Volume): string | undefined {
   const refusal = findRefusal(volume);
@@ -65,7 +65,7 @@ export function findRefusedVolume(volume: Volume): string | undefined {
   return isCertified ? `volume "${volume.name}": ${POD_CERTIFICATE_REFUSAL}` : undefined;
 }
 
-/** The words for a projected source that is not brought. */
+/** Why a podCertificate source is refused. */
 export const POD_CERTIFICATE_REFUSAL =
   "podCertificate projections are not supported by nodelet: mount a certificate from a secret, or use a CSI driver";
 

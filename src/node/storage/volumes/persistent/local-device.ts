@@ -15,12 +15,12 @@ import { inUseError, isForOnePod } from "./volume-users.ts";
  *     plugins/PLUGIN/volumeDevices/NAME/UID                the device, bound over a file: who uses it
  */
 interface LocalDevices {
-  /** Gives the path of the link. */
+  /** Maps the disk for the pod, and returns the path of the pod's link. */
   map(directories: VolumeDirectories, device: LocalDevice): Promise<string>;
   unmap(place: VolumePlace): Promise<void>;
 }
 
-/** A disk that is a volume of mode Block; `path` is that of the device, or of a link to it. */
+/** A disk that is a volume of mode Block; `path` leads to the device or to a link to it. */
 interface LocalDevice {
   readonly name: string;
   readonly path: string;
@@ -63,7 +63,7 @@ export function createLocalDevices(
       await refuseUnfit(device);
       const isMapped = await mounts.isMountPoint(map);
       if (!isMapped) await refuseSecondPod(device, directories.podUid);
-      // The link is what a tear-down finds, so it comes first and goes last.
+      // A tear-down finds the volume by the link, so the link is made first and removed last.
       await ensureDirectories(files, rootDirectory, link.slice(0, link.lastIndexOf("/")));
       await files.link(path, link);
       if (!isMapped) {

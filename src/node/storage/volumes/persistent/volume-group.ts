@@ -8,20 +8,20 @@ import type { Files } from "../../../../host/port.ts";
 export interface VolumeGroupDeps {
   readonly files: Pick<Files, "changeGroup">;
   readonly clock: Clock;
-  /** An event of the pod. */
+  /** Records an event of the pod. */
   tell(pod: Pod, decision: Decision): void;
 }
 
-/** What is to belong to the pod's group. */
+/** A volume that shall belong to the pod's group. */
 interface GroupedVolume {
   readonly pod: Pod;
-  /** Of the volume in the pod's directory. */
+  /** The volume's path in the pod's directory. */
   readonly path: string;
-  /** An earlier attempt may have got to its end, or not: the root tells. */
+  /** An earlier attempt may have finished; the group of the volume's root tells. */
   readonly isRepeated: boolean;
 }
 
-/** So long a pod may wait without a word (pkg/volume/volume_linux.go). */
+/** After this time an event tells why the pod still waits (pkg/volume/volume_linux.go). */
 const QUIET_MS = 30 * SECOND;
 const ADVICE =
   "consider using OnRootMismatch - https://kubernetes.io/docs/tasks/configure-pod-container/security-context/" +

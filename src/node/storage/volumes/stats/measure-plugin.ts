@@ -13,9 +13,9 @@ interface MeasuredPluginDeps {
   readonly volumes: Pick<NodeVolumesWriter, "want" | "settle" | "forget">;
 }
 
-/** Upstream's, of pkg/volume/util/metrics.go. */
+/** Upstream's buckets (pkg/volume/util/metrics.go), in seconds. */
 const BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
-/** Volumes of pods that are going whose driver is remembered; past it, the first of them are told without. */
+/** How many volumes of ending pods have their driver remembered. Beyond it, the oldest are counted without a driver. */
 const MAX_LEAVING = 1_024;
 
 /** Declares `storage_operation_duration_seconds`, under upstream's name, labels and buckets. Called once a process. */
@@ -27,13 +27,13 @@ export function createStorageOperations(metrics: Metrics): StorageOperations {
 }
 
 /**
- * The same plugin, with its set-ups and tear-downs observed as upstream observes those of its operation executor, failed
- * ones included, and its volumes told to `volumes`. The set-ups of a volume that is ready are repeated at each look at the
- * pod and mount nothing: they are no operations.
+ * Wraps a plugin: its set-ups and tear-downs, failed ones included, are observed as upstream observes those of its operation
+ * executor, and its volumes are reported to `volumes`. The set-up of a volume that is ready mounts nothing, although it is
+ * repeated at each sync of the pod, and is not observed.
  */
 export function measurePlugin(plugin: VolumePlugin, deps: MeasuredPluginDeps): VolumePlugin {
   const { volumes } = deps;
-  /** When a volume is torn down only its place is known, and its pod has been forgotten. */
+  /** A tear-down knows only the volume's place, and its pod has been forgotten by then; so the drivers are remembered. */
   const leaving = new Map<string, string>();
 
   const begin = (pluginName: string, operationName: string) => {
@@ -55,7 +55,7 @@ export function measurePlugin(plugin: VolumePlugin, deps: MeasuredPluginDeps): V
       };
       try {
         const setUp = await plugin.setUp(request);
-        // Whoever uses the volume waits for this too, and hears of its failure there.
+        // The user of the volume waits for `finished` too, and handles its failure.
         setUp.finished.then(() => {
           end("success");
           volumes.settle(directories.podUid, volumeName, setUp.volume);

@@ -1,21 +1,21 @@
 import type { Pod } from "../../../../api/gen/types.ts";
 import type { ReadyVolume, VolumeSource } from "../volume-plugin.ts";
 
-/** A volume that a pod of this node has, or waits for. */
+/** A volume that a pod of this node has or waits for. */
 export interface NodeVolume {
   readonly pod: Pod;
-  /** As the pod names it. */
+  /** The volume's name in the pod. */
   readonly volumeName: string;
   readonly source: VolumeSource;
-  /** That brings it: `kubernetes.io/nfs`. */
+  /** The plugin that brings the volume: `kubernetes.io/nfs`. */
   readonly pluginName: string;
   /** Undefined until it has been set up. */
   readonly ready: ReadyVolume | undefined;
 }
 
 /**
- * What upstream's volume manager calls its desired and its actual state of the world: the volumes that are being set up for
- * pods, and those of them that are. It is learned from the set-ups themselves, which a restart repeats.
+ * The volumes that are wanted for pods, and which of them are ready; upstream's volume manager calls these its desired and
+ * its actual state of the world. It is learned from the set-ups themselves, which a restart repeats.
  */
 export interface NodeVolumes {
   all(): Iterable<NodeVolume>;
@@ -24,13 +24,13 @@ export interface NodeVolumes {
   subscribe(listener: (podUid: string) => void): () => void;
 }
 
-/** For who sets volumes up. */
+/** The side of `NodeVolumes` that set-ups and tear-downs write to. */
 export interface NodeVolumesWriter extends NodeVolumes {
-  /** The pod is to get it. Of a volume that is ready the pod and the source are taken anew. */
+  /** The pod shall get the volume. Where the volume is ready already, its pod and source are updated. */
   want(podUid: string, volume: Omit<NodeVolume, "ready">): NodeVolume;
-  /** It may be used. Nothing happens when the pod was forgotten meanwhile. */
+  /** The volume may be used now. Nothing happens where the pod has been forgotten meanwhile. */
   settle(podUid: string, volumeName: string, ready: ReadyVolume): void;
-  /** What the plugin brought to the pod is about to be torn down; gives what that was. */
+  /** The plugin's volumes of the pod are about to be torn down; returns them. */
   forget(podUid: string, pluginName: string): readonly NodeVolume[];
 }
 
@@ -74,13 +74,13 @@ export function createNodeVolumes(): NodeVolumesWriter {
   };
 }
 
-/** Of a volume that a storage driver brings: the driver. */
+/** The CSI driver of a volume; undefined where it has none. */
 export function csiDriverOf(source: VolumeSource): string | undefined {
   return (source.kind === "pod" ? source.volume.csi : source.persistentVolume.spec?.csi)?.driver;
 }
 
 /**
- * The plugin as the labels of metrics name it: with the storage driver where there is one, as upstream's
+ * The plugin's name in the labels of metrics, which includes the storage driver where there is one. It follows upstream's
  * `GetFullQualifiedPluginNameForVolume` (pkg/volume/util/metrics.go).
  */
 export function metricPluginName({ pluginName, source }: Pick<NodeVolume, "pluginName" | "source">): string {

@@ -6,24 +6,24 @@ import type { FileSystemUsage, Usage } from "../../../../host/port.ts";
 import type { VolumeRequest } from "../volume-plugin.ts";
 import { csiDriverOf, type NodeVolume } from "./node-volumes.ts";
 
-/** How full a volume is, and whether it is well. What is not known is undefined. */
+/** How full a volume is, and whether it is healthy. Unknown fields are undefined. */
 export interface VolumeUsage {
   readonly bytes: Usage | undefined;
   readonly inodes: Usage | undefined;
-  /** What a storage driver says of its volume's health. */
+  /** The volume's health, as its storage driver reports it. */
   readonly condition: { readonly abnormal: boolean; readonly message: string } | undefined;
 }
 
 export interface UsageDeps {
   readonly clock: Pick<Clock, "monotonic">;
-  /** Volumes of storage drivers; bounded in time. Undefined where there are none. */
+  /** Measures volumes of storage drivers, in bounded time. Undefined where the node has no such drivers. */
   readonly csi:
     | {
         stats(volume: Pick<VolumeRequest, "pod" | "source">, signal: AbortSignal): Promise<VolumeUsage | undefined>;
       }
     | undefined;
   readonly machine: { fileSystemUsage(path: string): Promise<FileSystemUsage> };
-  /** For file systems that do not answer; of these statistics alone, so that they are in nobody's way. */
+  /** Guards against file systems that do not answer. It serves these statistics alone, so that they block nothing else. */
   readonly guard: Pick<HangGuard, "run">;
   /** `kubelet_volume_metric_collection_duration_seconds`. */
   readonly durations: HistogramSeries<"metric_source">;
@@ -32,8 +32,8 @@ export interface UsageDeps {
 const ANSWER_TIMEOUT_MS = 10 * SECOND;
 
 /**
- * Whether anybody can tell how full it is: volumes of claims, and those of storage drivers. Upstream reads local and NFS
- * volumes by statfs too; of host paths it says nothing, also where they are persistent volumes.
+ * Whether the volume can be measured: volumes of claims and of storage drivers can. Upstream measures local and NFS volumes
+ * by statfs too, and does not measure host paths, even where they are persistent volumes.
  */
 export function isMeasurable({ source, ready }: NodeVolume): boolean {
   if (ready === undefined) return false;
@@ -41,7 +41,7 @@ export function isMeasurable({ source, ready }: NodeVolume): boolean {
   return source.kind === "persistent" && ready.kind === "files";
 }
 
-/** Undefined where the volume's driver does not tell. Rejects in time, whatever hangs. */
+/** Measures a volume; undefined where its driver cannot tell. Rejects in bounded time, whatever hangs. */
 export async function readUsage(
   deps: UsageDeps,
   volume: NodeVolume,
@@ -52,7 +52,7 @@ export async function readUsage(
   if (driver !== undefined) return await measured(deps, driver, async () => await deps.csi?.stats(volume, signal));
   if (ready?.kind !== "files") return undefined;
   const path = ready.hostPath;
-  // All volumes of one server hang together: they take one place.
+  // All volumes of a server that hangs would hang together, so they count as one for the guard.
   const server = source.kind === "persistent" ? source.persistentVolume.spec?.nfs?.server : undefined;
   const reading = deps.guard.run(server ?? path, ANSWER_TIMEOUT_MS, async () =>
     measured(deps, "statfs", async () => await deps.machine.fileSystemUsage(path)),
@@ -61,7 +61,7 @@ export async function readUsage(
   return usage && { ...usage, condition: undefined };
 }
 
-/** Failures take their time too; what nobody was asked for takes none. */
+/** Observes how long a measurement took, failed ones included; one that asked nobody is not observed. */
 async function measured<T>(
   { clock, durations }: UsageDeps,
   metricSource: string,

@@ -40,7 +40,7 @@ export function createVolumeGauges({ metrics, volumes, stats }: VolumeGaugesDeps
   };
 }
 
-/** Upstream's pkg/kubelet/metrics/collectors/volume_stats.go: what is not known is 0, but for the health. */
+/** Follows pkg/kubelet/metrics/collectors/volume_stats.go: unknown numbers are 0, and an unknown health is left out. */
 function declareClaimGauges(metrics: Metrics, stats: Pick<VolumeStats, "read">): () => void {
   const gauge = (name: string, help: string): ClaimGauge =>
     metrics.gauge(`kubelet_volume_stats_${name}`, help, ["namespace", "persistentvolumeclaim"]);
@@ -64,7 +64,7 @@ function declareClaimGauges(metrics: Metrics, stats: Pick<VolumeStats, "read">):
     const seen = new Set<string>();
     for (const report of [...stats.read()].flatMap((pod) => pod.volumes)) {
       const { claim, bytes, inodes, condition } = report;
-      // Pods that share a claim share its volume.
+      // Pods that share a claim share its volume, which is shown once.
       if (claim === undefined || seen.has(`${claim.namespace}/${claim.name}`)) continue;
       seen.add(`${claim.namespace}/${claim.name}`);
       const labels = { namespace: claim.namespace, persistentvolumeclaim: claim.name };

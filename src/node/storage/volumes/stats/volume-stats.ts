@@ -9,26 +9,26 @@ import { runWithTasks, type Tasks } from "../../../../base/tasks.ts";
 import type { NodeVolume, NodeVolumes } from "./node-volumes.ts";
 import { isMeasurable, readUsage, type UsageDeps, type VolumeUsage } from "./read-usage.ts";
 
-/** How full the volumes of pods are, as they were found last. */
+/** How full the volumes of pods were when they were last measured. */
 export interface VolumeStats {
-  /** By pod; what could not be read last time is left out. */
+  /** The last reports by pod. A volume whose last measurement failed is left out. */
   read(): Iterable<PodVolumeStats>;
-  /** Asks from time to time, until the signal fires; returns when nobody is being asked any more. */
+  /** Measures periodically until the signal fires; returns when no measurement is under way. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Of one pod with volumes that can be measured. */
+/** The reports of one pod with volumes that can be measured. */
 export interface PodVolumeStats {
   readonly pod: PodReference;
   readonly volumes: readonly VolumeReport[];
 }
 
-/** One volume at one time. */
+/** One measurement of a volume. */
 export interface VolumeReport extends VolumeUsage {
-  /** As the pod names it. */
+  /** The volume's name in the pod. */
   readonly volumeName: string;
   readonly claim: { readonly namespace: string; readonly name: string } | undefined;
-  /** By the wall clock, milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly measuredAt: number;
 }
 
@@ -40,24 +40,24 @@ interface VolumeStatsDeps extends UsageDeps {
   onEvent(pod: Pod, event: { readonly type: "Warning"; readonly reason: string; readonly message: string }): void;
 }
 
-/** The first look at a pod's volumes comes within this, so that pods that start together do not ask together. */
+/** A pod is first measured at a random time within this, so that pods that start together are not measured together. */
 const FIRST_WITHIN_MS = 10 * SECOND;
 
-/** What is known of one pod. */
+/** A pod that is measured. */
 interface WatchedPod {
   readonly pod: PodReference;
-  /** By the volumes' names. */
+  /** The last reports by the volumes' names. */
   readonly reports: Map<string, VolumeReport>;
-  /** What the pod was told last of volumes that are not well. */
+  /** The last event's message for each volume that is not healthy. */
   readonly told: Map<string, string>;
   end(): void;
 }
 
 /**
- * Each pod with volumes that can be measured has a task that reads them one after another, every period and up to one more
- * (pkg/kubelet/server/stats/volume_stat_calculator.go); so a driver or a server that does not answer delays the reports of
- * the pods that use it, and of no other. Without such pods nothing runs. `periodMs`: `volumeStatsAggPeriod`; 0 or less
- * asks nobody.
+ * Measures the volumes of pods. Each pod with such volumes has a task of its own that measures them one after another, after
+ * a wait of one to two periods (pkg/kubelet/server/stats/volume_stat_calculator.go). So a driver or server that does not
+ * answer delays only the pods that use it. Without such pods nothing runs. `periodMs` is `volumeStatsAggPeriod`; with 0 or
+ * less nothing is measured.
  */
 export function createVolumeStats(deps: VolumeStatsDeps, { periodMs }: { periodMs: number }): VolumeStats {
   const { clock, random, volumes } = deps;
@@ -120,7 +120,7 @@ async function measure(
   const { volumeName } = volume;
   try {
     const usage = await readUsage(deps, volume, signal);
-    // What was read while the pod's volumes were torn down may be of the directory beneath.
+    // A measurement during the tear-down may be of the directory below the mount, so that it is dropped.
     throwIfAborted(signal);
     if (usage === undefined) {
       reports.delete(volumeName);
@@ -128,7 +128,7 @@ async function measure(
     }
     reports.set(volumeName, { ...usage, volumeName, claim: claimOf(volume), measuredAt: deps.clock.now() });
     const message = usage.condition?.abnormal ? usage.condition.message : undefined;
-    // Upstream says it anew every minute; here it is told when it changes.
+    // Upstream repeats the event every minute; here it is recorded when the message changes.
     if (message === undefined) told.delete(volumeName);
     else if (told.get(volumeName) !== message) {
       told.set(volumeName, message);

@@ -8,20 +8,19 @@ import { type VolumeDirectories, volumeDirectories } from "../volume-directories
 import { subPathDirectoryName } from "./sub-path-directory.ts";
 
 /**
- * Parts of volumes, each shown at a place of the node's own, from where a container mounts it: whatever is planted or
- * swapped in the volume meanwhile, the container gets what was opened beneath the volume's root, or nothing
+ * Parts of volumes. Each is bind-mounted at a place of the node's own, from where a container mounts it. Whatever links are
+ * planted or swapped in the volume meanwhile, the container gets what was opened below the volume's root, or nothing
  * (CVE-2017-1002101, CVE-2021-25741; upstream's pkg/volume/util/subpath/subpath_linux.go).
  */
 export interface SubPaths {
   /**
-   * Shows the part, which is made as a directory where it is missing, and gives the path where it is shown. What an
-   * earlier container had there is replaced. The error is for the pod's events, and names no path of the host: what went
-   * wrong with it is in the log.
+   * Mounts the part and returns the path where it is mounted; a missing part is made as a directory. The mount of an earlier
+   * container is replaced. The error is for the pod's events and names no path of the host; the details are logged.
    */
   prepare(request: SubPathRequest): Promise<Planned<string>>;
   /**
-   * Takes everything away that was prepared for the pod, whose containers have ended; before its volumes are unmounted.
-   * May be repeated. Rejects, when all has been tried, with what could not be unmounted or is not ours to remove.
+   * Unmounts and removes everything that was prepared for the pod. The pod's containers have ended, and its volumes are still
+   * mounted. May be repeated. Tries all, and then rejects with what could not be unmounted or is not ours to remove.
    */
   cleanUp(podUid: string): Promise<void>;
 }
@@ -29,13 +28,13 @@ export interface SubPaths {
 /** One of a container's volume mounts. */
 export interface SubPathRequest {
   readonly podUid: string;
-  /** As the pod names it. */
+  /** The volume's name in the pod. */
   readonly volumeName: string;
   readonly volume: FilesVolume;
-  /** Relative and without `..`, as `planVolumeMounts` has seen to. */
+  /** A relative path without `..`, which `planVolumeMounts` has checked. */
   readonly subPath: string;
   readonly containerName: string;
-  /** Of the mount, in the container's `volumeMounts`. */
+  /** The mount's place in the container's `volumeMounts`. */
   readonly index: number;
 }
 
@@ -46,13 +45,13 @@ interface SubPathsDeps {
 }
 
 const PLACE_MODE = 0o750;
-/** Levels of directories above a target: volumes, their containers. */
+/** The levels of directories above a target: volumes, and their containers. */
 const PLACE_DEPTH = 2;
-/** Of the volume's root, a directory that is made in it gets the permissions, all twelve bits, as upstream's does. */
+/** A directory that is made in a volume gets all twelve permission bits of the volume's root, as upstream. */
 const INHERITED_MODE = 0o7777;
-/** Of one pod: an unmount may be a process, or wait for a server, which must hold up no other pod. */
+/** The limit for one pod. An unmount may be a process, or wait for a server, and must not hold up other pods. */
 const PARALLEL_UNMOUNTS = 4;
-/** Said where the part was not there and could not be made; anything else is told as a failure to prepare it. */
+/** The codes that mean that a missing part could not be made. Any other is told as a failure to prepare the part. */
 const NOT_MADE: ReadonlySet<string> = new Set(["ENOENT", "EROFS", "ENOSPC", "EDQUOT", "EACCES", "EPERM", "EMLINK"]);
 
 export function createSubPaths(deps: SubPathsDeps, options: { rootDirectory: string }): SubPaths {
@@ -60,7 +59,7 @@ export function createSubPaths(deps: SubPathsDeps, options: { rootDirectory: str
   const show = async (request: SubPathRequest, target: string): Promise<void> => {
     const { volume, subPath } = request;
     const root = await files.stat(volume.hostPath);
-    // A part of a volume that nobody may write is there or it is not.
+    // Nothing is made in a volume that is read-only.
     const directoryMode = root === undefined || volume.readOnly ? undefined : root.mode & INHERITED_MODE;
     await mounts.bindBeneath({ root: volume.hostPath, path: normalise(subPath), target, directoryMode });
   };
@@ -74,7 +73,7 @@ export function createSubPaths(deps: SubPathsDeps, options: { rootDirectory: str
     await files.remove(path);
   };
 
-  /** `depth`: how many levels of directories are between this one and the targets. */
+  /** `depth` is the number of levels of directories between this one and the targets. */
   const removeLevel = async ({ path, type }: Entry, depth: number, line: Limiter): Promise<void> => {
     if (type !== "directory") throw new Error(`${path} was not made by this node agent`);
     const entries = (await files.list(path)).map((entry) => ({ path: `${path}/${entry.name}`, type: entry.type }));
@@ -122,7 +121,7 @@ interface Entry {
   readonly type: FileType;
 }
 
-/** Where the part is shown: `volume-subpaths/VOLUME/CONTAINER/INDEX`, all but the last of which is made. */
+/** Makes the directories of `volume-subpaths/VOLUME/CONTAINER/INDEX`, all but the last, and returns the whole path. */
 async function makePlace(files: Files, directories: VolumeDirectories, request: SubPathRequest): Promise<string> {
   const names = [subPathDirectoryName(directories, request), request.containerName];
   let path = directories.subPaths;
@@ -134,7 +133,7 @@ async function makePlace(files: Files, directories: VolumeDirectories, request: 
   return `${path}/${request.index}`;
 }
 
-/** `./a//b/` is `a/b`, and `.` the volume itself. */
+/** `./a//b/` becomes `a/b`, and `.` becomes the empty path of the volume itself. */
 function normalise(subPath: string): string {
   return subPath
     .split("/")
