@@ -8,9 +8,9 @@ import { isStartDue, restartsAfter } from "./restart-policy.ts";
 import { computeSandboxChange, type SandboxChange } from "./sandbox-change.ts";
 
 /**
- * What one sync must do, from what the pod asks for and what the runtime holds; upstream's `computePodActions`
- * (pkg/kubelet/kuberuntime/kuberuntime_manager.go, 1.33). Pure, and settled after one execution: a plan that was
- * carried out in full is followed by an empty one, or by one that only waits (for a back-off, an init container).
+ * Plans one sync, from what the pod asks for and what the runtime holds, as upstream's `computePodActions`
+ * (pkg/kubelet/kuberuntime/kuberuntime_manager.go, 1.33). It is pure. After a plan was carried out in full, the next
+ * plan is empty, or only waits (for a back-off or an init container).
  */
 export function computePodActions(input: PlanInput): PodActions {
   const { pod, status } = input;
@@ -21,10 +21,13 @@ export function computePodActions(input: PlanInput): PodActions {
   return planContainers(input, status.sandboxes[0]?.id ?? "");
 }
 
-/** Everything of the pod stops and begins anew, init containers included; unless nothing would be started in it. */
+/**
+ * Plans a new sandbox, in which the pod begins anew, init containers included. Where nothing would start, the pod is
+ * stopped.
+ */
 function planNewSandbox(input: PlanInput, change: SandboxChange): PodActions {
   const { pod, status } = input;
-  // A container that never ran is no reason to give a pod up: its first start was only interrupted.
+  // A container that never ran is no reason to give the pod up, because its first start was only interrupted.
   const hasRun = status.containers.some((container) => container.state !== "created");
   if (hasRun && !restartsAfter(pod, true)) return planStop(status, change.reason);
 
@@ -35,7 +38,7 @@ function planNewSandbox(input: PlanInput, change: SandboxChange): PodActions {
   if (mains.length === 0) return planStop(status, change.reason);
 
   const actions = noActions(undefined);
-  // Also a sandbox that is not ready is stopped: that gives its network back.
+  // Even a sandbox that is not ready is stopped, which frees its network.
   if (status.sandboxes.length > 0 || isAlive(status)) actions.killPod = change.reason;
   actions.createSandbox = { attempt: change.attempt };
   addEphemeralStarts(actions, input);
@@ -49,7 +52,7 @@ function planContainers(input: PlanInput, sandboxId: string): PodActions {
   const init = planInitContainers(input, sandboxId);
   if (init.progress === "failed") return planStop(input.status, "initialization-failed");
   const actions = noActions(sandboxId);
-  // Ephemeral containers do not wait: they are how one looks into a pod whose initialisation hangs.
+  // Ephemeral containers do not wait for init containers: they serve to debug a pod whose initialisation hangs.
   addEphemeralStarts(actions, input);
   actions.containersToKill.push(...init.kill);
   for (const container of init.start) addStart(actions, input, container, "init");
@@ -63,14 +66,14 @@ function planContainers(input: PlanInput, sandboxId: string): PodActions {
   return actions;
 }
 
-/** Stopping what runs is the matter of termination, with its grace period; a sync only starts nothing any more. */
+/** A pod that is being deleted starts nothing. Its running containers are stopped by its termination, not by a sync. */
 function planDeletion({ pod, status }: PlanInput): PodActions {
   const mains = pod.spec?.containers ?? [];
   const runs = mains.some((container) => findContainer(status, container.name)?.state === "running");
   return runs ? noActions(undefined) : planStop(status, "nothing-left-to-run");
 }
 
-/** Nothing is started any more; a pod that has already stopped needs nothing. */
+/** Plans the stop of a pod that starts nothing any more; a pod that has stopped already needs nothing. */
 function planStop(status: PodRuntimeStatus, reason: KillReason): PodActions {
   const actions = noActions(undefined);
   if (isAlive(status)) actions.killPod = reason;

@@ -2,8 +2,8 @@ import type { ContainerRuntimeStatus, PodRuntimeStatus, SandboxRuntimeStatus } f
 import type { PodActions } from "./pod-actions.ts";
 
 /**
- * Dead containers that nobody needs any more: of each name the newest stays, whatever it does, and one dead one before
- * it (upstream's MaxPerPodContainer of 1), except that a container which this plan starts has its predecessor counted.
+ * Finds the dead containers to remove. Of each name the newest container stays in any state, and one dead one before it
+ * (upstream's MaxPerPodContainer of 1). A container that this plan starts counts as the newest already.
  */
 export function planContainerRemovals(status: PodRuntimeStatus, actions: PodActions): ContainerRuntimeStatus[] {
   const starting = new Set(actions.containersToStart.map(({ container }) => container.name));
@@ -15,7 +15,7 @@ export function planContainerRemovals(status: PodRuntimeStatus, actions: PodActi
   });
 }
 
-/** Stopped sandboxes behind the newest that hold no container which is kept: an address and a name that nobody needs. */
+/** Finds the stopped sandboxes to remove: all but the newest that hold no container which is kept. */
 export function planSandboxRemovals(
   status: PodRuntimeStatus,
   removals: readonly ContainerRuntimeStatus[],

@@ -6,10 +6,10 @@ import type { ContainerToKill } from "./pod-actions.ts";
 import { hasInitContainerFailed, restartsAfter } from "./restart-policy.ts";
 
 interface InitPlan {
-  /** `failed`: an init container failed for good, so the pod has. Main containers may run only when `initialized`. */
+  /** `failed`: an init container has failed for good, and the pod with it. Main containers run only when `initialized`. */
   progress: "running" | "failed" | "initialized";
   kill: ContainerToKill[];
-  /** In the pod's order. */
+  /** The containers to start, in the pod's order. */
   start: Container[];
 }
 

@@ -7,13 +7,13 @@ import { isStartDue, restartsAfter } from "./restart-policy.ts";
 interface MainPlan {
   kill: ContainerToKill[];
   start: Container[];
-  /** How many run and shall go on. */
+  /** How many containers run and shall go on. */
   kept: number;
 }
 
 /**
- * For a pod that is initialised. A container whose definition changed is replaced, whatever the restart policy says; one
- * that a probe has found dead is stopped, and replaced where the policy restarts what fails.
+ * Plans the main containers of a pod that is initialised. A container whose definition changed is replaced, whatever the
+ * restart policy says. A container that a probe has found dead is stopped, and replaced where the policy restarts failures.
  */
 export function planMainContainers(input: PlanInput): MainPlan {
   const plan: MainPlan = { kill: [], start: [], kept: 0 };

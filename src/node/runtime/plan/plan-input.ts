@@ -6,7 +6,7 @@ import type { ContainerToKill, PodActions } from "./pod-actions.ts";
 export interface PlanInput {
   pod: Pod;
   status: PodRuntimeStatus;
-  /** Milliseconds since the epoch, as the runtime's times are. */
+  /** The time in milliseconds since the epoch, as the runtime's times are. */
   now: number;
   /** When a container that last ended at `endedAt` may start again; undefined: at once. */
   waitUntil(container: Container, endedAt: number): number | undefined;
@@ -20,7 +20,7 @@ export interface PlanInput {
 interface PlannedVerdict {
   /** Its startup probe has succeeded, or it has none. */
   started: boolean;
-  /** The probe because of which it must end; undefined: none. */
+  /** The probe that failed, so that the container must be stopped; undefined: none. */
   failed: "startup" | "liveness" | undefined;
 }
 
@@ -37,7 +37,7 @@ export function killFailed(
   return { id, name, message, ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }) };
 }
 
-/** Puts a container that must start where it belongs: to be started, or waiting for its back-off. */
+/** Adds a container that must start to the plan: to be started, or to wait for its back-off. */
 export function addStart(actions: PodActions, input: PlanInput, container: Container, kind: ContainerKind): void {
   const previousEndedAt = findEnd(input.status, container.name);
   const until = previousEndedAt === undefined ? undefined : input.waitUntil(container, previousEndedAt);
@@ -50,7 +50,7 @@ export function addStart(actions: PodActions, input: PlanInput, container: Conta
   actions.containersToStart.push({ container, kind, restartCount, previousEndedAt });
 }
 
-/** The container may still run, and two of one name must not: it is stopped before the next one starts. */
+/** The stop of a container in an unknown state. It may still run, and two containers of one name must not. */
 export function killUnknown(last: ContainerRuntimeStatus, what: "Container" | "Init container"): ContainerToKill {
   return { id: last.id, name: last.name, message: `${what} is in "unknown" state, try killing it before restart` };
 }
@@ -58,6 +58,6 @@ export function killUnknown(last: ContainerRuntimeStatus, what: "Container" | "I
 function findEnd(status: PodRuntimeStatus, name: string): number | undefined {
   const ended = status.containers.find((container) => container.name === name && container.state === "exited");
   if (ended === undefined) return undefined;
-  // A runtime that could not even start it may give no time of its end; without one it would be retried in a hot loop.
+  // A runtime that failed to start the container may give no end time; without one the retries would have no back-off.
   return ended.finishedAt > 0 ? ended.finishedAt : ended.createdAt;
 }

@@ -2,20 +2,20 @@ import type { Container } from "../../../api/gen/types.ts";
 import type { ContainerKind } from "../../../api/pods.ts";
 
 /**
- * What one sync must do so that the runtime holds what the pod asks for: the plan, made by `computePodActions` and
- * executed in the order of these fields. A plan with nothing in it means that the pod is as it should be.
+ * The plan of one sync, which `computePodActions` makes: what must be done so that the runtime holds what the pod asks for.
+ * It is executed in the order of these fields. An empty plan means that the pod is as it should be.
  */
 export interface PodActions {
-  /** Stop every container and the sandbox first: the sandbox is gone or no longer fits, or nothing is left to run. */
+  /** Why every container and the sandbox must be stopped first; undefined where they need not be. */
   killPod: KillReason | undefined;
-  /** Make a sandbox, with this attempt number (0 for the pod's first). */
+  /** The sandbox to make, with its attempt number (0 for the pod's first). */
   createSandbox: { attempt: number } | undefined;
-  /** The ready sandbox to use; undefined when there is none (yet). */
+  /** The ready sandbox to use; undefined where there is none yet. */
   sandboxId: string | undefined;
   containersToKill: ContainerToKill[];
-  /** In this order; an init container comes alone or after those that it may follow. */
+  /** The containers to start, in this order. An init container comes alone or after those that it may follow. */
   containersToStart: ContainerToStart[];
-  /** Containers that should run but must wait until then. */
+  /** The containers that should run, but must wait. */
   backingOff: BackingOffContainer[];
 }
 
@@ -31,9 +31,9 @@ export type KillReason =
 export interface ContainerToKill {
   id: string;
   name: string;
-  /** Upstream's wording for the `Killing` event, e.g. `Container main definition changed, will be restarted`. */
+  /** The message of the `Killing` event, in upstream's words: `Container main definition changed, will be restarted`. */
   message: string;
-  /** Seconds, instead of the pod's own. */
+  /** Seconds that replace the pod's own grace period. */
   gracePeriodSeconds?: number;
 }
 
@@ -42,11 +42,11 @@ export interface ContainerToStart {
   kind: ContainerKind;
   /** 0 for the first start. */
   restartCount: number;
-  /** When the container it replaces ended, for the back-off; undefined for a first start. */
+  /** When the container that it replaces ended, for the back-off; undefined for a first start. */
   previousEndedAt: number | undefined;
 }
 
-/** It failed too often too quickly; `until` in milliseconds since the epoch. */
+/** A container that failed too often too quickly; `until` is in milliseconds since the epoch. */
 interface BackingOffContainer {
   container: Container;
   until: number;

@@ -7,13 +7,13 @@ interface ContainerHistory {
   pod: Pod;
   container: Container;
   kind: ContainerKind;
-  /** The newest container of that name; undefined when there was none, or none is left. */
+  /** The newest container of that name; undefined where there is none. */
   last: ContainerRuntimeStatus | undefined;
 }
 
 /**
- * Whether the container must be started, for the first time or again. A running one must not; one that was created and
- * never started, or that the runtime knows no state of, must, whatever the policy says (upstream:
+ * Whether the container must be started, for the first time or again. A running container must not be. A container that was
+ * created and never started, or whose state the runtime does not know, must be, whatever the policy says (upstream:
  * `ShouldContainerBeRestarted`, pkg/kubelet/container/helpers.go). A pod that is being deleted starts nothing.
  */
 export function isStartDue({ pod, container, kind, last }: ContainerHistory): boolean {
@@ -32,7 +32,7 @@ export function restartsAfter(pod: Pod, failed: boolean): boolean {
   return policy === "Always" || (policy === "OnFailure" && failed);
 }
 
-/** An init container that was OOM-killed failed even where its process hid that behind exit code 0. */
+/** Whether the init container has failed. An OOM-killed one has failed even if it exited with code 0. */
 export function hasInitContainerFailed(last: ContainerRuntimeStatus): boolean {
   return last.reason === "OOMKilled" || last.state === "unknown" || (last.state === "exited" && last.exitCode !== 0);
 }

@@ -5,11 +5,11 @@ import type { KillReason } from "./pod-actions.ts";
 
 export interface SandboxChange {
   reason: KillReason;
-  /** Of the sandbox to make. */
+  /** The attempt number of the sandbox to make. */
   attempt: number;
 }
 
-/** Why the pod needs another sandbox than the newest it has; undefined when that one is as it should be. */
+/** Why the pod needs another sandbox than its newest one; undefined where that one fits. */
 export function computeSandboxChange(pod: Pod, status: PodRuntimeStatus): SandboxChange | undefined {
   const reason = reasonForChange(pod, status);
   if (reason === undefined) return undefined;

@@ -16,7 +16,7 @@ import type { StartFailure } from "./start-failure.ts";
 
 /** The translation of pods into the runtime's messages, for this node. */
 export interface PodConfigs {
-  /** Of a sandbox that stands or is to be made. Rejects with a PodSandboxError for a pod that cannot have one. */
+  /** The config of a sandbox that exists or shall be made. Rejects with a PodSandboxError for a pod that cannot have one. */
   sandbox(pod: Pod, attempt: number): Promise<SandboxConfig>;
   /** The config, or a CreateContainerConfigError; rejects on an abort and when files of the node cannot be made or read. */
   container(input: ContainerInput, signal: AbortSignal): Promise<ContainerStartConfig | StartFailure>;
@@ -24,13 +24,13 @@ export interface PodConfigs {
 
 interface SandboxConfig {
   config: PodSandboxConfig;
-  /** What could not be done as asked; for an event when the sandbox is made. */
+  /** What could not be done as the pod asks. Each warning is an event when the sandbox is made. */
   warnings: readonly ConfigWarning[];
 }
 
 interface ContainerStartConfig {
   config: ContainerConfig;
-  /** What could not be done as asked; for an event on the pod when the container is made. */
+  /** What could not be done as the pod asks. Each warning is an event when the container is made. */
   warnings: readonly ConfigWarning[];
 }
 
@@ -39,7 +39,7 @@ interface ConfigWarning {
   message: string;
 }
 
-/** What a container's config depends on besides the node. */
+/** Everything that a container's config depends on besides the node. */
 interface ContainerInput {
   pod: Pod;
   next: ContainerToStart;
@@ -47,7 +47,7 @@ interface ContainerInput {
   imageUser: ImageUser;
   podIps: readonly string[];
   targetContainerId: string | undefined;
-  /** Makes what is mounted on the host. Called last: a container that cannot be made, tried often, must leave nothing. */
+  /** Makes what is mounted on the host. It is called last: a container that cannot be made must leave nothing behind. */
   makeMounts(environment: readonly EnvironmentVariable[]): Promise<MadeMounts>;
 }
 

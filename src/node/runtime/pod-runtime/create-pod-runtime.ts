@@ -35,7 +35,7 @@ interface PodRuntimeDeps extends RuntimeHandlerDeps, RuntimeVolumeDeps {
   configs: PodConfigs;
   /** How long containers that failed wait; see `createCrashLoopBackOff`. */
   backOff: BackOff;
-  /** The image, or why it cannot be had. */
+  /** Makes sure that the runtime has the image; returns it, or why there is none. */
   ensureImage(pod: Pod, container: Container, signal: AbortSignal): Promise<PresentImage | StartFailure>;
   podFiles: Pick<PodFiles, "makeMounts">;
   /** What the probes say of running containers. */
@@ -72,7 +72,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
       if (container === undefined) return;
       await stopContainer(stopDeps, { pod, status, container, message }, { gracePeriodSeconds, signal });
     });
-    // All of them end before the next sync may begin.
+    // All stops end before the next sync may begin.
     const ends = await Promise.allSettled(stops);
     throwJoined(
       ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : [])),
@@ -112,7 +112,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
     const { actions, options } = run;
     if (actions.createSandbox !== undefined)
       return await startLine.run(async () => await startNow(run), options.signal);
-    // A container that is due in a sandbox that stands (after its back-off, say) does not wait behind whole pods.
+    // A container that starts in an existing sandbox (after its back-off, say) does not wait in line behind whole pods.
     return actions.containersToStart.length > 0 ? await startNow(run) : new Map();
   }
 
@@ -131,13 +131,16 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
       const failure = await startOne(containers, run, sandbox, next);
       if (failure === undefined) continue;
       failures.set(next.container.name, failure);
-      // What comes after an init container waits for it.
+      // The containers after an init container wait for it.
       if (next.kind === "init" && !isRestartableInitContainer(next.container)) break;
     }
     return failures;
   }
 
-  /** One dead container of each name is kept for its state and log; older ones, and sandboxes without any, go. */
+  /**
+   * Removes old dead containers, of which one of each name is kept for its state and log, and sandboxes without
+   * containers.
+   */
   async function removeOld({ status, actions, options }: Run): Promise<void> {
     const { signal } = options;
     const oldContainers = planContainerRemovals(status, actions);

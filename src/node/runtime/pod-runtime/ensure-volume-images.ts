@@ -12,9 +12,9 @@ interface VolumeImageDeps {
 }
 
 /**
- * The images that the container mounts as volumes, by the volumes' names, as the runtime has them now: pulled by their own
- * policies before the container's own image is. The first that cannot be had, or mounted, keeps the container from
- * starting (pkg/kubelet/kuberuntime/kuberuntime_manager.go, getImageVolumes).
+ * Pulls the images that the container mounts as volumes, each by its own policy, before the container's own image. Returns
+ * them by the volumes' names. The first that cannot be pulled or mounted keeps the container from starting
+ * (pkg/kubelet/kuberuntime/kuberuntime_manager.go, getImageVolumes).
  */
 export async function ensureVolumeImages(
   deps: VolumeImageDeps,

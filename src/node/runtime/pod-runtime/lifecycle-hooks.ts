@@ -14,13 +14,13 @@ interface HookTarget {
   podIp: string | undefined;
 }
 
-/** How long the hook may take, and who may cut it short. */
+/** How long the hook may take, and the signal that ends it early. */
 interface HookOptions {
   timeoutMs: number;
   signal: AbortSignal;
 }
 
-/** What runs a hook, and what counts what became of it. */
+/** What runs a hook, and what counts its outcomes. */
 interface HookDeps {
   runtime: Cri["runtime"];
   host: Host;
@@ -29,12 +29,13 @@ interface HookDeps {
   onHttpFallback(message: string): void;
 }
 
-/** As pkg/kubelet/lifecycle/handlers.go: what a hook's response may be long. */
+/** The most bytes that are read of a hook's response, as in pkg/kubelet/lifecycle/handlers.go. */
 const MAX_RESPONSE_BYTES = 10 * 1024;
 
 /**
- * Runs a postStart or preStop handler to its end. Returns what went wrong, in words for an event; undefined when it
- * worked. Rejects only when the signal fires.
+ * Runs a postStart or preStop handler to its end. Returns what went wrong, in words for an event; undefined where
+ * nothing did.
+ * Rejects only when the signal fires.
  */
 export async function runLifecycleHook(
   deps: HookDeps,
@@ -80,7 +81,7 @@ async function runExec(
   const timeoutSeconds = Math.max(1, Math.ceil(timeoutMs / 1000));
   const result = await runtime.execSync(
     cri.ExecSyncRequest.fromPartial({ containerId: target.containerId, cmd: command, timeout: BigInt(timeoutSeconds) }),
-    // The runtime ends the command; our own deadline is for a runtime that does not.
+    // The runtime ends the command in time; this longer deadline is for a runtime that does not.
     { timeoutMs: timeoutMs + 10_000, signal },
   );
   if (result.exitCode === 0) return undefined;
@@ -88,7 +89,7 @@ async function runExec(
   return `command '${command.join(" ")}' exited with ${result.exitCode}: ${output.slice(0, 1_000)}`;
 }
 
-/** One that is longer than there is time ends with it, and did what it could. */
+/** A sleep that is longer than the allowed time ends with that time, and is no failure. */
 async function runSleep(
   { host, metrics }: HookDeps,
   sleepMs: number,
@@ -127,7 +128,7 @@ async function runHttpGet(
     await ask(scheme, headers);
   } catch (error) {
     if (codeOf(error) !== "ENOTTLS") throw error;
-    // What may be said to one that proved nothing, as upstream has it since it asks by the handler's scheme at all.
+    // The plain request leaves out the credentials, because the server has not proved who it is, as upstream.
     await ask(
       "http",
       headers.filter(([name]) => name.toLowerCase() !== "authorization"),
@@ -138,7 +139,7 @@ async function runHttpGet(
   return undefined;
 }
 
-/** As upstream, any answer will do: neither its status nor its body is looked at. */
+/** Any answer counts as success, whatever its status and body, as upstream. */
 async function askForAny(host: Host, request: HttpRequest, signal: AbortSignal): Promise<void> {
   await host.http.request(request, signal).catch((error: unknown) => {
     if (codeOf(error) !== "EFBIG") throw error;

@@ -9,25 +9,28 @@ import type { EnvironmentVariable } from "../config/environment.ts";
 import { expandSubPath } from "../config/sub-path-expression.ts";
 import type { ContainerToStart } from "../plan/pod-actions.ts";
 
-/** What a container's volumes come to depends on. */
+/** Everything that a container's mounts of volumes depend on. */
 export interface VolumeMountInput {
   pod: Pod;
   next: Pick<ContainerToStart, "container">;
   volumes: ReadonlyMap<string, ReadyVolume>;
-  /** Of the container; for `subPathExpr`. */
+  /** The container's environment, for `subPathExpr`. */
   environment: readonly EnvironmentVariable[];
-  /** Of those of its volumes that are images, by the volumes' names: the runtime has them. */
+  /** The images of those of its volumes that are images, by the volumes' names. The runtime has them. */
   images: ReadonlyMap<string, ImageSpec>;
-  /** Of the runtime handler that the pod's sandbox has. */
+  /** Whether the runtime handler of the pod's sandbox supports recursive read-only mounts. */
   supportsRecursiveReadOnly: boolean;
 }
 
-/** The error is the message of a CreateContainerConfigError. */
+/** The mounts and devices, or the message of a CreateContainerConfigError. */
 export type MadeMounts =
   | { ok: true; mounts: readonly ContainerMount[]; devices: readonly Device[] }
   | { ok: false; error: string };
 
-/** The container's mounts of volumes and its block devices; parts of volumes are shown at places of the node's own. */
+/**
+ * Makes the container's mounts of volumes and its block devices. Parts of volumes are mounted at places of the node's
+ * own.
+ */
 export async function makeVolumeMounts(
   deps: { subPaths: Pick<SubPaths, "prepare"> },
   input: VolumeMountInput & { seLinuxEnabled: boolean },

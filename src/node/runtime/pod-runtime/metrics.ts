@@ -1,10 +1,10 @@
 import type { CounterSeries, HistogramSeries, Metrics } from "../../../base/metrics.ts";
 
-/** Upstream's series about starts of pods and containers, and about what runs beside them. */
+/** Upstream's series about the starts of pods and containers, about hooks and about image volumes. */
 export interface RuntimeMetrics extends HookMetrics {
   startedPods: CounterSeries<never>;
   startedPodErrors: CounterSeries<never>;
-  /** Of those, the ones with `hostUsers: false`. */
+  /** Counts those of the started pods that have `hostUsers: false`. */
   startedUserNamespacedPods: CounterSeries<never>;
   startedUserNamespacedPodErrors: CounterSeries<never>;
   startedContainers: CounterSeries<"container_type">;
@@ -17,7 +17,7 @@ export interface RuntimeMetrics extends HookMetrics {
   imageVolumeErrors: CounterSeries<never>;
 }
 
-/** About lifecycle hooks. */
+/** The series about lifecycle hooks. */
 export interface HookMetrics {
   httpFallbacks: CounterSeries<never>;
   endedSleeps: CounterSeries<never>;

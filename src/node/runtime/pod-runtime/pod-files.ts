@@ -20,18 +20,18 @@ import { type MadeMounts, makeVolumeMounts, type VolumeMountInput } from "./make
 export interface PodFiles {
   makeDirectories(pod: Pod): Promise<void>;
   removeDirectories(uid: string): Promise<void>;
-  /** UIDs that have a directory. */
+  /** Lists the UIDs that have a directory. */
   listDirectories(): Promise<string[]>;
   /**
-   * What a container that starts now finds of the host: its volumes, /etc/hosts and a fresh termination log. Rejects when
-   * files of the node cannot be made or read.
+   * Makes the mounts of a container that is about to start: its volumes, /etc/hosts and a fresh termination log. Rejects
+   * where files of the node cannot be made or read.
    */
   makeMounts(input: MountInput): Promise<MadeMounts>;
 }
 
 interface MountInput extends VolumeMountInput {
   next: ContainerToStart;
-  /** Of the sandbox; the node's own for a pod on the host network. */
+  /** The sandbox's addresses, or the node's own for a pod on the host network. */
   podIps: readonly string[];
 }
 
@@ -66,8 +66,8 @@ export function createPodFiles(deps: PodFilesDeps, options: PodFilesOptions): Po
     const content = isHostNetworkPod(pod)
       ? buildHostNetworkHostsFile((await files.read(ETC_HOSTS, MAX_HOSTS_BYTES)).toString("utf8"), hostAliases)
       : buildManagedHostsFile({ podIps, hostname, domain, hostAliases });
-    // A container that runs keeps the file that it has mounted; of the same sandbox, the new one says the same. Every
-    // start writes it, so that a crash costs nothing and no start waits for the disk.
+    // A running container keeps the file that it has mounted, which has the same content within one sandbox. Every start
+    // writes the file anew, so that it need not be written durably and no start waits for the disk.
     await files.replace(path, content, 0o644);
     return path;
   };
@@ -78,7 +78,7 @@ export function createPodFiles(deps: PodFilesDeps, options: PodFilesOptions): Po
       for (const made of [parentOf(directory), directory]) await files.makeDirectory(made, 0o750);
     }
     const path = `${directory}/${terminationLogName(restartCount)}`;
-    // Whatever user the container runs as must be able to write it, and must not find another one's words in it.
+    // Any user that the container runs as must be able to write it, and must not find an earlier container's message in it.
     await files.replace(path, "", 0o666);
     if (restartCount > 1) await removeOldLogs(files, directory, restartCount);
     return path;
@@ -87,7 +87,7 @@ export function createPodFiles(deps: PodFilesDeps, options: PodFilesOptions): Po
   return {
     async makeDirectories(pod) {
       const directory = podDirectory(podReference(pod).uid);
-      // The one that is made last, and removed first, stands for all: every sync comes by here, and most find them made.
+      // The directory that is made last and removed first tells of all. Every sync checks it, and mostly finds it made.
       if ((await files.stat(`${directory}/volumes`)) !== undefined) return;
       for (const part of ["", "/plugins", "/volumes"]) await files.makeDirectory(`${directory}${part}`, 0o750);
     },
@@ -104,7 +104,7 @@ export function createPodFiles(deps: PodFilesDeps, options: PodFilesOptions): Po
       const { container } = next;
       const shown = await makeVolumeMounts(deps, { ...input, seLinuxEnabled });
       if (!shown.ok) return shown;
-      // Last: a container that cannot be made, tried often, must leave nothing.
+      // These files are made last: a container that cannot be made is tried often and must leave nothing behind.
       const hasHosts = (podIps.length > 0 || isHostNetworkPod(pod)) && wantsHostsFile(container);
       const [hosts, terminationLog] = await Promise.all([
         hasHosts ? makeHostsFile(pod, podIps) : undefined,
@@ -117,8 +117,8 @@ export function createPodFiles(deps: PodFilesDeps, options: PodFilesOptions): Po
 }
 
 /**
- * The container before this one may still be asked for its last words. Nobody asks for those of the ones before it, which
- * may have been filled. What cannot be removed now is tried at the next start, and keeps no container from running.
+ * Removes the termination logs of all but the last container before this one, whose message may still be read. A failure
+ * keeps no container from starting; the next start tries again.
  */
 async function removeOldLogs(files: Files, directory: string, restartCount: number): Promise<void> {
   try {
@@ -127,7 +127,7 @@ async function removeOldLogs(files: Files, directory: string, restartCount: numb
       if (count !== undefined && count < restartCount - 1) await files.remove(`${directory}/${name}`);
     }
   } catch {
-    // They go with the pod at the latest.
+    // They are removed with the pod at the latest.
   }
 }
 

@@ -7,9 +7,9 @@ import type { Cri } from "../../../cri/port.ts";
 
 /** Tells the runtime which addresses the cluster has set aside for this node's pods. */
 interface PodNetwork {
-  /** The ranges as the node object has them, primary first; none where the cluster assigns none. */
+  /** Takes the node object's pod ranges, primary first; an empty list where the cluster assigns none. */
   observe(podCidrs: readonly string[]): void;
-  /** Tells each change until the signal fires; a runtime that does not take it is asked again. */
+  /** Tells the runtime each change until the signal fires, and repeats what fails. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -22,7 +22,10 @@ interface PodNetworkDeps {
 const CALL_TIMEOUT_MS = 10 * SECOND;
 const RETRY_MS = 5 * SECOND;
 
-/** Follows `updatePodCIDR` (pkg/kubelet/kubelet_network.go): a network plugin that needs the range gets it this way. */
+/**
+ * Follows `updatePodCIDR` (pkg/kubelet/kubelet_network.go). Network plugins that need the range get it from the
+ * runtime.
+ */
 export function createPodNetwork({ runtime, clock, log }: PodNetworkDeps): PodNetwork {
   let wanted = "";
   let told = "";

@@ -3,11 +3,11 @@ import type { PodVolumeSetUp } from "../../storage/volumes/pod-volumes.ts";
 import type { PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
 import type { StartFailure } from "./start-failure.ts";
 
-/** The runtime as the pod's sync sees it: bring a pod nearer to its manifest, stop it, remove it. */
+/** The runtime as the pod's sync needs it: it brings a pod nearer to its manifest, stops it and removes it. */
 export interface PodRuntime {
   /**
-   * Plans and executes one step towards what the pod asks for. Rejects with a PodSandboxError, or with what a stop failed for; a container that
-   * cannot start is an outcome, because the others may.
+   * Plans and executes one step towards what the pod asks for. Rejects with a PodSandboxError, or with what a stop
+   * failed for; a container that cannot start is an outcome, because the others may.
    */
   sync(pod: Pod, status: PodRuntimeStatus, options: SyncOptions): Promise<SyncOutcome>;
   /** Stops all containers and sandboxes; `pod` is undefined for an orphan. */
@@ -21,7 +21,7 @@ export interface PodRuntime {
 }
 
 export interface SyncOptions {
-  /** The pod's volumes by name; containers are started when they have `finished`, a sandbox before. */
+  /** The pod's volumes by name. The sandbox is started before they have `finished`, containers after. */
   volumes: PodVolumeSetUp;
   signal: AbortSignal;
   /** Called before the first call that changes something. */
@@ -29,6 +29,6 @@ export interface SyncOptions {
 }
 
 export interface SyncOutcome {
-  /** By container name; a container that is not in it runs, is done, or has to wait for another. */
+  /** The failures by container name. A container that is not among them runs, is done, or waits for another one. */
   failures: ReadonlyMap<string, StartFailure>;
 }

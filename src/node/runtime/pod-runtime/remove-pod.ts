@@ -15,8 +15,9 @@ interface RemoveDeps {
 }
 
 /**
- * Removes all that the runtime and the log directories hold of a pod whose containers have stopped. The logs go last, so
- * that a removal that failed half-way is found again by what the runtime still lists.
+ * Removes all that the runtime and the log directories hold of a pod whose containers have stopped. The logs are removed
+ * last:
+ * after a failure the runtime still lists the pod, so that the removal is repeated.
  */
 export async function removePod(deps: RemoveDeps, status: PodRuntimeStatus, signal: AbortSignal): Promise<void> {
   const containers = status.containers.map((container) => async () => {
@@ -32,8 +33,10 @@ export async function removePod(deps: RemoveDeps, status: PodRuntimeStatus, sign
 }
 
 /**
- * Removes one stopped container of a pod that lives on, with its log and what rotations have left of that. They go first:
- * afterwards nobody would know them (upstream: removeContainerLog, pkg/kubelet/kuberuntime/kuberuntime_container.go).
+ * Removes one stopped container of a pod that goes on, with its log and the log's rotated files. The files are removed
+ * first,
+ * because without the container nobody would know them (upstream: removeContainerLog,
+ * pkg/kubelet/kuberuntime/kuberuntime_container.go).
  */
 export async function removeContainerAndLog(
   deps: RemoveDeps,
@@ -62,7 +65,7 @@ async function listIfThere(files: Files, directory: string): Promise<Array<{ nam
   }
 }
 
-/** Removes one stopped container and the flat link to its log; the log itself goes with the pod's. */
+/** Removes one stopped container and the flat link to its log. The log itself is removed with the pod's logs. */
 async function removeContainer(
   deps: RemoveDeps,
   pod: PodReference,
@@ -75,7 +78,7 @@ async function removeContainer(
   );
 }
 
-/** Removes a stopped sandbox and whatever containers are in it. */
+/** Removes a stopped sandbox and all containers in it. */
 export async function removeSandbox(runtime: Cri["runtime"], podSandboxId: string, signal: AbortSignal): Promise<void> {
   await unlessGone(runtime.removePodSandbox(cri.RemovePodSandboxRequest.fromPartial({ podSandboxId }), { signal }));
 }

@@ -2,12 +2,13 @@ import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Files } from "../../../host/port.ts";
 
-/** As kubelet makes them (setupDataDirs): nobody but its own user and group needs to look there. */
+/** The mode that kubelet gives them (setupDataDirs): only its own user and group need to look there. */
 const MODE = 0o750;
 
 /**
- * Makes the root directory, and those in it that hold everything else, so that none comes to be on the way to another,
- * with another mode. What exists is left as it is. Without them pods fail, each with its own event: no reason to end.
+ * Makes the root directory and the directories in it that hold everything else, before anything makes them in passing with
+ * another mode. Existing ones are left as they are. A failure is logged and does not end the node agent: without the
+ * directories pods fail, each with its own event.
  */
 export async function makeRootDirectories(
   { files, log }: { files: Pick<Files, "stat" | "makeDirectory">; log: Log },

@@ -27,7 +27,10 @@ import type { RuntimeHandlerDeps, StartedSandbox } from "./start-sandbox.ts";
 import { stopContainer } from "./stop-pod.ts";
 
 export interface ContainerStarter {
-  /** Pulls, creates, starts and runs the postStart hook. What went wrong is returned; it rejects only on an abort. */
+  /**
+   * Pulls the image, creates and starts the container, and runs its postStart hook. Failures are returned; only an abort
+   * rejects.
+   */
   start(run: ContainerRun, signal: AbortSignal): Promise<StartFailure | undefined>;
 }
 
@@ -35,13 +38,13 @@ interface ContainerRun {
   pod: Pod;
   sandbox: { id: string; config: StartedSandbox["config"]; ips: readonly string[] };
   next: ContainerToStart;
-  /** What the runtime held of the pod before. */
+  /** What the runtime held of the pod before this sync. */
   status: PodRuntimeStatus;
-  /** The pod's volumes by name, as they may be used now. */
+  /** The pod's volumes by name, ready for use. */
   volumes: ReadonlyMap<string, ReadyVolume>;
 }
 
-/** What the runtime is known to be able to do with volumes. */
+/** What is known of the runtime's abilities with volumes. */
 export interface RuntimeVolumeDeps {
   /** The runtime as it answers Version; one that is not known is taken to mount images. */
   runtimeVersion(): RuntimeVersion;
@@ -62,13 +65,13 @@ interface ContainerStarterDeps extends RuntimeVolumeDeps, Pick<RuntimeHandlerDep
   containerLogsDirectory: string;
 }
 
-/** A postStart hook has no time limit upstream; this one only keeps a hook that never ends from holding its pod for ever. */
+/** Upstream sets no time limit for postStart hooks. This one only keeps an endless hook from blocking its pod for ever. */
 const POST_START_TIMEOUT_MS = 10 * 60_000;
 
 export function createContainerStarter(deps: ContainerStarterDeps): ContainerStarter {
   const { runtime, host, timeline, metrics } = deps;
 
-  /** The first step that fails says how; the later ones are not tried. */
+  /** Creates the container. The first step that fails ends it, and says why. */
   const create = async (run: ContainerRun, signal: AbortSignal): Promise<{ id: string } | StartFailure> => {
     const { pod, next, sandbox, volumes } = run;
     const images = await ensureVolumeImages(deps, run, signal);
@@ -83,7 +86,7 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
       const input = { pod, next, podIps, volumes, environment, images: images.found, supportsRecursiveReadOnly };
       const [made] = await Promise.all([
         deps.podFiles.makeMounts(input),
-        // As upstream does: containerd would make it, other runtimes expect to find it.
+        // Upstream makes the directory too: containerd would make it itself, but other runtimes expect it to exist.
         host.files.makeDirectory(containerLogDirectory(deps, run), 0o755),
       ]);
       return made;
@@ -105,7 +108,7 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
   };
 
   const launch = async (run: ContainerRun, id: string, signal: AbortSignal): Promise<StartFailure | undefined> => {
-    // Made meanwhile; it goes with the container, also with one that does not start.
+    // The link is made while the container starts. It is removed with the container, even if that does not start.
     const linked = linkLog(deps, run, id);
     try {
       await runtime.startContainer(cri.StartContainerRequest.fromPartial({ containerId: id }), { signal });
@@ -179,12 +182,15 @@ const IMAGE_REASONS: ReadonlySet<StartFailure["reason"]> = new Set([
   "ErrImageNeverPull",
 ]);
 
-/** Why there is no image was told where that was found; upstream's second event names the reason only. */
+/**
+ * The message of the Failed event. The missing image has had its own event already, so that only the reason is named,
+ * as upstream.
+ */
 function wordsOf({ reason, message }: StartFailure): string {
   return IMAGE_REASONS.has(reason) ? reason : message;
 }
 
-/** The container whose processes an ephemeral one looks into; one that is not there is a CreateContainerConfigError. */
+/** Finds the container whose processes an ephemeral container targets; a missing one is a CreateContainerConfigError. */
 function findTarget({ pod, next, status }: ContainerRun): { id: string | undefined } | StartFailure {
   const spec = pod.spec?.ephemeralContainers?.find(({ name }) => name === next.container.name);
   const name = next.kind === "ephemeral" ? spec?.targetContainerName : undefined;
@@ -194,7 +200,10 @@ function findTarget({ pod, next, status }: ContainerRun): { id: string | undefin
   return { reason: "CreateContainerConfigError", message: `unable to find target container ${name}` };
 }
 
-/** Asked of the handler only where a mount wants it: a lookup that fails means that nothing is known of it. */
+/**
+ * Whether the pod's handler supports recursive read-only mounts. It is looked up only where a mount asks for it; a
+ * failure means no.
+ */
 async function findRecursiveReadOnly(
   { runtimeHandlerOf, supportsRecursiveReadOnly }: ContainerStarterDeps,
   { pod, next }: ContainerRun,
@@ -210,7 +219,7 @@ async function findRecursiveReadOnly(
   }
 }
 
-/** As upstream's `incrementImageVolumeMetrics`: a runtime says by its first word that it was the mount that failed. */
+/** Counts mounts of images, as upstream's `incrementImageVolumeMetrics`. */
 async function countImageMounts<T>(
   { metrics }: Pick<ContainerStarterDeps, "metrics">,
   { next, images }: { next: ContainerToStart; images: ReadonlyMap<string, cri.ImageSpec> },
@@ -229,7 +238,7 @@ async function countImageMounts<T>(
   }
 }
 
-/** The plan counts from what the runtime remembers; logs remember longer, and must not be overwritten. */
+/** Corrects the restart count by the logs on disk, which outlive the runtime's memory and must not be overwritten. */
 async function settleRestartCount(deps: ContainerStarterDeps, run: ContainerRun): Promise<ContainerRun> {
   const { next } = run;
   if (next.restartCount > 0) return run;
@@ -254,7 +263,7 @@ async function linkLog(deps: ContainerStarterDeps, { pod, next }: ContainerRun, 
       await makeLink();
     });
   } catch {
-    // A convenience for log shippers: the container runs without it.
+    // The link is a convenience for log shippers; the container runs without it.
   }
 }
 

@@ -13,18 +13,18 @@ import { PodSandboxError } from "./pod-sandbox-error.ts";
 export interface SandboxStarter {
   /** Makes and starts a sandbox; rejects with a PodSandboxError, which is an event of the pod too. */
   start(pod: Pod, attempt: number, signal: AbortSignal): Promise<StartedSandbox>;
-  /** The config that a sandbox of this pod and attempt was made with. */
+  /** Computes the config that a sandbox of this pod and attempt was made with. */
   configOf(pod: Pod, attempt: number): Promise<cri.PodSandboxConfig>;
 }
 
 export interface StartedSandbox {
   id: string;
   config: cri.PodSandboxConfig;
-  /** Primary first; empty on the host network. */
+  /** The sandbox's addresses, primary first; empty on the host network. */
   ips: string[];
 }
 
-/** Which of the runtime's ways of running a sandbox a pod gets. */
+/** What chooses a pod's runtime handler, and what is known of the handlers' abilities. */
 export interface RuntimeHandlerDeps {
   /**
    * The handler of the pod's `runtimeClassName`, "" without one; asked anew for each sandbox. Rejects where there is no
@@ -52,13 +52,13 @@ interface SandboxDeps extends RuntimeHandlerDeps {
   podLogsDirectory: string;
 }
 
-/** Setting up the network may take long; upstream gives RunPodSandbox twice the usual time. */
+/** The set-up of the network may take long; upstream gives RunPodSandbox twice the usual time. */
 const RUN_SANDBOX_TIMEOUT_MS = 240_000;
 
 export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
   const { runtime, host, metrics } = deps;
 
-  /** A sandbox of another kind than asked for would be less of a wall: without the class there is none. */
+  /** Finds the pod's handler, and refuses the pod rather than give it a sandbox that isolates less than it asks for. */
   const handlerOf = async (pod: Pod, signal: AbortSignal): Promise<string> => {
     const { runtimeClassName, hostUsers, securityContext } = pod.spec ?? {};
     if (runtimeClassName && deps.runtimeHandlerOf === undefined) {
@@ -72,7 +72,7 @@ export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
       throw new PodSandboxError("unsupported", message);
     }
     if (securityContext?.supplementalGroupsPolicy === "Strict" && !deps.supportsSupplementalGroupsPolicy()) {
-      // Upstream's words (pkg/kubelet/lifecycle/predicate.go), which it tells before, of the whole node.
+      // The words are upstream's, which refuses the pod at admission instead (pkg/kubelet/lifecycle/predicate.go).
       throw new PodSandboxError("unsupported", "SupplementalGroupsPolicy=Strict is not supported in this node");
     }
     return handler;

@@ -2,13 +2,13 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { isRestartableInitContainer } from "../../../api/pods.ts";
 
 /**
- * Who waits for whom when a pod stops: a sidecar for all main containers and for the sidecars after it, everybody else
- * for nobody (upstream: pkg/kubelet/kuberuntime/kuberuntime_termination_order.go).
+ * The order in which a pod's containers stop: a sidecar waits for all main containers and for the sidecars after it, and no
+ * other container waits (upstream: pkg/kubelet/kuberuntime/kuberuntime_termination_order.go).
  */
 interface StopOrder {
-  /** Undefined when the container need not wait; else resolves when it need not wait any longer. */
+  /** Resolves when the container need not wait any longer; undefined where it need not wait at all. */
   turnOf(name: string): Promise<void> | undefined;
-  /** The container has stopped, or could not be stopped: nobody waits for it any more. */
+  /** The container has stopped, or could not be stopped. No other container waits for it any more. */
   leave(name: string): void;
 }
 

@@ -20,26 +20,26 @@ interface StopDeps {
 }
 
 interface StopOptions {
-  /** Seconds that this stop allows at most; undefined: what the pod, or the container's annotations, allow. */
+  /** The most seconds that this stop allows; undefined: as many as the pod, or the container's annotations, allow. */
   gracePeriodSeconds: number | undefined;
   signal: AbortSignal;
 }
 
-/** A container gets at least this long between SIGTERM and SIGKILL, whatever is left of its grace period, as upstream. */
+/** A container gets at least this time between SIGTERM and SIGKILL, whatever is left of its grace period, as upstream. */
 const MINIMUM_GRACE_PERIOD_SECONDS = 2;
-/** For a pod of which nobody knows how long it may take. */
+/** The grace period of a pod whose own is not known. */
 const DEFAULT_GRACE_PERIOD_SECONDS = 30;
-/** How much longer than the grace period a runtime may take to answer before the call is given up. */
+/** How much longer than the grace period the runtime may take to answer before the call is given up. */
 const STOP_SLACK_MS = 120_000;
-/** A hook's command goes on for this much longer than its time at most, should the container not end. */
+/** A hook's command is ended this much later than its time, should its container not end first. */
 const COMMAND_SLACK_MS = 10_000;
 /** How soon a failed call is made again. */
 const STOP_RETRY_MS = 1_000;
 
 /**
- * Stops every container of the pod and then its sandboxes. All begin at once, preStop hooks included; sidecars let the
- * others end first, for as long as the grace period lasts. Whatever fails, the rest is stopped too; rejects with all that
- * failed, when nothing is in flight any more.
+ * Stops every container of the pod and then its sandboxes. All stops begin at once, preStop hooks included; sidecars let the
+ * others end first, for as long as the grace period lasts. A failure does not keep the rest from being stopped; once
+ * nothing is in flight, it rejects with all failures.
  */
 export async function stopPod(
   deps: StopDeps,
@@ -72,7 +72,7 @@ export async function stopPod(
   );
 }
 
-/** Stops the network and the processes of a sandbox; one that is gone is stopped. */
+/** Stops the network and the processes of a sandbox; a sandbox that does not exist counts as stopped. */
 async function stopSandbox(runtime: Cri["runtime"], podSandboxId: string, signal: AbortSignal): Promise<void> {
   try {
     await runtime.stopPodSandbox(cri.StopPodSandboxRequest.fromPartial({ podSandboxId }), { signal });
@@ -86,9 +86,9 @@ interface ContainerStop {
   pod: Pod | undefined;
   status: PodRuntimeStatus;
   container: Pick<ContainerRuntimeStatus, "id" | "name" | "state" | "recordedStop">;
-  /** Of the Killing event; default `Stopping container <name>`. */
+  /** The message of the Killing event; default `Stopping container <name>`. */
   message?: string | undefined;
-  /** Resolves when it need not wait for other containers any longer; undefined when it need not at all. */
+  /** Resolves when the container need not wait for others any longer; undefined where it need not wait at all. */
   turn?: Promise<void> | undefined;
 }
 
@@ -104,7 +104,7 @@ export async function stopContainer(deps: StopDeps, stop: ContainerStop, options
   deps.timeline.record(stop.status, { type: "Normal", reason: "Killing", message, container: container.name });
 
   let left = gracePeriodOf(stop, options);
-  // A timer may fire a moment early: where all of the time was waited, all of it is used up.
+  // A timer may fire a moment early, so a wait that ran into its limit counts as the whole time.
   const wait = async (until: Promise<void>) => {
     const begun = clock.monotonic();
     const hasCome = await waitAtMost(clock, until, left * 1000, options.signal);
@@ -124,8 +124,8 @@ export async function stopContainer(deps: StopDeps, stop: ContainerStop, options
 }
 
 /**
- * A call that fails is made again for as long as the container has, and only then given up: whoever comes next stops
- * the sandbox, which kills what runs in it without asking.
+ * Stops the container. A failed call is repeated until the container's time is over and only then given up, because the next
+ * step stops the sandbox, which kills its processes at once.
  */
 async function askToStop(
   { runtime, host }: StopDeps,
@@ -148,7 +148,7 @@ async function askToStop(
   }
 }
 
-/** In whole seconds. An orphan's container gets no longer than what was written on it when it was made. */
+/** The grace period in whole seconds. An orphan's container gets at most what was recorded when the container was made. */
 function gracePeriodOf({ pod, container }: ContainerStop, { gracePeriodSeconds }: StopOptions): number {
   const own = pod?.metadata?.deletionGracePeriodSeconds ?? pod?.spec?.terminationGracePeriodSeconds;
   const granted = gracePeriodSeconds ?? own ?? DEFAULT_GRACE_PERIOD_SECONDS;
@@ -157,15 +157,15 @@ function gracePeriodOf({ pod, container }: ContainerStop, { gracePeriodSeconds }
 }
 
 interface RunningHook {
-  /** Resolves when it is over, however it ended. Rejects only when the stop is given up. */
+  /** Resolves when the hook has ended, in whatever way. Rejects only when the stop is given up. */
   readonly ended: Promise<void>;
-  /** Gives up what still runs; resolves when nothing of it is left. */
+  /** Gives the hook up where it still runs; resolves when it has ended. */
   end(): Promise<void>;
 }
 
 /**
- * Undefined where the container has no hook, or does not run. As upstream's, a command that takes longer than there is
- * time is no longer waited for, and runs on until its container ends: it may yet be done in the two seconds that are left.
+ * Starts the preStop hook; undefined where the container has none, or does not run. A command that takes too long is not
+ * waited for, but runs on until its container ends, as upstream: it may still finish in the last two seconds.
  */
 function startPreStop(
   deps: StopDeps,
@@ -190,7 +190,7 @@ function startPreStop(
     } catch (error) {
       signal.throwIfAborted();
       if (!isAbort(error)) throw error;
-      // By `end` alone: the container is gone, and the command with it.
+      // Only `end` aborts the hook then: the container is gone, and its command with it.
       warn("FailedPreStopHook", `PreStopHook failed: not completed in ${seconds} s`);
     } finally {
       release();
@@ -206,7 +206,7 @@ function startPreStop(
   };
 }
 
-/** Whether it came in time. */
+/** Waits for the promise, at most for so long; whether it resolved in time. */
 async function waitAtMost(clock: Clock, until: Promise<void>, ms: number, signal: AbortSignal): Promise<boolean> {
   const { controller, release } = childController(signal);
   try {
@@ -217,7 +217,7 @@ async function waitAtMost(clock: Clock, until: Promise<void>, ms: number, signal
   }
 }
 
-/** Neither exited nor never started; one in an unknown state might run. */
+/** Whether the container may be running: one in an unknown state might. */
 function mayRun(container: ContainerRuntimeStatus): boolean {
   return container.state === "running" || container.state === "unknown";
 }
