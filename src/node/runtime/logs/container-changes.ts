@@ -1,7 +1,7 @@
-/** Tells of containers with which something happened in the runtime, to whoever reads their logs. */
+/** Tells the readers of logs of containers with which something happened in the runtime. */
 export interface ContainerChanges {
   tell(containerId: string): void;
-  /** Returns how to stop it. */
+  /** Adds a listener; returns a function that removes it. */
   subscribe(listener: (containerId: string) => void): () => void;
 }
 
@@ -12,7 +12,7 @@ export function createContainerChanges(): ContainerChanges {
       for (const listener of [...listeners]) listener(containerId);
     },
     subscribe(listener) {
-      // A function of its own, so that whoever subscribes twice is told twice.
+      // Each subscription has its own function, so that a listener which subscribes twice is told twice.
       const own = (containerId: string) => listener(containerId);
       listeners.add(own);
       return () => void listeners.delete(own);

@@ -14,14 +14,15 @@ export interface ContainerEndDeps {
   readonly log: Log;
 }
 
-/** How often the runtime is asked although nothing was told. Upstream asks each second, for each reader. */
+/** How often the runtime is asked where no event came. Upstream asks each second, for each reader. */
 const UNTOLD_MS = 10 * SECOND;
-/** From the runtime's word that it has ended to the last of what it wrote in the log: they do not wait for each other. */
+/** How long after a container's end its last output may still come into the log. */
 const LAST_WORDS_MS = 100;
 
 /**
- * Resolves when the container has ended and nothing more comes into its log. Whoever is away, or cannot tell, does not
- * end it: a container runs on while the runtime starts anew. Rejects with AbortedError.
+ * Resolves when the container has ended and its log is complete. While the runtime is away or cannot tell, the container
+ * counts
+ * as running: it runs on while the runtime restarts. Rejects with AbortedError.
  */
 export async function untilContainerEnds(
   { runtime, onContainerChange, clock, log }: ContainerEndDeps,

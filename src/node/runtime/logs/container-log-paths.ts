@@ -2,14 +2,21 @@ import type { PodReference } from "../../../api/pods.ts";
 import { codeOf } from "../../../base/errors.ts";
 import type { Files } from "../../../host/port.ts";
 
+<<<<<<< HEAD
 /** `<podLogsDirectory>/<namespace>_<name>_<uid>`, which log shippers parse. */
+=======
+type PodReference = { uid: string; name: string; namespace: string };
+
+/** The directory of a pod's logs, `<podLogsDirectory>/<namespace>_<name>_<uid>`, which log shippers parse. */
+>>>>>>> b1f0305 (Plain words in the comments of the logs)
 export function podLogDirectory(podLogsDirectory: string, pod: PodReference): string {
   return `${podLogsDirectory}/${pod.namespace}_${pod.name}_${pod.uid}`;
 }
 
 /**
- * Removes the log directories of a UID whose name nobody remembers. Namespaces and names are without underscores, a UID
- * need not be. Others' logs, which may share the directory, are left alone.
+ * Removes the log directories of a pod of which only the UID is known. Namespaces and names contain no underscores, but
+ * a UID
+ * may. Logs of other programs, which may share the directory, are left alone.
  */
 export async function removeLogsOfUid(files: Files, podLogsDirectory: string, uid: string): Promise<void> {
   if ((await files.stat(podLogsDirectory)) === undefined) return;
@@ -19,7 +26,7 @@ export async function removeLogsOfUid(files: Files, podLogsDirectory: string, ui
   }
 }
 
-/** Relative to the pod's log directory, as CRI wants it. */
+/** The path of a container's log, relative to the pod's log directory, as CRI wants it. */
 export function containerLogName(containerName: string, restartCount: number): string {
   return `${containerName}/${restartCount}.log`;
 }
@@ -27,8 +34,10 @@ export function containerLogName(containerName: string, restartCount: number): s
 const LONGEST_LINK_NAME = 251;
 
 /**
- * `<containerLogsDirectory>/<pod>_<namespace>_<container>-<containerId>.log`: the flat name of the Docker days, which log
- * shippers still follow. Cut to what file systems allow, as upstream does (pkg/kubelet/kuberuntime/legacy.go).
+ * The flat link to a container's log, `<containerLogsDirectory>/<pod>_<namespace>_<container>-<containerId>.log`. Log
+ * shippers
+ * still follow these links from the days of Docker. The name is cut to what file systems allow, as upstream
+ * (pkg/kubelet/kuberuntime/legacy.go).
  */
 export function legacyLogLink(
   containerLogsDirectory: string,
@@ -40,8 +49,8 @@ export function legacyLogLink(
 }
 
 /**
- * The restart count that the logs on disk prove, for a container whose predecessors the runtime has forgotten: one more
- * than the highest `N.log`; 0 when there is none. So a log is never overwritten.
+ * The restart count that follows from the logs on disk, for a container whose predecessors the runtime has forgotten. It is
+ * one more than the highest `N.log`, and 0 where there is none, so that no log is overwritten.
  */
 export async function readRestartCountFromLogs(files: Files, containerLogDirectory: string): Promise<number> {
   const entries = await files.list(containerLogDirectory).catch((error: unknown) => {

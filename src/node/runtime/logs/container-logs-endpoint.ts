@@ -8,7 +8,7 @@ import { findLogPlace } from "./log-place.ts";
 import { ContainerLogError, type ReadLogDeps, readLog } from "./read-log.ts";
 
 interface ContainerLogsDeps extends ReadLogDeps {
-  /** Of the pods of this node, with its status; undefined for one that is not of this node. */
+  /** Finds a pod of this node, with its status; undefined for any other pod. */
   readonly findPod: (namespace: string, name: string) => Pod | undefined;
 }
 
@@ -18,7 +18,7 @@ interface ContainerLogsOptions {
   readonly splitStreams: boolean;
 }
 
-/** What is wanted of which container. */
+/** What the client asks for. */
 interface Asked {
   readonly pod: string;
   readonly container: string;
@@ -26,8 +26,8 @@ interface Asked {
 }
 
 /**
- * `GET /containerLogs/{namespace}/{pod}/{container}`, which is behind `kubectl logs`: getContainerLogs of
- * pkg/kubelet/server/server.go, with its words and codes. What goes wrong once the answer has begun is said at its end.
+ * `GET /containerLogs/{namespace}/{pod}/{container}`, which serves `kubectl logs`: getContainerLogs of
+ * pkg/kubelet/server/server.go, with its words and codes. A failure after the answer has begun is written at its end.
  */
 export function createContainerLogsEndpoint(
   deps: ContainerLogsDeps,
@@ -87,7 +87,7 @@ function answer(
   };
 }
 
-/** Upstream answers with the id alone: a runtime's error says nothing to who asks for logs. */
+/** Asks the runtime where the log is. A failure names the id alone, as upstream; the runtime's own error is logged. */
 async function findLogPath(
   { runtime, log }: ContainerLogsDeps,
   { containerId, named }: { containerId: string; named: string },

@@ -1,13 +1,14 @@
 import type { ContainerStatus, PodStatus } from "../../../api/gen/types.ts";
 
-/** The container whose log is meant, as the pod's status names it (`containerd://…`), or why there is none. */
+/** The container whose log is asked for, by its id in the pod's status (`containerd://…`), or why there is none. */
 type LoggedContainer =
   | { readonly kind: "found"; readonly containerId: string }
   | { readonly kind: "none"; readonly message: string };
 
 /**
- * Which life of the container a log is asked of: the one before (`previous`), else the one that runs or ended last.
- * Upstream's words: pkg/kubelet/kubelet_pods.go, validateContainerLogStatus.
+ * Finds which run of a container a log is asked for: the previous one (`previous`), else the one that runs or ended
+ * last. The
+ * words are upstream's (pkg/kubelet/kubelet_pods.go, validateContainerLogStatus).
  */
 export function findLoggedContainer(
   status: PodStatus | undefined,
@@ -21,7 +22,7 @@ export function findLoggedContainer(
   const { running, terminated, waiting } = found.state ?? {};
   if (running !== undefined) return use(found.containerID ?? "");
   if (terminated !== undefined || last !== undefined) {
-    // A container whose next life never began has an end without an id.
+    // A container whose next run never began is terminated without an id.
     const containerId = terminated?.containerID || last?.containerID;
     return containerId ? use(containerId) : none(`${which} is terminated`);
   }

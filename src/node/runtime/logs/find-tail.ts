@@ -4,8 +4,9 @@ const BLOCK_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * Where the last `lines` lines of the first `sizeBytes` of a file begin. A last line without its newline is none of them,
- * and comes along (staging/src/k8s.io/cri-client/pkg/logs/tail.go).
+ * Finds where the last `lines` lines of the first `sizeBytes` of a file begin. A last line without a newline is
+ * included, but
+ * not counted (staging/src/k8s.io/cri-client/pkg/logs/tail.go).
  */
 export async function findTailStart(
   file: Pick<OpenedFile, "read">,

@@ -9,7 +9,7 @@ interface LogLine {
 // `s`: a program may print carriage returns, which are text here.
 const LINE = /^(\S+) (stdout|stderr) (\S+) (.*)$/s;
 
-/** Undefined for what is no whole line: the head of a tail that begins in the middle, or the last empty one. */
+/** Parses a line; undefined where it is not whole, as the first line of a tail or the empty last line. */
 export function parseLogLine(line: string): LogLine | undefined {
   const match = LINE.exec(line);
   if (match === null) return undefined;

@@ -1,14 +1,14 @@
 import { isBefore, type LogTime, logTimeOf, parseLogTime } from "./log-time.ts";
 
-/** What of a log is wanted, and how: the fields of PodLogOptions that a node looks at. */
+/** Which part of a log is wanted, and in which form: the fields of PodLogOptions that a node uses. */
 export interface LogOptions {
-  /** Goes on until the container has ended. */
+  /** Follow the log until the container has ended. */
   readonly follow: boolean;
-  /** Of the container's life before this one. */
+  /** The log of the container's previous run is wanted. */
   readonly previous: boolean;
-  /** Each line begins with the time at which it came. */
+  /** Begin each line with the time of its record. */
   readonly timestamps: boolean;
-  /** The last so many lines, counted as the runtime wrote them. */
+  /** Only this many last lines are wanted, counted in the runtime's records. */
   readonly tailLines: number | undefined;
   readonly limitBytes: number | undefined;
   /** Lines before this are left out. */
@@ -20,9 +20,9 @@ type LogStreamChoice = "All" | "Stdout" | "Stderr";
 
 type DecodedLogOptions =
   | { readonly kind: "options"; readonly options: LogOptions }
-  /** What the query holds cannot be read at all. */
+  /** The query cannot be parsed. */
   | { readonly kind: "undecodable" }
-  /** It can be read, and asks for what nobody may ask for. */
+  /** The query can be parsed, but its values are not allowed. */
   | { readonly kind: "invalid" };
 
 const HIGHEST_INT64 = 2n ** 63n - 1n;
@@ -60,7 +60,7 @@ export function decodeLogOptions(query: URLSearchParams, now: number): DecodedLo
   };
 }
 
-/** Anything but these means true, an empty value too. */
+/** Any value but `false` and `0` means true, even an empty one. */
 function readBoolean(text: string | null): boolean {
   return text !== null && !["false", "0"].includes(text.toLowerCase());
 }
@@ -74,7 +74,7 @@ function readInt64(text: string | null): Read<number> {
   return value > HIGHEST_INT64 || value < -HIGHEST_INT64 - 1n ? "undecodable" : Number(value);
 }
 
-/** The empty time, and `null`, is the one before all others. */
+/** An empty time and `null` are before all others. */
 function readTime(text: string | null): Read<LogTime> {
   if (text === null) return undefined;
   if (text === "" || text === "null") return { seconds: Number.NEGATIVE_INFINITY, nanoseconds: 0 };

@@ -2,9 +2,9 @@ import type { LogOptions } from "./log-options.ts";
 import type { LogPiece } from "./log-records.ts";
 import { formatFixed, isBefore } from "./log-time.ts";
 
-/** Makes of a log's pieces what the client gets. */
+/** Turns the pieces of a log into the bytes for the client. */
 export interface LogOutput {
-  /** The bytes to send; empty where nothing of the pieces is wanted. */
+  /** Returns the bytes to send; empty where none of the pieces is wanted. */
   take(pieces: readonly LogPiece[]): Buffer;
   /** Nothing that follows is wanted any more. */
   readonly isComplete: boolean;
@@ -15,8 +15,9 @@ type OutputOptions = Pick<LogOptions, "follow" | "timestamps" | "tailLines" | "l
 const NEWLINE = 0x0a;
 
 /**
- * As upstream's logWriter and ReadLogs (staging/src/k8s.io/cri-client/pkg/logs/logs.go): `limitBytes` counts what is sent,
- * timestamps included; so many lines as were asked for are read, whatever is added meanwhile, unless they are followed.
+ * Follows upstream's logWriter and ReadLogs (staging/src/k8s.io/cri-client/pkg/logs/logs.go): `limitBytes` counts the bytes
+ * that are sent, timestamps included. Unless the log is followed, reading ends after `tailLines` lines, even if more were
+ * added meanwhile.
  */
 export function createLogOutput(options: OutputOptions): LogOutput {
   let bytesLeft = options.limitBytes ?? Number.POSITIVE_INFINITY;

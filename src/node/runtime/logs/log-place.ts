@@ -2,13 +2,13 @@ import { codeOf } from "../../../base/errors.ts";
 import type { OpenedFile } from "../../../host/opened-file.ts";
 import type { Files } from "../../../host/port.ts";
 
-/** Where a container's log is: `path` beneath `root`, the directory of all pods' logs. */
+/** Where a container's log is: at `path` below `root`, the directory of all pods' logs. */
 export interface LogPlace {
   readonly root: string;
   readonly path: string;
 }
 
-/** Undefined for a path that is not beneath the directory, as no log of a pod of this node is. */
+/** Splits a log's path; undefined where it is not below the directory, so that it is not of a pod of this node. */
 export function findLogPlace(podLogsDirectory: string, logPath: string): LogPlace | undefined {
   const root = podLogsDirectory.replace(/\/+$/, "");
   if (!logPath.startsWith(`${root}/`)) return undefined;
@@ -18,9 +18,9 @@ export function findLogPlace(podLogsDirectory: string, logPath: string): LogPlac
 }
 
 /**
- * Opens it without following any link beneath the root: whoever can write there, as a pod that mounts `/var/log` can,
- * must not make the node read something else to those who may read logs. Undefined where there is nothing, which is so
- * for a moment while a log is rotated.
+ * Opens a log without following any link below the root: a pod that can write there, because it mounts `/var/log`, must not
+ * make the node serve another file to those who may read logs. Undefined where there is no file, which happens for a moment
+ * while a log is rotated.
  */
 export async function openLogIfThere(
   files: Pick<Files, "openBeneath">,

@@ -3,16 +3,16 @@ import { findTailStart } from "./find-tail.ts";
 import type { LogOutput } from "./log-output.ts";
 import { createLogRecords } from "./log-records.ts";
 
-/** Where output goes; resolves when there is room for more, and rejects with AbortedError when nobody wants it any more. */
+/** Writes output; resolves when there is room for more, and rejects with AbortedError when the client has gone. */
 export type WriteOutput = (bytes: Buffer) => Promise<void>;
 
-/** One log file on its way to a client. One call at a time. */
+/** Reads one log file for a client. Calls come one at a time. */
 export interface LogReader {
   /** Reads on to where the file ends now, or to the end of what is wanted. */
   readOn(): Promise<void>;
-  /** Reads on to where the file ended when this was called, and gives up what is no whole record there. */
+  /** Reads on to where the file ended at the time of the call, and sends an incomplete last record too. */
   readToEnd(): Promise<void>;
-  /** Gives what was held back of a record that is not whole. For the end of the log. */
+  /** Sends the part of an incomplete record that was held back. It is called at the end of the log. */
   finish(): Promise<void>;
   close(): Promise<void>;
 }
@@ -22,11 +22,11 @@ interface LogReaderOptions {
   readonly tailLines?: number | undefined;
 }
 
-/** What is read, parsed and sent at a time, and what one reader takes of the memory. */
+/** How much is read, parsed and sent at a time, which bounds the memory of one reader. */
 const PORTION_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
-/** Takes the file over: closes it, also when this rejects. */
+/** Makes a reader that owns the file. The file is closed even where this rejects. */
 export async function createLogReader(
   file: OpenedFile,
   to: { readonly output: LogOutput; readonly write: WriteOutput },
@@ -38,7 +38,7 @@ export async function createLogReader(
   const send = async (bytes: Buffer) => {
     if (bytes.length > 0) await to.write(bytes);
   };
-  /** False at the end of the file. `until`: the file's part that is wanted, and the record that goes over its end. */
+  /** Reads a portion; false at the end of the file. Reading ends with the line that crosses `until`. */
   const readPortion = async (until = Number.POSITIVE_INFINITY): Promise<boolean> => {
     const read = await file.read(position, PORTION_BYTES);
     const bytes = position + read.length <= until ? read : upToLine(read, Math.max(0, until - position - 1));
@@ -51,7 +51,7 @@ export async function createLogReader(
     async readOn() {
       const { sizeBytes } = await file.status();
       if (sizeBytes < position) {
-        // Emptied in place, as logrotate's copytruncate does: what there is now is all new.
+        // The file was emptied in place, as logrotate's copytruncate does, so that all of its content is new.
         position = 0;
         records.reset();
       }
@@ -59,7 +59,7 @@ export async function createLogReader(
     },
     async readToEnd() {
       const { sizeBytes } = await file.status();
-      // A container that writes faster than the client reads must not make this endless.
+      // The size is read once, so that a container which writes faster than the client reads does not make this endless.
       const isBehind = () => position < sizeBytes || records.isWithinRecord;
       while (!to.output.isComplete && isBehind() && (await readPortion(sizeBytes)));
       await send(to.output.take(records.end()));
@@ -69,7 +69,7 @@ export async function createLogReader(
   };
 }
 
-/** The beginning, to the end of the line that goes over `at`. */
+/** The bytes up to the end of the line that contains the position `at`. */
 function upToLine(bytes: Buffer, at: number): Buffer {
   const newline = bytes.indexOf(NEWLINE, at);
   return newline < 0 ? bytes : bytes.subarray(0, newline + 1);

@@ -1,18 +1,18 @@
 import { type LogTime, parseLogTime } from "./log-time.ts";
 
 /**
- * A piece of one record of a container's log. Most records are one piece; those that are longer than what is held at a
- * time, which runtimes without a limit on lines write, come in several.
+ * A piece of one record of a container's log. Most records are one piece. Records that are longer than the buffer, which
+ * runtimes without a limit on lines write, come in several pieces.
  */
 export interface LogPiece {
   readonly header: LogHeader;
   /** Ends with a newline where the line ends with this piece. */
   readonly content: Buffer;
-  /** The record ends with it. */
+  /** The record ends with this piece. */
   readonly isLast: boolean;
 }
 
-/** What CRI writes before a line: `2026-01-02T03:04:05.000000000Z stdout F `. */
+/** The header that CRI writes before a line: `2026-01-02T03:04:05.000000000Z stdout F `. */
 interface LogHeader {
   readonly timeText: string;
   readonly time: LogTime;
@@ -21,29 +21,29 @@ interface LogHeader {
   readonly isPartial: boolean;
 }
 
-/** Takes the bytes of a log in any portions and gives what is in them; holds at most a record's beginning. */
+/** Splits the bytes of a log, in portions of any size, into pieces of records. It holds at most a record's beginning. */
 interface LogRecords {
   push(bytes: Buffer): LogPiece[];
   /** The log ends here, whether its last record is whole or not. */
   end(): LogPiece[];
-  /** What follows has nothing to do with what came before: the file was truncated. */
+  /** Forgets what is held. The file was truncated, so that the next bytes do not continue the previous ones. */
   reset(): void;
-  /** The last record that was pushed is not whole. */
+  /** The last record that was pushed is incomplete. */
   readonly isWithinRecord: boolean;
-  /** Records that were none, by now; they are left out. */
+  /** How many lines were no records so far; they are left out. */
   readonly unreadable: number;
 }
 
-/** Longer than what runtimes split at (16 KiB), and than any header. */
+/** How much is held. It is more than the length at which runtimes split lines (16 KiB), and than any header. */
 const MAX_HELD_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
 
 type State =
   | { readonly kind: "between"; readonly held: Buffer }
-  /** Its first pieces are given. */
+  /** The record's first pieces have been returned. */
   | { readonly kind: "inside"; readonly header: LogHeader }
-  /** It is no record. */
+  /** The line is no record. */
   | { readonly kind: "skipping" };
 
 const BETWEEN: State = { kind: "between", held: Buffer.alloc(0) };

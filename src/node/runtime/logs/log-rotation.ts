@@ -7,15 +7,15 @@ import type { RuntimeService } from "../../../cri/port.ts";
 import { findLogPlace, type LogPlace } from "./log-place.ts";
 import { type RotateLogDeps, type RotationPolicy, rotateLogIfLong } from "./rotate-log.ts";
 
-/** Keeps the logs of the containers that run from growing without end. */
+/** Keeps the logs of running containers from growing without bound. */
 interface LogRotation {
-  /** Looks at all of them, waits, and again, until the signal fires. */
+  /** Checks all logs periodically until the signal fires. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 export interface LogRotationDeps extends RotateLogDeps {
   readonly runtime: Pick<RuntimeService, "containerStatus" | "reopenContainerLog">;
-  /** By id, as PLEG sees them: nothing is asked of the runtime for it. */
+  /** The ids of running containers as PLEG knows them, without a call to the runtime. */
   readonly runningContainers: () => Iterable<string>;
   readonly clock: Clock;
 }
@@ -27,7 +27,7 @@ interface LogRotationOptions extends RotationPolicy {
   readonly monitorIntervalMs: number;
 }
 
-/** As upstream's containerLogManager. One log that cannot be rotated keeps no other one from it. */
+/** Follows upstream's containerLogManager. A log that cannot be rotated does not keep others from being rotated. */
 export function createLogRotation(deps: LogRotationDeps, options: LogRotationOptions): LogRotation {
   const places = createLogPlaces(deps, options.podLogsDirectory);
   const complaints = createComplaints(deps);
@@ -52,7 +52,7 @@ export function createLogRotation(deps: LogRotationDeps, options: LogRotationOpt
         complaints.keep(running);
         await Promise.all(
           running.map(async (id) => {
-            // What waits for a worker while we are to stop is not begun.
+            // A rotation that still waits for a worker when the signal fires is not begun.
             await workers.run(async () => (signal.aborted ? undefined : await rotate(id, signal)));
           }),
         );
@@ -61,11 +61,11 @@ export function createLogRotation(deps: LogRotationDeps, options: LogRotationOpt
   };
 }
 
-/** Where containers write never changes, so that the runtime is asked once. */
+/** Remembers where containers write. It never changes, so that the runtime is asked once for each container. */
 function createLogPlaces({ runtime }: LogRotationDeps, podLogsDirectory: string) {
   const known = new Map<string, LogPlace | undefined>();
   return {
-    /** Undefined for a container that has no log of ours. */
+    /** Finds where the container's log is; undefined where it is not below our directory. */
     async find(containerId: string, signal: AbortSignal): Promise<LogPlace | undefined> {
       if (!known.has(containerId)) {
         const { status } = await runtime.containerStatus({ containerId, verbose: false }, { signal });
@@ -77,7 +77,7 @@ function createLogPlaces({ runtime }: LogRotationDeps, podLogsDirectory: string)
   };
 }
 
-/** A log that cannot be rotated is told of once, not each time. */
+/** Logs each failure to rotate a log once, not each time that it repeats. */
 function createComplaints({ log }: Pick<LogRotationDeps, "log">) {
   const told = new Map<string, string>();
   return {

@@ -1,4 +1,4 @@
-/** An instant to the nanosecond, which is how exactly runtimes write when a line came. */
+/** An instant with nanoseconds, in which runtimes write the times of lines. */
 export interface LogTime {
   /** Since the epoch. */
   readonly seconds: number;
@@ -7,7 +7,7 @@ export interface LogTime {
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)$/;
 
-/** Of RFC 3339, with any fraction; undefined for anything else. */
+/** Parses a time in RFC 3339 with any fraction; undefined for anything else. */
 export function parseLogTime(text: string): LogTime | undefined {
   const parts = RFC_3339.exec(text);
   if (parts === null) return undefined;
@@ -25,13 +25,13 @@ export function formatFixed(text: string): string {
   return `${wholeSeconds}.${nineDigits(fraction)}${zone === "+00:00" ? "Z" : zone}`;
 }
 
-/** Of milliseconds since the epoch. */
+/** Converts milliseconds since the epoch. */
 export function logTimeOf(ms: number): LogTime {
   const seconds = Math.floor(ms / 1_000);
   return { seconds, nanoseconds: Math.round((ms - seconds * 1_000) * 1_000_000) };
 }
 
-/** True for the earlier of two different instants. */
+/** Whether the first instant is earlier than the second. */
 export function isBefore(one: LogTime, other: LogTime): boolean {
   return one.seconds < other.seconds || (one.seconds === other.seconds && one.nanoseconds < other.nanoseconds);
 }

@@ -2,14 +2,14 @@ import { RE2JS } from "re2js";
 import { messageOf } from "../../../base/errors.ts";
 import { isBefore, parseLogTime } from "./log-time.ts";
 
-/** What `/logs/?query=` asks for: the logs of services, or one file. */
+/** A request to `/logs/?query=`, for the logs of services or for one file. */
 export interface NodeLogQuery {
   readonly services: readonly string[];
   readonly files: readonly string[];
   readonly options: NodeLogOptions;
 }
 
-/** What only the journal can do. Times are RFC 3339, as they came. */
+/** Options that only the journal supports. Times are in RFC 3339, as the client wrote them. */
 export interface NodeLogOptions {
   readonly sinceTime?: string;
   readonly untilTime?: string;
@@ -20,7 +20,7 @@ export interface NodeLogOptions {
 }
 
 type ReadNodeLogQuery =
-  /** Nothing is asked for: the path names a file. */
+  /** The request has no query; its path names a file. */
   | { readonly kind: "none" }
   | { readonly kind: "query"; readonly query: NodeLogQuery }
   | { readonly kind: "refused"; readonly status: 400 | 406; readonly message: string };
@@ -75,7 +75,7 @@ function readOptions(parameters: URLSearchParams, problems: string[]): NodeLogOp
   };
 }
 
-/** In the words of Go's strconv. */
+/** What is wrong with an integer, in the words of Go's strconv. */
 function integerProblem(text: string): string | undefined {
   const parsing = `strconv.Atoi: parsing ${JSON.stringify(text)}`;
   if (!/^[+-]?\d{1,400}$/.test(text)) return `${parsing}: invalid syntax`;
@@ -123,7 +123,7 @@ function validateOptions({ sinceTime, untilTime, boot, tailLines, pattern }: Nod
   return problems;
 }
 
-/** By Go's rules, as upstream judges it, although the journal matches by others. */
+/** What is wrong with a pattern by Go's rules, as upstream checks it, although the journal matches by other rules. */
 function patternProblem(pattern: string): string | undefined {
   try {
     RE2JS.compile(pattern);

@@ -1,21 +1,22 @@
 import { SECOND } from "../../../base/clock.ts";
 
-/** What is to be done with the rotated files of one log. All are names in the log's directory. */
+/** What to do with the rotated files of one log. All are names in the log's directory. */
 interface RotationPlan {
-  /** Left by rotations that were cut short, or too old to keep; oldest first. */
+  /** Files that interrupted rotations have left, or that are too old to keep; oldest first. */
   readonly remove: readonly string[];
-  /** Oldest first. */
+  /** Files to compress, oldest first. */
   readonly compress: readonly string[];
 }
 
 const COMPRESSED = ".gz";
 const UNFINISHED = ".tmp";
-/** The time of the rotation, then what became of the file. */
+/** The suffix of a rotated file: the time of the rotation, then the state of its compression. */
 const SUFFIX = /^\.\d{8}-\d{6}(\.gz|\.tmp)?$/;
 
 /**
- * Upstream's rotateLog (pkg/kubelet/logs/container_log_manager.go): beside the log that is written and the one that is
- * rotated now, `maxFiles - 2` stay, compressed. What is not named as a rotation names it is not ours to touch.
+ * Plans as upstream's rotateLog (pkg/kubelet/logs/container_log_manager.go): beside the log that is written and the one
+ * that is
+ * rotated now, `maxFiles - 2` files stay, compressed. Files with other names are not ours to touch.
  */
 export function planRotation(names: readonly string[], logName: string, maxFiles: number): RotationPlan {
   const rotated = names.filter((name) => name.startsWith(logName) && SUFFIX.test(name.slice(logName.length))).sort();
@@ -31,14 +32,15 @@ export function planRotation(names: readonly string[], logName: string, maxFiles
   };
 }
 
-/** Where a rotated file is compressed to, and by which name while that goes on. */
+/** The path of a rotated file once it is compressed, and its path while it is being compressed. */
 export function compressedNames(path: string): { path: string; unfinished: string } {
   return { path: path + COMPRESSED, unfinished: path + UNFINISHED };
 }
 
 /**
- * `0.log.20260102-030405`, in UTC: by local time, as upstream has it, the files of the hour that comes twice in autumn
- * would count as older than they are. A time that another file has, compressed or not, is left to that.
+ * Names a rotated file, `0.log.20260102-030405`, in UTC. Upstream uses local time, by which files of the hour that comes
+ * twice
+ * in autumn would count as older than they are. Where another file has the name, compressed or not, a later second is used.
  */
 export function rotatedName(names: readonly string[], logName: string, now: number): string {
   const [date = "", time = ""] = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").split("T");

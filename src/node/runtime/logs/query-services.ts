@@ -13,13 +13,13 @@ export interface QueryServicesDeps {
   readonly clock: Clock;
 }
 
-/** For the whole of a query. */
+/** The time limit of a whole query. */
 const TIME_LIMIT_MS = 30 * SECOND;
 const JOURNALCTL = ["/usr/bin/journalctl", "/bin/journalctl", "/run/current-system/sw/bin/journalctl"];
 
 /**
- * Writes the logs of services: those that the journal knows from there, the others from the files that services write by
- * custom. What goes wrong is said in between, in upstream's words (pkg/kubelet/kubelet_server_journal.go: copyForBoot).
+ * Writes the logs of services: from the journal where it knows the service, else from the files that services write by
+ * custom. Problems are written in between, in upstream's words (pkg/kubelet/kubelet_server_journal.go: copyForBoot).
  */
 export async function queryServices(
   deps: QueryServicesDeps,
@@ -57,7 +57,7 @@ export async function queryServices(
   }
 }
 
-/** Where journalctl is, and what units have written to the journal; undefined where it cannot tell. */
+/** Finds journalctl and the units that have written to the journal; undefined where it cannot be asked. */
 async function findJournal(
   programs: Pick<Programs, "run">,
   signal: AbortSignal,
@@ -71,7 +71,10 @@ async function findJournal(
   return undefined;
 }
 
-/** No shell sees them, and each value is in the argument that names it. Upstream gives `sinceTime` for both times. */
+/**
+ * The arguments of journalctl. No shell sees them, and each value stands in the argument that names it. Upstream passes
+ * `sinceTime` for both times.
+ */
 function journalArguments(services: readonly string[], options: NodeLogOptions): string[] {
   const { sinceTime, untilTime, tailLines, pattern, boot } = options;
   return [
@@ -87,7 +90,7 @@ function journalArguments(services: readonly string[], options: NodeLogOptions):
   ];
 }
 
-/** With its zone, which upstream leaves out: the journal takes such a time for one of the node's own zone. */
+/** Formats a time with its zone. Upstream leaves the zone out, and the journal then reads it in the node's own zone. */
 function journalTime(text: string): string {
   return `${new Date(text).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }

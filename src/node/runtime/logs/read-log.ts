@@ -31,10 +31,11 @@ interface ContainerLog {
 }
 
 /**
- * Writes what is wanted of a container's log, and with `follow` what comes until the container has ended. Upstream's
- * ReadLogs (staging/src/k8s.io/cri-client/pkg/logs/logs.go), but that nothing is lost where the file is rotated. Rejects
- * with AbortedError, or resolves early, when the signal fires. Holds one portion of the log at a time, and reads on when
- * that is written.
+ * Writes the wanted part of a container's log, and with `follow` also what is added until the container has ended. It
+ * follows
+ * upstream's ReadLogs (staging/src/k8s.io/cri-client/pkg/logs/logs.go), but loses nothing where the file is rotated.
+ * Rejects with a ContainerLogError; when the signal fires, it rejects with AbortedError or resolves early. It holds one
+ * portion of the log at a time, and reads on when that is written.
  */
 export async function readLog(
   deps: ReadLogDeps,
@@ -80,7 +81,7 @@ export async function readLog(
   }
 }
 
-/** For a moment, while it is rotated, a log has no name. */
+/** A log has no name for a moment while it is rotated, so that the open is tried several times. */
 const ATTEMPTS = 10;
 const ATTEMPT_PERIOD_MS = 100;
 
@@ -102,15 +103,15 @@ async function openLogSoon({ files, clock }: ReadLogDeps, place: LogPlace, signa
 }
 
 interface Readers {
-  /** Reads on in all files, in their order. */
+  /** Reads on in all open files, in their order. */
   readOn(): Promise<void>;
   finish(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * The file that has the log's name, and the one before it: a runtime that reopens a log makes the new file first, and
- * what it had under way still goes into the old one. That is read until yet another file has the name.
+ * Reads the file that has the log's name, and the one before it. A runtime that reopens a log makes the new file first, and
+ * still writes its pending output to the old one. The old file is read until another new file appears.
  */
 function createReaders(
   to: { readonly segments: LogSegments; readonly output: LogOutput; readonly write: WriteOutput },

@@ -15,23 +15,23 @@ export interface RotateLogDeps {
   readonly log: Log;
 }
 
-/** A container that writes, and where it writes to. */
+/** A container, and the place of its log. */
 interface WrittenLog {
   readonly containerId: string;
   readonly place: LogPlace;
 }
 
-/** When a log is rotated, and how much of it stays. */
+/** When a log is rotated, and how many files are kept. */
 export interface RotationPolicy {
   readonly maxSizeBytes: number;
-  /** At least 2, the one that is written included. */
+  /** At least 2. The file that is being written counts too. */
   readonly maxFiles: number;
 }
 
 /**
- * Rotates a log that has become too long (pkg/kubelet/logs/container_log_manager.go). The older files are taken care of
- * first, so that the disk has room. A crash at any step is made up for by the next call: a log that is missing is opened
- * anew by the runtime, half-made files go.
+ * Rotates a log that has become too long (pkg/kubelet/logs/container_log_manager.go). Older files are removed and compressed
+ * first, so that the disk has room. The next call repairs what a crash at any step has left: the runtime reopens a missing
+ * log, and unfinished files are removed.
  */
 export async function rotateLogIfLong(
   deps: RotateLogDeps,
@@ -63,7 +63,7 @@ export async function rotateLogIfLong(
   }
 }
 
-/** Undefined where there is no log. Rejects where there is something else in its place. */
+/** Reads the log's size; undefined where there is no log. Rejects where something else is in its place. */
 async function readSize(deps: RotateLogDeps, place: LogPlace): Promise<number | undefined> {
   const file = await openLogIfThere(deps.files, place);
   if (file === undefined) return undefined;
@@ -75,8 +75,9 @@ async function readSize(deps: RotateLogDeps, place: LogPlace): Promise<number | 
 }
 
 /**
- * The runtime goes on writing to the file that we renamed, so it gets its name back; unless it has made a new one, and
- * only its answer was lost.
+ * Gives the renamed file its name back, because the runtime still writes to it. Where the runtime has made a new file,
+ * and only
+ * its answer was lost, nothing is renamed.
  */
 async function takeBack(
   { files, log }: RotateLogDeps,

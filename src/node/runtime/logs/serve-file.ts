@@ -13,9 +13,10 @@ interface ServedFile {
 const SNIFFED_BYTES = 512;
 
 /**
- * A file or a listing of what is beneath a directory, as Go's http.FileServer gives them. Links are followed where they
- * stay beneath it, as those in `/var/log/containers` do; upstream follows any, and so gives every file of the node to a
- * pod that may write in its logs. What it is, is told by name and content, but never as something that a browser runs.
+ * Serves a file or a listing below a directory, as Go's http.FileServer does. Links are followed where they stay below
+ * it, as
+ * those in `/var/log/containers` do. Upstream follows all links, and so gives every file of the node to a pod that may
+ * write to its logs. The content type follows from name and content, and is never one that a browser would run.
  */
 export async function serveFile(
   files: Pick<Files, "openBeneath" | "listBeneath">,
@@ -87,7 +88,7 @@ function answerFile(
   };
 }
 
-/** One range; several, which no reader of logs asks for, are answered with the whole, as they may be. */
+/** Reads one range. Several ranges, which no reader of logs asks for, are answered with the whole file, as HTTP allows. */
 function readRange(
   text: string | undefined,
   sizeBytes: number,
@@ -108,7 +109,7 @@ function redirect(location: string, { query }: Pick<SecureRequest, "query">): Se
   return { status: 301, headers: { location: location + search }, stream: async () => undefined };
 }
 
-/** A link that leads out, and what is neither file nor directory, is forbidden to everybody. */
+/** The answer to a failed access. Links that lead out, and anything but files and directories, are forbidden. */
 function refusal(error: unknown): SecureResponse {
   const code = codeOf(error) ?? "";
   if (code === "ENOENT" || code === "ENOTDIR") return { status: 404, body: "404 page not found\n" };
@@ -116,7 +117,7 @@ function refusal(error: unknown): SecureResponse {
   return { status: 500, body: "500 Internal Server Error\n" };
 }
 
-/** As Go's dirList writes it. */
+/** Writes a directory's listing as Go's dirList does. */
 function listing(entries: readonly DirectoryEntry[]): SecureResponse {
   const lines = entries.map(({ name, type }) => {
     const shown = type === "directory" ? `${name}/` : name;
@@ -126,7 +127,7 @@ function listing(entries: readonly DirectoryEntry[]): SecureResponse {
   return { status: 200, contentType: "text/html; charset=utf-8", body: `${head}${lines.join("")}</pre>\n` };
 }
 
-/** A name with a colon would be taken for one with a scheme. */
+/** Writes a name as a relative reference. A colon in it would otherwise be read as the end of a scheme. */
 function asReference(name: string): string {
   const escaped = encodeURI(name).replace(/[?#!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
   return name.includes(":") ? `./${escaped}` : escaped;
