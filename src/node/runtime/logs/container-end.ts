@@ -20,9 +20,8 @@ const UNTOLD_MS = 10 * SECOND;
 const LAST_WORDS_MS = 100;
 
 /**
- * Resolves when the container has ended and its log is complete. While the runtime is away or cannot tell, the container
- * counts
- * as running: it runs on while the runtime restarts. Rejects with AbortedError.
+ * Resolves when the container has ended and its log is complete. While the runtime is away or cannot tell, the
+ * container counts as running: it runs on while the runtime restarts. Rejects with AbortedError.
  */
 export async function untilContainerEnds(
   { runtime, onContainerChange, clock, log }: ContainerEndDeps,

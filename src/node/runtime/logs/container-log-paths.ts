@@ -2,21 +2,14 @@ import type { PodReference } from "../../../api/pods.ts";
 import { codeOf } from "../../../base/errors.ts";
 import type { Files } from "../../../host/port.ts";
 
-<<<<<<< HEAD
-/** `<podLogsDirectory>/<namespace>_<name>_<uid>`, which log shippers parse. */
-=======
-type PodReference = { uid: string; name: string; namespace: string };
-
 /** The directory of a pod's logs, `<podLogsDirectory>/<namespace>_<name>_<uid>`, which log shippers parse. */
->>>>>>> b1f0305 (Plain words in the comments of the logs)
 export function podLogDirectory(podLogsDirectory: string, pod: PodReference): string {
   return `${podLogsDirectory}/${pod.namespace}_${pod.name}_${pod.uid}`;
 }
 
 /**
  * Removes the log directories of a pod of which only the UID is known. Namespaces and names contain no underscores, but
- * a UID
- * may. Logs of other programs, which may share the directory, are left alone.
+ * a UID may. Logs of other programs, which may share the directory, are left alone.
  */
 export async function removeLogsOfUid(files: Files, podLogsDirectory: string, uid: string): Promise<void> {
   if ((await files.stat(podLogsDirectory)) === undefined) return;
@@ -35,8 +28,7 @@ const LONGEST_LINK_NAME = 251;
 
 /**
  * The flat link to a container's log, `<containerLogsDirectory>/<pod>_<namespace>_<container>-<containerId>.log`. Log
- * shippers
- * still follow these links from the days of Docker. The name is cut to what file systems allow, as upstream
+ * shippers still follow these links from the days of Docker. The name is cut to what file systems allow, as upstream
  * (pkg/kubelet/kuberuntime/legacy.go).
  */
 export function legacyLogLink(

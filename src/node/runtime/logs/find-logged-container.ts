@@ -7,8 +7,7 @@ type LoggedContainer =
 
 /**
  * Finds which run of a container a log is asked for: the previous one (`previous`), else the one that runs or ended
- * last. The
- * words are upstream's (pkg/kubelet/kubelet_pods.go, validateContainerLogStatus).
+ * last. The words are upstream's (pkg/kubelet/kubelet_pods.go, validateContainerLogStatus).
  */
 export function findLoggedContainer(
   status: PodStatus | undefined,

@@ -5,8 +5,7 @@ const NEWLINE = 0x0a;
 
 /**
  * Finds where the last `lines` lines of the first `sizeBytes` of a file begin. A last line without a newline is
- * included, but
- * not counted (staging/src/k8s.io/cri-client/pkg/logs/tail.go).
+ * included, but not counted (staging/src/k8s.io/cri-client/pkg/logs/tail.go).
  */
 export async function findTailStart(
   file: Pick<OpenedFile, "read">,

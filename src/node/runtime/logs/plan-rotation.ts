@@ -15,8 +15,7 @@ const SUFFIX = /^\.\d{8}-\d{6}(\.gz|\.tmp)?$/;
 
 /**
  * Plans as upstream's rotateLog (pkg/kubelet/logs/container_log_manager.go): beside the log that is written and the one
- * that is
- * rotated now, `maxFiles - 2` files stay, compressed. Files with other names are not ours to touch.
+ * that is rotated now, `maxFiles - 2` files stay, compressed. Files with other names are not ours to touch.
  */
 export function planRotation(names: readonly string[], logName: string, maxFiles: number): RotationPlan {
   const rotated = names.filter((name) => name.startsWith(logName) && SUFFIX.test(name.slice(logName.length))).sort();
@@ -38,9 +37,9 @@ export function compressedNames(path: string): { path: string; unfinished: strin
 }
 
 /**
- * Names a rotated file, `0.log.20260102-030405`, in UTC. Upstream uses local time, by which files of the hour that comes
- * twice
- * in autumn would count as older than they are. Where another file has the name, compressed or not, a later second is used.
+ * Names a rotated file, `0.log.20260102-030405`, in UTC. Upstream uses local time, by which files of the hour that
+ * comes twice in autumn would count as older than they are. Where another file has the name, compressed or not, a later
+ * second is used.
  */
 export function rotatedName(names: readonly string[], logName: string, now: number): string {
   const [date = "", time = ""] = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").split("T");

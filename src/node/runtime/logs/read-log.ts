@@ -32,10 +32,9 @@ interface ContainerLog {
 
 /**
  * Writes the wanted part of a container's log, and with `follow` also what is added until the container has ended. It
- * follows
- * upstream's ReadLogs (staging/src/k8s.io/cri-client/pkg/logs/logs.go), but loses nothing where the file is rotated.
- * Rejects with a ContainerLogError; when the signal fires, it rejects with AbortedError or resolves early. It holds one
- * portion of the log at a time, and reads on when that is written.
+ * follows upstream's ReadLogs (staging/src/k8s.io/cri-client/pkg/logs/logs.go), but loses nothing where the file is
+ * rotated. Rejects with a ContainerLogError; when the signal fires, it rejects with AbortedError or resolves early. It
+ * holds one portion of the log at a time, and reads on when that is written.
  */
 export async function readLog(
   deps: ReadLogDeps,

@@ -76,8 +76,7 @@ async function readSize(deps: RotateLogDeps, place: LogPlace): Promise<number | 
 
 /**
  * Gives the renamed file its name back, because the runtime still writes to it. Where the runtime has made a new file,
- * and only
- * its answer was lost, nothing is renamed.
+ * and only its answer was lost, nothing is renamed.
  */
 async function takeBack(
   { files, log }: RotateLogDeps,

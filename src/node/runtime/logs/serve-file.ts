@@ -14,9 +14,9 @@ const SNIFFED_BYTES = 512;
 
 /**
  * Serves a file or a listing below a directory, as Go's http.FileServer does. Links are followed where they stay below
- * it, as
- * those in `/var/log/containers` do. Upstream follows all links, and so gives every file of the node to a pod that may
- * write to its logs. The content type follows from name and content, and is never one that a browser would run.
+ * it, as those in `/var/log/containers` do. Upstream follows all links, and so gives every file of the node to a pod
+ * that may write to its logs. The content type follows from name and content, and is never one that a browser would
+ * run.
  */
 export async function serveFile(
   files: Pick<Files, "openBeneath" | "listBeneath">,

@@ -34,8 +34,7 @@ const MAX_RESPONSE_BYTES = 10 * 1024;
 
 /**
  * Runs a postStart or preStop handler to its end. Returns what went wrong, in words for an event; undefined where
- * nothing did.
- * Rejects only when the signal fires.
+ * nothing did. Rejects only when the signal fires.
  */
 export async function runLifecycleHook(
   deps: HookDeps,

@@ -15,9 +15,8 @@ interface RemoveDeps {
 }
 
 /**
- * Removes all that the runtime and the log directories hold of a pod whose containers have stopped. The logs are removed
- * last:
- * after a failure the runtime still lists the pod, so that the removal is repeated.
+ * Removes all that the runtime and the log directories hold of a pod whose containers have stopped. The logs are
+ * removed last: after a failure the runtime still lists the pod, so that the removal is repeated.
  */
 export async function removePod(deps: RemoveDeps, status: PodRuntimeStatus, signal: AbortSignal): Promise<void> {
   const containers = status.containers.map((container) => async () => {
@@ -34,8 +33,7 @@ export async function removePod(deps: RemoveDeps, status: PodRuntimeStatus, sign
 
 /**
  * Removes one stopped container of a pod that goes on, with its log and the log's rotated files. The files are removed
- * first,
- * because without the container nobody would know them (upstream: removeContainerLog,
+ * first, because without the container nobody would know them (upstream: removeContainerLog,
  * pkg/kubelet/kuberuntime/kuberuntime_container.go).
  */
 export async function removeContainerAndLog(

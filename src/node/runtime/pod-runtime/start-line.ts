@@ -11,9 +11,8 @@ interface StartLine {
 }
 
 /**
- * The start of a pod is work for the CPU (namespaces, runc, CNI plugins). More starts at once are not faster in all, and
- * each
- * of them takes longer. Eight keep two CPUs busy all the time, and larger machines nearly so.
+ * The start of a pod is work for the CPU (namespaces, runc, CNI plugins). More starts at once are not faster in all,
+ * and each of them takes longer. Eight keep two CPUs busy all the time, and larger machines nearly so.
  */
 export const MAX_PARALLEL_STARTS = 8;
 /**

@@ -15,9 +15,9 @@ export interface Storage {
 }
 
 /**
-* Wraps files and mounts for paths that may lead to servers that do not answer. A call then rejects in time, and calls that
- * hang cannot take all the threads that this process has for file accesses. Nobody can tell where a path leads without
- * accessing it, so every volume that is not our own is accessed this way.
+ * Wraps files and mounts for paths that may lead to servers that do not answer. A call then rejects in time, and calls
+ * that hang cannot take all the threads that this process has for file accesses. Nobody can tell where a path leads
+ * without accessing it, so every volume that is not our own is accessed this way.
  */
 export function guardStorage({ files, mounts }: Storage, guard: Pick<HangGuard, "run">): Storage {
   const answer = async <T>(path: string, call: () => Promise<T>) => await guard.run(path, ANSWER_TIMEOUT_MS, call);

@@ -18,13 +18,13 @@ import type {
 /** Sets up and tears down the volumes of pods on the host. Both may be repeated; for one pod, calls come one at a time. */
 export interface PodVolumes {
   /**
-* Resolves when all content of the volumes is known, so that the pod's sandbox may be made; containers wait for the
+   * Resolves when all content of the volumes is known, so that the pod's sandbox may be made; containers wait for the
    * result's `finished`. It is called at every sync of the pod, and does little where nothing changed. Rejects with one
    * `VolumeError` that names every volume that cannot be set up, once no work is under way any more.
    */
   setUp(pod: Pod, signal?: AbortSignal): Promise<PodVolumeSetUp>;
   /**
-* Undoes what `setUp` made; host paths stay. Rejects, and removes no directory, while something is still mounted. The
+   * Undoes what `setUp` made; host paths stay. Rejects, and removes no directory, while something is still mounted. The
    * signal ends the wait for drivers that do not answer.
    */
   tearDown(uid: string, signal?: AbortSignal): Promise<void>;
@@ -32,11 +32,11 @@ export interface PodVolumes {
 
 /** Where the volumes of a pod are, or will be in a moment. */
 export interface PodVolumeSetUp {
-/** The volumes by their names in the pod, without those that no container uses. */
+  /** The volumes by their names in the pod, without those that no container uses. */
   volumes: ReadonlyMap<string, ReadyVolume>;
   /**
-* Resolves when all volumes may be used; rejects as `setUp` does, once no work is under way any more. The caller waits
-   * for it before it does anything else with the volumes.
+   * Resolves when all volumes may be used; rejects as `setUp` does, once no work is under way any more. The caller
+   * waits for it before it does anything else with the volumes.
    */
   finished: Promise<void>;
 }
@@ -78,7 +78,7 @@ export function createPodVolumes(deps: PodVolumesDeps, options: { rootDirectory:
         }),
       );
       const admissions = admitAll(found);
-// All set-ups run to their ends even where one has failed, so that none is left under way and one error names all.
+      // All set-ups run to their ends even where one has failed, so that none is left under way and one error names all.
       const begun = await Promise.allSettled(
         found.map(async (outcome) => {
           if (outcome.status === "rejected") throw outcome.reason;

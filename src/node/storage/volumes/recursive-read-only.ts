@@ -1,7 +1,7 @@
 import type { Container, VolumeMount, VolumeMountStatus } from "../../../api/gen/types.ts";
 
 /**
-* Whether mounts below a read-only mount are read-only too. Both the mount and the container's status use this answer
+ * Whether mounts below a read-only mount are read-only too. Both the mount and the container's status use this answer
  * (pkg/kubelet/kubelet_pods.go, resolveRecursiveReadOnly).
  */
 export function resolveRecursiveReadOnly(

@@ -5,18 +5,18 @@ export interface VolumeDirectories {
   readonly rootDirectory: string;
   /** Holds a directory for each plugin, which holds one for each volume. */
   readonly volumes: string;
-/** Holds the same directories for block devices, with a link to each device. */
+  /** Holds the same directories for block devices, with a link to each device. */
   readonly devices: string;
-/** Holds the parts of volumes that containers mount by `subPath`, as `VOLUME/CONTAINER/INDEX`. */
+  /** Holds the parts of volumes that containers mount by `subPath`, as `VOLUME/CONTAINER/INDEX`. */
   readonly subPaths: string;
-/** Holds notes about the volumes that are ready. */
+  /** Holds notes about the volumes that are ready. */
   readonly notes: string;
-/** The directory of a volume. `pluginName` is the plugin's full name: `kubernetes.io/secret`. */
+  /** The directory of a volume. `pluginName` is the plugin's full name: `kubernetes.io/secret`. */
   of(pluginName: string, directoryName: string): string;
   deviceOf(pluginName: string, directoryName: string): string;
   /**
-* The directory that holds a file `ready` once the volume has been set up. Upstream makes volumes of API objects out of
-   * an emptyDir, and notes that one under a name of its own (pkg/volume/plugins.go, NewWrapperMounter).
+   * The directory that holds a file `ready` once the volume has been set up. Upstream makes volumes of API objects out
+   * of an emptyDir, and notes that one under a name of its own (pkg/volume/plugins.go, NewWrapperMounter).
    */
   noteOf(pluginName: string, directoryName: string): string;
 }

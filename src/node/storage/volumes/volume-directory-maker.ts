@@ -15,7 +15,7 @@ const PARALLEL_MOUNTS = 8;
 export interface VolumeDirectoryPlan {
   pluginName: string;
   volumeName: string;
-/** Undefined: the volume is on the disk. With a page size it is made of huge pages. */
+  /** Undefined: the volume is on the disk. With a page size it is made of huge pages. */
   memory: { sizeBytes: bigint | undefined; pageSizeBytes?: bigint } | undefined;
   group: number | undefined;
 }
@@ -23,8 +23,8 @@ export interface VolumeDirectoryPlan {
 /** Makes and removes the directories of volumes that are plain directories. */
 export interface VolumeDirectoryMaker {
   /**
-* Makes the directory with its owner and mode, and mounts it where it is in memory; returns its path. Idempotent; what
-   * containers have changed stays as it is.
+   * Makes the directory with its owner and mode, and mounts it where it is in memory; returns its path. Idempotent;
+   * what containers have changed stays as it is.
    */
   ensure(directories: VolumeDirectories, plan: VolumeDirectoryPlan, signal?: AbortSignal): Promise<string>;
   /** Unmounts what may be mounted over a volume's directory, and removes it with all that is in it. */
@@ -58,7 +58,7 @@ export function createVolumeDirectoryMaker({ files, mounts }: VolumeDirectoryMak
       const path = directories.of(plan.pluginName, plan.volumeName);
       if ((await files.stat(path)) === undefined) await files.makeDirectory(path, MODE);
       if (memory) await line.run(async () => await mount(path, memory), signal);
-// The mode tells whether the group was set, so that an interrupted set-up is finished and later changes stay.
+      // The mode tells whether the group was set, so that an interrupted set-up is finished and later changes stay.
       if (group !== undefined && (((await files.stat(path))?.mode ?? 0) & SET_GROUP_ID) === 0) {
         await files.setGroup(path, group, (memory ? MEMORY_MODE : MODE) | SET_GROUP_ID);
       }

@@ -137,9 +137,8 @@ function downwardText({ fieldRef, resourceFieldRef }: DownwardAPIVolumeFile, con
 }
 
 /**
- * A token, or a file of trust anchors. Where one user runs the whole pod, or the pod has an fsGroup, nobody else may read
- * it;
- * upstream treats trust anchors alike (pkg/volume/projected).
+ * A token, or a file of trust anchors. Where one user runs the whole pod, or the pod has an fsGroup, nobody else may
+ * read it; upstream treats trust anchors alike (pkg/volume/projected).
  */
 function ownedFile(content: string, { owner, defaultMode }: PayloadContext): NewFile {
   const isOwned = owner.user !== undefined || owner.group !== undefined;

@@ -7,7 +7,7 @@ export type Refusal = string | undefined;
 /** The claim that a volume of a pod names. */
 export interface ClaimName {
   readonly name: string;
-/** The claim was made for this pod alone, from the volume's template. */
+  /** The claim was made for this pod alone, from the volume's template. */
   readonly isEphemeral: boolean;
   readonly readOnly: boolean;
 }
@@ -25,8 +25,8 @@ export function claimNameOf(pod: Pod, { name, persistentVolumeClaim, ephemeral }
 }
 
 /**
-* Whether the claim is bound to a volume (`getPVCExtractPV` of pkg/kubelet/volumemanager/populator). The volume of a claim
- * that is being deleted may disappear at any moment, so that such a claim is refused.
+ * Whether the claim is bound to a volume (`getPVCExtractPV` of pkg/kubelet/volumemanager/populator). The volume of a
+ * claim that is being deleted may disappear at any moment, so that such a claim is refused.
  */
 export function checkClaim({ metadata, spec, status }: PersistentVolumeClaim): Refusal {
   if (metadata?.deletionTimestamp !== undefined) return "PVC is being deleted";

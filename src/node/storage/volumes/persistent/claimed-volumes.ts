@@ -30,7 +30,7 @@ export interface ClaimReader {
 interface ClaimedVolumesDeps {
   readonly claims: ClaimReader;
   readonly clock: Pick<Clock, "monotonic">;
-/** The node as the API has it. It is read only for volumes with a node affinity, once for each pod that uses one. */
+  /** The node as the API has it. It is read only for volumes with a node affinity, once for each pod that uses one. */
   node(signal: AbortSignal): Promise<SelectableNode>;
 }
 
@@ -48,8 +48,8 @@ interface Found {
 }
 
 /**
-* A claim and its volume are read again after this time, so that a change of the size is seen. In between, each sync of a
- * running pod is spared two calls.
+ * A claim and its volume are read again after this time, so that a change of the size is seen. In between, each sync of
+ * a running pod is spared two calls.
  */
 const MAX_AGE_MS = 10 * SECOND;
 /** A controller binds a claim, mostly within a second, and a node may not watch claims. */
@@ -58,8 +58,8 @@ const RETRY = { initialMs: SECOND / 2, maxMs: 10 * SECOND };
 const MAX_PODS = 2_048;
 
 /**
-* Finds the volumes of claims, as upstream's populator does (pkg/kubelet/volumemanager/populator). A pod that has its volume
- * keeps it even while the claim is being deleted or the API server is away.
+ * Finds the volumes of claims, as upstream's populator does (pkg/kubelet/volumemanager/populator). A pod that has its
+ * volume keeps it even while the claim is being deleted or the API server is away.
  */
 export function createClaimedVolumes(deps: ClaimedVolumesDeps): RememberedClaims {
   const { clock } = deps;
@@ -88,7 +88,7 @@ export function createClaimedVolumes(deps: ClaimedVolumesDeps): RememberedClaims
       if (last !== undefined && clock.monotonic() - last.readAt < MAX_AGE_MS) return last.source;
       try {
         const read = await readClaimed(deps, { pod, volume, isKnown: last !== undefined }, signal);
-// A new claim of the same name, or a new volume, is another one; this pod keeps what it has.
+        // A new claim of the same name, or a new volume, is another one; this pod keeps what it has.
         const source = last === undefined || isSameVolume(last.source, read) ? read : last.source;
         backOff.reset(key);
         remember(uid, volume.name, source);
@@ -117,7 +117,7 @@ function isSameVolume(a: Claimed, b: Claimed): boolean {
 interface ClaimingVolume {
   readonly pod: Pod;
   readonly volume: Volume;
-/** The pod has had the claim's volume before. */
+  /** The pod has had the claim's volume before. */
   readonly isKnown: boolean;
 }
 
@@ -129,7 +129,7 @@ async function readClaimed(deps: ClaimedVolumesDeps, claiming: ClaimingVolume, s
   if (claimName.isEphemeral) refuse(checkEphemeralClaim(pod, claim));
   const persistentVolume = await readVolume(deps, claim, signal);
   refuse(checkVolumeMode(pod, volume.name, persistentVolume.spec?.volumeMode));
-// A volume that is mounted already stays when the node's labels change, as upstream, which checks when it mounts.
+  // A volume that is mounted already stays when the node's labels change, as upstream, which checks when it mounts.
   if (!claiming.isKnown) await checkNode(deps, persistentVolume, signal);
   return { kind: "persistent", persistentVolume, claim, readOnly: claimName.readOnly };
 }
