@@ -22,13 +22,13 @@ import { type IncludeObject, partialOf, tableHead, tableOf, tableRowOf } from ".
 /** How the caller wants to see what is returned. */
 export interface AnswerForm {
   readonly form: AcceptedForm;
-  /** Of tables: what of the object each row carries. */
+  /** In a table: the part of the object that each row carries. */
   readonly includeObject: IncludeObject;
   /** For ages in tables, ms since the epoch. */
   readonly now: number;
 }
 
-/** An object as the answer's body: of a kind with a form in protobuf, where that is wanted. */
+/** An object as the answer's body; in protobuf where that is wanted and the kind has a form in it. */
 export function encodeValue(status: number, value: object, { encoding }: AcceptedForm): WebAnswer {
   switch (encoding) {
     case "json":
@@ -48,14 +48,14 @@ export function encodeObject(status: number, kind: ResourceKind, object: KubeObj
   return encodeValue(status, shapeObject(kind, object, wanted), wanted.form);
 }
 
-/** The same, without encoding again what lies encoded in the store. */
+/** The same, without encoding anew a version that the store holds encoded. */
 export function encodeStored(status: number, kind: ResourceKind, stored: StoredObject, wanted: AnswerForm): WebAnswer {
   const { form } = wanted;
   if (!isAsStored(kind, form)) return encodeObject(status, kind, viewOf(kind, stored), wanted);
   return { status, headers: JSON_HEADERS, body: stored.json };
 }
 
-/** True when the answer is made of what the store holds, byte for byte. */
+/** True when the answer consists of the bytes that the store holds. */
 export function isAsStored(kind: ResourceKind, form: AcceptedForm): boolean {
   return form.encoding === "json" && form.as === undefined && kind.storedAs === undefined;
 }
@@ -80,10 +80,10 @@ function misshapen(requested: string, but: string): ApiError {
   return new ApiError("NotAcceptable", `you requested ${requested}, but the requested object ${but}`);
 }
 
-/** Lets others be served, and resolves soon after. */
+/** Lets other requests be served, and resolves soon after. */
 type Pause = () => Promise<void>;
 
-/** As many objects are parsed before others are served: some milliseconds. */
+/** Objects parsed before other requests get their turn: a few milliseconds of work. */
 const PARSED_AT_A_TIME = 256;
 
 /** A page of a list. A long one that has to be parsed is put together in slices. */
@@ -142,7 +142,7 @@ interface ItemWriter {
   add(item: StoredObject): void;
 }
 
-/** With as little parsing as the form allows. */
+/** Parses as little of the object as the form allows. */
 function itemWriter(
   kind: ResourceKind,
   { shape, body }: { shape: ListShape; body: ListBody },
@@ -150,7 +150,7 @@ function itemWriter(
 ): ItemWriter {
   const { as, version } = wanted.form;
   const always = () => true;
-  // What is a view of another kind is not stored as it is shown.
+  // A kind that is a view of another one is not stored in the form in which it is shown.
   if (kind.storedAs !== undefined) {
     return { isParsed: always, add: (item) => body.add(JSON.stringify(shape.show(passingViewOf(kind, item)))) };
   }

@@ -1,16 +1,16 @@
-/** The body of a long list while it is put together: what lies encoded in the store goes into it without a copy. */
+/** The body of a long list while it is put together. Objects that the store holds encoded go into it uncopied. */
 export interface ListBody {
   add(text: string): void;
   addStored(bytes: Buffer): void;
-  /** All of it, in order. */
+  /** The whole body, in order. */
   chunks(): readonly Buffer[];
 }
 
-/** A buffer for each of thousands of short texts would weigh as much as they do. */
+/** Short texts share buffers of this size: a buffer for each of thousands would weigh as much as the texts. */
 const SLAB_BYTES = 64 * 1024;
-/** UTF-8 has no more for a character of JavaScript. */
+/** UTF-8 takes at most this many bytes for a UTF-16 code unit. */
 const MAX_BYTES_PER_CHARACTER = 3;
-/** Thousands of these stand between objects that go out as they are stored. */
+/** The comma between two objects, shared because a list has thousands of them. */
 const COMMA = Buffer.from(",");
 
 export function createListBody(): ListBody {

@@ -1,16 +1,16 @@
 import { ApiError } from "../../api/api-error.ts";
 import { PROTOBUF_TYPE } from "../../api/protobuf/magic.ts";
 
-/** In which form an answer is wanted. */
+/** The form in which an answer is wanted. */
 export interface AcceptedForm {
   readonly encoding: "json" | "yaml" | "protobuf";
   /** Instead of the objects themselves. */
   readonly as: "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList" | undefined;
-  /** Of the Table or PartialObjectMetadata: `v1` or `v1beta1`. */
+  /** The version of the Table or PartialObjectMetadata: `v1` or `v1beta1`. */
   readonly version: "v1" | "v1beta1";
 }
 
-/** What there is to choose from. */
+/** The forms to choose from. */
 interface Offer {
   /** The objects have a form in protobuf: custom resources do not, but their metadata does. */
   readonly protobuf: boolean;
@@ -18,12 +18,12 @@ interface Offer {
   readonly stream?: boolean;
 }
 
-/** What is asked for without a word of the form: JSON. */
+/** The form of a request that names none: JSON. */
 export const PLAIN_FORM: AcceptedForm = { encoding: "json", as: undefined, version: "v1" };
 
 type Encoding = AcceptedForm["encoding"];
 
-/** By preference, where a client has none. */
+/** In the order in which they are preferred for clients without a preference. */
 const MEDIA_TYPES: ReadonlyMap<string, Encoding> = new Map([
   ["application/json", "json"],
   ["application/yaml", "yaml"],
@@ -44,7 +44,7 @@ export function acceptedForm(accept: string, offer: Offer): AcceptedForm {
   return form;
 }
 
-/** The form of what has no other form than its own, such as a Status: JSON where nothing that is accepted can be given. */
+/** The form of an answer that is never a table, such as a Status: JSON where no accepted form can be given. */
 export function acceptedPlainForm(accept: string): AcceptedForm {
   const plain = parseAccept(accept).filter(({ parameters }) => !isTransformed(parameters));
   return bestForm(plain, { protobuf: true }) ?? PLAIN_FORM;
@@ -66,7 +66,7 @@ interface MediaRange {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** The most wanted first; of equals the first, and a range that names a type before one that leaves it open. */
+/** The most wanted first: a range goes before those of a lower quality and those that leave more of the type open. */
 function parseAccept(accept: string): MediaRange[] {
   const sorted: MediaRange[] = [];
   for (const entry of accept.split(",")) {
@@ -108,7 +108,7 @@ function encodingsOf(type: string): readonly Encoding[] {
 const isTransformed = (parameters: MediaRange["parameters"]): boolean =>
   parameters.has("as") || parameters.has("g") || parameters.has("v");
 
-/** Undefined when the parameters ask for what this encoding of it cannot give. */
+/** Undefined when the parameters ask for a form that this encoding does not have. */
 function formOf(encoding: Encoding, parameters: MediaRange["parameters"], offer: Offer): AcceptedForm | undefined {
   const stream = parameters.get("stream");
   if (parameters.has("sv") || (stream !== undefined && (stream !== "watch" || encoding === "yaml"))) return undefined;
@@ -128,7 +128,7 @@ function formOf(encoding: Encoding, parameters: MediaRange["parameters"], offer:
   }
 }
 
-/** Upstream refuses in two places: a route gives none of the types at all, or a kind none of them in the wanted form. */
+/** Upstream has two refusals: the route has none of the types, or the kind has none of them in the wanted form. */
 function notAcceptable(ranges: readonly MediaRange[]): ApiError {
   const given = [...MEDIA_TYPES.keys()];
   if (ranges.some(({ type }) => encodingsOf(type).length > 0)) return onlyAccepted(given);

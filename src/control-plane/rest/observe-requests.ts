@@ -2,7 +2,7 @@ import type { Metrics } from "../../base/metrics.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import type { RequestTarget, ResourceTarget } from "./request-path.ts";
 
-/** Counts and times what is served, in upstream's series. */
+/** Counts and times the requests that are served, in upstream's series. */
 export interface RequestObserver {
   observe(target: RequestTarget, code: number, seconds: number): void;
   readonly watches: {
@@ -15,7 +15,7 @@ export interface RequestObserver {
 /** Durations of requests range from reads of memory to lists of thousands. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** HTTP/2 lets a client invent methods. */
+/** Only these verbs get series of their own: HTTP/2 lets a client invent methods. */
 const VERBS = new Set(["create", "get", "list", "watch", "update", "patch", "delete", "deletecollection"]);
 
 export function createRequestObserver(
@@ -57,7 +57,7 @@ export function createRequestObserver(
     open.set(key, now);
     watchers.set(now, { verb: "WATCH", ...labelsOf(kind) });
   };
-  /** Of the kind that was sent last. */
+  /** The counter of the kind whose event was sent last. */
   let sent: { readonly kind: ResourceKind; events: number } | undefined;
   const countSent = () => {
     if (sent) countEvents.add(labelsOf(sent.kind), sent.events);
@@ -65,7 +65,7 @@ export function createRequestObserver(
   };
   return {
     observe(target, code, seconds) {
-      // What anybody may put into a path must not become a series.
+      // A client may put anything into a path, and must not create series by it.
       const kind = target.isResource ? kindOf(target) : undefined;
       if (!target.isResource || kind === undefined) return;
       const { group, version, resource } = target;
@@ -85,7 +85,7 @@ export function createRequestObserver(
       opened: (kind) => count(kind, 1),
       closed: (kind) => count(kind, -1),
       sent(kind) {
-        // An event goes to a thousand watchers in one go, and is counted for all of them at once.
+        // An event goes to all its watchers in one turn, and is counted for all of them at once.
         if (sent?.kind === kind) {
           sent.events++;
           return;

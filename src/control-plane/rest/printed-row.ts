@@ -2,23 +2,23 @@ import type { StoredObject } from "../ports/object-store.ts";
 import type { Cell, CellAt, ResourceKind } from "../ports/resource-kind.ts";
 import { type Span, storedTextOf } from "./stored-text.ts";
 
-/** What of a stored object a row of a table shows. */
+/** The part of a stored object that a row of a table shows. */
 export interface PrintedRow {
-  /** In the order of the kind's columns. */
+  /** Cells in the order of the kind's columns. */
   readonly cells: ReadonlyArray<Cell | CellAt>;
-  /** Where in the stored JSON the metadata is, in bytes. */
+  /** The place of the metadata in the stored JSON, in bytes. */
   readonly metadata: Span;
 }
 
 /** A row that shows more text than this is made anew each time. */
 const MAX_KEPT_CHARACTERS = 1024;
 
-/** By kind, because an object may be seen as several. */
+/** Rows by kind, because an object may be shown as several kinds. */
 const rows = new WeakMap<ResourceKind, WeakMap<StoredObject, PrintedRow>>();
 
 /**
- * Kept as long as the version is: of thousands of pods few change between one table and the next, and what takes the time
- * is parsing. Not for kinds that are a view of what is stored.
+ * A row is kept as long as its version is: few of thousands of pods change between one table and the next, and parsing
+ * takes most of the time. Kinds that are a view of another kind have no kept rows.
  */
 export function printedRowOf(kind: ResourceKind, stored: StoredObject): PrintedRow {
   return keptRowOf(kind, stored) ?? printRow(kind, stored);
@@ -31,7 +31,7 @@ export function keptRowOf(kind: ResourceKind, stored: StoredObject): PrintedRow 
 
 function printRow(kind: ResourceKind, stored: StoredObject): PrintedRow {
   const text = storedTextOf(stored);
-  // A column of a custom resource may print anything; no other one prints who manages what.
+  // A column of a custom resource may print anything; no other column prints managed fields.
   const object = kind.schema.strategicMerge ? text.parseRest() : text.parse();
   const row = { cells: kind.columns.map((column) => column.cell(object)), metadata: text.metadata };
   if (countCharacters(row.cells) <= MAX_KEPT_CHARACTERS) keepRow(kind, stored, row);

@@ -15,11 +15,11 @@ export interface ListQuery {
   readonly resourceVersionMatch: string;
   readonly allowWatchBookmarks: boolean;
   readonly sendInitialEvents: boolean | undefined;
-  /** 0: none was given. */
+  /** 0 where none was given. */
   readonly timeoutSeconds: number;
 }
 
-/** Throws BadRequest for numbers that are none, and Invalid for parameters that do not go together. */
+/** Throws BadRequest for a number that cannot be read, and Invalid for parameters that contradict each other. */
 export function listQueryOf(query: URLSearchParams, { isWatch }: { isWatch: boolean }): ListQuery {
   const text = (name: string) => query.get(name) ?? "";
   const sendInitialEvents = query.has("sendInitialEvents") ? isTrue(query.get("sendInitialEvents")) : undefined;
@@ -38,7 +38,7 @@ export function listQueryOf(query: URLSearchParams, { isWatch }: { isWatch: bool
   return options;
 }
 
-/** Options are objects too: what is wrong with them is told as of any other. */
+/** Options are objects too: their problems are told as those of any object. */
 function refuse(kind: string, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidError({ group: "meta.k8s.io", kind }, "", errors);
 }
@@ -85,7 +85,7 @@ function integerOf(query: URLSearchParams, name: string): number {
   return Math.max(0, Number(text));
 }
 
-/** Which options a request has, by its verb. */
+/** The kind of options that a request has, by its verb. */
 const OPTIONS_KINDS: Readonly<Record<string, string>> = {
   create: "CreateOptions",
   update: "UpdateOptions",
@@ -115,7 +115,7 @@ export function writeQueryOf(query: URLSearchParams, { verb, userAgent }: { verb
 
 const MAX_OWNER_BYTES = 128;
 
-/** Who does not name itself is known by the beginning of its user agent, as upstream. */
+/** A client that names no manager is known by the beginning of its user agent, as upstream. */
 const ownerOf = (userAgent: string) => (userAgent.split("/", 1)[0] ?? "").slice(0, MAX_OWNER_BYTES) || "unknown";
 
 function ownerProblems(owner: string): FieldError[] {
@@ -135,12 +135,12 @@ function isFieldValidation(text: string): text is "Ignore" | "Warn" | "Strict" {
   return text === "Ignore" || text === "Warn" || text === "Strict";
 }
 
-/** Throws Invalid: only server-side apply takes anything by force. */
+/** Throws Invalid where `force` is given outside of server-side apply. */
 export function refuseForce(query: URLSearchParams): void {
   refuse("PatchOptions", query.has("force") ? [forbidden("force", "may not be specified for non-apply patch")] : []);
 }
 
-/** `metav1.DeleteOptions` of the body, or of the query where there is none. Throws BadRequest, Invalid. */
+/** `metav1.DeleteOptions` of the body, or of the query where there is no body. Throws BadRequest, Invalid. */
 export function deleteOptionsOf(body: unknown, query: URLSearchParams): DeleteOptions & { dryRun: boolean } {
   const given = isRecord(body) ? body : {};
   const seconds = given["gracePeriodSeconds"] ?? secondsOf(query);
@@ -176,7 +176,7 @@ function policyProblems(policy: unknown, orphan: unknown): FieldError[] {
   ];
 }
 
-/** The older `orphanDependents` says the same in a word less. */
+/** The policy, or the one that the older field `orphanDependents` stands for. */
 function propagationOf(policy: unknown, orphan: unknown): DeleteOptions["propagationPolicy"] {
   if (orphan !== undefined) return orphan === true || orphan === "true" ? "Orphan" : "Background";
   return isPolicy(policy) ? policy : undefined;

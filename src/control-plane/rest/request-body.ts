@@ -5,14 +5,14 @@ import { parseYaml } from "../../api/yaml.ts";
 import { codeOf } from "../../base/errors.ts";
 import type { WebRequest } from "../../host/web-server.ts";
 
-/** As upstream's limit for what is written: 3 MiB. */
+/** Upstream's limit for the body of a write: 3 MiB. */
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
 /** A body, parsed but not yet decoded as any kind. */
 interface ParsedBody {
   /** Undefined for an empty body. */
   readonly value: unknown;
-  /** In strict decoding's words: `duplicate field "spec.a"`. */
+  /** Duplicate keys, in strict decoding's words: `duplicate field "spec.a"`. */
   readonly duplicates: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export function contentTypeOf(request: WebRequest): string {
   return (request.header("content-type")[0] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-/** Reads and parses the body as its content type says. Throws UnsupportedMediaType, RequestEntityTooLarge, BadRequest. */
+/** Reads and parses the body by its content type. Throws UnsupportedMediaType, RequestEntityTooLarge, BadRequest. */
 export async function readParsedBody(request: WebRequest, type: BodySyntax): Promise<ParsedBody> {
   const bytes = await readBytes(request);
   if (bytes.length === 0) return { value: undefined, duplicates: [] };
@@ -29,10 +29,10 @@ export async function readParsedBody(request: WebRequest, type: BodySyntax): Pro
   return type === "yaml" ? parseYamlBody(bytes) : parseStrictJson(bytes.toString(), { duplicates: true });
 }
 
-/** How a body is written. */
+/** The syntax that a content type stands for. */
 type BodySyntax = "json" | "yaml" | "protobuf";
 
-/** Which syntax a body of objects is in. */
+/** The syntax of a body that holds objects. */
 export function syntaxOf(contentType: string): BodySyntax {
   if (contentType === "" || contentType === "application/json" || contentType === "*/*") return "json";
   if (contentType === "application/yaml") return "yaml";
@@ -51,17 +51,17 @@ async function readBytes(request: WebRequest): Promise<Buffer> {
   }
 }
 
-/** YAML takes its reader a hundred times as long as JSON. */
+/** The limit for YAML is lower: reading it takes a hundred times as long as reading JSON. */
 const MAX_YAML_BYTES = 1024 * 1024;
 
-/** One document; duplicate keys are among its warnings. What is JSON, as of kubectl, is read as that. */
+/** Reads one document; duplicate keys are among its warnings. JSON, which kubectl sends, is read as JSON. */
 function parseYamlBody(bytes: Buffer): ParsedBody {
   const text = bytes.toString();
   if (text.startsWith("{")) {
     try {
       return parseStrictJson(text, { duplicates: true });
     } catch {
-      // YAML in flow style, or a mistake that YAML's reader describes better.
+      // This is YAML in flow style, or a mistake that YAML's reader describes better.
     }
   }
   if (bytes.length > MAX_YAML_BYTES) {

@@ -1,6 +1,6 @@
 import { parseFieldSelector } from "../../api/selectors/field-selector.ts";
 
-/** What the path and method of a request ask for. */
+/** The target that the path and method of a request name. */
 export type RequestTarget = ResourceTarget | PathTarget;
 
 export interface ResourceTarget {
@@ -12,11 +12,11 @@ export interface ResourceTarget {
   readonly resource: string;
   /** "" for the object itself. */
   readonly subresource: string;
-  /** "" cluster-wide or across all namespaces. */
+  /** "" for a cluster-wide kind, and across all namespaces. */
   readonly namespace: string;
   /** "" for all. */
   readonly name: string;
-  /** What follows the subresource, escaped as sent, from its slash on: the path of a proxy request. "" for nothing. */
+  /** The rest of the path from the slash after the subresource on, escaped as sent: the path of a proxy request. */
   readonly rest: string;
 }
 
@@ -33,12 +33,12 @@ const VERBS: ReadonlyMap<string, string> = new Map([
   ["PATCH", "patch"],
   ["DELETE", "delete"],
 ]);
-/** Subresources of a namespace; everything else behind its name is a resource in it. */
+/** Subresources of a namespace; any other word after its name is a resource in it. */
 const NAMESPACE_SUBRESOURCES = new Set(["status", "finalize"]);
 
 /** Reads `/api/v1/namespaces/a/pods/b/log` and the like. Query parameters decide between get, list and watch. */
 export function parseRequestTarget(method: string, path: string, query: URLSearchParams): RequestTarget {
-  // One slash at the end is borne with, as upstream does; between two others there is nothing that could be meant.
+  // One slash at the end is accepted, as upstream does. An empty part between two slashes names nothing.
   const parts = path.replace(/\/$/, "").split("/").slice(1);
   const groupVersion = groupVersionOf(parts);
   const pathTarget: PathTarget = { isResource: false, verb: method.toLowerCase(), path };
@@ -59,17 +59,17 @@ export function parseRequestTarget(method: string, path: string, query: URLSearc
       .map((part) => `/${part}`)
       .join(""),
   };
-  // One object that is asked for by its path is read; only the older path watches it.
+  // A path with a name reads the object; only the older path with `watch` in it watches it.
   const isWatch = isLegacyWatch || (place.name === "" && isTrue(query.get("watch")));
   const verb = verbOf(method, place, { isWatch });
   const name = place.name === "" && MANY.has(verb) ? selectedName(query.get("fieldSelector") ?? "") : place.name;
   return { isResource: true, verb, group, version, ...place, name };
 }
 
-/** Who may read one object may ask for it by a selector, too: `kubectl get -w` does, and a kubelet. */
+/** A user who may read one object may ask for it by a selector, too: `kubectl get -w` does, and a kubelet. */
 const MANY = new Set(["list", "watch", "deletecollection"]);
 
-/** The name that a field selector asks for; "" for any, and for what is no selector. */
+/** The name that a field selector asks for; "" for any name, and for text that is no selector. */
 function selectedName(selector: string): string {
   try {
     const { requirements } = parseFieldSelector(selector);
@@ -90,7 +90,7 @@ function groupVersionOf(parts: readonly string[]): { group: string; version: str
   return undefined;
 }
 
-/** A name that is no URL encoding is taken as it stands: it will not be found. */
+/** A name that is not URL-encoded correctly is taken as it stands: it will not be found. */
 function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -23,7 +23,7 @@ import type { SubresourceCall, SubresourceHandler } from "./serve-resource.ts";
 const AUTHENTICATION = "authentication.k8s.io";
 const AUTHORIZATION = "authorization.k8s.io";
 
-/** Kinds that are answered and not stored: who somebody is, and what they may do. */
+/** Kinds that are answered and not stored: reviews of identity and of access. */
 export function reviewHandlers(deps: {
   authenticator: Authenticator;
   authorizer: Authorizer;
@@ -67,7 +67,7 @@ export function reviewHandlers(deps: {
   ];
 }
 
-/** Of no resource of its own: it comes to a service account and is answered. */
+/** TokenRequest is posted to a service account and answered; it has no resource of its own. */
 const TOKEN_REQUEST = defineKind({ group: AUTHENTICATION, kind: "TokenRequest", plural: "tokenrequests" });
 
 /** `serviceaccounts/token`: a token of the account, perhaps bound to a pod. */

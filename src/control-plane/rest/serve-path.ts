@@ -7,7 +7,7 @@ import type { ServePath } from "./serve.ts";
 /** One of the checks behind `/readyz` and `/livez`. */
 interface HealthCheck {
   readonly name: string;
-  /** Undefined when all is well, else what is wrong. */
+  /** Undefined when all is well, else the problem. */
   check(): string | undefined;
   /** Counts for `/livez` too: a failure means that this process should be started again. */
   readonly isLiveness: boolean;
@@ -17,17 +17,17 @@ interface HealthCheck {
 export const PING_CHECK: HealthCheck = { name: "ping", isLiveness: true, check: () => undefined };
 
 interface PathDeps {
-  /** Of the kinds that are served now. */
+  /** The documents of the kinds that are served now. */
   description(): ApiDescription;
   version: object;
   healthChecks: readonly HealthCheck[];
   renderMetrics(): Promise<{ contentType: string; body: string }>;
-  /** For whoever checks service account tokens by themselves. */
+  /** The keys for those who check service account tokens by themselves. */
   openIdConfiguration(): object;
   keySet(): object;
 }
 
-/** Everything that is served and is no resource. */
+/** Serves the paths that are no resources. */
 export function createPathHandler(deps: PathDeps): ServePath {
   return async (request, { path }) => {
     if (request.method !== "GET" && request.method !== "HEAD") return undefined;

@@ -34,7 +34,7 @@ interface ResourceRequest {
   warn(message: string): void;
 }
 
-/** What a subresource does that is no part of its object: `binding`, `eviction`, `token`, `scale`. */
+/** A subresource that is an action and no part of its object: `binding`, `eviction`, `token`, `scale`. */
 export type SubresourceHandler = (call: SubresourceCall) => Promise<SubresourceAnswer>;
 
 export interface SubresourceCall {
@@ -48,7 +48,7 @@ export interface SubresourceCall {
   readonly patchType: PatchType | undefined;
 }
 
-/** An object, or text for whatever is none. */
+/** An object, or the text of an answer that is no object. */
 interface SubresourceAnswer {
   readonly status: number;
   readonly value: unknown;
@@ -60,7 +60,7 @@ export interface ResourceDeps {
   readonly watch: WatchDeps;
   /** By group resource and subresource: `pods/binding`, or `scale` for whatever has it; create-only kinds have "" as theirs: `tokenreviews.authentication.k8s.io/`. */
   readonly handlers: ReadonlyMap<string, SubresourceHandler>;
-  /** By group resource and subresource, too: what leads to a node or a pod. */
+  /** By group resource and subresource, too: the handlers that lead to a node or a pod. */
   readonly connects: ReadonlyMap<string, ConnectHandler>;
   /** Asked again when an update or apply turns out to be a creation. */
   readonly authorize: Authorize;
@@ -73,7 +73,7 @@ const PATCH_TYPES: ReadonlyMap<string, PatchType> = new Map([
   ["application/apply-patch+yaml", "apply"],
 ]);
 
-/** Answers a request for a resource. Throws an ApiError for everything that goes wrong. */
+/** Answers a request for a resource. Throws an ApiError for each failure. */
 export async function serveResource(deps: ResourceDeps, asked: ResourceRequest): Promise<WebAnswer> {
   const kind = deps.registry.kinds.find(asked.target.group, asked.target.version, asked.target.resource);
   if (kind === undefined) throw noSuchResource();
@@ -83,7 +83,7 @@ export async function serveResource(deps: ResourceDeps, asked: ResourceRequest):
   const { target } = call;
   const connect = deps.connects.get(`${groupResource(kind)}/${target.subresource}`);
   if (connect !== undefined && target.name !== "") return connectTo(deps, connect, call);
-  // One slash at the end is borne with.
+  // One slash at the end is accepted.
   if (target.rest !== "" && target.rest !== "/") throw noSuchResource();
   const wanted = wantedForm(call, kind, deps.clock.now());
   const handler =
@@ -114,14 +114,14 @@ async function connectTo(
     requireVerb(verb) {
       if (verb === access.verb) return;
       const { allowed, reason } = authorize({ ...access, user, verb });
-      // As pkg/registry/core/pod/rest/authorize.go: the reason alone.
+      // The message is the reason alone, as in pkg/registry/core/pod/rest/authorize.go.
       if (!allowed) throw forbiddenError({ group, resource }, name, reason);
     },
   });
 }
 
 /**
- * A namespace counts as being in itself while the request is authorized, so that its own roles may speak of it; it is
+ * A namespace counts as being in itself while the request is authorized, so that its own roles apply to it; it is
  * stored in none. Throws NotFound for other kinds that are in no namespace and are asked for in one.
  */
 function targetInScope(kind: ResourceKind, target: ResourceTarget): ResourceTarget {
@@ -134,7 +134,7 @@ function isServed(verbs: readonly Verb[], verb: string): boolean {
   return verbs.some((served) => served === verb);
 }
 
-/** Objects are created in a collection, and changed one by one; a collection is deleted within one namespace. */
+/** Objects are created in a collection and changed one by one. A collection is deleted within one namespace. */
 function isMisplaced({ namespaced }: ResourceKind, { verb, namespace, name }: ResourceTarget): boolean {
   if (verb === "deletecollection") return namespaced && namespace === "";
   return verb === "create" ? name !== "" : (verb === "update" || verb === "patch") && name === "";
@@ -149,7 +149,7 @@ function notAllowed(): ApiError {
 }
 
 function wantedForm({ request, target }: ResourceRequest, kind: ResourceKind, now: number): AnswerForm {
-  // Of custom resources not even a scale is given in protobuf, as upstream.
+  // No part of a custom resource is given in protobuf, not even its scale, as upstream.
   const protobuf = hasProtobufForm({ apiVersion: apiVersionOf(kind), kind: kind.kind });
   const offer = { protobuf, stream: target.verb === "watch" };
   const accept = request.header("accept").join(",");
@@ -213,7 +213,7 @@ async function serveMany(
   return serveWatch(deps.watch, { kind, namespace, query, wanted });
 }
 
-/** The event loop serves whoever waits before a timer of no time at all fires. */
+/** Lets the event loop serve other requests: a timer of zero fires after them. */
 const pauseOf = (clock: Pick<Clock, "setTimer">) => async () => {
   await new Promise<void>((resolve) => clock.setTimer(0, resolve));
 };
@@ -225,7 +225,7 @@ function contextOf(call: ResourceRequest): RequestContext & ReturnType<typeof wr
   return { user, warn, ...options };
 }
 
-/** With what decoding is to report besides: keys that the text has twice. */
+/** The parsed body, and the keys that its text has twice: decoding reports them besides its own warnings. */
 async function readBody({ request }: ResourceRequest): Promise<{ body: unknown; duplicates: readonly string[] }> {
   const { value, duplicates } = await readParsedBody(request, syntaxOf(contentTypeOf(request)));
   if (value === undefined) throw badRequestError("the body of the request is empty: an object is expected");
@@ -353,7 +353,7 @@ async function serveDeleteAll(
     try {
       await deleteObject(deps.registry, { kind, namespace, name, options, context });
     } catch (error) {
-      // Gone already: somebody else was faster.
+      // The object is gone already: another request was faster.
       if (!(error instanceof ApiError) || error.reason !== "NotFound") throw error;
     }
   });

@@ -13,10 +13,10 @@ import { type AnswerForm, isAsStored } from "./encode.ts";
 import type { ListQuery } from "./query-options.ts";
 import { partialOf, tableOf } from "./table.ts";
 
-/** A watcher that leaves more than this unread, besides the initial events, is cut off: nobody else waits for it. */
+/** A watcher that leaves more than this unread, besides the initial events, is cut off: others do not wait for it. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 const BOOKMARK_INTERVAL_MS = MINUTE;
-/** A watch without a time-out ends after 30 to 60 minutes, so that clients spread over the servers, as upstream. */
+/** A watch without a time-out ends after 30 to 60 minutes, as upstream, so that clients spread over the servers. */
 const DEFAULT_TIMEOUT_MS = 30 * MINUTE;
 
 export interface WatchDeps {
@@ -80,7 +80,7 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: WebWriter):
         if (stop) writer.write(encoder.event(notice));
         else for (const chunk of encoder.initialEvent(notice)) writer.write(chunk);
       } catch (error) {
-        // An object that cannot be shown ends this watch, and not the store that tells of it.
+        // An object that cannot be shown ends this watch; an error in the listener would end the store.
         fail(internalError(error));
         return;
       }
@@ -131,7 +131,7 @@ const ADDED = Buffer.from('{"type":"ADDED","object":');
 const LINE_END = Buffer.from("}\n");
 
 interface EventEncoder {
-  /** In pieces: what is stored goes out without a copy of it for everyone who begins to watch. */
+  /** The event in pieces, so that the stored bytes go out uncopied to each client that begins to watch. */
   initialEvent(notice: WatchNotice): ReadonlyArray<Buffer | string>;
   event(notice: WatchNotice): Buffer | string;
   bookmark(revision: number, isInitialEnd: boolean): Buffer | string;
@@ -160,12 +160,12 @@ function createEventEncoder({ lines }: WatchDeps, { kind, wanted }: WatchOptions
   };
   return {
     initialEvent(notice) {
-      // What is caught up with from history comes this way, too, and is not always new.
+      // Events from history come this way, too, and are not always new.
       const isStored = notice.type === "ADDED" && isAsWritten(notice);
       return isStored ? [ADDED, notice.stored.json, LINE_END] : [encodeNotice(notice)];
     },
     event(notice) {
-      // Ages in tables are each watcher's own, and their first event is not like the others.
+      // Each watcher has ages of its own in tables, and its first event carries the column definitions.
       return form.as === "Table" ? encodeNotice(notice) : lines.lineOf(notice, formKey, encodeNotice);
     },
     bookmark(revision, isInitialEnd) {
@@ -195,12 +195,12 @@ function bookmarkTable({ metadata }: KubeObject, version: string): object {
   return { kind: "Table", apiVersion: `meta.k8s.io/${version}`, metadata, columnDefinitions: null, rows: [] };
 }
 
-/** Events as they are sent, encoded once for all who watch in the same form. */
+/** Events as they are sent, encoded once for all watchers of the same form. */
 interface EventLines {
   lineOf(notice: WatchNotice, form: string, encode: (notice: WatchNotice) => Buffer): Buffer;
 }
 
-/** Remembers one event, in as many forms as it is watched in: it goes to all its watchers in one go. */
+/** Remembers one event, in each form that has watchers: it goes to all its watchers in one turn. */
 export function createEventLines(): EventLines {
   let latest: WatchNotice | undefined;
   const byForm = new Map<string, Buffer>();

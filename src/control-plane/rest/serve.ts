@@ -13,11 +13,11 @@ import type { RequestObserver } from "./observe-requests.ts";
 import { type PathTarget, parseRequestTarget, type RequestTarget } from "./request-path.ts";
 import { type ResourceDeps, serveResource } from "./serve-resource.ts";
 
-/** A path that is no resource: health, version, discovery, documents. Undefined when there is no such path. */
+/** Answers a path that is no resource: health, version, discovery, documents. Undefined for an unknown path. */
 export type ServePath = (request: WebRequest, target: PathTarget, user: User) => Promise<WebAnswer | undefined>;
 
 interface ServeDeps {
-  /** Throws Unauthorized for credentials that are wrong; none at all make the anonymous user. */
+  /** Throws Unauthorized for wrong credentials; a request without any is the anonymous user's. */
   authenticate(request: WebRequest): User;
   authorize: Authorize;
   resources: ResourceDeps;
@@ -28,10 +28,10 @@ interface ServeDeps {
   newRequestId(): string;
 }
 
-/** Warnings beyond this are left out of an answer's headers. */
+/** The number of warnings that the headers of an answer hold at most; more are left out. */
 const MAX_WARNINGS = 20;
 
-/** The API server as a function of a request: who is it, may they, and then what they asked for. */
+/** The API server as a function of a request: it authenticates, authorizes and then answers. */
 export function createApiHandler(deps: ServeDeps): WebHandler {
   return async (request) => {
     const startMs = deps.clock.monotonic();
@@ -44,14 +44,14 @@ export function createApiHandler(deps: ServeDeps): WebHandler {
   };
 }
 
-/** Who asks why a client does not get on finds here what it asked for. */
+/** Logs a request that was refused, for those who ask why a client does not get on. */
 function recordRefusal(log: Log, request: WebRequest, code: number): void {
   const { method, path, query } = request;
   const [agent = ""] = request.header("user-agent");
   log.debug("a request was refused", { method, path, query: query.toString(), code, agent });
 }
 
-/** Nobody is left to read it; the code is what proxies write into their logs then. */
+/** The answer to a client that has left, by the code that proxies write into their logs then. */
 const CLIENT_GONE: WebAnswer = { status: 499, headers: {}, body: "" };
 
 interface Asked {
@@ -100,7 +100,7 @@ function encodeError(error: ApiError, request: WebRequest): WebAnswer {
   return { ...answer, headers: { ...answer.headers, ...retry } };
 }
 
-/** A header holds bytes, and Node takes them as Latin-1: given so, any text arrives as the UTF-8 that clients expect. */
+/** Node writes headers as Latin-1: the bytes of UTF-8, given as Latin-1, arrive as the UTF-8 that clients expect. */
 function headerText(text: string): string {
   return Buffer.from(text.replaceAll("\u007f", "\\u007f")).toString("latin1");
 }

@@ -1,16 +1,16 @@
 import type { KubeObject } from "../../api/object.ts";
 import type { StoredObject } from "../ports/object-store.ts";
 
-/** A stored object for whoever shows little of it. */
+/** A stored object for views that show little of it. */
 interface StoredText {
-  /** Where its metadata is in the JSON, in bytes. */
+  /** The place of its metadata in the JSON, in bytes. */
   readonly metadata: Span;
   parse(): KubeObject;
-  /** Parsed without `metadata.managedFields`, which nobody prints and which take as long to parse as all the rest. */
+  /** Parsed without `metadata.managedFields`, which is never printed and takes as long to parse as all the rest. */
   parseRest(): KubeObject;
 }
 
-/** Takes the JSON of an object apart without parsing it. It must be what `JSON.stringify` made of an object. */
+/** Takes the JSON of an object apart without parsing it. The text must come from `JSON.stringify`. */
 export function storedTextOf({ json }: Pick<StoredObject, "json">): StoredText {
   const text = json.toString();
   const metadata = findMember(text, { object: 0, name: '"metadata"' });
@@ -30,13 +30,13 @@ function parseObject(text: string): KubeObject {
   return object;
 }
 
-/** Of text that is not ASCII alone. */
+/** The same for text with characters beyond ASCII. */
 function bytesOf(text: string, { start, end }: Span): Span {
   const begun = Buffer.byteLength(text.slice(0, start));
   return { start: begun, end: begun + Buffer.byteLength(text.slice(start, end)) };
 }
 
-/** Where a value begins, and where it has ended. */
+/** The index at which a value begins, and the one after its end. */
 export interface Span {
   readonly start: number;
   readonly end: number;

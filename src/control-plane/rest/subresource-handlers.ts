@@ -72,8 +72,8 @@ function admitEviction(deps: RegistryDeps, { kind, target, context }: Subresourc
 }
 
 /**
- * Says on the pod why it goes, unless it is not the one that is meant: the deletion says so. Returns by what the deletion
- * knows the pod after that.
+ * Writes into the pod's status why it is evicted. A pod that is not the one meant stays as it is: the deletion
+ * refuses it. Returns the preconditions by which the deletion finds the pod in its new version.
  */
 async function markEvicted(
   deps: RegistryDeps,
@@ -122,7 +122,7 @@ async function disrupt(
   });
 }
 
-/** `…/scale` of whatever has replicas. */
+/** `…/scale` of any kind with replicas. */
 export function scaleHandler(deps: RegistryDeps): SubresourceHandler {
   return async (call) => {
     const { kind, target, context } = call;

@@ -1,20 +1,20 @@
 import type { KubeObject } from "../../api/object.ts";
 import { cellOf, type ResourceKind } from "../ports/resource-kind.ts";
 
-/** What of the object a row of a table carries along. */
+/** The part of the object that a row of a table carries along. */
 export type IncludeObject = "None" | "Metadata" | "Object";
 
 interface TableOptions {
   readonly version: "v1" | "v1beta1";
   readonly includeObject: IncludeObject;
-  /** ms since the epoch. */
+  /** Milliseconds since the epoch, for ages. */
   readonly now: number;
   readonly metadata: object;
   /** Default true; the later events of a watch leave the definitions out. */
   readonly hasDefinitions?: boolean;
 }
 
-/** What stands for an object. */
+/** A JSON object that stands for an object of a kind: a row, or its metadata. */
 type Shown = Readonly<Record<string, unknown>>;
 
 /** `meta.k8s.io` Table: what `kubectl get` prints. */
@@ -22,7 +22,7 @@ export function tableOf(kind: ResourceKind, objects: readonly KubeObject[], opti
   return { ...tableHead(kind, options), rows: objects.map((object) => tableRowOf(kind, object, options)) };
 }
 
-/** Everything but the rows. */
+/** The table without its rows. */
 export function tableHead(kind: ResourceKind, options: TableOptions): Shown {
   const definitions = kind.columns.map(({ name, type, format = "", description, priority }) => {
     return { name, type, format, description, priority };
