@@ -27,18 +27,18 @@ export interface ObjectStoreOptions extends HistoryBounds {
   /** JSON bytes that wait for the disk; above it writes are refused with ServiceUnavailable. Default 64 MiB. */
   readonly maxPendingBytes?: number;
   /**
-   * A listener threw, which is a bug in it: it missed an event and nobody knows what else it left undone. The other
+   * A listener threw, which is a bug in it: it missed an event, and what else it left undone is not known. The other
    * listeners have been told. Default: throws it where nobody catches it, which ends the process.
    */
   readonly onListenerError?: (error: unknown) => void;
   /**
-   * The disk cannot be relied upon any more, and no write will succeed. What was acknowledged is there for who opens the
-   * journal anew. Default: as for a listener, because an API server that can only refuse had better start again.
+   * The disk cannot be relied upon any more, and no write will succeed. What was acknowledged is there when the
+   * journal is opened anew. Default: as for a listener, because an API server that can only refuse should start again.
    */
   readonly onJournalLost?: (error: unknown) => void;
 }
 
-/** A change on its way to the disk, and whom to tell when it is there. */
+/** A change on its way to the disk, with the writer that waits until it is there. */
 interface Change {
   readonly record: JournalRecord;
   readonly event: StoreEvent;
@@ -53,7 +53,7 @@ const DEFAULT_MAX_PENDING_BYTES = 64 * 1024 * 1024;
 /**
  * The store of a control plane on a journal. Two ordered sets of versions are kept: `durable`, which readers and
  * watchers see, and `head`, which runs ahead of it by what is on its way to the disk. A write that fails takes all
- * that came after it along, because that was decided on a head that never came to be; `head` is then what is durable.
+ * that came after it along, which was decided on a head that never came to be; `head` is then equal to `durable`.
  */
 export async function createObjectStore(deps: ObjectStoreDeps, options: ObjectStoreOptions = {}): Promise<ObjectStore> {
   const { journal, clock, log } = deps;
@@ -64,9 +64,9 @@ export async function createObjectStore(deps: ObjectStoreDeps, options: ObjectSt
   const head = createSortedVersions(durable.below(""));
   const compaction = createJournalCompaction({ journal, log, history, compactedRevision });
   let revision = loadedRevision;
-  /** Of the newest change in `head`. */
+  /** The revision of the newest change in `head`. */
   let headRevision = loadedRevision;
-  /** Revisions of failed writes are not used again: who read `head` may have seen them. */
+  /** Revisions of failed writes are not used again: readers of `head` may have seen them. */
   let lastRevision = loadedRevision;
   const waiting = createDurabilityWaits();
   let isClosed = false;

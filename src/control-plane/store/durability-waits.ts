@@ -1,10 +1,10 @@
-/** Who waits for a revision to be durable without having written it. */
+/** Callers that wait for a revision of another writer to be durable. */
 interface DurabilityWaits {
-  /** For a revision that is on its way to the disk. */
+  /** Waits for a revision that is on its way to the disk. */
   until(revision: number): Promise<void>;
-  /** All up to here is durable. */
+  /** Everything up to this revision is durable. */
   reach(revision: number): void;
-  /** Nothing that is on its way will be durable. */
+  /** None of the changes on their way to the disk will be durable. */
   fail(error: Error): void;
 }
 
@@ -14,7 +14,7 @@ interface Wait {
   readonly reject: (error: Error) => void;
 }
 
-/** No more wait than requests are served, and not longer than the disk takes. */
+/** Waits are bounded by the requests that are served, and last as long as the disk takes. */
 export function createDurabilityWaits(): DurabilityWaits {
   let waits: Wait[] = [];
   return {

@@ -1,15 +1,15 @@
 import type { Journal, JournalRecord } from "../../journal/port.ts";
 
-/** Writes changes in the order in which they were added, many at a time: all that come while one write is under way. */
+/** Writes changes in the order of their arrival, many at a time: those that come during one write are the next. */
 interface GroupCommit<Change extends Writable> {
   add(change: Change): void;
-  /** Bytes of what is added and not yet durable. */
+  /** Bytes of the changes that were added and are not durable yet. */
   readonly pendingBytes: number;
-  /** Resolves when all that was added is durable or has failed. */
+  /** Resolves when all changes that were added are durable or have failed. */
   settled(): Promise<void>;
 }
 
-/** What can be added: it knows its record. */
+/** A change that can be added: it has its record for the journal. */
 interface Writable {
   readonly record: JournalRecord;
 }
@@ -17,13 +17,13 @@ interface Writable {
 interface CommitEvents<Change> {
   /** In order, exactly once for each change that did not fail. */
   onDurable(changes: readonly Change[]): void;
-  /** A change failed, and with it all that came after it and may have built on it. */
+  /** A change failed, and with it all later ones, which may have built on it. */
   onFailed(changes: readonly Change[], error: unknown): void;
-  /** After each write. `isIdle`: nothing waits for the disk now. What it does delays the next write. */
+  /** Called after each write, and delays the next one. `isIdle`: no change waits for the disk now. */
   afterWrite(isIdle: boolean): Promise<void>;
 }
 
-/** A larger group would not be faster, but hold the event loop for milliseconds. */
+/** The largest group. A larger one would not be faster, and would hold the event loop for milliseconds. */
 const MAX_GROUP_RECORDS = 256;
 const MAX_GROUP_BYTES = 4 * 1024 * 1024;
 
@@ -64,7 +64,7 @@ export function createGroupCommit<Change extends Writable>(
   };
 
   const run = async () => {
-    // Whatever else is added in this tick goes along with the first.
+    // Changes that are added in the same tick are written together with the first.
     await Promise.resolve();
     while (waiting.length > 0) {
       await writeGroup(takeGroup());

@@ -1,26 +1,26 @@
 import type { StoredObject, StoreEvent } from "../ports/object-store.ts";
 import { partition } from "./sorted-versions.ts";
 
-/** What happened lately, oldest first, with nothing missing after `compactedRevision`. */
+/** The events of late, oldest first and complete after `compactedRevision`. */
 export interface History {
-  /** All that happened up to here is forgotten. */
+  /** All events up to this revision are forgotten. */
   readonly compactedRevision: number;
   add(event: StoreEvent, timeMs: number): void;
-  /** Events after the revision, oldest first; of a revision that is not before `compactedRevision`. */
+  /** Events after the revision, which must not be before `compactedRevision`; oldest first. */
   after(revision: number): readonly StoreEvent[];
-  /** What the versions below a prefix were at an earlier revision, made from what they are now. */
+  /** The versions below a prefix as they were at an earlier revision, computed back from the present ones. */
   rewind(now: readonly StoredObject[], prefix: string, revision: number): readonly StoredObject[];
-  /** Forgets what is over a bound. To be called when there is something to forget, which is after `add`. */
+  /** Forgets the events over a bound. To be called after `add`. */
   trim(nowMs: number): void;
 }
 
-/** At each bound the oldest events are forgotten, whether or not somebody still reads there: who is behind lists anew. */
+/** At each bound the oldest events are forgotten, even those still to be read: a watcher that is behind lists anew. */
 export interface HistoryBounds {
   /** Default 4,096. */
   readonly maxEvents?: number;
   /** Bytes of JSON that only history keeps alive. Default 8 MiB. */
   readonly maxBytes?: number;
-  /** By the wall clock. Default 5 minutes, as long as upstream has etcd keep it. */
+  /** Age by the wall clock. Default 5 minutes, for which upstream has etcd keep events. */
   readonly maxAgeMs?: number;
 }
 
@@ -54,7 +54,7 @@ export function createHistory(compactedRevision: number, bounds: HistoryBounds =
     after: (revision) => entries.slice(placeAfter(revision)).map(({ event }) => event),
     rewind(now, prefix, revision) {
       const before = new Map<string, StoredObject | undefined>();
-      // Backwards, so that the oldest change, which is the first after the revision, has the last word.
+      // The walk is backwards, so that the oldest change after the revision has the last word.
       for (let place = entries.length - 1, end = placeAfter(revision); place >= end; place--) {
         const event = entries[place]?.event;
         if (event?.key.startsWith(prefix)) before.set(event.key, event.previous);
@@ -78,7 +78,7 @@ export function createHistory(compactedRevision: number, bounds: HistoryBounds =
   };
 }
 
-/** Of a version that is superseded or deleted; the newest one lives anyway. */
+/** Counts a version that is superseded or deleted; the newest one is kept by the store anyway. */
 function bytesKeptBy({ type, stored, previous }: StoreEvent): number {
   return (previous?.json.length ?? 0) + (type === "DELETED" ? stored.json.length : 0);
 }

@@ -4,11 +4,11 @@ import type { History } from "./history.ts";
 
 /** Lets the journal forget what history has forgotten. */
 interface JournalCompaction {
-  /** `isIdle`: nobody waits for the disk now. Never rejects: what could not be compacted now is so later. */
+  /** `isIdle`: no write waits for the disk now. Never rejects: what could not be compacted is compacted later. */
   catchUp(isIdle: boolean): Promise<void>;
 }
 
-/** In revisions. Less is not worth a write; with the larger lag it is done although somebody waits. */
+/** In revisions. A smaller lag is not worth a write; the larger lag is compacted although writes wait. */
 const LAG_WHEN_IDLE = 512;
 const LAG_AT_MOST = 4_096;
 
@@ -16,7 +16,7 @@ export function createJournalCompaction(deps: {
   journal: Pick<Journal, "compact">;
   log: Log;
   history: Pick<History, "compactedRevision">;
-  /** How far the journal is. */
+  /** The revision up to which the journal is compacted. */
   compactedRevision: number;
 }): JournalCompaction {
   const { journal, log, history } = deps;
@@ -26,7 +26,7 @@ export function createJournalCompaction(deps: {
     async catchUp(isIdle) {
       const target = history.compactedRevision;
       if (target - reached < (isIdle ? LAG_WHEN_IDLE : LAG_AT_MOST)) return;
-      // Also when it fails, so that it is not tried again with every write: the next time takes this part along.
+      // Set also when it fails, so that it is not tried again with each write: the next time takes this part along.
       reached = target;
       try {
         await journal.compact(target);

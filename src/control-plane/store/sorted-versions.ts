@@ -5,7 +5,7 @@ export interface SortedVersions {
   get(key: string): StoredObject | undefined;
   set(version: StoredObject): void;
   delete(key: string): void;
-  /** Those whose keys begin with the prefix, in order. A copy: it does not change afterwards. */
+  /** The versions whose keys begin with the prefix, in order. The list is a copy and does not change afterwards. */
   below(prefix: string): StoredObject[];
 }
 
@@ -40,7 +40,7 @@ export function createSortedVersions(versions: Iterable<StoredObject> = []): Sor
   };
 }
 
-/** The index of the first item from which on the condition does not hold; it holds for all before, from `start`. */
+/** The index of the first item from `start` on for which the condition does not hold; it holds for all before. */
 export function partition<T>(items: readonly T[], holds: (item: T) => boolean, start = 0): number {
   let low = start;
   let high = items.length;

@@ -32,7 +32,7 @@ export class StoredVersion implements StoredObject {
 /** The object as it is stored at a revision. */
 export function encodeVersion(key: string, revision: number, object: KubeObject): StoredVersion {
   const text = JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } });
-  // Not from the pool of small buffers: one version that lives long would keep its neighbours' memory with it.
+  // The pool of small buffers is avoided: one version that lives long would keep its neighbours' memory, too.
   const json = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   json.write(text);
   return new StoredVersion(key, revision, json);

@@ -2,11 +2,11 @@ import type { StoreEvent } from "../ports/object-store.ts";
 
 type Listener = (event: StoreEvent) => void;
 
-/** Who is told of what. */
+/** The listeners of a store, by the keys that they watch. */
 interface Watchers {
-  /** The listener is told of what happens below the prefix after the revision. Returns how to stop. */
+  /** Tells the listener of each event below the prefix after the revision. Returns how to stop. */
   add(prefix: string, afterRevision: number, listener: Listener): () => void;
-  /** Tells everybody whom the event concerns. What listeners throw goes to `onThrow`, and the others are told. */
+  /** Tells the listeners that the event concerns. What one throws goes to `onThrow`, and the others are told. */
   tell(event: StoreEvent): void;
 }
 
@@ -16,8 +16,8 @@ interface Watcher {
 }
 
 /**
- * By prefix, so that an event costs what those cost whom it concerns, and one look for every length that a prefix has
- * (a handful: kinds, namespaces, single objects).
+ * Listeners by prefix, so that an event costs only the listeners that it concerns, and one look for each length of a
+ * prefix (a handful: kinds, namespaces, single objects).
  */
 export function createWatchers(onThrow: (error: unknown, event: StoreEvent) => void): Watchers {
   const byPrefix = new Map<string, Set<Watcher>>();
@@ -30,7 +30,7 @@ export function createWatchers(onThrow: (error: unknown, event: StoreEvent) => v
   };
 
   const tellOne = ({ afterRevision, listener }: Watcher, event: StoreEvent) => {
-    // A watch that begins in a listener of this very event has had it from history.
+    // A watch that began in a listener of this very event has had the event from history.
     if (event.revision <= afterRevision) return;
     try {
       listener(event);
