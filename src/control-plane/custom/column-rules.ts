@@ -5,7 +5,7 @@ import { invalid, invalidEach, required } from "../../api/validation/problems.ts
 const COLUMN_TYPES = "boolean,date,integer,number,string";
 const COLUMN_FORMATS = "byte,date,date-time,double,float,int32,int64,password";
 
-/** What is wrong with a column. */
+/** The problems of a column. */
 export function validateColumn(column: CustomResourceColumnDefinition, path: string): FieldError[] {
   const { name, type, format = "", jsonPath } = column;
   const errors: FieldError[] = [];
@@ -22,7 +22,7 @@ export function validateColumn(column: CustomResourceColumnDefinition, path: str
   return errors;
 }
 
-/** What is wrong with a path that must start with a dot. */
+/** The problems of a path that must start with a dot. */
 function checkSimplePath(path: string): string[] {
   return path.startsWith(".") ? [] : ["must be a simple json path starting with ."];
 }

@@ -4,8 +4,8 @@ import { SERVED_SCHEMA } from "../../api/gen/served-schema.ts";
 import { isRecord } from "../../api/object.ts";
 
 /**
- * The tables with what they leave open in a schema filled in: items are a schema (a list of them is refused), and an
- * enum may have null in it. `additionalProperties` is a schema or a boolean, which no table can say.
+ * The tables of fields, completed where they leave a schema open: items are a schema (a list of schemas is refused), and
+ * an enum may have null in it. `additionalProperties` is a schema or a boolean, which no table can say.
  */
 const TABLES: FieldTables = {
   ...SERVED_SCHEMA,
@@ -19,7 +19,7 @@ interface Problems {
 
 type Values = Record<string, unknown>;
 
-/** A CRD with the schemas in it decoded all the way down, so that unknown fields in them are known as such. */
+/** A CRD whose schemas are decoded at all depths, so that unknown fields in them are found. */
 export function decodeCrd(value: unknown): Decoded<unknown> {
   const decoded = decodeTyped({ tables: TABLES, type: "CustomResourceDefinition" }, value);
   const problems: Problems = { errors: [...decoded.errors], warnings: [...decoded.warnings] };

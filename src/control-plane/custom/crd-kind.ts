@@ -14,7 +14,7 @@ const KIND = "CustomResourceDefinition";
 
 const crdOf = (object: KubeObject) => typed(KIND, object);
 
-/** A hook that sees CRDs, as one that sees any object. */
+/** A hook for CRDs in the form of a hook for any object. */
 const onCrd = (change: (crd: CustomResourceDefinition) => CustomResourceDefinition) => (object: KubeObject) => {
   return untyped(change(crdOf(object)));
 };
@@ -62,7 +62,7 @@ export const CRD_KIND: ResourceKind = {
     validate: (object) => validateCrd(crdOf(object)),
     validateUpdate: (next, current) => validateCrdUpdate(crdOf(next), crdOf(current)),
     warnings: (object) => warnAbout(crdOf(object)),
-    // An established one has objects, which go first: `planCrdDeletion`.
+    // An established CRD has objects, which go first: see `planCrdDeletion`.
     isHeld: (object) => isEstablished(crdOf(object)) && object.metadata.deletionTimestamp === undefined,
     markDeleted: (object) => {
       const crd = crdOf(object);
@@ -91,7 +91,7 @@ function defaultCrd(crd: CustomResourceDefinition): CustomResourceDefinition {
   };
 }
 
-/** Objects may be stored in the storage version from now on: it is remembered until a migration takes it away. */
+/** Remembers the storage version, in which objects may be stored from now on, until a migration takes it away. */
 function keepStorageVersion(crd: CustomResourceDefinition): CustomResourceDefinition {
   const stored = crd.status?.storedVersions ?? [];
   const storage = crd.spec.versions.find((version) => version.storage)?.name;

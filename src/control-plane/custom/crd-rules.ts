@@ -11,7 +11,7 @@ import { each, forbidden, invalid, oneOf, required } from "../../api/validation/
 import { isEstablished } from "./crd-status.ts";
 import { validateVersion } from "./version-rules.ts";
 
-/** What kube-apiserver would refuse in a CRD, metadata apart, and webhooks for conversion, which are not built. */
+/** The problems that kube-apiserver would find in a CRD, metadata apart. Webhooks for conversion are refused, too. */
 export function validateCrd(crd: CustomResourceDefinition): FieldError[] {
   const { spec, status, metadata = {} } = crd;
   return [
@@ -29,7 +29,7 @@ export function validateCrd(crd: CustomResourceDefinition): FieldError[] {
   ];
 }
 
-/** What may not change: never the group and the plural, and once it is served neither scope nor kind. */
+/** Refused changes: those of group and plural, and, once the CRD is served, those of scope and kind. */
 export function validateCrdUpdate(next: CustomResourceDefinition, current: CustomResourceDefinition): FieldError[] {
   const fixed: ReadonlyArray<readonly [string, unknown, unknown]> = [
     ["spec.group", next.spec.group, current.spec.group],
@@ -99,7 +99,7 @@ function checkVersions(spec: CustomResourceDefinitionSpec): FieldError[] {
   return errors;
 }
 
-/** The fields of a version, and where upstream keeps what all versions have alike. */
+/** The fields of a version, with the place at which upstream keeps a field that all versions have alike. */
 const SHARED = {
   schema: "spec.validation",
   subresources: "spec.subresources",
@@ -107,14 +107,14 @@ const SHARED = {
   selectableFields: "spec.selectableFields",
 } as const;
 
-/** Problems of what all versions share have upstream's older path, and are told once. */
+/** A problem that all versions share is told once, at the path of the older, common field, as upstream. */
 function movedToTheTop(
   errors: readonly FieldError[],
   versions: readonly CustomResourceDefinitionVersion[],
 ): FieldError[] {
   const [first, ...others] = versions;
   const isShared = (field: keyof typeof SHARED) => {
-    // Where there is no schema, it is each version that lacks one.
+    // A missing schema is told of each version.
     if (field === "schema" && first?.schema?.openAPIV3Schema === undefined) return false;
     return first?.[field] !== undefined && others.every((other) => isDeepStrictEqual(other[field], first[field]));
   };
@@ -148,7 +148,7 @@ function checkPreservation({ preserveUnknownFields }: CustomResourceDefinitionSp
 
 const APPROVAL = "api-approved.kubernetes.io";
 
-/** The groups of the project itself want a link to the review of their API. */
+/** The groups of the Kubernetes project need a link to the review of their API. */
 function checkApproval({ metadata, spec: { group } }: CustomResourceDefinition): FieldError[] {
   if (!/(^|\.)(k8s|kubernetes)\.io$/.test(group)) return [];
   const path = `metadata.annotations[${APPROVAL}]`;
@@ -162,7 +162,7 @@ function checkApproval({ metadata, spec: { group } }: CustomResourceDefinition):
   return [invalid(path, approval, problem)];
 }
 
-/** A version in which objects may lie cannot go. */
+/** A version in which objects may be stored cannot be removed. */
 function checkStoredVersions({ spec, status }: CustomResourceDefinition): FieldError[] {
   const stored = status?.storedVersions ?? [];
   const known = new Set(spec.versions.map(({ name }) => name));

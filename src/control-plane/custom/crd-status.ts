@@ -46,7 +46,7 @@ export function computeCrdStatus(
 const storageVersions = ({ spec }: CustomResourceDefinition) =>
   spec.versions.filter(({ storage }) => storage).map(({ name }) => name);
 
-/** Once established, always established: later conflicts only keep the new names out. */
+/** An established CRD stays established: later conflicts only keep the new names out. */
 function establish(status: CustomResourceDefinitionStatus, isAccepted: boolean): Condition {
   const old = conditionOf(status, "Established");
   if (old?.status === "True") return old;
@@ -76,7 +76,7 @@ function acceptNames(
   const { names } = spec;
   const own: Partial<CustomResourceDefinitionNames> = status?.acceptedNames ?? {};
   const conflicts: Conflict[] = [];
-  /** The wanted name, or what there was when somebody else has it. */
+  /** The wanted name, or the accepted one when another CRD has the wanted one. */
   const choose = (reason: string, wanted: string, had: string | undefined, used: ReadonlySet<string | undefined>) => {
     if (wanted === had || !used.has(wanted)) return wanted;
     conflicts.push({ reason, message: `${JSON.stringify(wanted)} is already in use` });
@@ -99,7 +99,7 @@ function acceptNames(
   return { accepted, conflict: conflicts.at(-1) };
 }
 
-/** All of the wanted ones, or all that there were. */
+/** All of the wanted names, or all of the accepted ones. */
 function chooseShortNames(wanted: string[], had: string[], used: ReadonlySet<string | undefined>) {
   const conflicts = wanted.filter((name) => !had.includes(name) && used.has(name));
   if (conflicts.length === 0) return { accepted: wanted, conflict: undefined };
@@ -108,7 +108,7 @@ function chooseShortNames(wanted: string[], had: string[], used: ReadonlySet<str
   return { accepted: had, conflict: { reason: "ShortNamesConflict", message } };
 }
 
-/** With the time of the change, where the condition's status changed. */
+/** The condition, with the time of the change where its status changed. */
 function setCondition(conditions: readonly Condition[], condition: Condition, now: number): Condition[] {
   const old = conditions.find(({ type }) => type === condition.type);
   const isChange = old?.status !== condition.status || old.lastTransitionTime === undefined;
@@ -117,7 +117,7 @@ function setCondition(conditions: readonly Condition[], condition: Condition, no
   return old ? conditions.map((item) => (item === old ? next : item)) : [...conditions, next];
 }
 
-/** To the second, as all times of objects are. */
+/** The time to the second, as in all objects. */
 const formatTime = (ms: number) => new Date(ms).toISOString().replace(/\.\d{3}Z$/, "Z");
 
 /** Keeps a CRD until all of its objects are gone. */
@@ -143,16 +143,16 @@ export function markCrdDeleted(crd: CustomResourceDefinition, now: number): Cust
   };
 }
 
-/** What is next for a CRD that is being deleted. */
+/** The next step for a CRD that is being deleted. */
 type CrdDeletion =
-  /** Nothing: it is not being deleted, or not by us any more. */
+  /** Nothing to do: it is not being deleted, or our finalizer is gone. */
   | { readonly step: "none" }
   /** Store the status if it changed, delete every object, and ask again when one is gone. */
   | { readonly step: "delete-instances"; readonly status: CustomResourceDefinitionStatus }
-  /** Store the object without the finalizer, which removes it once no other finalizer is there. */
+  /** Store the object without the finalizer, which removes it unless another finalizer is there. */
   | { readonly step: "finalize"; readonly crd: CustomResourceDefinition };
 
-/** `remaining`: how many objects of the kind there are. As `crd_finalizer.go`. */
+/** Plans as `crd_finalizer.go` does. `remaining`: the number of objects of the kind. */
 export function planCrdDeletion(crd: CustomResourceDefinition, remaining: number, now: number): CrdDeletion {
   const { metadata = {}, status = {} } = crd;
   const finalizers = metadata.finalizers ?? [];

@@ -12,7 +12,7 @@ const NAME: Column = {
   cell: ({ metadata }) => metadata.name ?? "",
 };
 
-/** When the CRD names no columns. */
+/** The columns of a CRD that names none. */
 const AGE: CustomResourceColumnDefinition = {
   name: "Age",
   type: "date",
@@ -20,7 +20,7 @@ const AGE: CustomResourceColumnDefinition = {
   jsonPath: ".metadata.creationTimestamp",
 };
 
-/** What `kubectl get` prints of a custom kind: the name, then what the CRD says, else the age. */
+/** The columns that `kubectl get` prints of a custom kind: the name, then those of the CRD, else the age. */
 export function customColumns(columns: readonly CustomResourceColumnDefinition[] = []): readonly Column[] {
   return [NAME, ...(columns.length === 0 ? [AGE] : columns).map(defineColumn)];
 }
@@ -39,7 +39,7 @@ function defineColumn(column: CustomResourceColumnDefinition): Column {
   };
 }
 
-/** What a validated CRD can say. */
+/** The column types that a validated CRD can name. */
 function columnType(type: string): Column["type"] {
   return type === "integer" || type === "number" || type === "boolean" || type === "date" ? type : "string";
 }

@@ -16,7 +16,7 @@ import { validateValue } from "./validate-value.ts";
 
 const ALL_VERBS: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
-/** While a CRD waits for its objects to go, no new ones come. */
+/** The verbs of a CRD that waits for its objects to go: it takes no new ones. */
 const VERBS_WHILE_TERMINATING = ALL_VERBS.filter((verb) => verb !== "create");
 
 /**
@@ -158,15 +158,16 @@ function storedAs(
   };
 }
 
-/** As the schema sees it: without what it does not know, with its defaults. */
+/** The object by its schema: without unknown fields, and with the defaults. */
 function readAs(schema: Schema, object: KubeObject): KubeObject {
   const pruned = pruneUnspecified(schema, object).value;
   return asObject(applyDefaults(schema, pruned ?? object));
 }
 
 /**
- * What a stored object should be after its CRD changed (another storage version, fields gone or defaulted); undefined
- * when it is so already. `storage` is the row without `storedAs`. Upstream does this whenever it reads from its store.
+ * A stored object in the form that it should have after its CRD changed (another storage version, fields gone or
+ * defaulted); undefined when it has that form. `storage` is the row without `storedAs`. Upstream does this whenever it
+ * reads from its store.
  */
 export function upgradeStored(crd: CustomResourceDefinition, object: KubeObject): KubeObject | undefined {
   const storage = crd.spec.versions.find((version) => version.storage);

@@ -16,7 +16,7 @@ const NO_PATCH = { patch: [], mergeKey: undefined } as const;
 const META_NODE = servedNode("ObjectMeta");
 const SCALAR_TYPES = new Set(["boolean", "integer", "number", "string"]);
 
-/** A custom kind as server-side apply walks it: lists are atomic unless the schema says what tells their items apart. */
+/** A custom kind as server-side apply walks it: lists are atomic unless the schema says by what their items differ. */
 export function customNode(schema: Schema): SchemaNode {
   return structNode(schema, true);
 }

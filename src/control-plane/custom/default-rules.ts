@@ -7,8 +7,8 @@ import { hasDefault, isEmbeddedResource, type Schema, subschemasOf, TYPE_META } 
 import { validateValue } from "./validate-value.ts";
 
 /**
- * What is wrong with the defaults of a schema: each must be what an author could have written in its place. None may be
- * in the metadata of the object itself, which the API server decodes before it looks at schemas.
+ * The problems of the defaults of a schema: an author could have written each of them in its place. None may be in the
+ * metadata of the object itself, which the API server decodes before it looks at schemas.
  */
 export function validateDefaults(schema: Schema, path: string): FieldError[] {
   return subschemasOf(schema, path).flatMap((part) => {
@@ -37,7 +37,7 @@ function checkDefault(schema: Schema, path: string): FieldError[] {
   const { default: value } = schema;
   if (!isPruned(schema, value)) return [invalid(path, value, "must not have unknown fields")];
   const identity = isEmbeddedResource(schema) ? validateEmbeddedObjects(schema, value, path) : [];
-  // A value that is not in an object yet has no path of its own there.
+  // The value is not in an object yet, and so has no path.
   const errors = validateValue(schema, value, path).map((error) => {
     return { ...error, message: error.message.replace(`: ${path}.`, ": ").replace(`: ${path} in body`, ":  in body") };
   });

@@ -3,7 +3,7 @@ import { fieldOf, hasDefault, itemsOf, type Schema } from "./schema-props.ts";
 
 /**
  * The value with the defaults of its schema. A null where none is allowed counts as absent: it becomes the default, or
- * goes. The value that came in is not changed, and returned as it is where nothing is to do.
+ * goes. The given value is never changed, and is returned itself where there is nothing to do.
  */
 export function applyDefaults(schema: Schema, value: unknown): unknown {
   if (Array.isArray(value)) return defaultList(schema, value);

@@ -5,7 +5,7 @@ import { checkDns1035Label } from "../../api/validation/names.ts";
 import { invalid, required } from "../../api/validation/problems.ts";
 import { fieldOf, isEmbeddedResource, itemsOf, type Schema } from "./schema-props.ts";
 
-/** What is wrong with the identity of objects within the object (`x-kubernetes-embedded-resource`). */
+/** The problems in the identity of objects within the object (`x-kubernetes-embedded-resource`). */
 export function validateEmbeddedObjects(schema: Schema, value: unknown, path = ""): FieldError[] {
   if (Array.isArray(value)) {
     const items = itemsOf(schema);

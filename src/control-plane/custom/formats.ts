@@ -1,8 +1,8 @@
 import { checkDnsLabel, checkDnsSubdomain, isIpAddress } from "../../api/validation/names.ts";
 
 /**
- * The formats that are checked, as kube-apiserver lists them in apiextensions-apiserver's `formats.go`; every other one
- * says nothing. By name without dashes, in lower case.
+ * The formats that are checked, as kube-apiserver lists them in apiextensions-apiserver's `formats.go`, by name without
+ * dashes, in lower case. Any other format has no effect.
  */
 const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map<string, (text: string) => boolean>([
   ["bsonobjectid", matches(/^[0-9a-f]{24}$/i)],
@@ -42,7 +42,7 @@ export function isKnownFormat(format: string): boolean {
   return FORMATS.has(normalize(format)) || ["int32", "int64", "float", "double"].includes(format);
 }
 
-/** Whether the text has the format; true when that is not known. */
+/** True when the text has the format, and for formats that are not checked. */
 export function hasFormat(format: string, text: string): boolean {
   return FORMATS.get(normalize(format))?.(text) ?? true;
 }
@@ -76,7 +76,7 @@ function isHostname(text: string): boolean {
 
 const MAC = /^([0-9a-f]{2}:){5}[0-9a-f]{2}$|^([0-9a-f]{2}-){5}[0-9a-f]{2}$|^([0-9a-f]{4}\.){2}[0-9a-f]{4}$/i;
 
-/** Absolute, or the path of one. */
+/** An absolute URI, or its path alone. */
 function isUri(text: string): boolean {
   if (text === "" || /\s/.test(text)) return false;
   return text.startsWith("/") || (/^[a-z][-+.a-z0-9]*:/i.test(text) && URL.canParse(text));
@@ -90,7 +90,7 @@ function isRgbColor(text: string): boolean {
 const CREDIT_CARD =
   /^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11})$/;
 
-/** With the check digit by Luhn. */
+/** Checks the last digit by Luhn's formula. */
 function isCreditCard(text: string): boolean {
   const digits = text.replaceAll(/\D/g, "");
   const sum = [...digits].reverse().reduce((total, digit, index) => {

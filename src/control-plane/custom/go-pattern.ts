@@ -2,10 +2,10 @@ import { LRUCache } from "lru-cache";
 import { RE2JS } from "re2js";
 import { messageOf } from "../../base/errors.ts";
 
-/** A pattern as CRDs write it (Go's RE2 syntax), matched in time in proportion to the text whatever the pattern is. */
+/** A pattern as CRDs write it (Go's RE2 syntax). Matching takes time in proportion to the text for any pattern. */
 type CompiledPattern = { readonly matches: (text: string) => boolean } | { readonly problem: string };
 
-/** Patterns repeat over objects; a cluster has few of them. */
+/** Compiled patterns: they repeat from object to object, and a cluster has few of them. */
 const compiled = new LRUCache<string, CompiledPattern>({ max: 2_000 });
 
 /** The pattern, ready to test with; it matches anywhere in a text unless it says otherwise. */

@@ -24,7 +24,7 @@ type Operand =
   | { readonly kind: "literal"; readonly value: string | number | boolean }
   | { readonly kind: "path"; readonly path: JsonPath };
 
-/** Undefined for a path that is none, or not of this part of the language. */
+/** Undefined for text that is no path, or that uses more of the language. */
 export function parseJsonPath(text: string): JsonPath | undefined {
   const steps: Step[] = [];
   let rest = text.replace(/^\$/, "");
@@ -112,7 +112,7 @@ function readOperand(text: string): Operand | undefined {
   return /^-?\d+(\.\d+)?$/.test(trimmed) ? { kind: "literal", value: Number(trimmed) } : undefined;
 }
 
-/** Everything that the path leads to, in order. Fields that are not there lead to nothing. */
+/** The values that the path leads to, in order. A missing field leads to none. */
 export function evaluateJsonPath(path: JsonPath, value: unknown): unknown[] {
   return path.reduce<unknown[]>((found, step) => found.flatMap((item) => follow(step, item)), [value]);
 }

@@ -3,7 +3,7 @@ import { isRecord } from "../../api/object.ts";
 import { duplicate, invalid } from "../../api/validation/problems.ts";
 import { additionalOf, itemsOf, propertyOf, type Schema } from "./schema-props.ts";
 
-/** Items that a list of type `set` or `map` has more than once: server-side apply could not tell them apart. */
+/** Repeated items of a list of type `set` or `map`: server-side apply could not tell them apart. */
 export function validateListItems(schema: Schema, value: unknown, path = ""): FieldError[] {
   if (Array.isArray(value)) return checkList(schema, value, path);
   if (!isRecord(value)) return [];
@@ -43,7 +43,7 @@ function keyOf(item: unknown, names: readonly string[]): Record<string, unknown>
   return Object.fromEntries(names.filter((name) => Object.hasOwn(item, name)).map((name) => [name, item[name]]));
 }
 
-/** Each value that is there again is reported once, where it comes the second time. */
+/** Each repeated value is reported once, at its second place. */
 function duplicatesOf(values: readonly unknown[], path: string): FieldError[] {
   const seen = new Map<string, number>();
   return values.flatMap((value, index) => {

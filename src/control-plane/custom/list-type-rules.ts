@@ -2,7 +2,7 @@ import type { FieldError } from "../../api/field-error.ts";
 import { forbidden, invalid, required, unsupported } from "../../api/validation/problems.ts";
 import { hasDefault, itemsOf, propertyOf, type Schema } from "./schema-props.ts";
 
-/** What is wrong with what a schema says about merging: `x-kubernetes-list-type`, `-list-map-keys` and `-map-type`. */
+/** The problems of a schema's rules for merging: `x-kubernetes-list-type`, `-list-map-keys` and `-map-type`. */
 export function validateListType(schema: Schema, path: string): FieldError[] {
   const listType = schema["x-kubernetes-list-type"];
   return [
@@ -83,7 +83,7 @@ function checkMapKeys(schema: Schema, path: string): FieldError[] {
   return [...errors, ...keys.flatMap((key) => checkMapKey(items, key, `${path}.items.properties[${key}]`))];
 }
 
-/** A key must always be there, or items could not be told apart. */
+/** A key must be required or have a default, or items could not be told apart. */
 function checkMapKey(items: Schema, key: string, path: string): FieldError[] {
   const field = propertyOf(items, key);
   if (!field) return [];

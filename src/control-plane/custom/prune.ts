@@ -4,7 +4,7 @@ import { SERVED_SCHEMA } from "../../api/gen/served-schema.ts";
 import { isRecord } from "../../api/object.ts";
 import { fieldOf, isEmbeddedResource, itemsOf, preservesUnknown, type Schema, TYPE_META } from "./schema-props.ts";
 
-/** Deeper values are refused: nobody writes them by hand, and walks over them must end. */
+/** Deeper values are refused: they are not written by hand, and walks over them must end. */
 const MAX_DEPTH = 200;
 
 interface Pruning {
@@ -15,13 +15,13 @@ interface Pruning {
 interface Place {
   readonly path: string;
   readonly depth: number;
-  /** Has apiVersion, kind and metadata whatever its schema says. */
+  /** The value has apiVersion, kind and metadata even where its schema lacks them. */
   readonly isObject: boolean;
 }
 
 /**
  * The value without the fields that its schema does not have, each of which is a warning. Metadata, of the object itself
- * and of objects within it, is decoded as such. Nothing is shared with what came in.
+ * and of objects within it, is decoded as such. The result shares nothing with the given value.
  */
 export function pruneUnspecified(schema: Schema, value: unknown): Decoded<unknown> {
   const pruning: Pruning = { errors: [], warnings: [] };
@@ -30,7 +30,7 @@ export function pruneUnspecified(schema: Schema, value: unknown): Decoded<unknow
   return { value: errors.length === 0 ? pruned : undefined, errors, warnings };
 }
 
-/** True when pruning leaves the value as it is; for defaults, which must be so. */
+/** True when pruning does not change the value; defaults must be so. */
 export function isPruned(schema: Schema, value: unknown): boolean {
   const pruning: Pruning = { errors: [], warnings: [] };
   prune(pruning, { value, schema }, { path: "", depth: 0, isObject: isEmbeddedResource(schema) });
@@ -39,7 +39,7 @@ export function isPruned(schema: Schema, value: unknown): boolean {
 
 interface Input {
   readonly value: unknown;
-  /** True: nothing is known of the value and all of it stays; undefined: nothing is known and no field of it stays. */
+  /** True: the value has no schema and stays as it is; undefined: it has none, and no field of it stays. */
   readonly schema: Schema | true | undefined;
 }
 
@@ -89,7 +89,7 @@ function pruneRecord(
   return Object.fromEntries(kept);
 }
 
-/** What is known of a field; `additionalProperties: true` lets the field stay, and what is below it is not known. */
+/** The schema of a field; `additionalProperties: true` lets the field stay, without a schema for the part below it. */
 function knownField(schema: Schema, name: string): Schema | true | undefined {
   const field = fieldOf(schema, name);
   if (typeof field === "object") return field;

@@ -23,7 +23,7 @@ function readPath(object: unknown, names: readonly string[]): unknown {
 
 const MAX_INT32 = 2_147_483_647;
 
-/** What is wrong with the numbers of replicas, whatever the schema says about them. */
+/** The problems of the numbers of replicas, beside those that the schema finds. */
 export function validateScale(object: KubeObject, paths: ScalePaths): FieldError[] {
   return [paths.specReplicas, paths.statusReplicas].flatMap((names) => {
     const count = readPath(object, names);
@@ -34,7 +34,7 @@ export function validateScale(object: KubeObject, paths: ScalePaths): FieldError
   });
 }
 
-/** What field selectors compare with: the value as text, `""` where there is none. */
+/** The text that field selectors compare with; `""` where there is no value. */
 export function selectableField(jsonPath: string): (object: KubeObject) => string {
   const path = parseJsonPath(jsonPath) ?? [];
   return (object) => {

@@ -1,10 +1,10 @@
 import type { JSONSchemaProps } from "../../api/gen/types.ts";
 import { isRecord } from "../../api/object.ts";
 
-/** A schema as a CRD writes it, decoded by `decodeCrd`: what the generated type leaves open has been established. */
+/** A schema as a CRD writes it. `decodeCrd` has decoded it, also where the generated type leaves it open. */
 export type Schema = JSONSchemaProps;
 
-/** True for what can only be a schema, in the places where the type allows something else too. */
+/** True for a schema, in places where the type allows other values, too. */
 function isSchema(value: unknown): value is Schema {
   return isRecord(value);
 }
@@ -14,7 +14,7 @@ export function itemsOf({ items }: Schema): Schema | undefined {
   return isSchema(items) ? items : undefined;
 }
 
-/** The schema of a map's values; true or false where nothing is said about them but whether there may be any. */
+/** The schema of a map's values; a boolean where the CRD only says whether there may be any. */
 export function additionalOf({ additionalProperties }: Schema): Schema | boolean | undefined {
   return isSchema(additionalProperties) || typeof additionalProperties === "boolean" ? additionalProperties : undefined;
 }
@@ -29,16 +29,16 @@ export function propertyOf({ properties }: Schema, name: string): Schema | undef
   return properties && Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
 
-/** Fields that the schema does not have stay. */
+/** True where fields that the schema does not have stay. */
 export const preservesUnknown = (schema: Schema) => schema["x-kubernetes-preserve-unknown-fields"] === true;
-/** The value is an object of its own, with apiVersion, kind and metadata. */
+/** True where the value is an object of its own, with apiVersion, kind and metadata. */
 export const isEmbeddedResource = (schema: Schema) => schema["x-kubernetes-embedded-resource"] === true;
-/** An integer or a string, whatever `type` says. */
+/** True where the value is an integer or a string, and `type` does not count. */
 export const isIntOrString = (schema: Schema) => schema["x-kubernetes-int-or-string"] === true;
-/** A default that is there: null says that there is none. */
+/** True where there is a default: null says that there is none. */
 export const hasDefault = (schema: Schema) => schema.default !== undefined && schema.default !== null;
 
-/** What every object has besides what its schema says. */
+/** Fields that each object has besides those of its schema. */
 export const TYPE_META: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
 
 /** A schema within another, with its path as upstream writes it. */

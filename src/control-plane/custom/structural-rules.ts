@@ -13,12 +13,12 @@ import {
   subschemasOf,
 } from "./schema-props.ts";
 
-/** Where a schema stands, which decides what it must say. */
+/** The place of a schema, which decides which fields it must have. */
 type Level = "root" | "items" | "field";
 
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 
-/** What JSON Schema has and a CRD may not use. */
+/** Keywords of JSON Schema that a CRD may not use. */
 const UNSUPPORTED = {
   $ref: "$ref is not supported",
   additionalItems: "additionalItems is not supported",
@@ -29,8 +29,9 @@ const UNSUPPORTED = {
 } as const;
 
 /**
- * What keeps a schema from being structural: every field has a type outside of junctors, junctors only restrict values,
- * and metadata is left alone. As `ValidateStructural` and the OpenAPI checks of apiextensions-apiserver.
+ * The problems that keep a schema from being structural. In a structural one each field has a type outside of junctors,
+ * junctors only restrict values, and metadata has no rules. Follows `ValidateStructural` and the OpenAPI checks of
+ * apiextensions-apiserver.
  */
 export function validateStructural(schema: Schema, path: string): FieldError[] {
   return [...checkSchema(schema, path, "root"), ...checkCompleteness(schema, path)];
@@ -122,7 +123,7 @@ function checkAdditional(schema: Schema, path: string, level: Level): FieldError
   return errors;
 }
 
-/** Of an object, the schema may say that apiVersion and kind are strings, and restrict the name; no more. */
+/** The schema of an object may make apiVersion and kind strings and restrict the name, and no more. */
 function checkTypeMeta(schema: Schema, path: string, level: Level): FieldError[] {
   const errors = ["apiVersion", "kind"].flatMap((name) => {
     const field = propertyOf(schema, name);
@@ -142,7 +143,7 @@ function checkTypeMeta(schema: Schema, path: string, level: Level): FieldError[]
   return errors;
 }
 
-/** What a schema in a junctor may not say, with what upstream wants instead. */
+/** Keywords that a schema in a junctor may not use, with those that upstream wants instead. */
 const NESTED_FORBIDDEN: ReadonlyArray<readonly [keyof Schema, string]> = [
   ["type", "must be empty to be structural"],
   ["additionalProperties", "must be undefined to be structural"],
@@ -187,7 +188,7 @@ function isIntOrStringPair(anyOf: readonly Schema[] | undefined): boolean {
   return types.length === 2 && types[0] === "integer" && types[1] === "string";
 }
 
-/** Fields that a junctor of the root speaks of must be there outside of it too, where they have their type. */
+/** A field named in a junctor of the root must also stand outside of it, where it has its type. */
 function checkCompleteness(structure: Schema, path: string): FieldError[] {
   const junctors = subschemasOf(structure, path).filter(({ nested }) => nested);
   return junctors.flatMap((part) => checkDeclared({ structure, at: path }, part.schema, part.path));
@@ -195,7 +196,7 @@ function checkCompleteness(structure: Schema, path: string): FieldError[] {
 
 interface Declared {
   readonly structure: Schema | undefined;
-  /** Where the structure is. */
+  /** The path of the structure. */
   readonly at: string;
 }
 

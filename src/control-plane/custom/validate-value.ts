@@ -6,12 +6,12 @@ import { hasFormat } from "./formats.ts";
 import { compilePattern } from "./go-pattern.ts";
 import { additionalOf, isIntOrString, itemsOf, propertyOf, type Schema } from "./schema-props.ts";
 
-/** Further problems are not looked for. */
+/** The check ends after this many problems. */
 const MAX_PROBLEMS = 100;
 
 /**
- * What of the value does not fit its schema, in the words of kube-openapi (`pkg/validation/errors/schema.go`), which is
- * what kube-apiserver answers with. `path` is that of the value, `""` for the object itself.
+ * The places where the value does not fit its schema, in the words of kube-openapi (`pkg/validation/errors/schema.go`),
+ * with which kube-apiserver answers. `path` is that of the value, `""` for the object itself.
  */
 export function validateValue(schema: Schema, value: unknown, path = ""): FieldError[] {
   const typeError = checkType(schema, value, path);
@@ -24,7 +24,7 @@ export function validateValue(schema: Schema, value: unknown, path = ""): FieldE
   return errors.slice(0, MAX_PROBLEMS);
 }
 
-/** JSON's name for what the value is. */
+/** JSON's name for the type of the value. */
 function typeOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
@@ -85,7 +85,7 @@ function checkNumber(schema: Schema, value: number, path: string): FieldError[] 
   return problems.map((problem) => invalid(path, value, `${path} in body ${problem}`));
 }
 
-/** Below one, the inverse is multiplied with: 0.3 is a multiple of 0.1 although no division says so. */
+/** A divisor below one is inverted and multiplied with: 0.3 is a multiple of 0.1 although no division says so. */
 function isMultiple(value: number, factor: number): boolean {
   const quotient = factor < 1 ? (1 / factor) * value : value / factor;
   return Math.abs(quotient - Math.round(quotient)) <= 1e-9 * Math.max(1, Math.abs(quotient));
@@ -131,7 +131,7 @@ function checkSize({ minProperties, maxProperties }: Schema, size: number, path:
   return errors;
 }
 
-/** Upstream has no field for these, and its answer says so with Go's word for nothing. */
+/** Upstream names no field for these problems: its answer has Go's `<nil>` there. */
 function junctorError(path: string, problem: string): FieldError {
   const message = `Invalid value: "": ${JSON.stringify(path)} ${problem}`;
   return { path: "<nil>", message, reason: "FieldValueInvalid" };
@@ -168,7 +168,7 @@ function checkOneOf(oneOf: readonly Schema[], value: unknown, path: string): Fie
   return valid === 0 ? [error, ...closest(failures)] : [error];
 }
 
-/** What is wrong with the alternative that fits best: it is most likely the one that was meant. */
+/** The problems of the alternative that fits best, which is most likely the one that was meant. */
 function closest(failures: readonly FieldError[][]): readonly FieldError[] {
   return failures.reduce((best, found) => (found.length < best.length ? found : best));
 }

@@ -11,7 +11,7 @@ import { validateDefaults } from "./default-rules.ts";
 import { propertyOf, type Schema, walkSchemas } from "./schema-props.ts";
 import { validateStructural } from "./structural-rules.ts";
 
-/** What is wrong with one version of a CRD. */
+/** The problems of one version of a CRD. */
 export function validateVersion(version: CustomResourceDefinitionVersion, path: string): FieldError[] {
   const problems = checkDns1035Label(version.name);
   const { subresources, additionalPrinterColumns, selectableFields = [] } = version;
@@ -42,7 +42,7 @@ function checkDeprecation(
   return problems.map((problem) => invalid(path, deprecationWarning, problem));
 }
 
-/** What stays meaningful when `status` is checked on its own, as upstream names it in its message. */
+/** Keywords that keep their meaning when `status` is checked on its own, as upstream's message names them. */
 const WITH_STATUS =
   "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations";
 const WITH_STATUS_FIELDS = new Set(
@@ -62,7 +62,7 @@ function checkSchema({ schema, subresources }: CustomResourceDefinitionVersion, 
     errors.push(invalid(path, other, problem));
   }
   errors.push(...validateStructural(root, path));
-  // Defaults of a schema that makes no sense would only add noise.
+  // The defaults of a broken schema would only add noise.
   if (errors.length === 0) errors.push(...validateDefaults(root, path));
   return [...errors, ...checkRules(root, path)];
 }
