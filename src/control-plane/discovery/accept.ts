@@ -28,7 +28,7 @@ const JSON_TYPES = new Set(["application/json", "application/*", "*/*"]);
 /** Plain in JSON, plain in protobuf, or aggregated, which is JSON. */
 type DiscoveryForm = AggregatedVersion | "plain" | "protobuf";
 
-/** Which form of discovery `/api` and `/apis` answer with. Whoever asks for nothing that we know gets the plain one. */
+/** The form of discovery with which `/api` and `/apis` answer; the plain one where no known form is asked for. */
 export function negotiateDiscovery(accept: string | undefined): DiscoveryForm {
   for (const { type, parameters } of parseAccept(accept ?? "")) {
     const as = parameters.get("as");
@@ -42,7 +42,7 @@ export function negotiateDiscovery(accept: string | undefined): DiscoveryForm {
   return "plain";
 }
 
-/** What to say in Content-Type, so that a client knows which form it got. */
+/** The Content-Type by which a client knows the form that it got. */
 export function discoveryContentType(form: AggregatedVersion): string {
   return `application/json;g=apidiscovery.k8s.io;v=${form};as=APIGroupDiscoveryList`;
 }
@@ -51,7 +51,7 @@ export function discoveryContentType(form: AggregatedVersion): string {
 export const OPENAPI_V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 const OPENAPI_V2_PROTOBUF_ASKED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
-/** Which form `/openapi/v2` answers with. kubectl reads only protobuf. */
+/** The form with which `/openapi/v2` answers. kubectl reads only protobuf. */
 export function negotiateOpenApiV2(accept: string | undefined): "json" | "protobuf" {
   for (const { type } of parseAccept(accept ?? "")) {
     if (type === OPENAPI_V2_PROTOBUF || type === OPENAPI_V2_PROTOBUF_ASKED) return "protobuf";

@@ -4,8 +4,8 @@ import { type ApiGroup, type GroupVersionKind, type JsonObject, kindsOf, listGro
 export type AggregatedVersion = "v2" | "v2beta1";
 
 /**
- * All groups with all their resources in one document (`/api` for core, `/apis` for the others): what clients since
- * 1.26 ask for, to save a request for every group.
+ * All groups with all their resources in one document (`/api` for core, `/apis` for the others). Clients since 1.26 ask
+ * for it, which saves a request for each group.
  */
 export function describeAggregated(
   kinds: readonly ResourceKind[],
@@ -52,7 +52,7 @@ function describeResource(kind: ResourceKind): JsonObject {
   };
 }
 
-/** Of a built-in resource, group and version are told only where they are not those of the document, as upstream. */
+/** Built-in resources tell group and version only where they differ from those of the document, as upstream. */
 function responseKind({ group, version, schema }: ResourceKind, answered: GroupVersionKind): JsonObject {
   const isOwn = schema.strategicMerge && answered.group === group && answered.version === version;
   return { group: isOwn ? "" : answered.group, version: isOwn ? "" : answered.version, kind: answered.kind };

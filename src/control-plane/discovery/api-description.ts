@@ -19,7 +19,7 @@ export interface ApiDocument {
   readonly etag: string;
 }
 
-/** What the API looks like, as documents. */
+/** The documents that describe the API. */
 export interface ApiDescription {
   /**
    * The answer to a GET of the path (`/api`, `/apis`, `/apis/apps`, `/apis/apps/v1`, `/openapi/v2`, `/openapi/v3`,
@@ -31,7 +31,7 @@ export interface ApiDescription {
 
 type Describe = () => JsonObject | undefined;
 
-/** The documents of a table. Keep it as long as the table is the same: each document is made once. */
+/** The documents of a table. Keep the result as long as the table is the same: each document is made once. */
 export function describeApi(whole: ApiTable): ApiDescription {
   // A version that is stored and no longer served has a row without verbs.
   const table = {
@@ -63,7 +63,7 @@ export function describeApi(whole: ApiTable): ApiDescription {
     });
   }
 
-  /** What has no aggregated form, or is not asked for in it. */
+  /** Answers paths without an aggregated form, and requests that do not ask for it. */
   function plainly(key: string, accept: string | undefined, describe: Describe): ApiDocument | undefined {
     if (negotiateDiscovery(accept) !== "protobuf") return once(key, () => jsonDocument(describe()));
     return once(`${key} protobuf`, () => {

@@ -1,9 +1,9 @@
 import type { ResourceKind } from "../ports/resource-kind.ts";
 
-/** Any JSON object; documents are made of them. */
+/** Any JSON object; documents consist of them. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What the documents of this folder are made from. A new table is a new object: documents are kept for each. */
+/** The source of the documents of this folder. A changed table is a new object: documents are kept for each object. */
 export interface ApiTable {
   readonly kinds: readonly ResourceKind[];
   /**
@@ -21,7 +21,7 @@ export interface GroupVersion {
   readonly version: string;
 }
 
-/** What clients know a kind by. */
+/** The names by which clients know a kind. */
 export interface GroupVersionKind extends GroupVersion {
   readonly kind: string;
 }
@@ -87,12 +87,12 @@ export function groupPathOf({ group, version }: GroupVersion): string {
   return group === "" ? `api/${version}` : `apis/${group}/${version}`;
 }
 
-/** In the order of their names, in which kube-apiserver lists subresources. */
+/** Subresources in the order of their names, as kube-apiserver lists them. */
 export function sortByName<Named extends { readonly name: string }>(all: readonly Named[]): Named[] {
   return all.toSorted((a, b) => compareText(a.name, b.name));
 }
 
-/** By code units, the same on every machine. */
+/** Compares by code units, so that the order is the same on all machines. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

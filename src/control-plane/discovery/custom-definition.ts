@@ -10,11 +10,11 @@ const EMBEDDED = "x-kubernetes-embedded-resource";
 const INT_OR_STRING = "x-kubernetes-int-or-string";
 
 /**
- * A custom kind's schema as clients are shown it: what the CRD says, with apiVersion, kind and metadata added.
+ * A custom kind's schema in the form for clients: that of the CRD, with apiVersion, kind and metadata added.
  *
- * Swagger 2.0 knows less, and kubectl takes what it reads there literally (a field without a property is an error), so
- * that version says less: nothing about values, and nothing at all below what may have unknown fields. As
- * `ToStructuralOpenAPIV2` does in apiextensions-apiserver.
+ * Swagger 2.0 can express less, and kubectl takes it literally (a field without a property is an error). That version
+ * therefore has no rules for values, and no schema below a part that may have unknown fields, as from
+ * `ToStructuralOpenAPIV2` in apiextensions-apiserver.
  */
 export function customDefinition(dialect: Dialect, schema: JsonObject | undefined): JsonObject {
   if (schema === undefined) return { type: "object" };
@@ -81,7 +81,7 @@ function embeddedRequired(required: unknown): unknown[] {
   return [...new Set([...(Array.isArray(required) ? required : []), "apiVersion", "kind"])];
 }
 
-/** Only what Swagger 2.0 can say and kubectl understands. */
+/** The keywords that Swagger 2.0 has and kubectl understands. */
 function reduceToV2(schema: JsonObject): JsonObject {
   const { properties, items, additionalProperties, allOf, anyOf, oneOf, not, nullable, type, ...rest } = schema;
   const { default: _default, example: _example, ...said } = rest;

@@ -17,7 +17,7 @@ export function listDefinitionOf({ schema, listKind }: ResourceKind): string {
   return `${schema.definition.slice(0, schema.definition.lastIndexOf(".") + 1)}${listKind}`;
 }
 
-/** The definition of what a subresource is sent and returns; undefined for plain text and streams. */
+/** The definition of the object that a subresource takes and returns; undefined for plain text and streams. */
 export function definitionOf(parent: ResourceKind, { group, version, kind }: GroupVersionKind): string | undefined {
   if (kind === parent.kind && group === parent.group && version === parent.version) return parent.schema.definition;
   const folder = group === "" ? "core" : group.split(".")[0];
@@ -46,7 +46,7 @@ export function collectDefinitions(
   return Object.fromEntries([...found].sort(([a], [b]) => compareText(a, b)));
 }
 
-/** Under which groups, versions and kinds each definition is known: how clients find the schema of an object. */
+/** The groups, versions and kinds of each definition, by which clients find the schema of an object. */
 function nameKinds(kinds: readonly ResourceKind[]): ReadonlyMap<string, GroupVersionKind[]> {
   const names = new Map<string, GroupVersionKind[]>();
   const add = (definition: string | undefined, { group, version, kind }: GroupVersionKind) => {

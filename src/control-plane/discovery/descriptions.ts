@@ -161,7 +161,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "VolumeMount.subPath": "The part of the volume that is mounted; default: all of it.",
 };
 
-/** What the fields are that many types have. */
+/** Sentences about fields that many types have. */
 const COMMON_FIELDS: Readonly<Record<string, string>> = {
   apiVersion: "The group and version in which the object is written, `apps/v1`.",
   items: "The objects of the list.",

@@ -1,13 +1,13 @@
 import type { JsonObject } from "./api-table.ts";
 
-/** What differs between the two versions of OpenAPI where schemas are concerned. */
+/** The differences between the schemas of the two versions of OpenAPI. */
 export interface Dialect {
   readonly version: "v2" | "v3";
   /** `{ $ref }` to a definition. */
   ref(definition: string): JsonObject;
 }
 
-/** Swagger 2.0: what kubectl up to 1.26 reads. */
+/** Swagger 2.0, which kubectl up to 1.26 reads. */
 export const OPENAPI_V2: Dialect = {
   version: "v2",
   ref: (definition) => ({ $ref: `${V2_PREFIX}${definition}` }),
@@ -32,7 +32,7 @@ export function referencesOf(value: unknown): string[] {
   });
 }
 
-/** A reference with a sentence beside it: OpenAPI 3.0 ignores what stands next to `$ref`, so it is wrapped. */
+/** A reference with a description. It is wrapped: OpenAPI 3.0 ignores fields next to `$ref`. */
 export function describedRef(dialect: Dialect, definition: string, description: string | undefined): JsonObject {
   const ref = dialect.ref(definition);
   if (description === undefined) return ref;

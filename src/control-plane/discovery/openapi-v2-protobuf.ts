@@ -4,8 +4,8 @@ import type { JsonObject } from "./api-table.ts";
 import type { SwaggerDocument } from "./openapi-v2.ts";
 
 /**
- * The Swagger document as gnostic's `openapi.v2.Document`, which is the only form that kubectl reads of it. Written are
- * the fields that client-go and kubectl look at: definitions in full, and of operations their parameters and extensions.
+ * The Swagger document as gnostic's `openapi.v2.Document`, the only form of it that kubectl reads. It has the fields
+ * that client-go and kubectl look at: definitions in full, and the parameters and extensions of operations.
  * Field numbers are those of gnostic's `openapiv2/OpenAPIv2.proto`.
  */
 export function encodeOpenApiV2({ swagger, info, paths, definitions }: SwaggerDocument): Buffer {

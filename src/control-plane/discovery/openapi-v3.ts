@@ -4,7 +4,7 @@ import { OPENAPI_V3 } from "./openapi-dialect.ts";
 import { listOperations, type Operation, type Parameter } from "./operations.ts";
 import { KUBERNETES_VERSION } from "./version.ts";
 
-/** `/openapi/v3`: where each group and version has its document; the hash lets clients keep it for ever. */
+/** `/openapi/v3`: the path of each group's and version's document; the hash in it lets clients keep it for ever. */
 export function describeOpenApiIndex(hashes: ReadonlyMap<string, string>): JsonObject {
   const paths = [...hashes].map(([path, hash]) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }]);
   return { paths: Object.fromEntries(paths) };
@@ -31,7 +31,7 @@ function resourcesOperation({ group, version }: GroupVersion): JsonObject {
   };
 }
 
-/** The operations by path and method, with what all of a path's have in common at the path. */
+/** The operations by path and method; parameters that all operations of a path share stand at the path. */
 function describePaths(operations: readonly Operation[]): JsonObject {
   const paths = new Map<string, Record<string, unknown>>();
   for (const operation of operations) {

@@ -4,26 +4,26 @@ import { definitionOf, listDefinitionOf, META } from "./definitions.ts";
 
 type Method = "get" | "post" | "put" | "patch" | "delete";
 
-/** What a request can do at a path, in no dialect yet. */
+/** An operation at a path, before it is written in a dialect. */
 export interface Operation {
   readonly path: string;
   readonly method: Method;
-  /** As upstream's documents call it: list, get, post, put, patch, delete, deletecollection, connect. */
+  /** The action in upstream's words: list, get, post, put, patch, delete, deletecollection, connect. */
   readonly action: string;
-  /** `readCoreV1NamespacedPod`: what generators of clients name their methods after. */
+  /** `readCoreV1NamespacedPod`: generators of clients name their methods after it. */
   readonly id: string;
   readonly tag: string;
   readonly kind: GroupVersionKind;
-  /** What is sent; undefined for nothing. */
+  /** The definition of the body; undefined where there is none. */
   readonly body: string | undefined;
-  /** What is returned; undefined for text and streams. */
+  /** The definition of the answer; undefined for text and streams. */
   readonly response: string | undefined;
   readonly parameters: readonly Parameter[];
   /** Strategic merge patches are understood. */
   readonly strategicMerge: boolean;
 }
 
-/** What a request says beside its body. */
+/** A parameter of the path or the query. */
 export interface Parameter {
   readonly name: string;
   readonly in: "path" | "query";

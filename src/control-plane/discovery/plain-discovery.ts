@@ -3,7 +3,7 @@ import { apiVersionOf } from "../../api/object.ts";
 import type { ResourceKind, Subresource } from "../ports/resource-kind.ts";
 import { type ApiGroup, type GroupVersion, type JsonObject, kindsOf, listGroups, sortByName } from "./api-table.ts";
 
-/** `/api`: the versions of the core group, and where the server is. */
+/** `/api`: the versions of the core group, and the address of the server. */
 export function describeApiVersions(serverAddress = ""): JsonObject {
   const servers = [{ clientCIDR: "0.0.0.0/0", serverAddress }];
   return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: servers };
@@ -34,7 +34,7 @@ export function describeResources(kinds: readonly ResourceKind[], at: GroupVersi
     describeResource(kind),
     ...sortByName(kind.subresources).map(subresourceOf(kind)),
   ]);
-  // The document of the core group has never said of which version it is itself.
+  // The document of the core group never had an apiVersion of its own.
   const apiVersion = at.group === "" ? {} : { apiVersion: "v1" };
   return { kind: "APIResourceList", ...apiVersion, groupVersion: apiVersionOf(at), resources };
 }
@@ -65,7 +65,7 @@ function subresourceOf(parent: ResourceKind): (subresource: Subresource) => Json
   });
 }
 
-/** Eight bytes of a digest of what is stored, as upstream computes it: clients see when a kind's storage version moves. */
+/** Eight bytes of a digest of the storage version, as upstream computes it, by which clients see it change. */
 function hashStorageVersion({ group, version, kind }: ResourceKind): string {
   return createHash("sha256").update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString("base64");
 }

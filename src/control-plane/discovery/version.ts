@@ -9,7 +9,7 @@ interface BuildFacts {
   readonly commit?: string;
   /** RFC 3339. */
   readonly date?: string;
-  /** As Go names it, `linux/amd64`. */
+  /** The platform in Go's form, `linux/amd64`. */
   readonly platform?: string;
 }
 
@@ -26,7 +26,7 @@ export function describeVersion({ version, commit = "", date, platform = "linux/
     gitCommit: commit,
     gitTreeState: commit === "" ? "archive" : "clean",
     buildDate: date ?? "1970-01-01T00:00:00Z",
-    // Clients print these; there is no Go here, and they say so.
+    // Clients print these fields, which say that there is no Go here.
     goVersion: "none",
     compiler: "nodelet",
     platform,
