@@ -5,16 +5,16 @@ import type { ResourceReader } from "../ports/resources.ts";
 import type { NodeIdentity } from "./node-call.ts";
 import type { StreamTranslation } from "./stream-translation.ts";
 
-/** What the ways to nodes and pods are made of. */
+/** The dependencies of the ways to nodes and pods. */
 export interface ConnectDeps {
   readonly reader: Pick<ResourceReader, "get">;
   readonly callWeb: CallWeb;
   readonly callUpgrade: CallUpgrade;
   readonly resolveHost: ResolveHost;
   readonly identity: NodeIdentity;
-  /** A node whose API is elsewhere than it tells, because it is for nobody but this API server. */
+  /** A node that serves its API for this API server alone, at another address than it tells. */
   readonly localNode: { readonly name: string; readonly address: string } | undefined;
   readonly streams: StreamTranslation;
-  /** 0…1, exclusive: which of a service's pods is asked. */
+  /** 0…1, exclusive: chooses the pod of a service that is asked. */
   random(): number;
 }

@@ -13,16 +13,16 @@ import { findNode, type NodeLocation } from "./node-location.ts";
 import { findPod } from "./pod-container.ts";
 import { isProxyable } from "./reachable-address.ts";
 
-/** Where a proxied request goes. */
+/** The server to which a proxied request goes. */
 export interface Destination {
   readonly scheme: "http" | "https";
   readonly host: string;
   readonly port: number;
-  /** Of `https`. */
+  /** The options for `https`. */
   readonly tls: CallTls;
 }
 
-/** What `proxy` of each kind leads to. All throw ApiErrors. */
+/** Finds the destination of `proxy` of each kind. Each function throws ApiErrors. */
 interface Destinations {
   ofPod(call: ConnectCall): Destination;
   ofService(call: ConnectCall): Destination;
@@ -31,13 +31,13 @@ interface Destinations {
   ): Promise<Destination>;
 }
 
-/** What of the ways to nodes and pods says where they lead. */
+/** The dependencies that decide on destinations. */
 type DestinationDeps = Pick<ConnectDeps, "reader" | "resolveHost" | "identity" | "localNode" | "random">;
 
-/** Pods show certificates of any kind, and kube-apiserver checks none. */
+/** Certificates of pods are not checked: they are of any kind, and kube-apiserver checks none. */
 const ANY_CERTIFICATE: CallTls = { ca: undefined };
 
-/** As `ResourceLocation` of pkg/registry/core/{pod,service,node}. */
+/** Follows `ResourceLocation` of pkg/registry/core/{pod,service,node}. */
 export function createDestinations(deps: DestinationDeps): Destinations {
   const { reader } = deps;
   return {
@@ -60,7 +60,7 @@ export function createDestinations(deps: DestinationDeps): Destinations {
       const { scheme, name, port } = splitOf("node", id);
       const node = findNode(deps, name);
       const isNodeApi = port === "" || port === String(node.port);
-      // A node's API may be on loopback by its own choice; what else listens there is nobody's business.
+      // A node's API may be on loopback by its own choice; other servers on loopback are not reachable through it.
       if (isNodeApi && name === deps.localNode?.name) return nodeApi(deps, node);
       const told = findNode({ ...deps, localNode: undefined }, name);
       await refuseInnerHost(deps.resolveHost, told.host, request.signal);
@@ -108,7 +108,7 @@ async function refuseInnerHost(resolveHost: ResolveHost, host: string, signal: A
   if (!addresses.every(isProxyable)) throw badRequestError("address not allowed");
 }
 
-/** Endpoints know ports by their names: which one a number means, the service says. */
+/** Endpoints know ports by their names: the service tells which one a number means. */
 function portNameOf({ reader }: DestinationDeps, namespace: string, { name, port }: NameAndPort): string {
   if (!/^[+-]?\d+$/.test(port)) return port;
   const object = reader.get({ resource: "services", namespace, name });
@@ -121,16 +121,16 @@ function portNameOf({ reader }: DestinationDeps, namespace: string, { name, port
 
 interface WantedEndpoint {
   readonly namespace: string;
-  /** As it was asked for. */
+  /** The name as the request has it, with scheme and port. */
   readonly id: string;
   readonly name: string;
   readonly portName: string;
 }
 
-/** One pod of the service, by chance: of any subset that has the port, the first from a random one on. */
+/** A random pod of the service: the search for a subset with the port begins at a random one. */
 function findEndpoint(deps: DestinationDeps, { namespace, id, name, portName }: WantedEndpoint) {
   const object = deps.reader.get({ resource: "endpoints", namespace, name });
-  // In upstream's words, which are the same for a service that is there and of which nobody wrote endpoints.
+  // Upstream's words are the same for a service that exists and has no endpoints object.
   if (object === undefined) throw notFoundError({ group: "", resource: "services" }, name);
   const endpoints: Endpoints = typed("Endpoints", object);
   const subsets = endpoints.subsets ?? [];
@@ -147,7 +147,7 @@ function findEndpoint(deps: DestinationDeps, { namespace, id, name, portName }: 
 const noEndpoints = (name: string) =>
   new ApiError("ServiceUnavailable", `no endpoints available for service ${JSON.stringify(name)}`);
 
-/** Of the subset's addresses those that are a pod's: anybody may write endpoints, and could point them anywhere. */
+/** The subset's addresses that are a pod's: users may write endpoints, and could point them anywhere. */
 function podAddresses(
   { reader, random }: DestinationDeps,
   namespace: string,

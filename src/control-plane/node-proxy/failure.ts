@@ -2,18 +2,18 @@ import type { ApiErrorReason } from "../../api/api-error.ts";
 import type { Status, StatusDetails } from "../../api/gen/types.ts";
 import type { WebAnswer } from "../../host/web-server.ts";
 
-/** How something failed that is no fault of the request. */
+/** A failure that is no fault of the request. */
 interface Failure {
   readonly code: number;
-  /** Left out where upstream says nothing: for errors that nobody gave a reason. */
+  /** Absent where upstream tells no reason either. */
   readonly reason?: ApiErrorReason;
   readonly message: string;
   readonly details?: StatusDetails;
 }
 
 /**
- * An answer in the form of API errors, but of any code: what a node says may have one that no error of the API has, and
- * errors of the network have no reason (apiserver/pkg/endpoints/handlers/responsewriters/status.go).
+ * An answer in the form of API errors, but with any code: the answer of a node may have a code that no error of the API
+ * has, and errors of the network have no reason (apiserver/pkg/endpoints/handlers/responsewriters/status.go).
  */
 export function failureAnswer({ code, reason, message, details }: Failure): WebAnswer {
   const status: Status = {

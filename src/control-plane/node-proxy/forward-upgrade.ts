@@ -9,8 +9,8 @@ import { unexpectedFailure } from "./failure.ts";
 import { forwardedFor, forwardedHeaders, withoutHopByHop } from "./forwarded-headers.ts";
 
 /**
- * Passes an upgrade on to a server and carries its bytes, whatever they are. A server that refuses answers the client
- * itself (apimachinery/pkg/util/proxy/upgradeaware.go).
+ * Passes an upgrade on to a server and carries bytes of any protocol. The answer of a server that refuses goes to the
+ * client as it is (apimachinery/pkg/util/proxy/upgradeaware.go).
  */
 export async function forwardUpgrade(
   callUpgrade: CallUpgrade,
@@ -34,7 +34,7 @@ export async function forwardUpgrade(
     return unexpectedFailure(`invalid upgrade response: status code ${result.status}`);
   }
   const { socket: backend, headers: agreed } = result;
-  // From here on the client's leaving is all that ends it, also before its connection is handed over.
+  // From here on it ends only when the client leaves, also before the client's connection is handed over.
   backend.on("error", () => undefined);
   signal.addEventListener("abort", () => backend.destroy(), { once: true });
   const takeOver = async (socket: Duplex) => {
@@ -44,12 +44,12 @@ export async function forwardUpgrade(
   return { status: 101, headers: {}, body: { takeOver } };
 }
 
-/** As `CallUpgrade` says it. */
+/** The TLS options of a call in the form that `CallUpgrade` takes. */
 export function upgradeTls({ ca, ...pair }: CallTls): NonNullable<UpgradeCall["tls"]> {
   return { ...pair, ...(ca === undefined ? { rejectUnauthorized: false } : { ca }) };
 }
 
-/** The client's headers; one whose protocol is translated on the way keeps what is about that to itself. */
+/** The client's headers, without those of its protocol where that is translated on the way. */
 export function upgradeHeaders(
   request: Pick<WebRequest, "headersBeginning" | "header" | "remoteAddress">,
   { isTranslated }: { isTranslated: boolean },

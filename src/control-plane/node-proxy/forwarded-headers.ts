@@ -3,7 +3,7 @@ import type { WebRequest } from "../../host/web-server.ts";
 type Headers = Readonly<Record<string, string | readonly string[]>>;
 type HeaderSource = Pick<WebRequest, "headersBeginning" | "header" | "remoteAddress">;
 
-/** What is about one connection and not about the message on it, as Go's reverse proxy has it. */
+/** Headers that concern one connection and not the message on it, as in Go's reverse proxy. */
 const HOP_BY_HOP = new Set([
   "connection",
   "proxy-connection",
@@ -17,8 +17,8 @@ const HOP_BY_HOP = new Set([
 ]);
 
 /**
- * A client's headers without what only the API server is to see: by what the client proved who it is, and as whom it
- * speaks. Whoever reads them behind could do in its name what it pleases.
+ * A client's headers without those for the API server alone: the client's credentials and the user that it
+ * impersonates. A server behind the proxy that reads them could act in the client's name.
  */
 export function forwardedHeaders(request: HeaderSource): Record<string, readonly string[]> {
   const all = Object.entries(request.headersBeginning(""));
@@ -27,7 +27,7 @@ export function forwardedHeaders(request: HeaderSource): Record<string, readonly
   return Object.fromEntries(all.filter(([name]) => isTold(name)));
 }
 
-/** The addresses that a request has come by. */
+/** The addresses through which a request has come. */
 export function forwardedFor(request: HeaderSource): string {
   return [...request.header("x-forwarded-for"), request.remoteAddress].join(", ");
 }

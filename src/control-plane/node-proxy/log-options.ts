@@ -4,19 +4,19 @@ import { forbidden, invalid, unsupported } from "../../api/validation/problems.t
 import { formatTime } from "../../base/clock.ts";
 import { encodeQuery, readFlag, readInteger } from "./query-values.ts";
 
-/** What is asked of a container's log; see PodLogOptions. */
+/** The options of a request for a container's log; see PodLogOptions. */
 interface LogOptions {
   /** "" for the pod's only one. */
   readonly container: string;
-  /** As the node is asked. */
+  /** The query for the node. */
   readonly query: string;
 }
 
 const STREAMS = ["All", "Stderr", "Stdout"];
 
 /**
- * Throws BadRequest for what cannot be read, and Invalid for what makes no sense (`ValidatePodLogOptions` of
- * pkg/apis/core/validation).
+ * Throws BadRequest for values that cannot be read, and Invalid for those that make no sense (`ValidatePodLogOptions`
+ * of pkg/apis/core/validation).
  */
 export function readLogOptions(query: URLSearchParams, pod: string): LogOptions {
   const sinceSeconds = readInteger(query, "sinceSeconds");
@@ -48,7 +48,7 @@ export function readLogOptions(query: URLSearchParams, pod: string): LogOptions 
   return { container: query.get("container") ?? "", query: encodeQuery(given) };
 }
 
-/** How upstream writes a path that leads nowhere. */
+/** Upstream's path for the options as a whole. */
 const WHOLE = "[]";
 const NEGATIVE = "must be greater than or equal to 0";
 
@@ -58,7 +58,7 @@ function atLeastOne(path: string, value: bigint | undefined): FieldError[] {
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Milliseconds since the epoch; undefined for none, and for what counts as none. */
+/** Milliseconds since the epoch; undefined for an absent time and for one that counts as absent. */
 function readTime(text: string | null): number | undefined {
   if (text === null || text === "" || text === "null") return undefined;
   const time = RFC3339.test(text) ? Date.parse(text.replace(",", ".")) : Number.NaN;

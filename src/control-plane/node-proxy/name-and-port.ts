@@ -1,13 +1,13 @@
-/** What a proxied object's name says besides the name: `https:pod:443`. */
+/** The parts of a proxied object's name: `https:pod:443`. */
 export interface NameAndPort {
-  /** As it is written; "" where it is not. */
+  /** The scheme as it is written; "" where there is none. */
   readonly scheme: "http" | "https" | "";
   readonly name: string;
   /** A number or a port's name; "" where there is none. */
   readonly port: string;
 }
 
-/** Undefined for what is none: apimachinery/pkg/util/net/port_split.go. */
+/** Undefined for text of another form: apimachinery/pkg/util/net/port_split.go. */
 export function splitNameAndPort(text: string): NameAndPort | undefined {
   const parts = text.split(":");
   if (parts.length > 3) return undefined;

@@ -1,15 +1,15 @@
 import type { CallTls } from "../../host/web-call.ts";
 import type { NodeLocation } from "./node-location.ts";
 
-/** Who the API server is to a node, in PEM. */
+/** The API server's identity for nodes, in PEM. */
 export interface NodeIdentity {
   readonly certificatePem: string;
   readonly keyPem: string;
 }
 
 /**
- * With the certificate by which nodes know the API server. Theirs is not checked: nodes sign their own unless somebody
- * gives them another, and kube-apiserver does not look either where it has no `--kubelet-certificate-authority`.
+ * Calls with the certificate by which nodes know the API server. The certificates of nodes are not checked: nodes sign
+ * their own unless they are given another, and kube-apiserver checks none without `--kubelet-certificate-authority`.
  */
 export function nodeTls({ certificatePem, keyPem }: NodeIdentity): CallTls {
   return { cert: certificatePem, key: keyPem, ca: undefined };

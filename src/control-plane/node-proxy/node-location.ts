@@ -4,31 +4,31 @@ import { typed } from "../../api/object.ts";
 import { CodedError } from "../../base/errors.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 
-/** Where a node's API is. */
+/** The place of a node's API. */
 export interface NodeLocation {
   /** A name or an address. */
   readonly host: string;
   readonly port: number;
 }
 
-/** Of a node that does not tell it. */
+/** The port of a node that tells none. */
 const KUBELET_PORT = 10_250;
 
 /**
- * As clusters are set up by kubeadm: an address works where a node's name is known to no resolver. kube-apiserver's own
+ * The order that kubeadm gives clusters: an address works where no resolver knows the node's name. kube-apiserver's own
  * default begins with the name.
  */
 const PREFERRED_ADDRESSES = ["InternalIP", "ExternalIP", "Hostname", "InternalDNS", "ExternalDNS"];
 
 interface NodeFinder {
   readonly reader: Pick<ResourceReader, "get">;
-  /** A node whose API is elsewhere than it tells, because it is for nobody but this API server. */
+  /** A node that serves its API for this API server alone, at another address than it tells. */
   readonly localNode: { readonly name: string; readonly address: string } | undefined;
 }
 
 /**
- * Where the node of that name is reached. Throws NotFound when there is none, and a CodedError `no-address` when it has
- * told no address.
+ * The place at which the node of that name is reached. Throws NotFound when there is none, and a CodedError
+ * `no-address` when it has told no address.
  */
 export function findNode({ reader, localNode }: NodeFinder, name: string): NodeLocation {
   const object = reader.get({ resource: "nodes", namespace: "", name });

@@ -8,12 +8,12 @@ import { createPodLog } from "./pod-log.ts";
 import { createPodStream } from "./pod-stream.ts";
 import { proxyTo } from "./proxy.ts";
 
-/** Of HTTP's methods those that are passed on, as pkg/registry/core/pod/rest/subresources.go. */
+/** The methods that are passed on, as in pkg/registry/core/pod/rest/subresources.go. */
 const PROXIED_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 /** Browsers begin a WebSocket with GET. */
 const STREAM_METHODS = ["GET", "POST"];
 
-/** What leads to a node or to what runs on it, by resource and subresource: `pods/log`. */
+/** The handlers that lead to a node or to pods on it, by resource and subresource: `pods/log`. */
 export function createNodeProxy(deps: ConnectDeps): ReadonlyMap<string, ConnectHandler> {
   const destinations = createDestinations(deps);
   return new Map<string, ConnectHandler>([

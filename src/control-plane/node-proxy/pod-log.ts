@@ -14,10 +14,10 @@ import { readStart } from "./read-start.ts";
 
 type PodLogDeps = Pick<ConnectDeps, "reader" | "localNode" | "callWeb" | "identity">;
 
-/** What of a node's error is repeated. */
+/** The length to which a node's error is repeated. */
 const MAX_ERROR_BYTES = 50_000;
 
-/** `pods/log`: as the node sends it, for as long as it does (pkg/registry/core/pod/rest/log.go). */
+/** `pods/log`: passes on what the node sends for as long as it sends (pkg/registry/core/pod/rest/log.go). */
 export function createPodLog(deps: PodLogDeps): ConnectHandler {
   const { reader, callWeb, identity } = deps;
   return async ({ request, namespace, name }) => {
@@ -51,7 +51,7 @@ export function createPodLog(deps: PodLogDeps): ConnectHandler {
   };
 }
 
-/** As apiserver/pkg/registry/generic/rest/response_checker.go, with apimachinery's words for each code. */
+/** Follows apiserver/pkg/registry/generic/rest/response_checker.go, with apimachinery's words for each code. */
 function refusal(code: number, text: string, name: string): WebAnswer {
   if (code === 500)
     throw new ApiError("InternalError", `Internal error occurred: ${text}`, { causes: [{ message: text }] });
@@ -67,7 +67,7 @@ function refusal(code: number, text: string, name: string): WebAnswer {
 
 interface CodeWords {
   readonly reason?: ApiErrorReason;
-  /** Undefined: what the node said. */
+  /** Undefined: the message is the node's. */
   readonly message?: string;
 }
 

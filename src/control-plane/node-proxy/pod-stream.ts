@@ -14,17 +14,17 @@ import type { TranslatedCall } from "./stream-translation.ts";
 
 type PodStreamDeps = Pick<ConnectDeps, "reader" | "localNode" | "callUpgrade" | "identity" | "streams">;
 
-/** As the node's API names what is asked for. */
+/** The first part of the path in the node's API. */
 type StreamKind = "exec" | "attach" | "portForward";
 
 /**
  * `pods/exec`, `pods/attach`, `pods/portforward`: the bytes of another protocol, carried between client and node
- * (pkg/registry/core/pod/rest/subresources.go). Clients that speak WebSockets are translated for.
+ * (pkg/registry/core/pod/rest/subresources.go). The requests of clients that speak WebSockets are translated.
  */
 export function createPodStream(deps: PodStreamDeps, kind: StreamKind): ConnectHandler {
   return async (call) => {
     const { request, namespace, name } = call;
-    // Also for a WebSocket, whose request is a GET: since 1.35, feature AuthorizePodWebsocketUpgradeCreatePermission.
+    // A WebSocket, whose request is a GET, needs it, too (since 1.35: AuthorizePodWebsocketUpgradeCreatePermission).
     call.requireVerb("create");
     const asked = describeStream(findPod(deps.reader, { namespace, name }), kind, call);
     const url = new URL(`https://${formatHost(findNode(deps, asked.node))}${asked.target}`);
@@ -41,7 +41,7 @@ interface Translation {
   readonly backend: Pick<UpgradeCall, "url" | "tls">;
 }
 
-/** Whoever translates answers the client, and then asks the node, or the other way round. */
+/** The translation answers the client and then asks the node, or the other way round. */
 function translate(
   { callUpgrade, streams }: PodStreamDeps,
   kind: StreamKind,
@@ -64,7 +64,7 @@ function translate(
   };
 }
 
-/** The node that is to be asked, and for what. */
+/** The node that is asked, and the path of the request. */
 function describeStream(pod: Pod, kind: StreamKind, { request, namespace, name }: ConnectCall) {
   const { query } = request;
   const container = kind === "portForward" ? [] : [chooseContainer(pod, query.get("container") ?? "")];

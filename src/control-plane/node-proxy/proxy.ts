@@ -17,7 +17,7 @@ interface ProxyDeps {
   readonly callUpgrade: CallUpgrade;
 }
 
-/** What a server says about who may read its answers is about its own name, not about the API server's. */
+/** A server's rules for who may read its answers hold for its own name, not for the API server's. */
 const CORS_HEADERS = new Set([
   "access-control-allow-credentials",
   "access-control-allow-headers",
@@ -26,8 +26,8 @@ const CORS_HEADERS = new Set([
 ]);
 
 /**
- * Passes a request on, whatever it is, and its answer back, as the reverse proxy of kube-apiserver does
- * (apimachinery/pkg/util/proxy). Links in pages are left as they are.
+ * Passes any request on and its answer back, as the reverse proxy of kube-apiserver does (apimachinery/pkg/util/proxy).
+ * Links in pages are left as they are.
  */
 export async function proxyTo(deps: ProxyDeps, call: ConnectCall, to: Destination): Promise<WebAnswer> {
   const { request } = call;
@@ -38,7 +38,7 @@ export async function proxyTo(deps: ProxyDeps, call: ConnectCall, to: Destinatio
     return await forwardUpgrade(deps.callUpgrade, request, { url, tls: upgradeTls(to.tls) });
   }
   if (path === "" && (request.method === "GET" || request.method === "HEAD")) {
-    // Relative links of what lies there are meant from inside of it.
+    // Relative links of a page there are meant from inside of the directory.
     return { status: 301, headers: { location: `${request.path}/${queryOf(request)}` }, body: "" };
   }
   return await exchange(deps.callWeb, call, { ...to, target, path });
@@ -83,7 +83,7 @@ async function exchange(callWeb: CallWeb, { request, rest }: ConnectCall, to: Ta
   };
 }
 
-/** Whom the client thinks it asks, as upstream; HTTP/2 has another name for it. */
+/** The host that the client asked, as upstream passes it on; HTTP/2 has another header for it. */
 function hostOf(request: WebRequest, to: Destination): { host: string } {
   const [host = request.header(":authority")[0]] = request.header("host");
   return { host: host ?? formatHost(to) };

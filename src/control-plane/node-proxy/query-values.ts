@@ -1,6 +1,6 @@
 import { badRequestError } from "../../api/api-error.ts";
 
-/** As apimachinery reads a boolean of a query (`Convert_Slice_string_To_bool`): whatever does not say no says yes. */
+/** Reads a boolean as apimachinery does (`Convert_Slice_string_To_bool`): any value that does not mean no means yes. */
 export function readFlag(query: URLSearchParams, name: string): boolean {
   const value = query.get(name);
   return value !== null && value !== "0" && value.toLowerCase() !== "false";

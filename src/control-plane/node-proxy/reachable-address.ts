@@ -12,8 +12,9 @@ REFUSED.addSubnet("fe80::", 10, "ipv6");
 REFUSED.addSubnet("ff00::", 8, "ipv6");
 
 /**
- * An address that a proxied request may go to: none of the API server's own machine, of its link, or of many. Whoever
- * writes a pod's or node's status could reach there what only the API server can (Go's `IsGlobalUnicast`).
+ * True for an address to which a proxied request may go: none of the API server's own machine, of its link, or of many
+ * hosts. A user who writes a pod's or node's status could otherwise reach servers that only the API server can reach
+ * (Go's `IsGlobalUnicast`).
  */
 export function isProxyable(address: string): boolean {
   const version = isIP(address);

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-/** The beginning of a text, up to that many bytes; what follows is not read. Rejects as the stream breaks. */
+/** The beginning of a text, up to that many bytes; the rest is not read. Rejects when the stream breaks. */
 export async function readStart(source: Readable, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,7 +1,7 @@
 import type { RequestedStreams } from "../ports/requested-streams.ts";
 import { encodeQuery, readFlag } from "./query-values.ts";
 
-/** What exec and attach ask for (PodExecOptions, PodAttachOptions), by the names of their query. */
+/** The options of exec and attach (PodExecOptions, PodAttachOptions), by the names of their query. */
 export function readStreams(query: URLSearchParams): RequestedStreams {
   return {
     stdin: readFlag(query, "stdin"),
@@ -11,7 +11,7 @@ export function readStreams(query: URLSearchParams): RequestedStreams {
   };
 }
 
-/** The same in the names that nodes know. */
+/** The same options by the names that nodes know. */
 export function encodeStreams({ stdin, stdout, stderr, tty }: RequestedStreams, command: readonly string[]): string {
   const flags = { input: stdin, output: stdout, error: stderr, tty };
   return encodeQuery([

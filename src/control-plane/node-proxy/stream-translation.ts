@@ -5,16 +5,16 @@ import type { RequestedStreams } from "../ports/requested-streams.ts";
 
 /** Clients that speak WebSockets while nodes speak SPDY. */
 export interface StreamTranslation {
-  /** An exec or attach is for `translate`. */
+  /** True for an exec or attach that needs `translate`. */
   wantsTranslation(request: Pick<WebRequest, "header">): boolean;
-  /** A port-forward is for `tunnel`. */
+  /** True for a port-forward that needs `tunnel`. */
   wantsTunnel(request: Pick<WebRequest, "header">): boolean;
   /** Takes the client's connection, answers it, and resolves when it is over; never rejects. */
   translate(call: TranslatedCall, streams: RequestedStreams): Promise<void>;
   tunnel(call: TranslatedCall): Promise<void>;
 }
 
-/** A request of which nothing has been answered, and the way to the node. */
+/** A request that is still unanswered, and the way to the node. */
 export interface TranslatedCall {
   readonly request: Pick<WebRequest, "method" | "header">;
   readonly socket: Duplex;
