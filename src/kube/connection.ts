@@ -1,21 +1,21 @@
 /**
- * How to reach an API server, and as whom: what a kubeconfig says, as values. Files that it names are read when they are
- * needed, and again when they change.
+ * How to reach an API server, and as whom: the content of a kubeconfig as values. Files that it names are read when they
+ * are needed, and again when they change.
  */
 export interface KubeConnection {
   /** Where this comes from, for messages: the kubeconfig's path. */
   readonly source: string;
   /** `https://10.0.0.1:6443`, perhaps with a path beneath which the API is. */
   readonly server: string;
-  /** Of the context; "" where it has none. */
+  /** The context's namespace; "" where it has none. */
   readonly namespace: string;
   /** Undefined: the system's authorities. */
   readonly authority?: PemSource | undefined;
-  /** The server's certificate is not looked at. */
+  /** True: the server's certificate is not checked. */
   readonly insecureSkipTlsVerify?: boolean | undefined;
   /** The name that the server's certificate must have. Default: the host of `server`. */
   readonly tlsServerName?: string | undefined;
-  /** `http://` or `https://`. Default: what HTTPS_PROXY and NO_PROXY say. */
+  /** `http://` or `https://`. Default: the proxy of HTTPS_PROXY and NO_PROXY. */
   readonly proxyUrl?: string | undefined;
   readonly user: KubeUser;
 }
@@ -29,7 +29,7 @@ export type PemSource =
 export interface KubeUser {
   readonly clientCertificate?: { readonly certificate: PemSource; readonly key: PemSource } | undefined;
   readonly token?: string | undefined;
-  /** Read about every minute and after a 401; what it says counts before `token`. */
+  /** Read about every minute and after a 401; its content counts before `token`. */
   readonly tokenFile?: string | undefined;
   readonly basic?: { readonly username: string; readonly password: string } | undefined;
   readonly exec?: ExecPlugin | undefined;
@@ -42,7 +42,7 @@ export interface ExecPlugin {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: ReadonlyArray<{ readonly name: string; readonly value: string }>;
-  /** What to tell a person when the program is not there. */
+  /** The advice for a person where the program is not there. */
   readonly installHint: string;
   /** Handed to the plugin where it asks to be told of the cluster; undefined where it does not. */
   readonly clusterInfo: ExecClusterInfo | undefined;

@@ -19,16 +19,16 @@ export interface ReflectorDeps {
 // The values of client-go (tools/cache/reflector.go).
 const INITIAL_DELAY_MS = 800;
 const MAX_DELAY_MS = 30 * SECOND;
-/** Each delay is lengthened by up to this part of itself, so that the nodes of a cluster do not come back as one. */
+/** Each delay grows by a random part of itself up to this one, so that nodes do not come back all at once. */
 const DELAY_JITTER = 1;
-/** A watch that lasted so long starts the delays over. */
+/** After a watch that lasted so long, the delays begin anew. */
 const GOOD_RUN_MS = 2 * MINUTE;
-/** A watch that ends sooner, and without an event, was never one. */
+/** A watch that ends sooner and without an event counts as a failure. */
 const SHORT_WATCH_MS = SECOND;
 const MIN_WATCH_MS = 5 * MINUTE;
-/** A server that lets a watch go on for so much longer than it was asked to has forgotten it. */
+/** A server that lets a watch go on for so much longer than asked has forgotten it. */
 const OVERRUN_MS = 30 * SECOND;
-/** What a server may ask for in Retry-After. */
+/** The longest wait that a server may ask for in Retry-After. */
 const MAX_RETRY_AFTER_MS = MINUTE;
 
 /**
@@ -59,7 +59,7 @@ export function createReflector<T>(deps: ReflectorDeps, options: ReflectorOption
     try {
       options.onChange?.(changes);
     } catch (error) {
-      // A bug of ours is not to be mistaken for a failure of the server.
+      // A bug of ours must not be mistaken for a failure of the server.
       crash = { error };
       throw error;
     }
@@ -95,7 +95,7 @@ export function createReflector<T>(deps: ReflectorDeps, options: ReflectorOption
     if (event.type !== "BOOKMARK") publish(objects.apply(event));
   };
 
-  /** Returns when the next watch may begin at once from where this one ended; throws when a list must come first. */
+  /** Returns when the next watch may begin at once where this one ended; throws when a list must come first. */
   const watch = async (signal: AbortSignal) => {
     const timeoutSeconds = Math.floor(jitter(random, MIN_WATCH_MS, 1) / SECOND);
     const call = { ...selection, resourceVersion: revision, timeoutSeconds };
@@ -168,15 +168,15 @@ interface WatchCall<T> {
 }
 
 interface WatchEnd {
-  /** Bookmarks included. */
+  /** The number of events, bookmarks included. */
   readonly events: number;
   readonly livedMs: number;
-  /** The server ended it as it was asked to; else there is an error. */
+  /** True: the server ended the watch as it was asked to; else there is an error. */
   readonly isInOrder: boolean;
   readonly error: unknown;
 }
 
-/** One watch from its request to its end, which comes in any case. */
+/** One watch from its request to its end, which always comes. */
 async function watchOnce<T>(
   { client, clock }: ReflectorDeps,
   { resource, call, signal, outage }: WatchCall<T>,
@@ -185,7 +185,7 @@ async function watchOnce<T>(
   const { controller, release } = childController(signal);
   const startedAt = clock.monotonic();
   const overrun = clock.setTimer(call.timeoutSeconds * SECOND + OVERRUN_MS, () => controller.abort());
-  // A watch that stands says nothing while nothing happens.
+  // An open watch is silent while nothing happens.
   const standing = outage.isFailing ? clock.setTimer(SHORT_WATCH_MS, () => outage.recovered()) : undefined;
   let events = 0;
   let isInOrder = false;
@@ -248,7 +248,7 @@ function isExpired(error: unknown): boolean {
   return isApiError(error, "Expired") || isApiError(error, "Gone");
 }
 
-/** The revision is kept no longer, or the server has not come to it: perhaps it never will. */
+/** True where the revision is no longer kept, or the server has not reached it yet and perhaps never will. */
 function isRevisionUnavailable(error: unknown): boolean {
   return isExpired(error) || (isApiError(error, "Timeout") && isTooLarge(error));
 }

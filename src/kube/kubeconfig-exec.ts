@@ -9,7 +9,7 @@ const V1 = "client.authentication.k8s.io/v1";
 const V1BETA1 = "client.authentication.k8s.io/v1beta1";
 
 interface ExecSurroundings {
-  /** Of the kubeconfig: where relative commands start from. */
+  /** The directory of the kubeconfig, from which relative commands start. */
   readonly directory: string;
   readonly cluster: Fields;
   readonly clusterInfo: Omit<ExecClusterInfo, "config">;
@@ -44,7 +44,7 @@ function readVersion(exec: Fields): ExecPlugin["apiVersion"] {
   throw exec.invalid("apiVersion", `exec plugin: invalid apiVersion: must be ${V1} or ${V1BETA1}`);
 }
 
-/** Nobody sits before a node agent, so that a plugin that must talk to somebody cannot work. */
+/** A node agent has no terminal, so that a plugin that must ask a person cannot work. */
 function checkInteractiveMode(exec: Fields, apiVersion: ExecPlugin["apiVersion"]): void {
   const mode = exec.text("interactiveMode") || (apiVersion === V1BETA1 ? "IfAvailable" : "");
   if (mode === "Never" || mode === "IfAvailable") return;

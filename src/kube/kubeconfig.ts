@@ -7,7 +7,7 @@ import { readExecPlugin } from "./kubeconfig-exec.ts";
 import { type Fields, KubeconfigError, readFields } from "./kubeconfig-fields.ts";
 import { readServer } from "./server-address.ts";
 
-/** Embedded certificates make it long, nothing makes it longer than this. */
+/** The largest file that is read: embedded certificates make one long, but not longer than this. */
 const MAX_KUBECONFIG_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -77,7 +77,7 @@ function findContext(config: Fields): Fields {
   return found.child("context");
 }
 
-/** What the context names, `users[admin].user`. */
+/** The part of the file that the context names, `users[admin].user`. */
 function findNamed(config: Fields, list: "clusters" | "users", context: Fields, key: "cluster" | "user"): Fields {
   const name = context.text(key);
   const found = config.list(list).find((entry) => entry.text("name") === name);

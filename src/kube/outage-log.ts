@@ -2,14 +2,14 @@ import { isApiError } from "../api/api-error.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Log, LogFields } from "../base/log.ts";
 
-/** Says once that the API does not give what it should, again only when the reason is another, and once that it does. */
+/** Logs an outage of the API once, again only when its reason changes, and its end once. */
 export interface OutageLog {
   failed(error: unknown): void;
   recovered(): void;
   readonly isFailing: boolean;
 }
 
-/** `fields` name what is copied. */
+/** `fields` name the objects that are copied. */
 export function createOutageLog(log: Log, fields: LogFields): OutageLog {
   let said: string | undefined;
   let failures = 0;
@@ -35,8 +35,8 @@ export function createOutageLog(log: Log, fields: LogFields): OutageLog {
 }
 
 /**
- * Words for what a call of the API failed with. An answer that is no JSON is not quoted: the parser's message holds a piece
- * of it, and it may be a secret's.
+ * Words for the failure of a call of the API. An answer that is no JSON is not quoted: the parser's message holds a piece
+ * of it, which may be part of a secret.
  */
 export function describeKubeFailure(error: unknown): string {
   return error instanceof SyntaxError ? "the answer is not valid JSON" : messageOf(error);

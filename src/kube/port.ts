@@ -18,7 +18,7 @@ export interface KubeClient {
    */
   watch<T>(resource: KubeResource<T>, options: WatchOptions, onEvent: (event: WatchEvent<T>) => void): Promise<void>;
   create<T>(resource: KubeResource<T>, object: T, options?: WriteOptions): Promise<T>;
-  /** PUT; of a subresource where one is named. */
+  /** PUT of the object, or of a subresource where one is named. */
   replace<T>(resource: KubeResource<T>, object: T, options?: SubresourceOptions): Promise<T>;
   patch<T>(resource: KubeResource<T>, name: NamespacedName, patch: KubePatch, options?: SubresourceOptions): Promise<T>;
   delete<T>(resource: KubeResource<T>, name: NamespacedName, options?: KubeDeleteOptions): Promise<void>;
@@ -35,7 +35,7 @@ export interface NamespacedName {
 /** Applies to every call. */
 export interface KubeCallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** For the whole call with its retries. Default: that of the client. A watch has none. */
+  /** The limit of the whole call with its retries. Default: that of the client. A watch has none. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -54,14 +54,14 @@ export interface ListOptions extends KubeCallOptions {
 }
 
 export interface WatchOptions extends Omit<ListOptions, "resourceVersion" | "timeoutMs"> {
-  /** Events after this one. */
+  /** The watch begins after this revision. */
   readonly resourceVersion: string;
   /** The server ends the watch after this long. */
   readonly timeoutSeconds: number;
 }
 
 interface WriteOptions extends KubeCallOptions {
-  /** Who is noted in managedFields. Default: the client's user agent. */
+  /** The manager that is noted in managedFields. Default: the client's user agent. */
   readonly fieldManager?: string | undefined;
 }
 
@@ -77,7 +77,7 @@ export interface KubeDeleteOptions extends KubeCallOptions {
   readonly uid?: string | undefined;
 }
 
-/** What `createBeneath` posts, and where. */
+/** The object that `createBeneath` posts, and its subresource. */
 export interface ChildResource<T> extends KubeCallOptions {
   readonly subresource: string;
   readonly resource: KubeResource<T>;
@@ -96,13 +96,13 @@ export interface KubeList<T> {
 
 export type WatchEvent<T> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T; readonly resourceVersion: string }
-  /** Nothing happened up to here that this watch would have told. */
+  /** There was no event of this watch up to this revision. */
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
 
 /**
  * The server could not be asked or did not answer. `unreachable`: no connection, or it broke; whether a write was done is
- * not known. `timed-out`: no answer within the call's time. `credentials`: ours cannot be had (a file is missing, the
- * plugin failed), and no request was made.
+ * not known. `timed-out`: no answer within the call's time. `credentials`: the client has none to show (a file is missing,
+ * the plugin failed), and no request was made.
  */
 export class KubeUnreachableError extends CodedError<"unreachable" | "timed-out" | "credentials"> {
   override readonly name = "KubeUnreachableError";

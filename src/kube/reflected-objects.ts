@@ -4,9 +4,9 @@ import type { ReflectorChange } from "./reflector.ts";
 
 /** The objects that a reflector holds, by place. An object that did not change stays the very same one. */
 export interface ReflectedObjects<T> {
-  /** Takes a whole list in; what it means, with that first which frees a name. */
+  /** Takes in a whole list. Returns the changes that it means; those that free a name come first. */
   replace(items: readonly T[]): Array<ReflectorChange<T>>;
-  /** Takes an event in. Empty for one that was there before, or that is about another object than the one held. */
+  /** Takes in an event. No change for a repeated event, and for one about another object than the one held. */
   apply(event: ObjectEvent<T>): Array<ReflectorChange<T>>;
   list(): T[];
   get(namespace: string, name: string): T | undefined;
@@ -15,7 +15,7 @@ export interface ReflectedObjects<T> {
 /** An event that is about an object. */
 type ObjectEvent<T> = Exclude<WatchEvent<T>, { type: "BOOKMARK" }>;
 
-/** So many of a watch's last events are known again when they repeat; of an older one only the newest per object is. */
+/** A repetition is recognized among so many last events of a watch, and beyond them as the newest of its object. */
 const REMEMBERED_EVENTS = 256;
 
 interface Held<T> {
@@ -30,7 +30,7 @@ interface Identified<T> extends Held<T> {
 
 export function createReflectedObjects<T>(): ReflectedObjects<T> {
   const held = new Map<string, Held<T>>();
-  // Revisions are opaque, so that an old event cannot be told from a new one by comparing: it is told by having been
+  // Revisions are opaque, so that an old event is not found by comparing them: it is known because it has been
   // seen. Without this a late repetition would bring a deleted object back for good.
   const seen = new Set<string>();
 
@@ -63,7 +63,7 @@ export function createReflectedObjects<T>(): ReflectedObjects<T> {
 
   return {
     replace(items) {
-      // A server that lost its data counts its revisions anew: what was seen of the last watch says nothing now.
+      // A server that lost its data counts its revisions anew: those seen by the last watch mean nothing any more.
       seen.clear();
       const listed = items.flatMap((item) => identify(item) ?? []);
       const keys = new Set(listed.map(({ key }) => key));
@@ -82,7 +82,7 @@ export function createReflectedObjects<T>(): ReflectedObjects<T> {
   };
 }
 
-/** As it was last seen: nobody was there to see how it ended. */
+/** The object as it was last seen: its end was not seen. */
 function deletion<T>(object: T): ReflectorChange<T> {
   return { type: "DELETED", object, previous: object };
 }
@@ -96,7 +96,7 @@ function isSameVersion<T>(a: Held<T>, b: Held<T>): boolean {
   return a.uid === b.uid && a.resourceVersion === b.resourceVersion && a.resourceVersion !== "";
 }
 
-/** Undefined for what has no name: no server sends that, and it could not be held. */
+/** Undefined for an object without a name: no server sends one, and it could not be held. */
 function identify<T>(object: T): Identified<T> | undefined {
   const metadata = isRecord(object) ? object["metadata"] : undefined;
   if (!isRecord(metadata)) return undefined;

@@ -1,20 +1,20 @@
 import type { KubeResource } from "../api/kube-resource.ts";
 import type { ListOptions } from "./port.ts";
 
-/** A copy of a part of the API, kept up to date for as long as it runs: list, then watch, then again from where it was. */
+/** A copy of a part of the API, kept up to date while it runs: a list, then watches that go on where the last ended. */
 export interface Reflector<T> {
-  /** Runs until the signal fires; whatever the API does, it goes on trying. */
+  /** Runs until the signal fires, and goes on trying through all failures of the API. */
   run(signal: AbortSignal): Promise<void>;
-  /** The first list is in. */
+  /** True once the first list is in. */
   readonly hasSynced: boolean;
-  /** Resolves when it is. */
+  /** Resolves when the first list is in. */
   synced(signal: AbortSignal): Promise<void>;
   /** In no particular order; empty before the first list. */
   list(): T[];
   get(namespace: string, name: string): T | undefined;
 }
 
-/** What a reflector copies, and who hears of it. */
+/** The part of the API that a reflector copies, and its listeners. */
 export interface ReflectorOptions<T> extends Pick<ListOptions, "namespace" | "fieldSelector" | "labelSelector"> {
   readonly resource: KubeResource<T>;
   /** Called after each change of the copy; a new list is one change with all that differs. Must not throw. */

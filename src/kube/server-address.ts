@@ -1,6 +1,6 @@
 import type { Fields } from "./kubeconfig-fields.ts";
 
-/** `server` of a cluster as a URL. Without a scheme it is https where anything about TLS is said, as in client-go. */
+/** `server` of a cluster as a URL. Without a scheme it is https if the cluster has a field about TLS, as in client-go. */
 export function readServer(cluster: Fields): string {
   const text = cluster.text("server");
   if (text === "") throw cluster.invalid("server", "missing: write the URL of the API server");

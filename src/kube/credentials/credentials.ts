@@ -9,15 +9,15 @@ import type { PluginPrograms } from "./plugin-programs.ts";
 import { createTlsMaterial, type LoadedMaterial } from "./tls-material.ts";
 import { createTokenFile } from "./token-file.ts";
 
-/** The credentials of one client, wherever they come from, as they are now. */
+/** The current credentials of one client, from any source. */
 export interface Credentials {
-  /** The value of the header `authorization`; undefined: none. */
+  /** The value of the header `authorization`; undefined for no header. */
   authorization(): Promise<string | undefined>;
-  /** For a new connection. */
+  /** The certificates for a new connection. */
   tls(): Promise<LoadedMaterial>;
   /**
-   * After a server refused the header `used`: looks for other credentials. True when the header is another one now;
-   * `tls` may be another one too.
+   * Looks for other credentials after a server refused the header `used`. True when the header has changed; `tls` may
+   * have changed, too.
    */
   renew(used: string | undefined): Promise<boolean>;
   /** Whether `tls` may change from one call to the next. */

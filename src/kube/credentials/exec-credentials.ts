@@ -4,19 +4,19 @@ import type { ExecPlugin } from "../connection.ts";
 import { KubeUnreachableError } from "../port.ts";
 import type { PluginOutcome, PluginRun } from "./plugin-programs.ts";
 
-/** What a plugin gave. */
+/** The credentials that a plugin gave. */
 interface ExecCredentials {
   readonly token: string | undefined;
   readonly certificatePem: string | undefined;
   readonly keyPem: string | undefined;
-  /** Milliseconds since the epoch; undefined: until a server says no. */
+  /** Milliseconds since the epoch; undefined: they are used until a server refuses them. */
   readonly expiresAt: number | undefined;
 }
 
 /** The credentials of an exec plugin, which runs when there are none, when they expire and when a server refuses them. */
 export interface ExecSource {
   current(): Promise<ExecCredentials>;
-  /** Runs the plugin although what it gave has not expired; not more often than every ten seconds. */
+  /** Runs the plugin although its credentials have not expired, at most every ten seconds. */
   renew(): Promise<ExecCredentials>;
 }
 
@@ -30,7 +30,7 @@ interface ExecDeps {
 /** A server that refuses everything must not make a plugin run for every call. */
 const MIN_RENEWAL_MS = 10_000;
 
-/** One run at a time: who comes meanwhile waits for it. */
+/** One run at a time: callers that come meanwhile wait for it. */
 export function createExecSource(deps: ExecDeps, plugin: ExecPlugin): ExecSource {
   let cached: { credentials: ExecCredentials; at: number } | undefined;
   let running: Promise<ExecCredentials> | undefined;
@@ -96,7 +96,7 @@ function describeExecution({ apiVersion, clusterInfo }: ExecPlugin, authorityPem
   return { kind: "ExecCredential", apiVersion, spec: { interactive: false, ...(cluster && { cluster }) } };
 }
 
-/** What it printed never becomes part of a message: it is the credentials. */
+/** The plugin's output never becomes part of a message: it holds the credentials. */
 function readCredentials({ apiVersion, command }: ExecPlugin, stdout: Buffer): ExecCredentials {
   const printed = parse(stdout);
   if (!isRecord(printed) || printed["kind"] !== "ExecCredential") {

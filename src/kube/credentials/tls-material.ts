@@ -4,11 +4,12 @@ import type { Log } from "../../base/log.ts";
 import type { ConnectionFiles, PemSource } from "../connection.ts";
 import { KubeUnreachableError } from "../port.ts";
 
-/** What a connection shows and believes. */
+/** The certificates that a connection shows, and the authorities that it trusts. */
 interface TlsMaterial {
   /**
-   * As the files say now. The last good one, with a warning, when they cannot be read or do not fit together, as in the
-   * middle of a rotation. Rejects with KubeUnreachableError `credentials` when there has never been a good one.
+   * The present content of the files. The last good one, with a warning, when they cannot be read or do not fit
+   * together, as in the middle of a rotation. Rejects with KubeUnreachableError `credentials` when there has never been
+   * a good one.
    */
   load(): Promise<LoadedMaterial>;
   readonly hasFiles: boolean;
@@ -16,13 +17,13 @@ interface TlsMaterial {
 
 export interface LoadedMaterial {
   readonly secureContext: SecureContext;
-  /** Another one whenever anything changed. */
+  /** A new object after each change. */
   readonly version: number;
 }
 
 interface PemSources {
   readonly authority: PemSource | undefined;
-  /** An exec plugin's come anew each time. */
+  /** An exec plugin's certificates are new with each run. */
   certificate(): Promise<{ certificate: PemSource; key: PemSource } | undefined>;
 }
 
@@ -71,7 +72,7 @@ function createContext({ ca, cert, key }: Pems): SecureContext {
       ...(key !== undefined && { key }),
     });
   } catch (error) {
-    // OpenSSL's words, which quote no key.
+    // The message is OpenSSL's, which quotes no key.
     throw new Error(`the client's certificate, its key or the authority is no good: ${messageOf(error)}`);
   }
 }
@@ -79,7 +80,7 @@ function createContext({ ca, cert, key }: Pems): SecureContext {
 async function readPem(files: ConnectionFiles, what: string, pem: PemSource | undefined): Promise<string | undefined> {
   if (pem === undefined) return undefined;
   const text = pem.kind === "inline" ? pem.pem : await readFile(files, what, pem.path);
-  // For TLS nothing is as good as not asked for: it would show no certificate, or believe all authorities of the web.
+  // Empty text would count as absent: TLS would show no certificate, or trust all public authorities.
   if (!text.includes("-----BEGIN ")) {
     throw new Error(
       `${what}${pem.kind === "inline" ? "" : ` ${pem.path}`} is not in PEM${text === "" ? ": it is empty" : ""}`,

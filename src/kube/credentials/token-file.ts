@@ -4,11 +4,11 @@ import type { Log } from "../../base/log.ts";
 import type { ConnectionFiles } from "../connection.ts";
 import { KubeUnreachableError } from "../port.ts";
 
-/** The token of a file that somebody else renews, as a service account's. */
+/** The token of a file that another program renews, such as a service account's. */
 interface TokenFile {
-  /** At most a minute old. The last good one, with a warning, when the file cannot be read. */
+  /** The token, at most a minute old. The last good one, with a warning, when the file cannot be read. */
   current(): Promise<string>;
-  /** As the file says now. */
+  /** Reads the file anew. */
   renew(): Promise<string>;
 }
 

@@ -3,7 +3,7 @@ import type { StatusCause } from "../../api/gen/types.ts";
 import { isRecord } from "../../api/object.ts";
 import { KubeUnreachableError } from "../port.ts";
 
-/** More of an answer that cannot be read tells no more. */
+/** The number of characters that a message quotes of an answer that cannot be read. */
 const MAX_EXCERPT = 200;
 
 /** The error that a failed answer stands for. `what`: the request, `GET /api/v1/nodes/a`. */
@@ -11,7 +11,7 @@ export function readAnswerError(what: string, status: number, body: Buffer): Err
   return readStatus(parseJson(body)) ?? describeForeign(what, status, body);
 }
 
-/** What a `Status` object says; undefined for anything else, and for a success. */
+/** The error of a `Status` object; undefined for anything else, and for a success. */
 export function readStatus(value: unknown): ApiError | undefined {
   if (!isRecord(value) || value["kind"] !== "Status" || value["status"] === "Success") return undefined;
   const { code, reason, message, details } = value;
@@ -54,8 +54,8 @@ function readCause(value: unknown): StatusCause {
 }
 
 /**
- * An answer that no API server gave, or none that got as far as the API. A proxy's 404 says nothing of the object that
- * was asked for, so that it must not be taken for NotFound; only what cannot be mistaken is an ApiError.
+ * The error of an answer that did not come from the API itself. A proxy's 404 says nothing about the object that was
+ * asked for, so that it must not be taken for NotFound; only codes with one meaning become an ApiError.
  */
 function describeForeign(what: string, status: number, body: Buffer): Error {
   const message = `${what} was answered with ${status} and no Status: ${excerptOf(body)}`;
@@ -66,8 +66,8 @@ function describeForeign(what: string, status: number, body: Buffer): Error {
 }
 
 /**
- * The beginning of an answer for a message, on one line. Of JSON its length only: it may be half of a secret, and messages
- * end up in logs and events.
+ * The beginning of an answer for a message, on one line. JSON is told by its length only: it may be half of a secret, and
+ * messages end up in logs and events.
  */
 export function excerptOf(body: Buffer): string {
   if (/^\s*[{[]/.test(body.subarray(0, MAX_EXCERPT).toString("utf8"))) return `${body.length} bytes of JSON`;
@@ -81,7 +81,7 @@ export function excerptOf(body: Buffer): string {
   return JSON.stringify(characters.length > MAX_EXCERPT ? `${characters.slice(0, MAX_EXCERPT).join("")}…` : text);
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined for text that is no JSON. */
 export function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString("utf8"));

@@ -1,6 +1,6 @@
 import type { Metrics } from "../../base/metrics.ts";
 
-/** What is counted of the requests, under client-go's names. `verb`: HTTP's. */
+/** Counts requests under client-go's names. `verb`: HTTP's. */
 export interface CallMetrics {
   /** One attempt. `code`: the answer's, or `<error>` when there was none. */
   countRequest(method: string, code: string): void;
@@ -8,14 +8,14 @@ export interface CallMetrics {
   countRetry(verb: string, code: string): void;
   /** A whole call with its retries. */
   observeCall(verb: string, seconds: number): void;
-  /** How long the client kept an attempt back by itself. */
+  /** The time for which the client's own limiter kept an attempt back. */
   observeWait(verb: string, seconds: number): void;
   /** Bodies. */
   observeSize(direction: "request" | "response", verb: string, bytes: number): void;
 }
 
 const DURATION_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
-/** 64 bytes to 16 MiB, as upstream's. */
+/** 64 bytes to 16 MiB, as upstream. */
 const SIZE_BUCKETS = [64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216];
 
 type Series = ReturnType<typeof declareSeries>;
@@ -30,7 +30,7 @@ const NOTHING: CallMetrics = {
   observeSize() {},
 };
 
-/** `host` is the server's, which is one: labels are bounded. */
+/** `host` is that of the one server, so that labels are bounded. */
 export function createCallMetrics(metrics: Metrics | undefined, host: string): CallMetrics {
   if (metrics === undefined) return NOTHING;
   const series = declared.get(metrics) ?? declareSeries(metrics);

@@ -3,7 +3,7 @@ import type { KubeCallOptions } from "../port.ts";
 /** A request of the API. */
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** With the query, without the server's own path. */
+  /** Includes the query, without the server's own path. */
   readonly path: string;
   /** Default: JSON. */
   readonly contentType?: string | undefined;
@@ -24,6 +24,6 @@ export interface Caller {
    * AbortedError.
    */
   call(request: ApiRequest, options: KubeCallOptions, maxBytes: number): Promise<Buffer>;
-  /** The call's time bounds the wait for the beginning of the answer; `endAfterMs` the whole of it. */
+  /** The call's time bounds the wait for the beginning of the answer, and `endAfterMs` the whole answer. */
   stream(request: ApiRequest, options: KubeCallOptions & { endAfterMs: number }): Promise<OpenStream>;
 }

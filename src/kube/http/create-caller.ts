@@ -33,7 +33,7 @@ interface CallerOptions {
   readonly onUnreachable?: (() => void) | undefined;
 }
 
-/** Errors are Status objects; a proxy's page is not worth more either. */
+/** The part of a failed answer that is read: errors are small Status objects, and a proxy's page needs no more. */
 const MAX_ERROR_BYTES = 1024 * 1024;
 
 /** A caller over a transport: every call is limited, authorized, retried and timed here, and nowhere else. */
@@ -133,7 +133,7 @@ export function createCaller(deps: CallerDeps, options: CallerOptions): Caller {
               metrics.observeSize("response", request.method, body.length);
               return body;
             } catch (error) {
-              // The headers came and the body broke off.
+              // The body broke off after the headers.
               const waitMs = planCallRetry(request.method, number, { kind: "failed", error });
               if (waitMs === undefined) throw error;
               await sleep(clock, waitMs, deadline.signal);
@@ -171,7 +171,7 @@ export function createCaller(deps: CallerDeps, options: CallerOptions): Caller {
   };
 }
 
-/** So that what a server has turned away does not come back all at once. */
+/** Waits vary, so that the calls that a server has turned away do not come back all at once. */
 const RETRY_JITTER = 0.1;
 
 interface PreparedRequest {
@@ -179,9 +179,9 @@ interface PreparedRequest {
   readonly path: string;
   readonly contentType: string;
   readonly body: Buffer | undefined;
-  /** For messages. */
+  /** The request's name in messages. */
   readonly what: string;
-  /** What hindered the attempts so far. */
+  /** The failures of the attempts so far. */
   readonly trail: { problem: string | undefined };
 }
 
@@ -194,7 +194,7 @@ function prepare(request: ApiRequest): PreparedRequest {
 
 const pathOf = ({ path }: ApiRequest) => path.split("?", 1)[0] ?? path;
 
-/** Settles as the promise does, or with AbortedError: for what knows no signal. */
+/** Settles as the promise does, or with AbortedError: for promises that know no signal. */
 async function untilFired<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
     promise.catch(() => undefined);
@@ -207,7 +207,7 @@ async function untilFired<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-/** Throws what a failed answer says. */
+/** Throws the error of a failed answer. */
 async function readSuccess(what: string, answer: WireAnswer, maxBytes: number): Promise<Buffer> {
   const { status } = answer;
   const isSuccess = status >= 200 && status < 300;
@@ -231,7 +231,7 @@ interface FailedCall {
   readonly earlier: string | undefined;
 }
 
-/** Everything that a call can end with, as the port documents it. `what` names the request and no secret. */
+/** The error with which a call ends, as the port documents it. `what` names the request and no secret. */
 function toPortError({ what, deadline, earlier }: FailedCall, error: unknown): unknown {
   if (deadline.isTimedOut) {
     const before = earlier === undefined ? "" : `; an earlier attempt: ${earlier}`;

@@ -16,8 +16,8 @@ import { createTransport, type TransportOptions } from "./transport/create-trans
 /** A client over HTTP/2 or HTTP/1.1, with connections, limits and credentials of its own. */
 export interface HttpKubeClient extends KubeClient {
   /**
-   * Opens connections anew, for whoever has learnt elsewhere that the server is not reached: a watch on a connection that
-   * is half open would only find out by its pings. Watches end in order, and go on from where they were.
+   * Opens connections anew, for callers that know from elsewhere that the server is not reached: a watch on a connection
+   * that is half open would find out by its pings only. Watches end in order and go on where they were.
    */
   reconnect(): void;
   /**
@@ -44,9 +44,9 @@ export interface HttpKubeClientOptions {
   readonly qps: number;
   /** Requests at once. */
   readonly burst: number;
-  /** For a call with its retries where it names no time of its own, and until a watch begins. */
+  /** The limit of a call with its retries where it names none of its own, and of the wait until a watch begins. */
   readonly timeoutMs: number;
-  /** Told of each call that could not reach the server, or was not answered in time. */
+  /** Called for each call that could not reach the server or was not answered in time. */
   readonly onUnreachable?: (() => void) | undefined;
   /** For tests, and networks that are unlike others. */
   readonly transport?: Partial<TransportOptions> | undefined;

@@ -2,7 +2,7 @@ import { AbortedError } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { TIMED_OUT } from "./transport/wire.ts";
 
-/** The time that a call has, and everything that ends it early. */
+/** The time of a call, and the signals that end it early. */
 export interface Deadline {
   /** Its reason is TIMED_OUT when the time is over. */
   readonly signal: AbortSignal;
@@ -14,7 +14,7 @@ export interface Deadline {
   release(): void;
 }
 
-/** `parents` may fire; `timeoutMs` undefined: as long as it takes. Throws AbortedError when a parent has fired. */
+/** Fires with each of `parents`; `timeoutMs` undefined: no limit. Throws AbortedError when a parent has fired. */
 export function createDeadline(
   clock: Clock,
   { parents, timeoutMs }: { parents: ReadonlyArray<AbortSignal | undefined>; timeoutMs: number | undefined },

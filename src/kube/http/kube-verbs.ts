@@ -15,7 +15,7 @@ const PATCH_TYPES: Readonly<Record<KubePatch["type"], string>> = {
   json: "application/json-patch+json",
 };
 
-/** The verbs of the port as requests of the API; `timeoutMs` is that of a list which names none. */
+/** The verbs of the port as requests of the API; `timeoutMs` is the limit of a list that names none. */
 export function createKubeVerbs(
   { caller, clock }: { caller: Caller; clock: Clock },
   options: { timeoutMs: number },
@@ -61,7 +61,7 @@ export function createKubeVerbs(
   };
 }
 
-/** Where an object says that it is. */
+/** The place that an object's metadata names. */
 function nameOf(object: unknown): { namespace: string; name: string } {
   const metadata = isRecord(object) ? object["metadata"] : undefined;
   const text = (key: string) => {

@@ -11,7 +11,7 @@ import { collectionPath, withQuery } from "./request-path.ts";
 /** As client-go's pager asks for. */
 const PAGE_SIZE = 500;
 const MAX_LIST_BYTES = 256 * 1024 * 1024;
-/** Five million objects: a server that goes on for ever is none. */
+/** Five million objects: a server that goes on for ever is not taken for an API server. */
 const MAX_PAGES = 10_000;
 
 /**
@@ -32,7 +32,7 @@ export async function listPages<T>(
     const query = {
       fieldSelector,
       labelSelector,
-      // A token is of a revision already.
+      // The token stands for a revision already.
       resourceVersion: token === undefined ? resourceVersion : undefined,
       limit: limit?.toString(),
       continue: token,
@@ -46,7 +46,7 @@ export async function listPages<T>(
     return page;
   };
 
-  // With another revision a limit would mean exactly that one, which the server may have compacted.
+  // Beside a revision, a limit would mean exactly that revision, which the server may have compacted.
   const pageSize = (resourceVersion ?? "") === "" ? PAGE_SIZE : undefined;
   let page = await readPage(pageSize, undefined);
   for (let pages = 1; page.next !== ""; pages++) {
@@ -66,7 +66,7 @@ export async function listPages<T>(
 interface Page<T> {
   readonly items: T[];
   readonly resourceVersion: string;
-  /** "" on the last. */
+  /** "" on the last page. */
   readonly next: string;
 }
 

@@ -3,12 +3,12 @@ import { messageOf } from "../../base/errors.ts";
 import { KubeUnreachableError } from "../port.ts";
 import { excerptOf, parseJson } from "./answer-error.ts";
 
-/** The object of an answer. Throws KubeUnreachableError for anything else: it was no API server that said so. */
+/** The object of an answer. Throws KubeUnreachableError for another answer, which no API server gives. */
 export function readObject<T>(resource: KubeResource<T>, body: Buffer): T {
   return readAs(resource, parseJson(body), () => excerptOf(body));
 }
 
-/** As `readObject`, of what has been parsed. */
+/** As `readObject`, for a parsed answer. */
 export function readAs<T>(resource: KubeResource<T>, value: unknown, excerpt: () => string): T {
   try {
     return resource.read(value);

@@ -5,7 +5,7 @@ import type { NamespacedName } from "../port.ts";
 type Query = Readonly<Record<string, string | undefined>>;
 type Addressed = Pick<KubeResource<unknown>, "group" | "version" | "plural" | "namespaced">;
 
-/** The path of a collection; of all namespaces where none is given. */
+/** The path of a collection, across all namespaces where none is given. */
 export function collectionPath(resource: Addressed, namespace: string | undefined): string {
   const { group, version, plural, namespaced } = resource;
   const base = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
@@ -31,7 +31,7 @@ export function withQuery(path: string, query: Query): string {
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** One part of a path, which `.`, `..` and a slash would make another path. */
+/** One part of a path, checked: `.`, `..` and a slash would lead to another path. */
 function segment(name: string): string {
   assert(name !== "." && name !== ".." && !/[/%]/.test(name), "a name may not be a path");
   return encodeURIComponent(name);

@@ -8,15 +8,15 @@ import { TransportError } from "./transport/wire.ts";
 import { readWatchEvent } from "./watch-event.ts";
 import { createWatchFrameReader } from "./watch-frames.ts";
 
-/** An object of etcd is 1.5 MiB at most; what comes of custom storage is not ten times as large. */
+/** The largest event. An object in etcd has 1.5 MiB at most, and one of another storage is not ten times as large. */
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 /**
- * A server that has not ended the watch so long after it should have is not there any more, although something between
- * answers pings in its place.
+ * The time that a server has to end a watch after its term. A server that has not done so by then is gone, although a
+ * machine in between answers pings in its place.
  */
 const OVERDUE_MS = 30_000;
 
-/** What the port says of `watch`. */
+/** Runs a watch as the port describes it. */
 export async function runWatch<T>(
   caller: Pick<Caller, "stream">,
   { resource, namespace, fieldSelector, labelSelector, resourceVersion, timeoutSeconds, signal }: WatchOrder<T>,
@@ -36,14 +36,14 @@ export async function runWatch<T>(
     const frames = createWatchFrameReader(MAX_EVENT_BYTES);
     await stream.read((chunk) => {
       frames.push(chunk, (frame) => {
-        // What came together with the event on which it was ended is not wanted any more.
+        // Events that came together with the one at which the watch was ended are dropped.
         throwIfAborted(signal);
         onEvent(readWatchEvent(resource, frame));
       });
     });
     if (frames.pendingBytes > 0) throw broken(resource, "the server ended it in the middle of an event");
   } catch (error) {
-    // We ended it, to go on with other credentials: the next one begins where it was.
+    // The client ended it to go on with other credentials: the next watch begins where it was.
     if (error instanceof KubeUnreachableError && isRetired(error.cause)) return;
     if (error instanceof CodedError && error.code === "frame-too-long") throw broken(resource, error.message);
     throw error;

@@ -5,8 +5,8 @@ import { KubeUnreachableError, type WatchEvent } from "../port.ts";
 import { parseJson, readStatus } from "./answer-error.ts";
 
 /**
- * An event as the server wrote it. Throws the ApiError that an ERROR event carries, and KubeUnreachableError for what is
- * no event: the connection cannot be trusted then.
+ * An event as the server wrote it. Throws the ApiError that an ERROR event carries, and KubeUnreachableError for data
+ * that is no event: the connection cannot be trusted then.
  */
 export function readWatchEvent<T>(resource: KubeResource<T>, frame: Buffer): WatchEvent<T> {
   const event = parseJson(frame);

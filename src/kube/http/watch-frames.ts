@@ -1,6 +1,6 @@
 import { CodedError } from "../../base/errors.ts";
 
-/** Cuts a stream of bytes into lines, however it arrives: an event is one line of JSON. */
+/** Cuts a stream of bytes into lines, wherever its pieces end: an event is one line of JSON. */
 interface FrameReader {
   /** Calls `onFrame` for each line that is complete, without its line break; empty lines are left out. */
   push(chunk: Buffer, onFrame: (frame: Buffer) => void): void;
@@ -33,7 +33,7 @@ export function createWatchFrameReader(maxBytes: number): FrameReader {
     push(chunk, onFrame) {
       let start = 0;
       for (;;) {
-        // Bytes of a character of several are never a line feed, so that it may be cut anywhere.
+        // No byte of a longer UTF-8 character is a line feed, so that the stream may be cut anywhere.
         const end = chunk.indexOf(LINE_FEED, start);
         keep(end === -1 ? chunk.subarray(start) : chunk.subarray(start, end));
         if (end === -1) return;

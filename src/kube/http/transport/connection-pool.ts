@@ -9,7 +9,7 @@ interface PoolDeps {
 }
 
 interface PoolOptions {
-  /** Requests beyond what so many connections take wait for one that ends. */
+  /** The number of connections. Requests beyond their places wait until one ends. */
   readonly maxConnections: number;
   /** A connection without a request for so long is closed. Go's IdleConnTimeout. */
   readonly idleTimeoutMs: number;
@@ -17,7 +17,7 @@ interface PoolOptions {
 
 /** The connections for one sort of request: as many as their servers' limits on streams make necessary. */
 export interface ConnectionPool {
-  /** Sends on a connection that has a place, opening one where none has. */
+  /** Sends on a connection that has a place, and opens one where none has. */
   send(request: WireRequest, signal: AbortSignal): Promise<WireAnswer>;
   /** No more requests go over the connections that are open now. */
   retireAll(graceMs: number): void;
@@ -31,7 +31,7 @@ interface Waiter {
   fail(error: Error): void;
 }
 
-/** A burst on HTTP/1.1 opens so many connections at a time. */
+/** The number of connections that a burst on HTTP/1.1 opens at a time. */
 const MAX_DIALS = 16;
 
 export function createConnectionPool({ clock, connect }: PoolDeps, options: PoolOptions): ConnectionPool {
@@ -52,7 +52,7 @@ export function createConnectionPool({ clock, connect }: PoolDeps, options: Pool
   };
   const grow = () => {
     if ([...connections.keys()].some(({ isSettling }) => isSettling)) return;
-    // One HTTP/2 connection takes everybody; HTTP/1.1 takes one request each, which the first connection shows.
+    // One HTTP/2 connection takes all requests, and one of HTTP/1.1 takes a single one: the first connection shows which.
     const wanted = protocol === "http/1.1" ? Math.min(line.length, MAX_DIALS) : 1;
     while (!isClosed && dials.size < wanted && connections.size + dials.size < options.maxConnections) {
       const attempt = open().finally(() => {

@@ -12,15 +12,15 @@ import { createHttp2Connection } from "./http2-connection.ts";
 import type { Connection, WireAnswer, WireRequest } from "./wire.ts";
 
 /**
- * Two lanes with connections of their own: however many watches there are, and however much they bring, a short call
- * never stands in line behind them.
+ * Two lanes with connections of their own, so that a short call never waits behind watches, however many there are and
+ * however much they bring.
  */
 export type Lane = "calls" | "watches";
 
 /** The connections of one client to its server. */
 export interface Transport {
   send(lane: Lane, request: WireRequest, signal: AbortSignal): Promise<WireAnswer>;
-  /** Reads the certificates anew; true when they are others, and no request goes over the old connections any more. */
+  /** Reads the certificates anew. True when they have changed: no request goes over the old connections any more. */
   rotate(): Promise<boolean>;
   /** No request goes over the present connections any more; what is under way on them ends as `retired`. */
   renew(): void;
@@ -32,17 +32,17 @@ export interface Transport {
 export interface TransportOptions {
   /** Silence on a connection before the server is asked whether it is there. Default 30 s, as Go's ReadIdleTimeout. */
   readonly pingAfterMs: number;
-  /** How long it may take to say so. Default 15 s, as Go's PingTimeout. */
+  /** How long its answer may take. Default 15 s, as Go's PingTimeout. */
   readonly pingTimeoutMs: number;
-  /** To connect, with proxy and TLS. Default 10 s. */
+  /** The limit for connecting, with proxy and TLS. Default 10 s. */
   readonly connectTimeoutMs: number;
   /** A connection without a request is closed after this long. Default 90 s, as Go's IdleConnTimeout. */
   readonly idleTimeoutMs: number;
   /** How often the files of certificates are looked at while there are connections. Default 5 s. */
   readonly rotationCheckMs: number;
-  /** What is still under way on connections with old certificates so long after a rotation is ended. Default 30 s. */
+  /** Requests on connections with old certificates are ended this long after a rotation. Default 30 s. */
   readonly retireGraceMs: number;
-  /** In each lane. Default 256. */
+  /** The bound of each lane. Default 256. */
   readonly maxConnections: number;
 }
 
@@ -71,7 +71,7 @@ export function createTransport(deps: TransportDeps, overrides: Partial<Transpor
   const closing = new AbortController();
   // Every attempt to connect listens to it.
   setMaxListeners(0, closing.signal);
-  /** Of the certificates that connections are opened with. */
+  /** The generation of the certificates with which connections are opened. */
   let version: number | undefined;
   let check: Timer | undefined;
 

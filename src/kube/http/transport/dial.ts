@@ -8,7 +8,7 @@ import { messageOf } from "../../../base/errors.ts";
 import { isSocksProxy, openSocksWay, SOCKS_PORT } from "./socks-tunnel.ts";
 import { TransportError } from "./wire.ts";
 
-/** Where to, which way, and what is shown and demanded there. */
+/** The destination of a connection, the way there, and the certificates. */
 interface DialTarget {
   /** `https://10.0.0.1:6443`; http is without TLS. */
   readonly origin: string;
@@ -19,7 +19,7 @@ interface DialTarget {
   readonly serverName: string | undefined;
 }
 
-/** An open connection, and what its ends agreed to speak. */
+/** An open connection, and the protocol on which its ends agreed. */
 interface DialedSocket {
   readonly socket: Socket;
   readonly protocol: "h2" | "http/1.1";
@@ -27,12 +27,12 @@ interface DialedSocket {
 
 interface DialLimits {
   readonly clock: Clock;
-  /** For all of it: connection, proxy and TLS. */
+  /** The limit for connection, proxy and TLS together. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** The kernel asks a silent peer after this long, which finds dead connections where HTTP/1.1 cannot ask. */
+/** The kernel probes a silent peer after this long, which finds dead connections of HTTP/1.1, which has no ping. */
 const KEEP_ALIVE_MS = 30_000;
 /** How long one of several addresses may take before the next is tried. */
 const ADDRESS_ATTEMPT_MS = 1_000;
@@ -67,7 +67,7 @@ export async function dial(target: DialTarget, { clock, timeoutMs, signal }: Dia
 
 function asDialError(host: string, error: unknown): TransportError {
   if (error instanceof TransportError) return error;
-  // Several addresses give an AggregateError without a message; one of them says as much as all.
+  // Several addresses give an AggregateError without a message; the error of one tells as much as all.
   const first = error instanceof AggregateError ? error.errors[0] : error;
   return new TransportError("not-connected", `dial tcp ${host}: ${messageOf(first)}`, { cause: first });
 }
@@ -82,7 +82,7 @@ async function open(target: DialTarget, attempt: Attempt): Promise<DialedSocket>
   const { signal } = attempt;
   const tunnel = target.proxyUrl === undefined ? undefined : { proxy: new URL(target.proxyUrl), host, port };
   const tcp = tunnel === undefined ? await openTcp(host, port, signal) : await openTunnel(tunnel, attempt);
-  // Once it is wrapped in TLS nobody listens to it, and what befalls it befalls the TLS socket.
+  // A socket within TLS has no listeners of its own: its errors come from the TLS socket.
   tcp.on("error", () => undefined);
   tcp.setNoDelay(true);
   tcp.setKeepAlive(true, KEEP_ALIVE_MS);

@@ -9,7 +9,7 @@ interface Http1Deps {
   readonly clock: Clock;
   /** Connected. */
   readonly socket: Socket;
-  /** It takes a request again, or is gone. */
+  /** Called when it takes a request again, or is gone. */
   onChange(): void;
 }
 
@@ -30,7 +30,7 @@ export function createHttp1Connection({ clock, socket, onChange }: Http1Deps, or
       onChange();
     });
   });
-  // Without a request nobody else listens; the socket closes then.
+  // Without a request there is no other listener; the socket closes after the error.
   socket.on("error", () => undefined);
   const destroy = (error: TransportError) => {
     isDraining = true;

@@ -17,7 +17,7 @@ interface Http2Deps {
   readonly clock: Clock;
   /** Connected, with `h2` agreed upon. */
   readonly socket: Duplex;
-  /** It takes more requests than before, or is gone. */
+  /** Called when it takes more requests than before, or is gone. */
   onChange(): void;
 }
 
@@ -26,17 +26,17 @@ interface Http2Options extends LivenessOptions {
   readonly origin: string;
 }
 
-/** Where the server sets no limit. */
+/** The limit where the server sets none. */
 const DEFAULT_MAX_STREAMS = 100;
 /**
- * Until the server has said how many it allows. What is sent beyond that would wait within the session, where no other
- * connection can take it over, behind watches that never end.
+ * The limit until the server has told its own. Requests beyond that one would wait within the session, where no other
+ * connection can take them over, behind watches that never end.
  */
 const EARLY_STREAMS = 1;
-/** How much may be under way to us: a list of 100 MB must not wait for a round trip every 64 KB. */
+/** The window for data to us: a list of 100 MB must not wait for a round trip every 64 KB. */
 const STREAM_WINDOW_BYTES = 4 * 1024 * 1024;
 const SESSION_WINDOW_BYTES = 16 * 1024 * 1024;
-/** In MiB; what is buffered in one session before it takes no more streams. */
+/** MiB that one session buffers before it takes no more streams. */
 const MAX_SESSION_MEMORY = 512;
 
 /** One HTTP/2 session as a Connection, with detection of a server that is gone. */
@@ -87,7 +87,7 @@ export function createHttp2Connection({ clock, socket, onChange }: Http2Deps, op
   });
   const drain = () => {
     isDraining = true;
-    // Closes when the last stream has ended.
+    // The session closes when the last stream has ended.
     if (!session.closed) session.close();
   };
   let sessionError: unknown;
@@ -95,7 +95,7 @@ export function createHttp2Connection({ clock, socket, onChange }: Http2Deps, op
     sessionError = error;
   });
   session.on("connect", () => {
-    // That it connected is told a turn later, and it may have been closed by then.
+    // The event comes a turn after the connection, and the session may have been closed by then.
     if (!session.destroyed) session.setLocalWindowSize(SESSION_WINDOW_BYTES);
   });
   session.on("remoteSettings", ({ maxConcurrentStreams }) => {
@@ -168,7 +168,7 @@ function openStream(
   try {
     const pseudo = { ":method": method, ":path": path, ...place };
     const stream = session.request({ ...pseudo, ...headers }, { endStream: body === undefined });
-    // A failure comes as an event too, also when nobody has had the time to listen.
+    // A failure comes as an event, too, also before there can be a listener.
     stream.on("error", () => undefined);
     if (body !== undefined) stream.end(body);
     return stream;
@@ -180,7 +180,7 @@ function openStream(
 
 interface ExchangeOwner {
   heard(): void;
-  /** Why the session broke, if it said so. */
+  /** The reason for which the session broke, if it is known. */
   causeOf(): unknown;
   onTimedOut(): void;
   onEnd(): void;

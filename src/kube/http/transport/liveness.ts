@@ -3,7 +3,7 @@ import type { Clock, Timer } from "../../../base/clock.ts";
 export interface LivenessOptions {
   /** Silence after which the other end is asked. Go's ReadIdleTimeout, 30 s in client-go. */
   readonly pingAfterMs: number;
-  /** How long the other end may take to say so. Go's PingTimeout, 15 s in client-go. */
+  /** How long the other end may take to answer. Go's PingTimeout, 15 s in client-go. */
   readonly pingTimeoutMs: number;
 }
 
@@ -11,16 +11,16 @@ interface LivenessDeps {
   readonly clock: Clock;
   /** Sends a ping; `onPong` is called when it is answered. */
   ping(onPong: () => void): void;
-  /** The other end did not answer: nothing that it is asked will be answered. */
+  /** Called when the other end did not answer: it will answer no request either. */
   onDead(): void;
 }
 
 /**
- * Finds out that the other end of a connection is gone although nobody said so: a machine that lost its power, a
- * firewall that forgot the connection. A quiet connection costs one timer and one ping a period.
+ * Finds out that the other end of a connection is gone without a word: a machine that lost its power, a firewall that
+ * forgot the connection. A quiet connection costs one timer and one ping a period.
  */
 interface Liveness {
-  /** Something arrived. */
+  /** To be called when data arrived. */
   heard(): void;
   /** Asks at once; calls `onAlive` when the answer is there. */
   check(onAlive: () => void): void;
@@ -71,7 +71,7 @@ export function createLiveness({ clock, ping, onDead }: LivenessDeps, options: L
 
   return {
     heard() {
-      // A piece of a large answer is no reason to set a timer anew: the one that is set looks at the time.
+      // A piece of a large answer does not set the timer anew: the present one looks at the time when it fires.
       heardAt = clock.monotonic();
     },
     check(onAlive) {

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { messageOf } from "../../../base/errors.ts";
 import { TransportError } from "./wire.ts";
 
-/** Where the proxy is asked to connect to. It looks names up itself, whichever of the two schemes it is given by. */
+/** The target to which the proxy connects. The proxy looks names up, with either of the two schemes. */
 interface SocksTarget {
   readonly proxy: URL;
   readonly host: string;
@@ -10,12 +10,12 @@ interface SocksTarget {
 }
 
 interface SocksLimits {
-  /** Longer than the dial may take: it is the caller's deadline that ends it. */
+  /** Longer than the dial may take: the caller's deadline ends it. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Where a SOCKS proxy listens whose URL has no port; as Go's net/http. */
+/** The port of a SOCKS proxy whose URL has none; as Go's net/http. */
 export const SOCKS_PORT = 1080;
 /** A name and a password are sent with their lengths, a byte each (RFC 1929). */
 const MAX_CREDENTIAL_BYTES = 255;
@@ -35,12 +35,12 @@ export async function openSocksWay(
   { proxy, host, port }: SocksTarget,
   { timeoutMs, signal }: SocksLimits,
 ): Promise<void> {
-  // Loaded by those who need it: hardly any node does.
+  // Loaded only where it is needed, which is on few nodes.
   const { SocksClient } = await import("socks");
   const close = () => void socket.destroy();
   if (signal.aborted) close();
   signal.addEventListener("abort", close, { once: true });
-  // What comes after the proxy's answer, and before the socket is handed on.
+  // Errors between the proxy's answer and the handing on of the socket.
   socket.on("error", () => undefined);
   try {
     await SocksClient.createConnection({
@@ -52,7 +52,7 @@ export async function openSocksWay(
     });
   } catch (error) {
     close();
-    // The package's error holds the options, and the password in them: it is no cause to pass on.
+    // The package's error holds the options with the password, and so is not passed on as the cause.
     const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
     throw new TransportError("not-connected", `socks connect tcp ${proxy.host}->${authority}: ${messageOf(error)}`);
   } finally {

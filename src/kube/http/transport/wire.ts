@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { CodedError } from "../../../base/errors.ts";
 
-/** A request as it goes out, of either version of HTTP. */
+/** A request as it goes out, over either version of HTTP. */
 export interface WireRequest {
   readonly method: string;
   /** With the query. */
@@ -30,13 +30,13 @@ export interface Connection {
   readonly protocol: "h2" | "http/1.1";
   /** Requests that it takes now. */
   readonly free: number;
-  /** It will soon be known how many requests it takes: not yet a reason to open another one. */
+  /** True until it is known how many requests it takes, which is soon: no other connection is opened meanwhile. */
   readonly isSettling: boolean;
   /** Requests that are under way, their bodies included. */
   readonly active: number;
   /** The signal is the request's until its body has been read. */
   send(request: WireRequest, signal: AbortSignal): Promise<WireAnswer>;
-  /** Takes no more requests, and closes when the last has ended; what is left after `graceMs` ends as `retired`. */
+  /** Takes no more requests, and closes when the last has ended; those left after `graceMs` end as `retired`. */
   retire(graceMs: number): void;
   /** Breaks what is under way, with this error. */
   destroy(error: TransportError): void;
