@@ -3,7 +3,7 @@ import { CodedError, codeOf } from "../base/errors.ts";
 import type { JournalErrorCode } from "./port.ts";
 import { isBusy, openSqlite } from "./sqlite-database.ts";
 
-/** A directory has one owner; the system frees it when the owner dies, however it dies. */
+/** The lock of a directory's one owner. The system frees it whenever the owner dies. */
 interface DirectoryLock {
   release(): Promise<void>;
 }
@@ -18,7 +18,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   await createPrivateFile(lockPath);
   const database = await openSqlite(lockPath);
   try {
-    // In memory, because the transaction writes nothing: there is no file to make for it.
+    // The rollback journal is in memory: the transaction writes nothing, and needs no file.
     await database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (error) {
     database.close();
@@ -28,7 +28,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
     const message = `${directory} is in use by ${owner}: a journal has one owner at a time`;
     throw new CodedError<JournalErrorCode>("in-use", message, { cause: error });
   }
-  // For the message above only, so it need not survive anything.
+  // It is for the message above only, and need not be durable.
   await writeFile(pidPath, `${process.pid}\n`, { mode: 0o600 });
   return {
     async release() {
@@ -41,7 +41,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
 
 /**
  * SQLite makes files that everybody may read, but keeps the mode of one that is there. An existing file is not opened:
- * closing it again would give up whatever lock this process has on it.
+ * closing it again would give up each lock that this process has on it.
  */
 export async function createPrivateFile(path: string): Promise<void> {
   try {

@@ -3,8 +3,8 @@ import { checkRising } from "./check-rising.ts";
 import type { Journal, JournalObject, JournalRecord } from "./port.ts";
 
 /**
- * A journal that forgets everything with the process, for clusters that live as long as a test. Closing keeps what it
- * has: to load it again is what a restart is to a journal on disk.
+ * A journal that forgets everything with the process, for clusters that live as long as a test. Closing keeps its
+ * content: loading it again corresponds to a restart with a journal on disk.
  */
 export function createMemoryJournal(): Journal {
   const objects = new Map<string, JournalObject>();

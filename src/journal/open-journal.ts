@@ -98,7 +98,7 @@ async function readDatabase({ path, log, open }: Opening): Promise<OpenDatabase>
   }
 }
 
-/** Moves what was written ahead into the database, and cuts off the rest. Returns how many frames SQLite took. */
+/** Moves the log into the database, and cuts off the rest of it. Returns how many frames SQLite took. */
 async function emptyLog({ database, log }: Pick<OpenDatabase, "database" | "log">, frames: WalFrames): Promise<number> {
   if (frames.ends.length === 0) return 0;
   try {
@@ -106,7 +106,7 @@ async function emptyLog({ database, log }: Pick<OpenDatabase, "database" | "log"
     await database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     return Math.max(0, Number(row?.[1]));
   } catch (error) {
-    // A full disk, say. What is in the log counts all the same.
+    // The disk may be full, for example. The content of the log counts all the same.
     log.warn(CHECKPOINT_FAILED, { error });
     return frames.ends.length;
   }
@@ -142,7 +142,7 @@ function createJournal({ database, contents, log }: OpenDatabase, release: () =>
     try {
       await step();
     } catch (error) {
-      // Fails when SQLite has ended the transaction by itself.
+      // This fails when SQLite has ended the transaction by itself.
       await database.exec("ROLLBACK").catch(() => undefined);
       if (isUnreliable(error)) lost = lostError(error);
       throw lost ?? error;
@@ -180,7 +180,7 @@ function createJournal({ database, contents, log }: OpenDatabase, release: () =>
     async append(records) {
       revision = checkRising(revision, records);
       await inTurn(async () => write(records));
-      // Who waits for the records does not wait for this, who comes next may.
+      // The writer of these records does not wait for this; the next one may.
       if (bytesAhead >= CHECKPOINT_BYTES && closing === undefined) void inTurn(checkpoint).catch(() => undefined);
     },
     async compact(target) {
@@ -193,7 +193,7 @@ function createJournal({ database, contents, log }: OpenDatabase, release: () =>
     },
     async close() {
       closing ??= last.then(async () => {
-        // Nothing is lost by it: what is in the log is read from there the next time.
+        // Nothing is lost: the content of the log is read from there the next time.
         await closeJournalFile(database).catch((error: unknown) => log.warn(CHECKPOINT_FAILED, { error }));
         await release();
       });

@@ -1,6 +1,6 @@
 /**
- * Where a store's changes survive the process: an ordered list of changes, each with its own revision, of which those
- * before a chosen revision are folded into the state they led to.
+ * The place where a store's changes survive the process: an ordered list of changes, each with its own revision. Those
+ * before a chosen revision are folded into the state to which they led.
  */
 export interface Journal {
   /**
@@ -14,17 +14,16 @@ export interface Journal {
    *
    * Rejects with a CodedError `JournalLost` when the disk could not be flushed or gives back what was never written, and
    * from then on always: the system may have thrown away what it could not write, and would say the next time that all
-   * is well. Who opens the journal anew
-   * finds all that was acknowledged.
+   * is well. A journal that is opened anew has everything that was acknowledged.
    */
   append(records: readonly JournalRecord[]): Promise<void>;
-  /** Forgets the history up to and including the revision; what was live then stays. Never fails for being behind. */
+  /** Forgets the history up to and including the revision; values live then stay. An older revision is no error. */
   compact(revision: number): Promise<void>;
-  /** Waits for what was asked before, then lets go of the disk. Idempotent. */
+  /** Waits for the earlier calls, then lets go of the disk. Idempotent. */
   close(): Promise<void>;
 }
 
-/** The code of an error after which nothing more can be written: the process had better end. */
+/** The code of an error after which nothing more can be written: the process should end. */
 export type JournalLost = "journal-lost";
 
 /** One change of one key. */
@@ -32,7 +31,7 @@ export interface JournalRecord {
   readonly revision: number;
   readonly key: string;
   readonly type: "put" | "delete";
-  /** The new value; of a deletion the last one, as watchers are told. */
+  /** The new value; for a deletion the last one, as watchers are told it. */
   readonly json: Buffer;
   /** The revision of the value that this one replaces or deletes; undefined for a new key. */
   readonly previous: number | undefined;

@@ -8,7 +8,7 @@ export const FORMAT_VERSION = 1;
 /** A power of two between 512 and 65536; SQLite's default, and what most file systems write at once. */
 export const PAGE_BYTES = 4096;
 
-/** What comes before the key and the value is read without them, which are often on pages of their own. */
+/** The columns before key and value can be read without those two, which are often on pages of their own. */
 const COLUMNS = "revision, previous, type, time_ms, checksum, key, json";
 const TYPES = ["delete", "put"] as const;
 
@@ -61,7 +61,7 @@ export function selectRecords(from: number, to: number, order: "" | "DESC" = "")
   return `SELECT ${COLUMNS} FROM record WHERE ${where} ORDER BY revision ${order}`;
 }
 
-/** Removes what was replaced or deleted after `from` and up to `to`, and the deletions. */
+/** Removes the values replaced or deleted after `from` and up to `to`, and the deletions themselves. */
 export function compactRecords(from: number, to: number): string {
   const range = `revision > ${from} AND revision <= ${to}`;
   return `
@@ -72,7 +72,7 @@ export function compactRecords(from: number, to: number): string {
     COMMIT`;
 }
 
-/** Everything there is. Throws a damage error when it is not what was written: SQLite's, or one about a record. */
+/** The whole content. Throws a damage error, SQLite's or one about a record, when it differs from what was written. */
 export async function readContents(database: SqliteDatabase): Promise<JournalContents> {
   const [compaction] = [...(await database.rows("SELECT revision FROM compaction"))];
   const compactedRevision = numberOf(compaction?.[0]);
@@ -90,7 +90,7 @@ export async function readContents(database: SqliteDatabase): Promise<JournalCon
   return { objects, records, compactedRevision, revision: Math.max(last, compactedRevision) };
 }
 
-/** A record says what it replaces: where that is not what there is, records are missing. */
+/** A record names the revision that it replaces: where the key has another one, records are missing. */
 function checkSequence(record: JournalRecord, compactedRevision: number, live: Map<string, number>): void {
   const { revision, key, type, previous } = record;
   const isHistory = revision > compactedRevision;
