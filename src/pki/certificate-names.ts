@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { JsonGeneralNames } from "@peculiar/x509";
 import { PkiError } from "./pki-error.ts";
 
-/** Whom a certificate names. */
+/** The subject of a certificate, and its other names. */
 export interface CertificateSubject {
   readonly commonName: string;
   /** Groups, where a user authenticates by it. */
@@ -17,7 +17,7 @@ export function distinguishedName(subject: CertificateSubject): Array<Record<str
   return [...organizations.map((organization) => ({ O: [organization] })), { CN: [commonName] }];
 }
 
-/** Throws a PkiError for what is no IP address: that a certificate lacks a name is found out much later. */
+/** Throws a PkiError for text that is no IP address: a name that a certificate lacks is noticed much later only. */
 export function alternativeNames({ dnsNames = [], ipAddresses = [] }: CertificateSubject): JsonGeneralNames {
   const bad = ipAddresses.find((address) => isIP(address) === 0);
   if (bad !== undefined) throw new PkiError("InvalidRequest", `not an IP address: ${bad}`);

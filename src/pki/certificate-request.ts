@@ -5,11 +5,11 @@ import { loadX509, type X509 } from "./load-x509.ts";
 import { PkiError } from "./pki-error.ts";
 import { generateKeys, SIGNATURE } from "./signing-key.ts";
 
-/** Longer texts are no requests that anybody meant. */
+/** Longer texts are refused: no real request is as long. */
 const MAX_REQUEST_LENGTH = 64 * 1024;
 const PEM_BLOCK = /^\s*-----BEGIN (NEW )?CERTIFICATE REQUEST-----/;
 
-/** What a certificate signing request asks for. */
+/** The content of a certificate signing request. */
 interface CertificateRequestFacts {
   readonly commonName: string;
   readonly organizations: readonly string[];
@@ -19,7 +19,7 @@ interface CertificateRequestFacts {
   readonly uris: readonly string[];
   /** SubjectPublicKeyInfo as PEM. */
   readonly publicKeyPem: string;
-  /** Whoever made the request has the private key. */
+  /** True: the request is signed with the private key of its public key. */
   readonly isSignatureValid: boolean;
 }
 
@@ -41,7 +41,7 @@ export async function readCertificateRequest(pem: string): Promise<CertificateRe
   };
 }
 
-/** The subject's reading without waiting, once the library is there: for whoever decides in one go. */
+/** Loads the library, and returns a function that reads a subject without waiting, for callers that cannot wait. */
 export async function loadSubjectReader(): Promise<
   (pem: string) => Pick<CertificateRequestFacts, "commonName" | "organizations">
 > {

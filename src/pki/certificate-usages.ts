@@ -31,7 +31,7 @@ const EXTENDED_KEY_USAGES: Readonly<Record<string, string>> = {
   "netscape sgc": "2.16.840.1.113730.4.1",
 };
 
-/** Usages as the certificates API names them. Throws a PkiError `InvalidRequest` for names that are not known. */
+/** Usages as the certificates API names them. Throws a PkiError `InvalidRequest` for unknown names. */
 export function readUsages(usages: readonly string[]): { keyUsages: number; extendedKeyUsages: string[] } {
   let keyUsages = 0;
   const extended = new Set<string>();

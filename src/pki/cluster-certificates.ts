@@ -47,14 +47,14 @@ interface ClusterCertificatesOptions {
 /** Everything by which the parts of a cluster know each other. */
 export interface ClusterCertificates {
   readonly authority: KeyedCertificate;
-  /** The API server's. */
+  /** The API server's own certificate. */
   readonly serving: KeyedCertificate;
   /** `kubernetes-admin` of `system:masters`: may do everything. */
   readonly admin: KeyedCertificate;
-  /** By which nodes know the API server: of `system:masters`, too. */
+  /** The certificate by which nodes know the API server: of `system:masters`, too. */
   readonly nodeClient: KeyedCertificate;
   readonly tokenKey: TokenKey;
-  /** What was repaired or renewed, a sentence each, for the log; empty when all is well or all is new. */
+  /** A sentence for the log about each repair and renewal; empty when all is well or all is new. */
   readonly notes: readonly string[];
 }
 
@@ -74,8 +74,8 @@ interface LeafPlan extends CertificateSubject {
  * Reads what the directory holds (named as kubeadm names it), makes what is missing, and renews leaves that are damaged,
  * of another authority, near their end or short of a host.
  *
- * The authority is another matter, because a new one cuts off everybody who has a kubeconfig or a certificate. It is made
- * when nothing of the cluster is there yet, or replaced when it expired and is of no use to anybody. Where it is damaged
+ * The authority has other rules, because a new one cuts off everyone who has a kubeconfig or a certificate. It is made
+ * when nothing of the cluster is there yet, and replaced when it has expired and so is of no use. Where it is damaged
  * or half missing and leaves exist, this throws a PkiError `AuthorityLost` that says what can be done.
  */
 export async function ensureClusterCertificates(

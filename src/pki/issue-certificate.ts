@@ -19,7 +19,7 @@ const USAGE_NAMES: Readonly<Record<CertificateUsage, string>> = { client: "clien
 interface CertificateTerms {
   readonly authority: KeyedCertificate;
   readonly notBefore: number;
-  /** Shortened to the authority's own end: no certificate outlives who vouches for it. */
+  /** Shortened to the authority's own end: no certificate outlives its authority. */
   readonly notAfter: number;
 }
 
@@ -63,8 +63,8 @@ export async function issueCertificate(
 }
 
 /**
- * What the request asks for, signed: its subject, names and key; of its other extensions none. Whether it may have them
- * was the approver's question. `usages` are named as in a CertificateSigningRequest: `digital signature`, `client auth`.
+ * Signs the request: its subject, names and key, and none of its other extensions. The approver has decided whether it
+ * may have them. `usages` are named as in a CertificateSigningRequest: `digital signature`, `client auth`.
  * Throws a PkiError `InvalidRequest` for usages that are not known and for a request that its own key did not sign.
  */
 export async function signCertificateRequest(

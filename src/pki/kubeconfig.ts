@@ -1,4 +1,4 @@
-/** What `kubectl` needs to reach a cluster as somebody. */
+/** The content of a kubeconfig: a cluster and one user of it. */
 interface KubeconfigFacts {
   /** `https://127.0.0.1:6443`. */
   readonly server: string;

@@ -5,11 +5,11 @@ import { PkiError } from "./pki-error.ts";
 /** A certificate with its private key, both as PEM. */
 export interface KeyedCertificate {
   readonly certificatePem: string;
-  /** PKCS #8. Whoever has it is whom the certificate names. */
+  /** PKCS #8. Its holder can prove to be the subject of the certificate. */
   readonly keyPem: string;
 }
 
-/** What a certificate says. */
+/** The content of a certificate. */
 export interface CertificateFacts {
   readonly commonName: string;
   readonly organizations: readonly string[];

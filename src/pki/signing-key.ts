@@ -5,7 +5,7 @@ import { PkiError } from "./pki-error.ts";
 const CURVES: Readonly<Record<string, string>> = { prime256v1: "P-256", secp384r1: "P-384", secp521r1: "P-521" };
 const P256 = { name: "ECDSA", namedCurve: "P-256" };
 
-/** How certificates and requests are signed, with every kind of key. */
+/** The hash with which certificates and requests are signed, for all kinds of keys. */
 export const SIGNATURE = { hash: "SHA-256" } as const;
 
 /** A fresh key on P-256: made in a millisecond, where RSA takes a hundred and more. */

@@ -2,7 +2,7 @@ import { createHash, createPublicKey, generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";
 import { readPrivateKey } from "./signing-key.ts";
 
-/** What service account tokens are signed with. */
+/** The key with which service account tokens are signed. */
 export interface TokenKey {
   /** PKCS #8. */
   readonly privatePem: string;
