@@ -4,8 +4,8 @@ import type { FeatureGates } from "./feature-gates.ts";
 import { KUBELET_VERSION } from "./kubelet-version.ts";
 
 /**
- * Declares what every program of Kubernetes tells of how it was built and is set up. `platform` is as Go names it
- * (`linux/amd64`). Upstream tells where it stands with its emulation of older versions, too; this emulates none.
+ * Declares the series by which each program of Kubernetes tells its build and its feature gates. `platform` is in Go's
+ * form (`linux/amd64`). Upstream tells where it stands with its emulation of older versions, too; this emulates none.
  */
 export function declareBuildSeries(metrics: Metrics, platform: string, gates: FeatureGates): void {
   const [major = "", minor = ""] = KUBELET_VERSION.slice(1).split(".");

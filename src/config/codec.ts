@@ -16,11 +16,11 @@ interface Codec<T> {
 
 export interface DecodeReport {
   errors: ConfigurationError[];
-  /** Paths of fields that no version knows: strict decoding fails on them, lenient decoding leaves them out. */
+  /** Paths of unknown fields: strict decoding fails on them, lenient decoding leaves them out. */
   unknownFields: string[];
 }
 
-/** What is wrong with the configuration and where: a field's path, a flag, or a file. */
+/** A problem of the configuration, and its place: a field's path, a flag, or a file. */
 export interface ConfigurationError {
   path: string;
   message: string;
@@ -126,13 +126,13 @@ export const int32 = simple("int32", (value) => (isInteger(value, 2 ** 31) ? val
 export const int64 = simple("int64", (value) => (isInteger(value, 2 ** 63) ? value : undefined));
 export const float64 = simple("float64", (value) => (typeof value === "number" ? value : undefined));
 export const text = simple("string", (value) => (typeof value === "string" ? value : undefined));
-/** Milliseconds, of a duration in Go's syntax. */
+/** A duration in Go's syntax; its value is in milliseconds. */
 export const duration = simple("duration", (value) => (typeof value === "string" ? parseDuration(value) : undefined));
-/** Milliseconds, of a duration or of a count of nanoseconds, as `logging.flushFrequency` takes both. */
+/** A duration or a count of nanoseconds, as `logging.flushFrequency` takes both; its value is in milliseconds. */
 export const durationOrNanoseconds = simple("duration", (value) =>
   typeof value === "string" ? parseDuration(value) : isInteger(value, 2 ** 63) ? value / 1e6 : undefined,
 );
-/** A quantity as text; whether it is one is for validation to say. */
+/** A quantity as text; validation checks that it is one. */
 export const quantityText = simple("quantity", (value) =>
   typeof value === "string" ? value : typeof value === "number" ? String(value) : undefined,
 );

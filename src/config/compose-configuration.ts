@@ -155,7 +155,7 @@ function applyFlags(configuration: KubeletConfiguration, flags: ReadonlyMap<stri
   return isConfiguration(changed) ? changed : configuration;
 }
 
-/** Flags are of their fields' types, so that what had every field still has. */
+/** True for a configuration with all fields: flags have the types of their fields, so that names are enough. */
 function isConfiguration(value: RawConfiguration): value is KubeletConfiguration {
   return Object.keys(KUBELET_CONFIGURATION_FIELDS).every((name) => Object.hasOwn(value, name));
 }
@@ -194,7 +194,7 @@ function collectChanges(
     if (field.codec.fields !== undefined && isRecord(current) && isRecord(standard)) {
       return collectChanges(field.codec.fields, current, standard, `${path}.`);
     }
-    // What is switched off is not missed.
+    // A field that is switched off needs no notice.
     return field.effect === "works" || current === false ? [] : [{ path, effect: field.effect }];
   });
 }

@@ -1,12 +1,12 @@
 import { encodeKubeletConfiguration } from "./encode-configuration.ts";
 import type { NodeAgentConfig } from "./node-agent-config.ts";
 
-/** Upstream's, of pkg/kubelet/apis/config/v1beta1/defaults.go: what holds where nothing is said, and their gates are on. */
+/** Upstream's defaults where their gates are on (pkg/kubelet/apis/config/v1beta1/defaults.go). */
 const VERIFICATION_POLICY = "NeverVerifyPreloadedImages";
 const MAX_RESTART_PERIOD = "5m0s";
 
 /**
- * What `/configz` shows: the configuration that is in force, with what a Go kubelet fills in beside its defaults (the
+ * The content of `/configz`: the configuration in force, with the values that a Go kubelet adds to its defaults (the
  * certificate that it made for itself, and what holds because of a feature gate).
  */
 export function describeConfigz(config: Pick<NodeAgentConfig, "kubelet" | "featureGates" | "certDirectory">): object {

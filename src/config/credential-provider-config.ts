@@ -15,12 +15,12 @@ import {
 
 /** A plugin that gives credentials for registries: one of `providers` in a CredentialProviderConfig. */
 export interface CredentialProvider {
-  /** Of the program, too. */
+  /** The name of the plugin, and of its program. */
   readonly name: string;
   readonly matchImages: readonly string[];
   /** Milliseconds. Required, as is what else is undefined here only where it is missing: validation says so. */
   readonly defaultCacheDuration: number | undefined;
-  /** Of requests and responses: `credentialprovider.kubelet.k8s.io/v1`. */
+  /** The version of requests and responses: `credentialprovider.kubelet.k8s.io/v1`. */
   readonly apiVersion: string;
   readonly args: readonly string[] | undefined;
   readonly env: ReadonlyArray<{ readonly name: string; readonly value: string }> | undefined;
@@ -30,14 +30,14 @@ export interface CredentialProvider {
 /** How a plugin gets tokens of the service accounts of pods; `kubelet.config.k8s.io/v1` only. */
 export interface TokenAttributes {
   readonly serviceAccountTokenAudience: string;
-  /** `Token` or `ServiceAccount`: with what cached credentials come and go. */
+  /** `Token` or `ServiceAccount`: the object with which cached credentials come and go. */
   readonly cacheType: string;
   readonly requireServiceAccount: boolean | undefined;
   readonly requiredServiceAccountAnnotationKeys: readonly string[] | undefined;
   readonly optionalServiceAccountAnnotationKeys: readonly string[] | undefined;
 }
 
-/** What one file says, or why it says nothing. */
+/** The content of one file, or the reason why it cannot be used. */
 type DecodedProviders =
   | { readonly ok: true; readonly providers: readonly CredentialProvider[] }
   | { readonly ok: false; readonly error: string };

@@ -2,7 +2,7 @@ import { addQuantities, compareQuantities, parseQuantity } from "../api/quantity
 import { parseDuration } from "./duration.ts";
 import type { KubeletConfiguration } from "./kubelet-configuration.ts";
 
-/** What a node may run out of, under upstream's names (pkg/kubelet/eviction/api/types.go). */
+/** Signals of resources that a node may run out of, under upstream's names (pkg/kubelet/eviction/api/types.go). */
 export type EvictionSignal =
   | "memory.available"
   | "allocatableMemory.available"
@@ -14,7 +14,7 @@ export type EvictionSignal =
   | "containerfs.inodesFree"
   | "pid.available";
 
-/** So much, or such a part of what there is. */
+/** An amount, or a share of the capacity. */
 export type ThresholdValue =
   | { readonly kind: "quantity"; readonly quantity: string }
   | { readonly kind: "share"; readonly share: number };
@@ -23,13 +23,13 @@ export type ThresholdValue =
 export interface EvictionThreshold {
   readonly signal: EvictionSignal;
   readonly value: ThresholdValue;
-  /** How long it has to be met before anybody is evicted for it. 0 makes it a hard one. */
+  /** How long it has to be met before a pod is evicted for it. 0 makes it a hard one. */
   readonly gracePeriodMs: number;
-  /** How much more than `value` has to be left before it is taken for resolved. */
+  /** The amount that must be left beyond `value` before it counts as resolved. */
   readonly minReclaim: ThresholdValue | undefined;
 }
 
-/** What is wrong with one field, in upstream's words where it has some. */
+/** The problem of one field, in upstream's words where it has some. */
 interface ThresholdProblem {
   readonly path: string;
   readonly message: string;
@@ -92,7 +92,7 @@ export function parseEvictionThresholds(settings: EvictionSettings): {
 }
 
 interface EachOptions<T> {
-  /** Undefined: it is left out. */
+  /** Undefined for a threshold that is left out. */
   parse(signal: EvictionSignal, text: string, tell: (message: string) => void): T | undefined;
   readonly tell: Tell;
 }

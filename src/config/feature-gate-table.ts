@@ -1,4 +1,4 @@
-/** Where a feature stands in the version that this build follows, and what holds unless somebody says otherwise. */
+/** The stage of a feature in the version that this build follows, and its default. */
 export interface FeatureGate {
   readonly stage: "ALPHA" | "BETA" | "GA" | "DEPRECATED" | "REMOVED";
   readonly enabled: boolean;
@@ -15,7 +15,7 @@ const DEPRECATED_ON: FeatureGate = { stage: "DEPRECATED", enabled: true, locked:
 const DEPRECATED_OFF: FeatureGate = { stage: "DEPRECATED", enabled: false, locked: false };
 const DEPRECATED_ON_LOCKED: FeatureGate = { stage: "DEPRECATED", enabled: true, locked: true };
 const DEPRECATED_OFF_LOCKED: FeatureGate = { stage: "DEPRECATED", enabled: false, locked: true };
-/** A version since 1.25 knew it and a later one does not: accepted, so that an older configuration still loads. */
+/** A gate of 1.25 or later that has been removed since: it is accepted, so that an older configuration still loads. */
 const REMOVED: FeatureGate = { stage: "REMOVED", enabled: false, locked: false };
 
 /** Every feature gate that a kubelet of 1.25 to 1.36 accepts, at its stage in 1.36. */

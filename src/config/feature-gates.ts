@@ -35,11 +35,11 @@ export type FeatureGates = Readonly<Record<(typeof GATES_IN_USE)[number], boolea
 interface ResolvedFeatureGates {
   gates: FeatureGates;
   errors: ConfigurationError[];
-  /** Of the kind that kubelet logs when a gate is on its way out. */
+  /** Warnings about gates on their way out, as kubelet logs them. */
   warnings: string[];
 }
 
-/** What `--feature-gates` may name: upstream's order and stages, without what is GA or gone. */
+/** The gates in the help of `--feature-gates`: upstream's order and stages, without those that are GA or gone. */
 export function describeFeatureGates(): string[] {
   const shown = (name: string, { stage, enabled }: FeatureGate) => `${name}=true|false (${stage} - default=${enabled})`;
   const groups: Array<readonly [string, FeatureGate]> = [
@@ -55,7 +55,7 @@ export function describeFeatureGates(): string[] {
 const PATH = "featureGates (--feature-gates)";
 
 /**
- * The gates that hold when `requested` are set over the defaults. AllAlpha and AllBeta set what nobody named
+ * The gates that hold when `requested` are set over the defaults. AllAlpha and AllBeta set the gates that are not named
  * separately. An unknown gate, and a locked one set against its default, is an error in upstream's words.
  */
 export function resolveFeatureGates(requested: Readonly<Record<string, boolean>>): ResolvedFeatureGates {

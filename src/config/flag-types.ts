@@ -23,7 +23,7 @@ export interface Flag {
 export interface FlagType {
   /** As help shows it; empty for a boolean. */
   readonly name: string;
-  /** What the flag alone, without `=`, means; undefined where it takes the next argument. */
+  /** The value of the flag alone, without `=`; undefined where it takes the next argument. */
   readonly withoutValue?: string;
   /** `previous` is what an earlier occurrence on the same command line gave. */
   parse(text: string, previous: unknown): FlagParse;
@@ -76,7 +76,7 @@ function parseInteger(text: string): number | undefined {
 
 export const INT32_FLAG: FlagType = integerFlag("int32", 2 ** 31);
 export const INT_FLAG: FlagType = integerFlag("int", 2 ** 63);
-/** klog's, of which there are none below 0. */
+/** klog's verbosity, which is never below 0. */
 export const LEVEL_FLAG: FlagType = integerFlag("Level", 2 ** 31, 0);
 
 const showText = (value: unknown) => (typeof value === "string" && value !== "" ? JSON.stringify(value) : undefined);

@@ -133,7 +133,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   cgroupRoot: value(text, "", "works"),
   cgroupsPerQOS: pointer(bool, true, "works"),
   cgroupDriver: value(text, "cgroupfs", "works"),
-  /** False, where Kubernetes has said true since 1.35: both versions of cgroups work here. */
+  /** False, unlike Kubernetes since 1.35: both versions of cgroups work here. */
   failCgroupV1: pointer(bool, false, "later", "1.31"),
   cpuCFSQuota: pointer(bool, true, "works"),
   cpuCFSQuotaPeriod: pointer(duration, 100, "works"),
@@ -144,7 +144,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   singleProcessOOMKill: optional(bool, "works", "1.32"),
   userNamespaces: optional(objectOf({ idsPerPod: pointer(int64, 65_536, "works") }), "works", "1.33"),
   allowedUnsafeSysctls: optional(listOf(text), "works"),
-  /** Of 1.37, accepted early: a file written for it loads. */
+  /** A field of 1.37, accepted early: a file written for it loads. */
   defaultPodSysctls: optional(mapOf(text), "later", "1.37"),
   protectKernelDefaults: value(bool, false, "later"),
 
@@ -180,7 +180,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   evictionMaxPodGracePeriod: value(int32, 0, "works"),
   evictionMinimumReclaim: optional(mapOf(text), "works"),
   mergeDefaultEvictionSettings: pointer(bool, false, "works", "1.32"),
-  /** Whatever it says, memory is looked at more often the less is left. */
+  /** Either value has no effect: memory is looked at more often the less of it is left. */
   kernelMemcgNotification: value(bool, false, "ignored"),
   localStorageCapacityIsolation: pointer(bool, true, "works"),
   volumeStatsAggPeriod: value(duration, 60_000, "works"),
