@@ -26,14 +26,14 @@ interface Asked {
   readonly nonResourceAttributes?: NonResourceAttributes;
 }
 
-/** May the user of the review do what it says? Throws Invalid. */
+/** Answers whether the review's user may do what the review describes. Throws Invalid. */
 export function reviewAccess(review: SubjectAccessReview, authorize: Authorize): SubjectAccessReview {
   const errors = [...validateSubject(review.spec), ...validateAsked(review.spec)];
   if (errors.length > 0) throw invalidError({ group: GROUP, kind: "SubjectAccessReview" }, "", errors);
   return { ...review, status: decide(attributesOf(userOf(review.spec), review.spec), authorize) };
 }
 
-/** The same within one namespace, that of the path. */
+/** Answers the same within the namespace of the path. */
 export function reviewLocalAccess(
   review: LocalSubjectAccessReview,
   namespace: string,
@@ -48,7 +48,7 @@ export function reviewLocalAccess(
   return { ...review, status: decide(attributesOf(userOf(spec), spec), authorize) };
 }
 
-/** May I? What `kubectl auth can-i` asks. */
+/** Answers whether the caller may do what the review describes, as `kubectl auth can-i` asks. */
 export function reviewOwnAccess(
   review: SelfSubjectAccessReview,
   user: User,
@@ -59,7 +59,7 @@ export function reviewOwnAccess(
   return { ...review, status: decide(attributesOf(user, review.spec), authorize) };
 }
 
-/** What may I? What `kubectl auth can-i --list` asks. */
+/** Answers what the caller may do in a namespace, as `kubectl auth can-i --list` asks. */
 export function reviewOwnRules(
   review: SelfSubjectRulesReview,
   user: User,
@@ -81,12 +81,12 @@ export function reviewOwnRules(
   };
 }
 
-/** Who am I? What `kubectl auth whoami` asks. */
+/** Answers who the caller is, as `kubectl auth whoami` asks. */
 export function reviewSelf(review: SelfSubjectReview, user: User): SelfSubjectReview {
   return { ...review, status: { userInfo: userInfoOf(user) } };
 }
 
-/** Whose is this token? Throws BadRequest when there is none. */
+/** Answers whose the token is. Throws BadRequest when the review has no token. */
 export function reviewToken(review: TokenReview, authenticator: Pick<Authenticator, "authenticateToken">): TokenReview {
   const { token = "", audiences = [] } = review.spec;
   if (token === "") throw badRequestError("token is required for TokenReview in authentication");
@@ -94,7 +94,7 @@ export function reviewToken(review: TokenReview, authenticator: Pick<Authenticat
   switch (login.kind) {
     case "user": {
       const { user } = login;
-      // Who asks for no audience in particular does not look at which it was.
+      // A review that names no audience gets none in its answer.
       const found = audiences.length > 0 ? { audiences: [...login.audiences] } : {};
       return { ...review, status: { authenticated: true, user: userInfoOf(user), ...found } };
     }
@@ -136,7 +136,7 @@ function attributesOf(user: User, { resourceAttributes, nonResourceAttributes }:
   return selector === "" ? access : { ...access, fieldSelector: selector };
 }
 
-/** Only equality counts: of other operators the authorizers know nothing. */
+/** The requirements of the field selector with equality. The authorizers know no other operators. */
 function fieldSelectorOf({ fieldSelector }: ResourceAttributes): string {
   const { rawSelector, requirements = [] } = fieldSelector ?? {};
   if (rawSelector !== undefined && rawSelector !== "") return rawSelector;

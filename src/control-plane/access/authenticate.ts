@@ -4,14 +4,14 @@ import { loginByBootstrapToken } from "./bootstrap-tokens.ts";
 import { loginByServiceAccountToken } from "./service-account-login.ts";
 import type { LoginDeps, TokenLogin } from "./token-login.ts";
 
-/** Everybody who proved who they are. */
+/** The group of all users who proved who they are. */
 export const AUTHENTICATED = "system:authenticated";
-/** Everybody else. */
+/** The group of all other users. */
 export const UNAUTHENTICATED = "system:unauthenticated";
-/** Who sends no credentials. */
+/** The user of requests without credentials. */
 export const ANONYMOUS: User = { username: "system:anonymous", groups: [UNAUTHENTICATED] };
 
-/** What a request proves its sender with. */
+/** The credentials of a request. */
 interface Credentials {
   /** The subject of a client certificate whose chain has been verified. */
   readonly peer?:
@@ -23,9 +23,12 @@ interface Credentials {
 
 /** Finds out who makes a request. */
 export interface Authenticator {
-  /** Throws an ApiError Unauthorized for a token that is not good; without credentials it is `system:anonymous`. */
+  /**
+   * Returns the user of the credentials; without credentials it is `system:anonymous`. Throws an ApiError Unauthorized
+   * for an invalid token.
+   */
   authenticate(credentials: Credentials): User;
-  /** Whose the token is, if it is for one of the audiences (default: the API server's own). */
+  /** Returns whose the token is, if it is for one of the audiences (default: the API server's own). */
   authenticateToken(token: string, audiences?: readonly string[]): TokenLogin;
 }
 
@@ -48,7 +51,7 @@ export function createApiAuthenticator(deps: LoginDeps): Authenticator {
   };
 }
 
-/** With which certificate somebody came, for who reads the answer to "who am I" or an audit log. */
+/** The key under which a user carries the fingerprint of the certificate, for "who am I" and audit logs. */
 const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";
 
 function userOf({ commonName, organizations, fingerprint }: NonNullable<Credentials["peer"]>): User {
@@ -61,12 +64,15 @@ function findLogin(deps: LoginDeps, token: string, audiences: readonly string[])
   if (byAccount.kind !== "none") return byAccount;
   const other = loginByBootstrapToken(deps, token);
   if (other.kind !== "user") return other;
-  // Tokens that name no audience are for the API server.
+  // A token that names no audience is for the API server.
   const fitting = audiences.filter((audience) => other.audiences.includes(audience));
   return fitting.length > 0 ? { ...other, audiences: fitting } : { kind: "none" };
 }
 
-/** Undefined also for other schemes: upstream, too, takes who sends a password for anonymous. */
+/**
+ * The token of a bearer; undefined also for other schemes. Upstream too treats a client that sends a password as
+ * anonymous.
+ */
 function bearerToken(authorization: string | undefined): string | undefined {
   const [scheme = "", token = ""] = (authorization ?? "").trim().split(" ");
   return scheme.toLowerCase() === "bearer" && token !== "" ? token : undefined;

@@ -8,7 +8,10 @@ const SECRET_TYPE = "bootstrap.kubernetes.io/token";
 const GROUP = "system:bootstrappers";
 const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 
-/** `abcdef.0123456789abcdef`: a node's first credentials, kept as a secret of kube-system; see `kubeadm token create`. */
+/**
+ * Finds the user of a bootstrap token, `abcdef.0123456789abcdef`. It is a node's first credential, kept as a secret of
+ * kube-system; see `kubeadm token create`.
+ */
 export function loginByBootstrapToken({ reader, tokens, now }: LoginDeps, token: string): TokenLogin {
   const [, id = "", given = ""] = TOKEN.exec(token) ?? [];
   if (id === "") return { kind: "none" };
@@ -24,7 +27,7 @@ export function loginByBootstrapToken({ reader, tokens, now }: LoginDeps, token:
     .split(",")
     .map((group) => group.trim())
     .filter((group) => group !== "");
-  // A token with a group that it must not give gives nothing: its author should notice.
+  // A token with a forbidden group is not valid at all, so that its author notices.
   if (!extraGroups.every((group) => EXTRA_GROUP.test(group))) return { kind: "none" };
   const user = { username: `system:bootstrap:${id}`, groups: [GROUP, ...new Set(extraGroups)] };
   return { kind: "user", user, audiences: tokens.audiences };
@@ -35,7 +38,9 @@ function isSameSecret(expected: string, given: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** Without an expiration it holds until it is deleted; one that cannot be read has passed. */
+/**
+ * True when the expiration has passed or cannot be read. A token without an expiration is valid until it is deleted.
+ */
 function isExpired(expiration: string, nowMs: number): boolean {
   if (expiration === "") return false;
   const end = parseTime(expiration);

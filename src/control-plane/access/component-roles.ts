@@ -10,10 +10,10 @@ const STORAGE = "storage.k8s.io";
 
 const EVERYBODY = ["Group/system:authenticated", "Group/system:unauthenticated"];
 const AUTHENTICATED = ["Group/system:authenticated"];
-/** What a client reads to learn which kinds there are. */
+/** The paths at which clients discover the kinds. */
 const DISCOVERY_PATHS = "/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/";
 
-/** Roles of Kubernetes' own parts, and of everybody. */
+/** The roles of Kubernetes' own components and of all users. */
 export const COMPONENT_ROLES: readonly DefaultRole[] = [
   {
     name: "cluster-admin",
@@ -61,7 +61,8 @@ export const COMPONENT_ROLES: readonly DefaultRole[] = [
     name: "system:heapster",
     rules: [rule(READ, "", "events namespaces nodes pods"), rule(READ, "extensions", "deployments")],
   },
-  // Bound to nobody, because the node authorizer knows these rules; for clusters that run without it.
+  // This role is bound to no subject, because the node authorizer knows these rules. It is for clusters that run
+  // without that authorizer.
   { name: "system:node", rules: NODE_RULES, subjects: [] },
   {
     name: "system:node-problem-detector",
@@ -186,7 +187,7 @@ export const COMPONENT_ROLES: readonly DefaultRole[] = [
   })),
 ];
 
-/** How a part of Kubernetes keeps others of its kind from working at the same time. */
+/** The role by which a component keeps other instances of itself from working at the same time. */
 function leaderLock(component: string): DefaultNamespaceRole {
   const name = `system::leader-locking-${component}`;
   const rules = [rule("create get list update watch", LEASES, "leases leasecandidates")];
@@ -204,7 +205,7 @@ function controllerRole(
   return { namespace, role: { name, rules }, bindings: [{ name, role: `Role/${name}`, subjects }] };
 }
 
-/** Roles within kube-system and kube-public. */
+/** The roles within kube-system and kube-public. */
 export const NAMESPACE_ROLES: readonly DefaultNamespaceRole[] = [
   {
     namespace: "kube-system",

@@ -9,7 +9,10 @@ const STORAGE = "storage.k8s.io";
 const SIGNERS =
   "kubernetes.io/kube-apiserver-client kubernetes.io/kube-apiserver-client-kubelet kubernetes.io/kubelet-serving kubernetes.io/legacy-unknown";
 
-/** Upstream's controllers, each with an identity of its own, for a kube-controller-manager that is pointed at us. */
+/**
+ * The rules of upstream's controllers, each of which has an identity of its own, for a kube-controller-manager that
+ * uses this API server.
+ */
 const RULES: Readonly<Record<string, readonly PolicyRule[]>> = {
   "attachdetach-controller": [
     rule("list watch", "", "persistentvolumeclaims persistentvolumes"),
@@ -241,7 +244,7 @@ const RULES: Readonly<Record<string, readonly PolicyRule[]>> = {
   ],
 };
 
-/** A role and its binding for each of them, `system:controller:<name>`. */
+/** A role with its binding for each controller, `system:controller:<name>`. */
 export const CONTROLLER_ROLES: readonly DefaultRole[] = Object.entries(RULES).map(([name, rules]) => ({
   name: `system:controller:${name}`,
   rules,

@@ -22,7 +22,7 @@ function clusterWithPolicy() {
   return cluster;
 }
 
-/** `get core pods default/name` or `get /healthz`. */
+/** The action is written as `get core pods default/name` or `get /healthz`. */
 function may(user: User, text: string): boolean {
   const { authorize } = createAuthorizer(clusterWithPolicy());
   const [verb = "", group = "", target = "", place = ""] = text.split(" ");
@@ -176,7 +176,7 @@ describe("the default policy", () => {
     const aggregated = roles.filter(({ aggregationRule }) => aggregationRule !== undefined);
     expect(aggregated.map(({ metadata }) => metadata?.name)).toEqual(["view", "edit", "admin"]);
     for (const role of aggregated) {
-      // Order follows names; a role's meaning does not.
+      // The order of the rules follows the roles' names, but does not change the role's meaning.
       const expected = new Set(aggregateRules(role, roles)?.map((rule) => JSON.stringify(rule)));
       expect(new Set(role.rules?.map((rule) => JSON.stringify(rule)))).toEqual(expected);
     }

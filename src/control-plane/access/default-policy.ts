@@ -10,7 +10,7 @@ import { uncoveredRules } from "./rule-cover.ts";
 import { USER_ROLES } from "./user-roles.ts";
 
 const API_VERSION = `${RBAC_GROUP}/v1`;
-/** Set to `false` by whoever wants to keep a changed default role as it is. */
+/** The annotation that a user sets to `false` to keep a changed default role as it is. */
 const AUTOUPDATE = "rbac.authorization.kubernetes.io/autoupdate";
 const BOOTSTRAPPING = { "kubernetes.io/bootstrapping": "rbac-defaults" };
 const ANNOTATIONS = { [AUTOUPDATE]: "true" };
@@ -18,8 +18,9 @@ const ANNOTATIONS = { [AUTOUPDATE]: "true" };
 const CLUSTER_ROLES: readonly DefaultRole[] = [...COMPONENT_ROLES, ...USER_ROLES, ...CONTROLLER_ROLES];
 
 /**
- * The roles and bindings that every cluster begins with, upstream's names and rules as far as anything here serves them.
- * Roles first. `admin`, `edit` and `view` have the rules already that aggregation gives them.
+ * The roles and bindings that every cluster begins with, roles first. They have upstream's names and rules, as far as
+ * this control plane serves the resources. `admin`, `edit` and `view` already have the rules that aggregation gives
+ * them.
  */
 export const DEFAULT_POLICY: readonly KubeObject[] = [
   ...clusterRoles(),
@@ -33,9 +34,9 @@ export const DEFAULT_POLICY: readonly KubeObject[] = [
 ];
 
 /**
- * What is to be written so that the cluster has the wanted object, undefined when nothing is: the object itself where it
- * is missing, and what a user took away put back, where the user did not say otherwise by the annotation
- * `rbac.authorization.kubernetes.io/autoupdate: "false"`. What users added stays.
+ * Returns the object to write so that the cluster has the wanted one; undefined when nothing is missing. A missing
+ * object is created. Rules and subjects that a user removed are restored, unless the annotation
+ * `rbac.authorization.kubernetes.io/autoupdate: "false"` says otherwise. Additions by users stay.
  */
 export function reconcilePolicy(existing: KubeObject | undefined, wanted: KubeObject): KubeObject | undefined {
   if (existing === undefined) return wanted;
@@ -51,7 +52,7 @@ export function reconcilePolicy(existing: KubeObject | undefined, wanted: KubeOb
   return isDeepStrictEqual(next, existing) ? undefined : next;
 }
 
-/** An aggregated role's rules are the aggregation's. */
+/** The role with its missing rules. The rules of an aggregated role are left to the aggregation. */
 function completeRole(existing: KubeObject, wanted: KubeObject): Record<string, unknown> {
   if (wanted["aggregationRule"] !== undefined) {
     return existing["aggregationRule"] === undefined ? { aggregationRule: wanted["aggregationRule"] } : {};
@@ -61,7 +62,10 @@ function completeRole(existing: KubeObject, wanted: KubeObject): Record<string, 
   return missing.length === 0 ? {} : { rules: [...rules, ...missing] };
 }
 
-/** A binding to another role than ours is the user's, although it has our name: a role cannot be exchanged. */
+/**
+ * The binding with its missing subjects. A binding of our name to another role belongs to the user, because a binding's
+ * role cannot change.
+ */
 function completeBinding(existing: KubeObject, wanted: KubeObject): Record<string, unknown> {
   if (!isDeepStrictEqual(existing["roleRef"], wanted["roleRef"])) return {};
   const subjects = listIn(existing["subjects"]);
@@ -91,7 +95,9 @@ function header(kind: string, name: string, namespace?: string, labels: Readonly
   return { apiVersion: API_VERSION, kind, metadata };
 }
 
-/** In order: a role that aggregates others comes after them, and its rules are what aggregation will give it. */
+/**
+ * The roles in order. A role that aggregates others comes after them, and has the rules that aggregation will give it.
+ */
 function clusterRoles(): KubeObject[] {
   const built: ClusterRole[] = [];
   return CLUSTER_ROLES.map(({ name, labels, rules = [], aggregates }) => {
@@ -113,7 +119,7 @@ function binding({ name, role, subjects }: DefaultBinding, namespace?: string): 
   };
 }
 
-/** `Group/system:nodes`, `User/…`, `ServiceAccount/namespace/name`. */
+/** The subject that a text like `Group/system:nodes`, `User/…` or `ServiceAccount/namespace/name` names. */
 function subjectOf(text: string): Subject {
   const [kind = "", first = "", second] = text.split("/");
   if (kind !== "ServiceAccount") return { apiGroup: RBAC_GROUP, kind, name: first };

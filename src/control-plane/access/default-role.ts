@@ -1,11 +1,11 @@
 import type { PolicyRule } from "../../api/gen/types.ts";
 
-/** A cluster role of the default policy and to whom it is bound. */
+/** A cluster role of the default policy, with the subjects that it is bound to. */
 export interface DefaultRole {
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly rules?: readonly PolicyRule[];
-  /** Labels, with the value "true", of the roles whose rules it takes together. */
+  /** The labels, with the value "true", of the roles whose rules it combines. */
   readonly aggregates?: readonly string[];
   /** `Group/system:nodes`, `User/…`, `ServiceAccount/namespace/name`; absent where nothing binds it. */
   readonly subjects?: readonly string[];
@@ -26,12 +26,15 @@ export interface DefaultNamespaceRole {
   readonly bindings: readonly DefaultBinding[];
 }
 
-/** Whoever reads a resource in all three ways. */
+/** The verbs of a reader. */
 export const READ = "get list watch";
-/** What changes objects. */
+/** The verbs that change objects. */
 export const WRITE = "create delete deletecollection patch update";
 
-/** `rule("get list", "apps", "deployments replicasets")`: words with spaces between; "" is the core group. */
+/**
+ * Makes a rule: `rule("get list", "apps", "deployments replicasets")`. Words are separated by spaces; "" is the core
+ * group.
+ */
 export function rule(verbs: string, groups: string, resources: string, names?: string): PolicyRule {
   return {
     verbs: verbs.split(" "),
@@ -41,10 +44,10 @@ export function rule(verbs: string, groups: string, resources: string, names?: s
   };
 }
 
-/** A rule for paths that are no resources. */
+/** Makes a rule for paths that are no resources. */
 export function pathRule(verbs: string, paths: string): PolicyRule {
   return { verbs: verbs.split(" "), nonResourceURLs: paths.split(" ") };
 }
 
-/** Everybody who does something of note says so, in either of two groups. */
+/** The rule by which components record events, in either of the two groups. */
 export const EVENTS_RULE: PolicyRule = rule("create patch update", " events.k8s.io", "events");

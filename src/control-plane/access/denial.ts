@@ -1,7 +1,7 @@
 import { ApiError } from "../../api/api-error.ts";
 import type { AccessAttributes } from "../ports/request.ts";
 
-/** The 403 that users know: who may not do what, and where; then the authorizer's reason, if it has one. */
+/** The 403 that says which user may not do what and where, followed by the authorizer's reason if it has one. */
 export function accessDeniedError(attributes: AccessAttributes, reason: string): ApiError {
   const who = `User ${JSON.stringify(attributes.user.username)}`;
   const why = reason === "" ? "" : `: ${reason}`;

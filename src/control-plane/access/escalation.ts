@@ -15,20 +15,20 @@ const EVERYTHING: readonly PolicyRule[] = [
 ];
 const AGGREGATION_REFUSED = "must have cluster-admin privileges to use the aggregationRule";
 
-/** What the checks ask an authorizer. */
+/** The part of an authorizer that the checks use. */
 type EscalationAuthorizer = Pick<Authorizer, "authorize" | "rulesFor" | "rulesOf">;
 
-/** A role or binding that somebody writes. */
+/** A write of a role or binding by a user. */
 interface PolicyWrite {
   readonly user: User;
   readonly object: KubeObject;
-  /** What was there before; undefined on creation. */
+  /** The object before the write; undefined on creation. */
   readonly current: KubeObject | undefined;
 }
 
 /**
- * Nobody hands out what they do not have. Runs as a step of admission, because it must see what will be stored; upstream
- * does it in the storage of each kind.
+ * Refuses users who grant permissions that they do not have. The check is a step of admission because it must see the
+ * object as it will be stored; upstream does it in the storage of each kind.
  */
 export function createEscalationCheck(authorizer: EscalationAuthorizer): AdmissionPlugin {
   return {
@@ -47,8 +47,8 @@ export function createEscalationCheck(authorizer: EscalationAuthorizer): Admissi
 }
 
 /**
- * Throws Forbidden when the role grants what its author does not hold, unless the author may `escalate` roles. An
- * aggregated role can come to grant anything, so it takes somebody who may do everything.
+ * Throws Forbidden when the role grants permissions that its author does not hold, unless the author may `escalate`
+ * roles. An aggregated role can come to grant everything, so its author must hold all permissions.
  */
 export function checkRoleEscalation(authorizer: EscalationAuthorizer, write: PolicyWrite): void {
   const { user, object, current } = write;
@@ -66,8 +66,8 @@ export function checkRoleEscalation(authorizer: EscalationAuthorizer, write: Pol
 }
 
 /**
- * Throws Forbidden when the binding's role grants what its author does not hold there, unless the author may `bind` that
- * role; NotFound when there is no such role to compare with.
+ * Throws Forbidden when the binding's role grants permissions that its author does not hold there, unless the author
+ * may `bind` that role. Throws NotFound when the role does not exist.
  */
 export function checkBindingEscalation(authorizer: EscalationAuthorizer, write: PolicyWrite): void {
   const { user, object } = write;
@@ -85,7 +85,7 @@ export function checkBindingEscalation(authorizer: EscalationAuthorizer, write: 
 const nameOf = ({ metadata }: KubeObject) => metadata.name ?? "";
 const namespaceOf = ({ metadata }: KubeObject) => metadata.namespace ?? "";
 
-/** Superusers are, and so is the garbage collector at its work: it takes finalizers and owners from objects. */
+/** True for superusers, and for updates of finalizers and owners alone, which the garbage collector makes. */
 function isExempt({ user, object, current }: PolicyWrite): boolean {
   if (user.groups.includes(SUPERUSERS)) return true;
   return current !== undefined && isDeepStrictEqual(withoutOwnership(object), withoutOwnership(current));

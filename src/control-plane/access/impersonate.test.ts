@@ -5,7 +5,7 @@ import { type ImpersonationHeaders, impersonate } from "./impersonate.ts";
 
 const admin: User = { username: "admin", groups: ["ops"] };
 
-/** Allows everything and writes down what it was asked. */
+/** Impersonates with an authorizer that allows everything but `refused`, and records the questions that it gets. */
 function asked(headers: ImpersonationHeaders, refused = "") {
   const targets: string[] = [];
   const authorize = (attributes: AccessAttributes) => {

@@ -14,8 +14,8 @@ export type ImpersonationHeaders = Readonly<Record<string, readonly string[] | u
 type Target = Pick<ResourceAccess, "group" | "resource" | "subresource" | "namespace" | "name">;
 
 /**
- * Whom the request is to be taken for: what `kubectl --as` asks for, or the user itself. Everything that is put on (the
- * name, each group, the UID, each extra value) must be allowed to the user, else this throws Forbidden.
+ * Returns the user as whom a request is served: the one that `kubectl --as` asks for, or the user itself. The user must
+ * be allowed to impersonate each part (the name, each group, the UID, each extra value), or this throws Forbidden.
  */
 export function impersonate(user: User, headers: ImpersonationHeaders, authorize: Authorize): User {
   const wanted = readWanted(headers);
@@ -57,7 +57,10 @@ function readWanted(headers: ImpersonationHeaders): Wanted | undefined {
   throw new ApiError("InternalError", `Internal error occurred: requested [${asked}] without impersonating a user`);
 }
 
-/** Keys may hold what a header's name may not, percent-encoded; one that is not is taken as it stands. */
+/**
+ * Decodes a key, in which characters that a header's name cannot have are percent-encoded. A key that is not encoded
+ * stays as it is.
+ */
 function decodeKey(key: string): string {
   try {
     return decodeURIComponent(key);
@@ -78,7 +81,7 @@ function targetsOf({ username, uid, groups, extra }: Wanted): Target[] {
   ];
 }
 
-/** Everybody but the anonymous is authenticated, unless it is said otherwise. */
+/** The groups, with `system:authenticated` for every user but the anonymous one, unless the groups say otherwise. */
 function withStanding(username: string, groups: readonly string[]): readonly string[] {
   if (groups.includes(UNAUTHENTICATED)) return groups;
   if (username === "system:anonymous") return [...groups, UNAUTHENTICATED];

@@ -3,15 +3,15 @@ import { isRecord } from "../../api/object.ts";
 
 /** Longer tokens are refused unread; ours have about a kilobyte. */
 const MAX_TOKEN_LENGTH = 16 * 1024;
-/** ECDSA signatures stand in a token as two numbers, not in DER. */
+/** ECDSA signatures in a token are two numbers, and not DER. */
 const DSA_ENCODING = "ieee-p1363";
 
-/** What a token says. */
+/** The claims of a token. */
 export type TokenClaims = Readonly<Record<string, unknown>>;
 
 /** A pair of keys for compact JSON web signatures. */
 export interface SigningKey {
-  /** `ES256`, `RS256`, …: follows from the key, never from a token. */
+  /** The algorithm, `ES256`, `RS256`, …, which follows from the key and never from a token. */
   readonly algorithm: string;
   readonly keyId: string;
   readonly privateKey: KeyObject;
@@ -32,7 +32,7 @@ export function readSigningKey(pems: { privatePem: string; publicPem: string; ke
   return { algorithm, keyId: pems.keyId, privateKey: createPrivateKey(pems.privatePem), publicKey };
 }
 
-/** `header.claims.signature`. */
+/** Signs the claims as `header.claims.signature`. */
 export function signClaims({ algorithm, keyId, privateKey }: SigningKey, claims: TokenClaims): string {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const signed = `${encode({ alg: algorithm, kid: keyId })}.${encode(claims)}`;
@@ -44,8 +44,9 @@ export function signClaims({ algorithm, keyId, privateKey }: SigningKey, claims:
 }
 
 /**
- * The claims of a token that the key signed; undefined for any other text. Whether they hold (time, audience, …) is the
- * caller's question. A token that names another algorithm, `none` among them, is refused before its signature is looked at.
+ * Returns the claims of a token that the key signed; undefined for any other text. The caller checks the claims
+ * themselves (time, audience, …). A token that names another algorithm, `none` included, is refused before its
+ * signature is verified.
  */
 export function verifySignature({ algorithm, publicKey }: SigningKey, token: string): TokenClaims | undefined {
   const [header, claims] = decodeParts(token) ?? [];

@@ -66,7 +66,7 @@ function attachment(name: string, nodeName: string) {
   return { apiVersion: "storage.k8s.io/v1", kind: "VolumeAttachment", metadata: { name }, spec };
 }
 
-/** `get core secrets default/name`, `list core pods`, with `?field=value` for a selector. */
+/** An access written as `get core secrets default/name` or `list core pods`, with `?field=value` for a selector. */
 function access(text: string): ResourceAccess {
   const [what = "", fieldSelector] = text.split("?");
   const [verb = "", group = "", target = "", place = ""] = what.split(" ");

@@ -16,15 +16,16 @@ interface NodeRequest {
   readonly graph: NodeGraph;
 }
 
-/** Decides for the users of `system:nodes`; has no opinion about anybody else. */
+/** Decides for users of `system:nodes`, and has no opinion about other users. */
 interface NodeAuthorizer {
   readonly authorize: Authorize;
   close(): void;
 }
 
 /**
- * A node may read what the pods bound to it refer to, may write what is its own, and has the rules of `system:node` for
- * the rest. Whose object a node writes is NodeRestriction's question (admission), because it is in the content.
+ * Lets a node read the objects that its pods refer to, lets it write its own objects, and applies the rules of
+ * `system:node` to everything else. NodeRestriction (in admission) checks whose object a node writes, because this
+ * depends on the content.
  */
 export function createNodeAuthorizer(feed: ResourceFeed): NodeAuthorizer {
   const graph = createNodeGraph(feed);
@@ -61,7 +62,7 @@ const SUBDIVIDED = new Map<string, (request: NodeRequest) => AccessDecision>(
     "leases.coordination.k8s.io": decideLease,
     "csinodes.storage.k8s.io": decideCsiNode,
     "resourceslices.resource.k8s.io": decideResourceSlice,
-    // No pod here can refer to a claim: the kind is not served.
+    // No pod here can refer to a claim, because the kind is not served.
     "resourceclaims.resource.k8s.io": ({ node }) => deny(unrelated(node)),
     nodes: decideNode,
     pods: decidePod,
@@ -75,7 +76,7 @@ function decideRelated({ node, access, graph }: NodeRequest, kind: Related | "vo
   return graph.isRelated(node, kind, access.namespace, access.name) ? ALLOWED : deny(unrelated(node));
 }
 
-/** Of one object; a kubelet watches each secret and config map by its name. */
+/** Decides about the reading of one object. A kubelet watches each secret and config map by its name. */
 function decideRead(request: NodeRequest, kind: Related): AccessDecision {
   const { verb, subresource, namespace } = request.access;
   if (!["get", "list", "watch"].includes(verb)) return deny("can only read resources of this type");
@@ -104,7 +105,10 @@ function decideServiceAccount(request: NodeRequest): AccessDecision {
   return decideRelated(request, "serviceaccount");
 }
 
-/** The name is not known when an object is created: NodeRestriction compares it then. */
+/**
+ * True for an object of the node's name. The name is not known yet when the object is created; NodeRestriction checks
+ * it then.
+ */
 const isOwn = ({ node, access }: NodeRequest) => access.verb === "create" || access.name === node;
 const OWN_VERBS = ["get", "create", "update", "patch", "delete"];
 
@@ -122,7 +126,9 @@ function decideCsiNode(request: NodeRequest): AccessDecision {
   return isOwn(request) ? ALLOWED : deny("can only access CSINode with the same name as the requesting node");
 }
 
-/** Slices are not served; what upstream allows without looking at one is allowed, so that a kubelet gets its 404. */
+/**
+ * Slices are not served. What upstream allows without looking at the slice is allowed, so that a kubelet gets its 404.
+ */
 function decideResourceSlice({ node, access }: NodeRequest): AccessDecision {
   if (access.subresource !== "") return deny("cannot authorize ResourceSlice subresources");
   if (access.verb === "create") return ALLOWED;
@@ -151,7 +157,7 @@ function decidePod(request: NodeRequest): AccessDecision {
   if (subresource === "eviction") return verb === "create" ? ALLOWED : NO_OPINION;
   if (subresource !== "") return NO_OPINION;
   if (verb === "get") return decideGet(request, "pod");
-  // Mirror pods.
+  // A node creates and deletes mirror pods.
   if (verb === "create" || verb === "delete") return ALLOWED;
   if (verb !== "list" && verb !== "watch") return NO_OPINION;
   if (selects(fieldSelector, "spec.nodeName", request.node)) return ALLOWED;
@@ -159,7 +165,7 @@ function decidePod(request: NodeRequest): AccessDecision {
   return deny("can only list/watch pods with spec.nodeName field selector");
 }
 
-/** True when one of the selector's requirements is that the field has the value. A node's name needs no escapes. */
+/** True when the selector requires that the field has the value. A node's name needs no escapes. */
 function selects(selector: string | undefined, field: string, value: string): boolean {
   const requirements = selector?.split(",").map((requirement) => requirement.trim()) ?? [];
   return requirements.some((requirement) => [`${field}=${value}`, `${field}==${value}`].includes(requirement));

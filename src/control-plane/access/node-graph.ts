@@ -4,10 +4,10 @@ import { podDependencies, volumeSecrets } from "./pod-dependencies.ts";
 
 const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 
-/** What is related to a node by the pods that are bound to it. */
+/** The kinds of objects that are related to a node by the pods that are bound to it. */
 export type Related = "configmap" | "persistentvolume" | "persistentvolumeclaim" | "pod" | "secret" | "serviceaccount";
 
-/** Which objects a node's pods need. */
+/** Knows the objects that a node's pods need. */
 export interface NodeGraph {
   isRelated(node: string, kind: Related | "volumeattachment", namespace: string, name: string): boolean;
   close(): void;
@@ -15,13 +15,14 @@ export interface NodeGraph {
 
 interface BoundPod {
   readonly node: string;
-  /** Keys of what it refers to, its own first. */
+  /** The keys of the objects that the pod refers to, its own key first. */
   readonly keys: readonly string[];
 }
 
 /**
- * Kept by the feed: for every node a count of references to each object from the pods bound to it, so that a question
- * is a lookup and a change costs as much as the pod has references. Claims lead on to volumes, and these to secrets.
+ * Kept up to date by the feed. For every node it counts the references to each object from the pods bound to it, so
+ * that a question is a lookup and a change costs as much as the pod has references. Claims lead on to volumes, and
+ * volumes to secrets.
  */
 export function createNodeGraph(feed: ResourceFeed): NodeGraph {
   const pods = new Map<string, BoundPod>();
@@ -87,10 +88,10 @@ function boundPod(object: KubeObject): BoundPod | undefined {
   if (nodeName === "") return undefined;
   const { namespace = "", annotations } = object.metadata;
   const own = objectKey("pod", object);
-  // A mirror pod is the node's own word: it must not open what the node could not read without it.
+  // A mirror pod is written by the node itself, so its references give the node no access.
   if (annotations?.[MIRROR_ANNOTATION] !== undefined) return { node: nodeName, keys: [own] };
   const keys = podDependencies(pod).map(({ kind, name }) => relatedKey(kind, namespace, name));
-  // Kept for every pod: spread into a literal, they would take three times the room.
+  // One list is kept for every pod. Spread into a literal, it would take three times the memory.
   return { node: nodeName, keys: [own].concat(keys) };
 }
 

@@ -2,7 +2,10 @@ import type { PolicyRule } from "../../api/gen/types.ts";
 
 const READ = ["get", "list", "watch"];
 
-/** What every node may do; of the resources that the node authorizer subdivides only what it leaves to rules. */
+/**
+ * The rules for every node. For the resources that the node authorizer subdivides they contain only what it leaves to
+ * rules.
+ */
 export const NODE_RULES: readonly PolicyRule[] = [
   { verbs: ["create"], apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"] },
   {

@@ -1,12 +1,12 @@
 import type { Container, EphemeralContainer, PersistentVolume, Pod, Volume } from "../../api/gen/types.ts";
 
-/** An object that a pod needs, of the pod's own namespace. */
+/** An object of the pod's namespace that the pod needs. */
 interface PodDependency {
   readonly kind: "configmap" | "persistentvolumeclaim" | "secret" | "serviceaccount";
   readonly name: string;
 }
 
-/** Everything that a node must read to run the pod; names that are missing or empty are left out. */
+/** The objects that a node must read to run the pod. Missing and empty names are left out. */
 export function podDependencies({ metadata = {}, spec }: Pod): PodDependency[] {
   if (spec === undefined) return [];
   const { containers, initContainers = [], ephemeralContainers = [], volumes = [], imagePullSecrets = [] } = spec;
@@ -58,7 +58,10 @@ function volumeReferences(volume: Volume, podName: string) {
   ];
 }
 
-/** The secrets that a node needs to mount the volume: not those for attaching or resizing it from elsewhere. */
+/**
+ * The secrets that a node needs to mount the volume. Secrets for attaching it or resizing it from elsewhere are not
+ * among them.
+ */
 export function volumeSecrets({ spec = {} }: PersistentVolume): { namespace: string; name: string }[] {
   const { azureFile, cephfs, cinder, claimRef, csi, flexVolume, iscsi, rbd, scaleIO, storageos } = spec;
   const references = [

@@ -16,14 +16,14 @@ export interface Grant {
   readonly subject: Subject;
 }
 
-/** All roles and bindings, arranged so that what a user holds is found without looking at anybody else's. */
+/** All roles and bindings, indexed so that a user's grants are found without a look at those of others. */
 export interface PolicyIndex {
   /**
-   * Calls `visit` with the grants that apply to the user: those of the whole cluster, then those of the namespace unless
-   * it is "". Ends early when `visit` returns true.
+   * Calls `visit` with the grants that apply to the user: those of the whole cluster, then those of the namespace
+   * (unless it is ""). Ends early when `visit` returns true.
    */
   visitGrants(user: User, namespace: string, visit: (grant: Grant) => boolean): void;
-  /** Undefined when there is no such role. A Role is looked up in the namespace. */
+  /** Returns the rules of a role; undefined when the role does not exist. A Role is looked up in the namespace. */
   rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined;
   close(): void;
 }
@@ -80,10 +80,10 @@ function grantsOf(binding: Grant["binding"], object: KubeObject): Grant[] {
   return subjects.map((subject) => ({ binding, name, namespace, roleRef, subject }));
 }
 
-/** Where a grant is found; undefined for a subject that can be nobody. */
+/** The key of a grant in the index; undefined for a subject that can be no user. */
 function keyOf({ namespace, subject }: Grant): string | undefined {
   if (subject.kind === "User" || subject.kind === "Group") return grantKey(namespace, subject.kind, subject.name);
-  // A role binding may name the service accounts of its own namespace without it.
+  // A role binding may leave out the namespace of service accounts in its own namespace.
   const home = subject.namespace || namespace;
   if (subject.kind !== "ServiceAccount" || home === "") return undefined;
   return grantKey(namespace, "User", serviceAccountUsername(home, subject.name));

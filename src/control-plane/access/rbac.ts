@@ -8,18 +8,21 @@ import { ruleAllows } from "./rule-match.ts";
 
 const SUPERUSERS = "system:masters";
 
-/** What a user may do somewhere, as far as it can be listed. */
+/** The rules that a user holds in a namespace, as far as they can be listed. */
 interface HeldRules {
   readonly rules: readonly PolicyRule[];
-  /** Why the list may be short of something: a role that is gone, a node's rights, which no rules describe. */
+  /** The reasons why the list may be incomplete: a role that is gone, or a node's rights, which no rules describe. */
   readonly problems: readonly string[];
 }
 
-/** Decides who may do what. */
+/** Decides which user may do what. */
 export interface Authorizer {
-  /** `system:masters` may everything; then a node what its pods need; then whoever a role is bound to. */
+  /**
+   * Allows everything to `system:masters`, then to a node what its pods need, then to every user what the bound roles
+   * allow.
+   */
   readonly authorize: Authorize;
-  /** What RBAC grants the user in the namespace, cluster-wide grants included. */
+  /** The rules that RBAC grants the user in the namespace, cluster-wide grants included. */
   rulesFor(user: User, namespace: string): HeldRules;
   /** The rules of a role that a binding of the namespace ("" for a cluster role binding) refers to. */
   rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined;
@@ -27,7 +30,7 @@ export interface Authorizer {
   close(): void;
 }
 
-/** Knows what is in the feed, so that a decision is a few lookups in memory. */
+/** Keeps the policy that the feed tells in memory, so that a decision is a few lookups. */
 export function createAuthorizer({ feed }: { feed: ResourceFeed }): Authorizer {
   const index = createPolicyIndex(feed);
   const nodes = createNodeAuthorizer(feed);
@@ -80,12 +83,12 @@ function collectRules(index: PolicyIndex, user: User, namespace: string): HeldRu
   return { rules: [...roles].flat(), problems };
 }
 
-/** `clusterrole.rbac.authorization.k8s.io "x" not found`. */
+/** Describes a role that does not exist: `clusterrole.rbac.authorization.k8s.io "x" not found`. */
 function describeMissing({ kind, name }: RoleRef): string {
   return `${kind.toLowerCase()}.${RBAC_GROUP} "${name}" not found`;
 }
 
-/** As Go writes an aggregate of errors: each once, in brackets when there are more. */
+/** Formats the problems like Go's aggregate of errors: each once, in brackets when there are several. */
 export function formatResolutionErrors(problems: readonly string[]): string {
   const unique = [...new Set(problems)];
   return unique.length === 1 ? unique.join() : `[${unique.join(", ")}]`;

@@ -5,8 +5,8 @@ import { impersonate } from "./impersonate.ts";
 import type { Authorizer } from "./rbac.ts";
 
 /**
- * Says as whom a request is to be served: the user that it proves, or the one whom that user impersonates. What it
- * returns throws an ApiError: Unauthorized, or Forbidden for an impersonation that is not allowed.
+ * Finds the user as whom a request is served: the one that it proves, or the one whom that user impersonates. The
+ * returned function throws an ApiError: Unauthorized, or Forbidden for an impersonation that is not allowed.
  */
 export function createRequestUser(deps: {
   authenticator: Pick<Authenticator, "authenticate">;

@@ -4,14 +4,14 @@ import { matchesPath } from "./rule-match.ts";
 const ALL = "*";
 
 /**
- * What of the wanted rules the held ones do not grant, in pieces of one verb, one group, one resource, one name. Nothing
- * when whoever holds the first may hand out the second.
+ * The parts of the wanted rules that the held rules do not grant, split into one verb, one group, one resource and one
+ * name each. Empty when a holder of the first may grant the second.
  */
 export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
   return wanted.flatMap(breakDown).filter((piece) => !held.some((rule) => covers(rule, piece)));
 }
 
-/** Pieces that differ by their verb only, put together: what a person wants to read. */
+/** Combines pieces that differ by their verb only, for readable messages. */
 export function compactRules(pieces: readonly PolicyRule[]): PolicyRule[] {
   const byTarget = new Map<string, PolicyRule>();
   for (const { verbs, ...target } of pieces) {
@@ -76,7 +76,7 @@ function coversResource(held: readonly string[], resource: string): boolean {
   return subresource !== undefined && held.includes(`${ALL}/${subresource}`);
 }
 
-/** A rule for some names does not cover one for all. */
+/** True when the names cover the wanted ones. A rule for some names does not cover a rule for all. */
 function coversNames(held: readonly string[], wanted: readonly string[]): boolean {
   if (held.length === 0) return true;
   return wanted.length > 0 && wanted.every((name) => held.includes(name));

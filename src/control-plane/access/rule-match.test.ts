@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { PolicyRule } from "../../api/gen/types.ts";
 import { type Action, ruleAllows } from "./rule-match.ts";
 
-/** `get apps deployments/scale name`. */
+/** An action written as `get apps deployments/scale name`. */
 function action(text: string): Action {
   const [verb = "", group = "", target = "", name = ""] = text.split(" ");
   const [resource = "", subresource = ""] = target.split("/");

@@ -3,7 +3,7 @@ import type { AccessAttributes, PathAccess, ResourceAccess } from "../ports/requ
 
 const ALL = "*";
 
-/** The part of a request that a rule speaks about: without who makes it. */
+/** The part of a request that a rule is about: everything but the user. */
 export type Action = Omit<ResourceAccess, "user"> | Omit<PathAccess, "user">;
 
 /** True when the rule allows the action, as RBAC reads rules. */
@@ -18,8 +18,8 @@ export function ruleAllows(rule: PolicyRule, action: Action | AccessAttributes):
 }
 
 /**
- * True when any of the rules allows the action. What Kubernetes' node authorizer does with the rules of the
- * `system:node` role.
+ * True when any of the rules allows the action. Kubernetes' node authorizer applies the rules of the `system:node` role
+ * in this way.
  */
 export function rulesAllow(rules: readonly PolicyRule[], action: Action | AccessAttributes): boolean {
   return rules.some((rule) => ruleAllows(rule, action));
@@ -29,7 +29,10 @@ function hasOrAll(values: readonly string[] | undefined, wanted: string): boolea
   return values !== undefined && (values.includes(wanted) || values.includes(ALL));
 }
 
-/** All, `pods`, `pods/log`, or the subresource of every resource, as in "all/scale". There is no "all of pods/". */
+/**
+ * True when a rule's resource matches: all resources, `pods`, `pods/log`, or one subresource of every resource
+ * ("all/scale"). All subresources of one resource cannot be written.
+ */
 function matchesResource(
   pattern: string,
   { resource, subresource }: Pick<ResourceAccess, "resource" | "subresource">,
@@ -39,12 +42,12 @@ function matchesResource(
   return pattern === `${resource}/${subresource}` || pattern === `${ALL}/${subresource}`;
 }
 
-/** A rule that names objects never fits a request that names none: a list, a creation. */
+/** True when a rule's names match. A rule with names never matches a request without one (a list, a creation). */
 function matchesName(names: readonly string[] | undefined, name: string): boolean {
   return names === undefined || names.length === 0 || names.includes(name);
 }
 
-/** Exactly so, or with `*` at the end everything that begins so. */
+/** True when the path equals the pattern or, with `*` at the pattern's end, begins with it. */
 export function matchesPath(pattern: string, path: string): boolean {
   if (pattern === ALL || pattern === path) return true;
   return pattern.endsWith(ALL) && path.startsWith(pattern.replace(/\*+$/, ""));

@@ -8,13 +8,16 @@ import { serviceAccountGroups, serviceAccountUsername } from "./service-account-
 import { legacyClaims, type NamedObject } from "./service-account-tokens.ts";
 import type { LoginDeps, TokenLogin } from "./token-login.ts";
 
-/** Clocks differ: times in a token, and deletions, count this much later or earlier. */
+/** The tolerance for differing clocks: times in a token, and deletions, count this much later or earlier. */
 const LEEWAY_MS = 60 * SECOND;
 const EXTRA = "authentication.kubernetes.io";
 const INVALID_SINCE_LABEL = "kubernetes.io/legacy-token-invalid-since";
 const INVALIDATED = "service account token has been invalidated";
 
-/** A token of ours is refused when it is for others, out of time, or what it is bound to is gone. */
+/**
+ * Finds the user of a service account token. A token that our key signed is refused when it is for other audiences, is
+ * not valid at this time, or is bound to an object that is gone.
+ */
 export function loginByServiceAccountToken(deps: LoginDeps, token: string, audiences: readonly string[]): TokenLogin {
   const claims = deps.tokens.verify(token);
   if (claims === undefined) return { kind: "none" };
@@ -32,12 +35,12 @@ export function loginByServiceAccountToken(deps: LoginDeps, token: string, audie
 }
 
 function fittingAudiences({ tokens }: LoginDeps, claims: TokenClaims, wanted: readonly string[]): string[] {
-  // Legacy tokens are older than audiences.
+  // Legacy tokens are older than audiences, and count as tokens for the API server.
   const given = legacyClaims(claims) === undefined ? listOf(claims["aud"]) : tokens.audiences;
   return wanted.filter((audience) => given.includes(audience));
 }
 
-/** An audience may stand alone or in a list. */
+/** The value as a list. An audience may stand alone. */
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : value === undefined ? [] : [value];
 }
@@ -49,7 +52,7 @@ function checkTimes(claims: TokenClaims, nowMs: number): string | undefined {
   return undefined;
 }
 
-/** The user, or why not. */
+/** The user of a bound token, or why it is refused. */
 function loginBound(deps: LoginDeps, claims: TokenClaims): User | string {
   if (claims["iss"] !== deps.tokens.issuer || typeof claims["exp"] !== "number") return "token is not of this cluster";
   const own = claims["kubernetes.io"];
@@ -61,7 +64,8 @@ function loginBound(deps: LoginDeps, claims: TokenClaims): User | string {
     checkServiceAccount(deps, namespace, account) ??
     (secret && checkBound(deps, secret, { resource: "secrets", what: "secret", namespace })) ??
     (pod && checkBound(deps, pod, { resource: "pods", what: "pod", namespace })) ??
-    // The node of a pod's token is information only; a token that is bound to nothing but a node dies with it.
+    // The node in a pod's token is information only. A token that is bound to a node alone becomes invalid with the
+    // node.
     (node && !pod && !secret ? checkBound(deps, node, { resource: "nodes", what: "node", namespace: "" }) : undefined);
   if (problem !== undefined) return problem;
   return serviceAccountUser(namespace, account, extraOf({ pod, node, tokenId: claims["jti"] }));
@@ -106,7 +110,7 @@ function checkBound(
   return `${what} UID (${actual}) does not match service account ${what} ref claim (${uid})`;
 }
 
-/** Past its deletion and the grace that came with it: a pod may use its token while it shuts down. */
+/** True when the object's deletion and its grace period have passed. A pod may use its token while it shuts down. */
 function isDeletedFor({ metadata }: KubeObject, nowMs: number): boolean {
   const deletedAt = parseTime(metadata.deletionTimestamp);
   return deletedAt !== undefined && deletedAt < nowMs - LEEWAY_MS;
@@ -142,7 +146,7 @@ function serviceAccountUser(
   return Object.keys(extra).length > 0 ? { ...user, extra } : user;
 }
 
-/** Without telling by its time how much of a guess was right. */
+/** Compares texts in a time that does not reveal how much of a guess was right. */
 function isSameText(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);

@@ -1,6 +1,6 @@
 const PREFIX = "system:serviceaccount:";
 
-/** `system:serviceaccount:default:builder`. */
+/** The username of a service account, `system:serviceaccount:default:builder`. */
 export function serviceAccountUsername(namespace: string, name: string): string {
   return `${PREFIX}${namespace}:${name}`;
 }
@@ -10,7 +10,7 @@ export function serviceAccountGroups(namespace: string): string[] {
   return ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
 }
 
-/** The way back; undefined for a user who is no service account. */
+/** The way back from `serviceAccountUsername`; undefined for a user who is no service account. */
 export function parseServiceAccount(username: string): { namespace: string; name: string } | undefined {
   if (!username.startsWith(PREFIX)) return undefined;
   const [namespace = "", name = "", ...rest] = username.slice(PREFIX.length).split(":");

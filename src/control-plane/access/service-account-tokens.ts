@@ -3,38 +3,41 @@ import { formatTime, SECOND } from "../../base/clock.ts";
 import { readSigningKey, type SigningKey, signClaims, type TokenClaims, verifySignature } from "./json-web-token.ts";
 import { serviceAccountUsername } from "./service-account-names.ts";
 
-/** Verifying costs up to a tenth of a millisecond, and clients send the same token with each request. Oldest out. */
+/**
+ * The number of verified tokens that are kept; the oldest are dropped. Verifying costs up to a tenth of a millisecond,
+ * and clients send the same token with each request.
+ */
 const MAX_CACHED_TOKENS = 1_000;
 /**
- * The life that the ServiceAccount admission plugin asks for in a pod's projected token. Such tokens hold for a year in
- * truth, because older clients read the file once; past this they are said to be stale.
+ * The lifetime that the ServiceAccount admission plugin asks for in a pod's projected token. Such tokens are valid for
+ * a year in truth, because older clients read the file only once. After this time they are reported as stale.
  */
 const EXTENDABLE_SECONDS = 3_607;
 const EXTENDED_SECONDS = 365 * 24 * 3_600;
 const LEGACY_ISSUER = "kubernetes/serviceaccount";
 const LEGACY_CLAIMS = "kubernetes.io/serviceaccount";
 
-/** By name and UID: the same name made anew is somebody else. */
+/** An object by name and UID. A new object of the same name is another one. */
 export interface NamedObject {
   readonly name: string;
   readonly uid: string;
 }
 
-/** A token that is to be issued; what `planTokenRequest` finds. */
+/** A token that is to be issued, as `planTokenRequest` plans it. */
 export interface TokenPlan {
   readonly serviceAccount: NamedObject & { readonly namespace: string };
-  /** The token dies with this object. */
+  /** The object with which the token becomes invalid. */
   readonly bound?: NamedObject & { readonly kind: "Node" | "Pod" | "Secret" };
-  /** Where the bound pod runs; its UID is "" when the node is not registered. */
+  /** The node of the bound pod; its UID is "" when the node is not registered. */
   readonly node?: NamedObject;
-  /** Empty: the API server's own. */
+  /** The audiences; the API server's own when empty. */
   readonly audiences: readonly string[];
   readonly expirationSeconds: number;
 }
 
 interface IssuedToken {
   readonly token: string;
-  /** RFC 3339; when the client should have got another one. */
+  /** When the client should have got another token, as RFC 3339. */
   readonly expirationTimestamp: string;
 }
 
@@ -44,13 +47,16 @@ export interface TokenIssuer {
   /** The API server's own audiences. */
   readonly audiences: readonly string[];
   issue(plan: TokenPlan): IssuedToken;
-  /** The kind that stands in a secret of type `kubernetes.io/service-account-token` and holds as long as the secret. */
+  /**
+   * Issues the token of a secret of type `kubernetes.io/service-account-token`, which is valid as long as the secret
+   * exists.
+   */
   issueLegacy(serviceAccount: TokenPlan["serviceAccount"], secretName: string): string;
-  /** Claims that our key signed, whatever they say; undefined for any other token. */
+  /** Returns the claims of a token that our key signed, without checking them; undefined for any other token. */
   verify(token: string): TokenClaims | undefined;
-  /** `/openid/v1/jwks`. */
+  /** The answer of `/openid/v1/jwks`. */
   jwks(): Readonly<Record<string, unknown>>;
-  /** `/.well-known/openid-configuration`. */
+  /** The answer of `/.well-known/openid-configuration`. */
   openIdConfiguration(): Readonly<Record<string, unknown>>;
 }
 
@@ -63,7 +69,7 @@ interface TokenIssuerOptions {
   readonly audiences: readonly string[];
   /** Milliseconds since the epoch. */
   now(): number;
-  /** A UUID, the token's identity in audit logs. */
+  /** Returns a UUID, the token's identity in audit logs. */
   randomId(): string;
 }
 
@@ -109,7 +115,7 @@ export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
   };
 }
 
-/** The claims of a legacy token, undefined for any other. */
+/** The claims of a legacy token; undefined for any other token. */
 export function legacyClaims(
   claims: TokenClaims,
 ): { namespace: string; secretName: string; serviceAccount: NamedObject } | undefined {

@@ -2,13 +2,16 @@ import type { ResourceReader } from "../ports/resources.ts";
 import type { User } from "../ports/user.ts";
 import type { TokenIssuer } from "./service-account-tokens.ts";
 
-/** Whose a token is: `none` when it is nobody's that we know of, `refused` when it was, with why not any more. */
+/**
+ * The result of a login with a token: `none` for a token that this way of login does not know, `refused` with a reason
+ * for one that is no longer valid.
+ */
 export type TokenLogin =
   | { readonly kind: "user"; readonly user: User; readonly audiences: readonly string[] }
   | { readonly kind: "refused"; readonly problem: string }
   | { readonly kind: "none" };
 
-/** What a way to log in by a token works with. */
+/** The dependencies of the ways to log in with a token. */
 export interface LoginDeps {
   readonly reader: ResourceReader;
   readonly tokens: TokenIssuer;

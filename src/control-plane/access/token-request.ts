@@ -12,8 +12,8 @@ const DEFAULT_SECONDS = 3_600;
 const KIND = { group: "authentication.k8s.io", kind: "TokenRequest" };
 
 /**
- * The token that a TokenRequest for the service account asks for. Throws Invalid for a life that is too short or too
- * long, NotFound, Conflict or BadRequest for an object that the token cannot be bound to.
+ * Plans the token that a TokenRequest for the service account asks for. Throws Invalid for a lifetime that is too short
+ * or too long, and NotFound, Conflict or BadRequest for an object to which the token cannot be bound.
  */
 export function planTokenRequest(request: TokenRequest, serviceAccount: KubeObject, reader: ResourceReader): TokenPlan {
   const { audiences = [], expirationSeconds = DEFAULT_SECONDS, boundObjectRef } = request.spec ?? {};

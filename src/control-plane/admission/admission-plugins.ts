@@ -25,20 +25,21 @@ import { createUnattendedKinds } from "./unattended-kinds.ts";
 
 interface AdmissionDeps extends DefaultAccountDeps {
   reader: ResourceReader;
-  /** Five characters, as generated names end in. */
+  /** Returns five characters, with which generated names end. */
   randomSuffix: () => string;
   authorize: Authorize;
   loadSubjectReader: LoadSubjectReader;
 }
 
 interface AdmissionOptions extends PriorityOptions, TolerationSecondsOptions {
-  /** What a service account token is for when nobody says: `--api-audiences`. */
+  /** The audiences of a service account token that names none: `--api-audiences`. */
   apiAudiences: readonly string[];
 }
 
 /**
- * The plugins that are always on, in upstream's order (`pkg/kubeapiserver/options/plugins.go`). Those that
- * refuse by what is asked do so in `mutate`, before validation, as upstream's do; deletions are judged in `validate`.
+ * The plugins, all of which are always on, in upstream's order (`pkg/kubeapiserver/options/plugins.go`). Plugins that
+ * refuse by the request's content do so in `mutate`, before validation, as upstream's do. Deletions are judged in
+ * `validate`.
  */
 export function createAdmissionPlugins(deps: AdmissionDeps, options: AdmissionOptions): readonly AdmissionPlugin[] {
   const { reader, authorize } = deps;

@@ -8,7 +8,7 @@ const RESOURCE = "serviceaccounts";
 const DEFAULT_ACCOUNT = "default";
 /** Upstream looks ten times, 100 to 200 ms apart. */
 const PATIENCE_MS = 1_000;
-/** Of pods that wait at a time; what comes then is refused at once, as if its second were over. */
+/** The most pods that wait at a time. Further pods are refused at once, as if their second were over. */
 const MAX_WAITING = 1_000;
 
 export interface DefaultAccountDeps {
@@ -18,9 +18,9 @@ export interface DefaultAccountDeps {
 }
 
 /**
- * Who makes a namespace and then a pod in it is faster than whoever gives the namespace its service account, all the
- * more where that is another process. The pod waits a moment for it (`getServiceAccount` of upstream's plugin).
- * Undefined when there is nothing to wait for; never rejects.
+ * Lets a pod wait a moment for the default service account of its namespace (`getServiceAccount` of upstream's plugin).
+ * A user who creates a namespace and then a pod in it may be faster than the controller that creates the account,
+ * especially when that is another process. Undefined when there is nothing to wait for; never rejects.
  */
 export function createDefaultAccountWait(
   deps: DefaultAccountDeps,
@@ -56,7 +56,7 @@ export function createDefaultAccountWait(
         if (type !== "ADDED" || metadata.name !== DEFAULT_ACCOUNT) return;
         for (const wake of [...(waiting.get(metadata.namespace ?? "") ?? [])]) wake();
       });
-      // One that is being deleted is told of while following begins.
+      // The feed may still tell of an account that is being deleted while following begins, which ends the wait at once.
       rest();
     });
 
@@ -68,7 +68,7 @@ export function createDefaultAccountWait(
   };
 }
 
-/** Of what was sent, which nobody has judged yet. */
+/** True when the pod names no service account or the default one. The body was not validated yet. */
 function runsAsDefault(body: unknown): boolean {
   if (!isRecord(body)) return false;
   const { metadata, spec } = body;

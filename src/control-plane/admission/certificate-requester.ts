@@ -4,9 +4,9 @@ import type { User } from "../ports/user.ts";
 import { writtenObject } from "./refusal.ts";
 
 /**
- * A new certificate request says who made it, and only the server says so: signers and approvers trust these fields, and
- * so what was sent in them does not count. Upstream does it in the kind's strategy, which knows the user there
- * (`pkg/registry/certificates/certificates/strategy.go`). To come before every plugin that looks at them.
+ * Writes the author into a new certificate request. Signers and approvers trust these fields, so values that were sent
+ * do not count. Upstream does it in the kind's strategy, which knows the user there
+ * (`pkg/registry/certificates/certificates/strategy.go`). It must run before every plugin that looks at the fields.
  */
 export function createCertificateRequester(): AdmissionPlugin {
   return {

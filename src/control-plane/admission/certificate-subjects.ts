@@ -17,11 +17,14 @@ export type LoadSubjectReader = () => Promise<(requestPem: string) => RequestedS
 export interface CertificateSubjects {
   /** Loads the reading code before the first certificate signing request is decided. */
   readonly settle: NonNullable<AdmissionPlugin["settle"]>;
-  /** Throws when the text is no request, and before `settle` has loaded the code. */
+  /** Throws when the text is no request, and when `settle` has not loaded the code yet. */
   readonly parse: ParseCertificateRequest;
 }
 
-/** Admission decides without waiting, and the code that reads certificate requests is large: `settle` loads it. */
+/**
+ * Reads with code that is loaded when the first request comes, because it is large. Admission decides without waiting,
+ * so the loading happens in `settle`.
+ */
 export function createCertificateSubjects(load: LoadSubjectReader): CertificateSubjects {
   let readPem: ((requestPem: string) => RequestedSubject) | undefined;
   return {

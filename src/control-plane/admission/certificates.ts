@@ -9,20 +9,23 @@ const REQUESTS = "certificatesigningrequests.certificates.k8s.io";
 const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client";
 const ALL_POWERFUL_GROUP = "system:masters";
 
-/** Who approves or denies must be allowed to `approve` for the signer (`certificates/approval`). */
+/** Requires the permission to `approve` for the signer from users who approve or deny (`certificates/approval`). */
 export function createCertificateApproval(authorize: Authorize): AdmissionPlugin {
   return {
     name: "CertificateApproval",
     validate(request) {
       const isApproval = writtenObject(request, `${REQUESTS}/approval`, ["UPDATE"]) !== undefined;
       if (!isApproval || request.current === undefined) return;
-      // The stored request's signer counts: the one that was sent could name another.
+      // The signer of the stored request counts, because the request that was sent could name another one.
       requireSigner(authorize, request, ["approve", signerOf(request.current)]);
     },
   };
 }
 
-/** Who puts a certificate or a condition into the status must be allowed to `sign` for the signer (`certificates/signing`). */
+/**
+ * Requires the permission to `sign` for the signer from users who write a certificate or a condition into the status
+ * (`certificates/signing`).
+ */
 export function createCertificateSigning(authorize: Authorize): AdmissionPlugin {
   return {
     name: "CertificateSigning",
@@ -52,7 +55,10 @@ function requireSigner(
   throw refusal(request, `user not permitted to ${verb} requests with signerName "${signer}"`);
 }
 
-/** Nobody becomes all-powerful through the signer of ordinary clients (`certificates/subjectrestriction`). */
+/**
+ * Refuses requests for the group of all-powerful users to the signer of ordinary clients
+ * (`certificates/subjectrestriction`).
+ */
 export function createCertificateSubjectRestriction({ settle, parse }: CertificateSubjects): AdmissionPlugin {
   return {
     name: "CertificateSubjectRestriction",

@@ -7,7 +7,7 @@ import { refusal, writtenObject } from "./refusal.ts";
 
 const CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";
 
-/** A claim grows only when it is bound and its class says that its volumes can (`persistentvolume/resize`). */
+/** Lets a claim grow only when it is bound and its class allows expansion (`persistentvolume/resize`). */
 export function createClaimResize(reader: Pick<ResourceReader, "get">): AdmissionPlugin {
   const allowsExpansion = (name: string) => {
     const found = reader.get({ resource: "storageclasses.storage.k8s.io", namespace: "", name });

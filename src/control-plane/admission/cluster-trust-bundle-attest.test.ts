@@ -11,7 +11,7 @@ function bundle(spec: object, metadata: KubeObject["metadata"] = {}): KubeObject
   return { ...header, metadata: { name: "example.com:s:live", ...metadata }, spec };
 }
 
-/** Allows to attest for exactly one name. */
+/** Allows a user to attest for exactly one name. */
 const attesting =
   (signer: string): Authorize =>
   (attributes) => {

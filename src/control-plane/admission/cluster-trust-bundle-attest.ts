@@ -4,14 +4,16 @@ import { refusal, writtenObject } from "./refusal.ts";
 import { isSameValue } from "./same-value.ts";
 import { isAllowedForSigner } from "./signer-access.ts";
 
-/** Who says what a signer's certificates are verified by must be allowed to `attest` for it (`certificates/ctbattest`). */
+/**
+ * Requires the permission to `attest` for the signer from users who write its trust bundle (`certificates/ctbattest`).
+ */
 export function createClusterTrustBundleAttest(authorize: Authorize): AdmissionPlugin {
   return {
     name: "ClusterTrustBundleAttest",
     validate(request) {
       const object = writtenObject(request, "clustertrustbundles.certificates.k8s.io");
       if (object === undefined) return;
-      // The new object's signer is the stored one's as well: validation has seen to it that it does not change.
+      // The new object has the stored object's signer, because validation refuses a change of it.
       const signer = signerOf(object);
       if (signer === "" || isOwnershipAlone(object, request.current)) return;
       if (isAllowedForSigner(authorize, { user: request.user, verb: "attest", signer })) return;
@@ -25,7 +27,10 @@ function signerOf({ spec }: KubeObject): string {
   return typeof signerName === "string" ? signerName : "";
 }
 
-/** The garbage collector takes owners and finalizers from objects, and attests nothing by it. */
+/**
+ * True for an update of owners and finalizers alone. The garbage collector makes such updates, and attests nothing by
+ * them.
+ */
 function isOwnershipAlone(object: KubeObject, current: KubeObject | undefined): boolean {
   return current !== undefined && isSameValue(withoutOwnership(object), withoutOwnership(current));
 }

@@ -14,7 +14,7 @@ export interface TolerationSecondsOptions {
 }
 
 /**
- * A pod stays on a node that is not ready or unreachable for five minutes unless it says something else
+ * Lets a pod stay on a node that is not ready or unreachable for five minutes unless the pod says something else
  * (`plugin/pkg/admission/defaulttolerationseconds`).
  */
 export function createDefaultTolerationSeconds(options: TolerationSecondsOptions = {}): AdmissionPlugin {
@@ -41,7 +41,9 @@ export function createDefaultTolerationSeconds(options: TolerationSecondsOptions
   };
 }
 
-/** Whatever its operator and value: the author has thought of the taint. */
+/**
+ * True when the toleration is about the taint, whatever its operator and value: the author has thought of the taint.
+ */
 function isAbout({ key, effect }: Toleration, taint: string): boolean {
   return (!key || key === taint) && (!effect || effect === "NoExecute");
 }

@@ -8,7 +8,7 @@ interface Usage {
   limits: ResourceList;
 }
 
-/** What about the usage is outside of the item's bounds, in upstream's words; the resources in order of their names. */
+/** The violations of the item's bounds by the usage, in upstream's words and in order of the resources' names. */
 export function findViolations(item: LimitRangeItem, usage: Usage): string[] {
   return [
     ...each(item.min, (name, bound) => checkMin(item.type, [name, bound], usage)),
@@ -17,7 +17,7 @@ export function findViolations(item: LimitRangeItem, usage: Usage): string[] {
   ];
 }
 
-/** As `findViolations`, for claims: they only request. */
+/** Does the same as `findViolations` for claims, which have requests only. */
 export function findClaimViolations(item: LimitRangeItem, requests: ResourceList): string[] {
   return [
     ...each(item.min, (name, bound) => checkMin(item.type, [name, bound], { requests, limits: {} })),
@@ -63,7 +63,7 @@ function checkRatio(type: string, [name, bound]: Bound, { requests, limits }: Us
   const limit = nanosOf(limits[name] ?? "0");
   if (request === 0n) return `${rule}, but no request is specified or request is 0`;
   if (limit === 0n) return `${rule}, but no limit is specified or limit is 0`;
-  // limit / request > bound, without the division: both sides in nanos of nanos.
+  // This is limit / request > bound without the division; both sides are in nanos of nanos.
   if (limit * nanosOf("1") <= nanosOf(bound) * request) return undefined;
   return `${rule}, but provided ratio is ${(Number(limit) / Number(request)).toFixed(6)}`;
 }

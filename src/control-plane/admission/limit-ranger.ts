@@ -9,8 +9,8 @@ import { refusal, writtenObject } from "./refusal.ts";
 const ANNOTATION = "kubernetes.io/limit-ranger";
 
 /**
- * Gives containers the defaults of their namespace's limit ranges, and refuses pods and claims that are outside of them
- * (`plugin/pkg/admission/limitranger`). What a pod asks for changes only by a resize: other updates are not looked at.
+ * Gives containers the defaults of their namespace's limit ranges, and refuses pods and claims outside of the ranges
+ * (`plugin/pkg/admission/limitranger`). A pod's requests change only by a resize, so other updates are not checked.
  */
 export function createLimitRanger(reader: Pick<ResourceReader, "list">): AdmissionPlugin {
   const limitsOf = (namespace: string): LimitRangeItem[] => {
@@ -30,7 +30,7 @@ export function createLimitRanger(reader: Pick<ResourceReader, "list">): Admissi
       const limits = limitsOf(request.namespace);
       const problems = pod ? checkPod(typed("Pod", pod), limits) : [];
       if (claim) problems.push(...checkClaim(claim, limits));
-      // Joined as upstream's aggregates are.
+      // Several problems are joined as in upstream's aggregate errors.
       if (problems.length > 0)
         throw refusal(request, problems.length === 1 ? (problems[0] ?? "") : `[${problems.join(", ")}]`);
     },

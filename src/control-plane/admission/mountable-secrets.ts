@@ -2,9 +2,9 @@ import type { Pod, ServiceAccount } from "../../api/gen/types.ts";
 import { type AnyContainer, secretsOfEnvironment } from "./pod-references.ts";
 
 /**
- * The first secret that the pod uses and its account does not list, as a sentence; undefined when there is none. Asked
- * only for accounts that bear the annotation `kubernetes.io/enforce-mountable-secrets`. With `ephemeral` only what an
- * update of the ephemeral containers can have brought in is looked at.
+ * Describes the first secret that the pod uses and its account does not list; undefined when there is none. It is
+ * called only for accounts with the annotation `kubernetes.io/enforce-mountable-secrets`. With `ephemeral`, only the
+ * parts are checked that an update of the ephemeral containers can have added.
  */
 export function findForeignSecret(pod: Pod, account: ServiceAccount, part: "all" | "ephemeral"): string | undefined {
   const name = account.metadata?.name ?? "";

@@ -5,14 +5,16 @@ import { groupResource } from "../ports/resource-kind.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import { missing, refusal } from "./refusal.ts";
 
-/** Without these a cluster has no place for its own parts. */
+/** The namespaces that cannot be deleted, because the cluster's own parts need them. */
 const IMMORTAL = new Set(["default", "kube-system", "kube-public"]);
 
-/** Whoever asks what is allowed in a namespace must not learn from the answer whether the namespace exists. */
+/**
+ * Access reviews work in namespaces that do not exist too, so that their answers do not reveal which namespaces exist.
+ */
 const ACCESS_REVIEWS = new Set(["localsubjectaccessreviews.authorization.k8s.io"]);
 
 /**
- * Objects live in namespaces that exist, and nothing new comes into one that is being deleted
+ * Refuses objects in namespaces that do not exist, and new objects in namespaces that are being deleted
  * (`apiserver/pkg/admission/plugin/namespace/lifecycle`).
  */
 export function createNamespaceLifecycle(reader: Pick<ResourceReader, "get">): AdmissionPlugin {
@@ -37,7 +39,10 @@ export function createNamespaceLifecycle(reader: Pick<ResourceReader, "get">): A
   };
 }
 
-/** The cause is what client-go's `HasStatusCause(err, NamespaceTerminatingCause)` looks for. */
+/**
+ * The refusal of a namespace that is being deleted. Its cause is the one that client-go's `HasStatusCause(err,
+ * NamespaceTerminatingCause)` looks for.
+ */
 function terminating(request: AdmissionRequest): ApiError {
   const { namespace } = request;
   const detail = `unable to create new content in namespace ${namespace} because it is being terminated`;

@@ -5,7 +5,7 @@ import { refusal } from "./refusal.ts";
 
 const NODE_SIGNERS = ["kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client-kubelet"];
 
-/** Certificates of the signers of nodes: in its own name only. */
+/** Lets a node request certificates from the signers of nodes in its own name only. */
 export function restrictCertificateRequest({ request, node }: NodeRequest, deps: NodeRestrictionDeps): void {
   const { operation, subresource, object } = request;
   if (operation !== "CREATE" || subresource !== "" || object === undefined) return;

@@ -4,7 +4,10 @@ import type { NodeRequest } from "./node-request.ts";
 import { refusal } from "./refusal.ts";
 import { isSameValue } from "./same-value.ts";
 
-/** Itself, without what would draw workloads to it: taints, labels that are not the kubelet's, owners. */
+/**
+ * Lets a node write its own Node, except for the fields that would draw workloads to it: taints, labels that are not
+ * the kubelet's, owners.
+ */
 export function restrictNode({ request, node }: NodeRequest): void {
   const { operation, object, current } = request;
   const name = request.name || (object?.metadata.name ?? "");
@@ -34,7 +37,7 @@ export function restrictNode({ request, node }: NodeRequest): void {
   if (labels.length > 0) throw refusal(request, `is not allowed to modify labels: ${labels.join(", ")}`);
 }
 
-/** The labels that are added, changed or taken away and are not the node's to touch, sorted. */
+/** The added, changed and removed labels that the node may not touch, sorted. */
 function forbiddenChanges(object: KubeObject, current: KubeObject | undefined): string[] {
   const next = object.metadata.labels ?? {};
   const before = current?.metadata.labels ?? {};

@@ -5,7 +5,7 @@ import { isSameValue } from "./same-value.ts";
 
 const LEASE_NAMESPACE = "kube-node-lease";
 
-/** The lease of its own name, which says that it is alive. */
+/** Lets a node write the lease of its own name, by which it shows that it is alive. */
 export function restrictLease({ request, node }: NodeRequest): void {
   if (request.namespace !== LEASE_NAMESPACE) {
     throw refusal(request, `can only access leases in the "${LEASE_NAMESPACE}" system namespace`);
@@ -14,7 +14,7 @@ export function restrictLease({ request, node }: NodeRequest): void {
   throw refusal(request, "can only access node lease with the same name as the requesting node");
 }
 
-/** The CSINode of its own name. */
+/** Lets a node write the CSINode of its own name. */
 export function restrictCsiNode({ request, node }: NodeRequest): void {
   if (nameIn(request) === node) return;
   throw refusal(request, "can only access CSINode with the same name as the requesting node");
@@ -22,7 +22,7 @@ export function restrictCsiNode({ request, node }: NodeRequest): void {
 
 const nameIn = ({ name, object }: NodeRequest["request"]) => name || (object?.metadata.name ?? "");
 
-/** Slices of its own devices. What an update may change is the authorizer's concern, as upstream. */
+/** Lets a node write the slices of its own devices. The authorizer decides what an update may change, as upstream. */
 export function restrictResourceSlice({ request, node }: NodeRequest): void {
   const { operation, object, current } = request;
   if (operation === "CREATE" && sliceNodeOf(object) !== node) {
@@ -38,10 +38,10 @@ function sliceNodeOf(object: KubeObject | undefined): unknown {
   return isRecord(spec) ? spec["nodeName"] : undefined;
 }
 
-/** What an expansion on the node changes in a claim's status. */
+/** The fields of a claim's status that an expansion on the node changes. */
 const CLAIM_STATUS_FIELDS = ["capacity", "conditions", "allocatedResources", "allocatedResourceStatuses"];
 
-/** The status of a claim, as far as the expansion of its file system goes. */
+/** Lets a node write the fields of a claim's status that belong to the expansion of its file system. */
 export function restrictClaimStatus({ request, node }: NodeRequest): void {
   const { operation, subresource, object, current } = request;
   if (subresource !== "status") throw refusal(request, "may only update PVC status");

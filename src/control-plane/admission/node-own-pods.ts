@@ -8,7 +8,7 @@ import { referencesConfigMaps, referencesSecrets } from "./pod-references.ts";
 import { missing, refusal } from "./refusal.ts";
 import { isSameValue } from "./same-value.ts";
 
-/** Mirror pods of its own, the status of the pods it runs, and their end. */
+/** Lets a node create its own mirror pods, and write the status of its pods and delete and evict them. */
 export function restrictPod(from: NodeRequest, { reader }: Pick<NodeRestrictionDeps, "reader">): void {
   const { subresource } = from.request;
   if (subresource === "") restrictItself(from, reader);
@@ -61,7 +61,7 @@ function restrictCreation({ request, node }: NodeRequest, pod: Pod, reader: Reso
   }
 }
 
-/** A mirror pod goes with its node. */
+/** Throws unless the mirror pod has its node as owner, with which it is deleted. */
 function requireOwner({ request, node }: NodeRequest, pod: Pod, reader: ResourceReader): void {
   const refuse = (detail: string) => refusal(request, `node "${node}" ${detail}`);
   const owners = pod.metadata?.ownerReferences ?? [];

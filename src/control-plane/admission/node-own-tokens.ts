@@ -6,7 +6,7 @@ import { missing, refusal } from "./refusal.ts";
 
 type TokenDeps = Pick<NodeRestrictionDeps, "reader" | "authorize" | "apiAudiences">;
 
-/** Tokens that are bound to a pod on this node, for an audience that the pod is about. */
+/** Lets a node request tokens that are bound to a pod on it, for an audience that the pod needs. */
 export function restrictToken(from: NodeRequest, deps: TokenDeps): void {
   const { request, node } = from;
   if (request.operation !== "CREATE" || request.subresource !== "token") return;
@@ -39,7 +39,7 @@ function restrictAudience(
   if (audiences.length > 1) throw refusal(request, "node may only request 0 or 1 audiences");
   const [audience = ""] = audiences;
   const known = audiencesOf(pod, reader);
-  // No audience and the API server's own are the same wish.
+  // No audience means the API server's own.
   const isDefault = audience === "" || apiAudiences.includes(audience);
   if (known.has(audience) || (isDefault && known.has(""))) return;
   const { user, namespace, name } = request;
@@ -52,7 +52,7 @@ function restrictAudience(
   );
 }
 
-/** Of the pod's projected tokens ("" where none is said) and of the CSI drivers of its volumes. */
+/** The audiences of the pod's projected tokens ("" where none is given) and of the CSI drivers of its volumes. */
 function audiencesOf(pod: Pod, reader: ResourceReader): ReadonlySet<string> {
   const audiences = new Set<string>();
   const { namespace = "", name = "" } = pod.metadata ?? {};

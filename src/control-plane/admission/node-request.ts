@@ -8,11 +8,11 @@ export interface NodeRequest {
   readonly node: string;
 }
 
-/** What the rules for nodes look into. */
+/** The dependencies of the rules for nodes. */
 export interface NodeRestrictionDeps {
   reader: ResourceReader;
   authorize: Authorize;
   parseCertificateRequest: ParseCertificateRequest;
-  /** What a token is for when nobody says. */
+  /** The audiences of a token that names none. */
   apiAudiences: readonly string[];
 }

@@ -11,7 +11,7 @@ import { refusal } from "./refusal.ts";
 
 type Rule = (from: NodeRequest, deps: NodeRestrictionDeps) => void;
 
-/** Of what is not listed nothing is restricted here: what the authorizer gives to nodes they may use. */
+/** The rules by resource. Other resources are not restricted here: nodes may use what the authorizer allows. */
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["pods", restrictPod],
   ["nodes", restrictNode],
@@ -24,8 +24,8 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
 ]);
 
 /**
- * A node writes what is its own and nothing else, so that a stolen kubelet key is worth one machine
- * (`plugin/pkg/admission/noderestriction`). Reading is the Node authorizer's concern.
+ * Lets a node write only its own objects, so that a stolen kubelet key is worth one machine
+ * (`plugin/pkg/admission/noderestriction`). The Node authorizer restricts reading.
  */
 export function createNodeRestriction(deps: NodeRestrictionDeps): AdmissionPlugin {
   const restrict = (request: AdmissionRequest): undefined => {
@@ -38,7 +38,7 @@ export function createNodeRestriction(deps: NodeRestrictionDeps): AdmissionPlugi
   return {
     name: "NodeRestriction",
     mutate: (request) => (request.operation === "DELETE" ? undefined : restrict(request)),
-    // A deletion has nothing to change: it is only judged.
+    // A deletion has no object to change, so it is only judged.
     validate(request) {
       if (request.operation === "DELETE") restrict(request);
     },

@@ -1,6 +1,6 @@
 import type { Container, EphemeralContainer, Pod, Volume } from "../../api/gen/types.ts";
 
-/** What containers of every sort have in common where references are concerned. */
+/** A container of any sort, whose references all have the same form. */
 export type AnyContainer = Container | EphemeralContainer;
 
 /** True when any part of the pod names a secret: pull secrets, environment, volumes. */
@@ -23,7 +23,7 @@ export function referencesConfigMaps(pod: Pod): boolean {
   return allContainers(pod).some(inEnvironment) || (pod.spec?.volumes ?? []).some(inVolume);
 }
 
-/** Where a container's environment comes from secrets: by variable, or (without one) as a whole. */
+/** The secrets that a container's environment refers to: for a variable, or (without one) as a whole. */
 export function secretsOfEnvironment({
   env = [],
   envFrom = [],

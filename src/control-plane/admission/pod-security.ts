@@ -5,8 +5,8 @@ const ENFORCE = "pod-security.kubernetes.io/enforce";
 const ADVISORY = ["pod-security.kubernetes.io/warn", "pod-security.kubernetes.io/audit"];
 
 /**
- * Pod security is not built. A namespace that asks for it to be enforced is refused: one that took the label and let
- * privileged pods in all the same would be worse than none. Where only advice is asked for, its absence is told.
+ * Refuses namespaces that ask for the enforcement of pod security, which is not built: a namespace that had the label
+ * and let privileged pods in would be worse than none. A namespace that only asks for advice gets a warning.
  */
 export function createPodSecurity(): AdmissionPlugin {
   return {

@@ -7,15 +7,15 @@ import type { AdmissionPlugin, AdmissionRequest } from "../ports/request.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import { refusal, writtenObject } from "./refusal.ts";
 
-/** The largest value of a class that is not the system's own. */
+/** The largest value of a user's class. */
 const HIGHEST_USER_PRIORITY = 1_000_000_000;
 const CRITICAL_POD_ANNOTATION = "scheduler.alpha.kubernetes.io/critical-pod";
 const SYSTEM_PREFIX = "system-";
 const CLUSTER_CRITICAL = "system-cluster-critical";
 
 /**
- * The classes that every cluster has. To be created at the start and put back when they are gone; a pod that names one
- * is critical, for the node agent's preemption and eviction too, whether the object exists yet or not.
+ * The classes that every cluster has. They are created at the start and restored when they are gone. A pod that names
+ * one is critical, also for the node agent's preemption and eviction, whether the object exists yet or not.
  */
 export const SYSTEM_PRIORITY_CLASSES: readonly KubeObject[] = [
   systemClass({
@@ -45,15 +45,15 @@ function systemClass(options: { name: string; value: number; description: string
 
 export interface PriorityOptions {
   /**
-   * A pod in kube-system with the annotation `scheduler.alpha.kubernetes.io/critical-pod: ""` and no class gets
-   * `system-cluster-critical`: what the gate ExperimentalCriticalPodAnnotation did before 1.16. Default false.
+   * Gives a pod in kube-system with the annotation `scheduler.alpha.kubernetes.io/critical-pod: ""` and no class
+   * `system-cluster-critical`, as the gate ExperimentalCriticalPodAnnotation did before 1.16. Default false.
    */
   legacyCriticalPodAnnotation?: boolean;
 }
 
 /**
- * Resolves a pod's priority from its class when it is created; the number is not the author's to choose
- * (`plugin/pkg/admission/priority`). Judges priority classes themselves, too.
+ * Sets a pod's priority from its class when the pod is created; the author cannot choose the number
+ * (`plugin/pkg/admission/priority`). It also judges priority classes themselves.
  */
 export function createPriority(reader: ResourceReader, options: PriorityOptions = {}): AdmissionPlugin {
   return {
@@ -73,7 +73,7 @@ export function createPriority(reader: ResourceReader, options: PriorityOptions 
   };
 }
 
-/** Clients that write back an object of before 1.11 do not know the fields; they must not lose them. */
+/** Keeps the fields in an update by a client from before 1.11, which does not know them. */
 function keepPriority(pod: Pod, current: KubeObject | undefined): KubeObject | undefined {
   const old = current && typed("Pod", current).spec;
   if (pod.spec === undefined || old === undefined) return undefined;
@@ -126,7 +126,10 @@ function findClass(reader: ResourceReader, name: string): PriorityClass | undefi
   return found && typed("PriorityClass", found);
 }
 
-/** Of several, which only older data can hold, the lowest: a mistake should not raise anybody above the rest. */
+/**
+ * The default class. Of several, which only older data can contain, it is the lowest: a mistake should not raise a pod
+ * above the others.
+ */
 function findDefaultClass(reader: ResourceReader): PriorityClass | undefined {
   const defaults = reader
     .list("priorityclasses.scheduling.k8s.io")
@@ -146,7 +149,9 @@ function validatePriorityClass(request: AdmissionRequest, priorityClass: Priorit
   }
 }
 
-/** Names that begin with `system-`, and values above the users' range, belong to the built-in classes alone. */
+/**
+ * Checks that names beginning with `system-`, and values above the users' range, belong to the built-in classes alone.
+ */
 function checkReserved({ value = 0, globalDefault = false }: PriorityClass, name: string): FieldError[] {
   if (!name.startsWith(SYSTEM_PREFIX)) {
     if (value <= HIGHEST_USER_PRIORITY) return [];

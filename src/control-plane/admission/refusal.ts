@@ -14,7 +14,7 @@ export function missing(resource: string, name: string): ApiError {
   return notFoundError({ group: "", resource }, name);
 }
 
-/** Admission comes before names are generated: then the prefix has to do. */
+/** The object's name, or the prefix of a name that is still to be generated. */
 function shownName({ name, object }: AdmissionRequest): string {
   return name || object?.metadata.name || object?.metadata.generateName || "Unknown";
 }
@@ -23,12 +23,15 @@ function subjectOf({ group, plural }: ResourceKind) {
   return { group, resource: plural };
 }
 
-/** What is asked about, as `pods`, `pods/status`, `certificatesigningrequests.certificates.k8s.io/approval`. */
+/**
+ * The request's resource and subresource, as `pods`, `pods/status`,
+ * `certificatesigningrequests.certificates.k8s.io/approval`.
+ */
 function targetOf({ kind, subresource }: AdmissionRequest): string {
   return subresource === "" ? groupResource(kind) : `${groupResource(kind)}/${subresource}`;
 }
 
-/** The object that is being created or updated as `target` names it; undefined for everything else. */
+/** The object of a request that creates or updates `target`; undefined for every other request. */
 export function writtenObject(
   request: AdmissionRequest,
   target: string,

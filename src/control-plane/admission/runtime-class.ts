@@ -7,7 +7,7 @@ import type { ResourceReader } from "../ports/resources.ts";
 import { refusal, writtenObject } from "./refusal.ts";
 
 /**
- * A pod gets what its runtime class says about overhead and placement; overhead is the class's to say, not the author's
+ * Gives a pod the overhead and the placement of its runtime class. The author cannot choose the overhead
  * (`plugin/pkg/admission/runtimeclass`).
  */
 export function createRuntimeClass(reader: Pick<ResourceReader, "get">): AdmissionPlugin {
@@ -81,7 +81,7 @@ function mergeSelectors(request: AdmissionRequest, own: Selector, added: Selecto
   return { ...own, ...added };
 }
 
-/** Without those that another one covers; of equal ones the first stays. */
+/** Merges tolerations without those that another one covers. Of equal ones the first stays. */
 function mergeTolerations(own: readonly Toleration[], added: readonly Toleration[]): Toleration[] {
   const all = [...own, ...added];
   const merged: Toleration[] = [];

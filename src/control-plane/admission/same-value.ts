@@ -1,6 +1,6 @@
 import { isRecord } from "../../api/object.ts";
 
-/** Equal as JSON is: the order of fields does not count, and a field that is undefined is not there. */
+/** Compares as JSON: the order of fields does not count, and an undefined field is absent. */
 export function isSameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) {

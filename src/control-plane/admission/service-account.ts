@@ -12,21 +12,21 @@ const DEFAULT_ACCOUNT = "default";
 const ENFORCE_MOUNTABLE_SECRETS = "kubernetes.io/enforce-mountable-secrets";
 const TOKEN_VOLUME_PREFIX = "kube-api-access-";
 const TOKEN_MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
-/** An hour and seven seconds: upstream's mark of a token that nobody asked for with a lifetime of its own. */
+/** An hour and seven seconds, upstream's mark of a token whose lifetime nobody chose. */
 const TOKEN_SECONDS = 3_607;
 const READABLE_BY_ALL = 0o644;
-/** What Go's `strconv.ParseBool` takes for true. */
+/** The texts that Go's `strconv.ParseBool` takes for true. */
 const TRUE = /^(1|t|T|TRUE|true|True)$/;
 
 interface ServiceAccountDeps extends DefaultAccountDeps {
   reader: ResourceReader;
-  /** Five characters as names get them. */
+  /** Returns five characters, with which generated names end. */
   randomSuffix: () => string;
 }
 
 /**
- * Every pod runs as a service account of its namespace, with a token of it at the usual place unless pod or account
- * say no (`plugin/pkg/admission/serviceaccount`).
+ * Lets every pod run as a service account of its namespace, with the account's token at the usual place unless the pod
+ * or the account opts out (`plugin/pkg/admission/serviceaccount`).
  */
 export function createServiceAccount(deps: ServiceAccountDeps): AdmissionPlugin {
   const { reader, randomSuffix } = deps;
@@ -87,14 +87,16 @@ function runAs(
     spec: {
       ...(wantsToken ? mountToken(spec, randomSuffix) : spec),
       serviceAccountName: name,
-      // The field's old name always says the same.
+      // The field's old name always has the same value.
       serviceAccount: name,
       ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets }),
     },
   });
 }
 
-/** A volume of this prefix that is there already is the token's: a pod that was read and is created anew. */
+/**
+ * Mounts the token's volume. An existing volume with the prefix is the token's: the pod was read and is created anew.
+ */
 function mountToken(spec: PodSpec, randomSuffix: () => string): PodSpec {
   const existing = spec.volumes?.find(({ name }) => name.startsWith(TOKEN_VOLUME_PREFIX));
   const isMounted = ({ volumeMounts }: Container) =>
@@ -133,7 +135,7 @@ function tokenVolume(name: string): Volume {
   };
 }
 
-/** A mirror pod is a picture of what runs anyway: it can be given nothing. */
+/** Refuses references of a mirror pod. It only shows a pod that runs anyway, so it can be given nothing. */
 function refuseMirror(request: AdmissionRequest, pod: Pod): void {
   if (pod.spec?.serviceAccountName) throw refusal(request, "a mirror pod may not reference service accounts");
   if (referencesSecrets(pod)) throw refusal(request, "a mirror pod may not reference secrets");

@@ -1,7 +1,7 @@
 import type { Authorize } from "../ports/request.ts";
 import type { User } from "../ports/user.ts";
 
-/** What somebody wants to do as, or for, a signer of certificates. */
+/** An action of a user as, or for, a signer of certificates. */
 interface SignerAccess {
   readonly user: User;
   readonly verb: "approve" | "attest" | "sign";
@@ -9,7 +9,10 @@ interface SignerAccess {
   readonly signer: string;
 }
 
-/** Allowed for the signer itself or for all signers of its domain, `example.com/*` (pkg/certauthorization). */
+/**
+ * True when the action is allowed for the signer itself or for all signers of its domain, `example.com/*`
+ * (pkg/certauthorization).
+ */
 export function isAllowedForSigner(authorize: Authorize, { user, verb, signer }: SignerAccess): boolean {
   const [domain = ""] = signer.split("/");
   const target = { group: "certificates.k8s.io", version: "*", resource: "signers", subresource: "", namespace: "" };

@@ -242,7 +242,7 @@ describe("certificate requests", () => {
       spec: { signerName, request },
       status,
     });
-  /** Allows exactly one verb for one signer. */
+  /** Allows a user exactly one verb for one signer. */
   const allowing =
     (verb: string, signer: string): Authorize =>
     (attributes) => {

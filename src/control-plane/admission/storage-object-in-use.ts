@@ -7,7 +7,7 @@ const FINALIZERS: ReadonlyArray<readonly [resource: string, finalizer: string]> 
 ];
 
 /**
- * Claims and volumes do not go while they are used: each is made with a finalizer that a controller takes away
+ * Gives new claims and volumes the finalizer that keeps them while they are used, and that a controller removes
  * (`plugin/pkg/admission/storage/storageobjectinuseprotection`).
  */
 export function createStorageObjectInUseProtection(): AdmissionPlugin {

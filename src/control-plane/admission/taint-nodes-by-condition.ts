@@ -6,8 +6,8 @@ import { writtenObject } from "./refusal.ts";
 const NOT_READY = { key: NODE_TAINTS.notReady, effect: "NoSchedule" } as const;
 
 /**
- * A node comes into being tainted as not ready, so that nothing is placed on it before it has told its conditions; who
- * watches those takes the taint away (`plugin/pkg/admission/nodetaint`).
+ * Taints a new node as not ready, so that no pod is placed on it before it has reported its conditions. The controller
+ * that watches the conditions removes the taint (`plugin/pkg/admission/nodetaint`).
  */
 export function createTaintNodesByCondition(): AdmissionPlugin {
   return {

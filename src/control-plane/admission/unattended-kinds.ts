@@ -1,7 +1,7 @@
 import type { AdmissionPlugin, AdmissionRequest } from "../ports/request.ts";
 import { groupResource } from "../ports/resource-kind.ts";
 
-/** Kinds that live by a controller which is not part of this control plane, and what does not happen therefore. */
+/** The kinds whose controller is not part of this control plane, with the effect that therefore does not happen. */
 const UNATTENDED: ReadonlyMap<string, string> = new Map([
   ["deployments.apps", "no replica sets and no pods are made of it"],
   ["replicasets.apps", "no pods are made of it"],
@@ -16,7 +16,7 @@ const UNATTENDED: ReadonlyMap<string, string> = new Map([
   ["poddisruptionbudgets.policy", "its status is not kept: evictions go by what its author writes there"],
 ]);
 
-/** Says once for each such kind, to whoever creates the first, that the object is stored and nothing else. */
+/** Warns the author of the first object of each such kind that the object is stored and nothing else happens. */
 export function createUnattendedKinds(): AdmissionPlugin {
   const told = new Set<string>();
   return {

@@ -48,7 +48,7 @@ async function ensure(
   }
 }
 
-/** The entries that are wanted, over what else is there. */
+/** The object with the wanted entries, besides the entries that it has; undefined when it has them already. */
 function reconcileData(existing: KubeObject | undefined, wanted: KubeObject): KubeObject | undefined {
   if (existing === undefined) return wanted;
   const data = isRecord(existing["data"]) ? existing["data"] : {};

@@ -1,14 +1,14 @@
 import type { KubeObject } from "../../api/object.ts";
 
-/** Where the API server itself is reached, as pods see it. */
+/** The addresses at which pods reach the API server. */
 export interface ApiEndpoint {
-  /** The first address of the service range. */
+  /** The first address of the services' range. */
   readonly serviceAddress: string;
   readonly address: string;
   readonly port: number;
 }
 
-/** What a cluster's first objects tell of it. */
+/** The facts about the cluster that its first objects contain. */
 export interface ClusterFacts {
   readonly endpoint: ApiEndpoint;
   /** The authority whose client certificates the API server believes, in PEM. */

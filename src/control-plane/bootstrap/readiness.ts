@@ -11,7 +11,6 @@ export interface Readiness {
   };
 }
 
-/** A moment that is still to come. */
 export function createReadiness(): Readiness {
   let isReached = false;
   let resolveReached: () => void = () => undefined;

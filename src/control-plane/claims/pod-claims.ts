@@ -2,15 +2,15 @@ import type { ObjectMeta, PersistentVolumeClaim, Pod, Volume } from "../../api/g
 import { type KubeObject, typed } from "../../api/object.ts";
 import { namespacedKeyOf } from "../control-loop/namespaced-key.ts";
 
-/** A claim of a pod, by the volume that is made of it. */
+/** A claim of a pod, with the pod's volume that refers to it. */
 export interface PodClaim {
   readonly volume: Volume;
   readonly claim: string;
-  /** It is made for the pod, which must own it then. */
+  /** True for a claim that is made for the pod, and that the pod must own. */
   readonly isEphemeral: boolean;
 }
 
-/** The claims that the pod's volumes name or stand for. */
+/** The claims that the pod's volumes name, and the claims that its ephemeral volumes stand for. */
 export function podClaimsOf({ metadata, spec }: Pod): readonly PodClaim[] {
   return (spec?.volumes ?? []).flatMap((volume): PodClaim[] => {
     const { persistentVolumeClaim, ephemeral, name } = volume;
@@ -21,7 +21,7 @@ export function podClaimsOf({ metadata, spec }: Pod): readonly PodClaim[] {
   });
 }
 
-/** Keys of the pod's claims, for an index. */
+/** The keys of the pod's claims, for an index. */
 export function claimKeysOf(object: KubeObject): readonly string[] {
   const { namespace = "" } = object.metadata;
   return podClaimsOf(typed("Pod", object)).map(({ claim }) => namespacedKeyOf({ namespace, name: claim }));
@@ -40,7 +40,10 @@ function isControlledBy({ ownerReferences = [] }: ObjectMeta, uid: string | unde
   return uid !== undefined && ownerReferences.some((owner) => owner.controller === true && owner.uid === uid);
 }
 
-/** Its containers have ended, or it is deleted and none of them runs: it needs no volume any more (`IsPodTerminated`). */
+/**
+ * True for a pod whose containers have ended, or which is deleted and has no running container: it needs no volume any
+ * more (`IsPodTerminated`).
+ */
 export function isPodTerminated({ metadata, status }: Pod): boolean {
   if (status?.phase === "Succeeded" || status?.phase === "Failed") return true;
   if (metadata?.deletionTimestamp === undefined) return false;

@@ -1,21 +1,25 @@
 import type { PersistentVolume, PersistentVolumeClaim } from "../../api/gen/types.ts";
 import { isReservedFor } from "./volume-match.ts";
 
-/** On a claim: it has been bound once. Its value does not matter. */
+/** An annotation of a claim that has been bound once. Its value does not matter. */
 export const BIND_COMPLETED = "pv.kubernetes.io/bind-completed";
-/** On a claim or a volume: who bound it was a controller and not its author. Its value does not matter. */
+/**
+ * An annotation of a claim or a volume that was bound by a controller and not by its author. Its value does not matter.
+ */
 export const BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller";
-/** On a claim: where its pod goes; whoever provisions the volume does it for this node. */
+/**
+ * An annotation of a claim that names the node to which its pod goes. The provisioner makes the volume for this node.
+ */
 export const SELECTED_NODE = "volume.kubernetes.io/selected-node";
 
-/** Whoever binds claims to volumes is done with this one (`IsPVCFullyBound`). */
+/** True when the binding of this claim is complete (`IsPVCFullyBound`). */
 export function isFullyBound({ metadata, spec }: PersistentVolumeClaim): boolean {
   return Boolean(spec?.volumeName) && metadata?.annotations?.[BIND_COMPLETED] !== undefined;
 }
 
 /**
- * The volume with a reference to the claim; undefined when it has that already (`GetBindVolumeToClaim`). One that its
- * author reserved for the claim stays reserved by name when it is unbound, hence no annotation.
+ * The volume with a reference to the claim; undefined when it has that already (`GetBindVolumeToClaim`). A volume that
+ * its author reserved for the claim gets no annotation, so that it stays reserved by name when it is unbound.
  */
 export function withClaimRef(volume: PersistentVolume, claim: PersistentVolumeClaim): PersistentVolume | undefined {
   const { metadata = {}, spec = {} } = volume;

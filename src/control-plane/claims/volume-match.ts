@@ -3,67 +3,73 @@ import { compareQuantities } from "../../api/quantity.ts";
 import { matchesAnyTerm, type SelectableNode } from "../../api/selectors/node-selector.ts";
 import { lenientSelectorOf } from "../control-loop/lenient-selector.ts";
 
-/** How claims and volumes named their class before there was a field; it still counts more than the field. */
+/**
+ * The annotation by which claims and volumes named their class before there was a field. It takes precedence over the
+ * field.
+ */
 const BETA_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";
 const DEFAULT_VOLUME_MODE = "Filesystem";
 
-/** The storage class of a claim or a volume, "" for none (`GetPersistentVolumeClaimClass`). */
+/** The storage class of a claim or a volume; "" when it has none (`GetPersistentVolumeClaimClass`). */
 export function storageClassOf({ metadata, spec }: PersistentVolumeClaim | PersistentVolume): string {
   return metadata?.annotations?.[BETA_CLASS_ANNOTATION] ?? spec?.storageClassName ?? "";
 }
 
-/** True for a claim that names a class or says that it wants none: it gets no default. */
+/** True for a claim that names a class or says that it wants none. Such a claim gets no default class. */
 export function hasStorageClass({ metadata, spec }: PersistentVolumeClaim): boolean {
   return metadata?.annotations?.[BETA_CLASS_ANNOTATION] !== undefined || spec?.storageClassName !== undefined;
 }
 
-/** Claims of the class wait until it is known where their pod goes. */
+/** True when claims of the class wait until their pod has a node. */
 export function isDelayedClass(storageClass: StorageClass | undefined): boolean {
   return storageClass?.volumeBindingMode === "WaitForFirstConsumer";
 }
 
-/** The volume's reference names the claim: this very one, or, while it has no uid, whoever comes by that name. */
+/** True when the volume's reference names the claim. A reference without a UID means any claim of that name. */
 export function isReservedFor({ spec }: PersistentVolume, { metadata = {} }: PersistentVolumeClaim): boolean {
   const { namespace, name, uid = "" } = spec?.claimRef ?? {};
   if (name === undefined || name !== metadata.name || namespace !== metadata.namespace) return false;
   return uid === "" || uid === metadata.uid;
 }
 
-/** Both are file systems, or both are devices. */
+/** True when both are file systems or both are devices. */
 export function hasSameVolumeMode(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   return (volume.spec?.volumeMode ?? DEFAULT_VOLUME_MODE) === (claim.spec?.volumeMode ?? DEFAULT_VOLUME_MODE);
 }
 
-/** The volume can be mounted in every way that the claim asks for. */
+/** True when the volume offers every access mode that the claim asks for. */
 export function offersAccessModes(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   const offered = volume.spec?.accessModes ?? [];
   return (claim.spec?.accessModes ?? []).every((mode) => offered.includes(mode));
 }
 
-/** The volume holds what the claim asks for. */
+/** True when the volume's capacity is at least what the claim asks for. */
 export function isLargeEnough(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   return compareQuantities(capacityOf(volume), claim.spec?.resources?.requests?.["storage"] ?? "0") >= 0;
 }
 
-/** The volume can be reached from the node. */
+/** True when the volume can be reached from the node. */
 export function isReachableFrom({ spec }: PersistentVolume, node: SelectableNode): boolean {
   const required = spec?.nodeAffinity?.required;
   return required === undefined || matchesAnyTerm(required.nodeSelectorTerms, node);
 }
 
 interface MatchOptions {
-  /** Where the volume must be reachable; undefined when no pod has asked yet. */
+  /** The node from which the volume must be reachable; undefined while no pod has asked for the claim. */
   readonly node?: SelectableNode;
-  /** The claim's class waits for a pod: without a node only a volume that is reserved for the claim will do. */
+  /**
+   * True when the claim's class waits for a pod. Without a node, only a volume that is reserved for the claim matches
+   * then.
+   */
   readonly isDelayed?: boolean;
-  /** Names of volumes that are somebody else's by now. */
+  /** Names of volumes that were given to other claims in the same decision. */
   readonly taken?: ReadonlySet<string>;
 }
 
 /**
- * The volume for a claim: one that is reserved for it, else the one that offers least beyond what is asked for
- * (`component-helpers/storage/volume/pv_helpers.go`, `FindMatchingVolume`). Without a node fewer access modes count
- * before less space, as for upstream's binder (`pv_index.go`, `findByClaim`); names decide between equals.
+ * Finds the volume for a claim: the one that is reserved for it, or else the one that exceeds its request least
+ * (`component-helpers/storage/volume/pv_helpers.go`, `FindMatchingVolume`). Without a node, fewer access modes win over
+ * less space, as in upstream's binder (`pv_index.go`, `findByClaim`). Names decide between equals.
  */
 export function findMatchingVolume<Volume extends PersistentVolume>(
   claim: PersistentVolumeClaim,
@@ -92,7 +98,7 @@ export function findMatchingVolume<Volume extends PersistentVolume>(
   })[0];
 }
 
-/** What holds for a reserved volume, too. */
+/** The conditions that a reserved volume must meet too. */
 function suits(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   return (
     volume.metadata?.deletionTimestamp === undefined &&

@@ -116,7 +116,7 @@ describe("a claim that waits for its pod", () => {
     await putClaim("b");
     const pods = ["a", "b"].map((name) => pod(name, { schedulerName: "default-scheduler", claims: [name] }));
     await Promise.all(pods.map((object) => bench.create("pods", object)));
-    // Who waits beside others has a turn every few milliseconds.
+    // A pod that waits in the queue beside others has a turn every few milliseconds.
     await bench.clock.advance(10);
     expect([nodeOf("a"), nodeOf("b")]).toEqual(["n1", "n1"]);
     expect([volumeOf("a"), volumeOf("b")].sort()).toEqual(["v1", "v2"]);

@@ -11,7 +11,7 @@ import type { ReadCertificateRequest } from "../controllers/certificate-requests
 import type { SigningOrder } from "../controllers/certificate-signer.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
 
-/** Everything outside that the control plane is made of. */
+/** The parts outside of the control plane that it is built on. */
 export interface ControlPlaneDeps {
   store: ObjectStore;
   clock: Clock;
@@ -23,18 +23,18 @@ export interface ControlPlaneDeps {
   nodes: NodeAccess;
 }
 
-/** How nodes, and what runs on them, are called. */
+/** The ways to call nodes and the programs that run on them. */
 interface NodeAccess {
   callWeb: CallWeb;
   callUpgrade: CallUpgrade;
   resolveHost: ResolveHost;
-  /** Who the API server is to a node, in PEM: its client certificate. */
+  /** The API server's client certificate for nodes, in PEM. */
   identity: { readonly certificatePem: string; readonly keyPem: string };
 }
 
-/** Where chance comes from. */
+/** The sources of randomness. */
 interface Randomness {
-  /** 0…1, exclusive. */
+  /** At least 0, less than 1. */
   number(): number;
   uuid(): string;
 }
@@ -44,12 +44,15 @@ interface ClusterAuthority {
   readonly certificatePem: string;
   sign(order: SigningOrder): Promise<string>;
   readRequest: ReadCertificateRequest;
-  /** How admission reads a request, which cannot wait: loaded when the first one comes. */
+  /**
+   * Loads the code by which admission reads requests. Admission cannot wait, so this is called when the first request
+   * comes.
+   */
   loadSubjectReader: LoadSubjectReader;
 }
 
 export interface ControlPlaneOptions extends ControllerOptions {
-  /** `10.96.0.0/16`: where services get their addresses from. */
+  /** The range of the services' addresses, `10.96.0.0/16`. */
   serviceCidr: string;
   endpoint: ApiEndpoint;
   /** For `/version`. */
@@ -57,20 +60,25 @@ export interface ControlPlaneOptions extends ControllerOptions {
   localNode?: LocalNode | undefined;
 }
 
-/** A node of this machine that serves its API elsewhere than at the addresses that it tells: on loopback. */
+/** A node of this machine that serves its API on loopback, and not at the addresses in its status. */
 export interface LocalNode {
   readonly name: string;
   readonly address: string;
 }
 
-/** Which of the programs beside the API server are within it. */
+/** Which of the programs that accompany an API server run within it. */
 export interface ControllerOptions {
-  /** Places pods. Default true; false leaves that to a kube-scheduler. */
+  /** Runs the scheduler. Default true; false leaves the work to a kube-scheduler. */
   scheduler?: boolean | undefined;
-  /** Does what is a kube-controller-manager's work elsewhere. Default true; false leaves all of it to that program. */
+  /**
+   * Runs the controllers of a kube-controller-manager. Default true; false leaves all of that work to such a program.
+   */
   controllers?: boolean | undefined;
-  /** `10.64.0.0/16`: nodes get their pods' addresses of it (`spec.podCIDR`). Default: none are given. */
+  /**
+   * The range of pod addresses, `10.64.0.0/16`, of which each node gets a part (`spec.podCIDR`). Default: nodes get
+   * none.
+   */
   clusterCidr?: string | undefined;
-  /** How large each node's part is. Default 24 bits. */
+  /** The prefix length of each node's part. Default 24. */
   nodeMaskSize?: number | undefined;
 }

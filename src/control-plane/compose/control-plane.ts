@@ -25,16 +25,19 @@ export interface ControlPlane {
   readonly reader: ResourceReader;
   readonly writer: ResourceWriter;
   readonly feed: ResourceFeed;
-  /** Resolves once the cluster's first objects are there; pending for ever if that fails, which `run` then says. */
+  /**
+   * Resolves when the cluster's first objects exist. It stays pending forever when their creation fails; `run` rejects
+   * then.
+   */
   readonly ready: Promise<void>;
   /**
-   * Creates what every cluster begins with, is ready then (`/readyz`), and runs the controllers until it is stopped.
-   * Stops itself and rejects when a part of it ends by a bug.
+   * Creates the objects that every cluster begins with, becomes ready (`/readyz`), and runs the controllers until it is
+   * stopped. When a part ends because of a bug, it stops the other parts and rejects.
    */
   run(stop: AbortController): Promise<void>;
 }
 
-/** Builds the control plane on a store: reading this function is reading what it consists of, bottom up. */
+/** Builds the control plane on a store, bottom up. */
 export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlaneOptions): ControlPlane {
   const { store, clock, log, random, certificates } = deps;
   const now = () => clock.now();

@@ -32,18 +32,18 @@ interface ControllerParts extends ControllerDeps, Pick<ControlPlaneDeps, "certif
   authorizer: Authorizer;
 }
 
-/** What keeps the cluster in order besides the API server. Workloads' controllers are not among them. */
+/** The controllers that run beside the API server. The controllers of workloads are not among them. */
 export function composeControllers(parts: ControllerParts, options: ControllerOptions = {}): readonly Controller[] {
   const { scheduler = true, controllers = true } = options;
   return [
-    // Of the API server itself, elsewhere.
+    // In other clusters, the API server itself deletes events.
     createEventCleaner(parts),
     ...(scheduler ? [createScheduler({ ...parts, bind: createPodBinder(parts.registry) })] : []),
     ...(controllers ? [...composeObjectControllers(parts), ...composeNodeControllers(parts, options)] : []),
   ];
 }
 
-/** What looks after objects, wherever pods run. */
+/** The controllers of objects that do not depend on a node. */
 function composeObjectControllers(parts: ControllerParts): readonly Controller[] {
   const { certificates, tokens, authorizer } = parts;
   const { kinds } = parts.registry;
@@ -67,7 +67,7 @@ function composeObjectControllers(parts: ControllerParts): readonly Controller[]
   ];
 }
 
-/** What looks after nodes, and the pods and volumes on them. */
+/** The controllers of nodes and of the pods and volumes on them. */
 function composeNodeControllers(
   parts: ControllerParts,
   { clusterCidr, nodeMaskSize }: ControllerOptions,

@@ -62,7 +62,7 @@ export function composeRest(parts: RestParts, options: ControlPlaneOptions): Web
   });
 }
 
-/** Logs and the like, which come from the node. */
+/** The subresources that lead to a node: logs, exec, port forwarding and the like. */
 function connectHandlers(parts: RestParts, { localNode }: ControlPlaneOptions) {
   const { reader, random, nodes, clock, log, metrics } = parts;
   const streams = { wantsTranslation, wantsTunnel, ...createWebSocketStreams({ clock, log, metrics }) };

@@ -7,8 +7,8 @@ import type { WorkQueue } from "./work-queue.ts";
 /** A loop that keeps a part of the cluster as it should be. */
 export interface Controller {
   /**
-   * Runs until the signal fires, then returns when what is under way has ended. Rejects when the controller contradicts
-   * itself; a failed API call is tried again.
+   * Runs until the signal fires, and returns when the work that is under way has ended. Rejects when the controller
+   * contradicts itself; a failed API call is tried again.
    */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface ControllerDeps {
   log: Log;
 }
 
-/** Follows first and works then, so that nothing is missed; stops following however the work ends. */
+/** Follows first and works afterwards, so that no change is missed. Stops following however the work ends. */
 export async function runFollowing(
   queue: WorkQueue,
   follow: () => ReadonlyArray<() => void>,
@@ -35,7 +35,10 @@ export async function runFollowing(
   }
 }
 
-/** As `runFollowing`, for a controller that records events: returns when they have all been written or given up. */
+/**
+ * Does the same as `runFollowing` for a controller that records events: it returns when all events have been written or
+ * given up.
+ */
 export async function runFollowingWithEvents(
   queue: WorkQueue,
   follow: () => ReadonlyArray<() => void>,
@@ -49,7 +52,7 @@ export async function runFollowingWithEvents(
   }
 }
 
-/** Waits for a write; false when its object went away or came into being by somebody else's hand meanwhile. */
+/** Waits for a write. Returns false when somebody else has removed or created the object meanwhile. */
 export async function unlessOvertaken(write: Promise<unknown>): Promise<boolean> {
   try {
     await write;

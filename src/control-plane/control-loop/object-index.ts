@@ -2,16 +2,19 @@ import type { KubeObject } from "../../api/object.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
 import { namespacedKeyOf } from "./namespaced-key.ts";
 
-/** Which objects have something in common, kept by the feed. Objects are known as `namespace/name`. */
+/**
+ * Finds the objects that have a value in common, and is kept up to date by the feed. Objects are known as
+ * `namespace/name`.
+ */
 export interface ObjectIndex {
   apply(event: ResourceEvent): void;
-  /** The keys of those with this value. */
+  /** The keys of the objects with this value. */
   keysOf(value: string): readonly string[];
 }
 
-/** Of no objects yet; the function says by which values each is looked up. */
+/** An index without objects. The function returns the values by which an object is found. */
 export function createObjectIndex(valuesOf: (object: KubeObject) => readonly string[]): ObjectIndex {
-  /** Without duplicates; no set for each, which would be ten times as large as what is in it. */
+  /** Lists without duplicates. A set for each object would be ten times as large as its content. */
   const valuesByKey = new Map<string, readonly string[]>();
   const keysByValue = new Map<string, Set<string>>();
   const forget = (key: string) => {

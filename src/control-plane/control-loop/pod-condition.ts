@@ -1,7 +1,8 @@
 import type { Pod, PodCondition } from "../../api/gen/types.ts";
 
 /**
- * The pod with this condition; undefined when it says so already, be it of an older generation (`UpdatePodCondition`).
+ * The pod with this condition; undefined when the pod says so already, even if for an older generation
+ * (`UpdatePodCondition`).
  */
 export function withPodCondition(
   pod: Pod,
@@ -22,7 +23,7 @@ export function withPodCondition(
   return { ...pod, status: { ...pod.status, conditions: next } };
 }
 
-/** The condition as what is said of the pod as it is now (KEP-5067). */
+/** The condition with the pod's present generation, to which it applies (KEP-5067). */
 export function ofGeneration<Condition extends object>(condition: Condition, { metadata }: Pod) {
   const { generation } = metadata ?? {};
   return { ...condition, ...(generation !== undefined && { observedGeneration: generation }) };

@@ -7,7 +7,7 @@ import { messageOf } from "../../base/errors.ts";
 import { createTasks } from "../../base/tasks.ts";
 import type { ControllerDeps } from "./controller.ts";
 
-/** Something that `kubectl describe` should show of an object. */
+/** A fact about an object that `kubectl describe` should show. */
 interface ClusterEvent {
   readonly about: KubeObject;
   readonly type: "Normal" | "Warning";
@@ -15,18 +15,20 @@ interface ClusterEvent {
   readonly message: string;
 }
 
-/** Writes events in the background. They are news and no state: one that cannot be written is lost. */
+/** Writes events in the background. Events are news and no state: an event that cannot be written is lost. */
 export interface EventRecorder {
   record(event: ClusterEvent): void;
   /** Resolves when no write is under way; rejects when the recorder contradicted itself. */
   settled(): Promise<void>;
 }
 
-/** More writes under way mean that the store does not keep up; events are the first thing to leave out. */
+/** With more writes under way the store does not keep up, and events are the first thing to leave out. */
 const MAX_WRITES = 256;
-/** The longest known event is forgotten first; its next repetition is an event of its own. */
+/**
+ * The event that was recorded longest ago is forgotten first. When it is repeated afterwards, it becomes a new event.
+ */
 const MAX_KNOWN = 4_096;
-/** What is said again is counted, and written no more often than this. */
+/** Repetitions of an event are counted, and the count is written no more often than this. */
 const REPEAT_MS = 10 * SECOND;
 
 interface Known {
@@ -35,7 +37,7 @@ interface Known {
   writtenAt: number;
 }
 
-/** Records events as a component, which is what `kubectl` names as their source. */
+/** Records events in the name of a component, which `kubectl` shows as their source. */
 export function createEventRecorder(
   deps: Pick<ControllerDeps, "writer" | "clock" | "log">,
   component: string,
@@ -49,7 +51,7 @@ export function createEventRecorder(
 
   const write = async (said: Known, object: KubeObject) => {
     try {
-      // An event that was written goes on counting; when it is gone meanwhile, the next is a new one.
+      // An event that was written goes on counting. If it is gone meanwhile, the next repetition creates a new event.
       said.event = said.event
         ? await writer.update("events", { ...said.event, count: said.count, lastTimestamp: object["lastTimestamp"] })
         : await writer.create("events", object);
@@ -99,7 +101,7 @@ function eventOf(
   return {
     apiVersion: "v1",
     kind: "Event",
-    // Events of what has no namespace lie in `default`.
+    // Events about objects without a namespace lie in `default`.
     metadata: { generateName: `${name}.`, namespace: namespace ?? "default" },
     involvedObject,
     type,

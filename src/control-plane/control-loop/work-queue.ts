@@ -18,23 +18,29 @@ import { createTasks } from "../../base/tasks.ts";
  * bound is this one's too. An empty queue has no timer and no loop.
  */
 export interface WorkQueue {
-  /** In the same turn of the event loop as the first add, never before the caller has returned. */
+  /**
+   * The work on the key begins in the same turn of the event loop as its first `add`, but never before the caller has
+   * returned.
+   */
   add(key: string): void;
   addAfter(key: string, delayMs: number): void;
-  /** Works until the signal fires; returns when what runs then has ended. Once in a queue's life. */
+  /**
+   * Works until the signal fires, and returns when the reconciliations that run then have ended. May be called once.
+   */
   run(signal: AbortSignal): Promise<void>;
-  /** Keys that wait or run. */
+  /** The number of keys that wait or run. */
   readonly size: number;
 }
 
 export interface WorkQueueOptions {
   /** For logs. */
   name: string;
-  /** How many keys at a time. Default 4. */
+  /** How many keys are reconciled at the same time. Default 4. */
   workers?: number;
   /**
-   * Brings one key in order; called with whatever state there is, however often. Returns after how many milliseconds it
-   * wants to look again. An ApiError means try again with back-off, any other error ends the queue.
+   * Brings one key in order. It is called in any state of the key and any number of times. Returns after how many
+   * milliseconds it wants to be called again. An ApiError leads to another attempt with back-off; any other error ends
+   * the queue.
    */
   reconcile: (key: string, signal: AbortSignal) => Promise<number | undefined>;
 }
@@ -42,7 +48,7 @@ export interface WorkQueueOptions {
 const DEFAULT_WORKERS = 4;
 const FIRST_RETRY_MS = 10;
 const LAST_RETRY_MS = 60_000;
-/** A conflict is solved by reading again; only what stays broken is worth a line in the log. */
+/** A conflict is solved by reading again. Only failures that last longer than this are worth a warning. */
 const QUIET_RETRY_MS = 1_000;
 
 export function createWorkQueue({ clock, log }: { clock: Clock; log: Log }, options: WorkQueueOptions): WorkQueue {
@@ -88,7 +94,8 @@ export function createWorkQueue({ clock, log }: { clock: Clock; log: Log }, opti
     }
   };
   const work = async (key: string) => {
-    // Who adds a key may be in the middle of telling others: they hear first, and then is written.
+    // The caller that adds a key may be in the middle of telling several listeners of a change. All of them hear of it
+    // before this writes.
     await Promise.resolve();
     try {
       const delayMs = await reconcile(key, stop.signal);

@@ -2,7 +2,7 @@ import { isApiError } from "../../api/api-error.ts";
 import { type KubeObject, typed } from "../../api/object.ts";
 import type { ResourceEvent, ResourceFeed, ResourceReader } from "../ports/resources.ts";
 
-/** The namespace, when it is there and not on its way out. */
+/** The namespace; undefined when it does not exist or is being deleted. */
 export function activeNamespace(reader: Pick<ResourceReader, "get">, name: string): KubeObject | undefined {
   const found = reader.get({ resource: "namespaces", namespace: "", name });
   if (found === undefined || found.metadata.deletionTimestamp !== undefined) return undefined;
@@ -10,8 +10,8 @@ export function activeNamespace(reader: Pick<ResourceReader, "get">, name: strin
 }
 
 /**
- * Calls `touch` with the name of every namespace that comes up or changes, and of those in which an object of the
- * resource with that name changes or goes.
+ * Calls `touch` with the name of every namespace that is created or changes, and of every namespace in which the
+ * resource's object of that name changes or is deleted.
  */
 export function followOnePerNamespace(
   feed: ResourceFeed,
@@ -28,8 +28,8 @@ export function followOnePerNamespace(
 }
 
 /**
- * Waits for the creation of an object in a namespace; lets pass that somebody was faster and that the namespace is
- * going: then there is nothing left to do.
+ * Waits for the creation of an object in a namespace. It is no failure when somebody else was faster or when the
+ * namespace is being deleted: nothing is left to do then.
  */
 export async function createUnlessGoing(creation: Promise<unknown>): Promise<void> {
   try {

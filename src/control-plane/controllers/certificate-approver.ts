@@ -17,7 +17,7 @@ import {
 } from "./certificate-requests.ts";
 import { findRequestProblem, KUBELET_CLIENT_SIGNER } from "./certificate-rules.ts";
 
-/** A role that allows it may be bound later. */
+/** A request is looked at again after this, because a role that allows it may be bound later. */
 const ASK_AGAIN_MS = 30 * SECOND;
 
 interface ApproverDeps extends ControllerDeps {
@@ -26,8 +26,8 @@ interface ApproverDeps extends ControllerDeps {
 }
 
 /**
- * Approves the client certificates of nodes: a node's own renewal for who may create `selfnodeclient`, a new node's for
- * who may create `nodeclient` (`csrapproving`). Everything else waits for a person.
+ * Approves the client certificates of nodes: a node's renewal for users who may create `selfnodeclient`, a new node's
+ * certificate for users who may create `nodeclient` (`csrapproving`). Every other request waits for a person.
  */
 export function createCertificateApprover(deps: ApproverDeps): Controller {
   const { reader, writer, feed, clock, log } = deps;
@@ -72,7 +72,7 @@ async function readRequest(
   }
 }
 
-/** The approval's message, when the author may have the certificate without anybody looking. */
+/** The approval's message; undefined when the author may not have the certificate without somebody's approval. */
 function findPermission(
   authorize: Authorize,
   { spec }: CertificateSigningRequest,

@@ -3,10 +3,10 @@ import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import { formatTime } from "../../base/clock.ts";
 import type { ResourceFeed, ResourceReader } from "../ports/resources.ts";
 
-/** Certificate signing requests, as a resource. */
+/** The resource of certificate signing requests. */
 export const REQUESTS = "certificatesigningrequests.certificates.k8s.io";
 
-/** What a PKCS #10 request asks for. */
+/** The content of a PKCS #10 request. */
 export interface RequestedCertificate {
   readonly commonName: string;
   readonly organizations: readonly string[];
@@ -16,10 +16,10 @@ export interface RequestedCertificate {
   readonly uris: readonly string[];
 }
 
-/** Rejects when the text is no request. */
+/** Reads a request in PEM. Rejects when the text is no request. */
 export type ReadCertificateRequest = (requestPem: string) => Promise<RequestedCertificate>;
 
-/** Calls `touch` with the name of every request that comes or changes. */
+/** Calls `touch` with the name of every request that is created or changes. */
 export function followRequests(feed: ResourceFeed, touch: (name: string) => void): () => void {
   return feed.follow(REQUESTS, ({ type, object }) => {
     if (type !== "DELETED") touch(object.metadata.name ?? "");
@@ -32,14 +32,14 @@ export function findStoredRequest(reader: ResourceReader, name: string): Certifi
   return found && typed("CertificateSigningRequest", found);
 }
 
-/** `spec.request` travels as base64 of the PEM text. */
+/** The PEM text of `spec.request`, which is transported as base64. */
 export function requestPemOf({ spec }: CertificateSigningRequest): string {
   return Buffer.from(spec.request, "base64").toString();
 }
 
-/** True when the request has the condition, and it holds. */
+/** True when the request has the condition and the condition holds. */
 export function hasCondition({ status }: CertificateSigningRequest, type: string): boolean {
-  // Before v1 conditions had no status: one that is there holds.
+  // Before v1, conditions had no status: a condition that was there held.
   return (status?.conditions ?? []).some(
     (condition) => condition.type === type && (condition.status || "True") === "True",
   );

@@ -6,7 +6,7 @@ export const KUBELET_CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client-kubele
 
 type Rule = (requested: RequestedCertificate, usages: readonly string[]) => string | undefined;
 
-/** What each of the signers that come with Kubernetes demands of a request: the first thing that is wrong, or nothing. */
+/** The demands of Kubernetes' own signers on a request. Each returns the first problem, or undefined. */
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["kubernetes.io/kube-apiserver-client", (_requested, usages) => checkClientUsages(usages)],
   [KUBELET_CLIENT_SIGNER, checkKubeletClient],
@@ -60,7 +60,7 @@ const isOfNodes = ({ organizations }: RequestedCertificate) => {
 };
 const isNamedNode = ({ commonName }: RequestedCertificate) => commonName.startsWith("system:node:");
 
-/** Key encipherment is for RSA keys only, and may be left out. */
+/** Key encipherment makes sense for RSA keys only, and may be left out. */
 function checkNodeUsages(usages: readonly string[], purpose: "client auth" | "server auth"): string | undefined {
   const optional = "key encipherment";
   const needed = ["digital signature", purpose];

@@ -21,11 +21,11 @@ const LONGEST_LIFETIME_MS = 365 * 24 * 60 * MINUTE;
 /** Certificates begin five minutes early, for clocks that are late: a shorter life would hardly begin. */
 const SHORTEST_LIFETIME_MS = 10 * MINUTE;
 
-/** A certificate to be made from a request that was approved and checked. */
+/** An order to make a certificate from a request that was approved and checked. */
 export interface SigningOrder {
   readonly signerName: string;
   readonly requestPem: string;
-  /** As the request lists them: `client auth`, `digital signature`, … */
+  /** The usages as the request lists them: `client auth`, `digital signature`, … */
   readonly usages: readonly string[];
   readonly lifetimeMs: number;
 }
@@ -36,7 +36,7 @@ interface SignerDeps extends ControllerDeps {
   sign: (order: SigningOrder) => Promise<string>;
 }
 
-/** Signs what was approved for one of Kubernetes' own signers, or says why it cannot be (`csrsigning`). */
+/** Signs the approved requests of Kubernetes' own signers, or records why a request cannot be signed (`csrsigning`). */
 export function createCertificateSigner(deps: SignerDeps): Controller {
   const { reader, writer, feed, clock } = deps;
   const queue = createWorkQueue(deps, {
@@ -76,7 +76,7 @@ async function findProblem(
   }
 }
 
-/** What goes wrong with the authority may go right later. */
+/** Signs the request. A failure of the authority becomes an ApiError, because the next attempt may succeed. */
 async function signRequest(sign: SignerDeps["sign"], request: CertificateSigningRequest): Promise<string> {
   const { signerName, usages = [], expirationSeconds } = request.spec;
   const wanted = expirationSeconds === undefined ? LONGEST_LIFETIME_MS : expirationSeconds * SECOND;

@@ -52,7 +52,7 @@ function stored(bench: ReturnType<typeof createControllerBench>): CertificateSig
 }
 
 describe("the approver", () => {
-  /** Allows what the user's role gives: bootstrappers new nodes, nodes their own. */
+  /** Allows bootstrappers to ask for new nodes and nodes to ask for themselves. */
   const authorize: Authorize = (attributes) => {
     if (!("resource" in attributes)) return { allowed: false, reason: "" };
     const { user, verb, subresource } = attributes;

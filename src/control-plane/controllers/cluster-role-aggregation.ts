@@ -7,8 +7,8 @@ import { createWorkQueue } from "../control-loop/work-queue.ts";
 const RESOURCE = "clusterroles.rbac.authorization.k8s.io";
 
 /**
- * A cluster role with an aggregation rule has the rules of all cluster roles that the rule selects, and no others: so
- * that the definition of a custom resource can add to `view`, `edit` and `admin` (`clusterrole-aggregation-controller`).
+ * Gives a cluster role with an aggregation rule the rules of all cluster roles that it selects, and no others. In this
+ * way the definition of a custom resource can add to `view`, `edit` and `admin` (`clusterrole-aggregation-controller`).
  */
 export function createClusterRoleAggregation(deps: ControllerDeps): Controller {
   const { reader, writer, feed } = deps;
@@ -34,7 +34,7 @@ export function createClusterRoleAggregation(deps: ControllerDeps): Controller {
       const isAggregated = type !== "DELETED" && typed("ClusterRole", object).aggregationRule !== undefined;
       if (isAggregated) aggregated.add(name);
       else aggregated.delete(name);
-      // Any role's labels or rules may matter to each of them; there are few.
+      // The labels or rules of any role may matter to every aggregated role. There are few of them.
       for (const other of aggregated) queue.add(other);
     }),
   ];

@@ -4,12 +4,12 @@ import type { Controller, ControllerDeps } from "../control-loop/controller.ts";
 import { createExpiryController } from "./expiry-controller.ts";
 
 const HOUR = 60 * MINUTE;
-/** `--event-ttl`. */
+/** The lifetime of events, as `--event-ttl`. */
 const EVENT_TTL_MS = HOUR;
 const HANDLED_REQUEST_TTL_MS = HOUR;
 const PENDING_REQUEST_TTL_MS = 24 * HOUR;
 
-/** Events go an hour after they were last written, as the lease that upstream stores them under ends. */
+/** Deletes events an hour after they were last written, when the lease ends under which upstream stores them. */
 export function createEventCleaner(deps: ControllerDeps): Controller {
   return createExpiryController(deps, {
     name: "event-ttl",
@@ -18,7 +18,7 @@ export function createEventCleaner(deps: ControllerDeps): Controller {
   });
 }
 
-/** Times that lie ahead are somebody's mistake, and keep nothing alive. */
+/** The time of the event's last write, in milliseconds. Times in the future are a mistake and keep no event alive. */
 function lastWriteOf(event: KubeObject, now: number): number {
   const { creationTimestamp, managedFields = [] } = event.metadata;
   const { lastTimestamp, series } = event;
@@ -29,7 +29,10 @@ function lastWriteOf(event: KubeObject, now: number): number {
   return past.length === 0 ? now : Math.max(...past);
 }
 
-/** Certificate requests go an hour after they were issued or denied, and after a day without an answer (`csrcleaner`). */
+/**
+ * Deletes certificate requests an hour after they were issued or denied, and after a day without an answer
+ * (`csrcleaner`).
+ */
 export function createCertificateRequestCleaner(deps: ControllerDeps): Controller {
   return createExpiryController(deps, {
     name: "csrcleaner",
@@ -54,7 +57,7 @@ function after(time: string | undefined, ms: number): number | undefined {
   return start === undefined ? undefined : start + ms;
 }
 
-/** Bootstrap tokens go when they say that they expire (`tokencleaner`). One whose expiration is no time has expired. */
+/** Deletes bootstrap tokens when they expire (`tokencleaner`). A token whose expiration is no time has expired. */
 export function createBootstrapTokenCleaner(deps: ControllerDeps): Controller {
   return createExpiryController(deps, {
     name: "tokencleaner",

@@ -8,16 +8,21 @@ interface ExpiryOptions {
   /** For logs. */
   name: string;
   resource: string;
-  /** Milliseconds since the epoch from which on the object is to go; undefined for one that stays. */
+  /**
+   * The time at which the object is to be deleted, in milliseconds since the epoch; undefined for an object that stays.
+   */
   expiresAt: (object: KubeObject, now: number) => number | undefined;
 }
 
-/** Deadlines closer together than this are dealt with at once: one timer for thousands of events. */
+/** Deadlines closer together than this are handled together, so that one timer serves thousands of events. */
 const SWEEP_MS = 10 * SECOND;
-/** However far the next deadline is: the wall clock may be set meanwhile, and nobody tells. */
+/**
+ * The controller looks again after this, however far the next deadline is, because nothing tells when the wall clock is
+ * set.
+ */
 const LONGEST_WAIT_MS = 60 * MINUTE;
 
-/** Deletes objects of a resource when their time is over. Has a timer only while there is something to wait for. */
+/** Deletes the objects of a resource when their time is over. It has a timer only while an object is to expire. */
 export function createExpiryController(deps: ControllerDeps, options: ExpiryOptions): Controller {
   const { reader, writer, feed, clock } = deps;
   const { name, resource, expiresAt } = options;
@@ -34,7 +39,7 @@ export function createExpiryController(deps: ControllerDeps, options: ExpiryOpti
       const deadline = object && expiresAt(object, now);
       if (object === undefined || deadline === undefined || deadline > now) return undefined;
       const { uid, resourceVersion } = object.metadata;
-      // Whoever renews it at this moment keeps it.
+      // An object that is renewed at this moment stays.
       const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
       await unlessOvertaken(writer.remove(target, { preconditions }));
       return undefined;

@@ -222,7 +222,7 @@ describe("orphaning", () => {
 describe("any graph", () => {
   const SIZE = 7;
   const graphs = fc.record({
-    /** Owners of each object, by number; 99 is one that never was. */
+    /** The owners of each object, by number. Number 99 is an owner that never existed. */
     owners: fc.array(fc.uniqueArray(fc.constantFrom(0, 1, 2, 3, 4, 5, 6, 99), { maxLength: 3 }), {
       minLength: SIZE,
       maxLength: SIZE,
@@ -231,11 +231,14 @@ describe("any graph", () => {
     deletions: fc.array(fc.tuple(fc.nat(SIZE - 1), fc.constantFrom("Background", "Foreground", "Orphan")), {
       maxLength: 4,
     }),
-    /** How many writes out of ten fail at first. */
+    /** The number of writes out of ten that fail at first. */
     failures: fc.constantFrom(0, 0, 3),
   });
 
-  /** What must be left: deletes as told, and whatever has lost all of its owners. */
+  /**
+   * The objects that must be left after the deletions, and after the collection of objects that have lost all of their
+   * owners.
+   */
   function computeSurvivors({ owners, deletions }: { owners: number[][]; deletions: [number, string][] }): number[] {
     const alive = new Map(owners.map((own, index) => [index, new Set(own)]));
     const collect = () => {
@@ -244,7 +247,7 @@ describe("any graph", () => {
         for (const [index, own] of alive) {
           const isLost = own.size > 0 && [...own].every((owner) => !alive.has(owner));
           if (isLost) isDone = !alive.delete(index);
-          // A reference to what is gone is forgotten while another owner is there.
+          // A reference to an owner that is gone is forgotten while another owner exists.
           else for (const owner of own) if (!alive.has(owner)) own.delete(owner);
         }
       }

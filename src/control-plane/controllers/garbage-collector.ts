@@ -24,15 +24,15 @@ import {
   withoutOwners,
 } from "./owner-references.ts";
 
-/** A kind that is not served yet may be later; nothing tells when. */
+/** A kind that is not served now may be served later, and no event tells when. */
 const UNRESOLVABLE_RETRY_MS = 30 * SECOND;
 const WORKERS = 16;
 const COMPONENT = "garbage-collector-controller";
-/** They own nothing, are owned by nothing, and are many. */
+/** Events own nothing, are owned by nothing, and are many. */
 const IGNORED = new Set(["events", "events.events.k8s.io"]);
 
 interface GarbageCollectorDeps extends ControllerDeps {
-  /** Of all kinds that are served, custom ones included, at any of their versions. */
+  /** Resolves all kinds that are served, custom kinds and all versions included. */
   resolveKind: ResolveKind;
 }
 
@@ -42,9 +42,9 @@ interface Collector extends GarbageCollectorDeps {
 }
 
 /**
- * Deletes objects whose owners are all gone, and does what a deletion with a propagation policy asks for: in the
- * foreground dependents go first, orphaning makes them forget (`pkg/controller/garbagecollector`). Decides on what is
- * stored at that moment; the graph only says whom to look at.
+ * Deletes objects whose owners are all gone, and carries out propagation policies: with foreground deletion dependents
+ * go first, with orphaning they forget their owner (`pkg/controller/garbagecollector`). Every decision is made on the
+ * objects that are stored at that moment; the graph only says which objects to look at.
  */
 export function createGarbageCollector(deps: GarbageCollectorDeps): Controller {
   const graph = createOwnerGraph();
@@ -73,7 +73,10 @@ async function reconcile(collector: Collector, key: string): Promise<number | un
   return undefined;
 }
 
-/** The dependents' references go first and then the finalizer: in the other order they would be collected. */
+/**
+ * Removes the dependents' references first and the finalizer afterwards. In the other order the dependents would be
+ * collected.
+ */
 async function orphanDependents(collector: Collector, target: ObjectName, owner: KubeObject): Promise<void> {
   const { reader, writer, graph } = collector;
   const { uid = "" } = owner.metadata;
@@ -98,7 +101,8 @@ async function releaseForeground(collector: Collector, target: ObjectName, owner
     await unlessOvertaken(writer.update(target.resource, withoutFinalizer(owner, FOREGROUND_FINALIZER)));
     return;
   }
-  // Those that wait themselves are on their way; asking them again would have two owners ask each other forever.
+  // Dependents that wait themselves are being deleted already. If they were asked again, two owners could ask each
+  // other forever.
   for (const { key, object } of blocking) {
     if (object.metadata.deletionTimestamp === undefined) queue.add(key);
   }
@@ -115,7 +119,7 @@ async function collect(collector: Collector, target: ObjectName, object: KubeObj
     }
     return undefined;
   }
-  // Whoever cannot be looked up may be there.
+  // An owner that cannot be looked up may exist.
   if (unresolvable.length > 0) return UNRESOLVABLE_RETRY_MS;
   if (waiting.length > 0) await collectInForeground(collector, target, object);
   else if (absent.length > 0) await deleteAsItIs(collector, target, { object, policy: policyOf(object) });
@@ -123,8 +127,8 @@ async function collect(collector: Collector, target: ObjectName, object: KubeObj
 }
 
 /**
- * An owner waits, so this one's dependents go before it, too. Where such a dependent waits in turn the references may
- * be a circle: then this object no longer holds up its owners, or all would wait forever.
+ * An owner waits for this object, so the object's own dependents go before it too. If such a dependent waits in turn,
+ * the references may form a circle. The object then no longer holds up its owners, or all of them would wait forever.
  */
 async function collectInForeground(collector: Collector, target: ObjectName, object: KubeObject): Promise<void> {
   const { reader, writer, graph } = collector;
@@ -142,13 +146,16 @@ async function collectInForeground(collector: Collector, target: ObjectName, obj
 
 type Policy = "Background" | "Foreground" | "Orphan";
 
-/** What the author of the object asked for in advance. */
+/** The propagation policy that the object's finalizers ask for. */
 function policyOf({ metadata: { finalizers = [] } }: KubeObject): Policy {
   if (finalizers.includes(ORPHAN_FINALIZER)) return "Orphan";
   return finalizers.includes(FOREGROUND_FINALIZER) ? "Foreground" : "Background";
 }
 
-/** Only as the very version on which was decided: somebody may give it an owner at this moment. */
+/**
+ * Deletes the object only in the version on which the decision was made, because somebody may give it an owner at this
+ * moment.
+ */
 async function deleteAsItIs(
   { writer, log }: Collector,
   target: ObjectName,
@@ -163,7 +170,7 @@ async function deleteAsItIs(
   await unlessOvertaken(writer.remove(target, { propagationPolicy: policy, preconditions }));
 }
 
-/** An owner in another namespace is no owner; its author should hear of it before wondering where the object went. */
+/** Tells the author that an owner in another namespace is no owner, before the object is gone. */
 async function reportForeignOwners(
   { writer, graph, clock, log }: Collector,
   object: KubeObject,

@@ -15,8 +15,8 @@ interface LegacyTokenDeps extends ControllerDeps {
 }
 
 /**
- * A secret of the type `kubernetes.io/service-account-token` gets the token of the account that it names, and goes with
- * the account (`tokens_controller`). Nobody creates such secrets any more unless asked to.
+ * Gives each secret of the type `kubernetes.io/service-account-token` the token of the account that it names, and
+ * deletes the secret with the account (`tokens_controller`). Such secrets exist only where somebody asks for them.
  */
 export function createLegacyTokenController(deps: LegacyTokenDeps, { rootCa }: { rootCa: string }): Controller {
   const { reader, writer, feed } = deps;
@@ -56,13 +56,13 @@ export function createLegacyTokenController(deps: LegacyTokenDeps, { rootCa }: {
   return { run: (signal) => runFollowing(queue, follow, signal) };
 }
 
-/** Undefined for every other kind of secret. */
+/** The name of the secret's account; undefined for a secret of another type. */
 function accountNameOf(object: KubeObject): string | undefined {
   if (typed("Secret", object).type !== TYPE) return undefined;
   return object.metadata.annotations?.[NAME_ANNOTATION];
 }
 
-/** A namesake of an account that is gone is another account. */
+/** The secret's account; undefined when it is gone, even if another account has its name now. */
 function findAccount({ reader }: ControllerDeps, { metadata = {} }: Secret): ServiceAccount | undefined {
   const { namespace = "", annotations = {} } = metadata;
   const name = annotations[NAME_ANNOTATION] ?? "";
@@ -91,7 +91,7 @@ function fill(
 
 const encodeBase64 = (text: string) => Buffer.from(text).toString("base64");
 
-/** Accounts that list a secret that is gone do so no longer. */
+/** Removes a secret that is gone from the accounts that list it. */
 async function forgetSecret({ reader, writer }: ControllerDeps, { namespace, name }: ObjectName): Promise<void> {
   for (const object of reader.list("serviceaccounts", namespace)) {
     const account = typed("ServiceAccount", object);

@@ -1,13 +1,13 @@
 import type { NamespaceCondition } from "../../api/gen/types.ts";
 import { formatTime } from "../../base/clock.ts";
 
-/** What is left in a namespace that is being emptied. */
+/** The content that is left in a namespace that is being emptied. */
 export interface RemainingContent {
-  /** `pods`, `deployments.apps` to how many; nothing that has none. */
+  /** The number of objects by resource (`pods`, `deployments.apps`), without resources that have none. */
   readonly resources: ReadonlyMap<string, number>;
-  /** By finalizer, how many objects wait for it. */
+  /** The number of objects that wait for each finalizer. */
   readonly finalizers: ReadonlyMap<string, number>;
-  /** What went wrong on the way. */
+  /** The failures while the namespace was emptied. */
   readonly failures: readonly string[];
 }
 
@@ -19,8 +19,8 @@ interface Finding {
 }
 
 /**
- * The conditions in which `kubectl describe namespace` shows why a deletion takes its time, in upstream's words
- * (`pkg/controller/namespace/deletion/status_condition_utils.go`). The same list when nothing has changed.
+ * The conditions by which `kubectl describe namespace` shows why a deletion takes long, in upstream's words
+ * (`pkg/controller/namespace/deletion/status_condition_utils.go`). Returns the same list when nothing has changed.
  */
 export function updateConditions(
   current: readonly NamespaceCondition[],

@@ -8,21 +8,24 @@ import { createWorkQueue } from "../control-loop/work-queue.ts";
 import type { ResourceReader, ResourceWriter } from "../ports/resources.ts";
 import { type RemainingContent, updateConditions } from "./namespace-conditions.ts";
 
-/** The namespace's own finalizer (of its spec) that stands for what is in it. */
+/** The finalizer in a namespace's spec that stands for the objects in it. */
 const FINALIZER = "kubernetes";
-/** Every change in a namespace that goes away is followed; this is for what no change announces. */
+/**
+ * Every change in a namespace that is being deleted leads to another look. This interval is for changes that no event
+ * announces.
+ */
 const LOOK_AGAIN_MS = 30_000;
 const DELETIONS_AT_ONCE = 16;
 
 interface NamespaceControllerDeps extends ControllerDeps {
-  /** Whatever can be deleted and lives in namespaces, `pods`, `deployments.apps`; asked anew each time. */
+  /** The resources of namespaced objects that can be deleted (`pods`, `deployments.apps`). Asked anew each time. */
   namespacedResources: () => readonly string[];
 }
 
 /**
- * Empties namespaces that are being deleted, pods first, and lets them go when nothing is left
- * (`pkg/controller/namespace`). Pods get their grace period; what has finalizers is waited for, with the reason in the
- * namespace's conditions.
+ * Empties namespaces that are being deleted, pods first, and finalizes them when nothing is left
+ * (`pkg/controller/namespace`). Pods get their grace period. Objects with finalizers are waited for, and the
+ * namespace's conditions say so.
  */
 export function createNamespaceController(deps: NamespaceControllerDeps): Controller {
   const { reader, writer, feed, clock } = deps;
@@ -65,7 +68,7 @@ async function markTerminating(writer: ResourceWriter, namespace: Namespace): Pr
   return typed("Namespace", await writer.update("namespaces", untyped(marked), "status"));
 }
 
-/** Deletes what is there and says what is left. Pods go before anything that they might still need. */
+/** Deletes the content and returns what is left. Pods are deleted before the objects that they may still need. */
 async function empty(deps: NamespaceControllerDeps, namespace: string): Promise<RemainingContent> {
   const resources = deps.namespacedResources();
   const others = resources.filter((resource) => resource !== "pods");
@@ -80,7 +83,7 @@ async function empty(deps: NamespaceControllerDeps, namespace: string): Promise<
   return { ...remaining, failures };
 }
 
-/** Returns what went wrong; the rest is deleted, or on its way. */
+/** Returns the failures. All other objects are deleted or being deleted. */
 async function deleteAll({ reader, writer }: ControllerDeps, resource: string, namespace: string): Promise<string[]> {
   const limiter = createLimiter(DELETIONS_AT_ONCE);
   const failures: string[] = [];
@@ -92,7 +95,7 @@ async function deleteAll({ reader, writer }: ControllerDeps, resource: string, n
       await writer.remove({ resource, namespace, name }, { propagationPolicy: "Background", preconditions });
     } catch (error) {
       if (!isApiError(error)) throw error;
-      // Gone, or another of the same name: the next look sees it.
+      // The object is gone, or another one has its name now: the next look sees it.
       if (error.reason !== "NotFound" && error.reason !== "Conflict") failures.push(messageOf(error));
     }
   };
@@ -128,7 +131,7 @@ async function writeConditions(
   return typed("Namespace", await writer.update("namespaces", untyped(updated), "status"));
 }
 
-/** The last finalizer's removal lets the namespace go; finalizers of others stay and keep it. */
+/** Removes our finalizer. The removal of the last finalizer deletes the namespace; finalizers of others keep it. */
 async function finalize(writer: ResourceWriter, namespace: Namespace): Promise<void> {
   const finalizers = namespace.spec?.finalizers?.filter((finalizer) => finalizer !== FINALIZER) ?? [];
   const finalized = { ...namespace, spec: { ...namespace.spec, finalizers } };

@@ -7,21 +7,25 @@ export const FOREGROUND_FINALIZER = "foregroundDeletion";
 export const ORPHAN_FINALIZER = "orphan";
 
 /**
- * Who depends on whom, kept by the feed: a change costs what it changes, and nothing is ever scanned. Objects are known
- * by key (`resourceKeyOf`), owners by UID, because a reference means one very object and not the next of the same name.
+ * The dependencies between objects and their owners, kept up to date by the feed. A change costs as much as it changes,
+ * and no scan is ever needed. Objects are known by key (`resourceKeyOf`) and owners by UID, because a reference means
+ * one particular object and not the next one of that name.
  */
 export interface OwnerGraph {
-  /** Takes in a change; returns the keys of the objects about which something is to be decided now. */
+  /** Takes in a change. Returns the keys of the objects about which a decision is due now. */
   apply(resource: string, event: ResourceEvent): string[];
   /** Keys of the objects that refer to the owner. */
   dependentsOf(ownerUid: string): readonly string[];
-  /** Where the object with this UID lives, "" for a cluster-scoped one; undefined for one that is not there. */
+  /**
+   * The namespace of the object with this UID, "" for a cluster-scoped object; undefined for an object that does not
+   * exist.
+   */
   namespaceOf(uid: string): string | undefined;
-  /** Objects that have owners or are waited for by their deletion. */
+  /** The number of objects that have owners or whose deletion waits. */
   readonly size: number;
 }
 
-/** `deployments.apps/default/web`: no part of it can contain a slash. */
+/** The key of an object, `deployments.apps/default/web`. No part of it can contain a slash. */
 export function resourceKeyOf({ resource, namespace, name }: ObjectName): string {
   return `${resource}/${namespace}/${name}`;
 }
@@ -32,18 +36,17 @@ export function splitResourceKey(key: string): ObjectName {
   return { resource, namespace, name };
 }
 
-/** Marked as deleted and held by the finalizer. */
+/** True for an object that is marked as deleted and held by the finalizer. */
 export function isHeldBy(finalizer: string, { metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(finalizer);
 }
 
-/** An empty graph. */
 export function createOwnerGraph(): OwnerGraph {
-  /** Of every object that is there: owners are asked about by UID. */
+  /** The namespace of every object by UID, because owners are looked up by UID. */
   const namespaces = new Map<string, string>();
   const ownersOf = new Map<string, readonly string[]>();
   const dependents = new Map<string, Set<string>>();
-  /** Deleted in the foreground: UID to key. */
+  /** The keys of objects that are deleted in the foreground, by UID. */
   const waiting = new Map<string, string>();
 
   const setOwners = (key: string, next: readonly string[]): boolean => {
@@ -77,7 +80,8 @@ export function createOwnerGraph(): OwnerGraph {
     const due = waitingAmong([...before, ...owners]);
     if (owners.length > 0 && (isNew || haveChanged)) due.push(key);
     if (isHeldBy(FOREGROUND_FINALIZER, object)) {
-      // The dependents learn of it once: from then on they go, and each that is gone asks again.
+      // The dependents learn of the deletion once. They are deleted then, and each one that is gone leads to another
+      // look at the owner.
       if (!waiting.has(uid)) due.push(...(dependents.get(uid) ?? []), key);
       waiting.set(uid, key);
     } else waiting.delete(uid);

@@ -3,22 +3,27 @@ import type { KubeObject } from "../../api/object.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import { FOREGROUND_FINALIZER, isHeldBy } from "./owner-graph.ts";
 
-/** What a kind is served as; undefined for one that nobody serves (its definition is not there, or no longer). */
+/**
+ * The resource under which a kind is served; undefined for a kind that is not served (because its definition does not
+ * exist).
+ */
 export type ResolveKind = (apiVersion: string, kind: string) => { resource: string; namespaced: boolean } | undefined;
 
-/** How an object stands to each of its owners. */
+/** The owners of an object, by their state. */
 interface ClassifiedOwners {
-  /** There, and staying as far as we know. */
+  /** Owners that exist and are not being deleted in the foreground. */
   readonly solid: readonly OwnerReference[];
-  /** Not there: gone, of another UID, or in another namespace. */
+  /** Owners that do not exist: the object is gone, has another UID, or is in another namespace. */
   readonly absent: readonly OwnerReference[];
-  /** Deleted in the foreground: waits for its dependents. */
+  /** Owners that are deleted in the foreground and wait for their dependents. */
   readonly waiting: readonly OwnerReference[];
-  /** Nobody can tell: of a kind that is not served, or of a namespaced one for a cluster-scoped object. */
+  /**
+   * Owners that cannot be looked up: their kind is not served, or it is namespaced and the dependent is cluster-scoped.
+   */
   readonly unresolvable: readonly OwnerReference[];
 }
 
-/** Looks each owner up where the reference says that it is: by kind and name, in the dependent's namespace. */
+/** Looks up each owner by kind and name in the dependent's namespace. */
 export function classifyOwners(
   { metadata }: KubeObject,
   { reader, resolveKind }: { reader: ResourceReader; resolveKind: ResolveKind },
@@ -56,7 +61,7 @@ export function withoutFinalizer(object: KubeObject, finalizer: string): KubeObj
   return { ...object, metadata: { ...object.metadata, finalizers } };
 }
 
-/** The object with no reference that holds up an owner's deletion. */
+/** The object without `blockOwnerDeletion` in its references. */
 export function withoutBlocking(object: KubeObject): KubeObject {
   const ownerReferences = (object.metadata.ownerReferences ?? []).map((reference) => {
     return reference.blockOwnerDeletion ? { ...reference, blockOwnerDeletion: false } : reference;

@@ -6,13 +6,13 @@ import { activeNamespace, createUnlessGoing, followOnePerNamespace } from "./act
 const NAME = "kube-root-ca.crt";
 const RESOURCE = "configmaps";
 const DESCRIPTION_ANNOTATION = "kubernetes.io/description";
-/** Upstream's text, which people find when they wonder where the config map comes from. */
+/** Upstream's text, for users who wonder where the config map comes from. */
 const DESCRIPTION =
   "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.";
 
 /**
- * Every active namespace has the config map `kube-root-ca.crt`, which the token volumes of its pods mount; whoever edits
- * or deletes it finds it put right (`pkg/controller/certificates/rootcacertpublisher`).
+ * Keeps the config map `kube-root-ca.crt` in every active namespace, which the token volumes of its pods mount. The
+ * config map is restored when somebody edits or deletes it (`pkg/controller/certificates/rootcacertpublisher`).
  */
 export function createRootCaPublisher(deps: ControllerDeps, { rootCa }: { rootCa: string }): Controller {
   const { reader, writer, feed } = deps;

@@ -6,9 +6,9 @@ const NAME = "default";
 const RESOURCE = "serviceaccounts";
 
 /**
- * Every active namespace has the service account `default`, because pods that name none run as it
- * (`pkg/controller/serviceaccount/serviceaccounts_controller.go`). It is asked for in the same turn in which the
- * namespace is announced, so that who creates a namespace and then a pod finds it there.
+ * Keeps the service account `default` in every active namespace, because pods that name no account run as it
+ * (`pkg/controller/serviceaccount/serviceaccounts_controller.go`). The account is created in the same turn in which the
+ * namespace is announced, so that a user who creates a namespace and then a pod finds the account there.
  */
 export function createServiceAccountController(deps: ControllerDeps): Controller {
   const { reader, writer, feed } = deps;

@@ -3,9 +3,9 @@ import type { Clock } from "../../base/clock.ts";
 import { nodeCondition } from "./node-conditions.ts";
 
 /**
- * When each node was last heard of, by our own clock and since we listen: a node owes us nothing for the time in which
- * nobody listened, and its clock may be wrong. Two things are signs of life: the Ready condition's heartbeat and the
- * renewal of the lease.
+ * The time of each node's last sign of life, by our own clock and since we listen. A node is not blamed for a time in
+ * which nobody listened, and its clock may be wrong. There are two signs of life: the heartbeat of the Ready condition
+ * and the renewal of the lease.
  */
 export interface Heartbeats {
   observeNode(node: Node): void;
@@ -13,18 +13,17 @@ export interface Heartbeats {
   forget(name: string): void;
   /** Milliseconds of the grace period that are left; negative when it is over. */
   remainingMs(name: string, graceMs: number): number;
-  /** As if all had given a sign of life now; or one. */
+  /** Counts as a sign of life of all nodes now, or of the one node. */
   restart(name?: string): void;
 }
 
 interface Heartbeat {
-  /** What was last seen of the node, and of its lease. */
+  /** The last states that were seen of the node and of its lease. */
   node: string;
   lease: string;
   at: number;
 }
 
-/** Nothing was heard of anybody. */
 export function createHeartbeats(clock: Pick<Clock, "monotonic">): Heartbeats {
   const heartbeats = new Map<string, Heartbeat>();
   const observe = (name: string, sign: { node: string } | { lease: string }) => {
@@ -36,7 +35,7 @@ export function createHeartbeats(clock: Pick<Clock, "monotonic">): Heartbeats {
   return {
     observeNode(node) {
       const { uid = "", name = "" } = node.metadata ?? {};
-      // What we write ourselves keeps the time of the last heartbeat.
+      // Our own writes keep the time of the last heartbeat.
       observe(name, { node: `${uid}/${nodeCondition(node, "Ready")?.lastHeartbeatTime ?? ""}` });
     },
     observeLease({ metadata, spec }) {

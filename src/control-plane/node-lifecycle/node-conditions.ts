@@ -1,19 +1,19 @@
 import type { Node, NodeCondition } from "../../api/gen/types.ts";
 
-/** The node's condition of this type, as it was last said. */
+/** The node's condition of this type as it was last reported. */
 export function nodeCondition({ status }: Node, type: string): NodeCondition | undefined {
   return status?.conditions?.find((condition) => condition.type === type);
 }
 
-/** `True`, `False` or `Unknown`; undefined for a node that never said whether it is ready. */
+/** The status of the Ready condition: `True`, `False` or `Unknown`; undefined for a node that has never reported it. */
 export function readinessOf(node: Node): string | undefined {
   return nodeCondition(node, "Ready")?.status;
 }
 
-/** What a node says of itself; the network's condition is somebody else's. */
+/** The conditions that a node reports about itself. The condition of the network is reported by others. */
 const REPORTED = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
 
-/** The node when nothing has been heard of it for too long; undefined when it says so already. */
+/** The node with unknown conditions, because it has been silent for too long; undefined when it has them already. */
 export function withUnknownConditions(node: Node, now: string): Node | undefined {
   const { conditions = [] } = node.status ?? {};
   const isKnown = (type: string) => nodeCondition(node, type)?.status !== "Unknown";

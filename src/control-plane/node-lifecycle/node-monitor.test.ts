@@ -38,7 +38,7 @@ function setUp() {
     const isThere = reader.get({ resource: LEASES, ...target }) !== undefined;
     await (isThere ? writer.update(LEASES, lease) : create(LEASES, lease));
   };
-  /** Time in which these nodes renew their leases every ten seconds. */
+  /** Lets time pass in which these nodes renew their leases every ten seconds. */
   const passWith = async (seconds: number, ...alive: string[]) => {
     for (let left = seconds; left > 0; left -= 10) {
       for (const name of alive) await renew(name);
@@ -188,7 +188,7 @@ describe("evictions", () => {
     await register("n2");
     await clock.advance(300_000);
     expect([taints("n1"), taints("n2")]).toEqual([["unreachable:NoSchedule"], ["unreachable:NoSchedule"]]);
-    // One is back: then it is the other that is gone.
+    // One node is back, so the other one is the one that is gone.
     await report("n1");
     expect([taints("n1"), taints("n2")]).toEqual([[], SILENT_TAINTS]);
   });

@@ -19,14 +19,20 @@ import { withReconciledLabels } from "./node-labels.ts";
 import { computeNodeTaints, type EvictionState, isGivenUp } from "./node-taints.ts";
 import { computeZoneStates, isAllDisrupted, type ZoneMember, zoneMemberOf } from "./zones.ts";
 
-/** Silence that is taken for trouble (`--node-monitor-grace-period`, and `--node-startup-grace-period` for a new node). */
+/**
+ * A node that is silent for longer than this is taken for unhealthy (`--node-monitor-grace-period`, and
+ * `--node-startup-grace-period` for a new node).
+ */
 const GRACE_MS = 50 * SECOND;
 const STARTUP_GRACE_MS = MINUTE;
-/** When a grace period is found to be over so much too late, it was us who did not listen. */
+/** When the end of a grace period is noticed this much too late, it was this process that did not listen. */
 const STALL_MS = 5 * SECOND;
-/** `--node-eviction-rate` of 0.1 a second: a zone gives up a node at a time. */
+/** The time between two evictions of nodes in a zone (`--node-eviction-rate` of 0.1 a second). */
 const EVICTION_SPACING_MS = 10 * SECOND;
-/** When all nodes go they go one by one: until then nobody knows that it is all of them (`--node-monitor-period`). */
+/**
+ * When all nodes fail, they fail one after the other. Within this time it is not known whether all of them are affected
+ * (`--node-monitor-period`).
+ */
 const SETTLE_MS = 5 * SECOND;
 const COMPONENT = "node-controller";
 const LEASES = "leases.coordination.k8s.io";
@@ -36,18 +42,18 @@ interface Monitor extends ControllerDeps {
   heartbeats: Heartbeats;
   pods: ObjectIndex;
   events: EventRecorder;
-  /** Every node, by name. */
+  /** All nodes by name. */
   members: Map<string, ZoneMember>;
-  /** By node that is not ready: since when. */
+  /** The time since when a node is not ready, by its name. */
   unreadySince: Map<string, number>;
-  /** By zone: when a node of it was last given up. */
+  /** The time at which a node of the zone was last given up, by zone. */
   givenUpAt: Map<string, number>;
 }
 
 /**
- * Watches over nodes (`pkg/controller/nodelifecycle`): one that is silent for too long is not ready any more, and
- * neither are its pods; conditions become taints, which keep pods off and finally have them evicted. While no node at
- * all is ready, nobody is evicted.
+ * Watches over nodes (`pkg/controller/nodelifecycle`). A node that is silent for too long becomes not ready, and so do
+ * its pods. Conditions become taints, which keep new pods off the node and have its pods evicted in the end. While no
+ * node is ready, no pod is evicted.
  */
 export function createNodeMonitor(deps: ControllerDeps): Controller {
   const { feed, clock } = deps;
@@ -76,7 +82,7 @@ export function createNodeMonitor(deps: ControllerDeps): Controller {
     feed.follow("pods", (event) => {
       monitor.pods.apply(event);
       const { nodeName = "" } = typed("Pod", event.object).spec ?? {};
-      // Whoever comes to a node of which nothing is heard is not ready either.
+      // A pod that comes to a silent node is not ready either.
       if (nodeName !== "" && event.type !== "DELETED" && !(monitor.members.get(nodeName)?.isReady ?? true)) {
         queue.add(nodeName);
       }
@@ -87,7 +93,7 @@ export function createNodeMonitor(deps: ControllerDeps): Controller {
   };
 }
 
-/** Returns the nodes about which something is to be decided now. */
+/** Returns the names of the nodes about which a decision is due now. */
 function followNode(monitor: Monitor, { type, object }: ResourceEvent): string[] {
   const { members, heartbeats, events, givenUpAt, unreadySince, clock } = monitor;
   const { name = "" } = object.metadata;
@@ -111,7 +117,7 @@ function followNode(monitor: Monitor, { type, object }: ResourceEvent): string[]
   else unreadySince.set(name, unreadySince.get(name) ?? clock.monotonic());
   const states = computeZoneStates(members.values());
   for (const zone of givenUpAt.keys()) if (!states.has(zone)) givenUpAt.delete(zone);
-  // Now that one answers, the others have as long as if they had just been heard of.
+  // Now that one node answers, the other nodes get a full grace period again.
   if (wasAllDisrupted && !isAllDisrupted(states)) heartbeats.restart();
   const isOther = JSON.stringify(before) !== JSON.stringify(members.get(name));
   return isOther ? [...members.keys()] : [name];
@@ -133,7 +139,7 @@ async function reconcile(monitor: Monitor, name: string): Promise<number | undef
 
 const graceOf = (node: Node) => (readinessOf(node) === undefined ? STARTUP_GRACE_MS : GRACE_MS);
 
-/** The node as it is then; undefined when it went away. */
+/** Returns the node as it is afterwards; undefined when it went away. */
 async function markSilent(monitor: Monitor, node: Node): Promise<Node | undefined> {
   const { writer, heartbeats, clock, events, log } = monitor;
   const { name = "" } = node.metadata ?? {};
@@ -160,7 +166,7 @@ async function markSilent(monitor: Monitor, node: Node): Promise<Node | undefine
   return written;
 }
 
-/** Returns after how long to look again, when a node is to be given up and it is not its turn yet. */
+/** Returns after how long to look again when a node is to be given up and its turn has not come. */
 async function updateTaints(monitor: Monitor, node: Node): Promise<number | undefined> {
   const { writer, clock, givenUpAt, unreadySince, log } = monitor;
   const { name = "" } = node.metadata ?? {};
@@ -193,7 +199,7 @@ function evictionStateOf({ members }: Monitor, zone: string): EvictionState {
   return states.get(zone) === "PartialDisruption" ? "held" : "allowed";
 }
 
-/** Nobody says of them any more whether they are: services should not count on them. */
+/** Marks the node's pods as not ready, so that services do not count on them: no agent reports their state any more. */
 async function markPodsNotReady({ reader, writer, clock, events, pods }: Monitor, node: string): Promise<void> {
   for (const key of pods.keysOf(node)) {
     const object = reader.get(podNameOf(key));

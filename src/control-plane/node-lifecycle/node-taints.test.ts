@@ -12,7 +12,7 @@ function node(conditions: Record<string, string>, taints: string[] = [], unsched
   };
 }
 
-/** `not-ready:NoSchedule`; with a dot it is somebody else's. */
+/** A taint written as `not-ready:NoSchedule`. A key with a dot is somebody else's. */
 function taintOf(text: string): Taint {
   const [key = "", effect = ""] = text.split(":");
   return { key: key.includes(".") ? key : `node.kubernetes.io/${key}`, effect };

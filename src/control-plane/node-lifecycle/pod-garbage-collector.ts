@@ -11,9 +11,9 @@ import { createWorkQueue, type WorkQueue } from "../control-loop/work-queue.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
 import { readinessOf } from "./node-conditions.ts";
 
-/** A node that is missing may be about to register: its pods are left alone for so long. */
+/** The pods of a missing node are left alone for this long, because the node may be about to register. */
 const QUARANTINE_MS = 40 * SECOND;
-/** `--terminated-pod-gc-threshold`. */
+/** The number of ended pods that are kept, as `--terminated-pod-gc-threshold`. */
 const MAX_TERMINATED = 12_500;
 
 export interface PodGarbageCollectorOptions {
@@ -21,7 +21,7 @@ export interface PodGarbageCollectorOptions {
   maxTerminated?: number;
 }
 
-/** A pod that has ended, for whose turn it is to go. */
+/** A pod that has ended, as far as the order of deletion depends on it. */
 interface Terminated {
   readonly isEvicted: boolean;
   readonly createdAt: number;
@@ -32,8 +32,8 @@ const TERMINATED_KEY = "terminated";
 const NODE_PREFIX = "node:";
 
 /**
- * Deletes pods that nobody is there to delete (`pkg/controller/podgc`): those of nodes that do not exist any more, or
- * are out of service; those that terminate and have no node; and of those that have ended the oldest, above a number.
+ * Deletes pods that no node agent deletes (`pkg/controller/podgc`): pods of nodes that do not exist any more or are out
+ * of service, terminating pods without a node, and the oldest ended pods above a number.
  */
 export function createPodGarbageCollector(deps: ControllerDeps, options: PodGarbageCollectorOptions = {}): Controller {
   const { reader, feed, clock } = deps;
@@ -98,7 +98,7 @@ export function createPodGarbageCollector(deps: ControllerDeps, options: PodGarb
   return { run: (signal) => runFollowing(queue, follow, signal) };
 }
 
-/** A pod that terminates, and has no node to end it. */
+/** Deletes a terminating pod that has no node. */
 async function collectStuck(deps: ControllerDeps, key: string): Promise<void> {
   const object = deps.reader.get(podNameOf(key));
   if (object?.metadata.deletionTimestamp === undefined) return;
@@ -113,7 +113,7 @@ function isOutOfService(node: Node): boolean {
   return readinessOf(node) !== "True" && (node.spec?.taints ?? []).some(({ key }) => key === NODE_TAINTS.outOfService);
 }
 
-/** First those that were evicted, whose controllers have made new ones, and then the oldest. */
+/** Deletes evicted pods first, because their controllers have replaced them, and then the oldest. */
 async function collectTerminated(
   deps: ControllerDeps,
   terminated: ReadonlyMap<string, Terminated>,
@@ -140,7 +140,10 @@ const ORPHANED = {
   message: "PodGC: node no longer exists",
 };
 
-/** Says first that it failed: whoever counts pods that end would wait for it for ever. */
+/**
+ * Sets the pod's phase to Failed first, so that controllers that count ended pods do not wait for it, and then deletes
+ * it.
+ */
 async function deleteAtOnce(
   { reader, writer, clock, log }: ControllerDeps,
   key: string,
@@ -163,7 +166,10 @@ async function deleteAtOnce(
   );
 }
 
-/** Deleted without a grace period already: only a finalizer keeps it, and that is its owner's affair. */
+/**
+ * True for a pod that is deleted without a grace period already. Only a finalizer keeps it, which is the business of
+ * the finalizer's owner.
+ */
 function isOnItsWay({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
 }

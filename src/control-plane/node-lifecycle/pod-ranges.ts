@@ -9,22 +9,24 @@ import {
 import { createEventRecorder } from "../control-loop/record-events.ts";
 import { createWorkQueue } from "../control-loop/work-queue.ts";
 
-/** Addresses of pods, as `--cluster-cidr` and `--node-cidr-mask-size` of kube-controller-manager say it. IPv4. */
+/**
+ * The range of pod addresses, as `--cluster-cidr` and `--node-cidr-mask-size` of kube-controller-manager. IPv4 only.
+ */
 export interface PodRangeOptions {
   /** `10.64.0.0/16`, valid. */
   readonly clusterCidr: string;
-  /** Bits of each node's network. Default 24, or all of a cluster's range that is smaller than that. */
+  /** The prefix length of each node's network. Default 24, or the whole cluster range where that is smaller. */
   readonly nodeMaskSize?: number | undefined;
 }
 
 const DEFAULT_MASK_SIZE = 24;
 const COMPONENT = "cidrAllocator";
-/** A range is free again when a node goes; whoever waits for one looks again then, or after this. */
+/** A node without a range looks again when another node is deleted, which frees a range, or after this time. */
 const RETRY_MS = 60_000;
 
 /**
- * Each node gets a range of the cluster's pod addresses, once and for as long as it lives: `spec.podCIDR`, which the node
- * hands to its runtime (`pkg/controller/nodeipam/ipam/range_allocator.go`).
+ * Gives each node a range of the cluster's pod addresses, once and for the node's lifetime: `spec.podCIDR`, which the
+ * node hands to its runtime (`pkg/controller/nodeipam/ipam/range_allocator.go`).
  */
 export function createPodRangeAllocator(deps: ControllerDeps, options: PodRangeOptions): Controller {
   const { reader, writer, feed, log } = deps;
@@ -32,7 +34,7 @@ export function createPodRangeAllocator(deps: ControllerDeps, options: PodRangeO
   const listRanges = () => reader.list("nodes").flatMap((object) => rangesOf(typed("Node", object)));
   const queue = createWorkQueue(deps, {
     name: "pod-ranges",
-    // One after the other: two at a time would find the same range free.
+    // Nodes are handled one after the other, because two at a time would find the same free range.
     workers: 1,
     async reconcile(name) {
       const object = reader.get({ resource: "nodes", namespace: "", name });
@@ -70,7 +72,7 @@ export function createPodRangeAllocator(deps: ControllerDeps, options: PodRangeO
   };
 }
 
-/** The first range that overlaps none of those that are taken; undefined when there is none. */
+/** Returns the first range that overlaps none of the taken ranges; undefined when there is none. */
 export function findFreeRange(
   { clusterCidr, nodeMaskSize = DEFAULT_MASK_SIZE }: PodRangeOptions,
   taken: readonly string[],
@@ -83,7 +85,7 @@ export function findFreeRange(
     const last = first + size - 1;
     const clash = occupied.find((range) => range.first <= last && range.last >= first);
     if (clash === undefined) return `${formatAddress(first)}/${Math.max(cluster.bits, nodeMaskSize)}`;
-    // Past what is in the way, however many ranges that is.
+    // The search continues behind the range that is in the way, however large that is.
     first = cluster.first + Math.ceil((clash.last + 1 - cluster.first) / size) * size;
   }
   return undefined;
@@ -104,7 +106,7 @@ interface Range {
   readonly bits: number;
 }
 
-/** Undefined for what is no IPv4 range: the other family's are nothing to clash with. */
+/** Undefined for a text that is no IPv4 range. Ranges of IPv6 cannot overlap with ours. */
 function parseRange(cidr: string): Range | undefined {
   const [, address = "", mask = ""] = /^(\d+\.\d+\.\d+\.\d+)\/(\d+)$/.exec(cidr) ?? [];
   if (address === "") return undefined;

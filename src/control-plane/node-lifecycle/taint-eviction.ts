@@ -19,20 +19,22 @@ const REASON = "TaintManagerEviction";
 
 interface Evictor extends ControllerDeps {
   events: EventRecorder;
-  /** By pod: since when, by our own clock, it is on a node that it does not tolerate for ever. */
+  /**
+   * The time, by our own clock, since when the pod is on a node that it does not tolerate forever; by key of the pod.
+   */
   since: Map<string, number>;
 }
 
 /**
- * Evicts pods from nodes with taints of the effect NoExecute, when they do not tolerate them, or not any longer
- * (`pkg/controller/tainteviction`). How long they do counts from when this controller saw the taint: that nobody
- * looked meanwhile is no reason to go.
+ * Evicts pods from nodes with taints of the effect NoExecute that they do not tolerate, or no longer tolerate
+ * (`pkg/controller/tainteviction`). The toleration's time counts from the moment at which this controller saw the
+ * taint, because a time in which no controller ran is no reason for an eviction.
  */
 export function createTaintEviction(deps: ControllerDeps): Controller {
   const events = createEventRecorder(deps, COMPONENT);
   const evictor: Evictor = { ...deps, events, since: new Map() };
   const pods = createPodsByNode();
-  /** Of nodes that have any. */
+  /** The evicting taints of nodes that have any, as text. */
   const taintsOf = new Map<string, string>();
   const queue: WorkQueue = createWorkQueue(deps, {
     name: "taint-eviction",
@@ -87,7 +89,10 @@ function evictingTaints(node: KubeObject): Taint[] {
   return (typed("Node", node).spec?.taints ?? []).filter(({ effect }) => effect === "NoExecute");
 }
 
-/** How long a pod with these tolerations may stay beside these taints; infinity for as long as it likes. */
+/**
+ * How long a pod with these tolerations may stay on a node with these taints, in milliseconds; infinity when it may
+ * stay forever.
+ */
 export function computeStayMs(taints: readonly Taint[], tolerations: readonly Toleration[]): number {
   const stays = taints.map((taint) => {
     const used = tolerations.find((toleration) => tolerates(toleration, taint));

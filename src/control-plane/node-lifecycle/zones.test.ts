@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { computeZoneStates, isAllDisrupted, zoneMemberOf } from "./zones.ts";
 
-/** `a+ a- b~`: a ready node of zone a, one that is not, one of zone b that does not count. */
+/**
+ * Nodes written as `a+ a- b~`: a ready node of zone a, one that is not ready, and one of zone b that does not count.
+ */
 function membersOf(text: string) {
   return text
     .split(" ")

@@ -1,20 +1,20 @@
 import type { WebAnswer, WebRequest } from "../../host/web-server.ts";
 
 /**
- * A subresource that is no object but a way to somewhere else: `log`, `exec`, `proxy`. Throws an ApiError for what it
- * refuses. The caller is known and may do what the request's verb says.
+ * Serves a subresource that is a connection to another server and no object: `log`, `exec`, `proxy`. Throws an ApiError
+ * to refuse. The caller is authenticated and authorized for the request's verb.
  */
 export type ConnectHandler = (call: ConnectCall) => Promise<WebAnswer>;
 
-/** Authenticated and allowed. */
+/** A call that is authenticated and authorized. */
 export interface ConnectCall {
   readonly request: WebRequest;
-  /** "" for what is in no namespace. */
+  /** "" for a cluster-scoped object. */
   readonly namespace: string;
-  /** As the path has it; of a proxied object with its scheme and port. */
+  /** The name as in the path; for a proxied object with its scheme and port. */
   readonly name: string;
-  /** What follows the subresource in the path, escaped as sent, from its slash on; "" where nothing does. */
+  /** The part of the path after the subresource, escaped as sent, with its leading slash; "" when there is none. */
   readonly rest: string;
-  /** Throws Forbidden unless the caller may also do this with the subresource. */
+  /** Throws Forbidden unless the caller is also authorized for this verb of the subresource. */
   requireVerb(verb: string): void;
 }

@@ -15,26 +15,26 @@ export interface StoredObject {
 export interface StoreEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly key: string;
-  /** Strictly rising over the events of a store. */
+  /** The event's revision, which strictly rises over the events of a store. */
   readonly revision: number;
-  /** The new version; of a deleted object its last state, stamped with the deletion's revision. */
+  /** The new version. For a deleted object it is the last state, stamped with the deletion's revision. */
   readonly stored: StoredObject;
-  /** What was there before; undefined for ADDED. */
+  /** The version before; undefined for ADDED. */
   readonly previous: StoredObject | undefined;
 }
 
 interface StoreList {
   readonly items: readonly StoredObject[];
-  /** The revision at which the list was exactly so. */
+  /** The revision of the state that the list shows. */
   readonly revision: number;
 }
 
 /**
- * All objects of a cluster, in memory, with a durable journal behind: every version has a revision from one counter,
- * `put` and `remove` resolve when the change is on disk, and only then readers and watchers see it.
+ * All objects of a cluster, in memory and in a durable journal. Every version has a revision from one counter. `put`
+ * and `remove` resolve when the change is on disk, and readers and watchers see it only then.
  *
- * A caller decides on `head…`, which holds what was put and is not yet durable, and puts in the same tick: nobody comes
- * between, so that there are no conflicts to retry. Reads for users take the durable state.
+ * A caller decides on `head…`, which contains changes that are not durable yet, and puts in the same tick. No other
+ * change can come between, so that there are no conflicts to retry. Reads for users take the durable state.
  */
 export interface ObjectStore {
   /** The newest durable revision. */
@@ -42,37 +42,37 @@ export interface ObjectStore {
 
   get(key: string): StoredObject | undefined;
   /**
-   * Everything below the prefix, in order of the key. At an earlier revision when one is given: undefined when that is
-   * no longer kept, or was never reached.
+   * All objects below the prefix, in order of their keys. With a revision, the list at that revision: undefined when it
+   * is no longer kept or was never reached.
    */
   list(prefix: string, atRevision?: number): StoreList | undefined;
 
-  /** Of the newest change that `head…` holds. */
+  /** The revision of the newest change that `head…` contains. */
   readonly headRevision: number;
   headOf(key: string): StoredObject | undefined;
   headList(prefix: string): readonly StoredObject[];
 
   /**
-   * Takes the next revision, stamps it as `metadata.resourceVersion`, and resolves once it is durable. Rejects with an
-   * ApiError (InternalError, ServiceUnavailable) when it could not be written; then the change did not happen.
+   * Takes the next revision, stamps it as `metadata.resourceVersion`, and resolves once the change is durable. Rejects
+   * with an ApiError (InternalError, ServiceUnavailable) when it could not be written; the change did not happen then.
    */
   put(key: string, object: KubeObject): Promise<StoredObject>;
-  /** As `put`; resolves with the last state, which is `object` when given, else what was stored. */
+  /** Removes as `put` puts. Resolves with the last state: `object` when it is given, else the stored one. */
   remove(key: string, object?: KubeObject): Promise<StoredObject>;
 
   /**
-   * Resolves when the head as it was at the revision is durable, and at once when it is already. Rejects as `put` does
-   * when it never will be.
+   * Resolves when the head at this revision is durable, at once when it is already. Rejects as `put` does when it never
+   * will be.
    */
   untilDurable(headRevision: number): Promise<void>;
 
   /**
-   * Calls the listener with every event below the prefix after the revision, those that are kept first and then each as
-   * it becomes durable. `expired` when events after the revision were compacted away or the revision is of the future.
-   * A listener must not throw and not write.
+   * Calls the listener with every event below the prefix after the revision: first with those that are kept, then with
+   * each new one as it becomes durable. Returns `expired` when events after the revision were compacted away or the
+   * revision is of the future. A listener must neither throw nor write.
    */
   watch(prefix: string, afterRevision: number, listener: (event: StoreEvent) => void): (() => void) | "expired";
 
-  /** Waits for what was put, then lets go of the disk. Nothing may be called afterwards. */
+  /** Waits until all changes are durable, then closes the journal. No method may be called afterwards. */
   close(): Promise<void>;
 }

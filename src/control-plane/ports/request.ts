@@ -2,7 +2,7 @@ import type { KubeObject } from "../../api/object.ts";
 import type { ResourceKind } from "./resource-kind.ts";
 import type { User } from "./user.ts";
 
-/** What somebody wants to do, as authorization sees it. */
+/** The action of a user, as authorization sees it. */
 export type AccessAttributes = ResourceAccess | PathAccess;
 
 export interface ResourceAccess {
@@ -14,11 +14,11 @@ export interface ResourceAccess {
   readonly resource: string;
   /** "" for the object itself. */
   readonly subresource: string;
-  /** "" cluster-wide or across all namespaces. */
+  /** "" for cluster-scoped resources and across all namespaces. */
   readonly namespace: string;
-  /** "" where no single object is named (list, create). */
+  /** "" when no single object is named (list, create). */
   readonly name: string;
-  /** Of a list or watch: its field selector, because a node may list only its own pods. */
+  /** The field selector of a list or watch, because a node may list only its own pods. */
   readonly fieldSelector?: string;
 }
 
@@ -32,14 +32,14 @@ export interface PathAccess {
 
 export interface AccessDecision {
   readonly allowed: boolean;
-  /** Why, for the message of a 403 and for access reviews. */
+  /** The reason, for the message of a 403 and for access reviews. */
   readonly reason: string;
 }
 
-/** Never throws and never waits: its rules are in memory. */
+/** Decides about an action. It never throws and never waits, because its rules are in memory. */
 export type Authorize = (attributes: AccessAttributes) => AccessDecision;
 
-/** What is about to be written, as admission sees it. */
+/** A write that is about to happen, as admission sees it. */
 export interface AdmissionRequest {
   readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
   readonly kind: ResourceKind;
@@ -49,16 +49,19 @@ export interface AdmissionRequest {
   /** "" when the name is still to be generated. */
   readonly name: string;
   readonly user: User;
-  /** What was sent (the options' or subresource's object for bindings, evictions, token requests); undefined for DELETE. */
+  /**
+   * The object that was sent (for bindings, evictions and token requests that of the subresource); undefined for
+   * DELETE.
+   */
   readonly object: KubeObject | undefined;
-  /** What is stored; undefined for CREATE. */
+  /** The stored object; undefined for CREATE. */
   readonly current: KubeObject | undefined;
   readonly dryRun: boolean;
   /** Adds a Warning header to the answer. */
   warn(message: string): void;
 }
 
-/** What somebody wants to create, as it was sent. */
+/** The creation of an object as it was sent. */
 export interface PendingCreation {
   readonly kind: ResourceKind;
   readonly namespace: string;
@@ -67,15 +70,15 @@ export interface PendingCreation {
 
 /** A step of admission; see `control-plane/admission`. Throws an ApiError to refuse. */
 export interface AdmissionPlugin {
-  /** As upstream names it: `NamespaceLifecycle`, `Priority`. */
+  /** Upstream's name of the plugin: `NamespaceLifecycle`, `Priority`. */
   readonly name: string;
   /**
-   * Waits, for a moment at most, for what others are about to make and `mutate` will ask for. Undefined when there is
-   * nothing to wait for. Before the decision, which never waits.
+   * Waits, for a moment at most, until the object or the code is there that the plugin will need to decide. Undefined
+   * when there is nothing to wait for. It runs before the decision, which never waits.
    */
   settle?(creation: PendingCreation): Promise<void> | undefined;
-  /** Returns the object to go on with. Runs before validation, in the order of the plugins. */
+  /** Returns the object with the plugin's changes. It runs before validation, in the order of the plugins. */
   mutate?(request: AdmissionRequest): KubeObject | undefined;
-  /** Sees the object as it will be stored. */
+  /** Judges the object as it will be stored. */
   validate?(request: AdmissionRequest): void;
 }

@@ -6,7 +6,7 @@ import type { ResourceReader } from "./resources.ts";
 
 export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
 
-/** One row of the table that the API server is made of: what it must know to serve a kind. */
+/** The description of a kind: everything that the API server must know to serve it. */
 export interface ResourceKind {
   /** `""` for core. */
   readonly group: string;
@@ -23,13 +23,13 @@ export interface ResourceKind {
   readonly schema: ObjectSchema;
   readonly strategy: Strategy;
   readonly subresources: readonly Subresource[];
-  /** After the name and before the age come from here too: the row has all of its columns. */
+  /** All columns of the kind's table, the name and the age included. */
   readonly columns: readonly Column[];
-  /** Set for a kind that is another version's or group's view of the same objects. */
+  /** Set for a kind that is a view of another version's or group's objects. */
   readonly storedAs?: StoredAs;
 }
 
-/** The objects lie under another kind's keys, in its form. */
+/** Says that the objects are stored under another kind's keys, in its form. */
 export interface StoredAs {
   readonly group: string;
   readonly plural: string;
@@ -37,89 +37,92 @@ export interface StoredAs {
   fromStored(object: KubeObject): KubeObject;
 }
 
-/** What a kind's objects look like. */
+/** The shape of a kind's objects. */
 export interface ObjectSchema {
-  /** Typed and pruned; unknown fields are dropped and are among the warnings. */
+  /** Types and prunes the value. Unknown fields are dropped and reported as warnings. */
   decode(value: unknown): Decoded<unknown>;
-  /** For patches and server-side apply. */
+  /** The schema for patches and server-side apply. */
   readonly node: SchemaNode;
-  /** Strategic merge patches are understood: true for built-in kinds, false for custom ones. */
+  /** True when strategic merge patches are supported: for built-in kinds, not for custom ones. */
   readonly strategicMerge: boolean;
   /** The definition's name in OpenAPI documents, `io.k8s.api.core.v1.Pod`. */
   readonly definition: string;
 }
 
 /**
- * What makes a kind special. Every hook is pure, and everything is optional: a kind without any is stored as it comes,
- * with its metadata checked.
+ * The special behaviour of a kind. Every hook but `allocate` is pure, and everything is optional: an object of a kind
+ * without any is stored as it comes, after a check of its metadata.
  */
 export interface Strategy {
-  /** Sets the fields that the author left out. Runs on every object that comes in, patched ones included. */
+  /** Sets the fields that the author left out. It runs on every incoming object, patched ones included. */
   default?(object: KubeObject): KubeObject;
-  /** Takes away what a client may not set on creation (a status), adds what the server sets. */
+  /** Removes the fields that a client may not set on creation (a status), and adds those that the server sets. */
   prepareCreate?(object: KubeObject): KubeObject;
-  /** Keeps what a client may not change. With the `status` subresource the registry keeps the status by itself. */
+  /** Keeps the fields that a client may not change. A status that is a subresource is kept by the registry. */
   prepareUpdate?(next: KubeObject, current: KubeObject): KubeObject;
-  /** Of a defaulted object. Metadata (name, labels, owner references, …) is checked by the registry. */
+  /** Validates a defaulted object. The registry checks the metadata (name, labels, owner references, …). */
   validate?(object: KubeObject): FieldError[];
-  /** In addition to `validate`: what may not change. */
+  /** Checks in addition to `validate` that fields which may not change have not changed. */
   validateUpdate?(next: KubeObject, current: KubeObject): FieldError[];
-  /** Said in the Warning header of every answer, whatever was asked. */
+  /** A text for the Warning header of every answer. */
   readonly deprecation?: string;
-  /** For the Warning header. */
+  /** Texts for the Warning header. */
   warnings?(object: KubeObject): string[];
-  /** Why a name does not fit; default: a DNS subdomain. */
+  /** Returns why a name does not fit. Default: the name must be a DNS subdomain. */
   checkName?(name: string): string[];
   /** Selectable fields besides metadata.name and metadata.namespace. */
   readonly fields?: Readonly<Record<string, (object: KubeObject) => string>>;
   /** `metadata.generation` counts the changes of everything but metadata and status. */
   readonly generation?: boolean;
-  /** PUT of an object that does not exist creates it. */
+  /** A PUT of an object that does not exist creates it. */
   readonly createsOnUpdate?: boolean;
   /** An update must carry the resourceVersion that it was made from. Default false: last write wins. */
   readonly needsResourceVersion?: boolean;
   /**
-   * Graceful deletion: how many seconds the object stays, marked as deleted, until whoever runs it removes it with a
-   * grace period of 0. Undefined for a kind that goes at once.
+   * The grace period of a deletion in seconds. The object stays, marked as deleted, until its agent removes it with a
+   * grace period of 0. Undefined for a kind that is removed at once.
    */
   readonly gracePeriodSeconds?: (object: KubeObject, requested: number | undefined) => number;
   /**
-   * Gives the object what the cluster hands out to it (a service's addresses and ports). Runs on every object that is
-   * about to be stored, after validation and before the last word of admission; `current` is undefined on creation. What
-   * is handed out already follows from the stored objects alone: a write that fails or is dry takes nothing. Throws an
-   * ApiError when nothing is left or what was asked for is taken.
+   * Gives the object the values that the cluster allocates (a service's addresses and ports). It runs on every object
+   * that is about to be stored, between validation and the admission plugins that judge; `current` is undefined on
+   * creation. Allocated values follow from the stored objects alone, so that a failed write or a dry run takes none.
+   * Throws an ApiError when the range is used up or a requested value is taken.
    */
   allocate?(next: KubeObject, current: KubeObject | undefined, reader: Pick<ResourceReader, "list">): KubeObject;
-  /** What else changes when the object is marked as deleted (a namespace's phase). */
+  /** Makes the other changes of an object that is marked as deleted (a namespace's phase). */
   markDeleted?(object: KubeObject): KubeObject;
-  /** Something besides metadata.finalizers keeps a deleted object: the finalizers in a namespace's spec. */
+  /** True when something besides metadata.finalizers keeps a deleted object: the finalizers in a namespace's spec. */
   isHeld?(object: KubeObject): boolean;
-  /** The answer to a deletion is the object that went; default: a Status. */
+  /** Answers a deletion with the deleted object. Default: with a Status. */
   readonly returnsDeleted?: boolean;
-  /** A reason why objects of this kind cannot be created here at all (what they ask for is not built). */
+  /** The reason why no objects of this kind can be created (because the feature behind them is not built). */
   readonly refusal?: string;
 }
 
 export interface Subresource {
   /** `status`, `scale`, `binding`, `log`. */
   readonly name: string;
-  /** The kind of what is sent and returned: the parent's, or `Scale`, `Binding`, `Eviction`, `TokenRequest`. */
+  /**
+   * The kind of the objects that are sent and returned: the parent's, or `Scale`, `Binding`, `Eviction`,
+   * `TokenRequest`.
+   */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly verbs: readonly Verb[];
   /**
-   * An update or patch of the parent in which only a part may change: what of `next` is taken over into `current`.
-   * Undefined for one that has a handler of its own (scale, binding, eviction, token, log, …).
+   * For an update or patch of a part of the parent: takes that part of `next` over into `current`. Undefined for a
+   * subresource with a handler of its own (scale, binding, eviction, token, log, …).
    */
   readonly take?: (next: KubeObject, current: KubeObject) => KubeObject;
-  /** Of `scale`; default: spec.replicas, status.replicas, spec.selector. */
+  /** The paths of `scale`. Default: spec.replicas, status.replicas, spec.selector. */
   readonly scale?: ScalePaths;
-  /** In place of the strategy's `validate` and `validateUpdate`. */
+  /** Replaces the strategy's `validate` and `validateUpdate`. */
   readonly validateUpdate?: (next: KubeObject, current: KubeObject) => FieldError[];
 }
 
-/** Where a kind keeps what `autoscaling/v1` Scale shows: field names from the object's top. */
+/** The paths, from the top of the object, of the values that `autoscaling/v1` Scale shows. */
 export interface ScalePaths {
   readonly specReplicas: readonly string[];
   readonly statusReplicas: readonly string[];
@@ -133,25 +136,31 @@ export interface Column {
   readonly type: "string" | "integer" | "number" | "boolean" | "date";
   readonly format?: "name";
   readonly description: string;
-  /** 0 is always shown, 1 with `-o wide`. */
+  /** Columns of priority 0 are always shown, those of priority 1 with `-o wide`. */
   readonly priority: number;
-  /** What it shows, or how that follows from the time: the rest of a row stays as it is until the object changes. */
+  /**
+   * Returns the cell, or a function that computes it from the time. All other cells of a row stay the same until the
+   * object changes.
+   */
   cell(object: KubeObject): Cell | CellAt;
 }
 
-/** What a column shows. */
+/** The value of a cell. */
 export type Cell = string | number | boolean | null;
 
-/** What a column shows that tells an age; `now` in ms since the epoch. Holds on to nothing of the object but the times. */
+/**
+ * Computes a cell that shows an age; `now` in milliseconds since the epoch. It keeps nothing of the object but its
+ * times.
+ */
 export type CellAt = (now: number) => Cell;
 
-/** What the column shows of the object at that time. */
+/** The column's cell for the object at that time. */
 export function cellOf(column: Pick<Column, "cell">, object: KubeObject, now: number): Cell {
   const cell = column.cell(object);
   return typeof cell === "function" ? cell(now) : cell;
 }
 
-/** `pods`, `deployments.apps`: how a resource is named where its version does not matter. */
+/** The name of a resource without its version: `pods`, `deployments.apps`. */
 export function groupResource({ group, plural }: Pick<ResourceKind, "group" | "plural">): string {
   return group === "" ? plural : `${plural}.${group}`;
 }

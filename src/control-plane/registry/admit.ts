@@ -1,7 +1,10 @@
 import type { KubeObject } from "../../api/object.ts";
 import type { AdmissionPlugin, AdmissionRequest, PendingCreation } from "../ports/request.ts";
 
-/** Lets every plugin wait for what it will need. Undefined for most creations: those are decided in the turn they come in. */
+/**
+ * Lets every plugin wait for what it will need. Undefined when no plugin waits: most creations are decided in the turn
+ * in which they arrive.
+ */
 export function settleAdmission(
   plugins: readonly AdmissionPlugin[],
   creation: PendingCreation,
@@ -10,7 +13,7 @@ export function settleAdmission(
   return waits.length === 0 ? undefined : Promise.all(waits);
 }
 
-/** The object after every plugin that changes objects, in their order. Throws what a plugin throws to refuse. */
+/** The object after all plugins that change objects, in their order. Throws the error by which a plugin refuses. */
 export function mutateAdmitted(plugins: readonly AdmissionPlugin[], request: AdmissionRequest): KubeObject | undefined {
   let { object } = request;
   for (const { mutate } of plugins) {
@@ -20,7 +23,7 @@ export function mutateAdmitted(plugins: readonly AdmissionPlugin[], request: Adm
   return object;
 }
 
-/** Asks every plugin that only judges. */
+/** Asks all plugins that only judge. Throws the error by which a plugin refuses. */
 export function validateAdmitted(plugins: readonly AdmissionPlugin[], request: AdmissionRequest): void {
   for (const { validate } of plugins) validate?.(request);
 }

@@ -13,7 +13,7 @@ import type { RegistryDeps } from "./registry-deps.ts";
 import { deleteObject } from "./remove.ts";
 import { updateObject } from "./update.ts";
 
-/** `10.96.0.1` and `10.96.0.2`: two services at most. */
+/** The range has two addresses for services, `10.96.0.1` and `10.96.0.2`. */
 const kinds = createKindTable(createBuiltInKinds({ serviceCidr: "10.96.0.0/30", random: () => 0 }));
 const kind = kinds.find("", "v1", "services");
 if (kind === undefined) throw new Error("there are no services");

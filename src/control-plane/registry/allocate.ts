@@ -3,7 +3,7 @@ import type { ResourceKind } from "../ports/resource-kind.ts";
 import { createReader } from "./reader.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
 
-/** The object with what its kind's strategy hands out to it; the same object for a kind that hands out nothing. */
+/** The object with the values that its kind's strategy allocates; the same object for a kind that allocates none. */
 export function allocate(
   { store, kinds }: Pick<RegistryDeps, "store" | "kinds">,
   { strategy }: ResourceKind,

@@ -5,10 +5,10 @@ import { serviceKind } from "../kinds/core/service/service.ts";
 import { GROUP_KINDS } from "../kinds/group-kinds.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 
-/** Every kind that is built in, with what none of them knows by itself: from where services get their addresses. */
+/** All built-in kinds. Services get their addresses from this cluster's range. */
 export function createBuiltInKinds(services: ServiceAllocation): readonly ResourceKind[] {
   return BUILT_IN_KINDS.map((kind) => (kind === serviceKind ? createAllocatingServiceKind(services) : kind));
 }
 
-/** Every kind that is built in, for all that hands out nothing to its objects. */
+/** All built-in kinds, for callers that create no services: nothing is allocated to them. */
 export const BUILT_IN_KINDS: readonly ResourceKind[] = [...CORE_KINDS, ...EVENT_KINDS, ...GROUP_KINDS, CRD_KIND];

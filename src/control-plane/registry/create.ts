@@ -15,7 +15,7 @@ import type { RegistryDeps } from "./registry-deps.ts";
 import type { RequestContext } from "./request-context.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
 
-/** A generated name that is taken is generated anew this often, as upstream. */
+/** How often a generated name is tried when it is taken, as upstream. */
 const MAX_NAME_ATTEMPTS = 8;
 
 interface CreateRequest {
@@ -23,13 +23,13 @@ interface CreateRequest {
   readonly namespace: string;
   readonly body: unknown;
   readonly context: RequestContext;
-  /** The object's own managed fields are kept: server-side apply has computed them. Default false. */
+  /** Keeps the object's own managed fields, because server-side apply has computed them. Default false. */
   readonly isApply?: boolean;
 }
 
 /**
- * Stores a new object, and resolves with it when that is durable. Rejects with an ApiError: BadRequest, Forbidden,
- * AlreadyExists, Invalid, NotFound (of its namespace).
+ * Stores a new object, and resolves with it when it is durable. Rejects with an ApiError: BadRequest, Forbidden,
+ * AlreadyExists, Invalid, NotFound (for its namespace).
  */
 export async function createObject(deps: RegistryDeps, request: CreateRequest): Promise<StoredObject> {
   const settled = settleAdmission(deps.admission, request);
@@ -43,7 +43,8 @@ async function create(deps: RegistryDeps, request: CreateRequest): Promise<Store
   for (const warning of kind.strategy.warnings?.(object) ?? []) context.warn(warning);
   const { namespace = "", name = "", resourceVersion = "" } = object.metadata;
   const key = keysOf(kind).of(namespace, name);
-  // The store judges last, as upstream's does; a dry run never gets to its rule about versions, and keeps the one sent.
+  // The store's rule about versions comes last, as upstream. A dry run never reaches it, and keeps the version that was
+  // sent.
   if (resourceVersion !== "" && !context.dryRun) {
     throw badRequestError("resourceVersion should not be set on objects to be created");
   }
@@ -62,7 +63,7 @@ function prepareObject(deps: RegistryDeps, request: CreateRequest): KubeObject {
   }
   const defaulted = strategy.default?.(sent) ?? sent;
   const stamped = nameObject(deps, kind, defaulted);
-  // Before admission: what that adds belongs to nobody.
+  // The managed fields are recorded before admission: fields that admission adds belong to no manager.
   const named = request.isApply ? stamped : recordCreation(deps, request, stamped);
   const admission: AdmissionRequest = {
     operation: "CREATE",
@@ -97,7 +98,10 @@ function recordCreation(deps: RegistryDeps, { kind, context }: CreateRequest, af
   });
 }
 
-/** With all that the server sets: a generated name is one that nobody has, unless all that were tried are taken. */
+/**
+ * The object with everything that the server sets. A generated name is one that is free, unless all names that were
+ * tried are taken.
+ */
 function nameObject(deps: RegistryDeps, kind: ResourceKind, object: KubeObject): KubeObject {
   const keys = keysOf(kind);
   const isGenerated = (object.metadata.name ?? "") === "";

@@ -25,7 +25,7 @@ const context = {
 describe("what is told of a state that is not yet on disk", () => {
   let deps: RegistryDeps;
   let endWrite: (error?: Error) => void;
-  /** What was answered so far. */
+  /** The answers so far. */
   let told: string[];
 
   beforeEach(async () => {
@@ -61,7 +61,7 @@ describe("what is told of a state that is not yet on disk", () => {
   const update = async (value: string) =>
     updateObject(deps, { ...place, name: "one", context, change: () => body(value) });
   const remove = async () => deleteObject(deps, { ...place, name: "one", context, options: {} });
-  /** Everything that does not wait for the disk. */
+  /** Lets everything happen that does not wait for the disk. */
   const settle = async () => new Promise<void>((resolve) => setImmediate(resolve));
   const created = async () => {
     const creation = create();

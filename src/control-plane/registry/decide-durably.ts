@@ -1,10 +1,10 @@
 import type { ObjectStore } from "../ports/object-store.ts";
 
 /**
- * Makes a decision, which is made on what was put so far, and tells of it when all of that is durable. What was put since
- * is durable later than that; a refusal and a change that changes nothing put nothing, and would else speak of a state
- * (a name that is taken, a version that is newer) that a crash may still undo. Rejects with InternalError when that state
- * could not be written.
+ * Makes a decision on the newest state, and returns when the state on which it was made is durable. A change that the
+ * decision makes is durable later than that state anyway. A refusal, or a change that changes nothing, writes nothing:
+ * without this wait it would tell of a state (a name that is taken, a newer version) that a crash may still undo.
+ * Rejects with InternalError when that state could not be written.
  */
 export async function decideDurably<T>(
   store: Pick<ObjectStore, "revision" | "headRevision" | "untilDurable">,

@@ -4,7 +4,7 @@ import { apiVersionOf, isKubeObject, isRecord, type KubeObject } from "../../api
 import type { ObjectSchema } from "../ports/resource-kind.ts";
 import type { RequestContext } from "./request-context.ts";
 
-/** What a body must be: the kind, in the version of the path. */
+/** The kind and version that a body must have, as the request's path says. */
 interface ExpectedKind {
   readonly group: string;
   readonly version: string;
@@ -13,8 +13,8 @@ interface ExpectedKind {
 }
 
 /**
- * The body as an object of the kind: typed, without unknown fields (which are an error, a warning or nothing, as the
- * request's field validation says), its apiVersion and kind filled in when absent. Throws an ApiError (BadRequest).
+ * Decodes the body into a typed object of the kind. Unknown fields are dropped, and are an error, a warning or nothing,
+ * as the request's field validation says. An absent apiVersion or kind is filled in. Throws an ApiError (BadRequest).
  */
 export function decodeBody(
   expected: ExpectedKind,
@@ -36,13 +36,14 @@ export function decodeBody(
   return { ...object, metadata: withoutTwinOwners(withoutEmpty(object.metadata), context) };
 }
 
-/** An owner that is named twice is named once, and who did it is told; nothing is refused for it. */
+/** Keeps one of several equal owner references. The client gets a warning, and the request is not refused. */
 function withoutTwinOwners(
   metadata: KubeObject["metadata"],
   { warn }: Pick<RequestContext, "warn">,
 ): KubeObject["metadata"] {
   const { ownerReferences = [] } = metadata;
-  // By one text each: an object may name thousands, and to compare each with each would hold up everybody.
+  // Each reference is compared by its text. An object may have thousands of them, and comparing all pairs would block
+  // the process.
   const seen = new Set<string>();
   const unique = ownerReferences.filter((owner) => seen.size !== seen.add(textOf(owner)).size);
   if (unique.length === ownerReferences.length) return metadata;
@@ -58,7 +59,7 @@ function textOf(owner: object): string {
   return JSON.stringify(Object.entries(owner).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Upstream's encoding leaves out what is empty, so that taking the last label away takes `labels` away, too. */
+/** Leaves out empty fields, as upstream's encoding does: with the last label `labels` disappears too. */
 function withoutEmpty(metadata: KubeObject["metadata"]): KubeObject["metadata"] {
   const isEmpty = (value: unknown) => typeof value === "object" && value !== null && Object.keys(value).length === 0;
   return Object.fromEntries(Object.entries(metadata).filter(([, value]) => !isEmpty(value)));

@@ -13,7 +13,7 @@ import { deleteObject } from "./remove.ts";
 import type { RequestContext } from "./request-context.ts";
 import { updateObject } from "./update.ts";
 
-/** Writes as the control plane itself, through admission and validation like everybody. */
+/** Writes in the name of the control plane itself, through the same admission and validation as users' requests. */
 export function createWriter(deps: RegistryDeps, fieldManager: string): ResourceWriter {
   const context: RequestContext = {
     user: LOOPBACK_USER,
@@ -50,7 +50,7 @@ export function createWriter(deps: RegistryDeps, fieldManager: string): Resource
   };
 }
 
-/** Every durable change, from now on or with all there is first. */
+/** Tells every durable change, after all objects that exist. */
 export function createFeed(store: ObjectStore, kinds: KindTable): ResourceFeed {
   const events = createEventReader();
   const watch = (prefix: string, listener: (event: StoreEvent) => void) => {
@@ -74,14 +74,15 @@ export function createFeed(store: ObjectStore, kinds: KindTable): ResourceFeed {
 }
 
 interface EventReader {
-  /** Of an object that was there before the listener came. */
+  /** The event for an object that existed before the listener came. */
   added(stored: StoredObject): ResourceEvent;
   read(event: StoreEvent): ResourceEvent;
 }
 
 /**
- * Every change has several listeners, who hear of it one right after the other: it is parsed for the first that looks,
- * and forgotten with the next change. So parsed objects die young, also when a start goes through all there are.
+ * Every change has several listeners, which hear of it one right after the other. It is parsed for the first listener
+ * that looks, and forgotten with the next change. In this way parsed objects live for a short time only, even when a
+ * start reads all objects.
  */
 function createEventReader(): EventReader {
   let latest: { stored: StoredObject; object: KubeObject } | undefined;
@@ -97,7 +98,10 @@ function createEventReader(): EventReader {
 
 type ParseShared = (stored: StoredObject) => KubeObject;
 
-/** A class, because there is one for every event and listener: getters of an object's own would make each its own shape. */
+/**
+ * This is a class because there is one for every event and listener, and getters of an object literal would make each
+ * its own shape.
+ */
 class ReadEvent implements ResourceEvent {
   readonly #event: Pick<StoreEvent, "type" | "stored" | "previous">;
   readonly #parse: ParseShared;

@@ -1,13 +1,13 @@
 import type { ResourceKind } from "../ports/resource-kind.ts";
 
-/** Where objects lie in the store: `<group or core>/<plural>/<namespace or nothing>/<name>`. */
+/** The keys of a kind's objects in the store: `<group or core>/<plural>/<namespace or nothing>/<name>`. */
 interface Keys {
-  /** Everything of the kind, or of one namespace. */
+  /** The prefix of all objects of the kind, or of those in one namespace. */
   prefix(namespace?: string): string;
   of(namespace: string, name: string): string;
 }
 
-/** The keys of a kind; of the kind that it is stored as, where it is a view of another. */
+/** The keys of a kind. A view of another kind has the keys of that kind. */
 export function keysOf(kind: ResourceKind): Keys {
   const { group, plural } = kind.storedAs ?? kind;
   const root = `${group === "" ? "core" : group}/${plural}/`;
@@ -17,7 +17,7 @@ export function keysOf(kind: ResourceKind): Keys {
   };
 }
 
-/** The other way round: `pods`, `deployments.apps`. */
+/** The resource of a key: `pods`, `deployments.apps`. */
 export function groupResourceOfKey(key: string): string {
   const [group = "", plural = ""] = key.split("/", 2);
   return group === "core" ? plural : `${plural}.${group}`;

@@ -1,18 +1,18 @@
 import { groupResource, type ResourceKind } from "../ports/resource-kind.ts";
 
-/** Which kinds are served now: the built-in ones, and those that custom resource definitions add and take away. */
+/** The kinds that are served now: the built-in ones, and those that custom resource definitions add and take away. */
 export interface KindTable {
   all(): readonly ResourceKind[];
   find(group: string, version: string, plural: string): ResourceKind | undefined;
   /** The version in which the objects of a group's resource are stored: `pods`, `deployments.apps`. */
   stored(resource: string): ResourceKind | undefined;
-  /** Counts the changes of the table: whoever caches what it made of it compares this. */
+  /** Counts the changes of the table, for callers that cache what they made of it. */
   readonly version: number;
   /** Replaces what one definition contributes; an empty list takes it away. */
   define(definition: string, kinds: readonly ResourceKind[]): void;
 }
 
-/** A table of the built-in kinds. A built-in kind always wins over a custom one of the same name. */
+/** A table of the built-in kinds. A built-in kind always wins over a custom kind of the same name. */
 export function createKindTable(builtIn: readonly ResourceKind[]): KindTable {
   const custom = new Map<string, readonly ResourceKind[]>();
   let version = 0;
@@ -42,7 +42,7 @@ function indexByPath(kinds: readonly ResourceKind[]): ReadonlyMap<string, Resour
   return new Map(kinds.toReversed().map((kind) => [`${kind.group}/${kind.version}/${kind.plural}`, kind]));
 }
 
-/** Views of other kinds have no objects of their own. */
+/** Indexes the kinds that have objects of their own, which views of other kinds do not. */
 function indexByResource(kinds: readonly ResourceKind[]): ReadonlyMap<string, ResourceKind> {
   const stored = kinds.filter((kind) => kind.storedAs === undefined);
   return new Map(stored.toReversed().map((kind) => [groupResource(kind), kind]));

@@ -8,10 +8,10 @@ import { formatTime } from "../../base/clock.ts";
 import type { ResourceKind, Subresource } from "../ports/resource-kind.ts";
 import { withMetadata } from "./object-view.ts";
 
-/** A generated name is cut so that its base and the suffix fit a DNS label. */
+/** The base of a generated name is cut so that it fits a DNS label together with its suffix. */
 const MAX_GENERATED_BASE = 63 - 5;
 
-/** The namespace of the path in the object. Throws when the object names another. */
+/** The object in the namespace of the path. Throws when the object names another one. */
 export function placeInNamespace(kind: ResourceKind, object: KubeObject, namespace: string): KubeObject {
   const own = object.metadata.namespace ?? "";
   if (!kind.namespaced) return own === "" ? object : withMetadata(object, { namespace: undefined });
@@ -22,7 +22,9 @@ export function placeInNamespace(kind: ResourceKind, object: KubeObject, namespa
   return withMetadata(object, { namespace });
 }
 
-/** What the server alone sets on a new object. The name is generated when only its beginning is given. */
+/**
+ * The new object with the metadata that only the server sets. The name is generated when only its beginning is given.
+ */
 export function stampCreated(
   kind: ResourceKind,
   object: KubeObject,
@@ -48,8 +50,8 @@ export function checkCreated(kind: ResourceKind, object: KubeObject): void {
 }
 
 /**
- * Throws Invalid unless the object may follow its current version. A subresource answers for the part that it changes;
- * the rest was valid when it was stored, perhaps by rules that were milder.
+ * Throws Invalid unless the object is a valid next version of the current one. A subresource checks only the part that
+ * it changes, because the rest was valid when it was stored, perhaps by milder rules.
  */
 export function checkUpdated(
   { kind, subresource }: { kind: ResourceKind; subresource?: Subresource | undefined },
@@ -68,7 +70,7 @@ function checkMetadata({ group, namespaced, strategy, schema }: ResourceKind, { 
   const { name = "" } = metadata;
   if (name === "") return [required("metadata.name", "name or generateName is required")];
   const checkName = strategy.checkName ?? checkDnsSubdomain;
-  // Objects of built-in kinds take finalizers with a domain only; custom ones and their definitions any.
+  // Objects of built-in kinds take only finalizers with a domain; custom objects and their definitions take any.
   const onlyStandardFinalizers = schema.strategicMerge && group !== "apiextensions.k8s.io";
   return validateObjectMeta(metadata, { namespaced, checkName, onlyStandardFinalizers });
 }
@@ -77,7 +79,7 @@ function refuse(kind: ResourceKind, object: KubeObject, errors: readonly FieldEr
   if (errors.length > 0) throw invalidError(kind, object.metadata.name ?? "", errors);
 }
 
-/** What of the metadata an update may leave out, and what it may not set. */
+/** The next version with the metadata that an update may leave out, and without the metadata that it may not set. */
 export function carryMetadata(next: KubeObject, current: KubeObject): KubeObject {
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = current.metadata;
   const given = next.metadata;
@@ -92,7 +94,7 @@ export function carryMetadata(next: KubeObject, current: KubeObject): KubeObject
   });
 }
 
-/** What a caller expects of the object that it changes or deletes. */
+/** The properties that a caller expects of the object that it changes or deletes. */
 export interface Preconditions {
   uid?: string | undefined;
   resourceVersion?: string | undefined;

@@ -3,38 +3,38 @@ import { apiVersionOf, type KubeObject } from "../../api/object.ts";
 import type { StoredObject } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 
-/** The stored object as this kind shows it: converted, where the kind is a view of another. */
+/** The stored object as this kind shows it. It is converted when the kind is a view of another kind. */
 export function viewOf(kind: ResourceKind, stored: StoredObject): KubeObject {
   return kind.storedAs ? kind.storedAs.fromStored(stored.object) : stored.object;
 }
 
 /**
- * The same, parsed for this one use and forgotten after it: for whoever goes through thousands, of which the store would
- * keep the parsed form until memory is next collected.
+ * The same, parsed for this one use and not kept. It is for callers that read thousands of objects, whose parsed form
+ * the store would otherwise keep until the next garbage collection.
  */
 export function passingViewOf(kind: ResourceKind, stored: StoredObject): KubeObject {
   const object = parseStored(stored);
   return kind.storedAs ? kind.storedAs.fromStored(object) : object;
 }
 
-/** See `passingViewOf`, in the form in which it is stored. */
+/** The object in its stored form, parsed for this one use; see `passingViewOf`. */
 export function parseStored({ json }: StoredObject): KubeObject {
   const object: KubeObject = JSON.parse(json.toString());
   return object;
 }
 
-/** What a dry run answers in place of what it would have stored. */
+/** The answer of a dry run, in the form of a stored object. */
 export function unstored(kind: ResourceKind, object: KubeObject): StoredObject {
   const form = storedForm(kind, object);
   return { key: "", revision: 0, object: form, json: Buffer.from(JSON.stringify(form)) };
 }
 
-/** The way back, before it is stored. */
+/** The way back from `viewOf`: the object in the form in which it is stored. */
 export function storedForm(kind: ResourceKind, object: KubeObject): KubeObject {
   return kind.storedAs ? kind.storedAs.toStored(object) : object;
 }
 
-/** With some of the metadata replaced; a value of undefined takes the field away. */
+/** The object with some of its metadata replaced. A value of undefined removes the field. */
 export function withMetadata(
   object: KubeObject,
   changes: { readonly [Field in keyof KubeObject["metadata"]]?: KubeObject["metadata"][Field] | undefined },
@@ -43,13 +43,13 @@ export function withMetadata(
   return { ...object, metadata: Object.fromEntries(entries) };
 }
 
-/** Everything of `object` but its status, which comes from `current` (or is absent as there). */
+/** The object with the status of `current`; without a status when `current` has none. */
 export function withStatusOf(object: KubeObject, current: KubeObject): KubeObject {
   const { status: _ignored, ...rest } = object;
   return { ...rest, ...(current["status"] !== undefined && { status: current["status"] }), ...identityOf(object) };
 }
 
-/** The status and the metadata of `next`, and all else of `current`. */
+/** The object `current` with the status and the metadata of `next`. */
 export function withStatusAlone(next: KubeObject, current: KubeObject): KubeObject {
   const { status: _ignored, ...rest } = current;
   return {
@@ -60,14 +60,14 @@ export function withStatusAlone(next: KubeObject, current: KubeObject): KubeObje
   };
 }
 
-/** With the metadata of `current`, but for who manages what. */
+/** The object `next` with the metadata of `current`, except for the managed fields. */
 export function withMetadataOf(next: KubeObject, current: KubeObject): KubeObject {
   return withMetadata({ ...next, metadata: current.metadata }, { managedFields: next.metadata.managedFields });
 }
 
 /**
- * True when the two differ in more than metadata, and in more than the status where that is a subresource: what
- * `metadata.generation` counts.
+ * True when the two differ in more than metadata, and also in more than the status where that is a subresource.
+ * `metadata.generation` counts such changes.
  */
 export function isSpecChanged(a: KubeObject, b: KubeObject, { hasStatus }: { hasStatus: boolean }): boolean {
   return !isDeepStrictEqual(specOf(a, hasStatus), specOf(b, hasStatus));
@@ -79,5 +79,5 @@ function specOf({ metadata: _metadata, status, ...rest }: KubeObject, hasStatus:
 
 const identityOf = ({ apiVersion, kind, metadata }: KubeObject) => ({ apiVersion, kind, metadata });
 
-/** `v1`, `apps/v1` of the kind. */
+/** The kind's `apiVersion`: `v1`, `apps/v1`. */
 export const apiVersion = (kind: ResourceKind) => apiVersionOf(kind);

@@ -13,7 +13,7 @@ import type { RequestContext } from "./request-context.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
 import { type Updated, type UpdateRequest, updateObject } from "./update.ts";
 
-/** How a patch says what it changes. `apply` is server-side apply. */
+/** The format of a patch. `apply` is server-side apply. */
 export type PatchType = "json" | "merge" | "strategic" | "apply";
 
 interface PatchRequest {
@@ -23,9 +23,9 @@ interface PatchRequest {
   readonly subresource?: Subresource | undefined;
   readonly type: PatchType;
   readonly body: unknown;
-  /** Of `apply`: take fields over from other managers. */
+  /** Lets `apply` take fields over from other managers. */
   readonly force: boolean;
-  /** As of an update: server-side apply creates what is not there. */
+  /** As for an update, because server-side apply creates an object that does not exist. */
   readonly authorizeCreation?: UpdateRequest["authorizeCreation"];
   readonly context: RequestContext;
 }
@@ -75,7 +75,8 @@ function requireObject(body: unknown): Record<string, unknown> {
 function applied(deps: RegistryDeps, request: PatchRequest): (current: KubeObject | undefined) => unknown {
   const { kind, name, namespace, subresource, body, force, context } = request;
   return (current) => {
-    // Decoded for its errors and warnings only: what decoding fills in, the manager did not ask for.
+    // The body is decoded for its errors and warnings only: the manager did not ask for the fields that decoding fills
+    // in.
     const decoded = decodeBody(kind, body, context);
     const sent = requireObject(body);
     const metadata = isRecord(sent["metadata"]) ? sent["metadata"] : {};

@@ -6,14 +6,14 @@ import { type Selection, selectionOf } from "./selection.ts";
 
 interface ListRequest {
   readonly kind: ResourceKind;
-  /** "" for all. */
+  /** "" for all namespaces. */
   readonly namespace: string;
   readonly labelSelector: string;
   readonly fieldSelector: string;
-  /** 0: no limit. */
+  /** The most objects of a page; 0 for no limit. */
   readonly limit: number;
   readonly continueToken: string;
-  /** "" and "0": as it is now. */
+  /** The revision to read at; "" and "0" for the present state. */
   readonly resourceVersion: string;
   readonly resourceVersionMatch: string;
 }
@@ -53,7 +53,7 @@ export function listObjects(store: ObjectStore, request: ListRequest): Listed {
   return { items, metadata: { resourceVersion: String(list.revision), ...next } };
 }
 
-/** Up to one more than the limit, to know that there are more. */
+/** Selects up to one object more than the limit, which shows that there are more. */
 function selectItems(items: readonly StoredObject[], selection: Selection, limit: number): readonly StoredObject[] {
   const enough = limit > 0 ? limit + 1 : Number.POSITIVE_INFINITY;
   if (selection.isEverything) return items.slice(0, Math.min(enough, items.length));
@@ -72,7 +72,7 @@ function itemsAfter(items: readonly StoredObject[], key: string): readonly Store
 }
 
 interface PageStart {
-  /** Undefined: as it is now. */
+  /** The revision to read at; undefined for the present state. */
   readonly revision: number | undefined;
   readonly afterKey: string;
   readonly expiredMessage: string;
@@ -95,7 +95,7 @@ function startOfPage(store: ObjectStore, request: ListRequest): PageStart {
   return { revision: isExact ? wanted : undefined, afterKey: "", expiredMessage };
 }
 
-/** Of a query. Throws BadRequest for what is no revision. */
+/** The revision in a query's `resourceVersion`. Throws BadRequest when the text is no revision. */
 export function parseResourceVersion(text: string): number {
   const revision = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(revision)) {
@@ -106,7 +106,10 @@ export function parseResourceVersion(text: string): number {
   return revision;
 }
 
-/** The revision is of the future, perhaps of another server: clients try again, and list anew if that does not help. */
+/**
+ * The error for a revision of the future, perhaps of another server. Clients try again, and list anew if that does not
+ * help.
+ */
 function tooLargeError(wanted: number, current: number): ApiError {
   return new ApiError("Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
@@ -119,7 +122,7 @@ interface ContinueToken {
   readonly afterKey: string;
 }
 
-/** Opaque to clients; the form is upstream's with keys of ours. */
+/** The token for the next page. It is opaque to clients, and has upstream's form with our keys. */
 function encodeContinue({ revision, afterKey }: ContinueToken): string {
   return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: revision, start: afterKey })).toString("base64url");
 }

@@ -3,7 +3,7 @@ import type { ResourceReader } from "../ports/resources.ts";
 import { keysOf } from "./keys.ts";
 import type { KindTable } from "./kind-table.ts";
 
-/** Reads what was written, durable or not yet: what decisions are made on. */
+/** Reads the newest state, durable or not yet, on which decisions are made. */
 export function createReader(store: ObjectStore, kinds: KindTable): ResourceReader {
   return {
     get({ resource, namespace, name }) {

@@ -2,7 +2,7 @@ import type { ObjectStore } from "../ports/object-store.ts";
 import type { AdmissionPlugin } from "../ports/request.ts";
 import type { KindTable } from "./kind-table.ts";
 
-/** What all verbs share. */
+/** The dependencies that all verbs share. */
 export interface RegistryDeps {
   readonly store: ObjectStore;
   readonly kinds: KindTable;

@@ -11,20 +11,20 @@ import { storedForm, viewOf, withMetadata } from "./object-view.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
 import type { RequestContext } from "./request-context.ts";
 
-/** Keeps the owner until its blocking dependents are gone; the garbage collector takes it off. */
+/** Keeps the owner until its blocking dependents are gone. The garbage collector removes it. */
 const FOREGROUND_FINALIZER = "foregroundDeletion";
 /** Keeps the owner until its dependents have forgotten it. */
 const ORPHAN_FINALIZER = "orphan";
 
 /** `metav1.DeleteOptions`, decoded. */
 export interface DeleteOptions {
-  /** Seconds; 0 is at once. Default: as the object says. */
+  /** In seconds; 0 deletes at once. Default: as the object says. */
   readonly gracePeriodSeconds?: number | undefined;
   readonly propagationPolicy?: "Background" | "Foreground" | "Orphan" | undefined;
   readonly preconditions?: Preconditions | undefined;
 }
 
-/** What to delete, and how. */
+/** The object to delete, and how to delete it. */
 interface DeleteRequest {
   readonly kind: ResourceKind;
   readonly namespace: string;
@@ -34,9 +34,9 @@ interface DeleteRequest {
 }
 
 interface Deleted {
-  /** As it is now, or as it was last. */
+  /** The object as it is now, or its last state. */
   readonly object: KubeObject;
-  /** False while a grace period or a finalizer keeps it. */
+  /** False while a grace period or a finalizer keeps the object. */
   readonly isGone: boolean;
 }
 
@@ -71,7 +71,7 @@ async function remove(deps: RegistryDeps, request: DeleteRequest): Promise<Delet
   return context.dryRun ? dryRun(plan, current) : execute(deps, { kind, key, stored }, plan);
 }
 
-/** Throws Conflict when the object is not the one that is meant, in other words than an update has for it. */
+/** Throws Conflict when the object is not the expected one. The message differs from that of an update. */
 function checkExpected(kind: ResourceKind, { metadata }: KubeObject, { uid, resourceVersion }: Preconditions): void {
   const conflict = (field: string, [expected, actual]: readonly [string, string], may: string) => {
     const detail = `the ${field} in the precondition (${expected}) does not match the ${field} in record (${actual})`;
@@ -86,7 +86,7 @@ function checkExpected(kind: ResourceKind, { metadata }: KubeObject, { uid, reso
 }
 
 type DeletionPlan =
-  /** Marked already, with as short a grace period: nothing to do. */
+  /** The object is marked already, with a grace period that is as short: nothing is left to do. */
   { kind: "wait" } | { kind: "mark"; object: KubeObject } | { kind: "remove"; object: KubeObject };
 
 function planDeletion(
@@ -101,7 +101,7 @@ function planDeletion(
   if (isMarked && seconds > 0 && seconds >= deletionGracePeriodSeconds) return { kind: "wait" };
   const marked = markDeleted(kind, current, { finalizers, seconds, now });
   if (seconds === 0 && finalizers.length === 0 && !kind.strategy.isHeld?.(current)) {
-    // What goes at once was never marked: watchers see it as it was.
+    // An object that is removed at once was never marked, so watchers see it as it was.
     return { kind: "remove", object: kind.strategy.gracePeriodSeconds ? marked : current };
   }
   const isSame =
@@ -127,7 +127,10 @@ function markDeleted(
   return strategy.markDeleted?.(marked) ?? marked;
 }
 
-/** The finalizers of the garbage collector follow the policy of the last deletion; without one they stay. */
+/**
+ * The object's finalizers after a deletion with this policy. Those of the garbage collector follow the policy of the
+ * last deletion; without a policy they stay.
+ */
 function finalizersFor({ metadata }: KubeObject, policy: DeleteOptions["propagationPolicy"]): readonly string[] {
   const { finalizers = [] } = metadata;
   if (policy === undefined) return finalizers;

@@ -1,15 +1,15 @@
 import type { User } from "../ports/user.ts";
 
-/** Of one request, what does not depend on its verb. */
+/** The properties of a request that do not depend on its verb. */
 export interface RequestContext {
   readonly user: User;
-  /** Everything but the write. */
+  /** Does everything but the write. */
   readonly dryRun: boolean;
-  /** Whose the changed fields are, in managedFields. */
+  /** The manager to whom the changed fields belong in managedFields. */
   readonly fieldManager: string;
-  /** What to do about unknown and duplicate fields. */
+  /** How unknown and duplicate fields are treated. */
   readonly fieldValidation: "Ignore" | "Warn" | "Strict";
-  /** What the body says twice, for whoever decodes it: `duplicate field "spec.a"`. */
+  /** The fields that the body has twice, reported when it is decoded: `duplicate field "spec.a"`. */
   readonly duplicates?: readonly string[];
   /** Adds a Warning header to the answer. */
   warn(message: string): void;

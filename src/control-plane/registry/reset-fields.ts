@@ -4,7 +4,7 @@ import type { ResourceKind } from "../ports/resource-kind.ts";
 const STATUS = fieldSetOf(["status"]);
 const SPEC = fieldSetOf(["spec"]);
 
-/** What an endpoint does not change whatever is sent to it, so that nobody comes to own it there. */
+/** The fields that an endpoint never changes, so that no manager comes to own them there. */
 export function resetFieldsOf(kind: ResourceKind, subresource: string): { resetFields?: FieldSet } {
   if (subresource === "status") return { resetFields: SPEC };
   const hasStatus = kind.subresources.some(({ name }) => name === "status");

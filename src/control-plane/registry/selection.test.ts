@@ -33,7 +33,7 @@ describe("a selection of pods", () => {
     { label: "app", field: "status.phase!=Running", selected: [] },
   ])("by label $label and field $field", ({ label, field, selected }) => {
     const selection = selectionOf(podKind, { label, field });
-    // Twice: what is remembered of a version is the same as what was read of it.
+    // Each version is selected twice, because the remembered values must be the same as the ones that were read.
     for (let look = 0; look < 2; look++) {
       const matching = [web, plain].filter((object) => selection.matches(object));
       expect(matching.map(({ object }) => object.metadata.name)).toEqual(selected);

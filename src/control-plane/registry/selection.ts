@@ -6,12 +6,12 @@ import type { StoredObject } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { passingViewOf } from "./object-view.ts";
 
-/** Which objects of a kind a list or watch is about. */
+/** Selects the objects of a kind for a list or watch. */
 export interface Selection {
-  /** True when every object is meant: then nothing needs to be looked at. */
+  /** True when every object is selected, so that no object has to be looked at. */
   readonly isEverything: boolean;
   matches(stored: StoredObject): boolean;
-  /** The name, when the selection can hold no more than one object of a namespace. */
+  /** The object's name when at most one object of a namespace can be selected. */
   readonly name: string | undefined;
 }
 
@@ -32,18 +32,18 @@ export function selectionOf(kind: ResourceKind, selectors: { label: string; fiel
   };
 }
 
-/** What of an object selectors look at: as little as can be, for there are as many as objects. */
+/** The part of an object that selectors look at. It is as small as possible, because one is kept for every object. */
 interface Selectable {
   readonly labels: Readonly<Record<string, string>> | undefined;
-  /** In the order of the kind's fields. */
+  /** The values in the order of the kind's fields. */
   readonly fields: readonly string[];
 }
 
-/** What is known of a kind's objects. */
+/** The selectable parts of a kind's objects. */
 interface KindSelectables {
-  /** Where in the fields of an object each is. */
+  /** The place of each field in `Selectable.fields`. */
   readonly places: ReadonlyMap<string, number>;
-  /** By kind, because an object may be seen as several. */
+  /** The parts of the objects of this kind. An object may be seen as several kinds. */
   readonly known: WeakMap<StoredObject, Selectable>;
 }
 
@@ -67,7 +67,10 @@ function selectablesOf(kind: ResourceKind): KindSelectables {
   return created;
 }
 
-/** Kept as long as the version is: a list by a label would else parse thousands of objects for the few that it returns. */
+/**
+ * The selectable part of a version, kept as long as the version. Without it a list by label would parse thousands of
+ * objects for the few that it returns.
+ */
 function selectableOf(kind: ResourceKind, { places, known }: KindSelectables, stored: StoredObject): Selectable {
   const existing = known.get(stored);
   if (existing) return existing;

@@ -43,28 +43,28 @@ export interface UpdateRequest {
   readonly subresource?: Subresource | undefined;
   readonly context: RequestContext;
   /**
-   * The new object as it was sent, or as a patch makes it of the current one (undefined: there is none). Called once,
-   * and nothing changes between that and the write.
+   * Returns the new object as it was sent, or as a patch makes it of the current one (undefined when there is none). It
+   * is called once, and nothing changes between the call and the write.
    */
   change(current: KubeObject | undefined): unknown;
-  /** The change is a patch of the current object, and not what was sent. Default false. */
+  /** True when the change is a patch of the current object. Default false: the whole object was sent. */
   readonly isPatch?: boolean;
-  /** The change has set the managed fields itself: server-side apply. Default false. */
+  /** True when the change has set the managed fields itself, as server-side apply does. Default false. */
   readonly isApply?: boolean;
-  /** Creates the object where there is none. Default: as the kind's strategy says. */
+  /** Creates the object when it does not exist. Default: as the kind's strategy says. */
   readonly createsMissing?: boolean;
-  /** Called before an object is created; throws Forbidden for who may change objects and not create them. */
+  /** Called before an object is created. Throws Forbidden for a user who may change objects but not create them. */
   readonly authorizeCreation?: (() => void) | undefined;
 }
 
-/** The object as it is now. */
+/** The object after the update. */
 export interface Updated {
   readonly stored: StoredObject;
   readonly isCreated: boolean;
 }
 
 /**
- * Stores a new version of an object, and resolves with it when that is durable. A change that changes nothing writes
+ * Stores a new version of an object, and resolves with it when it is durable. A change that changes nothing writes
  * nothing. Rejects with an ApiError: BadRequest, NotFound, Conflict, Invalid, Forbidden.
  */
 export async function updateObject(deps: RegistryDeps, request: UpdateRequest): Promise<Updated> {
@@ -117,7 +117,7 @@ function prepareUpdate(deps: RegistryDeps, request: UpdateRequest, current: Kube
   const defaulted = strategy.default?.(sent) ?? sent;
   const carried = carryMetadata(defaulted, current);
   const allowed = takeAllowed(kind, subresource, { next: carried, current });
-  // Before admission: what that changes belongs to nobody.
+  // The managed fields are recorded before admission: fields that admission changes belong to no manager.
   const taken = request.isApply ? allowed : recordChange(deps, request, { next: allowed, current });
   const admission: AdmissionRequest = {
     operation: "UPDATE",
@@ -148,12 +148,15 @@ function decodeNext({ kind, context, isPatch }: UpdateRequest, body: unknown): K
   }
 }
 
-/** The patch could be applied, and what came out is no object of the kind. */
+/** The error for a patch whose result is no object of the kind. */
 function unfitPatch(body: unknown, { message }: ApiError): ApiError {
   return invalidError({ group: "", kind: "" }, "", [invalid("patch", JSON.stringify(body), message)]);
 }
 
-/** A patch names no object besides the one that it is of: another uid in it is a change that the object cannot have. */
+/**
+ * Throws an ApiError when the change is meant for another object or version. In a patch, another uid is a change of a
+ * field, which is refused elsewhere.
+ */
 function checkIdentity(
   { kind, name, isPatch = false, isApply = false }: UpdateRequest,
   sent: KubeObject,
@@ -167,7 +170,7 @@ function checkIdentity(
   checkPreconditions(kind, current, { uid: isPatch || isApply ? undefined : uid, resourceVersion });
 }
 
-/** Throws BadRequest: whoever wants another name wants another object. */
+/** Throws BadRequest when the object has another name than the path. */
 function checkName({ metadata }: KubeObject, name: string): void {
   const { name: sent = "" } = metadata;
   if (sent === name) return;
@@ -178,7 +181,10 @@ function checkName({ metadata }: KubeObject, name: string): void {
   );
 }
 
-/** What the request may change: a subresource changes its part, and the object itself everything but its status. */
+/**
+ * The current object with the changes that the request may make: a subresource changes its part, and a request for the
+ * object itself everything but the status.
+ */
 function takeAllowed(
   kind: ResourceKind,
   subresource: Subresource | undefined,
@@ -186,7 +192,7 @@ function takeAllowed(
 ): KubeObject {
   if (subresource?.take) return subresource.take(next, current);
   if (subresource?.name === "status") {
-    // Who tells the status of a custom object changes none of its metadata; built-in kinds are not as strict.
+    // A write of a custom object's status changes none of its metadata. Built-in kinds are not as strict.
     return withStatusAlone(kind.schema.strategicMerge ? next : withMetadataOf(next, current), current);
   }
   const kept = hasStatus(kind) ? withStatusOf(next, current) : next;
@@ -216,7 +222,10 @@ function recordChange(
   });
 }
 
-/** Marked as deleted, and nobody wants it any longer: the last finalizer went with this update. */
+/**
+ * True for an object that is marked as deleted and that nothing keeps any more, because this update removed the last
+ * finalizer.
+ */
 function isRemovable({ strategy }: ResourceKind, { metadata, ...rest }: KubeObject): boolean {
   if (metadata.deletionTimestamp === undefined || (metadata.finalizers ?? []).length > 0) return false;
   if (strategy.isHeld?.({ metadata, ...rest })) return false;

@@ -7,34 +7,34 @@ import { type Selection, selectionOf } from "./selection.ts";
 
 interface WatchRequest {
   readonly kind: ResourceKind;
-  /** "" for all. */
+  /** "" for all namespaces. */
   readonly namespace: string;
   readonly labelSelector: string;
   readonly fieldSelector: string;
-  /** "" and "0": everything there is first, as ADDED. */
+  /** The revision after which the watch begins. With "" and "0" all existing objects are sent first, as ADDED. */
   readonly resourceVersion: string;
-  /** Everything there is first, and then a bookmark that says so. Default: only without a resourceVersion. */
+  /** Sends all existing objects first, and then a bookmark. Default: only without a resourceVersion. */
   readonly sendInitialEvents: boolean | undefined;
 }
 
-/** What a watcher is told. An object that no longer matches the selectors is DELETED for it. */
+/** A change as a watcher sees it. An object that no longer matches the selectors is DELETED for the watcher. */
 export interface WatchNotice {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
-  /** The version to show; for a DELETED one that only stopped matching, the last that matched. */
+  /** The version to show. For an object that only stopped matching it is the last version that matched. */
   readonly stored: StoredObject;
-  /** Later than `stored.revision` only where the object stopped matching. */
+  /** Later than `stored.revision` only for an object that stopped matching. */
   readonly revision: number;
 }
 
 export interface WatchSink {
   notice(notice: WatchNotice): void;
-  /** The initial events are over, at this revision. */
+  /** Tells that the initial events end at this revision. */
   initialEventsEnd(revision: number): void;
 }
 
 /**
- * Starts a watch: initial events, if any, come before it returns. Returns how to stop it. Throws Expired when events
- * after the revision are no longer kept, BadRequest for selectors that are none.
+ * Starts a watch, and sends the initial events before it returns. Returns how to stop it. Throws Expired when the
+ * events after the revision are no longer kept, BadRequest for invalid selectors.
  */
 export function watchObjects(store: ObjectStore, request: WatchRequest, sink: WatchSink): () => void {
   const { kind, namespace, resourceVersion } = request;
@@ -61,9 +61,9 @@ function sendInitial(selection: Selection, items: readonly StoredObject[], sink:
   }
 }
 
-/** What a change means to a watcher that sees only what matches. */
+/** The change as a watcher with this selection sees it; undefined when it does not concern the selection. */
 function noticeOf(selection: Selection, event: StoreEvent): WatchNotice | undefined {
-  // The same object for all who watch everything: a thousand copies of it would say nothing else.
+  // All watchers without a selection get the same object, because a thousand copies would be equal.
   if (selection.isEverything) return event;
   const { type, stored, previous, revision } = event;
   const isNow = type !== "DELETED" && selection.matches(stored);

@@ -6,34 +6,35 @@ import { type PodInfo, podInfoOf } from "./pod-info.ts";
 import { createStorageView } from "./storage-view.ts";
 
 /**
- * The cluster as the scheduler sees it: what the feed told, and what it has decided itself and the feed has not told
- * yet. A decision costs the nodes that changed since the last one, and never a pass over all objects.
+ * The cluster as the scheduler sees it: the state that the feed told, with the scheduler's own decisions that the feed
+ * has not told yet. A decision costs as much as the number of nodes that changed since the last one, and never a pass
+ * over all objects.
  */
 export interface ClusterView {
-  /** Both return what the change may help. */
+  /** `applyNode` and `applyPod` return the kinds of changes by which waiting pods may fit. */
   applyNode(event: ResourceEvent): ClusterChange[];
   applyPod(event: ResourceEvent): ClusterChange[];
-  /** From now on the pod is on the node, whatever the feed says of before. */
+  /** Counts the pod as placed on the node from now on, whatever older news the feed tells. */
   assume(pod: PodInfo, nodeName: string): void;
   isAssumed(key: string): boolean;
-  /** It did not come to be: the pod is where the store has it. */
+  /** Takes back an assumption that failed. The pod is where the store has it. */
   forget(key: string): void;
-  /** Room is being made for the pod; "" for not any more. */
+  /** Records the node on which room is being made for the pod; "" when that has ended. */
   nominate(pod: PodInfo, nodeName: string): void;
   nominated(): readonly PodInfo[];
   current(): Cluster;
 }
 
-/** Of no nodes and no pods, until it is told of them. */
+/** A view without nodes and pods, until it is told of them. */
 export function createClusterView(reader: ResourceReader): ClusterView {
-  /** Without their pods. */
+  /** The nodes by name, without their pods. */
   const nodes = new Map<string, NodeInfo>();
-  /** Pods that take room, by key; also by node. */
+  /** The pods that take room, by key and by node. */
   const placed = new Map<string, PodInfo>();
   const podsOn = new Map<string, Map<string, PodInfo>>();
   const nominated = new Map<string, PodInfo>();
   const assumed = new Set<string>();
-  /** With their pods, until something on them changes. */
+  /** The nodes with their pods, until something on them changes. */
   const full = new Map<string, NodeInfo>();
   let sorted: readonly NodeInfo[] | undefined;
   const storage = createStorageView(reader);
@@ -131,7 +132,7 @@ function readPod(reader: ResourceReader, key: string): KubeObject | undefined {
   return reader.get({ resource: "pods", namespace, name });
 }
 
-/** Of a node's heartbeats nothing matters here. */
+/** The fields of a node that matter here, as text. A heartbeat changes none of them. */
 function digestOf({ labels, taints, isUnschedulable, allocatable, declaredFeatures }: NodeInfo): string {
   const amounts = [...allocatable].map(([name, amount]) => `${name}=${amount}`);
   return JSON.stringify([labels, taints, isUnschedulable, amounts, declaredFeatures]);

@@ -17,40 +17,40 @@ import { podClaimsOf } from "../claims/pod-claims.ts";
 import type { Labels, NamespaceLabels, PodInfo } from "./pod-info.ts";
 import { podInfoOf } from "./pod-info.ts";
 
-/** A node with what is on it, at one moment. Never changes: another moment is another value. */
+/** A node with its pods at one moment. The value never changes: another moment is another value. */
 export interface NodeInfo {
   readonly name: string;
   readonly labels: Labels;
   readonly taints: readonly Taint[];
   readonly isUnschedulable: boolean;
   readonly allocatable: Amounts;
-  /** What its agent says that it can do. */
+  /** The features that its agent declares. */
   readonly declaredFeatures: readonly string[];
   readonly pods: readonly PodInfo[];
-  /** What the pods take together. */
+  /** The sum of the pods' requests. */
   readonly requested: Amounts;
 }
 
-/** All that a decision looks at. */
+/** Everything that a decision depends on. */
 export interface Cluster {
-  /** In order of their names, so that equal choices are made alike. */
+  /** In order of their names, so that equal clusters lead to equal choices. */
   readonly nodes: readonly NodeInfo[];
   readonly storage: StorageView;
   readonly namespaceLabels: NamespaceLabels;
 }
 
-/** What of claims and volumes decides where a pod can be. */
+/** The claims, volumes and drivers that decide where a pod can run. */
 export interface StorageView {
   claim(namespace: string, name: string): PersistentVolumeClaim | undefined;
   volume(name: string): PersistentVolume | undefined;
   volumes(): readonly PersistentVolume[];
   storageClass(name: string): StorageClass | undefined;
   csiDriver(name: string): CSIDriver | undefined;
-  /** By the node's name. */
+  /** Finds the CSINode by the node's name. */
   csiNode(name: string): CSINode | undefined;
-  /** Of all nodes. */
+  /** The attachments of all nodes. */
   attachments(): readonly VolumeAttachment[];
-  /** What drivers have left, of all namespaces. */
+  /** The free capacities of drivers, of all namespaces. */
   capacities(): readonly CSIStorageCapacity[];
 }
 
@@ -59,7 +59,7 @@ export interface PendingPod {
   readonly info: PodInfo;
   readonly spec: PodSpec;
   readonly qos: QosClass;
-  /** Of the volumes that a claim is made for by a controller, and not by the user: their claims. */
+  /** The claims that a controller makes for the pod's ephemeral volumes. */
   readonly ephemeralClaims: ReadonlySet<string>;
 }
 
@@ -86,7 +86,7 @@ export function withNode(cluster: Cluster, node: NodeInfo): Cluster {
   return { ...cluster, nodes: cluster.nodes.map((other) => (other.name === node.name ? node : other)) };
 }
 
-/** What the pod wants. */
+/** The pod as the scheduler looks for a node for it. */
 export function pendingPodOf(pod: Pod): PendingPod {
   const { spec = { containers: [] } } = pod;
   const ephemeral = podClaimsOf(pod).filter(({ isEphemeral }) => isEphemeral);

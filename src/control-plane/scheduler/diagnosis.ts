@@ -1,6 +1,6 @@
 /**
- * Why no node will do, as upstream's `FitError` says it: each reason with the number of nodes that it holds for, or what
- * rules them all out; then what came of making room.
+ * Says why the pod fits onto no node, in the form of upstream's `FitError`: each reason with the number of nodes that
+ * it holds for, or the reason that rules out all of them, followed by the result of preemption.
  */
 export function formatUnfit(
   nodes: number,
@@ -13,7 +13,7 @@ export function formatUnfit(
   return preemption === "" ? sentence : `${sentence} preemption: ${preemption}`;
 }
 
-/** `2 Insufficient cpu`, sorted as text. */
+/** The reasons with their numbers (`2 Insufficient cpu`), sorted as text. */
 function countReasons(reasons: ReadonlyArray<readonly string[]>): string[] {
   const counts = new Map<string, number>();
   for (const reason of reasons.flat()) counts.set(reason, (counts.get(reason) ?? 0) + 1);

@@ -2,12 +2,12 @@ import { type Cluster, type NodeInfo, type PendingPod, withNode, withPods } from
 import { createNodeFilter, type FilteredOut } from "./filters/all-filters.ts";
 import type { PodInfo } from "./pod-info.ts";
 
-/** Whether the pod fits onto a node; undefined when it does. */
+/** Says why the pod does not fit onto a node; undefined when it fits. */
 type FitCheck = (node: NodeInfo) => FilteredOut | undefined;
 
 /**
- * All filters, and room left for pods that were promised it: those that are nominated to a node and no less important
- * count as if they were there. The pod must fit without them too, because they may never come.
+ * Applies all filters, and keeps room for pods that were promised it: nominated pods that are no less important count
+ * as if they were on their node. The pod must fit without them too, because they may never come.
  */
 export function createFitCheck(pod: PendingPod, cluster: Cluster, nominated: readonly PodInfo[]): FitCheck {
   const filter = createNodeFilter(pod, cluster);

@@ -12,8 +12,8 @@ import type { SchedulingQueue } from "./scheduling-queue.ts";
 
 export interface SchedulerDeps extends ControllerDeps {
   /**
-   * Puts the pod on the node, as `pods/binding` does; a read after the call, before it resolves, sees the bound pod.
-   * Rejects with an ApiError: Conflict when somebody else was faster, NotFound.
+   * Puts the pod on the node, as `pods/binding` does. A read after the call sees the bound pod, even before the promise
+   * resolves. Rejects with an ApiError: Conflict when somebody else was faster, NotFound.
    */
   bind(pod: KubeObject, nodeName: string): Promise<void>;
 }
@@ -33,7 +33,6 @@ interface SchedulerState {
   readonly events: EventRecorder;
 }
 
-/** The effects of decisions on a cluster. */
 export function createPlacementEffects(deps: SchedulerDeps, { view, queue, events }: SchedulerState): PlacementEffects {
   const { log } = deps;
   const preemptor = createPreemptor({ ...deps, events });

@@ -11,33 +11,33 @@ import type { PodInfo } from "./pod-info.ts";
 import { type Budget, type Preemption, planPreemption } from "./preemption.ts";
 import { chooseNode } from "./score.ts";
 
-/** What becomes of a pod that looks for a node. */
+/** The decision about a pod that looks for a node. */
 export type Placement =
   | { readonly kind: "bind"; readonly nodeName: string }
-  /** It goes there as soon as its claims have their volumes. */
+  /** The pod goes to the node as soon as its claims have their volumes. */
   | { readonly kind: "prepare"; readonly nodeName: string; readonly volumes: VolumePlan }
   | {
       readonly kind: "wait";
       readonly message: string;
       readonly helpedBy: ReadonlySet<ClusterChange>;
-      /** Whom to send away for it. */
+      /** The pods to evict for it. */
       readonly preemption: Preemption | undefined;
-      /** Where room is being made for it; "" for nowhere. */
+      /** The node on which room is being made for it; "" for none. */
       readonly nominatedNode: string;
     };
 
 interface PlacementQuestion {
   readonly pod: PendingPod;
   readonly cluster: Cluster;
-  /** Pods for which room is being made. */
+  /** The pods for which room is being made. */
   readonly nominated: readonly PodInfo[];
-  /** Asked only when others must go. */
+  /** Called only when pods would have to be evicted. */
   readBudgets(): readonly Budget[];
 }
 
 const NO_NODES = "no nodes available to schedule pods";
 
-/** Where the pod goes, or why it must wait and for what. Pure: the caller does it. */
+/** Decides where the pod goes, or why and for which changes it waits. Pure: the caller carries out the decision. */
 export function planPlacement(question: PlacementQuestion): Placement {
   const { pod, cluster, nominated } = question;
   if (cluster.nodes.length === 0) return waiting(NO_NODES, ["node"], pod.info.nominatedNode);
@@ -50,7 +50,7 @@ export function planPlacement(question: PlacementQuestion): Placement {
     if (rejection !== undefined) rejections.set(node.name, rejection);
     return rejection === undefined;
   });
-  // Others made room there: it is not wasted by going elsewhere.
+  // Pods were evicted to make room there, which would be wasted if the pod went elsewhere.
   const promised = fitting.find(({ name }) => name === pod.info.nominatedNode);
   const node = promised ?? chooseNode(pod, fitting, cluster);
   if (node !== undefined) return placeOn(node, question);
@@ -67,7 +67,7 @@ function placeOn(node: NodeInfo, { pod, cluster }: PlacementQuestion): Placement
   return hasWork(volumes) ? { kind: "prepare", nodeName, volumes } : { kind: "bind", nodeName };
 }
 
-/** What no node can help. */
+/** The reason that rules out all nodes; undefined when there is none. */
 function ruleOut(
   pod: PendingPod,
   cluster: Cluster,

@@ -5,15 +5,15 @@ import { findMatchingVolume, isReachableFrom, storageClassOf } from "../claims/v
 import { lenientSelectorOf } from "../control-loop/lenient-selector.ts";
 import type { Cluster, NodeInfo, PendingPod, StorageView } from "./cluster.ts";
 
-/** What is to be written so that a pod's claims get their volumes. */
+/** The writes by which a pod's claims get their volumes. */
 export interface VolumePlan {
-  /** Volumes to be given to claims. */
+  /** The volumes that are given to claims. */
   readonly bindings: ReadonlyArray<{ readonly volume: PersistentVolume; readonly claim: PersistentVolumeClaim }>;
-  /** Claims whose provisioner is to make a volume for the node. */
+  /** The claims whose provisioner has to make a volume for the node. */
   readonly provisions: readonly PersistentVolumeClaim[];
 }
 
-/** Why a node has no volumes for a pod. */
+/** The reasons why a node has no volumes for a pod. */
 export type VolumeHindrance = "lost" | "elsewhere" | "none-available" | "no-space";
 
 /** Plans the volumes of one pod, node by node. */
@@ -24,9 +24,9 @@ const NO_PROVISIONER = "kubernetes.io/no-provisioner";
 const NOTHING: VolumePlan = { bindings: [], provisions: [] };
 
 /**
- * Where the volumes of bound claims can be reached, and what claims that wait for their pod would get there
- * (`plugins/volumebinding/binder.go`, `FindPodVolumes`). The smallest claim chooses first, so that it does not take what
- * only a larger one needs.
+ * Checks whether a node reaches the volumes of bound claims, and plans volumes there for the claims that wait for their
+ * pod (`plugins/volumebinding/binder.go`, `FindPodVolumes`). The smallest claim chooses first, so that it does not take
+ * a volume that only a larger one needs.
  */
 export function createVolumePlanner({ info }: PendingPod, { storage }: Cluster): VolumePlanner {
   const claims = info.claims.flatMap((name) => storage.claim(info.namespace, name) ?? []);
@@ -44,12 +44,12 @@ export function createVolumePlanner({ info }: PendingPod, { storage }: Cluster):
   };
 }
 
-/** Whoever binds claims to volumes says so in one of two ways. */
+/** True for a bound claim: the binder has marked it, or its status says so. */
 export function isBound(claim: PersistentVolumeClaim): boolean {
   return isFullyBound(claim) || (Boolean(claim.spec?.volumeName) && claim.status?.phase === "Bound");
 }
 
-/** True when something is to be written, or to be waited for, before the pod may be bound. */
+/** True when volumes have to be written or waited for before the pod may be bound. */
 export function hasWork({ bindings, provisions }: VolumePlan): boolean {
   return bindings.length > 0 || provisions.length > 0;
 }
@@ -66,7 +66,7 @@ function planWaiting({ waiting, volumes, storage }: Waiting, node: NodeInfo): Vo
   const taken = new Set<string>();
   for (const claim of waiting) {
     const selected = claim.metadata?.annotations?.[SELECTED_NODE];
-    // A volume is being made for it there.
+    // A volume for the claim is being made on the other node.
     if (selected !== undefined && selected !== node.name) return "none-available";
     const volume = selected === undefined ? findMatchingVolume(claim, volumes, { node, taken }) : undefined;
     if (volume !== undefined) {
@@ -81,7 +81,7 @@ function planWaiting({ waiting, volumes, storage }: Waiting, node: NodeInfo): Vo
   return { bindings, provisions };
 }
 
-/** Undefined when the claim's class has somebody who can make a volume for the node. */
+/** Says why no volume can be made for the claim on the node; undefined when the class has a provisioner that can. */
 function checkProvisioning(
   claim: PersistentVolumeClaim,
   node: NodeInfo,
@@ -102,7 +102,9 @@ function checkProvisioning(
 
 const labelOf = ({ labels }: NodeInfo, key: string) => (Object.hasOwn(labels, key) ? labels[key] : undefined);
 
-/** Only of drivers that tell how much they have left (`CSIDriver.spec.storageCapacity`) it is known. */
+/**
+ * True when the driver has space for the claim, or does not publish its capacity (`CSIDriver.spec.storageCapacity`).
+ */
 function hasSpace(
   { claim, storageClass }: { claim: PersistentVolumeClaim; storageClass: StorageClass },
   node: NodeInfo,
@@ -118,7 +120,7 @@ function hasSpace(
   });
 }
 
-/** Without a topology nobody can reach it. */
+/** True when the node reaches the capacity. A capacity without a topology is reachable from no node. */
 function isInReach({ nodeTopology }: CSIStorageCapacity, { labels }: NodeInfo): boolean {
   return nodeTopology !== undefined && lenientSelectorOf(nodeTopology).matches(labels);
 }

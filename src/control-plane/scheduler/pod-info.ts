@@ -9,7 +9,7 @@ import { lenientSelectorOf } from "../control-loop/lenient-selector.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Of what is on a node, or wants to be, as much as others' placement depends on. */
+/** The part of a pod on which the placement of other pods depends. */
 export interface PodInfo {
   /** `namespace/name`. */
   readonly key: string;
@@ -17,44 +17,44 @@ export interface PodInfo {
   readonly name: string;
   readonly uid: string;
   readonly labels: Labels;
-  /** "" for a pod that has no node. */
+  /** The name of its node; "" for a pod without one. */
   readonly nodeName: string;
-  /** Where room is being made for it; "" for none. */
+  /** The node on which room is being made for it; "" for none. */
   readonly nominatedNode: string;
   readonly priority: number;
   readonly requests: Amounts;
   readonly hostPorts: readonly HostPort[];
-  /** Whom it does not want near it. */
+  /** The pods that it does not want near it. */
   readonly antiAffinity: readonly AffinityTerm[];
-  /** Claims of its namespace. */
+  /** The names of its claims, in its namespace. */
   readonly claims: readonly string[];
   readonly isTerminating: boolean;
-  /** Its containers have ended for good: it takes nothing of its node. */
+  /** True when its containers have ended for good: it takes nothing of its node then. */
   readonly isTerminal: boolean;
-  /** It is deleted because this scheduler wants its place. */
+  /** True when it is deleted because this scheduler needs its place. */
   readonly isPreempted: boolean;
-  /** Milliseconds since the epoch; when it was created for a pod that has not started. */
+  /** When it started, in milliseconds since the epoch; for a pod that has not started, when it was created. */
   readonly startedAt: number;
 }
 
-/** A term of pod affinity, ready to be asked about pods. */
+/** A term of pod affinity, prepared for matching. */
 export interface AffinityTerm {
   readonly topologyKey: string;
   readonly namespaces: ReadonlySet<string>;
-  /** Undefined: the namespaces that are listed are all. */
+  /** Undefined when only the listed namespaces count. */
   readonly namespaceSelector: LabelSelector | undefined;
   readonly selector: LabelSelector;
 }
 
-/** Says what labels a namespace has. */
+/** Returns the labels of a namespace. */
 export type NamespaceLabels = (name: string) => Labels;
 
-/** The condition that tells why a pod is being deleted. */
+/** The condition that says why a pod is being deleted. */
 export const DISRUPTION_TARGET = "DisruptionTarget";
-/** Its reason when the scheduler wants the pod's place. */
+/** The reason of that condition when the scheduler needs the pod's place. */
 export const PREEMPTION_REASON = "PreemptionByScheduler";
 
-/** The pod as others see it. */
+/** The pod as the placement of other pods sees it. */
 export function podInfoOf(pod: Pod): PodInfo {
   const { metadata = {}, spec, status } = pod;
   const { namespace = "", name = "", uid = "", labels = {} } = metadata;
@@ -85,7 +85,7 @@ function isPreempted({ status }: Pod): boolean {
   });
 }
 
-/** The terms of a pod in this namespace. */
+/** The affinity terms of a pod in this namespace. */
 export function termsOf(terms: readonly PodAffinityTerm[] | undefined, namespace: string): AffinityTerm[] {
   return (terms ?? []).map(({ topologyKey, labelSelector, namespaces = [], namespaceSelector }) => {
     const isOwn = namespaces.length === 0 && namespaceSelector === undefined;
@@ -98,7 +98,7 @@ export function termsOf(terms: readonly PodAffinityTerm[] | undefined, namespace
   });
 }
 
-/** Whether the term is about the pod. */
+/** True when the term matches the pod. */
 export function isTermAbout(
   term: AffinityTerm,
   { namespace, labels }: Pick<PodInfo, "namespace" | "labels">,

@@ -12,13 +12,13 @@ interface PreemptorDeps extends Pick<ControllerDeps, "reader" | "writer" | "cloc
   events: Pick<EventRecorder, "record">;
 }
 
-/** Sends pods away. */
+/** Evicts pods in favour of a more important one. */
 interface Preemptor {
-  /** Resolves when all victims are on their way out, or gone; false when one could not be deleted. */
+  /** Resolves when all victims are being deleted or gone; false when one of them could not be deleted. */
   preempt(preemptor: KubeObject, preemption: Preemption): Promise<boolean>;
 }
 
-/** Deletes victims with the grace period that they asked for, after saying in their status what for. */
+/** Deletes victims with their own grace period, after it has recorded the reason in their status. */
 export function createPreemptor({ reader, writer, clock, log, events }: PreemptorDeps): Preemptor {
   const send = async (victim: PodInfo, nodeName: string, { metadata }: KubeObject) => {
     const target = { resource: "pods", namespace: victim.namespace, name: victim.name };

@@ -5,18 +5,18 @@ import type { FilteredOut } from "./filters/all-filters.ts";
 import { createFitCheck } from "./fit.ts";
 import type { Labels, PodInfo } from "./pod-info.ts";
 
-/** Room for a pod, at the cost of less important ones. */
+/** Room for a pod on a node, at the cost of less important pods. */
 export interface Preemption {
   readonly nodeName: string;
   readonly victims: readonly PodInfo[];
 }
 
-/** A disruption budget, as far as it says whose disruption it would be. */
+/** A disruption budget, as far as preemption looks at it. */
 export interface Budget {
   readonly namespace: string;
-  /** How many more disruptions it allows. */
+  /** The number of disruptions that it still allows. */
   readonly allowed: number;
-  /** Pods whose disruption is counted already. */
+  /** The names of pods whose disruption is counted already. */
   readonly disrupted: ReadonlySet<string>;
   protects(labels: Labels): boolean;
 }
@@ -24,7 +24,7 @@ export interface Budget {
 interface PreemptionQuestion {
   readonly pod: PendingPod;
   readonly cluster: Cluster;
-  /** Why each node was turned down; a node that is missing was ruled out with all others. */
+  /** Why each node was turned down. A node that is missing was ruled out together with all others. */
   readonly rejections: ReadonlyMap<string, FilteredOut>;
   readonly nominated: readonly PodInfo[];
   readonly budgets: readonly Budget[];
@@ -32,13 +32,13 @@ interface PreemptionQuestion {
 
 type PreemptionPlan =
   | { readonly kind: "preempt"; readonly preemption: Preemption }
-  /** `keepsNomination`: room is being made already, and is waited for. */
+  /** No pod is evicted. `keepsNomination` says that room is being made already and the pod waits for it. */
   | { readonly kind: "none"; readonly message: string; readonly keepsNomination: boolean };
 
 const NOT_HELPFUL = "Preemption is not helpful for scheduling";
 const NO_VICTIMS = "No preemption victims found for incoming pod";
 
-/** Whom to send away so that the pod fits (`framework/preemption`, `plugins/defaultpreemption`). */
+/** Plans which pods to evict so that the pod fits (`framework/preemption`, `plugins/defaultpreemption`). */
 export function planPreemption(question: PreemptionQuestion): PreemptionPlan {
   const { cluster, rejections } = question;
   const hindrance = checkEligible(question);
@@ -60,7 +60,7 @@ export function planPreemption(question: PreemptionQuestion): PreemptionPlan {
   return { kind: "preempt", preemption: { nodeName, victims } };
 }
 
-/** Undefined when the pod may send others away. */
+/** Says why the pod may not have others evicted; undefined when it may. */
 function checkEligible({ pod, cluster, rejections }: PreemptionQuestion): string | undefined {
   if (pod.spec.preemptionPolicy === "Never") return "not eligible due to preemptionPolicy=Never.";
   const { nominatedNode, priority } = pod.info;
@@ -74,11 +74,11 @@ function checkEligible({ pod, cluster, rejections }: PreemptionQuestion): string
 }
 
 interface Candidate extends Preemption {
-  /** How many victims a budget would have kept. */
+  /** The number of victims whose eviction breaks a budget. */
   readonly violations: number;
 }
 
-/** Takes all less important pods away, and then puts back whom it can, the most important first. */
+/** Removes all less important pods from the node, and then puts back as many as fit, the most important first. */
 function chooseVictims(
   { pod, cluster, nominated, budgets }: PreemptionQuestion,
   node: NodeInfo,
@@ -107,12 +107,15 @@ function chooseVictims(
   return { nodeName: node.name, victims: victims.toSorted(compareImportance), violations };
 }
 
-/** More important first; of equals, who runs longer. */
+/** Orders by importance, the most important first; equally important pods by running time, the longest first. */
 function compareImportance(a: PodInfo, b: PodInfo): number {
   return b.priority - a.priority || a.startedAt - b.startedAt || (a.key < b.key ? -1 : 1);
 }
 
-/** Whose eviction a budget would refuse, when all of them went in this order. */
+/**
+ * Splits the pods into those whose eviction would break a budget and the others, when all of them are evicted in this
+ * order.
+ */
 function splitByBudgets(pods: readonly PodInfo[], budgets: readonly Budget[]) {
   const allowed = new Map(budgets.map((budget) => [budget, budget.allowed]));
   const violating: PodInfo[] = [];
@@ -131,10 +134,13 @@ function splitByBudgets(pods: readonly PodInfo[], budgets: readonly Budget[]) {
   return { violating, others };
 }
 
-/** Priorities may be negative, and one victim more must always count for more. */
+/** Priorities may be negative, but each further victim must increase the sum. */
 const PRIORITY_OFFSET = 2 ** 31;
 
-/** Fewest broken budgets, least important victims, fewest of them, and those that ran shortest. */
+/**
+ * Prefers the fewest broken budgets, then the least important victims, then the fewest victims, then those that ran for
+ * the shortest time.
+ */
 function compareCandidates(a: Candidate, b: Candidate): number {
   const sum = ({ victims }: Candidate) =>
     victims.reduce((total, { priority }) => total + priority + PRIORITY_OFFSET, 0);
@@ -152,5 +158,5 @@ function compareCandidates(a: Candidate, b: Candidate): number {
   );
 }
 
-/** Infinities have no difference. */
+/** A comparison without subtraction, because infinities have no difference. */
 const compare = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1);

@@ -6,10 +6,10 @@ import type { ControllerDeps } from "../control-loop/controller.ts";
 import type { VolumePlan } from "./plan-volumes.ts";
 
 /**
- * Gives volumes to the claims of a pod that is to go to the node, and tells provisioners for which node to make the rest;
- * then says in the pod's status where it is expected, so that its place is kept until the claims are bound. All writes
- * are begun before the first of them ends: whoever decides next sees them. Rejects with an ApiError when somebody else
- * was faster; what was written stays, and the next attempt goes on from there.
+ * Gives volumes to the claims of a pod that will go to the node, and tells provisioners for which node to make the
+ * missing ones. Then it writes into the pod's status on which node the pod is expected, so that the place is kept until
+ * the claims are bound. All writes begin before the first of them ends, so that the next decision sees them. Rejects
+ * with an ApiError when somebody else was faster; successful writes stay, and the next attempt continues from there.
  */
 export async function prepareVolumes(
   { writer }: Pick<ControllerDeps, "writer">,
@@ -32,7 +32,7 @@ export async function prepareVolumes(
       : [writer.update("pods", untyped({ ...pod, status: { ...pod.status, nominatedNodeName: nodeName } }), "status")]),
   ]);
   const errors = results.flatMap((result): unknown[] => (result.status === "rejected" ? [result.reason] : []));
-  // Of answers of the API one says enough; anything else is a bug.
+  // One failed API call is enough to report; any other error is a bug.
   const bugs = errors.filter((error) => !isApiError(error));
   throwJoined(bugs.length > 0 ? bugs : errors.slice(0, 1), "preparing a pod's volumes");
 }

@@ -3,7 +3,7 @@ import { lenientSelectorOf } from "../control-loop/lenient-selector.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import type { Budget } from "./preemption.ts";
 
-/** The disruption budgets of all namespaces. An empty selector protects nobody here, as upstream. */
+/** The disruption budgets of all namespaces. An empty selector protects no pod here, as in upstream. */
 export function readBudgets(reader: ResourceReader): Budget[] {
   return reader.list("poddisruptionbudgets.policy").map((object) => {
     const { metadata, spec, status } = typed("PodDisruptionBudget", object);

@@ -6,8 +6,8 @@ import type { ControllerDeps } from "../control-loop/controller.ts";
 import { ofGeneration, withPodCondition } from "../control-loop/pod-condition.ts";
 
 /**
- * Says in the pod's status that it has no node, and why. It is news for its author and not our state, so that nothing
- * is tried again when it cannot be written: the next attempt says it anew.
+ * Writes into the pod's status that it has no node, and why. This is information for the author and no state of ours,
+ * so a failed write is not repeated: the next attempt to place the pod writes it again.
  */
 export async function reportUnschedulable(
   { writer, clock, log }: Pick<ControllerDeps, "writer" | "clock" | "log">,

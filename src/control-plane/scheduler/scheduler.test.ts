@@ -233,7 +233,7 @@ describe("an important pod", () => {
       status: { conditions: [{ type: "DisruptionTarget", status: "True", reason: "PreemptionByScheduler" }] },
     });
     expect(events()).toContain("Normal Preempted Preempted by pod uid-important on node n1");
-    // The room is promised: nobody less important takes it.
+    // The room is promised, so that no less important pod takes it.
     await createPod("late", { requests: { cpu: "3" } });
     await clock.advance(30_000);
     await removePod("victim");

@@ -18,11 +18,11 @@ import { readBudgets } from "./read-budgets.ts";
 import { createSchedulingQueue } from "./scheduling-queue.ts";
 
 const NAME = "default-scheduler";
-/** After so many the rest of the process has a turn. */
+/** After this many pods the rest of the process gets a turn. */
 const PODS_A_TURN = 32;
-/** Bindings and reports under way; above it the next pod waits for one to end. */
+/** The most bindings and reports under way. Above it, the next pod waits until one of them ends. */
 const MAX_WRITES = 256;
-/** What else may help a pod that waits. */
+/** The other resources whose changes may help a waiting pod. */
 const FOLLOWED: ReadonlyArray<readonly [string, ClusterChange]> = [
   ["persistentvolumeclaims", "storage"],
   ["persistentvolumes", "storage"],
@@ -34,12 +34,12 @@ const FOLLOWED: ReadonlyArray<readonly [string, ClusterChange]> = [
   ["namespaces", "namespace"],
 ];
 
-/** What ends the wait for a pod's volumes: they are bound, or the node is no place for it any more. */
+/** The changes that end the wait for a pod's volumes: they are bound, or the node no longer fits. */
 const WAITS_FOR_VOLUMES: ReadonlySet<ClusterChange> = new Set(["storage", "node"]);
 
 /**
  * Gives pods that ask for the default scheduler a node (`pkg/scheduler`). It decides in the turn after it hears of a
- * pod, on what is written, and does not wait for the disk between one pod and the next.
+ * pod, on the state that is written, and does not wait for the disk between one pod and the next.
  */
 export function createScheduler(deps: SchedulerDeps): Controller {
   const { reader, feed, clock } = deps;
@@ -57,7 +57,7 @@ export function createScheduler(deps: SchedulerDeps): Controller {
     if (isArmed || stop.signal.aborted) return;
     isArmed = true;
     tasks.spawn("scheduling", async () => {
-      // Whoever tells of a change may be in the middle of telling others: they hear first.
+      // The feed may be in the middle of telling several listeners of a change. All of them hear of it first.
       await Promise.resolve();
       isArmed = false;
       scheduleSome();
@@ -145,7 +145,7 @@ export function createScheduler(deps: SchedulerDeps): Controller {
   };
 }
 
-/** It has no node, wants one from us, and may have one. */
+/** True for a pod that has no node, asks this scheduler for one, and may be placed. */
 function isPending({ metadata, spec, status }: Pod): boolean {
   const { nodeName = "", schedulerName = NAME, schedulingGates = [] } = spec ?? {};
   return (
@@ -157,7 +157,10 @@ function isPending({ metadata, spec, status }: Pod): boolean {
   );
 }
 
-/** Of what others write about the pod nothing makes it fit, but for what it asks for and how it is labelled. */
+/**
+ * The entry of the pod in the queue. Its version covers only the fields whose change may make the pod fit: its
+ * requests, which count in the generation, and its labels.
+ */
 function queuedPodOf(key: string, { metadata, spec }: Pod) {
   const { uid = "", generation = 0, labels = {}, creationTimestamp } = metadata ?? {};
   return {

@@ -17,7 +17,7 @@ function setUp() {
     for (let key = queue.next(); key !== undefined; key = queue.next()) keys.push(key);
     return keys;
   };
-  /** Tried, and turned down until one of these. */
+  /** Takes the next pod and parks it until one of these changes. */
   const park = (...changes: ClusterChange[]) => {
     for (const key of drain()) queue.park(key, new Set(changes));
   };

@@ -13,20 +13,20 @@ import type { ClusterChange } from "./filters/filter.ts";
  * There is one entry a pod, so that the store's bound is this one's too.
  */
 export interface SchedulingQueue {
-  /** A pod that is new, or that changed: it is tried at once. One that is known in this version is left alone. */
+  /** Adds a pod that is new or has changed, to be tried at once. A pod that is known in this version stays as it is. */
   put(pod: QueuedPod): void;
   remove(key: string): void;
-  /** It need not be tried again; not said of a pod that came anew while this one was on its way. */
+  /** Removes a pod that need not be tried again. A pod of that name that was put again meanwhile stays. */
   finish(key: string): void;
-  /** The most important pod, of equals the oldest; undefined when there is nothing to try. */
+  /** Takes the most important pod, and the oldest of equally important ones; undefined when there is none to try. */
   next(): string | undefined;
-  /** It was turned down: one of these changes may help. */
+  /** Lets a pod that was turned down wait for one of these changes. */
   park(key: string, helpedBy: ReadonlySet<ClusterChange>): void;
-  /** Something went wrong, also with what was to help it while it waits: it is tried again after a while. */
+  /** Tries the pod again after a while because something failed, be it a step on which the waiting pod depends. */
   delay(key: string): void;
-  /** Something changed. */
+  /** Tries the waiting pods that these changes may help. */
   wake(changes: readonly ClusterChange[]): void;
-  /** Sets no timer any more. */
+  /** Cancels the timer and sets none any more. */
   stop(): void;
   readonly size: number;
 }
@@ -34,14 +34,14 @@ export interface SchedulingQueue {
 interface QueuedPod {
   readonly key: string;
   readonly priority: number;
-  /** Milliseconds since the epoch. */
+  /** When the pod was created, in milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Of what decides where it can be. */
+  /** Changes with the fields that decide where the pod can run. */
   readonly version: string;
 }
 
 interface Entry extends QueuedPod {
-  /** In order of arrival: times are whole seconds. */
+  /** The order of arrival, because times are whole seconds. */
   readonly sequence: number;
   state: "active" | "taken" | "waiting" | "delayed";
   helpedBy: ReadonlySet<ClusterChange>;
@@ -52,19 +52,22 @@ interface Entry extends QueuedPod {
 
 const FIRST_DELAY_MS = SECOND;
 const LAST_DELAY_MS = 10 * SECOND;
-/** Nobody knows all that may help: what waits is looked at this often (`podMaxInUnschedulablePodsDuration`). */
+/**
+ * A waiting pod is tried again after this time at the latest, because not every helpful change is known
+ * (`podMaxInUnschedulablePodsDuration`).
+ */
 const LONGEST_WAIT_MS = 5 * MINUTE;
 /**
- * A change that may help has pods tried before their back-off is over, at a thousand a second at most: one that waits
- * alone is tried at once, and of ten thousand nobody is tried all the time.
+ * A change that may help has pods tried before their back-off is over, but at most a thousand a second. A pod that
+ * waits alone is tried at once, and ten thousand pods do not keep the scheduler busy all the time.
  */
 const EARLY_SPACING_MS = 1;
 const NO_CHANGES: ReadonlySet<ClusterChange> = new Set();
 
-/** An empty queue. `onReady` is called, in the same turn, when there is something to try. */
+/** An empty queue. It calls `onReady`, in the same turn, when a pod can be tried. */
 export function createSchedulingQueue(clock: Clock, onReady: () => void): SchedulingQueue {
   const entries = new Map<string, Entry>();
-  /** In the order in which they are tried. */
+  /** The active entries, in the order in which they are tried. */
   const active: Entry[] = [];
   const idle = new Set<Entry>();
   let timer: Timer | undefined;
@@ -174,7 +177,7 @@ function comesBefore(a: Entry, b: Entry): boolean {
   return a.sequence < b.sequence;
 }
 
-/** The index of the first that comes after the entry. */
+/** The index of the first entry that comes after this one. */
 function findPlace(sorted: readonly Entry[], entry: Entry): number {
   let low = 0;
   let high = sorted.length;

@@ -4,12 +4,12 @@ import type { Cluster, NodeInfo, PendingPod } from "./cluster.ts";
 import { type AffinityTerm, isTermAbout, type PodInfo, termsOf } from "./pod-info.ts";
 
 const MAX_SCORE = 100;
-/** As in upstream's default profile: how much each view of a node counts. */
+/** The weight of each score of a node, as in upstream's default profile. */
 const WEIGHTS = { taints: 3, nodeAffinity: 2, podAffinity: 2, leastAllocated: 1 };
-/** What a pod that asks for nothing is taken to use, so that such pods do not pile up on one node. */
+/** The assumed use of a pod that requests nothing, so that such pods do not pile up on one node. */
 const DEFAULT_REQUESTS = { cpu: 100n, memory: 200n * 1024n * 1024n };
 
-/** The best of the nodes that fit; of several the first by name. */
+/** Chooses the node with the highest score among those that fit; of several, the first by name. */
 export function chooseNode(pod: PendingPod, nodes: readonly NodeInfo[], cluster: Cluster): NodeInfo | undefined {
   if (nodes.length <= 1) return nodes[0];
   const taints = spread(nodes.map((node) => -countUnwelcoming(pod, node)));
@@ -27,7 +27,7 @@ export function chooseNode(pod: PendingPod, nodes: readonly NodeInfo[], cluster:
   return best?.node;
 }
 
-/** The least gets nothing, the most all; where all are alike, all get nothing. */
+/** Scales values so that the least becomes 0 and the greatest the full score; equal values all become 0. */
 function spread(values: readonly number[]): number[] {
   const [min, max] = [Math.min(...values), Math.max(...values)];
   return values.map((value) => (max === min ? 0 : (MAX_SCORE * (value - min)) / (max - min)));
@@ -49,7 +49,7 @@ interface WeighedTerm {
   readonly weight: number;
 }
 
-/** Of each node: how much the pod likes those who share its topologies. */
+/** The score of each node for the pods in its topology domains that the pod wants near it, or not near it. */
 function weighNeighbours(pod: PendingPod, nodes: readonly NodeInfo[], cluster: Cluster): number[] {
   const terms = weighedTerms(pod);
   if (terms.length === 0) return nodes.map(() => 0);

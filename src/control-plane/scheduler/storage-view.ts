@@ -4,7 +4,7 @@ import type { StorageView } from "./cluster.ts";
 
 const GROUP = "storage.k8s.io";
 
-/** Claims, volumes, and what is known of their classes and drivers, as they are written. */
+/** Reads claims, volumes, classes and drivers in their stored state. */
 export function createStorageView(reader: ResourceReader): StorageView {
   const find = (resource: string, name: string) => reader.get({ resource, namespace: "", name });
   return {

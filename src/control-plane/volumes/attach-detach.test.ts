@@ -27,7 +27,7 @@ const inUse = (name: string) => uniqueVolumeName(handleOf(name));
 const attached = (name: string) => ({ name: inUse(name), devicePath: "" });
 const attachmentOf = (name: string, nodeName = "n1") => `${ATTACHMENTS} ${attachmentName(handleOf(name), nodeName)}`;
 
-/** A claim and its volume, bound to each other. */
+/** Writes a claim and its volume, bound to each other. */
 async function putBound(name: string, parts: Parameters<typeof volume>[1] = {}): Promise<void> {
   const metadata = { uid: `uid-${name}` };
   const bound = { ...claim(name, { volumeName: name, metadata }), status: { phase: "Bound" } };
@@ -46,7 +46,7 @@ const setStatus = (target: string, status: object) => {
     "status",
   );
 };
-/** What the driver's attacher does. */
+/** Acts as the driver's attacher. */
 const attach = (name: string, nodeName = "n1") => setStatus(attachmentOf(name, nodeName), { attached: true });
 const attachments = () => {
   return bench.reader.list(ATTACHMENTS).map((object) => {
@@ -185,7 +185,7 @@ describe("a volume that no pod uses any more", () => {
       const { volumesAttached = [], ...status } = typed("Node", object).status ?? {};
       if (!isFirst || volumesAttached.length > 0) return;
       isFirst = false;
-      // The node's own write, between our two: what is told as attached is not its to change.
+      // The node writes between our two writes. It may not change the list of attached volumes.
       void bench.writer.update(
         "nodes",
         { ...object, status: { ...status, volumesAttached, volumesInUse: [inUse("data")] } },

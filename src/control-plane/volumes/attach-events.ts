@@ -5,7 +5,7 @@ import { attachedVolumeOf } from "./attachment.ts";
 
 const FAILED = { type: "Warning", reason: "FailedAttachVolume" } as const;
 
-/** Tells the pods what came of an attachment that they wait for. */
+/** Records on the pods the result of an attachment for which they wait. */
 export function reportAttachment(
   events: EventRecorder,
   { object, previous }: ResourceEvent,
@@ -17,7 +17,7 @@ export function reportAttachment(
   const name = JSON.stringify(attachedVolumeOf(attachment));
   const problem = attachError?.message ?? "";
   if (attached === true && before?.attached !== true) {
-    // The space at the end is upstream's.
+    // Upstream's message ends with a space.
     const message = `AttachVolume.Attach succeeded for volume ${name} `;
     for (const about of pods) events.record({ about, type: "Normal", reason: "SuccessfulAttachVolume", message });
   } else if (attached !== true && problem !== "" && problem !== before?.attachError?.message) {
@@ -27,8 +27,8 @@ export function reportAttachment(
 }
 
 /**
- * Tells pods that their volume is still attached to another node: by whom it is used there, as far as they may know. Names
- * of pods are told within a namespace only (`reportMultiAttachError`).
+ * Records on pods that their volume is still attached to another node, and by which pods it is used there. Names of
+ * pods are told within a namespace only (`reportMultiAttachError`).
  */
 export function reportMultiAttach(
   events: EventRecorder,

@@ -11,8 +11,8 @@ import {
 import { setClaimStatus } from "./claim-status.ts";
 
 /**
- * Binds both to each other, the volume first: from then on nobody else gets it, and whatever is interrupted is finished
- * by the next look at either. Writes only what is missing.
+ * Binds the claim and the volume to each other, the volume first: from then on no other claim gets it, and the next
+ * look at either of them completes an interrupted binding. Writes only the missing parts.
  */
 export async function bindClaim(deps: BinderDeps, claim: StoredClaim, volume: StoredVolume): Promise<void> {
   const reserved = withClaimRef(volume, claim);
@@ -37,7 +37,8 @@ function withVolumeName(claim: StoredClaim, volumeName: string): PersistentVolum
 }
 
 /**
- * Takes the volume from a claim that has another one. Reserved by its author it stays so, for a claim of that name.
+ * Takes the volume from a claim that has another one. A volume that its author reserved stays reserved for a claim of
+ * that name.
  */
 export async function unbind(deps: BinderDeps, volume: StoredVolume): Promise<void> {
   const { [BOUND_BY_CONTROLLER]: byController, ...annotations } = volume.metadata.annotations ?? {};

@@ -5,7 +5,7 @@ import type { ControllerDeps } from "../control-loop/controller.ts";
 import { splitNamespacedKey } from "../control-loop/namespaced-key.ts";
 import type { EventRecorder } from "../control-loop/record-events.ts";
 
-/** Resources that binding is about. */
+/** The resources that binding works on. */
 export const CLAIMS = "persistentvolumeclaims";
 export const VOLUMES = "persistentvolumes";
 export const STORAGE_CLASSES = "storageclasses.storage.k8s.io";
@@ -13,10 +13,10 @@ export const STORAGE_CLASSES = "storageclasses.storage.k8s.io";
 export type StoredClaim = ObjectOf<"PersistentVolumeClaim">;
 export type StoredVolume = ObjectOf<"PersistentVolume">;
 
-/** What the steps of binding work with. */
+/** The dependencies of the steps of binding. */
 export interface BinderDeps extends ControllerDeps {
   events: EventRecorder;
-  /** Pods that name the claim, as `namespace/name`. */
+  /** The pods that name the claim, as `namespace/name`. */
   podsOf(claimKey: string): readonly string[];
 }
 

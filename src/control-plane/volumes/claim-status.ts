@@ -3,16 +3,19 @@ import type { PersistentVolume, PersistentVolumeClaimStatus } from "../../api/ge
 import { namespacedKeyOf } from "../control-loop/namespaced-key.ts";
 import { type BinderDeps, type BinderEvent, type StoredClaim, writeClaim } from "./binder-deps.ts";
 
-/** A volume that is being resized: how much it held before, which is what the claim has until the node has grown it. */
+/**
+ * An annotation of a volume that is being resized: its former capacity, which the claim keeps until the node has grown
+ * the volume.
+ */
 const PRE_RESIZE_CAPACITY = "volume.alpha.kubernetes.io/pre-resize-capacity";
 
-/** What a claim's status should say. */
+/** The status that a claim should have. */
 type WantedStatus =
   | { readonly phase: "Pending" }
   | { readonly phase: "Lost"; readonly event: BinderEvent }
   | { readonly phase: "Bound"; readonly volume: PersistentVolume };
 
-/** The claim with that status; an event is told only when the claim was in another phase before. */
+/** Gives the claim that status and returns it. An event is recorded only when the claim was in another phase before. */
 export async function setClaimStatus(deps: BinderDeps, claim: StoredClaim, wanted: WantedStatus): Promise<StoredClaim> {
   const status = computeClaimStatus(claim.status ?? {}, wanted);
   if (isDeepStrictEqual(status, claim.status)) return claim;
@@ -27,8 +30,8 @@ export async function setClaimStatus(deps: BinderDeps, claim: StoredClaim, wante
 }
 
 /**
- * What a claim has is set when it is bound and not again: afterwards it is the resizers' to say, and may lag behind the
- * volume for a reason (`updateClaimStatus`).
+ * The status of the claim. Its capacity is set when it is bound and not afterwards: resizing sets it then, and it may
+ * lag behind the volume for a reason (`updateClaimStatus`).
  */
 function computeClaimStatus(current: PersistentVolumeClaimStatus, wanted: WantedStatus): PersistentVolumeClaimStatus {
   const { accessModes: _modes, capacity, ...rest } = current;

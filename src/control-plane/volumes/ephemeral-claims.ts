@@ -14,8 +14,8 @@ const COMPONENT = "ephemeral_volume";
 const CLAIMS = "persistentvolumeclaims";
 
 /**
- * Makes the claims of pods' generic ephemeral volumes, `<pod>-<volume>`, owned by the pod and so gone with it
- * (`pkg/controller/volume/ephemeral`). One that is deleted while the pod lives is made anew.
+ * Makes the claims of pods' generic ephemeral volumes, named `<pod>-<volume>` (`pkg/controller/volume/ephemeral`). The
+ * pod owns its claims, so that they are deleted with it. A claim that is deleted while its pod lives is made again.
  */
 export function createEphemeralClaims(deps: ControllerDeps): Controller {
   const events = createEventRecorder(deps, COMPONENT);
@@ -56,7 +56,7 @@ async function makeClaims(deps: ControllerDeps & { events: EventRecorder }, obje
   }
 }
 
-/** Says why the claim is not there then. Rejects for what may be better later. */
+/** Makes the claim, and records an event when it cannot be made. Rejects when a later attempt may succeed. */
 async function makeClaim(
   { reader, writer, events }: ControllerDeps & { events: EventRecorder },
   object: KubeObject,

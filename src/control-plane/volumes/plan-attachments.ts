@@ -11,10 +11,13 @@ import { MINUTE } from "../../base/clock.ts";
 import { isAttached, type StoredAttachment } from "./attachment.ts";
 import type { WantedAttachment } from "./wanted-attachments.ts";
 
-/** How long a node that does not answer may keep a volume that nobody wants there (`--attach-detach-max-wait-for-unmount`). */
+/**
+ * How long a node that does not answer may keep a volume that no pod needs there
+ * (`--attach-detach-max-wait-for-unmount`).
+ */
 const MAX_UNMOUNT_WAIT_MS = 6 * MINUTE;
 
-/** An attachment to the node, and the volume that it is of; undefined when that is gone. */
+/** An attachment to the node with its volume; the volume is undefined when it is gone. */
 export interface NodeAttachment {
   readonly attachment: StoredAttachment;
   readonly volume: CsiVolumeReference | undefined;
@@ -22,27 +25,28 @@ export interface NodeAttachment {
 
 interface AttachmentQuestion {
   readonly nodeName: string;
-  /** Undefined for a node that is not there any more. */
+  /** Undefined for a node that does not exist any more. */
   readonly node: Node | undefined;
   readonly wanted: readonly WantedAttachment[];
   readonly attachments: readonly NodeAttachment[];
-  /** For how long nobody has wanted the attachment of this name. */
+  /** How long no pod has needed the attachment of this name, in milliseconds. */
   unwantedMs(name: string): number;
 }
 
 interface AttachmentPlan {
-  /** What the node's status should say; undefined when it says so, or there is no node. */
+  /** The list for the node's status; undefined when the status has it already or the node does not exist. */
   readonly volumesAttached: readonly AttachedVolume[] | undefined;
-  /** To be deleted once the node's status does not list them any more. */
+  /** The attachments to delete once the node's status does not list them any more. */
   readonly detach: readonly StoredAttachment[];
   readonly attach: readonly WantedAttachment[];
-  /** When waiting may be over. */
+  /** After how long the waiting may be over, in milliseconds. */
   readonly lookAgainMs: number | undefined;
 }
 
 /**
- * What to attach to a node and what to detach (`pkg/controller/volume/attachdetach/reconciler`). A volume that the node
- * says it uses is not taken from it, unless the node is gone, or out of service, or has not answered for a while.
+ * Plans which volumes to attach to a node and which to detach (`pkg/controller/volume/attachdetach/reconciler`). A
+ * volume that the node reports as in use is not detached, unless the node is gone, is out of service, or has not
+ * answered for a while.
  */
 export function planAttachments(question: AttachmentQuestion): AttachmentPlan {
   const { node, nodeName, wanted, attachments } = question;
@@ -64,7 +68,7 @@ export function planAttachments(question: AttachmentQuestion): AttachmentPlan {
   };
 }
 
-/** The node may still have it mounted. */
+/** True when the node may still have the volume mounted. */
 export function isHeld(
   { node, nodeName, unwantedMs }: Pick<AttachmentQuestion, "node" | "nodeName" | "unwantedMs">,
   { metadata }: StoredAttachment,
@@ -74,7 +78,7 @@ export function isHeld(
   return isHealthy(node) || unwantedMs(name) < MAX_UNMOUNT_WAIT_MS;
 }
 
-/** By the attachment's name: so it is known also when the volume's object is gone. */
+/** Compares by the attachment's name, so that it works even when the volume's object is gone. */
 function isInUse({ status }: Node, nodeName: string, name: string): boolean {
   return (status?.volumesInUse ?? []).some((inUse) => {
     const volume = parseUniqueVolumeName(inUse);
@@ -86,7 +90,7 @@ function isHealthy(node: Node | undefined): boolean {
   return node?.status?.conditions?.find(({ type }) => type === "Ready")?.status === "True";
 }
 
-/** Who operates the node says that it is switched off: nothing is mounted there any more. */
+/** True when the node's operator says that it is switched off: no volume is mounted there any more. */
 function isOutOfService({ spec }: Node): boolean {
   return (spec?.taints ?? []).some(({ key }) => key === NODE_TAINTS.outOfService);
 }

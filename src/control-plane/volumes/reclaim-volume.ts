@@ -4,15 +4,16 @@ import { namespacedKeyOf } from "../control-loop/namespaced-key.ts";
 import { podNameOf } from "../control-loop/pods-by-node.ts";
 import { type BinderDeps, enterPhase, readClaim, type StoredVolume } from "./binder-deps.ts";
 
-/** On a volume: who made it, and is the one to delete what it stands for. */
+/** An annotation of a volume that names its provisioner, which also deletes the storage behind it. */
 export const PROVISIONED_BY = "pv.kubernetes.io/provisioned-by";
-/** On a volume: the CSI driver that has taken over what its in-tree plugin did. */
+/** An annotation of a volume that names the CSI driver to which its in-tree plugin was migrated. */
 const MIGRATED_TO = "pv.kubernetes.io/migrated-to";
 const IN_TREE_PREFIX = "kubernetes.io/";
 
 /**
- * Does with a released volume what its reclaim policy says (`reclaimVolume`). Deleting or recycling needs a plugin, and
- * the control plane has none: drivers that brought the volume do it themselves, and of all others is said that it failed.
+ * Treats a released volume as its reclaim policy says (`reclaimVolume`). Deleting and recycling need a plugin, which
+ * the control plane does not have: drivers delete the volumes that they provisioned, and for all others a failure is
+ * recorded.
  */
 export async function reclaim(deps: BinderDeps, volume: StoredVolume): Promise<void> {
   if (volume.metadata.annotations?.[MIGRATED_TO]) return;
@@ -42,7 +43,7 @@ async function fail(
   await enterPhase(deps, volume, { phase: "Failed", event: { type: "Warning", reason, message } });
 }
 
-/** Undefined for a volume that somebody outside deletes. */
+/** Says why the volume is not deleted; undefined for a volume that an external provisioner deletes. */
 function whyNotDeleted({ metadata, spec }: StoredVolume): string | undefined {
   const provisioner = metadata.annotations?.[PROVISIONED_BY] ?? "";
   if (provisioner.startsWith(IN_TREE_PREFIX)) return `no volume plugin matched name: ${provisioner}`;
@@ -51,7 +52,10 @@ function whyNotDeleted({ metadata, spec }: StoredVolume): string | undefined {
   return `error getting deleter volume plugin for volume "${name}": no deletable volume plugin matched`;
 }
 
-/** Not while pods of the claim that is gone still use it; when another claim has its name, they are that one's. */
+/**
+ * Waits while pods of the deleted claim still use the volume. When another claim has the same name now, the pods belong
+ * to that one.
+ */
 async function recycle(deps: BinderDeps, volume: StoredVolume): Promise<void> {
   const claimKey = namespacedKeyOf(volume.spec?.claimRef ?? {});
   const users = readClaim(deps, claimKey) === undefined ? findUsers(deps, claimKey) : [];

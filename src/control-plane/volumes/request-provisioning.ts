@@ -1,14 +1,16 @@
 import type { StorageClass } from "../../api/gen/types.ts";
 import { type BinderDeps, type BinderEvent, type StoredClaim, writeClaim } from "./binder-deps.ts";
 
-/** On a claim: whose provisioner is to make its volume; provisioners look at both. */
+/** The annotations of a claim that name the provisioner for its volume. Provisioners look at both. */
 const PROVISIONER_ANNOTATIONS = [
   "volume.beta.kubernetes.io/storage-provisioner",
   "volume.kubernetes.io/storage-provisioner",
 ];
 const IN_TREE_PREFIX = "kubernetes.io/";
 
-/** Asks the class's provisioner for a volume. None is part of the control plane, so that all of them are external. */
+/**
+ * Asks the class's provisioner for a volume. The control plane contains no provisioner, so all of them are external.
+ */
 export async function requestProvisioning(
   deps: BinderDeps,
   claim: StoredClaim,

@@ -1,5 +1,6 @@
 import type { StorageClass } from "../../api/gen/types.ts";
 import { typed } from "../../api/object.ts";
+import { findDefaultClass } from "../claims/default-class.ts";
 import { isPodTerminated } from "../claims/pod-claims.ts";
 import { BIND_COMPLETED, SELECTED_NODE } from "../claims/volume-claim-ref.ts";
 import {
@@ -26,10 +27,9 @@ import {
   writeClaim,
 } from "./binder-deps.ts";
 import { setClaimStatus } from "./claim-status.ts";
-import { findDefaultClass } from "./default-class.ts";
 import { requestProvisioning } from "./request-provisioning.ts";
 
-/** Brings a claim to its volume, or says why there is none (`pv_controller.go`, `syncClaim`). */
+/** Binds a claim to its volume, or records why there is none (`pv_controller.go`, `syncClaim`). */
 export async function syncClaim(deps: BinderDeps, key: string): Promise<void> {
   const claim = readClaim(deps, key);
   if (claim === undefined) return;
@@ -38,7 +38,7 @@ export async function syncClaim(deps: BinderDeps, key: string): Promise<void> {
   else await syncUnbound(deps, claim, key);
 }
 
-/** A claim that was bound once stays with its volume; when that is gone, so is what was on it. */
+/** Handles a claim that was bound once. It stays with its volume, and is lost when the volume is gone. */
 async function syncBound(deps: BinderDeps, claim: StoredClaim): Promise<void> {
   const lose = async (reason: string, message: string) => {
     await setClaimStatus(deps, claim, { phase: "Lost", event: { type: "Warning", reason, message } });
@@ -54,12 +54,12 @@ async function syncBound(deps: BinderDeps, claim: StoredClaim): Promise<void> {
     return;
   }
   const { claimRef } = volume.spec ?? {};
-  // A volume without a reference has lost it, to whomever: it is this claim's.
+  // A volume without a reference has lost it: it belongs to this claim.
   if (claimRef === undefined || claimRef.uid === claim.metadata.uid) await bindClaim(deps, claim, volume);
   else await lose("ClaimMisbound", "Two claims are bound to the same volume, this one is bound incorrectly");
 }
 
-/** Its author wants this volume and no other. */
+/** Handles a claim whose author asks for one particular volume. */
 async function syncRequested(deps: BinderDeps, claim: StoredClaim, volumeName: string): Promise<void> {
   const volume = readVolume(deps, volumeName);
   const problem = volume && whyNotRequested(volume, claim);
@@ -84,7 +84,7 @@ function whyNotRequested(volume: StoredVolume, claim: StoredClaim): BinderEvent 
   };
 }
 
-/** In upstream's words (`checkVolumeSatisfyClaim`). */
+/** Says why the volume does not fit, in upstream's words (`checkVolumeSatisfyClaim`). */
 function whyUnfit(volume: StoredVolume, claim: StoredClaim): string | undefined {
   const { name = "", deletionTimestamp } = volume.metadata;
   if (deletionTimestamp !== undefined) return `the volume is marked for deletion "${name}"`;
@@ -97,7 +97,7 @@ function whyUnfit(volume: StoredVolume, claim: StoredClaim): string | undefined 
   return offersAccessModes(volume, claim) ? undefined : "incompatible accessMode";
 }
 
-/** Any volume will do; one whose class waits for a pod is chosen by the scheduler. */
+/** Handles a claim for which any fitting volume will do. For a class that waits for a pod the scheduler chooses. */
 async function syncUnbound(deps: BinderDeps, claim: StoredClaim, key: string): Promise<void> {
   const { reader, events } = deps;
   const className = storageClassOf(claim);
@@ -110,7 +110,7 @@ async function syncUnbound(deps: BinderDeps, claim: StoredClaim, key: string): P
   }
   const defaultClass = hasStorageClass(claim) ? undefined : findDefaultClass(reader);
   if (defaultClass !== undefined) {
-    // The feed brings it back here with a class.
+    // The feed brings the claim back here with its class.
     await writeClaim(deps, { ...claim, spec: { ...claim.spec, storageClassName: defaultClass } });
     return;
   }

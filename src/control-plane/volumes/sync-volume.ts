@@ -12,14 +12,14 @@ import {
 import { PROVISIONED_BY, reclaim } from "./reclaim-volume.ts";
 
 /**
- * Brings a volume into the phase that it is in by its claim (`pv_controller.go`, `syncVolume`). Returns the key of the
- * claim that has to be looked at, if one has.
+ * Brings a volume into the phase that follows from its claim (`pv_controller.go`, `syncVolume`). Returns the key of the
+ * claim that has to be looked at, if any.
  */
 export async function syncVolume(deps: BinderDeps, name: string): Promise<string | undefined> {
   const volume = readVolume(deps, name);
   if (volume === undefined) return undefined;
   const { claimRef } = volume.spec ?? {};
-  // Reserved for a claim that has not come yet is available, too.
+  // A volume that is reserved for a claim that does not exist yet is available too.
   if (!claimRef?.uid) {
     await enterPhase(deps, volume, { phase: "Available" });
     return claimRef && namespacedKeyOf(claimRef);
@@ -33,20 +33,23 @@ export async function syncVolume(deps: BinderDeps, name: string): Promise<string
   return undefined;
 }
 
-/** Its claim is gone. A failure is not covered up. */
+/** Releases a volume whose claim is gone. A volume in the phase Failed stays in it. */
 async function release(deps: BinderDeps, volume: StoredVolume): Promise<void> {
   const isOver = volume.status?.phase === "Released" || volume.status?.phase === "Failed";
   await reclaim(deps, isOver ? volume : await enterPhase(deps, volume, { phase: "Released" }));
 }
 
-/** Its claim has another volume. One that was made for this claim alone is of no use to anybody. */
+/**
+ * Handles a volume whose claim has another volume. A volume that was made for this claim alone is released, because no
+ * other claim can use it.
+ */
 async function leave(deps: BinderDeps, volume: StoredVolume): Promise<void> {
   const isMade = volume.metadata.annotations?.[PROVISIONED_BY] !== undefined;
   if (isMade && volume.spec?.persistentVolumeReclaimPolicy === "Delete") await release(deps, volume);
   else await unbind(deps, volume);
 }
 
-/** Says so when the two can never come together. */
+/** Records an event when the two can never be bound. Returns whether it did. */
 function reportMismatch({ events }: BinderDeps, volume: StoredVolume, claim: StoredClaim): boolean {
   if (hasSameVolumeMode(volume, claim)) return false;
   const why = "due to incompatible volumeMode.";

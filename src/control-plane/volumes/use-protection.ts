@@ -11,9 +11,9 @@ const CLAIM_FINALIZER = "kubernetes.io/pvc-protection";
 const VOLUME_FINALIZER = "kubernetes.io/pv-protection";
 
 /**
- * A claim that is deleted stays until no pod that has a node uses it, ended ones included: their node may still be
- * unmounting (`pkg/controller/volume/pvcprotection`). Asks all pods as they are written: what the feed has told may be
- * older than a pod that has just got its node.
+ * Keeps a deleted claim until no pod with a node uses it. Ended pods count, because their node may still be unmounting
+ * (`pkg/controller/volume/pvcprotection`). Reads all pods in their stored state, because the feed may be older than a
+ * pod that has just got its node.
  */
 export function createClaimProtection(deps: ControllerDeps): Controller {
   const isUsed = (claim: KubeObject) => {
@@ -40,7 +40,10 @@ export function createClaimProtection(deps: ControllerDeps): Controller {
   return { run: (signal) => runFollowing(queue, follow, signal) };
 }
 
-/** A pod without a node cannot start any more with a claim that is on its way out: it does not keep it. */
+/**
+ * True when the pod keeps the claim. A pod without a node does not, because it cannot start any more with a claim that
+ * is being deleted.
+ */
 function usesClaim(object: KubeObject, claim: PersistentVolumeClaim): boolean {
   const pod = typed("Pod", object);
   if ((pod.spec?.nodeName ?? "") === "") return false;
@@ -50,12 +53,12 @@ function usesClaim(object: KubeObject, claim: PersistentVolumeClaim): boolean {
   });
 }
 
-/** The node has let go of it, or whoever deleted it did not want to wait: only finalizers keep it. */
+/** True for a pod that the node has ended, or whose deletion was forced: only finalizers keep it. */
 function isShutDown({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
 }
 
-/** A volume that is deleted stays until no claim is bound to it (`pkg/controller/volume/pvprotection`). */
+/** Keeps a deleted volume until no claim is bound to it (`pkg/controller/volume/pvprotection`). */
 export function createVolumeProtection(deps: ControllerDeps): Controller {
   const isUsed = (volume: KubeObject) => typed("PersistentVolume", volume).status?.phase === "Bound";
   const queue = createWorkQueue(deps, {
@@ -80,7 +83,10 @@ interface Protection {
   isUsed(object: KubeObject): boolean;
 }
 
-/** Has what lives protected, also what was made before protection was, and lets go of what is deleted and unused. */
+/**
+ * Adds the finalizer to objects that live, also to those from before this protection existed, and removes it from
+ * deleted objects that are unused.
+ */
 async function protect(
   { writer, log }: ControllerDeps,
   object: KubeObject,

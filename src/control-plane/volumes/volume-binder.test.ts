@@ -104,7 +104,7 @@ describe("a claim that any volume will do for", () => {
     expect(phaseOf("mine")).toBe("Available");
     await putClaim("data");
     expect(bindingOf(claimAt())).toEqual(boundTo("mine"));
-    // Its author bound it: no annotation says that we did.
+    // The author bound it, so that no annotation says that the controller did.
     expect(volumeAt("mine")?.metadata.annotations).toBeUndefined();
     expect(volumeAt("mine")?.spec?.claimRef?.uid).toBe(claimAt()?.metadata.uid);
   });

@@ -16,14 +16,15 @@ const COMPONENT = "persistentvolume-controller";
 const VOLUME_PREFIX = "volume ";
 
 /**
- * Binds claims to the volumes that there are, and looks after both as long as they live
- * (`pkg/controller/volume/persistentvolume`). It makes no volumes: for classes with a provisioner it asks that one, and
- * for classes that wait for a pod the scheduler chooses. One thing at a time, so that no two claims look at one volume.
+ * Binds claims to existing volumes, and keeps the state of both as long as they live
+ * (`pkg/controller/volume/persistentvolume`). It makes no volumes: it asks the provisioner of a class for one, and for
+ * classes that wait for a pod the scheduler chooses. It works on one object at a time, so that no two claims get the
+ * same volume.
  */
 export function createVolumeBinder(deps: ControllerDeps): Controller {
   const events = createEventRecorder(deps, COMPONENT);
   const pods = createObjectIndex(claimKeysOf);
-  /** By what a change of a volume may mean something to them. */
+  /** The unbound claims by their class, to which a change of a volume may matter. */
   const unboundOfClass = createObjectIndex(unboundClassOf);
   const claimsOfVolume = createObjectIndex(volumeNamesOf);
   const volumesOfClaim = createObjectIndex(claimKeyOf);
@@ -69,7 +70,7 @@ export function createVolumeBinder(deps: ControllerDeps): Controller {
   const followPod = (event: ResourceEvent) => {
     pods.apply(event);
     for (const key of claimKeysOf(event.object)) {
-      // Who waits for a pod says so; who waits for its pods to go may go on.
+      // A claim that waits for a pod has to report it, and a volume that waits for its pods to end may continue.
       if (event.type === "ADDED") queue.add(key);
       addVolumesOf(key);
     }
@@ -80,7 +81,7 @@ export function createVolumeBinder(deps: ControllerDeps): Controller {
     deps.feed.follow(VOLUMES, followVolume),
     deps.feed.follow(STORAGE_CLASSES, ({ object }) => {
       addAll(unboundOfClass.keysOf(classKey(object.metadata.name ?? "")));
-      // Perhaps it is the default now.
+      // The class may have become the default class.
       addAll(unboundOfClass.keysOf(classKey("")));
     }),
   ];
@@ -91,7 +92,7 @@ export function createVolumeBinder(deps: ControllerDeps): Controller {
 
 const classKey = (name: string) => `class ${name}`;
 
-/** Of a claim that is not bound yet. */
+/** The class of a claim that is not bound yet. */
 function unboundClassOf(object: KubeObject): readonly string[] {
   const claim = typed("PersistentVolumeClaim", object);
   const isBound = claim.metadata.annotations?.[BIND_COMPLETED] !== undefined;

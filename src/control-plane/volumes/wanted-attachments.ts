@@ -6,15 +6,18 @@ import type { ResourceReader } from "../ports/resources.ts";
 import { CSI_DRIVERS } from "./attachment.ts";
 import { readClaim, readVolume, type StoredVolume } from "./binder-deps.ts";
 
-/** A volume that is to be attached to a node, for these pods. */
+/** A volume that has to be attached to a node for these pods. */
 export interface WantedAttachment extends CsiVolumeReference {
   readonly volumeName: string;
-  /** Only one node may have it at a time. */
+  /** True when only one node may have it at a time. */
   readonly isExclusive: boolean;
   readonly pods: readonly KubeObject[];
 }
 
-/** What the pods want attached where they are, in order of their volumes' names (`desired_state_of_world_populator.go`). */
+/**
+ * Finds the volumes that have to be attached for the pods, in order of their names
+ * (`desired_state_of_world_populator.go`).
+ */
 export function findWanted(reader: ResourceReader, pods: readonly KubeObject[]): readonly WantedAttachment[] {
   const wanted = new Map<string, WantedAttachment>();
   for (const object of pods) {
@@ -34,7 +37,7 @@ export function findWanted(reader: ResourceReader, pods: readonly KubeObject[]):
   return [...wanted.values()].sort((a, b) => (a.volumeName < b.volumeName ? -1 : 1));
 }
 
-/** Of claims that are bound, each to a volume that says the same. */
+/** The volumes of the pod's bound claims whose volume refers to the claim in turn. */
 function volumesOf(reader: ResourceReader, object: KubeObject): readonly StoredVolume[] {
   const pod = typed("Pod", object);
   if (isPodTerminated(pod)) return [];
@@ -47,13 +50,16 @@ function volumesOf(reader: ResourceReader, object: KubeObject): readonly StoredV
   });
 }
 
-/** A driver that says nothing of it, and one that has no object, want to be asked. */
+/** True when the driver needs attachments. A driver without an object, or one that does not say, does. */
 function isAttachRequired(reader: ResourceReader, driver: string): boolean {
   const found = reader.get({ resource: CSI_DRIVERS, namespace: "", name: driver });
   return found === undefined || typed("CSIDriver", found).spec.attachRequired !== false;
 }
 
-/** Of a volume without access modes nobody knows; its driver will say (`isMultiAttachForbidden`). */
+/**
+ * True when no access mode of the volume is for several nodes. A volume without access modes counts as shared; its
+ * driver decides (`isMultiAttachForbidden`).
+ */
 function isExclusive({ spec }: StoredVolume): boolean {
   const { accessModes = [] } = spec ?? {};
   return accessModes.length > 0 && !accessModes.some((mode) => mode === "ReadWriteMany" || mode === "ReadOnlyMany");

@@ -1,13 +1,13 @@
 import type { KubeObject } from "../../../api/object.ts";
 import type { ResourceEvent, ResourceFeed, ResourceReader } from "../../ports/resources.ts";
 
-/** Objects in a map, for tests: what is put is there at once and is told to whoever follows. */
+/** Objects in a map, for tests. An object that is put is there at once, and all followers are told. */
 export interface FakeCluster {
   readonly reader: ResourceReader;
   readonly feed: ResourceFeed;
   put(resource: string, object: KubeObject): KubeObject;
   remove(resource: string, name: string, namespace?: string): void;
-  /** How many follow. */
+  /** The number of followers. */
   readonly followers: number;
 }
 

@@ -5,21 +5,21 @@ import type { FakeCluster } from "./fake-cluster.ts";
 const GROUP = "rbac.authorization.k8s.io";
 const apiVersion = `${GROUP}/v1`;
 
-/** `User/a`, `Group/b`, `ServiceAccount/namespace/name`. */
+/** A subject written as `User/a`, `Group/b` or `ServiceAccount/namespace/name`. */
 function subject(text: string): Subject {
   const [kind = "", first = "", second] = text.split("/");
   if (kind !== "ServiceAccount") return { apiGroup: GROUP, kind, name: first };
   return { kind, name: second ?? first, ...(second !== undefined && { namespace: first }) };
 }
 
-/** A role of a namespace, or of the cluster without one. */
+/** Puts a role of a namespace; without a namespace, of the cluster. */
 export function putRole(cluster: FakeCluster, name: string, rules: readonly PolicyRule[], namespace = ""): KubeObject {
   const kind = namespace === "" ? "ClusterRole" : "Role";
   const metadata = namespace === "" ? { name } : { name, namespace };
   return cluster.put(`${kind.toLowerCase()}s.${GROUP}`, { apiVersion, kind, metadata, rules });
 }
 
-/** A binding of a namespace, or of the cluster without one. `role`: `ClusterRole/x` or `Role/x`. */
+/** Puts a binding of a namespace; without a namespace, of the cluster. `role`: `ClusterRole/x` or `Role/x`. */
 export function putBinding(
   cluster: FakeCluster,
   { name, role, subjects, namespace = "" }: { name: string; role: string; subjects: string[]; namespace?: string },

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, generateKeyPairSync } from "node:crypto";
 
-/** A key as `createTokenIssuer` takes it. */
+/** A key in the form that `createTokenIssuer` takes. */
 export function tokenKey(type: "ec" | "rsa" = "ec"): { privatePem: string; publicPem: string; keyId: string } {
   const pair =
     type === "ec"

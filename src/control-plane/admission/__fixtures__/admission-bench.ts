@@ -6,7 +6,7 @@ import type { AdmissionPlugin, AdmissionRequest } from "../../ports/request.ts";
 import type { ResourceKind } from "../../ports/resource-kind.ts";
 import type { ObjectName, ResourceReader } from "../../ports/resources.ts";
 
-/** What is stored: `pods` to objects. */
+/** The stored objects by resource (`pods`). */
 type World = Readonly<Record<string, readonly KubeObject[]>>;
 
 /** Reads a world that does not change. */
@@ -51,7 +51,7 @@ function kindOf(resource: string): ResourceKind {
 
 type RequestParts = Partial<Omit<AdmissionRequest, "kind" | "subresource">>;
 
-/** A creation by an administrator in namespace `a`, unless the parts say something else. `pods/status` names a subresource. */
+/** A creation by an administrator in namespace `a`, changed by the parts. `pods/status` names a subresource. */
 export function requestFor(target: string, parts: RequestParts = {}): AdmissionRequest {
   const [resource = "", subresource = ""] = target.split("/");
   return {

@@ -165,7 +165,7 @@ function subjectOf(resource: string) {
 
 const isSame = (a: KubeObject, b: KubeObject) => JSON.stringify(a) === JSON.stringify(b);
 
-/** What of the object that was sent is taken over. */
+/** The object that a write leads to: the subresource decides which part of what was sent is taken over. */
 function take(sent: KubeObject, current: KubeObject, subresource: string): KubeObject {
   if (subresource === "status") return { ...current, status: sent["status"] };
   if (subresource === "finalize") return { ...current, spec: sent["spec"] };
@@ -197,7 +197,10 @@ function markDeleted(resource: string, current: KubeObject, options: RemoveOptio
   };
 }
 
-/** Marked as deleted, and nothing keeps it: no finalizers, no grace period, nothing in a namespace. */
+/**
+ * True for an object that is marked as deleted and that nothing keeps: no finalizers, no grace period, and for a
+ * namespace nothing in it.
+ */
 function isReleased({ metadata, kind, spec }: KubeObject): boolean {
   const ofSpec = kind === "Namespace" && isRecord(spec) && Array.isArray(spec["finalizers"]) ? spec["finalizers"] : [];
   return (

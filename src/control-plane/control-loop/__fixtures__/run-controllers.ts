@@ -44,7 +44,7 @@ export function namespace(name: string, finalizers: readonly string[] = ["kubern
   };
 }
 
-/** Any object of a namespace; its kind matters to nobody. */
+/** Any object of a namespace, for tests to which its kind does not matter. */
 export function configMap(name: string, metadata: Partial<KubeObject["metadata"]> = {}): KubeObject {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "a", ...metadata } };
 }

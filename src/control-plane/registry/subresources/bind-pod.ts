@@ -36,7 +36,7 @@ export async function bindPod(deps: RegistryDeps, { namespace, name, binding, co
   await updateObject(deps, { kind, namespace, name, subresource, context, change });
 }
 
-/** Binds as the control plane itself does, with a Binding like that of any other scheduler. */
+/** Binds pods in the name of the control plane itself, with a Binding like that of any other scheduler. */
 export function createPodBinder(deps: RegistryDeps): (pod: KubeObject, nodeName: string) => Promise<void> {
   const context: RequestContext = {
     user: LOOPBACK_USER,

@@ -2,10 +2,13 @@ import { conflictError, invalidError } from "../../../api/api-error.ts";
 import { isRecord, type KubeObject, typed } from "../../../api/object.ts";
 import { required, unsupported } from "../../../api/validation/problems.ts";
 
-/** As upstream names it in a refusal. */
+/** The resource as upstream names it in a refusal. */
 const BINDING = { group: "", resource: "pods/binding" };
 
-/** The pod on the node that the Binding names. Throws Conflict when it can be on none, Invalid for a bad target. */
+/**
+ * The pod, bound to the node that the Binding names. Throws Conflict when the pod cannot be bound, Invalid for a bad
+ * target.
+ */
 export function boundPod(pod: KubeObject, binding: KubeObject, now: string): KubeObject {
   const { spec, metadata } = typed("Pod", pod);
   const name = metadata?.name ?? "";
@@ -42,7 +45,7 @@ export function boundPod(pod: KubeObject, binding: KubeObject, now: string): Kub
   };
 }
 
-/** Whoever waits for the pod to be scheduled looks at this condition; that it was to be put somewhere is over. */
+/** The status with the condition PodScheduled, for which clients wait. The nomination to a node ends. */
 function withScheduled(status: unknown, now: string): Record<string, unknown> {
   const { nominatedNodeName: _over, ...before } = isRecord(status) ? status : {};
   const conditions: readonly unknown[] = Array.isArray(before["conditions"]) ? before["conditions"] : [];

@@ -3,16 +3,16 @@ import { type KubeObject, typed, untyped } from "../../../api/object.ts";
 import { labelSelectorOf } from "../../../api/selectors/label-selector.ts";
 import { withPodCondition } from "../../control-loop/pod-condition.ts";
 
-/** What to do about an eviction. */
+/** The decision about an eviction. */
 type DisruptionPlan =
-  /** Nothing stands against it. */
+  /** No budget stands against it. */
   | { kind: "evict" }
-  /** Allowed by this budget, which must be told. */
+  /** This budget allows it, and must count it. */
   | { kind: "disrupt"; budget: KubeObject };
 
 /**
- * Whether the pod may be evicted now, by the disruption budgets of its namespace. Throws TooManyRequests when a budget
- * allows no disruption, InternalError when several budgets claim the pod.
+ * Decides by the disruption budgets of the pod's namespace whether it may be evicted now. Throws TooManyRequests when a
+ * budget allows no disruption, InternalError when several budgets select the pod.
  */
 export function planDisruption(pod: KubeObject, budgets: readonly KubeObject[]): DisruptionPlan {
   const { metadata, status } = typed("Pod", pod);
@@ -39,10 +39,10 @@ export function planDisruption(pod: KubeObject, budgets: readonly KubeObject[]):
 }
 
 const REFUSAL = "Cannot evict pod as it would violate the pod's disruption budget.";
-/** By then the budget's controller has counted. */
+/** After this time the budget's controller has counted. */
 const UNSEEN_RETRY_SECONDS = 10;
 
-/** What the budget says is of an earlier version of it. */
+/** The error for a budget whose status belongs to an earlier version of it. */
 function unseenError({ metadata }: KubeObject): ApiError {
   const message = `The disruption budget ${metadata.name ?? ""} is still being processed by the server.`;
   const causes = [{ reason: "DisruptionBudget", message }];
@@ -56,7 +56,7 @@ function disruptionError(budget: KubeObject): ApiError {
   return new ApiError("TooManyRequests", REFUSAL, { causes: [{ reason: "DisruptionBudget", message: detail }] });
 }
 
-/** The budget after one disruption more: until its controller counts anew, the pod is among the disrupted. */
+/** The budget after one more disruption. The pod is listed as disrupted until the budget's controller counts again. */
 export function disruptedBudget(budget: KubeObject, podName: string, now: string): KubeObject {
   const { status } = typed("PodDisruptionBudget", budget);
   const disruptedPods = { ...status?.disruptedPods, [podName]: now };
@@ -64,7 +64,7 @@ export function disruptedBudget(budget: KubeObject, podName: string, now: string
   return { ...budget, status: { ...status, disruptionsAllowed, disruptedPods } };
 }
 
-/** The pod with the condition that tells whoever owns it that it did not fail by itself. */
+/** The pod with the condition that tells its owner that it did not fail by itself. */
 export function evictedPod(pod: KubeObject, now: string): KubeObject {
   const wanted = {
     type: "DisruptionTarget",

@@ -3,7 +3,7 @@ import { isRecord, type KubeObject } from "../../../api/object.ts";
 import { invalid } from "../../../api/validation/problems.ts";
 import type { ResourceKind, ScalePaths } from "../../ports/resource-kind.ts";
 
-/** As all built-in workloads have it. */
+/** The paths of the built-in workloads. */
 export const WORKLOAD_SCALE: ScalePaths = {
   specReplicas: ["spec", "replicas"],
   statusReplicas: ["status", "replicas"],

@@ -3,12 +3,12 @@ import type { Cluster, NodeInfo, PendingPod, StorageView } from "../cluster.ts";
 import { nodeInfoOf, pendingPodOf } from "../cluster.ts";
 import { type PodInfo, podInfoOf } from "../pod-info.ts";
 
-/** Of a pod, as much as a case is about. */
+/** The parts of a pod that a case is about. */
 export interface PodOptions extends Partial<PodSpec> {
   name?: string;
   namespace?: string;
   labels?: Record<string, string>;
-  /** `cpu: 1, memory: 1Gi` of its only container. */
+  /** The requests of its only container: `cpu: 1, memory: 1Gi`. */
   requests?: Record<string, string>;
   status?: Pod["status"];
   metadata?: Pod["metadata"];
@@ -59,7 +59,7 @@ export const nodeInfo = (options: NodeOptions = {}, pods: readonly PodInfo[] = [
   return nodeInfoOf(node(options), pods);
 };
 
-/** A cluster without storage, but for the parts. */
+/** A view of a cluster without storage besides these parts. */
 export function storage(parts: Partial<StorageView> = {}): StorageView {
   return {
     claim: () => undefined,

@@ -9,14 +9,17 @@ import { filterVolumeLimits } from "./volume-limits.ts";
 import { filterExclusiveClaims, filterVolumes } from "./volumes.ts";
 
 interface FilterRow {
-  /** As upstream's plugin is called. */
+  /** The name of upstream's plugin. */
   readonly plugin: string;
   readonly create: CreateFilter;
-  /** What may bring a pod that it turned down onto a node. */
+  /** The changes after which a pod that this filter turned down may fit. */
   readonly helpedBy: readonly ClusterChange[];
 }
 
-/** In upstream's order, which shows: a node's reason is that of the first filter that it fails. */
+/**
+ * The filters in upstream's order. Users see the order, because a node's reason is that of the first filter that it
+ * fails.
+ */
 const FILTERS: readonly FilterRow[] = [
   { plugin: "NodeUnschedulable", create: filterUnschedulable, helpedBy: ["node"] },
   { plugin: "TaintToleration", create: filterTaints, helpedBy: ["node"] },
@@ -31,12 +34,12 @@ const FILTERS: readonly FilterRow[] = [
   { plugin: "NodeDeclaredFeatures", create: filterDeclaredFeatures, helpedBy: ["node"] },
 ];
 
-/** Turned down by one filter. */
+/** The rejection of a node, with the filter that it comes from. */
 export interface FilteredOut extends NodeRejection {
   readonly helpedBy: readonly ClusterChange[];
 }
 
-/** All filters as one, for one pod in one state of the cluster. */
+/** Combines all filters for one pod in one state of the cluster. */
 export function createNodeFilter(pod: PendingPod, cluster: Cluster): (node: NodeInfo) => FilteredOut | undefined {
   const filters = FILTERS.flatMap(({ create, helpedBy }): { filter: NodeFilter; helpedBy: FilterRow["helpedBy"] }[] => {
     const filter = create(pod, cluster);

@@ -1,25 +1,25 @@
 import type { Cluster, NodeInfo, PendingPod } from "../cluster.ts";
 
-/** Why a node will not do. */
+/** The reasons why a pod does not fit onto a node. */
 export interface NodeRejection {
   /** In upstream's words: users search for them. */
   readonly reasons: readonly string[];
-  /** Taking pods away from the node would change nothing (upstream's UnschedulableAndUnresolvable). */
+  /** True when the removal of pods from the node would change nothing (upstream's UnschedulableAndUnresolvable). */
   readonly isFinal: boolean;
 }
 
-/** Judges nodes for one pod; undefined for a node that will do. */
+/** Judges a node for one pod; undefined for a node onto which the pod fits. */
 export type NodeFilter = (node: NodeInfo) => NodeRejection | undefined;
 
-/** Looks at the pod and the cluster once, and then at each node; undefined when it has nothing against any. */
+/** Prepares a filter for a pod and a cluster; undefined when the filter cannot turn down any node. */
 export type CreateFilter = (pod: PendingPod, cluster: Cluster) => NodeFilter | undefined;
 
 /** A change after which a pod that was turned down may fit. */
 export type ClusterChange =
   | "node"
-  /** A pod left its node, or ended there, or takes less of it. */
+  /** A pod left its node, ended there, or requests less than before. */
   | "pod-gone"
-  /** A pod came to a node, began to terminate, or has other labels. */
+  /** A pod came to a node, began to terminate, or got other labels. */
   | "pod-changed"
   | "storage"
   | "namespace";

@@ -5,7 +5,7 @@ import type { NodeInfo } from "../cluster.ts";
 import type { PodInfo } from "../pod-info.ts";
 import { createNodeFilter } from "./all-filters.ts";
 
-/** The reasons against a node; `!` in front of those that no preemption helps. */
+/** The reasons against a node. A leading `!` marks reasons that preemption cannot remove. */
 function judge(pod: PodOptions, node: NodeInfo, others: readonly NodeInfo[] = []): string {
   const rejection = createNodeFilter(pending(pod), cluster([node, ...others]))(node);
   return rejection === undefined ? "" : `${rejection.isFinal ? "!" : ""}${rejection.reasons.join(", ")}`;

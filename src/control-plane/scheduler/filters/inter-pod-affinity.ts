@@ -9,7 +9,10 @@ const OTHERS_ANTI_AFFINITY: NodeRejection = {
   isFinal: false,
 };
 
-/** Which pods must be near, which must not, and whom those that are there do not want (`plugins/interpodaffinity`). */
+/**
+ * Checks the pod's required affinity and anti-affinity, and the anti-affinity of the pods that are placed already
+ * (`plugins/interpodaffinity`).
+ */
 export function filterPodAffinity(pod: PendingPod, cluster: Cluster): NodeFilter | undefined {
   const { podAffinity, podAntiAffinity } = pod.spec.affinity ?? {};
   const { namespace } = pod.info;
@@ -21,7 +24,7 @@ export function filterPodAffinity(pod: PendingPod, cluster: Cluster): NodeFilter
   for (const node of cluster.nodes) {
     for (const other of node.pods) {
       for (const term of termsAgainst(other, pod.info, cluster)) forbiddenPlaces.add(term, node);
-      // A pod that is wanted answers all terms at once; one that is not, any.
+      // A pod satisfies affinity only if it matches all terms, but it violates anti-affinity if it matches any of them.
       if (wanted.length > 0 && wanted.every((term) => isTermAbout(term, other, cluster.namespaceLabels))) {
         for (const term of wanted) wantedPlaces.add(term, node);
       }
@@ -30,7 +33,7 @@ export function filterPodAffinity(pod: PendingPod, cluster: Cluster): NodeFilter
     }
   }
   if (wanted.length === 0 && unwantedPlaces.isEmpty() && forbiddenPlaces.isEmpty()) return undefined;
-  // The first of a group that wants to be together has nobody to be with.
+  // The first pod of a group whose members want to be together has no other member to be near.
   const isFirst =
     wantedPlaces.isEmpty() && wanted.every((term) => isTermAbout(term, pod.info, cluster.namespaceLabels));
   return (node) => {
@@ -46,7 +49,7 @@ function termsAgainst(other: PodInfo, info: PodInfo, { namespaceLabels }: Cluste
   return other.antiAffinity.filter((term) => isTermAbout(term, info, namespaceLabels));
 }
 
-/** Topologies, by key and value: `kubernetes.io/hostname` and `a`. */
+/** A set of topology domains by key and value: `kubernetes.io/hostname` and `a`. */
 interface Places {
   add(term: AffinityTerm, node: NodeInfo): void;
   has(term: AffinityTerm, node: NodeInfo): boolean;

@@ -7,7 +7,7 @@ const NO_FREE_PORTS: NodeRejection = {
   isFinal: false,
 };
 
-/** Ports of the node that the pod wants for itself (`plugins/nodeports`). */
+/** Checks the host ports that the pod asks for (`plugins/nodeports`). */
 export function filterPorts({ info: { hostPorts } }: PendingPod): NodeFilter | undefined {
   if (hostPorts.length === 0) return undefined;
   return ({ pods }) => {
@@ -17,7 +17,10 @@ export function filterPorts({ info: { hostPorts } }: PendingPod): NodeFilter | u
   };
 }
 
-/** CPU, memory, and whatever else a node has a number of, pods included (`plugins/noderesources/fit.go`). */
+/**
+ * Checks CPU, memory and every other counted resource of the node, the number of pods included
+ * (`plugins/noderesources/fit.go`).
+ */
 export function filterResources(pod: PendingPod): NodeFilter {
   return (node) => {
     const reasons: string[] = [];
@@ -27,7 +30,7 @@ export function filterResources(pod: PendingPod): NodeFilter {
       const allocatable = amountIn(node.allocatable, name);
       if (wanted + amountIn(node.requested, name) <= allocatable) continue;
       reasons.push(`Insufficient ${name}`);
-      // The node would not do if it were empty.
+      // The pod would not even fit onto the empty node.
       if (wanted > allocatable) isFinal = true;
     }
     return reasons.length === 0 ? undefined : { reasons, isFinal };

@@ -14,15 +14,15 @@ const NOT_NAMED: NodeRejection = final("node(s) didn't satisfy plugin(s) [NodeAf
 
 const UNSCHEDULABLE_TAINT: Taint = { key: NODE_TAINTS.unschedulable, effect: "NoSchedule" };
 
-/** Cordoned nodes take only pods that tolerate it (`plugins/nodeunschedulable`). */
+/** Turns down cordoned nodes for pods that do not tolerate this (`plugins/nodeunschedulable`). */
 export function filterUnschedulable({ spec: { tolerations = [] } }: PendingPod): NodeFilter | undefined {
   if (tolerations.some((toleration) => tolerates(toleration, UNSCHEDULABLE_TAINT))) return undefined;
   return ({ isUnschedulable }) => (isUnschedulable ? UNSCHEDULABLE : undefined);
 }
 
 /**
- * Taints that keep pods off (`plugins/tainttoleration`), which is also how conditions of the node do. Memory pressure
- * keeps off only what asked for no memory in advance: the rest is what the node has counted on.
+ * Checks the taints that keep pods off (`plugins/tainttoleration`), among them those for the node's conditions. Memory
+ * pressure keeps off only pods that request no memory: the requests of the others are counted already.
  */
 export function filterTaints({ spec: { tolerations = [] }, qos }: PendingPod): NodeFilter {
   return ({ taints }) => {
@@ -31,7 +31,7 @@ export function filterTaints({ spec: { tolerations = [] }, qos }: PendingPod): N
   };
 }
 
-/** `nodeSelector` and required node affinity (`plugins/nodeaffinity`). */
+/** Checks `nodeSelector` and required node affinity (`plugins/nodeaffinity`). */
 export function filterNodeAffinity({ spec }: PendingPod): NodeFilter | undefined {
   if (spec.nodeSelector === undefined && spec.affinity?.nodeAffinity === undefined) return undefined;
   const named = computeNamedNodes(spec);

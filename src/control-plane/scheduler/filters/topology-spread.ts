@@ -15,11 +15,14 @@ const NO_LABEL: NodeRejection = {
 
 interface Spread extends TopologySpreadConstraint {
   readonly selector: LabelSelector;
-  /** How many pods that count are in each domain, by the label's value. */
+  /** The number of matching pods in each domain, by the value of the label. */
   readonly counts: Map<string, number>;
 }
 
-/** Constraints that must hold: no domain gets ahead of the emptiest by more than `maxSkew` (`plugins/podtopologyspread`). */
+/**
+ * Checks the constraints that must hold: no domain has more than `maxSkew` pods more than the emptiest one
+ * (`plugins/podtopologyspread`).
+ */
 export function filterSpread(pod: PendingPod, cluster: Cluster): NodeFilter | undefined {
   const constraints = (pod.spec.topologySpreadConstraints ?? []).filter((constraint) => {
     return constraint.whenUnsatisfiable === "DoNotSchedule";
@@ -35,7 +38,7 @@ export function filterSpread(pod: PendingPod, cluster: Cluster): NodeFilter | un
   return (node) => judge(spreads, pod.info, node);
 }
 
-/** `matchLabelKeys` stand for the values that the pod itself has. */
+/** The constraint's selector, in which `matchLabelKeys` stand for the pod's own values of these labels. */
 function selectorFor({ labelSelector, matchLabelKeys = [] }: TopologySpreadConstraint, { labels }: PodInfo) {
   const own = matchLabelKeys.flatMap((key) => {
     const value = labels[key];

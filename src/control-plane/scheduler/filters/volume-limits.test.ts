@@ -9,7 +9,10 @@ const TOO_MANY = { reasons: ["node(s) exceed max volume count"], isFinal: false 
 const claiming = (...names: string[]): PodOptions => ({
   volumes: names.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })),
 });
-/** A claim is bound to the volume of its name, `nfs…` to one without a driver; `new…` waits for one of the class. */
+/**
+ * A claim that is bound to the volume of its name: `nfs…` to a volume without a driver, while `new…` waits for a volume
+ * of its class.
+ */
 const claim = (_namespace: string, name: string): PersistentVolumeClaim => ({
   metadata: { name, namespace: "default" },
   spec: name.startsWith("new") ? { storageClassName: "made" } : { volumeName: name },

@@ -6,12 +6,13 @@ import type { NodeFilter, NodeRejection } from "./filter.ts";
 
 const TOO_MANY: NodeRejection = { reasons: ["node(s) exceed max volume count"], isFinal: false };
 
-/** A volume by a name that all its users know it by, to its driver. */
+/** Volumes, each by a name that is the same for all of its users, with their drivers. */
 type Volumes = ReadonlyMap<string, string>;
 
 /**
- * How many volumes of a CSI driver a node takes, as its CSINode says (`plugins/nodevolumelimits/csi.go`): those of its
- * pods, and those that are still attached without one. A volume that is there already is no further one.
+ * Checks how many volumes of a CSI driver the node takes, as its CSINode says (`plugins/nodevolumelimits/csi.go`). The
+ * volumes of the node's pods count, and so do volumes that are still attached without a pod. A volume that is on the
+ * node already needs no further place.
  */
 export function filterVolumeLimits({ info }: PendingPod, { storage }: Cluster): NodeFilter | undefined {
   const wanted = volumesOf(info, storage);
@@ -44,7 +45,7 @@ function countByDriver(volumes: Volumes): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Of CSI drivers only; other volumes have no limit that anybody tells. */
+/** The CSI volumes of a pod. Other volumes have no known limit. */
 function volumesOf({ namespace, claims }: PodInfo, storage: StorageView): Volumes {
   const volumes = new Map<string, string>();
   for (const name of claims) {
@@ -55,7 +56,7 @@ function volumesOf({ namespace, claims }: PodInfo, storage: StorageView): Volume
   return volumes;
 }
 
-/** A claim that has no volume yet will have one of its class's driver. */
+/** The volume of a claim. A claim without a volume counts as one of its class's driver. */
 function volumeOfClaim(claim: PersistentVolumeClaim, storage: StorageView) {
   const { namespace = "", name = "" } = claim.metadata ?? {};
   const volume = storage.volume(claim.spec?.volumeName ?? "");

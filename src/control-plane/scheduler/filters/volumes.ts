@@ -6,7 +6,7 @@ import type { NodeFilter, NodeRejection } from "./filter.ts";
 
 const final = (reason: string): NodeRejection => ({ reasons: [reason], isFinal: true });
 
-/** In upstream's words. */
+/** The reasons in upstream's words. */
 const HINDRANCES: Readonly<Record<VolumeHindrance, NodeRejection>> = {
   lost: final("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"),
   elsewhere: final("node(s) didn't match PersistentVolume's node affinity"),
@@ -19,8 +19,8 @@ const USED_BY_ONE: NodeRejection = {
 };
 
 /**
- * Why no node at all will do, by the pod's claims, in upstream's words (`plugins/volumebinding`); undefined when the
- * nodes are to be asked.
+ * Says why the pod's claims rule out all nodes, in upstream's words (`plugins/volumebinding`); undefined when they do
+ * not.
  */
 export function checkClaims({ info, ephemeralClaims }: PendingPod, { storage }: Cluster): string | undefined {
   for (const name of info.claims) {
@@ -47,12 +47,18 @@ export function checkClaims({ info, ephemeralClaims }: PendingPod, { storage }: 
     : undefined;
 }
 
-/** A claim of its author's choice of volume is bound without waiting for the pod, whatever its class. */
+/**
+ * True for a claim that is bound without waiting for its pod. A claim whose author chose the volume is, whatever its
+ * class.
+ */
 function isImmediate(claim: PersistentVolumeClaim, storage: StorageView): boolean {
   return Boolean(claim.spec?.volumeName) || !isDelayedClass(storage.storageClass(storageClassOf(claim)));
 }
 
-/** Where the pod's volumes can be reached, and there are volumes for the claims that wait for it (`plugins/volumebinding`). */
+/**
+ * Checks that the node reaches the pod's volumes, and that the claims that wait for the pod get volumes there
+ * (`plugins/volumebinding`).
+ */
 export function filterVolumes(pod: PendingPod, cluster: Cluster): NodeFilter | undefined {
   if (pod.info.claims.length === 0) return undefined;
   const plan = createVolumePlanner(pod, cluster);
@@ -62,7 +68,7 @@ export function filterVolumes(pod: PendingPod, cluster: Cluster): NodeFilter | u
   };
 }
 
-/** A claim that one pod of the cluster may use at a time (`plugins/volumerestrictions`). */
+/** Checks claims that only one pod of the cluster may use at a time (`plugins/volumerestrictions`). */
 export function filterExclusiveClaims({ info }: PendingPod, cluster: Cluster): NodeFilter | undefined {
   const exclusive = info.claims.filter((name) => {
     return cluster.storage.claim(info.namespace, name)?.spec?.accessModes?.includes("ReadWriteOncePod") ?? false;

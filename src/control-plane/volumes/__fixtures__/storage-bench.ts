@@ -10,22 +10,22 @@ import { type KubeObject, typed, untyped } from "../../../api/object.ts";
 import { type ControllerBench, createControllerBench } from "../../control-loop/__fixtures__/run-controllers.ts";
 
 export interface StorageBench extends ControllerBench {
-  /** Writes the object as its author would, and lets everybody act on it. */
+  /** Writes the object as its author would, and lets all controllers act on it. */
   put(resource: string, object: KubeObject): Promise<KubeObject>;
-  /** Changes what is there, or its status, likewise. */
+  /** Changes the object or its status, and lets all controllers act on it. */
   change(target: Target, change: (object: KubeObject) => KubeObject, subresource?: "status"): Promise<void>;
   drop(target: Target): Promise<void>;
   at(target: Target): KubeObject | undefined;
-  /** `Warning FailedBinding …`, in order. */
+  /** The recorded events in order, as `Warning FailedBinding …`. */
   events(): string[];
 }
 
-/** `persistentvolumeclaims data`, `pods app`; what has a namespace lies in `default`. */
+/** An object by resource and name: `persistentvolumeclaims data`, `pods app`. Namespaced objects lie in `default`. */
 type Target = string;
 
 const NAMESPACED = new Set(["persistentvolumeclaims", "pods"]);
 
-/** A cluster in memory with storage to be looked after. */
+/** A cluster with storage, in memory. */
 export function createStorageBench(): StorageBench {
   const bench = createControllerBench();
   const nameOf = (target: Target) => {
@@ -78,7 +78,7 @@ interface VolumeOptions extends PersistentVolumeSpec {
   metadata?: Metadata;
 }
 
-/** A volume of 1Gi for one node, which is kept when its claim goes. */
+/** A volume of 1Gi for one node that is retained when its claim is deleted. */
 export function volume(name: string, { size = "1Gi", metadata, ...spec }: VolumeOptions = {}): KubeObject {
   return untyped({
     apiVersion: "v1",
@@ -94,7 +94,7 @@ export function volume(name: string, { size = "1Gi", metadata, ...spec }: Volume
   });
 }
 
-/** A class, of which claims wait for their pod when it is `delayed`. */
+/** A storage class. Claims of a `delayed` class wait for their pod. */
 export function storageClass(name: string, parts: Partial<StorageClass> & { delayed?: boolean } = {}): KubeObject {
   const { delayed = false, metadata, ...rest } = parts;
   return untyped({
@@ -125,7 +125,7 @@ export function pod(name: string, { claims = [], metadata, status, ...spec }: Po
   });
 }
 
-/** A node that is ready, and lets us attach its volumes. */
+/** A ready node whose volumes the controller attaches. */
 export function node(name: string, { spec, status }: Pick<Node, "spec" | "status"> = {}): KubeObject {
   return untyped({
     apiVersion: "v1",
@@ -136,7 +136,7 @@ export function node(name: string, { spec, status }: Pick<Node, "spec" | "status
   });
 }
 
-/** What binding is about, of a claim. */
+/** The fields of a claim that binding changes. */
 export function bindingOf(object: KubeObject | undefined): object | undefined {
   if (object === undefined) return undefined;
   const { metadata, spec, status } = typed("PersistentVolumeClaim", object);

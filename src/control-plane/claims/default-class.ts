@@ -2,7 +2,10 @@ import type { ResourceReader } from "../ports/resources.ts";
 
 const IS_DEFAULT = ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
 
-/** The class that claims get which name none; the newest of several, as admission has it (`GetDefaultClass`). */
+/**
+ * The class of claims that name none (`GetDefaultClass`). Of several default classes it is the newest, so that a new
+ * default takes effect before the old one is unmarked.
+ */
 export function findDefaultClass(reader: Pick<ResourceReader, "list">): string | undefined {
   const defaults = reader
     .list("storageclasses.storage.k8s.io")
