@@ -24,7 +24,7 @@ export function planTokenRequest(request: TokenRequest, serviceAccount: KubeObje
   return boundObjectRef === undefined ? plan : { ...plan, ...bind(boundObjectRef, plan.serviceAccount, reader) };
 }
 
-/** The request as it is answered. */
+/** The answer to the request. */
 export function answerTokenRequest(
   request: TokenRequest,
   plan: TokenPlan,
@@ -94,7 +94,7 @@ const BINDABLE: ReadonlyMap<string, string> = new Map([
   ["Secret", "secrets"],
 ]);
 
-/** A pod hands its token to nobody but the account that it runs as. */
+/** The node of the pod. Throws when the pod does not run as the account: its token is for no other account. */
 function nodeOfPod(object: KubeObject, account: string, reader: ResourceReader): NamedObject | undefined {
   const { serviceAccountName = "", nodeName = "" } = typed("Pod", object).spec ?? {};
   if (serviceAccountName !== account) {

@@ -32,7 +32,10 @@ const VIEW_RULES = [
   rule(READ, "resource.k8s.io", "resourceclaims resourceclaims/status resourceclaimtemplates"),
 ];
 
-/** Without secrets to read, a viewer cannot become anybody else; an editor can, by a pod of any service account. */
+/**
+ * The rules of an editor. A viewer reads no secrets and so cannot act as another user; an editor can, by a pod of any
+ * service account.
+ */
 const EDIT_RULES = [
   rule(READ, "", "pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy"),
   rule("impersonate", "", "serviceaccounts"),
@@ -60,7 +63,7 @@ const ADMIN_RULES = [
   rule(`${READ} ${WRITE}`, "rbac.authorization.k8s.io", "rolebindings roles"),
 ];
 
-/** Roles that people are given, each after the ones that it takes together. */
+/** The roles for people, each after the roles that it combines. */
 export const USER_ROLES: readonly DefaultRole[] = [
   { name: "system:aggregate-to-view", labels: labelled("view"), rules: VIEW_RULES },
   { name: "view", labels: labelled("edit"), aggregates: [aggregateTo("view")] },

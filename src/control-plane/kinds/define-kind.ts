@@ -6,7 +6,7 @@ import type { ObjectSchema, ResourceKind, StoredAs, Strategy, Subresource, Verb 
 import { groupResource } from "../ports/resource-kind.ts";
 import { COLUMNS, DEFAULT_COLUMNS } from "./columns/columns.ts";
 
-/** A built-in kind, in as few words as tell it from others. */
+/** The row of a built-in kind, without its defaults. */
 export interface KindRow {
   /** Default: core. */
   group?: string;
@@ -26,7 +26,7 @@ export interface KindRow {
   strategy?: Strategy;
   /** Has a `status` subresource. Default false. */
   status?: boolean;
-  /** What may not be said in the status, where it is a subresource. */
+  /** The problems of a status, where it is a subresource. */
   validateStatus?: NonNullable<Subresource["validateUpdate"]>;
   /** Besides `status`. */
   subresources?: readonly Subresource[];
@@ -44,7 +44,7 @@ export const ALL_VERBS: readonly Verb[] = [
   "watch",
 ];
 
-/** The full row of the kind. */
+/** The kind of the row, with all defaults. */
 export function defineKind(row: KindRow): ResourceKind {
   const { group = "", version = "v1", kind, plural, namespaced = true, strategy = {} } = row;
   const status: Subresource = {

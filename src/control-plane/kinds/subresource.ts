@@ -2,10 +2,10 @@ import type { FieldError } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { Subresource, Verb } from "../ports/resource-kind.ts";
 
-/** What can be done with a part of an object. */
+/** The verbs of a subresource that is a part of an object. */
 export const PART_VERBS: readonly Verb[] = ["get", "patch", "update"];
 
-/** What may be asked of a proxied server, as discovery lists it. */
+/** The verbs of a proxied server, as discovery lists them. */
 const PROXY_VERBS: readonly Verb[] = ["create", "delete", "get", "patch", "update"];
 
 /** A subresource of the core group that has a handler of its own. */
@@ -13,12 +13,12 @@ export function coreSubresource(name: string, kind: string, verbs: readonly Verb
   return { name, group: "", version: "v1", kind, verbs };
 }
 
-/** `proxy`: the object as an HTTP server. */
+/** The subresource `proxy`, which leads to the object as an HTTP server. */
 export function proxySubresource(kind: string): Subresource {
   return coreSubresource("proxy", kind, PROXY_VERBS);
 }
 
-/** `scale`: the number of replicas, whatever the kind calls it. */
+/** The subresource `scale`, which is the number of replicas under a name that all kinds share. */
 export const SCALE_SUBRESOURCE: Subresource = {
   name: "scale",
   group: "autoscaling",
@@ -28,8 +28,8 @@ export const SCALE_SUBRESOURCE: Subresource = {
 };
 
 /**
- * `status`, of which a kind checks what is written there. All but the spec may change: upstream lets whoever may write a
- * status set labels and annotations in the same call, and kubelets do.
+ * The subresource `status` of a kind that checks it. Everything but the spec may change: upstream lets a writer of the
+ * status set labels and annotations in the same call, and kubelets do so.
  */
 export function statusSubresource(
   kind: string,

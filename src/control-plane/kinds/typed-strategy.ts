@@ -5,10 +5,10 @@ import type { Strategy } from "../ports/resource-kind.ts";
 
 type Hook = "default" | "prepareCreate" | "prepareUpdate" | "validate" | "validateUpdate" | "warnings" | "fields";
 
-/** A strategy whose hooks see the fields typed. Those that change something do so in place, in a copy of their own. */
+/** A strategy whose hooks see typed fields. Hooks that change an object do so in place, in a copy of their own. */
 interface TypedStrategy<Kind extends keyof TypedKinds> extends Omit<Strategy, Hook> {
   default?(draft: ObjectOf<Kind>): void;
-  /** The status of a new object, whatever its author says; undefined for a kind without one. */
+  /** The status of a new object, whatever its author sent; undefined for a kind without one. */
   readonly initialStatus?: Readonly<Record<string, unknown>>;
   prepareCreate?(draft: ObjectOf<Kind>): void;
   prepareUpdate?(draft: ObjectOf<Kind>, current: ObjectOf<Kind>): void;

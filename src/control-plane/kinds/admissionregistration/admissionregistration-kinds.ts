@@ -1,7 +1,10 @@
 import type { ResourceKind } from "../../ports/resource-kind.ts";
 import { defineKind, type KindRow } from "../define-kind.ts";
 
-/** Served so that clients find none of them, rather than no such kind. */
+/**
+ * Defines a kind of which no objects can be created. It is served so that clients find an empty list, and not an
+ * unknown kind.
+ */
 function defineRefused(what: string, row: Pick<KindRow, "kind" | "plural" | "status">): ResourceKind {
   const refusal = `${what} are not evaluated by this control plane, so that none can be created`;
   const categories = ["api-extensions"];
@@ -21,8 +24,8 @@ const definePolicy = (kind: string, plural: string, status = false) => {
 };
 
 /**
- * What would have a say in what is stored. A rule that keeps nothing out is worse than none: they can be looked for, and
- * not created.
+ * The kinds that would decide about other objects' admission. They can be listed but not created, because a rule that
+ * is not enforced is worse than none.
  */
 export const ADMISSION_REGISTRATION_KINDS: readonly ResourceKind[] = [
   definePolicy("MutatingAdmissionPolicy", "mutatingadmissionpolicies"),

@@ -23,7 +23,7 @@ const controllerRevisionKind = defineKind({
   }),
 });
 
-/** Workloads: stored, and left to whoever runs their controllers. */
+/** The kinds of workloads. They are stored; their controllers are programs of others. */
 export const APPS_KINDS: readonly ResourceKind[] = [
   controllerRevisionKind,
   daemonSetKind,

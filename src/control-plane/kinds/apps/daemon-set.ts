@@ -11,7 +11,10 @@ import { isSame } from "../rules/semantic-changes.ts";
 import { type StatusCounts, validateCounts } from "../rules/workload-status.ts";
 import { strategyOf } from "../typed-strategy.ts";
 
-/** What a field of older versions has become: counts the changes of the template, and nobody else may. */
+/**
+ * The annotation that a field of older versions has become. It counts the changes of the template, and clients cannot
+ * set it.
+ */
 const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
 
 const COUNTS: StatusCounts = {

@@ -54,7 +54,7 @@ function setDefaults({ spec }: StatefulSet): void {
   const isUnsaid = !updateStrategy.type;
   updateStrategy.type ||= "RollingUpdate";
   if (updateStrategy.type === "RollingUpdate" && (isUnsaid || updateStrategy.rollingUpdate)) {
-    // Upstream's gate of `maxUnavailable` is closed, and what is behind a closed gate is not kept.
+    // Upstream's gate of `maxUnavailable` is closed, and fields behind a closed gate are dropped.
     const { maxUnavailable: _gated, ...rollingUpdate } = updateStrategy.rollingUpdate ?? {};
     updateStrategy.rollingUpdate = { partition: 0, ...rollingUpdate };
   }
@@ -103,7 +103,10 @@ function validateSpec(spec: StatefulSetSpec): FieldError[] {
   ];
 }
 
-/** What a pod of the set will be like: it is named by the controller, and has the volumes that are claimed for it. */
+/**
+ * The template as the controller completes it for a pod of the set: with a name, and with the volumes of the claims
+ * that are made for it.
+ */
 function withClaims({ template, volumeClaimTemplates = [] }: StatefulSetSpec): PodTemplateSpec {
   if (template.spec === undefined) return template;
   const { hostname: _hostname, subdomain: _subdomain, volumes: own = [], ...spec } = template.spec;
@@ -123,7 +126,7 @@ function validateUpdateStrategy({ updateStrategy = {} }: StatefulSetSpec): Field
   return notNegative(`${path}.rollingUpdate.partition`, rollingUpdate?.partition);
 }
 
-/** As upstream lists them in its message, and the history limit, which it forgets to. */
+/** The fields that may change, in the order of upstream's message, which forgets the history limit. */
 const CHANGEABLE = {
   replicas: undefined,
   ordinals: undefined,

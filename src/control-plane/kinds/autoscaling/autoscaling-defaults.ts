@@ -8,13 +8,13 @@ const SCALE_UP: HPAScalingRules = {
     { type: "Percent", value: 100, periodSeconds: 15 },
   ],
 };
-/** How long it waits before it scales down is the controller's own setting. */
+/** The default for scaling down. It has no stabilization window, because that is the controller's own setting. */
 const SCALE_DOWN: HPAScalingRules = {
   selectPolicy: "Max",
   policies: [{ type: "Percent", value: 100, periodSeconds: 15 }],
 };
 
-/** Sets what the author may leave out, in place. */
+/** Sets the fields that the author may leave out, in place. */
 export function defaultAutoscaler({ spec }: HorizontalPodAutoscaler): void {
   spec.minReplicas ??= 1;
   if ((spec.metrics ?? []).length === 0) {

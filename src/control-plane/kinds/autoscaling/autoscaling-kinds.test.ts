@@ -57,7 +57,7 @@ describe("a horizontal pod autoscaler", () => {
         scaleDown: { stabilizationWindowSeconds: 5, selectPolicy: "Max", policies },
       },
     });
-    // How long to wait before scaling down is the controller's setting when nobody says.
+    // Without a value, the wait before scaling down is the controller's setting.
     expect(defaulted({ behavior: {} })["spec"]).not.toHaveProperty("behavior.scaleDown.stabilizationWindowSeconds");
     expect(defaulted({})["spec"]).not.toHaveProperty("behavior");
   });

@@ -10,7 +10,7 @@ import { validateMetric, validateReference } from "./metric-validation.ts";
 const MAX_PERIOD_SECONDS = 1800;
 const MAX_WINDOW_SECONDS = 3600;
 
-/** Stored, and left to whoever runs the controller. */
+/** The kinds of autoscaling. They are stored; their controller is a program of others. */
 export const AUTOSCALING_KINDS: readonly ResourceKind[] = [
   defineKind({
     group: "autoscaling",
@@ -74,7 +74,7 @@ function validatePolicy(
   return errors;
 }
 
-/** What is scaled is never of the core group's whole version: that has been a mistake wherever it was seen. */
+/** Refuses a target without an API group, which has been a mistake wherever it was seen. */
 function validateTargetGroup({ apiVersion = "" }: CrossVersionObjectReference): FieldError[] {
   if (apiVersion.includes("/")) return [];
   return [invalid("spec.scaleTargetRef.apiVersion", apiVersion, "apiVersion must specify API group")];

@@ -11,7 +11,7 @@ import { forbidden, invalid, invalidEach, required, unsupported } from "../../..
 import { checkContainerResourceName } from "../../../api/validation/resources.ts";
 import { checkPathSegment } from "../rules/path-segment.ts";
 
-/** The field of a metric that goes with its type. */
+/** The field of a metric that belongs to each type. */
 const SOURCES = {
   Object: "object",
   Pods: "pods",
@@ -20,7 +20,7 @@ const SOURCES = {
   External: "external",
 } as const;
 
-/** Of an autoscaler. */
+/** The problems of an autoscaler's metric. */
 export function validateMetric(metric: MetricSpec, path: string): FieldError[] {
   const { type } = metric;
   if (type === "") return [required(`${path}.type`, "must specify a metric source type")];
@@ -80,7 +80,7 @@ function validateSource(
   return [required(at, "must populate information for the given metric source")];
 }
 
-/** Of the pods' own resources: an amount, or a share of what they request. */
+/** The problems of a metric of the pods' own resources: an amount, or a share of their requests. */
 function validateUsage(path: string, { name, target }: { name: string; target: MetricTarget }): FieldError[] {
   const { averageUtilization, averageValue } = target;
   const errors = name === "" ? [required(`${path}.name`, "must specify a resource name")] : [];
@@ -124,11 +124,11 @@ function validateIdentifier(path: string, { name }: MetricIdentifier): FieldErro
     name === ""
       ? [required(`${path}.name`, "must specify a metric name")]
       : invalidEach(`${path}.name`, name, checkPathSegment(name));
-  // Upstream looks at operators and keys of the selector nowhere: it is for the metrics' own API.
+  // Upstream validates neither operators nor keys of the selector, which is for the metrics' own API.
   return errors;
 }
 
-/** Of what is scaled, and of what is measured. */
+/** The problems of a reference to the scaled or the measured object. */
 export function validateReference(
   path: string,
   { kind, name, apiVersion = "" }: CrossVersionObjectReference,

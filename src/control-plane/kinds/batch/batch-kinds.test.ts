@@ -18,7 +18,7 @@ const create = (object: KubeObject, { strategy } = jobKind) => {
   return strategy.prepareCreate?.(defaulted) ?? defaulted;
 };
 const refusals = (object: KubeObject) => show(jobKind.strategy.validate?.(create(object)));
-/** Stored, and with a later status. */
+/** A stored job with a later status. */
 const stored = (spec: Partial<JobSpec>, status = {}): KubeObject => ({ ...create(job(spec)), status });
 const change = (current: KubeObject, next: KubeObject) => show(jobKind.strategy.validateUpdate?.(next, current));
 
@@ -186,7 +186,7 @@ describe("a job that is there", () => {
     const placed = { suspend: true, template: { spec: { ...template.spec, nodeSelector: { pool: "a" } } } };
     const immutable = [expect.stringMatching(/^spec\.template: .*field is immutable$/)];
     expect(change(stored({ suspend: true }), stored(placed))).toEqual([]);
-    // And when the queue takes that back.
+    // The queue may also take the placement back.
     expect(change(stored(placed), stored({ suspend: true }))).toEqual([]);
     expect(change(stored({ suspend: true }, { startTime: "2026-01-01T00:00:00Z" }), stored(placed))).toEqual(immutable);
     expect(change(stored({}), stored(placed))).toEqual(immutable);
@@ -217,7 +217,7 @@ describe("a cron job", () => {
       failedJobsHistoryLimit: 1,
       jobTemplate: { spec: { template: { spec: { schedulerName: "default-scheduler" } } } },
     });
-    // A job gets its own defaults when it is made.
+    // A job's own defaults are set when the job is created.
     expect(spec).not.toHaveProperty("jobTemplate.spec.backoffLimit");
   });
 

@@ -2,5 +2,5 @@ import type { ResourceKind } from "../../ports/resource-kind.ts";
 import { cronJobKind } from "./cron-job.ts";
 import { jobKind } from "./job.ts";
 
-/** Work that ends: stored, and left to whoever runs its controllers. */
+/** The kinds of work that ends. They are stored; their controllers are programs of others. */
 export const BATCH_KINDS: readonly ResourceKind[] = [cronJobKind, jobKind];

@@ -8,7 +8,7 @@ import { strategyOf } from "../typed-strategy.ts";
 import { checkCronSchedule } from "./cron-schedule.ts";
 import { defaultJobTemplate, validateJobSpec } from "./job-spec.ts";
 
-/** The name of a job is its cron job's and eleven characters for when it was due. */
+/** The name of a job consists of its cron job's name and eleven characters for the time at which it was due. */
 const MAX_NAME_LENGTH = 52;
 
 export const cronJobKind = defineKind({
@@ -85,7 +85,7 @@ function validateTimeZone(timeZone: string | undefined): FieldError[] {
 function isKnownZone(timeZone: string): boolean {
   try {
     const { timeZone: known } = new Intl.DateTimeFormat("en", { timeZone }).resolvedOptions();
-    // Zones are files upstream, and their case matters there; an alias is resolved to a name unlike it.
+    // Upstream reads zones from files, whose names are case-sensitive. An alias is resolved to another name.
     return known === timeZone || known.toLowerCase() !== timeZone.toLowerCase();
   } catch {
     return false;

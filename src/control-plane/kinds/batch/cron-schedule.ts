@@ -7,7 +7,7 @@ interface CronField {
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-/** Minute, hour, day of the month, month, day of the week. */
+/** The fields of a schedule: minute, hour, day of the month, month, day of the week. */
 const FIELDS: readonly CronField[] = [
   { min: 0, max: 59, names: [] },
   { min: 0, max: 23, names: [] },
@@ -19,7 +19,7 @@ const DESCRIPTORS = new Set(["@yearly", "@annually", "@monthly", "@weekly", "@da
 const GO_DURATION =
   /^[+-]?(\d+(\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h))*$/;
 
-/** What keeps a cron job's schedule from being one, in the words of the parser that upstream uses; empty when it is fine. */
+/** The problems of a cron job's schedule, in the words of upstream's parser; empty for a valid one. */
 export function checkCronSchedule(schedule: string): string[] {
   const text = schedule.replace(/^(CRON_)?TZ=\S* */, "").trim();
   if (text === "") return ["empty spec string"];
@@ -45,7 +45,7 @@ function checkDescriptor(text: string): string[] {
   return [`failed to parse duration ${text}: time: invalid duration "${duration}"`];
 }
 
-/** A number, a name, a range of them or a star, perhaps with a step. */
+/** The problem of a number, a name, a range of them or a star, perhaps with a step; undefined when there is none. */
 function checkRange(text: string, field: CronField): string | undefined {
   const [bounds = "", step, ...tooMany] = text.split("/");
   if (tooMany.length > 0) return `too many slashes: ${text}`;
@@ -55,7 +55,7 @@ function checkRange(text: string, field: CronField): string | undefined {
   if (step !== undefined && Number(step) === 0) return `step of range should be a positive number: ${text}`;
   if (low === "*" || low === "?") return undefined;
   const start = readNumber(low, field);
-  // With a step, a single number begins a range that ends with the field.
+  // With a step, a single number begins a range up to the field's maximum.
   const end = high === undefined ? (step === undefined ? start : field.max) : readNumber(high, field);
   if (start === undefined) return notANumber(low);
   if (end === undefined) return notANumber(high ?? "");

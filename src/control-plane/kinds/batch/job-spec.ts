@@ -17,13 +17,13 @@ import { validateSuccessPolicy } from "./success-policy.ts";
 const MAX_MANAGED_BY_BYTES = 63;
 const MAX_INDEXED_PARALLELISM = 100_000;
 const MAX_FAILED_INDEXES = 100_000;
-/** Above so many completions the two limits below hold, too, where every index has a back-off limit of its own. */
+/** Above this many completions the two limits below also apply when every index has a back-off limit of its own. */
 const MANY_COMPLETIONS = 100_000;
 const MAX_PARALLELISM_OF_MANY = 10_000;
 const MAX_FAILED_OF_MANY = 10_000;
 const MAX_INT32 = 2_147_483_647;
 
-/** What the template of a job, and of a cron job's jobs, gets. The rest only a job itself does. */
+/** Sets the defaults of a job's template, also within a cron job. All other defaults are for jobs only. */
 export function defaultJobTemplate(spec: JobSpec): void {
   for (const rule of spec.podFailurePolicy?.rules ?? []) {
     for (const pattern of rule.onPodConditions ?? []) pattern.status ||= "True";
@@ -31,7 +31,7 @@ export function defaultJobTemplate(spec: JobSpec): void {
   defaultPodTemplate(spec.template);
 }
 
-/** Sets what the author of a job may leave out, in place. */
+/** Sets the fields that the author of a job may leave out, in place. */
 export function defaultJobSpec(spec: JobSpec): void {
   if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
   spec.parallelism ??= 1;
@@ -43,7 +43,7 @@ export function defaultJobSpec(spec: JobSpec): void {
   defaultJobTemplate(spec);
 }
 
-/** All but the selector, which a cron job's template must not have. */
+/** The problems of a job's spec except for the selector, which a cron job's template must not have. */
 export function validateJobSpec(path: string, spec: JobSpec): FieldError[] {
   const counts = [
     "parallelism",
@@ -74,7 +74,7 @@ function validateManagedBy(path: string, managedBy: string | undefined): FieldEr
   return managedBy.length > MAX_MANAGED_BY_BYTES ? [...errors, tooLong(path, MAX_MANAGED_BY_BYTES)] : errors;
 }
 
-/** `example.com/name`. */
+/** The problems of a text as a path with a domain, `example.com/name`. */
 export function validateDomainPrefixedPath(path: string, text: string): FieldError[] {
   if (text === "") return [required(path)];
   const [domain = "", ...rest] = text.split("/");
@@ -139,7 +139,7 @@ function validateNonIndexed(path: string, spec: JobSpec): FieldError[] {
   });
 }
 
-/** A job ends: its pods must not restart for ever, which is what a pod does when its author says nothing. */
+/** The problems of the restart policy. A job's pods must not restart forever, which is a pod's default. */
 function validateRestartPolicy(path: string, { template, podFailurePolicy }: JobSpec): FieldError[] {
   const restartPolicy = template.spec?.restartPolicy ?? "";
   if (restartPolicy === "" || restartPolicy === "Always") return [required(path, 'valid values: "OnFailure", "Never"')];

@@ -39,7 +39,7 @@ function setDefaults(job: { metadata?: Job["metadata"]; spec?: JobSpec }): void 
   if (metadata && !isLabelled && Object.keys(labels).length > 0) metadata.labels = { ...labels };
 }
 
-/** What tells a job's pods from all others, in its old and in its new spelling. */
+/** The labels that distinguish a job's pods from all others, in the old and the new spelling. */
 function generatedLabels({ uid = "", name = "" }: NonNullable<Job["metadata"]>): Record<string, string> {
   return {
     "controller-uid": uid,
@@ -49,7 +49,10 @@ function generatedLabels({ uid = "", name = "" }: NonNullable<Job["metadata"]>):
   };
 }
 
-/** The UID has been given out by now. Labels that the author set stay, and validation says that they are not these. */
+/**
+ * Generates the selector from the UID, which the object has by now. Labels that the author set stay, and validation
+ * refuses them if they differ.
+ */
 function generateSelector(job: Job): void {
   const { metadata, spec } = job;
   if (!spec || spec.manualSelector) return;
@@ -57,7 +60,7 @@ function generateSelector(job: Job): void {
   const { metadata: template } = spec.template;
   template.labels = { ...generatedLabels(metadata ?? {}), ...template.labels };
   spec.selector ??= { matchLabels: { "batch.kubernetes.io/controller-uid": metadata?.uid ?? "" } };
-  // A job without labels has those of its pods, and these are among them by now.
+  // A job without labels gets those of its pods, which include the generated ones by now.
   if (metadata?.labels === undefined) job.metadata = { ...metadata, labels: { ...template.labels } };
 }
 
@@ -84,7 +87,9 @@ function validateGenerated({ metadata = {} }: Job, { manualSelector, selector, t
   return isOwn ? errors : [...errors, invalid("spec.selector", selector, "`selector` not auto-generated")];
 }
 
-/** Pods of an indexed job are called after it and their index, which must fit into a host name. */
+/**
+ * The problems of an indexed job's name. Its pods are named after it and their index, which must fit into a host name.
+ */
 function validatePodNames({ metadata }: Job, { completionMode, completions = 0 }: JobSpec): FieldError[] {
   if (completionMode !== "Indexed" || completions <= 0) return [];
   const { name = "" } = metadata ?? {};
@@ -112,7 +117,10 @@ function validateChange({ spec }: Job, { spec: current, status }: Job): FieldErr
   ];
 }
 
-/** Indexed jobs grow and shrink, with as many pods at once as there are indexes. */
+/**
+ * The problems of a change of completions. Only an indexed job may change its size, with as many pods at a time as
+ * there are indexes.
+ */
 function validateCompletions(spec: JobSpec, current: JobSpec): FieldError[] {
   const { completions, parallelism } = spec;
   if (spec.completionMode !== "Indexed") return immutable("spec.completions", completions, current.completions);
@@ -120,7 +128,10 @@ function validateCompletions(spec: JobSpec, current: JobSpec): FieldError[] {
   return [invalid("spec.completions", completions, "can only be modified in tandem with spec.parallelism")];
 }
 
-/** A job that waits may still be told where its pods should go, or not any more: by whoever queues jobs. */
+/**
+ * The current template with the scheduling fields of the next one. While a job waits, a queue may change where its pods
+ * should run.
+ */
 function withScheduling(current: PodTemplateSpec, next: PodTemplateSpec): PodTemplateSpec {
   const {
     affinity: _affinity,

@@ -21,14 +21,14 @@ const MAX_RULES = 20;
 const MAX_CONDITIONS = 20;
 const MAX_EXIT_CODES = 255;
 
-/** Of a job that has one. */
+/** The problems of a job's pod failure policy. */
 export function validatePodFailurePolicy(path: string, spec: JobSpec): FieldError[] {
   const rules = spec.podFailurePolicy?.rules ?? [];
   const errors = rules.length > MAX_RULES ? [tooMany(`${path}.rules`, rules.length, MAX_RULES)] : [];
   return [...errors, ...each(`${path}.rules`, rules, (rule, at) => validateRule(at, rule, spec))];
 }
 
-/** A value of a fixed set that has no default: what is missing says what there is. */
+/** The problems of a value of a fixed set without a default. For a missing value the message lists the set. */
 function choice(path: string, value: string | undefined, values: readonly string[]): FieldError[] {
   const sorted = values.toSorted();
   if (value === undefined || value === "")
@@ -50,7 +50,7 @@ function validateRule(path: string, rule: PodFailurePolicyRule, spec: JobSpec): 
     given === 2
       ? "specifying both OnExitCodes and OnPodConditions is not supported"
       : "specifying one of OnExitCodes and OnPodConditions is required";
-  // The rule as a whole is wrong: no single value is shown.
+  // The rule as a whole is wrong, so the message shows no single value.
   return [...errors, { path, reason: "FieldValueInvalid", message: `Invalid value: ${detail}` }];
 }
 

@@ -5,7 +5,7 @@ import { each, invalid, notNegative, required, tooLong, tooMany } from "../../..
 const MAX_RULES = 20;
 const MAX_INDEXES_BYTES = 64 * 1024;
 
-/** Of an indexed job with so many completions. */
+/** The problems of the success policy of an indexed job with this many completions. */
 export function validateSuccessPolicy(path: string, { rules }: SuccessPolicy, completions: number): FieldError[] {
   const at = `${path}.rules`;
   if (rules.length === 0) {
@@ -43,7 +43,7 @@ function validateRule(path: string, rule: SuccessPolicyRule, completions: number
   return errors;
 }
 
-/** Of `1,3-5,7`: how many there are, or what is wrong with it. */
+/** The number of indexes in a text like `1,3-5,7`, or what is wrong with it. */
 function countIndexes(text: string, completions: number): number | string {
   if (text === "") return 0;
   let count = 0;

@@ -5,13 +5,13 @@ import { isSame } from "../rules/semantic-changes.ts";
 
 type Condition = CertificateSigningRequestCondition;
 
-/** A decision: there or not there, and never taken back. */
+/** The conditions that are decisions. A decision exists or does not, and is never taken back. */
 const DECISIONS = ["Approved", "Denied", "Failed"];
 const PATH = "status.conditions";
 
 const conditionsOf = ({ status }: CertificateSigningRequest): readonly Condition[] => status?.conditions ?? [];
 
-/** What is wrong with the conditions by themselves. */
+/** The problems of the conditions by themselves. */
 export function validateRequestConditions(request: CertificateSigningRequest): FieldError[] {
   const seen = new Set<string>();
   return each(PATH, conditionsOf(request), ({ type, status }, path) => {
@@ -29,7 +29,7 @@ export function validateRequestConditions(request: CertificateSigningRequest): F
   });
 }
 
-/** Decisions are not taken back, and approval has a subresource of its own. */
+/** The problems of a change of conditions. Decisions are not taken back, and approval has a subresource of its own. */
 export function validateDecisions(
   next: CertificateSigningRequest,
   current: CertificateSigningRequest,

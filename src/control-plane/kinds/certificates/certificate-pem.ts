@@ -2,13 +2,18 @@ import { X509Certificate } from "node:crypto";
 import { messageOf } from "../../../base/errors.ts";
 import { findPemBlocks } from "./pem-blocks.ts";
 
-/** Why the base64 of PEM is no certificate request; undefined when it looks like one. Whoever signs it reads it. */
+/**
+ * Says why the base64 of PEM is no certificate request; undefined when it looks like one. The signer reads its content.
+ */
 export function whyNoRequest(request: string): string | undefined {
   const label = findPemBlocks(decode(request))[0]?.label ?? "";
   return label === "CERTIFICATE REQUEST" ? undefined : "PEM block type must be CERTIFICATE REQUEST";
 }
 
-/** Why the base64 of PEM is no certificate with its chain; undefined when it is one. Text between the blocks is allowed. */
+/**
+ * Says why the base64 of PEM is no certificate with its chain; undefined when it is one. Text between the blocks is
+ * allowed.
+ */
 export function whyNoCertificates(certificates: string): string | undefined {
   const blocks = findPemBlocks(decode(certificates));
   for (const { label, hasHeaders, bytes } of blocks) {

@@ -42,7 +42,7 @@ const USAGES = [
   "timestamping",
 ];
 
-/** Approve or deny: only conditions change. */
+/** The subresource for approving and denying. Only conditions change. */
 const APPROVAL: Subresource = {
   name: "approval",
   group: GROUP,
@@ -61,7 +61,10 @@ const APPROVAL: Subresource = {
   validateUpdate: (next, current) => validatePart(next, current, "approval"),
 };
 
-/** Sign: the certificate and all conditions but the decision. What is taken is the registry's default. */
+/**
+ * The subresource for signing. It changes the certificate and all conditions but the decision; the registry's default
+ * takes the status over.
+ */
 const STATUS: Subresource = {
   name: "status",
   group: GROUP,
@@ -81,10 +84,10 @@ export const CERTIFICATES_KINDS: readonly ResourceKind[] = [
     subresources: [APPROVAL, STATUS],
     strategy: strategyOf(KIND, {
       initialStatus: {},
-      // Kubelets that join by a bootstrap token name theirs by a digest in base64url.
+      // Kubelets that join with a bootstrap token name their requests by a digest in base64url.
       checkName: checkPathSegment,
       fields: { "spec.signerName": ({ spec }) => spec.signerName },
-      // Who asked, and for what, does not change: a new request is made instead.
+      // The author and the content do not change: a new request is made instead.
       prepareUpdate(draft, current) {
         draft.spec = current.spec;
       },
@@ -112,7 +115,7 @@ function validateSpec(spec: CertificateSigningRequestSpec): FieldError[] {
   return errors;
 }
 
-/** The signer of old signed whatever it liked. */
+/** The problems of the signer's name. The legacy signer, which signed anything, is refused. */
 function validateSigner(path: string, name: string): FieldError[] {
   if (name !== LEGACY_SIGNER) return validateSignerName(path, name);
   return [invalid(path, name, "the legacy signerName is not allowed via this API version")];

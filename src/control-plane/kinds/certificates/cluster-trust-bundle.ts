@@ -11,7 +11,7 @@ import { validateTrustAnchors } from "./trust-anchors.ts";
 
 const ANCHORS = "spec.trustBundle";
 
-/** The certificates that a cluster's pods may trust. Upstream's as of its v1beta1, the version that 1.35 knows. */
+/** Bundles of certificates that a cluster's pods may trust. They follow upstream's v1beta1, the version of 1.35. */
 export const clusterTrustBundleKind: ResourceKind = defineKind({
   group: "certificates.k8s.io",
   version: "v1beta1",
@@ -21,7 +21,7 @@ export const clusterTrustBundleKind: ResourceKind = defineKind({
   strategy: {
     fields: { "spec.signerName": (bundle) => specOf(bundle).signerName },
     needsResourceVersion: true,
-    // What a name may be depends on the signer: `validate` checks it.
+    // The rules for the name depend on the signer: `validate` checks them.
     checkName: () => [],
     validate(bundle) {
       const { signerName, trustBundle } = specOf(bundle);
@@ -34,7 +34,7 @@ export const clusterTrustBundleKind: ResourceKind = defineKind({
     validateUpdate(next, current) {
       const [{ signerName, trustBundle }, before] = [specOf(next), specOf(current)];
       return [
-        // What has been stored once stays valid, whatever the parsers of certificates come to think of it.
+        // A stored bundle stays valid, even if the parser of certificates becomes stricter.
         ...(trustBundle === before.trustBundle ? [] : validateTrustAnchors(ANCHORS, trustBundle)),
         ...immutable("spec.signerName", signerName, before.signerName),
       ];
@@ -49,7 +49,7 @@ function specOf({ spec }: KubeObject): Required<ClusterTrustBundleSpec> {
 }
 
 function validateName({ name = "", generateName = "" }: KubeObject["metadata"], signerName: string): FieldError[] {
-  // Something follows, and so it may end in a dash.
+  // A suffix follows the generated name's base, so the base may end in a dash.
   const base = generateName.length > 1 && generateName.endsWith("-") ? `${generateName.slice(0, -2)}a` : generateName;
   return [
     ...(base === "" ? [] : invalidEach("metadata.generateName", generateName, checkName(base, signerName))),
@@ -57,7 +57,10 @@ function validateName({ name = "", generateName = "" }: KubeObject["metadata"], 
   ];
 }
 
-/** Who may attest for a signer owns the names that begin with it (`ValidateClusterTrustBundleName`). */
+/**
+ * The problems of a name. Names that begin with a signer's name belong to users who may attest for the signer
+ * (`ValidateClusterTrustBundleName`).
+ */
 function checkName(name: string, signerName: string): string[] {
   if (signerName !== "") {
     const prefix = `${signerName.replaceAll("/", ":")}:`;

@@ -1,7 +1,9 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import { duplicate } from "../../../api/validation/problems.ts";
 
-/** Every entry that was there before. In one pass: such lists have up to twenty thousand entries. */
+/**
+ * The problems of entries that are repeated. It takes one pass, because such lists have up to twenty thousand entries.
+ */
 export function findDuplicates(names: readonly string[], pathOf: (index: number) => string): FieldError[] {
   const seen = new Set<string>();
   const errors: FieldError[] = [];

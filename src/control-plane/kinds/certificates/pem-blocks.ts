@@ -1,18 +1,18 @@
-/** Boundaries, each a line of its own. */
+/** A boundary, which is a line of its own. */
 const BOUNDARY = /^-----(BEGIN|END) (.+)-----\s*$/;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** What stands between two boundaries. */
+/** The content between two boundaries. */
 export interface PemBlock {
-  /** `CERTIFICATE`. */
+  /** The label of the boundaries: `CERTIFICATE`. */
   readonly label: string;
   readonly hasHeaders: boolean;
   readonly bytes: Buffer;
 }
 
 /**
- * The blocks of a text, as Go's encoding/pem finds them: what does not end, or is no base64, is none, and between the
- * blocks there may be anything. Line by line, and so in one pass, whatever somebody sends.
+ * Finds the blocks of a text as Go's encoding/pem does. A block that does not end, or is no base64, is left out, and
+ * there may be any text between blocks. It reads line by line in one pass, whatever a client sends.
  */
 export function findPemBlocks(text: string): PemBlock[] {
   const blocks: PemBlock[] = [];
@@ -31,7 +31,7 @@ export function findPemBlocks(text: string): PemBlock[] {
   return blocks;
 }
 
-/** Headers come first, each with a colon; the rest is base64. */
+/** The block of these lines, if they are one. Headers come first, each with a colon; the rest is base64. */
 function blockOf(label: string, lines: readonly string[]): PemBlock[] {
   const firstOther = lines.findIndex((line) => !line.includes(":"));
   const headerCount = firstOther < 0 ? lines.length : firstOther;

@@ -4,7 +4,7 @@ import { validateSignerName } from "./signer-name.ts";
 
 const problemsOf = (name: string) => validateSignerName("signerName", name).map(formatFieldError);
 const label = (length: number) => "a".repeat(length);
-/** Of 253 characters. */
+/** A domain of 253 characters. */
 const LONG_DOMAIN = [label(63), label(63), label(63), label(61)].join(".");
 
 describe("the name of a signer", () => {

@@ -3,10 +3,10 @@ import { checkDnsLabel, checkDnsSubdomain } from "../../../api/validation/names.
 import { invalid, required, tooLong } from "../../../api/validation/problems.ts";
 
 const MAX_DOMAIN_BYTES = 253;
-/** A domain, and as its path a namespace and a name with a dot between. */
+/** The length of a domain with a path of a namespace, a dot and a name. */
 const MAX_BYTES = MAX_DOMAIN_BYTES + 1 + 63 + 1 + 253;
 
-/** What is wrong with `example.com/name` as a signer of certificates (pkg/api/validation, `ValidateSignerName`). */
+/** The problems of a signer's name, `example.com/name` (pkg/api/validation, `ValidateSignerName`). */
 export function validateSignerName(field: string, signerName: string): FieldError[] {
   if (signerName === "") return [required(field)];
   const [domain = "", path, ...more] = signerName.split("/");
@@ -24,7 +24,7 @@ export function validateSignerName(field: string, signerName: string): FieldErro
   return errors;
 }
 
-/** Of the first that is wrong: the same rule told of each would help nobody. */
+/** The problems of the first wrong label. Repeating the same rule for each label would help nobody. */
 function validateLabels(field: string, text: string, check: (label: string) => string[]): FieldError[] {
   const wrong = text.split(".").find((label) => check(label).length > 0);
   if (wrong === undefined) return [];

@@ -6,8 +6,8 @@ import { findPemBlocks, type PemBlock } from "./pem-blocks.ts";
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * What is wrong with a text of PEM as the certificates that somebody trusts: each is an authority's and there once. Text
- * between them is allowed (pkg/apis/certificates/validation, `validateTrustBundle`).
+ * The problems of a text of PEM as trusted certificates: each must be an authority's and occur once. Text between them
+ * is allowed (pkg/apis/certificates/validation, `validateTrustBundle`).
  */
 export function validateTrustAnchors(field: string, text: string): FieldError[] {
   if (Buffer.byteLength(text) > MAX_BYTES) return [tooLong(field, MAX_BYTES)];
@@ -24,7 +24,7 @@ export function validateTrustAnchors(field: string, text: string): FieldError[] 
     .map((indices) => complain(`duplicate trust anchor (indices [${indices.join(" ")}])`));
 }
 
-/** A text with more problems than this has told enough of them. */
+/** No more problems of one text are reported than this. */
 const MAX_PROBLEMS = 100;
 
 function whyNoAnchor({ label, hasHeaders, bytes }: PemBlock): string | undefined {
@@ -35,7 +35,7 @@ function whyNoAnchor({ label, hasHeaders, bytes }: PemBlock): string | undefined
   return certificate.ca ? undefined : "does not have the CA bit set";
 }
 
-/** Undefined for what is no certificate, or has something behind it. */
+/** Undefined for bytes that are no certificate, or have others behind it. */
 function readCertificate(bytes: Buffer): X509Certificate | undefined {
   try {
     const certificate = new X509Certificate(bytes);
@@ -45,7 +45,7 @@ function readCertificate(bytes: Buffer): X509Certificate | undefined {
   }
 }
 
-/** Where each is that is there more than once. */
+/** The places of each certificate that occurs more than once. */
 function findRepeated(blocks: readonly PemBlock[]): number[][] {
   const places = new Map<string, number[]>();
   for (const [index, { bytes }] of blocks.entries()) {

@@ -57,7 +57,7 @@ export const CERTIFICATE_SIGNING_REQUEST_COLUMNS = columnsOf("CertificateSigning
   { name: "Condition", description: "What has become of it.", cell: requestCondition },
 ]);
 
-/** No age: upstream shows none. */
+/** There is no column for the age, as upstream. */
 export const CLUSTER_TRUST_BUNDLE_COLUMNS: readonly Column[] = [
   fullColumn(NAME, (object) => object),
   fullColumn(

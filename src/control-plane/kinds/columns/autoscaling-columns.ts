@@ -53,14 +53,14 @@ function metricText(metric: MetricSpec, status: MetricStatus | undefined): strin
 type Target = NonNullable<MetricSpec["resource"]>["target"];
 type Current = NonNullable<MetricStatus["resource"]>["current"];
 
-/** A metric that is an amount of something outside the pods. */
+/** The text of a metric that is an amount outside of the pods. */
 function amountText(metric: { target: Target } | undefined, status: { current: Current } | undefined): string {
   const { averageValue, value = "0" } = metric?.target ?? {};
   if (averageValue !== undefined) return `${status?.current.averageValue ?? "<unknown>"}/${averageValue} (avg)`;
   return `${status?.current.value ?? "<unknown>"}/${value}`;
 }
 
-/** A metric that is a resource of the pods: an amount, or how much of what they asked for. */
+/** The text of a metric of the pods' resources: an amount, or a share of their requests. */
 function usageText(
   metric: { name: string; target: Target } | undefined,
   status: { current: Current } | undefined,

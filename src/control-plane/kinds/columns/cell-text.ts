@@ -1,28 +1,28 @@
 import type { Container, IntOrString, LabelSelector, LabelSelectorRequirement } from "../../../api/gen/types.ts";
 
-/** The text, or `<none>` where there is none. */
+/** The text, or `<none>` for an absent or empty one. */
 export function orNone(text: string | undefined): string {
   return text === undefined || text === "" ? "<none>" : text;
 }
 
-/** `True`, `False`, `<unset>`: booleans that a column shows as text. */
+/** A boolean as text: `True`, `False`, `<unset>`. */
 export function flagText(flag: boolean | undefined): string {
   if (flag === undefined) return "<unset>";
   return flag ? "True" : "False";
 }
 
-/** `3` or `25%`; the fallback for neither. */
+/** The value as text, `3` or `25%`; the fallback for an absent one. */
 export function intOrStringText(value: IntOrString | undefined, fallback: string): string {
   return value === undefined ? fallback : String(value);
 }
 
-/** `app=web,tier=front`, in order of the key. */
+/** The labels as `app=web,tier=front`, in order of their keys. */
 export function labelsText(labels: Readonly<Record<string, string>> | undefined): string {
   const pairs = Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);
   return orNone(pairs.toSorted().join(","));
 }
 
-/** A label selector in the words of the command line; empty for one that selects everything. */
+/** A label selector in the syntax of the command line; empty for one that selects everything. */
 export function selectorText(selector: LabelSelector | undefined): string {
   const pairs = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => ({ key, text: `${key}=${value}` }));
   const expressions = (selector?.matchExpressions ?? []).map(requirementText);
@@ -44,18 +44,18 @@ function requirementText({ key, operator, values = [] }: LabelSelectorRequiremen
   }
 }
 
-/** The first few of a list: `a,b,c + 2 more...`. */
+/** The first entries of a list: `a,b,c + 2 more...`. */
 export function firstOf(items: readonly string[], max: number, separator = ","): string {
   const shown = items.slice(0, max).join(separator);
   return items.length > max ? `${shown} + ${items.length - max} more...` : shown;
 }
 
-/** `app,proxy`. */
+/** The names of the containers: `app,proxy`. */
 export function containerNames(containers: readonly Container[] | undefined): string {
   return (containers ?? []).map(({ name }) => name).join(",");
 }
 
-/** `nginx:1,envoy:2`. */
+/** The images of the containers: `nginx:1,envoy:2`. */
 export function containerImages(containers: readonly Container[] | undefined): string {
   return (containers ?? []).map(({ image = "" }) => image).join(",");
 }

@@ -161,7 +161,7 @@ export const VALIDATING_ADMISSION_POLICY_BINDING_COLUMNS = columnsOf(
 );
 export const MUTATING_ADMISSION_POLICY_BINDING_COLUMNS = columnsOf("MutatingAdmissionPolicyBinding", POLICY_BINDING);
 
-/** The namespace of parameters that are not named with one is not known here. */
+/** The text of a reference to parameters. A reference without a namespace leaves it open here. */
 function paramRefText(paramRef: ParamRef | undefined): string {
   if (paramRef?.name) return `${paramRef.namespace || "*"}/${paramRef.name}`;
   return paramRef?.selector ? orNone(selectorText(paramRef.selector)) : "<unset>";

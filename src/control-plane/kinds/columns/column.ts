@@ -3,7 +3,7 @@ import { type KubeObject, type TypedKinds, typed } from "../../../api/object.ts"
 import { formatHumanDuration } from "../../../base/human-duration.ts";
 import type { Cell, CellAt, Column } from "../../ports/resource-kind.ts";
 
-/** A column in as few words as tell it from others: a string, always shown. */
+/** A column without its defaults, which are: a string, always shown. */
 export interface ColumnRow<Object> {
   name: string;
   type?: Column["type"];
@@ -26,7 +26,7 @@ export function columnsOf<Kind extends keyof TypedKinds>(
   return rows.map((row) => fullColumn(row, (object) => typed(kind, object)));
 }
 
-/** The row with what it leaves out, and a cell that takes any object. */
+/** The column with its defaults, and with a cell that takes any object. */
 export function fullColumn<Object>(row: ColumnRow<Object>, read: (object: KubeObject) => Object): Column {
   const { name, type = "string", format, description, wide = false } = row;
   return {
@@ -52,7 +52,7 @@ export const AGE: ColumnRow<WithMetadata> = {
   cell: ({ metadata }) => ageOf(metadata?.creationTimestamp),
 };
 
-/** In place of the age, for kinds that have no columns of their own. */
+/** The column that replaces the age, for kinds without columns of their own. */
 export const CREATED_AT: ColumnRow<WithMetadata> = {
   name: "Created At",
   type: "date",
@@ -60,12 +60,12 @@ export const CREATED_AT: ColumnRow<WithMetadata> = {
   cell: ({ metadata }) => metadata?.creationTimestamp ?? null,
 };
 
-/** Empty while it has none. */
+/** The object's name; empty while it has none. */
 export function nameOf({ metadata }: WithMetadata): string {
   return metadata?.name ?? "";
 }
 
-/** `5m`, or `<unknown>` for no time at all. */
+/** The age since the time: `5m`, or `<unknown>` without a time. */
 export function ageOf(time: string | undefined): string | ((now: number) => string) {
   if (time === undefined) return "<unknown>";
   const since = Date.parse(time);

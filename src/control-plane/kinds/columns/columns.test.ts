@@ -8,7 +8,7 @@ const NOW = Date.parse("2026-01-01T12:00:00Z");
 const HOUR_AGO = "2026-01-01T11:00:00Z";
 const ALL_KINDS = [...CORE_KINDS, ...EVENT_KINDS, ...GROUP_KINDS];
 
-/** What is printed of an object that was made an hour ago and is called `a`, by column. */
+/** The printed cells, by column, of an object named `a` that was created an hour ago. */
 function cellsOf(resource: string, fields: Record<string, unknown>, metadata: Record<string, unknown> = {}) {
   const kind = ALL_KINDS.find((row) => groupResource(row) === resource);
   if (!kind) throw new Error(`no kind for ${resource}`);

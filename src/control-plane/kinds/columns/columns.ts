@@ -10,13 +10,13 @@ import { POD_COLUMNS } from "./pod-columns.ts";
 import * as storage from "./storage-columns.ts";
 import * as workload from "./workload-columns.ts";
 
-/** What is printed of a kind that has no columns of its own: its name and when it was created. */
+/** The columns of kinds without columns of their own: the name and the time of creation. */
 export const DEFAULT_COLUMNS: readonly Column[] = [NAME, CREATED_AT].map((row) => fullColumn(row, (object) => object));
 
 /**
- * By group and plural: `pods`, `deployments.apps`. Names, types, order and cells are upstream's
- * (pkg/printers/internalversion/printers.go); the descriptions are ours. Where upstream cuts a cell unless the output is
- * wide, the server never does: it always prints wide, and kubectl leaves out columns.
+ * The columns by resource (`pods`, `deployments.apps`). Names, types, order and cells are upstream's
+ * (pkg/printers/internalversion/printers.go); the descriptions are ours. Where upstream cuts a cell unless the output
+ * is wide, this server never does: it always prints wide, and kubectl leaves out columns.
  */
 export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   componentstatuses: cluster.COMPONENT_STATUS_COLUMNS,

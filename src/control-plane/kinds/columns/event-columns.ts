@@ -3,7 +3,7 @@ import type { KubeObject } from "../../../api/object.ts";
 import type { Cell, CellAt } from "../../ports/resource-kind.ts";
 import { AGE, ageOf, type ColumnRow, fullColumn, NAME } from "./column.ts";
 
-/** An event of either group: the two differ in how they call the same things. */
+/** An event of either group. The two groups have different names for the same fields. */
 interface ShownEvent extends Pick<Event, "metadata" | "type" | "reason" | "eventTime" | "series"> {
   readonly object: Event["involvedObject"] | undefined;
   readonly message: string;

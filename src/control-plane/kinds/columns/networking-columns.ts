@@ -9,7 +9,7 @@ import type {
 import { firstOf, labelsText, orNone, selectorText } from "./cell-text.ts";
 import { AGE, columnsOf, NAME } from "./column.ts";
 
-/** So many addresses, ports and hosts are shown, and the rest as a number. */
+/** This many addresses, ports and hosts are shown, and the number of the others. */
 const SHOWN = 3;
 
 export const SERVICE_COLUMNS = columnsOf("Service", [
@@ -117,7 +117,10 @@ export const INGRESS_COLUMNS = columnsOf("Ingress", [
   AGE,
 ]);
 
-/** As upstream counts: rules without a host take no place, but are among those that are left out. */
+/**
+ * The hosts of an ingress, counted as upstream does: rules without a host are not shown, but count among those that are
+ * left out.
+ */
 function ingressHosts({ spec }: Ingress): string {
   const rules = spec?.rules ?? [];
   const hosts: string[] = [];

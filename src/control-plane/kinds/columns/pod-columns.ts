@@ -5,17 +5,19 @@ import type { CellAt } from "../../ports/resource-kind.ts";
 import { orNone } from "./cell-text.ts";
 import { AGE, columnsOf, NAME } from "./column.ts";
 
-/** What an operator reads off a pod at a glance, as upstream's printer sums it up. */
+/** The summary of a pod for an operator, as upstream's printer computes it. */
 interface PodSummary {
   readonly ready: number;
   readonly containers: number;
   readonly status: string;
   readonly restarts: number;
-  /** When a container that was restarted had ended; undefined when none was, or when that is not known. */
+  /**
+   * When the container that was restarted last had ended; undefined when none was restarted or the time is not known.
+   */
   readonly restartedAt: string | undefined;
 }
 
-/** Containers of one kind added up. */
+/** The sums over the containers of one kind. */
 interface Tally {
   ready: number;
   restarts: number;
@@ -23,11 +25,11 @@ interface Tally {
 }
 
 interface Initialization {
-  /** All init containers up to and including the first that is not done. */
+  /** The sums over the init containers up to and including the first that is not done. */
   readonly all: Tally;
-  /** The sidecars among them: the others' restarts are forgotten once the pod runs. */
+  /** The sums over the sidecars among them. The restarts of the others are forgotten once the pod runs. */
   readonly sidecars: Tally;
-  /** What the pod waits for; undefined when initialization is over. */
+  /** The reason for which the pod waits; undefined when initialization is over. */
   readonly waitsFor: string | undefined;
 }
 
@@ -82,7 +84,10 @@ export const POD_COLUMNS = columnsOf("Pod", [
   },
 ]);
 
-/** Apart from what reads the pod, which it would else keep. */
+/**
+ * The cell of the restarts. The function stands apart from the code that reads the pod, so that it does not keep the
+ * pod in memory.
+ */
 function restartsText(restarts: number, restartedAt: string): CellAt {
   const since = Date.parse(restartedAt);
   return (now) => `${restarts} (${formatHumanDuration(now - since)} ago)`;
@@ -124,12 +129,12 @@ function isSchedulingGated(status: PodStatus | undefined): boolean {
   return conditionOf(status, "PodScheduled")?.reason === "SchedulingGated";
 }
 
-/** One container is done and another runs: the pod is not complete. */
+/** The status of a pod of which one container is done and another runs, so that the pod is not complete. */
 function stillRunning(status: PodStatus | undefined): string {
   return isTrue(status, "Ready") ? "Running" : "NotReady";
 }
 
-/** What is shown, whatever the containers do, of a pod that is being deleted. */
+/** The status of a pod that is being deleted, whatever its containers do. */
 function deletionStatus({ metadata, status }: Pod): string | undefined {
   if (metadata?.deletionTimestamp === undefined) return undefined;
   if (status?.reason === "NodeLost") return "Unknown";
@@ -154,14 +159,14 @@ function tallyInitialization({ spec, status }: Pod): Initialization {
   return { all, sidecars, waitsFor: undefined };
 }
 
-/** Why the init container, which is not done, does not get on; undefined when it simply needs its time. */
+/** Why an init container that is not done is blocked; undefined when it simply needs its time. */
 function blockedBy({ state }: ContainerStatus): string | undefined {
   if (state?.terminated) return endOf(state.terminated);
   const reason = state?.waiting?.reason;
   return reason === "" || reason === "PodInitializing" ? undefined : reason;
 }
 
-/** Adds the main containers; the status is the first container's that has something to say. */
+/** Adds the main containers to the sums. Returns the status of the first container that has one to show. */
 function tallyMain(tally: Tally, status: PodStatus | undefined): string | undefined {
   let reason: string | undefined;
   for (const container of (status?.containerStatuses ?? []).toReversed()) {

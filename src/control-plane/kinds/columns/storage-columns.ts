@@ -2,7 +2,7 @@ import type { CSIDriver, ObjectMeta } from "../../../api/gen/types.ts";
 import { orNone } from "./cell-text.ts";
 import { AGE, type ColumnRow, columnsOf, NAME, nameOf } from "./column.ts";
 
-/** Where the class was before the field existed; it still counts. */
+/** The annotation that held the class before the field existed. It still counts. */
 const BETA_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";
 const DEFAULT_STORAGE_CLASS_ANNOTATIONS = [
   "storageclass.kubernetes.io/is-default-class",
@@ -45,7 +45,7 @@ const VOLUME_MODE: ColumnRow<Classed> = {
   cell: ({ spec }) => spec?.volumeMode ?? "<unset>",
 };
 
-/** The phase, or that it is being deleted. */
+/** The column with the phase, or with the fact that the object is being deleted. */
 const STATUS: ColumnRow<{ metadata?: Readonly<ObjectMeta>; status?: { phase?: string } }> = {
   name: "Status",
   description: "Whether it is bound, available or going.",
@@ -100,7 +100,7 @@ export const PERSISTENT_VOLUME_CLAIM_COLUMNS = columnsOf("PersistentVolumeClaim"
   VOLUME_MODE,
 ]);
 
-/** The name of a class, marked when objects that name none get this one. */
+/** The column with the name of a class, marked when it is the default class. */
 function defaultableName(annotations: readonly string[]): ColumnRow<{ metadata?: Readonly<ObjectMeta> }> {
   return {
     ...NAME,

@@ -20,7 +20,7 @@ import {
 } from "./cell-text.ts";
 import { AGE, ageOf, type ColumnRow, columnsOf, NAME } from "./column.ts";
 
-/** The columns that every kind with a pod template has, and no other. */
+/** The columns of kinds with a pod template. */
 function templateColumns<Object>(
   templateOf: (object: Object) => PodTemplateSpec | undefined,
   { wide }: { wide: boolean } = { wide: true },

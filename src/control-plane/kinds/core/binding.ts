@@ -3,7 +3,7 @@ import { type KubeObject, typed } from "../../../api/object.ts";
 import { required, unsupported } from "../../../api/validation/problems.ts";
 import { defineKind } from "../define-kind.ts";
 
-/** The older way to bind a pod: create one of these, named as the pod. Nothing of the kind is stored. */
+/** The older way to bind a pod, by creating a Binding with the pod's name. Objects of the kind are not stored. */
 export const bindingKind = defineKind({
   kind: "Binding",
   plural: "bindings",
@@ -11,7 +11,7 @@ export const bindingKind = defineKind({
   strategy: { validate: validateBinding },
 });
 
-/** Holds for what is sent to `pods/binding` too. */
+/** The problems of a Binding, also of one that is sent to `pods/binding`. */
 function validateBinding(object: KubeObject): FieldError[] {
   const { kind = "", name = "" } = typed("Binding", object).target;
   return [

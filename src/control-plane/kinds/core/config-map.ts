@@ -5,7 +5,7 @@ import { invalid, invalidEach, tooLong } from "../../../api/validation/problems.
 import { defineKind } from "../define-kind.ts";
 import { validateSealed } from "../rules/immutable.ts";
 
-/** Of secrets and config maps: all values together. */
+/** The most bytes of all values of a secret or config map together. */
 export const MAX_DATA_BYTES = 1024 * 1024;
 
 /** Config maps. */
@@ -29,7 +29,7 @@ function validateConfigMap(object: KubeObject): FieldError[] {
   return texts + sumOfBytes(binaryData) > MAX_DATA_BYTES ? [...errors, tooLong("", MAX_DATA_BYTES)] : errors;
 }
 
-/** How many bytes the base64 of the values stands for. */
+/** The number of bytes for which the base64 of the values stands. */
 export function sumOfBytes(data: Readonly<Record<string, string>>): number {
   return Object.values(data).reduce((sum, text) => sum + Buffer.byteLength(text, "base64"), 0);
 }

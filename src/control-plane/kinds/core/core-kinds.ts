@@ -18,7 +18,9 @@ import { persistentVolumeClaimKind } from "./volume/persistent-volume-claim.ts";
 
 const READ_VERBS: readonly Verb[] = ["get", "list"];
 
-/** There are none: nothing here has a status that the API server would have to ask for. */
+/**
+ * Component statuses, of which there are none: no component has a status for which the API server would have to ask.
+ */
 const componentStatusKind = defineKind({
   kind: "ComponentStatus",
   plural: "componentstatuses",
@@ -28,7 +30,7 @@ const componentStatusKind = defineKind({
   strategy: { deprecation: "v1 ComponentStatus is deprecated in v1.19+" },
 });
 
-/** Refused rather than stored: a quota that is not enforced would be believed in. */
+/** Resource quotas, which are refused: users would rely on a quota that is stored but not enforced. */
 const resourceQuotaKind = defineKind({
   kind: "ResourceQuota",
   plural: "resourcequotas",
@@ -40,7 +42,7 @@ const resourceQuotaKind = defineKind({
   },
 });
 
-/** Everything of core/v1, in the order of the plurals. */
+/** The kinds of core/v1, in order of their plurals. */
 export const CORE_KINDS: readonly ResourceKind[] = [
   bindingKind,
   componentStatusKind,
@@ -61,5 +63,5 @@ export const CORE_KINDS: readonly ResourceKind[] = [
   serviceKind,
 ];
 
-/** events.k8s.io/v1: core events, seen through the newer API. */
+/** The kinds of events.k8s.io/v1: core events, seen through the newer API. */
 export const EVENT_KINDS: readonly ResourceKind[] = [newEventKind];

@@ -21,7 +21,10 @@ function defaultLimitRange(object: KubeObject): KubeObject {
   return untyped({ ...range, spec: { ...range.spec, limits: range.spec.limits.map(defaultItem) } });
 }
 
-/** Of containers: what has no limit gets the most there may be, and what has no request its limit, else the least. */
+/**
+ * The item for containers with its defaults. A resource without a default limit gets the maximum, and one without a
+ * default request gets its limit, or else the minimum.
+ */
 function defaultItem(item: LimitRangeItem): LimitRangeItem {
   if (item.type !== "Container") return item;
   const limits = { ...item.max, ...item.default };
@@ -80,7 +83,7 @@ function validateItem(path: string, item: LimitRangeItem): FieldError[] {
   return errors;
 }
 
-/** All that is said of one resource must fit together. */
+/** The problems of the values for one resource, which must fit together. */
 function validateAmounts(path: string, name: string, item: LimitRangeItem): FieldError[] {
   const errors: FieldError[] = [];
   const [min, max] = [item.min?.[name], item.max?.[name]];
@@ -123,5 +126,5 @@ function validateRatio(
   return [invalid(path, ratio, `ratio ${ratio} is greater than max/min = ${widest.toFixed(6)}`)];
 }
 
-/** As a floating point number: a ratio needs no more. */
+/** The amount as a floating point number, which is precise enough for a ratio. */
 const amountOf = (quantity: string) => Number(parseQuantity(quantity)?.nanos ?? 0n) / 1e9;

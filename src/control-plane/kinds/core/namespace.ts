@@ -6,9 +6,9 @@ import { invalid, invalidEach } from "../../../api/validation/problems.ts";
 import { ALL_VERBS, defineKind } from "../define-kind.ts";
 import { coreSubresource, statusSubresource } from "../subresource.ts";
 
-/** Every namespace has its name as a label, so that selectors can name it. */
+/** The label with a namespace's name, by which selectors can name the namespace. */
 const NAME_LABEL = "kubernetes.io/metadata.name";
-/** Keeps a deleted namespace until its contents are gone; the namespace controller takes it off. */
+/** Keeps a deleted namespace until its content is gone. The namespace controller removes it. */
 const KUBERNETES_FINALIZER = "kubernetes";
 
 /** Namespaces. They are deleted one by one: there is no deletecollection. */
@@ -48,7 +48,10 @@ function defaultNamespace(object: KubeObject): KubeObject {
   return untyped({ ...namespace, metadata: { ...object.metadata, labels }, status });
 }
 
-/** Also of a namespace whose name has been generated since it was defaulted. */
+/**
+ * Prepares a new namespace. Its label is set once more, because the name may have been generated after the defaults
+ * were set.
+ */
 function prepareNamespace(object: KubeObject): KubeObject {
   const finalizers = finalizersOf(object);
   const isGuarded = finalizers.includes(KUBERNETES_FINALIZER);
@@ -56,7 +59,10 @@ function prepareNamespace(object: KubeObject): KubeObject {
   return defaultNamespace(untyped({ ...typed("Namespace", object), spec, status: { phase: "Active" } }));
 }
 
-/** Finalizers have a subresource of their own: whoever may label a namespace may not let go of its contents. */
+/**
+ * Keeps the finalizers, which have a subresource of their own: a user who may label a namespace may not release its
+ * content.
+ */
 function keepFinalizers(next: KubeObject, current: KubeObject): KubeObject {
   return withFinalizers(typed("Namespace", next), finalizersOf(current));
 }
@@ -66,7 +72,10 @@ function takeFinalizers(next: KubeObject, current: KubeObject): KubeObject {
   return withFinalizers({ ...typed("Namespace", next), ...(status && { status }) }, finalizersOf(next));
 }
 
-/** No empty list is kept: an object that was read and written back is the same again. */
+/**
+ * The namespace with these finalizers. An empty list is left out, so that an object that is read and written back stays
+ * the same.
+ */
 function withFinalizers(namespace: Namespace, finalizers: readonly string[]): KubeObject {
   return untyped({ ...namespace, spec: finalizers.length > 0 ? { finalizers: [...finalizers] } : {} });
 }

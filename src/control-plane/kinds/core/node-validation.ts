@@ -6,11 +6,11 @@ import { duplicate, each, forbidden, invalid, invalidEach, oneOf } from "../../.
 import { checkCidr, familyOf } from "../rules/ip-address.ts";
 import { validateAmount } from "./resource-amounts.ts";
 
-/** Taints, pod ranges and the amounts of the status. */
+/** The problems of a node's taints, pod ranges and status amounts. */
 export function validateNode(object: KubeObject): FieldError[] {
   const { spec = {}, status = {} } = typed("Node", object);
   return [
-    // Upstream looks for taints in the metadata as well, and users may have seen that path.
+    // Upstream looks for taints in the metadata as well, and users may have seen this path.
     ...validateTaints("metadata.taints", spec.taints),
     ...validateAmounts("status.capacity", status.capacity),
     ...validateAmounts("status.allocatable", status.allocatable),
@@ -19,7 +19,7 @@ export function validateNode(object: KubeObject): FieldError[] {
   ];
 }
 
-/** What is assigned to a node stays: its pod ranges and the identity that a cloud gave it. */
+/** The problems of an update. A node keeps its assigned pod ranges and the identity that a cloud gave it. */
 export function validateNodeUpdate(next: KubeObject, current: KubeObject): FieldError[] {
   const { spec = {}, status = {} } = typed("Node", next);
   const { spec: old = {} } = typed("Node", current);
@@ -78,7 +78,7 @@ function validatePodRanges({ podCIDRs = [] }: NodeSpec): FieldError[] {
   return errors;
 }
 
-/** `MyFeature` or `MyFeature/mySubFeature`. */
+/** The name of a feature, `MyFeature` or `MyFeature/mySubFeature`. */
 const FEATURE_NAME = /^[A-Z][a-zA-Z0-9]*(\/[a-zA-Z][a-zA-Z0-9]*)*$/;
 const MAX_FEATURE_NAME = 253;
 

@@ -18,7 +18,10 @@ export const nodeKind = defineKind({
   subresources: [statusSubresource("Node", validateNodeUpdate), proxySubresource("NodeProxyOptions")],
 });
 
-/** All of a node can be allocated unless it says what it keeps. Of the pod range, the old field decides where they differ. */
+/**
+ * Sets the defaults of a node. All of its capacity is allocatable unless it says otherwise. Of the two fields for the
+ * pod range, the old one decides where they differ.
+ */
 function defaultNode(object: KubeObject): KubeObject {
   const node = typed("Node", object);
   const { spec = {}, status = {} } = node;

@@ -26,7 +26,7 @@ export const replicationControllerKind = defineKind({
 
 const specOf = (object: KubeObject): ReplicationControllerSpec => typed("ReplicationController", object).spec ?? {};
 
-/** A controller without a selector selects, and is labelled, as its template is labelled. */
+/** Sets the defaults. A controller without a selector or labels takes those of its template. */
 function defaultController(object: KubeObject): KubeObject {
   const { template, selector = {}, ...spec } = specOf(object);
   const labels = template?.metadata?.labels ?? {};

@@ -5,7 +5,7 @@ import { invalid, invalidEach } from "../../../api/validation/problems.ts";
 
 const NANOS_PER_UNIT = 10n ** 9n;
 
-/** Counted, not measured: half of one makes no sense. */
+/** The resources that are counted and not measured, of which a half makes no sense. */
 const INTEGER_RESOURCES = new Set([
   "pods",
   "services",
@@ -22,7 +22,7 @@ const COMPUTE_RESOURCES = ["cpu", "memory", "ephemeral-storage"];
 
 const isHugePages = (name: string) => name.startsWith("hugepages-");
 
-/** Only these may be promised more often than they exist. */
+/** True for the resources whose limits may exceed what exists. */
 export function isOvercommitAllowed(name: string): boolean {
   return !name.includes("/") ? !isHugePages(name) : isNative(name);
 }
@@ -30,7 +30,7 @@ export function isOvercommitAllowed(name: string): boolean {
 const isNative = (name: string) => !name.includes("/") || name.split("/")[0]?.endsWith("kubernetes.io") === true;
 const isExtended = (name: string) => !isNative(name) && !name.startsWith("requests.");
 
-/** Not negative, and whole where it is a count. */
+/** The problems of an amount, which must not be negative, and must be whole for a counted resource. */
 export function validateAmount(path: string, name: string, amount: string): FieldError[] {
   const nanos = parseQuantity(amount)?.nanos ?? 0n;
   const errors = nanos < 0n ? [invalid(path, amount, "must be greater than or equal to 0")] : [];
@@ -38,7 +38,7 @@ export function validateAmount(path: string, name: string, amount: string): Fiel
   return isCount && nanos % NANOS_PER_UNIT !== 0n ? [...errors, invalid(path, amount, "must be an integer")] : errors;
 }
 
-/** A name that a limit can be set for: of a container, or of anything. */
+/** The problems of a resource's name for which a limit is set, for containers or for anything. */
 export function validateResourceName(path: string, name: string, ofContainer: boolean): FieldError[] {
   const errors = invalidEach(path, name, checkQualifiedName(name));
   if (errors.length > 0) return errors;

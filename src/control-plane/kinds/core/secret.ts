@@ -20,7 +20,7 @@ export const secretKind = defineKind({
   },
 });
 
-/** Texts become data: they are a convenience for whoever writes, and are never read back. */
+/** Moves texts to the data. They are a convenience for authors, and are never read back. */
 function defaultSecret(object: KubeObject): KubeObject {
   const { stringData, ...secret } = typed("Secret", object);
   const defaulted: Secret = { ...secret, type: secret.type || "Opaque" };
@@ -37,10 +37,10 @@ function validateSecret(object: KubeObject): FieldError[] {
   return [...errors, ...validateContents(secret)];
 }
 
-/** Annotation of a token secret: whose token it holds. */
+/** The annotation of a token secret with the account whose token it holds. */
 const ACCOUNT_NAME = "kubernetes.io/service-account.name";
 
-/** The keys that a type promises to its readers. */
+/** The problems of the content: each type promises certain keys to its readers. */
 function validateContents({ type, data = {}, metadata }: Secret): FieldError[] {
   const requireKey = (key: string) => (Object.hasOwn(data, key) ? [] : [required(`data[${key}]`)]);
   switch (type) {
@@ -67,7 +67,7 @@ function validateJson(data: Readonly<Record<string, string>>, key: string): Fiel
   const content = data[key];
   if (content === undefined) return [required(`data[${key}]`)];
   const problem = jsonProblem(Buffer.from(content, "base64").toString());
-  // The value stays out of the message: messages are logged.
+  // The value stays out of the message, because messages are logged.
   return problem === undefined ? [] : [invalid(`data[${key}]`, "<secret contents redacted>", problem)];
 }
 
@@ -87,7 +87,10 @@ function validateUpdate(next: KubeObject, current: KubeObject): FieldError[] {
   return [...immutable("type", secret.type, old.type), ...validateSealed(secret, old, ["data"])];
 }
 
-/** A pair that no server could use is stored all the same: the second half may still come. */
+/**
+ * The warnings about a pair of keys that no server could use. It is stored all the same, because the second half may
+ * follow.
+ */
 function secretWarnings(object: KubeObject): string[] {
   const { type, data = {} } = typed("Secret", object);
   if (type !== "kubernetes.io/tls") return [];

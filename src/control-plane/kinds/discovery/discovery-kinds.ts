@@ -34,7 +34,7 @@ export const DISCOVERY_KINDS: readonly ResourceKind[] = [
           port.protocol ??= "TCP";
         }
       },
-      // What the field held has moved to nodeName and zone; only slices from before that still have it.
+      // The values of the field have moved to nodeName and zone. Only older slices still have it.
       prepareCreate({ endpoints }) {
         for (const endpoint of endpoints ?? []) delete endpoint.deprecatedTopology;
       },
@@ -107,7 +107,7 @@ function validateHints(
   ]);
 }
 
-/** Of `ports[3]`: 3. */
+/** The index in a path: 3 for `ports[3]`. */
 function indexIn(path: string): number {
   return Number(/\[(\d+)\]$/.exec(path)?.[1]);
 }

@@ -1,7 +1,7 @@
 import type { Event, EventSeries, EventSource, EventsEvent } from "../../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../../api/object.ts";
 
-/** An event of events.k8s.io, which has other names for much of what core events say. */
+/** An event of events.k8s.io, which has other names for many fields of core events. */
 function eventsTyped(object: KubeObject): KubeObject & EventsEvent {
   if (!isEventsEvent(object))
     throw new TypeError(`expected an event of events.k8s.io, got ${object.apiVersion} ${object.kind}`);
@@ -12,7 +12,7 @@ function isEventsEvent(object: KubeObject): object is KubeObject & EventsEvent {
   return object.kind === "Event" && object.apiVersion.startsWith("events.k8s.io/");
 }
 
-/** As core events are stored. */
+/** The event in the form of core events, in which events are stored. */
 export function toCoreEvent(object: KubeObject): KubeObject {
   const {
     deprecatedCount,
@@ -31,7 +31,7 @@ export function toCoreEvent(object: KubeObject): KubeObject {
     kind: "Event",
     metadata: object.metadata,
     involvedObject: regarding ?? {},
-    // The decoder gives a required time that is missing as an empty text.
+    // The decoder fills a missing required time with an empty text.
     ...defined({ eventTime: eventTime || undefined, message: note, reportingComponent: reportingController }),
     ...defined({ count: deprecatedCount, source: deprecatedSource }),
     ...defined({ firstTimestamp: deprecatedFirstTimestamp, lastTimestamp: deprecatedLastTimestamp }),
@@ -56,7 +56,7 @@ export function fromCoreEvent(object: KubeObject): KubeObject {
     apiVersion: "events.k8s.io/v1",
     kind: "Event",
     metadata: object.metadata,
-    // Required there: Go writes a time that is not set as null.
+    // The field is required there, and Go writes an unset time as null.
     eventTime: eventTime ?? null,
     ...defined({ regarding: involvedObject, note: message, reportingController: reportingComponent }),
     ...defined({ deprecatedCount: count, deprecatedSource: source }),

@@ -9,7 +9,7 @@ type FieldReaders = Readonly<Record<string, (object: KubeObject) => string>>;
 
 const REFERENCE_FIELDS = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const;
 
-/** The object an event is about, by whichever name the API has for it. */
+/** The selectable fields of the object that an event is about, under the name that the API has for it. */
 function referenceFields(prefix: string, eventOf: (object: KubeObject) => Event): FieldReaders {
   const readers = REFERENCE_FIELDS.map((field) => {
     return [`${prefix}.${field}`, (object: KubeObject) => eventOf(object).involvedObject[field] ?? ""] as const;
@@ -20,7 +20,7 @@ function referenceFields(prefix: string, eventOf: (object: KubeObject) => Event)
 const coreEvent = (object: KubeObject): Event => typed("Event", object);
 const convertedEvent = (object: KubeObject): Event => coreEvent(toCoreEvent(object));
 
-/** What happened, as core/v1 says it. */
+/** Events of core/v1. */
 export const coreEventKind = defineKind({
   kind: "Event",
   plural: "events",
@@ -39,7 +39,7 @@ export const coreEventKind = defineKind({
   },
 });
 
-/** The same events as events.k8s.io/v1 says it: stricter with what comes in, and only the series goes on. */
+/** The same events in events.k8s.io/v1, which is stricter with new events and lets only the series change. */
 export const newEventKind = defineKind({
   group: "events.k8s.io",
   kind: "Event",
@@ -66,7 +66,7 @@ function validateNewStyle(object: KubeObject): FieldError[] {
   return [...validateEvent(event), ...(isNew(object) ? validateStrictEvent(coreEvent(event)) : [])];
 }
 
-/** Clients make names of whatever the event is about, so that little more is asked of it than to fit into a path. */
+/** Names of events need only fit into a path, because clients derive them from the names of other objects. */
 function checkEventName(name: string): string[] {
   if (name === "." || name === "..") return [`may not be '${name}'`];
   return ["/", "%"]

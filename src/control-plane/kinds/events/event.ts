@@ -8,7 +8,10 @@ import { immutable } from "../rules/immutable.ts";
 const MAX_SHORT = 128;
 const MAX_MESSAGE = 1024;
 
-/** An event must lie where its object does. Newer ones, which have an event time, say more about who reports what. */
+/**
+ * The problems of an event, which must be in its object's namespace. Newer events, which have an event time, must also
+ * name their reporter.
+ */
 export function validateEvent(object: KubeObject): FieldError[] {
   const event = typed("Event", object);
   const { namespace = "" } = event.metadata;
@@ -16,7 +19,7 @@ export function validateEvent(object: KubeObject): FieldError[] {
   return [...rules, ...invalidEach("namespace", namespace, checkDnsSubdomain(namespace))];
 }
 
-/** Events of cluster-wide objects lie in `default`. */
+/** The problems of the namespace. Events of cluster-scoped objects are in `default`. */
 function validateLegacyNamespace({ metadata, involvedObject }: Event): FieldError[] {
   const { namespace = "" } = metadata;
   const { namespace: involved = "" } = involvedObject;
@@ -48,7 +51,7 @@ function validateLength(path: string, text: string, max: number): FieldError[] {
   return Buffer.byteLength(text) > max ? [invalid(path, "", `can have at most ${max} characters`)] : [];
 }
 
-/** What events.k8s.io asks of a new event in addition: nothing of what the older API had. */
+/** The additional problems of a new event in events.k8s.io, which has none of the older API's fields. */
 export function validateStrictEvent(event: Event): FieldError[] {
   const errors = validateSeries(event.series);
   if (!event.eventTime) errors.push(required("eventTime"));
@@ -70,7 +73,7 @@ function validateSeries(series: EventSeries | undefined): FieldError[] {
   ];
 }
 
-/** Through events.k8s.io only the series goes on. */
+/** The problems of an update through events.k8s.io, where only the series may change. */
 export function validateStrictEventUpdate(next: Event, current: Event): FieldError[] {
   const changed = immutable("series", next.series, current.series).length > 0;
   return [
@@ -95,5 +98,5 @@ const FIXED = [
   "reportingInstance",
 ] as const;
 
-/** Named as upstream's common form does, which is neither API's. */
+/** The paths in upstream's internal form, which is neither API's. */
 const PATHS: Readonly<Record<string, string>> = { reportingComponent: "reportingController" };

@@ -121,7 +121,7 @@ function validateService(path: string, { name, port = {} }: IngressServiceBacken
   return [...errors, required(path, "port name or number is required")];
 }
 
-/** A reference to an object of any kind. */
+/** The problems of a reference to an object of any kind. */
 export function validateTypedReference(
   path: string,
   { apiGroup, kind, name }: { apiGroup?: string; kind: string; name: string },

@@ -49,13 +49,16 @@ function validateParameters(path: string, parameters: IngressClassParametersRefe
   return [...errors, ...invalidEach(at, namespace, checkDnsLabel(namespace))];
 }
 
-/** Controllers look for them; here the range of services is an option of the control plane, and its alone. */
+/**
+ * Defines a kind for service ranges, for which controllers look. No objects can be created, because the range is an
+ * option of the control plane.
+ */
 function defineServiceRange(row: Pick<KindRow, "kind" | "plural" | "shortNames" | "status">): ResourceKind {
   const refusal = "services get their addresses from the range that this control plane is started with";
   return defineKind({ ...row, group: "networking.k8s.io", namespaced: false, strategy: { refusal } });
 }
 
-/** Stored, and left to whoever routes traffic; but for the last two. */
+/** The kinds of networking. All but the last two are stored, and programs of others act on them. */
 export const NETWORKING_KINDS: readonly ResourceKind[] = [
   ingressKind,
   ingressClassKind,

@@ -11,7 +11,7 @@ import { defineKind } from "../define-kind.ts";
 import { immutable } from "../rules/immutable.ts";
 import { strategyOf } from "../typed-strategy.ts";
 
-/** Overhead is of amounts alone. */
+/** Overhead consists of amounts and has no claims. */
 const NO_CLAIMS: ReadonlySet<string> = new Set();
 
 const runtimeClassKind = defineKind({
@@ -32,7 +32,7 @@ const runtimeClassKind = defineKind({
   }),
 });
 
-/** As Go shows one, in the message. */
+/** A toleration as Go prints it in the message. */
 const shown = ({ key = "", operator = "", value = "", effect = "", tolerationSeconds = null }: Shown) => {
   return { Key: key, Operator: operator, Value: value, Effect: effect, TolerationSeconds: tolerationSeconds };
 };
@@ -46,5 +46,5 @@ function validateNoTwins(path: string, tolerations: readonly Toleration[] = []):
   });
 }
 
-/** What nodes run pods with. */
+/** The kinds of node.k8s.io. */
 export const NODE_KINDS: readonly ResourceKind[] = [runtimeClassKind];

@@ -11,7 +11,10 @@ import { strategyOf } from "../typed-strategy.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 
-/** Names may hold what no other object's may, a colon above all: `system:node`. A PUT creates what is not there. */
+/**
+ * Names may contain characters that other objects' names may not, such as the colon in `system:node`. A PUT creates a
+ * missing object.
+ */
 const COMMON = { checkName: checkPathSegment, createsOnUpdate: true };
 
 const roleKind = defineKind({
@@ -63,7 +66,7 @@ const clusterRoleBindingKind = defineKind({
   }),
 });
 
-/** Who may do what. That nobody hands out what they do not have is a matter of admission. */
+/** The kinds of RBAC. Admission checks that no user grants permissions that the user does not have. */
 export const RBAC_KINDS: readonly ResourceKind[] = [clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind];
 
 function validateRule(rule: PolicyRule, path: string, isNamespaced: boolean): FieldError[] {
@@ -130,7 +133,10 @@ function validateSubject(subject: Subject, path: string, isNamespaced: boolean):
   }
 }
 
-/** Whoever may edit the subjects of a binding would otherwise hand out another role than its author meant. */
+/**
+ * The problems of a changed role. If it could change, a user who may edit a binding's subjects could grant another role
+ * than its author meant.
+ */
 function validateRoleRefUpdate(next: RoleRef, current: RoleRef): FieldError[] {
   return isSame(current, next) ? [] : [invalid("roleRef", next, "cannot change roleRef")];
 }

@@ -4,7 +4,7 @@ import { defineKind } from "../define-kind.ts";
 const AUTHENTICATION = "authentication.k8s.io";
 const AUTHORIZATION = "authorization.k8s.io";
 
-/** Questions: answered when they are created, and not stored. */
+/** The kinds of questions, which are answered when they are created and not stored. */
 export const REVIEW_KINDS: readonly ResourceKind[] = [
   review(AUTHENTICATION, "SelfSubjectReview", "selfsubjectreviews"),
   review(AUTHENTICATION, "TokenReview", "tokenreviews"),

@@ -4,7 +4,10 @@ import { invalidEach, required, tooLong } from "../../../api/validation/problems
 
 const MAX_BYTES = 63;
 
-/** A CSI driver as others refer to it: shorter than its object's name may be, and in whatever case. */
+/**
+ * The problems of a reference to a CSI driver. It is shorter than the name of its object may be, and its case does not
+ * matter.
+ */
 export function validateCsiDriverName(path: string, name: string): FieldError[] {
   return [
     ...(name === "" ? [required(path)] : []),

@@ -2,14 +2,14 @@ import type { FieldError } from "../../../api/field-error.ts";
 import { forbidden, invalid } from "../../../api/validation/problems.ts";
 import { isSame } from "./semantic-changes.ts";
 
-/** Fine while the value stays what it was. */
+/** A problem when the value has changed. */
 export function immutable(path: string, next: unknown, current: unknown): FieldError[] {
   return isSame(current, next) ? [] : [invalid(path, next, "field is immutable")];
 }
 
 /**
- * Secrets and config maps may be sealed: then neither the seal nor what it protects changes any more.
- * The fields are those that hold the data.
+ * The problems of a change of a sealed secret or config map, of which neither the seal nor the data may change. The
+ * fields are those with the data.
  */
 export function validateSealed<Holder extends { immutable?: boolean }>(
   next: Holder,

@@ -1,16 +1,16 @@
 import { isIpAddress } from "../../../api/validation/names.ts";
 
-/** What is wrong with it as an address; empty when nothing is. */
+/** The problems of a text as an address; empty for a valid one. */
 export function checkIpAddress(text: string): string[] {
   return isIpAddress(text) ? [] : ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"];
 }
 
-/** What is wrong with it as a range of addresses; empty when nothing is. */
+/** The problems of a text as a range of addresses; empty for a valid one. */
 export function checkCidr(text: string): string[] {
   return parseCidr(text) ? [] : ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"];
 }
 
-/** Of an address or a range. */
+/** The family of an address or a range. */
 export function familyOf(text: string): "IPv4" | "IPv6" {
   return text.includes(":") ? "IPv6" : "IPv4";
 }
@@ -20,11 +20,11 @@ export interface AddressRange {
   readonly family: "IPv4" | "IPv6";
   /** The network's address. */
   readonly first: bigint;
-  /** How many addresses there are, the network's own included. */
+  /** The number of addresses, the network's own included. */
   readonly size: bigint;
 }
 
-/** Undefined for what is no range. */
+/** Undefined for a text that is no range. */
 export function parseCidr(text: string): AddressRange | undefined {
   const [address = "", prefix = "", ...rest] = text.split("/");
   const family = familyOf(address);
@@ -36,7 +36,7 @@ export function parseCidr(text: string): AddressRange | undefined {
   return { family, first: value - (value % size), size };
 }
 
-/** Undefined for what is no address. */
+/** Undefined for a text that is no address. */
 export function parseIpAddress(text: string): bigint | undefined {
   if (!isIpAddress(text)) return undefined;
   return familyOf(text) === "IPv4" ? parseIpv4(text) : parseIpv6(text);
@@ -55,7 +55,7 @@ function parseIpv6(text: string): bigint {
   return all.reduce((value, group) => value * 65536n + group, 0n);
 }
 
-/** The last four bytes may be written as IPv4 addresses are. */
+/** The groups of an IPv6 address, whose last four bytes may be written as an IPv4 address. */
 function groupsOf(text: string): bigint[] {
   if (text === "") return [];
   return text.split(":").flatMap((group) => {
@@ -65,7 +65,7 @@ function groupsOf(text: string): bigint[] {
   });
 }
 
-/** IPv6 in full with the longest run of zeros left out, as Go writes it. */
+/** The address as text. IPv6 leaves out the longest run of zeros, as Go writes it. */
 export function formatIpAddress(value: bigint, family: "IPv4" | "IPv6"): string {
   if (family === "IPv4") {
     return [24n, 16n, 8n, 0n].map((shift) => String((value >> shift) & 0xffn)).join(".");
@@ -76,7 +76,7 @@ export function formatIpAddress(value: bigint, family: "IPv4" | "IPv6"): string 
   return new URL(`http://[${full}]/`).hostname.slice(1, -1);
 }
 
-/** Two spellings of one address. */
+/** True when the two texts spell the same address. */
 export function isSameAddress(a: string, b: string): boolean {
   return (
     a === b ||
@@ -84,7 +84,7 @@ export function isSameAddress(a: string, b: string): boolean {
   );
 }
 
-/** Why nothing can be reached at such an address from elsewhere; empty for all others. */
+/** Says why an address of a special range cannot be reached from other hosts; empty for all others. */
 export function checkNonSpecial(text: string): string[] {
   const value = parseIpAddress(text);
   if (value === undefined) return ["must be a valid IP address"];
@@ -100,7 +100,7 @@ export function checkNonSpecial(text: string): string[] {
   return [];
 }
 
-/** False too for what is no range or no address. */
+/** True when the address lies in the range. False too for a text that is no range or no address. */
 export function contains(range: string, address: string): boolean {
   const parsed = parseCidr(range);
   const value = parseIpAddress(address);

@@ -1,6 +1,6 @@
 /**
- * Names that need only fit into a path: roles, and what other objects are called in references. What is wrong with it;
- * empty when nothing is.
+ * The problems of a name that only has to fit into a path, such as the names of roles and names in references; empty
+ * for a valid one.
  */
 export function checkPathSegment(text: string): string[] {
   if (text === "." || text === "..") return [`may not be '${text}'`];

@@ -13,8 +13,8 @@ import { validateLabelSelector } from "../../../api/validation/label-selector.ts
 import { forbidden, invalid, unsupported } from "../../../api/validation/problems.ts";
 
 /**
- * Sets what a pod's author may leave out, in place. What upstream sets only of pods themselves stays as it is here too,
- * so that a template that is applied again does not differ from what is stored: requests that follow limits, ports that
+ * Sets the fields that a pod's author may leave out, in place. Defaults that upstream sets on pods only are not set
+ * here either, so that a template that is applied again equals the stored one: requests that follow limits, ports that
  * follow the host's, and service links.
  */
 export function defaultPodTemplate(template: PodTemplateSpec): void {
@@ -34,7 +34,7 @@ export function defaultPodTemplate(template: PodTemplateSpec): void {
   template.spec = spec;
 }
 
-/** Parts of upstream's types that are always there, though there be nothing in them: in place. */
+/** Adds the parts of upstream's types that are always present, even when they are empty, in place. */
 export function fillAlwaysThere(spec: PodSpec): void {
   const { containers, initContainers = [], ephemeralContainers = [], volumes = [] } = spec;
   for (const container of [...containers, ...initContainers, ...ephemeralContainers]) {
@@ -73,7 +73,10 @@ function restoreResources(
 /** A pod needs a name and a namespace to pass; a template has neither. */
 const NAMED = { name: "template", namespace: "default" };
 
-/** What would be refused in a pod that is made from it. Labels and annotations have upstream's paths: no `metadata`. */
+/**
+ * The problems of a pod that is made from the template. Labels and annotations have upstream's paths, without
+ * `metadata`.
+ */
 export function validatePodTemplate(path: string, { metadata = {}, spec }: PodTemplateSpec): FieldError[] {
   const { labels = {}, annotations = {} } = metadata;
   const pod = { metadata: { ...NAMED, labels, annotations }, ...(spec && { spec: trimImages(spec) }) };
@@ -86,7 +89,7 @@ export function validatePodTemplate(path: string, { metadata = {}, spec }: PodTe
   return hasEphemeral ? [...errors, forbidden(at, "ephemeral containers not allowed in pod template")] : errors;
 }
 
-/** Only a pod's image is refused for the spaces around it. */
+/** The spec with trimmed images: only a pod's image is refused for surrounding spaces. */
 function trimImages(spec: PodSpec): PodSpec {
   const trim = (containers: Container[]) => {
     return containers.map(({ image = "", ...container }) => ({ ...container, image: image.trim() }));
@@ -95,15 +98,15 @@ function trimImages(spec: PodSpec): PodSpec {
   return { ...spec, containers: trim(containers), ...(initContainers && { initContainers: trim(initContainers) }) };
 }
 
-/** What the long-running workloads have in common. */
+/** The fields that long-running workloads have in common. */
 interface Workload {
-  /** `deployment`, in messages. */
+  /** The kind as messages name it: `deployment`. */
   readonly kind: string;
   readonly selector: LabelSelector;
   readonly template: PodTemplateSpec;
 }
 
-/** A selector that selects something, and that selects the template's pods. */
+/** The problems of a selector, which must not be empty and must select the template's pods. */
 export function validateSelection({ kind, selector, template }: Workload): FieldError[] {
   const errors = validateLabelSelector("spec.selector", selector);
   if (isEmptySelector(selector)) {
@@ -112,14 +115,14 @@ export function validateSelection({ kind, selector, template }: Workload): Field
   return errors.length > 0 ? errors : validateSelected(selector, template);
 }
 
-/** The selector, which is a good one, selects the template's pods. */
+/** The problem of a valid selector that does not select the template's pods. */
 export function validateSelected(selector: LabelSelector, { metadata = {} }: PodTemplateSpec): FieldError[] {
   const { labels = {} } = metadata;
   if (labelSelectorOf(selector).matches(labels)) return [];
   return [invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")];
 }
 
-/** Pods that are to run for good: they restart, and have no deadline. */
+/** The problems of a template for pods that run for good: they must restart, and have no deadline. */
 export function validateLasting(owner: string, { spec }: PodTemplateSpec): FieldError[] {
   const { restartPolicy, activeDeadlineSeconds } = spec ?? {};
   const path = "spec.template.spec";
@@ -132,7 +135,7 @@ export function validateLasting(owner: string, { spec }: PodTemplateSpec): Field
   return errors;
 }
 
-/** Selects everything. */
+/** True for a selector that selects everything. */
 function isEmptySelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean {
   return Object.keys(matchLabels).length + matchExpressions.length === 0;
 }

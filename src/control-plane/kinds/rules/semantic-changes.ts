@@ -1,17 +1,17 @@
 import { isRecord } from "../../../api/object.ts";
 
-/** One field that differs. */
+/** A field that differs. */
 interface FieldChange {
   readonly path: string;
-  /** Undefined where the field was not set. */
+  /** Undefined when the field was not set. */
   readonly before: unknown;
-  /** Undefined where the field is no longer set. */
+  /** Undefined when the field is no longer set. */
   readonly after: unknown;
 }
 
 /**
- * Fields that Go's types hold by value: their zero is the same as absent, and a Go client that reads an object and writes
- * it back leaves them out. For all other fields false and 0 mean something.
+ * The fields that Go's types hold by value. Their zero equals an absent field, and a Go client that reads an object and
+ * writes it back leaves them out. In all other fields false and 0 have a meaning.
  */
 const VALUE_FIELDS = new Set([
   "hostIPC",
@@ -26,8 +26,8 @@ const VALUE_FIELDS = new Set([
 ]);
 
 /**
- * What differs in meaning between two values of one type: an absent field, an empty list, an empty map and an empty text
- * are the same thing. In the order of the fields.
+ * Finds the differences in meaning between two values of one type, in the order of the fields. An absent field, an
+ * empty list, an empty map and an empty text are equal.
  */
 export function findChanges(before: unknown, after: unknown, path: string): FieldChange[] {
   if (isEmpty(before) && isEmpty(after)) return [];
@@ -68,7 +68,7 @@ function isEmpty(value: unknown): boolean {
 const MAX_SHOWN = 10;
 const MAX_VALUE_LENGTH = 256;
 
-/** For a message: a line with `-` for what was there and one with `+` for what is there now. */
+/** The changes for a message: a line with `-` for each value before and one with `+` for each value after. */
 export function formatChanges(changes: readonly FieldChange[]): string {
   const lines = changes
     .slice(0, MAX_SHOWN)

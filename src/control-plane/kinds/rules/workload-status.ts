@@ -2,19 +2,25 @@ import type { FieldError } from "../../../api/field-error.ts";
 import { isRecord, type KubeObject } from "../../../api/object.ts";
 import { each, invalid, notNegative, required, unsupported } from "../../../api/validation/problems.ts";
 
-/** What the numbers of a workload's status are to each other. */
+/** The relations between the numbers of a workload's status. */
 export interface StatusCounts {
-  /** All numbers that are never negative. */
+  /** The numbers that are never negative. */
   readonly counts: readonly string[];
-  /** Those that cannot be more than `replicas`. Default: none. */
+  /** The numbers that cannot exceed `replicas`. Default: none. */
   readonly ofReplicas?: readonly string[];
-  /** What a pod that is available is called besides: `readyReplicas`, `status.readyReplicas`. */
+  /**
+   * The name, for messages, of the number of ready pods, which the number of available pods may not exceed:
+   * `readyReplicas`, `status.readyReplicas`. Default: this is not checked.
+   */
   readonly available?: string;
 }
 
 const CONDITION_STATUSES = ["False", "True", "Unknown"];
 
-/** What whoever runs a workload may say of it: numbers that fit together, and collisions that are never forgotten. */
+/**
+ * The problems of the numbers that a workload's controller reports: they must fit together, and the count of collisions
+ * never falls.
+ */
 export function validateCounts(rules: StatusCounts, next: KubeObject, current: KubeObject): FieldError[] {
   const { counts, ofReplicas = [], available } = rules;
   const [status, before] = [statusOf(next), statusOf(current)];
@@ -35,7 +41,7 @@ export function validateCounts(rules: StatusCounts, next: KubeObject, current: K
   return errors;
 }
 
-/** Conditions in `metav1`'s form, which says of each since when it holds and why. */
+/** The problems of conditions in `metav1`'s form, which has for each a time and a reason. */
 export function validateConditions(object: KubeObject): FieldError[] {
   const { conditions } = statusOf(object);
   const list: unknown[] = Array.isArray(conditions) ? conditions : [];

@@ -9,7 +9,7 @@ import { strategyOf } from "../typed-strategy.ts";
 const SYSTEM_PREFIX = "system-";
 const HIGHEST_USER_PRIORITY = 1_000_000_000;
 
-/** The classes that every cluster has; only they may be higher than what users define. */
+/** The classes that every cluster has. Only they may be higher than users' classes. */
 const SYSTEM_CLASSES: ReadonlyMap<string, number> = new Map([
   ["system-cluster-critical", 2 * HIGHEST_USER_PRIORITY],
   ["system-node-critical", 2 * HIGHEST_USER_PRIORITY + 1000],
@@ -33,7 +33,7 @@ const priorityClassKind = defineKind({
   }),
 });
 
-/** Which pods go first. That one class at most is the default is a matter of admission. */
+/** The kinds of scheduling. Admission checks that at most one class is the default. */
 export const SCHEDULING_KINDS: readonly ResourceKind[] = [priorityClassKind];
 
 function validatePriorityClass({ metadata, value = 0, globalDefault = false, ...rest }: PriorityClass): FieldError[] {

@@ -6,14 +6,14 @@ import { isSame } from "../rules/semantic-changes.ts";
 const MAX_PARAMETERS = 512;
 const MAX_PARAMETERS_BYTES = 256 * 1024;
 
-/** Who makes the volumes of a class: a qualified name, in whatever case. */
+/** The problems of a class's provisioner, a qualified name whose case does not matter. */
 export function validateProvisioner(path: string, provisioner: string): FieldError[] {
   if (provisioner === "") return [required(path)];
   const name = provisioner.toLowerCase();
   return invalidEach(path, name, checkQualifiedName(name));
 }
 
-/** What a class tells its provisioner. */
+/** The problems of the parameters of a class. */
 export function validateParameters(path: string, parameters: Record<string, string> = {}): FieldError[] {
   const entries = Object.entries(parameters);
   if (entries.length > MAX_PARAMETERS) return [tooLong(path, MAX_PARAMETERS)];
@@ -22,7 +22,7 @@ export function validateParameters(path: string, parameters: Record<string, stri
   return bytes > MAX_PARAMETERS_BYTES ? [...errors, tooLong(path, MAX_PARAMETERS_BYTES)] : errors;
 }
 
-/** The volumes that were made by the class would no longer fit it. */
+/** A problem when the value has changed: volumes that were made by the class would no longer fit it. */
 export function keep(path: string, next: unknown, current: unknown): FieldError[] {
   return isSame(current, next) ? [] : [forbidden(path, `updates to ${path} are forbidden.`)];
 }

@@ -21,7 +21,7 @@ export const csiDriverKind = defineKind({
     returnsDeleted: true,
     default: setDefaults,
     validate: validateDriver,
-    // The first path is upstream's, spelled as it is there.
+    // The first path is spelled as upstream spells it.
     validateUpdate: (next, current) => [
       ...immutable("spec.attachedRequired", next.spec.attachRequired, current.spec.attachRequired),
       ...immutable("spec.volumeLifecycleModes", next.spec.volumeLifecycleModes, current.spec.volumeLifecycleModes),

@@ -40,7 +40,7 @@ function validateDrivers(path: string, drivers: readonly CSINodeDriver[]): Field
   });
 }
 
-/** Complaints name the driver, as upstream's do. */
+/** The problems of topology keys. Their messages name the driver, as upstream's do. */
 function validateTopologyKeys(path: string, keys: readonly string[]): FieldError[] {
   const seen = new Set<string>();
   return keys.flatMap((key) => {
@@ -54,7 +54,10 @@ function validateTopologyKeys(path: string, keys: readonly string[]): FieldError
   });
 }
 
-/** Drivers come and go; one that stays may change how many volumes it takes, and nothing else. */
+/**
+ * The problems of an update. Drivers may be added and removed; an existing one may change only the number of volumes
+ * that it takes.
+ */
 function validateChange({ spec }: CSINode, { spec: current }: CSINode): FieldError[] {
   return current.drivers.flatMap((before) => {
     const after = spec.drivers.find(({ name }) => name === before.name);

@@ -30,7 +30,7 @@ export const csiStorageCapacityKind = defineKind({
   }),
 });
 
-/** None is no node, and an empty one is all of them. */
+/** The problems of a changed topology. An absent one means no node, and an empty one means all nodes. */
 function keepTopology(next: LabelSelector | undefined, current: LabelSelector | undefined): FieldError[] {
   const path = "nodeTopology";
   if ((next === undefined) === (current === undefined)) return immutable(path, next, current);

@@ -6,7 +6,7 @@ import { storageClassKind } from "./storage-class.ts";
 import { volumeAttachmentKind } from "./volume-attachment.ts";
 import { volumeAttributesClassKind } from "./volume-attributes-class.ts";
 
-/** Where volumes come from, and who brings them to a node. */
+/** The kinds of storage. */
 export const STORAGE_KINDS: readonly ResourceKind[] = [
   csiDriverKind,
   csiNodeKind,

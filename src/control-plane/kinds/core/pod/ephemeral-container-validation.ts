@@ -3,7 +3,10 @@ import type { Container, EphemeralContainer, Pod, PodSpec } from "../../../../ap
 import { validatePod } from "../../../../api/validate-pod.ts";
 import { each, forbidden, notFound } from "../../../../api/validation/problems.ts";
 
-/** Of a pod that exists: as `validatePod`, and its ephemeral containers as containers, with less that they may have. */
+/**
+ * The problems of an existing pod. It checks as `validatePod` does, and also checks ephemeral containers, which may
+ * have fewer fields than other containers.
+ */
 export function validateExistingPod(pod: Pod): FieldError[] {
   const { spec = { containers: [] } } = pod;
   const { ephemeralContainers = [], ...rest } = spec;
@@ -20,7 +23,7 @@ function plainContainer({ targetContainerName: _target, ...container }: Ephemera
   return container;
 }
 
-/** The path of an error in a container that stood behind the main ones only to be checked. */
+/** The path of an error in an ephemeral container, which was appended to the main containers for the check. */
 function placeOf(path: string, mainContainers: number): string {
   return path.replace(/^spec\.containers\[(\d+)\]/, (place, index) => {
     const offset = Number(index) - mainContainers;
@@ -28,7 +31,10 @@ function placeOf(path: string, mainContainers: number): string {
   });
 }
 
-/** They come to look, not to serve: nobody waits for them, and nobody makes room for them. */
+/**
+ * The fields that ephemeral containers may not have. They are for inspection, so nothing waits for them and no room is
+ * reserved for them.
+ */
 const NOT_ALLOWED = [
   "lifecycle",
   "livenessProbe",
@@ -58,7 +64,7 @@ function validateOwnRules({ ephemeralContainers, containers, initContainers = []
   });
 }
 
-/** Go clients write resources even where there are none. */
+/** True for an absent value. Go clients write empty resources. */
 function isUnset(value: EphemeralContainer[(typeof NOT_ALLOWED)[number]]): boolean {
   return value === undefined || value === "" || Object.keys(value).length === 0;
 }

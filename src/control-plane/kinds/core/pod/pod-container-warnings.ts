@@ -4,14 +4,14 @@ import { parseQuantity } from "../../../../api/quantity.ts";
 const NANOS_PER_UNIT = 10n ** 9n;
 const SECCOMP_PREFIX = "container.seccomp.security.alpha.kubernetes.io/";
 
-/** Every container with its path; all kinds of them. */
+/** The containers of all sorts with their paths. */
 function containersOf(spec: PodSpec, prefix: string): Array<{ container: Container; path: string }> {
   return (["initContainers", "containers", "ephemeralContainers"] as const).flatMap((list) =>
     (spec[list] ?? []).map((container, index) => ({ container, path: `${prefix}spec.${list}[${index}]` })),
   );
 }
 
-/** Of each container by itself. */
+/** The warnings about each container by itself. */
 export function containerWarnings({ metadata, spec }: Pod, prefix: string): string[] {
   if (spec === undefined) return [];
   return containersOf(spec, prefix).flatMap(({ container, path }) => {
@@ -27,7 +27,7 @@ export function containerWarnings({ metadata, spec }: Pod, prefix: string): stri
   });
 }
 
-/** A part of a byte: `100m` of memory, of which somebody meant 100 megabytes. */
+/** The warnings about fractions of a byte: `100m` of memory, by which the author meant 100 megabytes. */
 export function fractionWarnings(amounts: Readonly<Record<string, string>> = {}, path: string): string[] {
   return ["memory", "ephemeral-storage", "storage"].flatMap((name) => {
     const amount = amounts[name];
@@ -36,7 +36,10 @@ export function fractionWarnings(amounts: Readonly<Record<string, string>> = {},
   });
 }
 
-/** A variable that is set twice is lost in an apply, unless the second value builds on the first: `$(PATH):/opt`. */
+/**
+ * The warnings about variables that are set twice, because an apply loses one of them. There is none when the second
+ * value builds on the first: `$(PATH):/opt`.
+ */
 function envWarnings(env: readonly EnvVar[], path: string): string[] {
   const names = new Set<string>();
   return env.flatMap(({ name, value = "", valueFrom }, index) => {
@@ -54,7 +57,7 @@ interface PlacedPort {
   readonly path: string;
 }
 
-/** All containers of a pod share its ports. */
+/** The warnings about ports that are used twice, because all containers of a pod share its ports. */
 export function portWarnings(spec: PodSpec, prefix: string): string[] {
   const known = new Map<string, PlacedPort[]>();
   return containersOf(spec, prefix).flatMap(({ container, path }) =>

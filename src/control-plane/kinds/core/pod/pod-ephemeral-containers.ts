@@ -4,7 +4,7 @@ import { isMirrorPod } from "../../../../api/pods.ts";
 import { forbidden } from "../../../../api/validation/problems.ts";
 import { findChanges, formatChanges } from "../../rules/semantic-changes.ts";
 
-/** The ephemeral containers, and nothing else. */
+/** The current pod with the ephemeral containers of the next one. */
 export function takeEphemeralContainers(next: KubeObject, current: KubeObject): KubeObject {
   const pod = typed("Pod", current);
   const { ephemeralContainers = [] } = typed("Pod", next).spec ?? {};
@@ -16,7 +16,7 @@ export function takeEphemeralContainers(next: KubeObject, current: KubeObject): 
   });
 }
 
-/** Of the metadata only the managed fields change with a part of a pod. */
+/** The metadata after an update of a part of a pod, in which only the managed fields change. */
 export function partMetadata(
   { metadata: { managedFields } }: KubeObject,
   { metadata }: KubeObject,
@@ -24,7 +24,7 @@ export function partMetadata(
   return { ...metadata, ...(managedFields && { managedFields }) };
 }
 
-/** Ephemeral containers only ever come: they are the record of who looked into the pod. */
+/** The problems of an update. Ephemeral containers can only be added, because they record who inspected the pod. */
 export function validateEphemeralContainersUpdate(next: KubeObject, current: KubeObject): FieldError[] {
   const old = typed("Pod", current);
   if (isMirrorPod(old)) return [forbidden("", "static pods do not support ephemeral containers")];

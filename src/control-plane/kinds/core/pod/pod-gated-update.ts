@@ -3,7 +3,9 @@ import type { NodeAffinity, NodeSelectorTerm } from "../../../../api/gen/types.t
 import { invalid } from "../../../../api/validation/problems.ts";
 import { isSame } from "../../rules/semantic-changes.ts";
 
-/** While a pod is gated its node selector may get stricter: further labels, none less and none other. */
+/**
+ * The problems of a change of the node selector. While a pod is gated, labels may be added but not removed or changed.
+ */
 export function validateNodeSelectorUpdate(
   path: string,
   next: Readonly<Record<string, string>> = {},
@@ -15,7 +17,10 @@ export function validateNodeSelectorUpdate(
     : [invalid(path, next, "only additions to spec.nodeSelector are allowed (no mutations or deletions)")];
 }
 
-/** Likewise its required node affinity: terms stay as many as they are and get further conditions. Wishes may change. */
+/**
+ * The problems of a change of the node affinity. While a pod is gated, required terms stay as many as they are and may
+ * get further conditions; preferred terms may change.
+ */
 export function validateNodeAffinityUpdate(
   path: string,
   next: NodeAffinity | undefined,
@@ -36,7 +41,7 @@ export function validateNodeAffinityUpdate(
 
 function isStricter(term: NodeSelectorTerm, old: NodeSelectorTerm): boolean {
   const { matchExpressions = [], matchFields = [] } = old;
-  // A term without conditions matches nothing: any addition would widen it.
+  // A term without conditions matches nothing, so that any addition would widen it.
   if (matchExpressions.length === 0 && matchFields.length === 0) return isSame(old, term);
   const isPrefix = (before: readonly unknown[], after: readonly unknown[] = []) =>
     isSame(before, after.slice(0, before.length));

@@ -8,7 +8,10 @@ import { forbidden, invalid } from "../../../../api/validation/problems.ts";
 import { isSame } from "../../rules/semantic-changes.ts";
 import { partMetadata } from "./pod-ephemeral-containers.ts";
 
-/** The resources and resize policies of the containers; a list in which containers came, went or moved is left to validation. */
+/**
+ * The current pod with the resources and resize policies of the next one's containers. Validation refuses a list in
+ * which containers were added, removed or moved.
+ */
 export function takeResize(next: KubeObject, current: KubeObject): KubeObject {
   const pod = typed("Pod", current);
   const { spec: old = { containers: [] } } = pod;
@@ -16,7 +19,7 @@ export function takeResize(next: KubeObject, current: KubeObject): KubeObject {
   const initContainers = takeContainers(spec.initContainers ?? [], old.initContainers ?? []);
   const taken: PodSpec = { ...old, containers: takeContainers(spec.containers, old.containers) };
   if (initContainers.length > 0) taken.initContainers = initContainers;
-  // Never taken over, but refused where it is asked for.
+  // A change of the pod's own resources is kept only so that validation refuses it.
   if (!isSame(spec.resources, old.resources) && spec.resources) taken.resources = spec.resources;
   return untyped({ ...pod, metadata: partMetadata(next, current), spec: taken });
 }
@@ -30,7 +33,7 @@ function takeContainers(next: Container[], current: Container[]): Container[] {
   });
 }
 
-/** CPU and memory of running containers may change, without the pod changing its QoS class. */
+/** The problems of a resize. CPU and memory of running containers may change, but not the pod's QoS class. */
 export function validateResize(next: KubeObject, current: KubeObject): FieldError[] {
   const pod = typed("Pod", next);
   const old = typed("Pod", current);
@@ -53,7 +56,7 @@ function refusalOf(pod: Pod, old: Pod): string | undefined {
   return old.spec?.os?.name === "windows" ? "windows pods cannot be resized" : undefined;
 }
 
-/** A node that can resize reports the resources of what it runs. */
+/** True when the pod's node supports a resize: such a node reports the resources of its running containers. */
 function isResizeSupported({ status }: Pod): boolean {
   const running = status?.containerStatuses?.find(({ state }) => state?.running !== undefined);
   return running === undefined || running.resources !== undefined;
@@ -98,7 +101,7 @@ function validateRemovals(path: string, next: ResourceRequirements = {}, old: Re
   });
 }
 
-/** A container as it would be without what a resize may change. */
+/** The container without the fields that a resize may change. */
 function withoutResizable({ resizePolicy: _policy, resources, ...container }: Container): Container {
   return {
     ...container,

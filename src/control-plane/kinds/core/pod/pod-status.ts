@@ -9,7 +9,7 @@ import type { Subresource } from "../../../ports/resource-kind.ts";
 import { immutable } from "../../rules/immutable.ts";
 import { coreSubresource, PART_VERBS, takeAllButSpec } from "../../subresource.ts";
 
-/** How whoever runs a pod says what became of it. */
+/** The subresource by which a pod's agent reports its state. */
 export const POD_STATUS: Subresource = {
   ...coreSubresource("status", "Pod", PART_VERBS),
   take: takeStatus,
@@ -17,8 +17,8 @@ export const POD_STATUS: Subresource = {
 };
 
 /**
- * All but the spec and the owners, which old kubelets would drop. What a kubelet may leave out stays: the QoS class and
- * the generation that a status or condition was seen at.
+ * The current pod with everything of the next one but the spec and the owners, which old kubelets would drop. Fields
+ * that a kubelet may leave out stay: the QoS class, and the generation at which a status or condition was seen.
  */
 function takeStatus(next: KubeObject, current: KubeObject): KubeObject {
   const taken = cloneJson(typed("Pod", takeAllButSpec(next, current)));
@@ -33,7 +33,10 @@ function takeStatus(next: KubeObject, current: KubeObject): KubeObject {
   return untyped({ ...taken, metadata: { ...metadata, ...(owners && { ownerReferences: owners }) }, status });
 }
 
-/** Several conditions may have one type: the first of it takes over from the first that was there, and so on. */
+/**
+ * Keeps the observed generations of the conditions. Where several conditions have one type, the first takes over from
+ * the first, and so on.
+ */
 function keepObservedGenerations(conditions: PodCondition[], before: readonly PodCondition[]): void {
   const known = new Map<string, Array<number | undefined>>();
   for (const { type, observedGeneration } of before) known.set(type, [...(known.get(type) ?? []), observedGeneration]);
@@ -60,7 +63,7 @@ function validateStatusUpdate(next: KubeObject, current: KubeObject): FieldError
 const SYSTEM_CONDITIONS = ["PodScheduled", "Ready", "Initialized"];
 
 function validateConditions(conditions: PodCondition[] | undefined): FieldError[] {
-  // Upstream looks for them in the metadata as well, and users may have seen that path.
+  // Upstream looks for conditions in the metadata as well, and users may have seen this path.
   return each("metadata.conditions", conditions, ({ type }, path) => {
     return SYSTEM_CONDITIONS.includes(type) ? [] : invalidEach(`${path}.Type`, type, checkQualifiedName(type));
   });
@@ -71,7 +74,10 @@ function validateNominatedNode({ nominatedNodeName = "" }: PodStatus, old: PodSt
   return invalidEach("status.nominatedNodeName", nominatedNodeName, checkDnsSubdomain(nominatedNodeName));
 }
 
-/** A container that ended for good stays ended, by the pod's restart policy and its own. */
+/**
+ * The problems of state changes. By the restart policies of the pod and the container, one that ended for good stays
+ * ended.
+ */
 function validateTransitions(pod: Pod, old: Pod): FieldError[] {
   const { restartPolicy = "Always", restartRules = () => false } = restartsOf(old);
   const { status = {} } = pod;
@@ -95,7 +101,7 @@ function validateTransitions(pod: Pod, old: Pod): FieldError[] {
 
 interface Restarts {
   restartPolicy?: string | undefined;
-  /** Sidecars, and containers that bring a policy or rules of their own: those are the node's to judge. */
+  /** True for sidecars and for containers with a policy or rules of their own, whose restarts the node judges. */
   restartRules(container: string): boolean;
 }
 
@@ -146,7 +152,7 @@ function validateAddresses({ podIPs = [], hostIPs = [] }: PodStatus): FieldError
   return [...validateAddressList("podIPs", podIPs), ...validateAddressList("hostIPs", hostIPs)];
 }
 
-/** At most one address of each family, the first of which is the primary. */
+/** The problems of a list of addresses. It has at most one of each family, the first of which is the primary. */
 function validateAddressList(field: "podIPs" | "hostIPs", addresses: readonly { ip?: string }[]): FieldError[] {
   const path = `status.${field}`;
   const ips = addresses.map(({ ip = "" }) => ip);

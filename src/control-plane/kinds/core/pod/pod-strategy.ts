@@ -16,18 +16,18 @@ import { forbidden } from "../../../../api/validation/problems.ts";
 import { fillAlwaysThere } from "../../rules/pod-template.ts";
 import { validateExistingPod } from "./ephemeral-container-validation.ts";
 
-/** See `defaultPod`. */
+/** Sets the defaults of a pod; see `defaultPod`. */
 export function defaultPodObject(object: KubeObject): KubeObject {
   const pod = defaultPod(typed("Pod", object));
   if (pod.spec) {
     fillAlwaysThere(pod.spec);
-    // As soon as can be; sooner has no meaning.
+    // A negative period means the shortest one.
     if ((pod.spec.terminationGracePeriodSeconds ?? 0) < 0) pod.spec.terminationGracePeriodSeconds = 1;
   }
   return untyped(pod);
 }
 
-/** A new pod is pending, whatever its author says of its status. */
+/** Prepares a new pod, which is pending whatever status its author sent. */
 export function preparePod(object: KubeObject): KubeObject {
   const pod = cloneJson(typed("Pod", object));
   const { spec = { containers: [] }, metadata = {} } = pod;
@@ -43,8 +43,8 @@ export function preparePod(object: KubeObject): KubeObject {
 }
 
 /**
- * `matchLabelKeys` names labels whose values, as the pod has them now, become part of the selector: a scheduler then
- * needs to look at the selector only.
+ * Adds the pod's present values of the labels in `matchLabelKeys` to the selector, so that a scheduler has to look at
+ * the selector only.
  */
 function applyLabelKeys({ spec }: Pod, labels: Readonly<Record<string, string>>): void {
   for (const constraint of spec?.topologySpreadConstraints ?? []) applyLabelKeysOf(constraint, labels);
@@ -83,7 +83,9 @@ function addRequirements(selector: LabelSelector, requirements: readonly LabelSe
   selector.matchExpressions = [...(selector.matchExpressions ?? []), ...requirements];
 }
 
-/** See `validatePod`, without the metadata, which the registry checks for every kind. */
+/**
+ * The problems of a pod as in `validatePod`, without those of its metadata, which the registry checks for every kind.
+ */
 export function validatePodObject(object: KubeObject): FieldError[] {
   const pod = typed("Pod", object);
   const errors = isNew(object) ? [...validatePod(pod), ...validateUngated(pod)] : validateExistingPod(pod);
@@ -96,7 +98,10 @@ function validateUngated({ spec }: Pod): FieldError[] {
   return [forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")];
 }
 
-/** A pod that no node runs, or that has ended, goes at once; a negative period is the shortest there is. */
+/**
+ * The grace period of a pod's deletion, in seconds. A pod that runs on no node or has ended is removed at once; a
+ * negative period is the shortest.
+ */
 export function podGracePeriodSeconds(object: KubeObject, requested: number | undefined): number {
   const { spec, status } = typed("Pod", object);
   if (!spec?.nodeName || isTerminalPhase(status?.phase)) return 0;

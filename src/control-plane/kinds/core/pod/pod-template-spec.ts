@@ -3,14 +3,14 @@ import type { FieldError } from "../../../../api/field-error.ts";
 import type { Container, PodSpec, PodTemplateSpec } from "../../../../api/gen/types.ts";
 import { defaultPodTemplate, validatePodTemplate } from "../../rules/pod-template.ts";
 
-/** A new template with what its author left out. */
+/** A new template with the defaults that its author left out. */
 export function defaultTemplate(template: PodTemplateSpec): PodTemplateSpec {
   const defaulted = cloneJson(template);
   defaultPodTemplate(defaulted);
   return defaulted;
 }
 
-/** On the host network, pods of the template will get host ports: the template is judged as if it had them. */
+/** The problems of a template. On the host network its pods get host ports, so it is judged as if it had them. */
 export function validateTemplate(path: string, template: PodTemplateSpec): FieldError[] {
   const { spec } = template;
   return validatePodTemplate(path, spec?.hostNetwork ? { ...template, spec: withHostPorts(spec) } : template);

@@ -15,7 +15,7 @@ const UPDATABLE = [
   "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
 ].join(",");
 
-/** What of a pod's spec an update may change is little: images, deadlines, tolerations and gates. */
+/** The problems of an update. Only images, deadlines, tolerations and gates of a pod's spec may change. */
 export function validatePodUpdate(next: KubeObject, current: KubeObject): FieldError[] {
   const spec = specOf(typed("Pod", next));
   const old = specOf(typed("Pod", current));
@@ -34,7 +34,10 @@ export function validatePodUpdate(next: KubeObject, current: KubeObject): FieldE
 
 const specOf = ({ spec = { containers: [] } }: Pod): PodSpec => spec;
 
-/** When the containers themselves differ, comparing the rest would only repeat it. */
+/**
+ * The problems of changed containers. When the containers themselves differ, a comparison of the rest would only repeat
+ * them.
+ */
 function validateContainers(spec: PodSpec, old: PodSpec): { errors: FieldError[]; isFinal: boolean } {
   const errors: FieldError[] = [];
   for (const field of ["containers", "initContainers"] as const) {
@@ -64,7 +67,7 @@ function validateDeadline(next: number | undefined, old: number | undefined): Fi
   return [invalid(path, next, "must be less than or equal to previous value")];
 }
 
-/** Tolerations may be added, and how long one holds may change: everything else of an existing one stays. */
+/** The problems of changed tolerations. Tolerations may be added, and the seconds of an existing one may change. */
 function validateTolerations(next: readonly Toleration[], old: readonly Toleration[]): FieldError[] {
   const isKept = old.every((toleration) =>
     next.some((candidate) => isSame(withoutSeconds(toleration), withoutSeconds(candidate))),
@@ -92,7 +95,10 @@ function validateSchedulingGates(next: readonly PodSchedulingGate[], old: readon
 
 const isGated = ({ schedulingGates = [] }: PodSpec) => schedulingGates.length > 0;
 
-/** Until its gates are gone nobody has looked for a node, so that where the pod may run can still be narrowed. */
+/**
+ * The problems of changes that are allowed while the pod is gated. No scheduler has looked for a node yet, so the nodes
+ * on which it may run can still be narrowed.
+ */
 function validateGated(spec: PodSpec, old: PodSpec): FieldError[] {
   if (!isGated(old)) return [];
   return [
@@ -111,7 +117,7 @@ function validateRest(spec: PodSpec, old: PodSpec): FieldError[] {
   return [forbidden("spec", `pod updates may not change fields other than ${UPDATABLE}\n${formatChanges(changes)}`)];
 }
 
-/** The spec without what is judged by itself. */
+/** The spec without the fields that are judged separately. */
 function comparable(spec: PodSpec, old: PodSpec): PodSpec {
   const { activeDeadlineSeconds: _deadline, tolerations: _tolerations, schedulingGates: _gates, ...rest } = spec;
   const compared: PodSpec = { ...rest, containers: spec.containers.map(withoutImage) };

@@ -4,7 +4,10 @@ import { isNew, type KubeObject, typed } from "../../../../api/object.ts";
 import { checkDnsLabel } from "../../../../api/validation/names.ts";
 import { containerWarnings, fractionWarnings, portWarnings } from "./pod-container-warnings.ts";
 
-/** What is fine and yet hardly meant, of a new pod: people do not update pods, and controllers would be told forever. */
+/**
+ * The warnings about a new pod: valid fields that are hardly intended. Updates get none, because users do not update
+ * pods and controllers would be warned forever.
+ */
 export function podWarnings(object: KubeObject): string[] {
   if (!isNew(object)) return [];
   const pod = typed("Pod", object);
@@ -19,7 +22,10 @@ function hostnameWarnings({ metadata }: Pod): string[] {
   return [`metadata.name: ${advice}: [${problems.join(" ")}]`];
 }
 
-/** The same of a template of pods; `prefix` is its path with a dot, "" for a pod. Upstream: pkg/api/pod/warnings.go. */
+/**
+ * The warnings about a template of pods. `prefix` is its path with a dot; "" for a pod. Upstream:
+ * pkg/api/pod/warnings.go.
+ */
 export function podTemplateWarnings(pod: Pod, prefix: string): string[] {
   const { spec } = pod;
   if (spec === undefined) return [];
@@ -37,7 +43,7 @@ export function podTemplateWarnings(pod: Pod, prefix: string): string[] {
   ];
 }
 
-/** Labels of nodes that have newer names. */
+/** The labels of nodes that have newer names. */
 const DEPRECATED_NODE_LABELS: ReadonlyMap<string, string> = new Map([
   [BETA_NODE_LABELS.architecture, `deprecated since v1.14; use "${NODE_LABELS.architecture}" instead`],
   [BETA_NODE_LABELS.os, `deprecated since v1.14; use "${NODE_LABELS.os}" instead`],
@@ -85,7 +91,7 @@ function spreadWarnings({ topologySpreadConstraints = [] }: PodSpec, prefix: str
   });
 }
 
-/** What fields have replaced. */
+/** The annotations that fields have replaced. */
 const DEPRECATED_ANNOTATIONS: ReadonlyMap<string, string> = new Map([
   ["scheduler.alpha.kubernetes.io/critical-pod", 'non-functional in v1.16+; use the "priorityClassName" field instead'],
   ["security.alpha.kubernetes.io/sysctls", 'non-functional in v1.11+; use the "sysctls" field instead'],
@@ -106,7 +112,7 @@ function annotationWarnings({ metadata, spec }: Pod, prefix: string): string[] {
   return warnings;
 }
 
-/** Volume plugins that are going or gone. */
+/** The volume plugins that are deprecated or removed. */
 const DEPRECATED_VOLUMES: ReadonlyArray<readonly [keyof Volume, string]> = [
   ["photonPersistentDisk", "photonPersistentDisk: deprecated in v1.11, non-functional in v1.16+"],
   ["gitRepo", "gitRepo: deprecated in v1.11, and disabled by default in v1.33+"],
@@ -128,7 +134,7 @@ function volumeWarnings(volume: Volume, path: string): string[] {
   ];
 }
 
-/** What comes twice in a list is merged away by an apply. */
+/** The warnings about repeated entries, which an apply merges. */
 function repetitionWarnings({ hostAliases = [], imagePullSecrets = [] }: PodSpec, prefix: string): string[] {
   const secrets = imagePullSecrets.map(({ name = "" }) => name);
   return [

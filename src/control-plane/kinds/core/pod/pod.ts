@@ -14,7 +14,7 @@ const STREAM_VERBS: readonly Verb[] = ["create", "get"];
 
 const EVICTION: Subresource = { name: "eviction", group: "policy", version: "v1", kind: "Eviction", verbs: ["create"] };
 
-/** What pods can be selected by; all of it is indexed by nobody, one node's pods are few. */
+/** The fields by which pods can be selected. None of them is indexed, because one node has few pods. */
 const FIELDS: Readonly<Record<string, (object: KubeObject) => string>> = {
   "spec.nodeName": (object) => typed("Pod", object).spec?.nodeName ?? "",
   "spec.restartPolicy": (object) => typed("Pod", object).spec?.restartPolicy ?? "",
@@ -27,7 +27,7 @@ const FIELDS: Readonly<Record<string, (object: KubeObject) => string>> = {
   "status.nominatedNodeName": (object) => typed("Pod", object).status?.nominatedNodeName ?? "",
 };
 
-/** Pods, and what can be done to them. */
+/** Pods with their subresources. */
 export const podKind = defineKind({
   kind: "Pod",
   plural: "pods",

@@ -8,7 +8,7 @@ import { allocateService, type TakenServices } from "./service-allocation.ts";
 /** The range of node ports, first and last, as upstream's default of `--service-node-port-range`. */
 const NODE_PORTS: readonly [number, number] = [30_000, 32_767];
 
-/** Where services get their cluster IPs from, and by which chance. */
+/** The range of the services' cluster IPs, and the randomness that picks from the ranges. */
 export interface ServiceAllocation {
   /** `10.96.0.0/16`. */
   readonly serviceCidr: string;

@@ -12,17 +12,17 @@ import {
 } from "../../rules/ip-address.ts";
 import { isExternalName, isHeadless, needsHealthCheck, needsNodePorts, serviceSpec } from "./service-traits.ts";
 
-/** What other services have; this one's own are not among them. */
+/** The addresses and ports of other services; this service's own are not among them. */
 export interface TakenServices {
   readonly clusterIPs: ReadonlySet<string>;
-  /** Of whatever protocol, health check ports included. */
+  /** The ports of all protocols, health check ports included. */
   readonly nodePorts: ReadonlySet<number>;
 }
 
 export interface ServiceRanges {
   /** `10.96.0.0/12`. */
   readonly serviceCidr: string;
-  /** First and last. */
+  /** The first and the last port. */
   readonly nodePorts: readonly [number, number];
 }
 
@@ -35,9 +35,9 @@ interface Allocation {
 }
 
 /**
- * The service with the addresses and ports that it needs and does not have: out of the ranges, and none that another has.
- * Pure but for `random`. Throws Invalid for an address or port that was asked for and cannot be had, InternalError when a
- * range is used up. Upstream: pkg/registry/core/service/storage/alloc.go.
+ * Returns the service with the missing addresses and ports: within the ranges, and none that another service has. Pure
+ * but for `random`. Throws Invalid for a requested address or port that is not available, InternalError when a range is
+ * used up. Upstream: pkg/registry/core/service/storage/alloc.go.
  */
 export function allocateService(
   service: Service,
@@ -70,7 +70,10 @@ type Families = Required<Pick<ServiceSpec, "ipFamilies" | "ipFamilyPolicy">>;
 
 const FAMILIES = ["IPv4", "IPv6"] as const;
 
-/** There is one family here, the range's. Only what has no addresses and selects nothing may have endpoints of both. */
+/**
+ * Chooses the address families. This cluster has one, that of the range. Only a service without addresses and selector
+ * may have endpoints of both.
+ */
 function chooseFamilies(service: Service, spec: ServiceSpec, { family }: AddressRange): Families {
   const { ipFamilies = [], selector = {}, clusterIPs = [] } = spec;
   const isFree = isHeadless(spec) && Object.keys(selector).length === 0;
@@ -113,7 +116,7 @@ function checkClusterIp(service: Service, address: string, { current, taken, ran
   if (isTaken) throw refuse(service, path, [address], `${failed}provided IP is already allocated`);
 }
 
-/** The network's own address and, of IPv4, the broadcast address: nobody gets them. */
+/** True for the network's own address and, with IPv4, the broadcast address, which no service gets. */
 function isReserved(cidr: string, address: string): boolean {
   const range = parseCidr(cidr);
   const value = parseIpAddress(address);
@@ -121,7 +124,7 @@ function isReserved(cidr: string, address: string): boolean {
   return value === range.first || (range.family === "IPv4" && value === range.first + range.size - 1n);
 }
 
-/** Of a larger range the rest is never given out by itself: nobody has so many services on one node. */
+/** The rest of a larger range is never handed out without being asked for. No single node has so many services. */
 const MAX_DYNAMIC_ADDRESSES = 65_536n;
 
 function pickClusterIp({ family, first, size }: AddressRange, { taken, random }: Allocation): string {
@@ -134,7 +137,9 @@ function pickClusterIp({ family, first, size }: AddressRange, { taken, random }:
   return addressAt(picked);
 }
 
-/** The lowest part of a range is left to those who ask for a certain address or port, until there is nothing else. */
+/**
+ * The number of the lowest addresses or ports that are kept for requests of a certain one, until nothing else is left.
+ */
 function reservedOf(count: number, { share, most }: { share: number; most: number }): number {
   const least = 16;
   return count <= least ? 0 : Math.min(Math.max(least, Math.floor(count / share)), most);
@@ -169,7 +174,7 @@ function allocateNodePorts(service: Service, spec: ServiceSpec, allocation: Allo
   return allocated;
 }
 
-/** One port of several protocols (DNS) has the same node port for all of them. */
+/** Fills the missing node ports. One port with several protocols (DNS) has the same node port for all of them. */
 function fillNodePorts(ports: readonly ServicePort[], claims: Claims): ServicePort[] {
   const byPort = new Map<number, number>();
   for (const { port, nodePort } of ports) if (nodePort) byPort.set(port, nodePort);
@@ -192,9 +197,9 @@ function ownPorts(current: ServiceSpec | undefined): ReadonlySet<number> {
 
 interface Claims {
   readonly allocation: Allocation;
-  /** Node ports of this service, with the protocols of each. */
+  /** The node ports of this service, with the protocols of each. */
   readonly own: Map<number, Set<string>>;
-  /** What it had before, which no longer needs to be in the range. */
+  /** The ports that it had before, which need not be in the range any more. */
   readonly kept: ReadonlySet<number>;
 }
 

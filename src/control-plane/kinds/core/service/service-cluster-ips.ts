@@ -15,7 +15,7 @@ import { isExternalName } from "./service-traits.ts";
 const FAMILIES = ["IPv4", "IPv6"];
 const POLICIES = ["PreferDualStack", "RequireDualStack", "SingleStack"];
 
-/** The address in its two fields, and the families that it goes with. */
+/** The problems of the address in its two fields and of its families. */
 export function validateClusterIps(spec: ServiceSpec): FieldError[] {
   if (isExternalName(spec)) return [];
   const { clusterIP = "", clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;

@@ -8,10 +8,10 @@ import {
   serviceSpec,
 } from "./service-traits.ts";
 
-/** Seconds; three hours. */
+/** Three hours, in seconds. */
 const SESSION_TIMEOUT = 10_800;
 
-/** What does not depend on what other services have; addresses and node ports come later. */
+/** Sets the defaults that do not depend on other services. Addresses and node ports are allocated later. */
 export function defaultService(object: KubeObject): KubeObject {
   const service = typed("Service", object);
   return untyped({ ...service, spec: defaultSpec(serviceSpec(service)), ...defaultStatus(service) });
@@ -45,7 +45,7 @@ function defaultStatus({ spec, status }: Service): Pick<Service, "status"> {
   return { status: { ...status, loadBalancer: { ...status.loadBalancer, ingress: defaulted } } };
 }
 
-/** A new service has no load balancer yet. */
+/** Prepares a new service, which has no load balancer yet. */
 export function prepareService(object: KubeObject): KubeObject {
   const service = typed("Service", object);
   return untyped({
@@ -56,8 +56,8 @@ export function prepareService(object: KubeObject): KubeObject {
 }
 
 /**
- * What was allocated stays where the update leaves it out, so that a manifest without addresses and ports can be sent
- * again and again; and what no longer makes sense for a new type goes.
+ * Keeps allocated values that the update leaves out, so that a manifest without addresses and ports can be applied
+ * again and again, and drops values that make no sense for a new type.
  */
 export function prepareServiceUpdate(next: KubeObject, current: KubeObject): KubeObject {
   const service = typed("Service", next);
@@ -83,7 +83,7 @@ function keepAllocated(spec: ServiceSpec, old: ServiceSpec): ServiceSpec {
   return kept;
 }
 
-/** A port is the one it was if it has the same port and protocol. */
+/** Keeps the node ports of ports with the same number and protocol. */
 function keepNodePorts(ports: readonly ServicePort[], old: readonly ServicePort[]): ServicePort[] {
   const given = new Set(ports.map(({ nodePort }) => nodePort));
   return ports.map((entry) => {
@@ -95,7 +95,7 @@ function keepNodePorts(ports: readonly ServicePort[], old: readonly ServicePort[
   });
 }
 
-/** Values that were left as they were while the type changed to one that has no use for them. */
+/** Drops values that were left unchanged while the type changed to one that has no use for them. */
 function dropTypeDependent(given: ServiceSpec, old: ServiceSpec): ServiceSpec {
   const spec: ServiceSpec = { ...given };
   if (isExternalName(spec) && !isExternalName(old)) {
@@ -128,7 +128,10 @@ function dropNodePort(port: ServicePort, old: readonly ServicePort[]): ServicePo
 
 const sameList = (a: readonly string[] = [], b: readonly string[] = []) => a.join() === b.join();
 
-/** Old clients know one address, newer ones a list whose first it is: whichever was changed, the other follows. */
+/**
+ * Makes the single address and the list agree. Old clients know the single one, newer clients the list that begins with
+ * it: the field that did not change follows the other.
+ */
 function agreeOnClusterIps(given: ServiceSpec, old: ServiceSpec | undefined): ServiceSpec {
   const spec: ServiceSpec = { ...given };
   const { clusterIP = "", clusterIPs = [] } = spec;

@@ -8,7 +8,7 @@ import { serviceSpec } from "./service-traits.ts";
 const SOURCE_RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges";
 const BALANCERS_ONLY = "may only be used when `type` is 'LoadBalancer'";
 
-/** What only a load balancer has a use for. */
+/** The problems of the fields that only load balancers use. */
 export function validateLoadBalancer(service: Service): FieldError[] {
   const spec = serviceSpec(service);
   const isBalancer = spec.type === "LoadBalancer";
@@ -26,7 +26,10 @@ export function validateLoadBalancer(service: Service): FieldError[] {
   ];
 }
 
-/** They may be padded with spaces, which an annotation that was their first form allowed. */
+/**
+ * The problems of source ranges. They may be padded with spaces, because the annotation that was their first form
+ * allowed it.
+ */
 function validateSourceRanges(service: Service): FieldError[] {
   const { type, loadBalancerSourceRanges: ranges = [] } = serviceSpec(service);
   const annotation = service.metadata?.annotations?.[SOURCE_RANGES];

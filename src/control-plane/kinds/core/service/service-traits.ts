@@ -5,27 +5,27 @@ export function serviceSpec({ spec = {} }: Service): ServiceSpec {
   return spec;
 }
 
-/** Has no address of its own, by its author's will. */
+/** True for a service whose author wants no address for it. */
 export function isHeadless({ clusterIP, clusterIPs = [] }: ServiceSpec): boolean {
   return (clusterIP || clusterIPs[0]) === "None";
 }
 
-/** Is a name for something outside, with no addresses at all. */
+/** True for a service that is a name for an outside host and has no addresses. */
 export function isExternalName({ type }: ServiceSpec): boolean {
   return type === "ExternalName";
 }
 
-/** Traffic comes in from outside the cluster. */
+/** True when traffic reaches the service from outside the cluster. */
 export function isExternallyAccessible({ type, externalIPs = [] }: ServiceSpec): boolean {
   return type === "LoadBalancer" || type === "NodePort" || (type === "ClusterIP" && externalIPs.length > 0);
 }
 
-/** A load balancer must find out which nodes have a pod of the service. */
+/** True when a load balancer must find out which nodes have a pod of the service. */
 export function needsHealthCheck({ type, externalTrafficPolicy }: ServiceSpec): boolean {
   return type === "LoadBalancer" && externalTrafficPolicy === "Local";
 }
 
-/** Nodes listen for it. */
+/** True when nodes listen on ports for the service. */
 export function needsNodePorts({ type, allocateLoadBalancerNodePorts }: ServiceSpec): boolean {
   return type === "NodePort" || (type === "LoadBalancer" && allocateLoadBalancerNodePorts !== false);
 }

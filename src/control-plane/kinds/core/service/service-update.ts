@@ -6,7 +6,7 @@ import { each, forbidden, invalid, invalidEach } from "../../../../api/validatio
 import { checkIpAddress } from "../../rules/ip-address.ts";
 import { isExternalName, isHeadless, needsHealthCheck, serviceSpec } from "./service-traits.ts";
 
-/** A service keeps its addresses for as long as it has any: clients have them. */
+/** The problems of an update. A service keeps its addresses as long as it has any, because clients know them. */
 export function validateServiceUpdate(next: KubeObject, current: KubeObject): FieldError[] {
   const spec = serviceSpec(typed("Service", next));
   const old = serviceSpec(typed("Service", current));
@@ -36,7 +36,7 @@ function validateClusterIps(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   return errors;
 }
 
-/** Families go with the addresses; without an address they may change. */
+/** The problems of changed families. They belong to the addresses, and may change without an address. */
 function validateFamilies(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   if (isExternalName(spec) || isExternalName(old) || isHeadless(spec) || isHeadless(old)) return [];
   const { ipFamilies: families = [], ipFamilyPolicy } = spec;
@@ -52,14 +52,14 @@ function validateFamilies(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   return errors;
 }
 
-/** Which controller balances is settled when the type is. */
+/** The problems of a changed class. The load balancer's controller is chosen together with the type. */
 function validateClass(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   if (old.type !== "LoadBalancer" || spec.type !== "LoadBalancer") return [];
   if (old.loadBalancerClass === spec.loadBalancerClass) return [];
   return [invalid("spec.loadBalancerClass", spec.loadBalancerClass ?? null, "may not change once set")];
 }
 
-/** What a controller says of its load balancer. */
+/** The problems of the status that a load balancer's controller reports. */
 export function validateServiceStatusUpdate(next: KubeObject): FieldError[] {
   const { spec, status } = typed("Service", next);
   const path = "status.loadBalancer.ingress";

@@ -24,7 +24,7 @@ const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const PORT_RANGE = [1, 65535] as const;
 const MAX_SESSION_TIMEOUT = 86_400;
 
-/** Of a defaulted service, allocated or not: an address and node ports that are still to come are not missed. */
+/** The problems of a defaulted service, before or after allocation: a missing address or node port is none. */
 export function validateService(object: KubeObject): FieldError[] {
   const service = typed("Service", object);
   const spec = serviceSpec(service);
@@ -65,7 +65,7 @@ function validateExternalName({
   const errors = Object.entries(unused)
     .filter(([, value]) => Boolean(value))
     .map(([field]) => forbidden(`spec.${field}`, "may not be set for ExternalName services"));
-  // A trailing dot says that the name is complete.
+  // A trailing dot marks a complete name.
   const name = externalName.replace(/\.$/, "");
   if (name === "") return [...errors, required("spec.externalName")];
   return [...errors, ...invalidEach("spec.externalName", name, checkDnsSubdomain(name))];
@@ -111,7 +111,7 @@ function validateSessionAffinity({ sessionAffinity, sessionAffinityConfig }: Ser
   return [...errors, invalid(`${path}.clientIP.timeoutSeconds`, seconds, detail)];
 }
 
-/** No port twice, of a protocol each: neither the service's own nor the nodes'. */
+/** The problems of ports that occur twice for one protocol, both the service's own and the nodes'. */
 function validateNodePorts({ type, ports = [] }: ServiceSpec): FieldError[] {
   const errors: FieldError[] = [];
   const nodePorts = new Set<string>();

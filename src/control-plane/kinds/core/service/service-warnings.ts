@@ -1,7 +1,7 @@
 import { type KubeObject, typed } from "../../../../api/object.ts";
 import { isExternalName, isHeadless, serviceSpec } from "./service-traits.ts";
 
-/** What is allowed and does nothing, or will not be for long. */
+/** The warnings about fields that are allowed but have no effect, or will not be allowed for long. */
 export function serviceWarnings(object: KubeObject): string[] {
   const service = typed("Service", object);
   const spec = serviceSpec(service);

@@ -28,7 +28,7 @@ export const persistentVolumeClaimKind = defineKind({
 
 const specOf = (claim: PersistentVolumeClaim): PersistentVolumeClaimSpec => claim.spec ?? {};
 
-/** A data source is the reference's older form, of the same namespace: the two agree. */
+/** Sets the defaults. A data source is the older form of a reference within the namespace, so the two fields agree. */
 function defaultClaim(object: KubeObject): KubeObject {
   const claim = typed("PersistentVolumeClaim", object);
   const { spec = {}, status = {} } = claim;
@@ -50,7 +50,10 @@ function defaultClaim(object: KubeObject): KubeObject {
   });
 }
 
-/** Upstream has always ignored what a data source cannot be; the reference that came later is taken at its word. */
+/**
+ * True for a source that can be one. Upstream has always ignored other values of the older field, while it takes those
+ * of the newer reference as they are.
+ */
 function isKnownSource(source: PersistentVolumeClaimSpec["dataSource"]): boolean {
   const { apiGroup = "", kind = "" } = source ?? {};
   if (apiGroup === "") return kind === "PersistentVolumeClaim";
@@ -73,8 +76,9 @@ function validateClaim(object: KubeObject): FieldError[] {
 }
 
 /**
- * A claim keeps to what it was. It may be bound once, get the default class that it was made without, ask for another
- * class of attributes, and, once bound, for more space: back down only to what it has not got yet.
+ * The problems of an update. A claim may be bound once, get the default class that it was created without, ask for
+ * another class of attributes, and, once bound, ask for more space. It may reduce its request only to a size that it
+ * has not got yet.
  */
 function validateUpdate(next: KubeObject, current: KubeObject): FieldError[] {
   const claim = typed("PersistentVolumeClaim", next);
@@ -90,7 +94,7 @@ function validateUpdate(next: KubeObject, current: KubeObject): FieldError[] {
   ];
 }
 
-/** The spec without what may change, given the claim as it is stored. */
+/** The spec without the fields that may change, for the claim as it is stored. */
 function fixedPart(claim: PersistentVolumeClaim, stored: PersistentVolumeClaim): PersistentVolumeClaimSpec {
   const { volumeAttributesClassName: _class, ...spec } = specOf(claim);
   const old = specOf(stored);
@@ -109,7 +113,7 @@ function validateSize(claim: PersistentVolumeClaim, old: PersistentVolumeClaim):
   return [forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")];
 }
 
-/** How far a resize has come. */
+/** The states of a resize. */
 const RESIZE_STATUSES = [
   "ControllerResizeInProgress",
   "ControllerResizeInfeasible",

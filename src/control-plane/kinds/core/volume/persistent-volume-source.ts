@@ -10,7 +10,7 @@ import { checkDnsLabel, checkDnsSubdomain, checkNoBacksteps } from "../../../../
 import { forbidden, invalid, invalidEach, optionalOneOf, required } from "../../../../api/validation/problems.ts";
 import { validateCsiDriverName } from "../../rules/csi-driver-name.ts";
 
-/** All that is not a source of the volume. */
+/** The fields of the spec that are not a source of the volume. */
 const OTHER_FIELDS = new Set([
   "accessModes",
   "capacity",
@@ -34,12 +34,12 @@ const HOST_PATH_TYPES = [
   "Socket",
 ];
 
-/** Where the volume's data lies, by the kind of volume; one entry for a valid volume. */
+/** The sources of the volume's data by their kind. A valid volume has one. */
 export function sourcesOf(spec: PersistentVolumeSpec): Record<string, unknown> {
   return Object.fromEntries(Object.entries(spec).filter(([field]) => !OTHER_FIELDS.has(field)));
 }
 
-/** What is wrong with it. Kinds that no node mounts any more are taken as they are. */
+/** The problems of the volume's source. Sources that no node mounts any more are accepted as they are. */
 export function validateSource(spec: PersistentVolumeSpec): FieldError[] {
   const [source, ...more] = Object.keys(sourcesOf(spec));
   if (source === undefined) return [required("spec", "must specify a volume type")];

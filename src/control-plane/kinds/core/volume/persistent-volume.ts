@@ -86,7 +86,7 @@ function validateCapacity({ capacity = {} }: PersistentVolumeSpec): FieldError[]
   return [...errors, ...Object.entries(capacity).flatMap(([name, size]) => validatePositive(`${path}[${name}]`, size))];
 }
 
-/** Attributes are changed by the driver of a CSI volume. */
+/** The problems of the class of attributes, which only the driver of a CSI volume can change. */
 function validateAttributesClass({ volumeAttributesClassName: name, csi }: PersistentVolumeSpec): FieldError[] {
   if (name === undefined) return [];
   const path = "spec.volumeAttributesClassName";
@@ -98,12 +98,12 @@ function validateAttributesClass({ volumeAttributesClassName: name, csi }: Persi
   ];
 }
 
-/** Where the data lies does not change; whose it is, and what becomes of it, does. */
+/** The problems of an update. The source of the data does not change; its claim and its reclaim policy may. */
 function validateUpdate(next: KubeObject, current: KubeObject): FieldError[] {
   const [spec, old] = [specOf(next), specOf(current)];
   const changes = findChanges(sourcesOf(old), sourcesOf(withoutNewSecret(spec, old)), "spec");
   const detail = `spec.persistentvolumesource is immutable after creation\n${formatChanges(changes)}`;
-  // The paths of what is immutable are upstream's, which leaves out the spec.
+  // The paths of the immutable fields are upstream's, which leave out the spec.
   return [
     ...(changes.length > 0 ? [forbidden("spec.persistentvolumesource", detail)] : []),
     ...immutable("volumeMode", spec.volumeMode, old.volumeMode),
@@ -111,7 +111,7 @@ function validateUpdate(next: KubeObject, current: KubeObject): FieldError[] {
   ];
 }
 
-/** A volume that could not be resized may be told the secret that it takes. */
+/** The spec without a secret for the resize that was added: a volume that could not be resized may get it. */
 function withoutNewSecret(spec: PersistentVolumeSpec, old: PersistentVolumeSpec): PersistentVolumeSpec {
   if (spec.csi === undefined || old.csi === undefined || old.csi.controllerExpandSecretRef !== undefined) return spec;
   const { controllerExpandSecretRef: _new, ...csi } = spec.csi;

@@ -3,11 +3,11 @@ import type { VolumeNodeAffinity } from "../../../../api/gen/types.ts";
 import { validateNodeSelector } from "../../../../api/validation/node-selector.ts";
 import { required } from "../../../../api/validation/problems.ts";
 
-/** From which nodes a volume can be reached; fine when it does not say. */
+/** The problems of a volume's node affinity, which may be absent. */
 export function validateVolumeNodeAffinity(path: string, affinity: VolumeNodeAffinity | undefined): FieldError[] {
   if (affinity === undefined) return [];
   const { required: selector } = affinity;
   if (selector === undefined) return [required(`${path}.required`, "must specify required node constraints")];
-  // What cannot be the value of a label was let in once, and volumes are not made anew for that.
+  // Values that cannot be the value of a label were once accepted, and volumes are not created anew.
   return validateNodeSelector(`${path}.required`, selector, { allowsAnyValue: true });
 }
