@@ -83,7 +83,7 @@ export const LAYERS: readonly Layer[] = [
 
   // The embedded control plane. Its ports first: the store, the kinds' table, requests, users.
   { path: "src/control-plane/ports", rank: 3 },
-  // What all that follows changes and keeps in order is made of: queues, indexes, events; which claim fits which volume.
+  // The parts of every control loop (queues, indexes, events), and the rules by which claims and volumes belong together.
   { path: "src/control-plane/control-loop", rank: 3.1 },
   { path: "src/control-plane/claims", rank: 3.2 },
   { path: "src/control-plane/access", rank: 4 },

@@ -51,7 +51,7 @@ interface ClusterAuthority {
   loadSubjectReader: LoadSubjectReader;
 }
 
-export interface ControlPlaneOptions extends ControllerOptions {
+export interface ControlPlaneConfig extends ControllerOptions {
   /** The range of the services' addresses, `10.96.0.0/16`. */
   serviceCidr: string;
   endpoint: ApiEndpoint;

@@ -14,7 +14,7 @@ import { createFeed, createWriter } from "../registry/in-process.ts";
 import { createKindTable } from "../registry/kind-table.ts";
 import { createReader } from "../registry/reader.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
-import type { ControlPlaneDeps, ControlPlaneOptions } from "./control-plane-ports.ts";
+import type { ControlPlaneConfig, ControlPlaneDeps } from "./control-plane-ports.ts";
 import { composeControllers } from "./controllers.ts";
 import { composeRest } from "./rest.ts";
 
@@ -38,7 +38,7 @@ export interface ControlPlane {
 }
 
 /** Builds the control plane on a store, bottom up. */
-export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlaneOptions): ControlPlane {
+export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlaneConfig): ControlPlane {
   const { store, clock, log, random, certificates } = deps;
   const now = () => clock.now();
   const randomSuffix = () => randomNameSuffix(random.number);

@@ -16,7 +16,7 @@ import { createPathHandler, PING_CHECK } from "../rest/serve-path.ts";
 import { createEventLines } from "../rest/serve-watch.ts";
 import { wantsTranslation, wantsTunnel } from "../streams/websocket-request.ts";
 import { createWebSocketStreams } from "../streams/websocket-streams.ts";
-import type { ControlPlaneDeps, ControlPlaneOptions } from "./control-plane-ports.ts";
+import type { ControlPlaneConfig, ControlPlaneDeps } from "./control-plane-ports.ts";
 
 interface RestParts extends ControlPlaneDeps {
   registry: RegistryDeps;
@@ -28,7 +28,7 @@ interface RestParts extends ControlPlaneDeps {
 }
 
 /** The API server as a function of a request. */
-export function composeRest(parts: RestParts, options: ControlPlaneOptions): WebHandler {
+export function composeRest(parts: RestParts, options: ControlPlaneConfig): WebHandler {
   const { registry, clock, metrics, store, authorizer, definitions, readiness, tokens } = parts;
   const { kinds } = registry;
   const serverAddress = `${options.endpoint.address}:${options.endpoint.port}`;
@@ -63,7 +63,7 @@ export function composeRest(parts: RestParts, options: ControlPlaneOptions): Web
 }
 
 /** The subresources that lead to a node: logs, exec, port forwarding and the like. */
-function connectHandlers(parts: RestParts, { localNode }: ControlPlaneOptions) {
+function connectHandlers(parts: RestParts, { localNode }: ControlPlaneConfig) {
   const { reader, random, nodes, clock, log, metrics } = parts;
   const streams = { wantsTranslation, wantsTunnel, ...createWebSocketStreams({ clock, log, metrics }) };
   return createNodeProxy({ ...nodes, reader, streams, random: random.number, localNode });
