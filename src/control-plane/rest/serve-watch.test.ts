@@ -54,8 +54,13 @@ describe("a watch", () => {
     Object.assign(counts, { opened: 0, closed: 0, sent: 0 });
   });
 
-  const put = async (name: string, data: Record<string, string> = {}, labels: Record<string, string> = {}) => {
-    const metadata = { name, namespace: "a", labels };
+  const put = async (
+    name: string,
+    data: Record<string, string> = {},
+    labels: Record<string, string> = {},
+    creationTimestamp?: string,
+  ) => {
+    const metadata = { name, namespace: "a", labels, ...(creationTimestamp && { creationTimestamp }) };
     await store.put(`core/configmaps/a/${name}`, { apiVersion: "v1", kind: "ConfigMap", metadata, data });
   };
   const lines = createEventLines();
@@ -144,6 +149,16 @@ describe("a watch", () => {
     await put("one");
     expect(reader.read()).toEqual([]);
     expect(counts).toEqual({ opened: 1, closed: 1, sent: 0 });
+  });
+
+  it("of a table tells how old each object is at its event, not when the watch began", async () => {
+    const reader = watch("resourceVersion=0", { encoding: "json", as: "Table", version: "v1" });
+    await clock.advance(60_000);
+    await put("late", {}, {}, new Date(clock.now()).toISOString());
+    await clock.advance(5_000);
+    await put("late", { a: "1" }, {}, new Date(clock.now() - 5_000).toISOString());
+    const rows: unknown = reader.read().map(({ object }) => object);
+    expect(rows).toMatchObject(["0s", "5s"].map((age) => ({ rows: [{ cells: ["late", expect.anything(), age] }] })));
   });
 
   it.each<AcceptedForm>([

@@ -138,7 +138,7 @@ interface EventEncoder {
   error(error: ApiError): Buffer | string;
 }
 
-function createEventEncoder({ lines }: WatchDeps, { kind, wanted }: WatchOptions): EventEncoder {
+function createEventEncoder({ clock, lines }: WatchDeps, { kind, wanted }: WatchOptions): EventEncoder {
   const { form } = wanted;
   const encode = form.encoding === "protobuf" ? encodeProtobufEvent : encodeLine;
   const formKey = `${form.encoding} ${form.as} ${form.version} ${apiVersionOf(kind)} ${kind.kind}`;
@@ -146,7 +146,9 @@ function createEventEncoder({ lines }: WatchDeps, { kind, wanted }: WatchOptions
   const shape = (object: KubeObject): ProtobufObject => {
     if (form.as === "Table") {
       const metadata = { resourceVersion: object.metadata.resourceVersion };
-      const table = tableOf(kind, [object], { ...wanted, version: form.version, metadata, hasDefinitions });
+      // Ages are those at the event: the watch may have begun long before the object.
+      const options = { ...wanted, now: clock.now(), version: form.version, metadata, hasDefinitions };
+      const table = tableOf(kind, [object], options);
       hasDefinitions = false;
       return table;
     }
