@@ -34,7 +34,7 @@ export function isMet({ summary, floor, target }: Measure): boolean | undefined 
   return ratio !== undefined && ratio.median <= median && ratio.p99 <= p99;
 }
 
-/** Of the medians, and of the p99s. */
+/** The ratios of the medians and of the p99s. */
 export function computeRatio(
   summary: Summary,
   floor: Summary | undefined,

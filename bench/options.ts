@@ -17,11 +17,11 @@ const CLUSTER_CASES = [
   "volumes-watch",
 ] as const;
 const CASE_NAMES = [...NODE_CASES, ...CLUSTER_CASES, ...API_CASES];
-/** Of the node agent; they need root and containerd. */
+/** Cases of the node agent; they need root and containerd. */
 export type NodeCaseName = (typeof NODE_CASES)[number];
-/** Of the control plane; they need neither. */
+/** Cases of the control plane; they need neither. */
 export type ApiCaseName = (typeof API_CASES)[number];
-/** Of the node agent as a node of a cluster; they need root and containerd. */
+/** Cases of the node agent as a node of a cluster; they need root and containerd. */
 export type ClusterCaseName = (typeof CLUSTER_CASES)[number];
 export type CaseName = NodeCaseName | ClusterCaseName | ApiCaseName;
 

@@ -19,12 +19,12 @@ export interface World {
   program: string;
   containerd: Containerd;
   cri: Cri;
-  /** Of the configuration of a node agent: a cgroup of the bench's own for its pods, where it may make one. */
+  /** Configuration fields of a node agent: a cgroup of the bench's own for its pods, where it may make one. */
   cgroups: { cgroupRoot: string } | { cgroupsPerQOS: false; enforceNodeAllocatable: [] };
   manifests: string;
   socket: string;
   agentLog: string;
-  /** Of the pods that the bench makes itself. */
+  /** The logs of the pods that the bench makes itself. */
   floorDirectory: string;
   /** The flags of the node agent. */
   flags: readonly string[];

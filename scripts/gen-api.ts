@@ -219,7 +219,7 @@ const omitted = readFacts<Record<string, string>>("omitted-when-zero");
 const SCALAR_MESSAGES = new Set(["string", "boolean", "int32", "int64", "double"]);
 
 const packageOf = (name: string) => name.split(".").slice(-3, -1).join(".");
-/** Of other packages it is not known what their types leave out. */
+/** Other packages are not in that file: what their types leave out is not known. */
 const knownPackages = new Set(Object.keys(omitted).map(packageOf));
 const omittedByMessage = new Map(
   Object.entries(omitted).map(([key, fields]) => [key.split(".").slice(-3).join("."), new Set(fields.split(" "))]),

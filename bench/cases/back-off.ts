@@ -37,7 +37,7 @@ export const backOff: Case = async ({ agent, world, sizes, signal, progress }) =
 /** Until each pod has been restarted after a back-off: by how much each was late, in milliseconds. */
 async function watchContainers(cri: Cri, pods: number, signal: AbortSignal): Promise<number[]> {
   const poll = createPoll({ intervalMs: POLL_MS, signal });
-  /** Of the first restart, by pod. Kept, because the runtime forgets old containers. */
+  /** When the container of the first restart ended, by pod. Kept, because the runtime forgets old containers. */
   const endedAt = new Map<string, number>();
   const lateness = new Map<string, number>();
   while (lateness.size < pods) {

@@ -10,7 +10,7 @@ import type { Case } from "./case.ts";
 
 const SETTLE_MS = 10_000;
 const POLL_MS = 250;
-/** Of `/proc/<pid>/stat`: USER_HZ, which is 100 wherever Node.js runs. */
+/** The unit of `/proc/<pid>/stat`, USER_HZ, is 100 wherever Node.js runs. */
 const TICKS_PER_SECOND = 100;
 const MEMORY_TARGET_MIB = 90;
 

@@ -87,7 +87,7 @@ function sumOf({ sandboxMs, createMs, startMs }: FloorPod): number {
 interface NodeletPod {
   startMs: number;
   stopMs: number;
-  /** Of the three calls that the floor makes too. */
+  /** What the three calls take that the floor makes too. */
   callsMs: number;
   calls: number;
 }

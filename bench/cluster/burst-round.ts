@@ -12,10 +12,10 @@ const PAUSE_MS = 2_000;
 
 /** Many pods that were started at once, and ended at once. */
 export interface Round {
-  /** Of every pod. */
+  /** Times of every pod. */
   startsMs: number[];
   stopsMs: number[];
-  /** Of the node agent and of the API server, from the first call to the last pod gone. */
+  /** Processor time of the node agent and of the API server, from the first call to the last pod gone. */
   agentCpuMs: number;
   serverCpuMs: number;
 }

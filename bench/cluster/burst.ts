@@ -4,7 +4,7 @@ import { type Round, runFloorRound, runNodeRound } from "./burst-round.ts";
 import { type ClusterCase, type ClusterCaseContext, compareNodes } from "./cluster-case.ts";
 import { takeTurns } from "./turns.ts";
 
-/** Of the last pod, to the last of the floor. */
+/** Targets for the ratio of the last pod to the last of the floor. */
 const LAST_TARGETS: Readonly<Record<number, { start: number; stop?: number }>> = {
   30: { start: 1.25 },
   100: { start: 1.13, stop: 1.06 },
@@ -27,7 +27,7 @@ interface Burst {
 
 interface Rounds {
   floor: Round[];
-  /** Of each program, in the order of the programs. */
+  /** The rounds of each program, in the order of the programs. */
   nodes: Round[][];
 }
 

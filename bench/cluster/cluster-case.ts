@@ -38,7 +38,7 @@ interface Compared {
   name: string;
   unit?: Unit;
   target?: Target;
-  /** Of each program, in the order of the programs; nodelet's is the measure. */
+  /** The values of each program, in the order of the programs; nodelet's is the measure. */
   values: ReadonlyArray<readonly number[]>;
   floor?: readonly number[];
 }

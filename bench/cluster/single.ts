@@ -17,7 +17,7 @@ export const clusterSingle: ClusterCase = async (context) =>
 
 interface Pods {
   floor: BarePod[];
-  /** Of each program, in the order of the programs. */
+  /** The pods of each program, in the order of the programs. */
   nodes: NodePod[][];
 }
 

@@ -7,7 +7,7 @@ import { podWithoutVolumes, podWithVolumes, withVolumeObjects } from "./volume-p
 
 interface Rounds {
   floor: Round;
-  /** Of each program, in the order of the programs. */
+  /** The rounds of each program, in the order of the programs. */
   without: Round[];
   with: Round[];
 }

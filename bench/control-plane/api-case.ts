@@ -20,7 +20,7 @@ export type ApiCase = (context: ApiCaseContext) => Promise<Measure[]>;
 interface Compared extends Pick<Measure, "case" | "name"> {
   unit?: Unit;
   target?: Target;
-  /** Of each program, in the order of the programs; nodelet's is the measure. */
+  /** The values of each program, in the order of the programs; nodelet's is the measure. */
   values: ReadonlyArray<readonly number[]>;
   floors?: readonly Beside[];
 }

@@ -12,7 +12,7 @@ export interface ApiServer {
   endpoint: Endpoint;
   /** From the start of its process until `/readyz` answered 200, in milliseconds. */
   readyAfterMs: number;
-  /** Of all its processes, in MiB; etcd counts for kube-apiserver. */
+  /** The memory of all its processes, in MiB; etcd counts for kube-apiserver. */
   readMemory(): Promise<{ resident: number; proportional: number }>;
   /** That all its processes have used so far, in milliseconds. */
   readCpuMs(): Promise<number>;

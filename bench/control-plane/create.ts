@@ -75,11 +75,11 @@ interface Timed {
 
 interface Run extends Timed {
   perSecond: number;
-  /** Of the server, for a pod. */
+  /** The server's processor time for a pod. */
   cpuMs: number;
   echoes: number[];
   flushes: number[];
-  /** Of a pod as the server answers it, which is as it stores it. */
+  /** The size of a pod as the server answers it, which is as it stores it. */
   bytes: number;
 }
 

@@ -71,7 +71,7 @@ async function isReady(endpoint: Endpoint): Promise<boolean> {
   }
 }
 
-/** Of these processes together, in MiB. */
+/** The memory of these processes together, in MiB. */
 export async function readMemory(pids: readonly (number | undefined)[]) {
   const sum = { resident: 0, proportional: 0 };
   for (const pid of pids) {
@@ -83,7 +83,7 @@ export async function readMemory(pids: readonly (number | undefined)[]) {
   return sum;
 }
 
-/** Of `/proc/<pid>/stat`: USER_HZ, which is 100 wherever Node.js runs. */
+/** The unit of `/proc/<pid>/stat`, USER_HZ, is 100 wherever Node.js runs. */
 const MS_PER_TICK = 10;
 
 /** In user and in kernel mode, of all threads of these processes. */

@@ -44,7 +44,7 @@ function createEventCount(onEvent: () => void): (bytes: Uint8Array, length: numb
   };
 }
 
-/** Of all sockets: a read is over before the next begins. */
+/** All sockets share it: a read is over before the next begins. */
 const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
 
 async function openRaw(endpoint: Endpoint, path: string, onEvent: () => void): Promise<void> {

@@ -98,10 +98,10 @@ export const apiWatch: ApiCase = async (context) => {
 };
 
 interface Fanout {
-  /** Of every event at every watcher. A write that waited for the one before it is counted from when it was due. */
+  /** The delay of every event at every watcher. A write that waited for the one before it is counted from when it was due. */
   sinceDue: number[];
   sinceAcknowledged: number[];
-  /** Of an object as it is sent. */
+  /** The size of an object as it is sent. */
   bytes: number;
   /** In percent of a core, for as long as the writes should take. */
   cpuShare: number;

@@ -245,7 +245,7 @@ export function describeMounts(current: () => DriverUnderTest): void {
 
 const MIB = 1024 * 1024;
 
-/** Of `CapEff`, which lists this process's capabilities as the bits of one number. */
+/** The bit of this capability in `CapEff`, which lists those of a process as the bits of one number. */
 const CAP_SYS_RESOURCE = 24n;
 const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";
 const canResize = ((BigInt(`0x${effective}`) >> CAP_SYS_RESOURCE) & 1n) === 1n;

@@ -73,7 +73,7 @@ total_active_file ${20 * MIB}
 
 const CPU_STAT_V1 = "nr_periods 10\nnr_throttled 3\nthrottled_time 5000000\nnr_bursts 1\nburst_time 2000\n";
 
-/** Of version 1: each controller has a tree of its own. */
+/** The files of cgroups version 1, where each controller has a tree of its own. */
 function filesV1(path: string): Record<string, string> {
   return {
     [`cpuacct${path}/cpuacct.usage`]: "3000000000\n",

@@ -2,7 +2,7 @@ import type { Log, LogFields } from "../../src/base/log.ts";
 
 /** Few, so that most writes replace something. */
 export const KEYS = 60;
-/** Of one run. */
+/** The most writes of one run. */
 export const MAX_WRITES = 1_000;
 
 /** A change as the writer tells of it and as it is found again. Each has its own pair of run and sequence. */

@@ -19,6 +19,7 @@ const RESTART = `if [ -e /data/lived ]; then echo second life; ${RUN_FOR_EVER}; 
 /** Numbers lines until it is told to stop, and then says how far it came. */
 const COUNT = [
   "i=0; filler=$(printf '%080d' 0)",
+  "while [ ! -e /data/start ]; do sleep 0.05; done",
   "while [ ! -e /data/stop ]; do n=0; while [ $n -lt 100 ]; do i=$((i+1)); n=$((n+1)); echo $i $filler; done; sleep 0.05; done",
   "echo last $i",
 ].join("; ");
@@ -118,9 +119,13 @@ describe("logs by the node's own API", () => {
     const following = logs("counts", "follow=true&limitBytes=1000000000");
     const directory = join(node.directory, "pods", `default_counts-e2e_${pod.metadata?.uid}`, "main");
     const isRotatedTwice = async () => (await readdir(directory)).filter((name) => name.endsWith(".gz")).length > 0;
-    while (!(await isRotatedTwice())) await new Promise((resolve) => setTimeout(resolve, 50));
     const containerId = containerOf(pod, "main")?.containerID?.split("://")[1] ?? "";
-    await node.cri.runtime.execSync({ containerId, cmd: ["touch", "/data/stop"], timeout: 10n });
+    const touch = async (file: string) =>
+      await node.cri.runtime.execSync({ containerId, cmd: ["touch", file], timeout: 10n });
+    // Only then: on a busy machine rotation may have removed the first lines before anyone follows.
+    await touch("/data/start");
+    while (!(await isRotatedTwice())) await new Promise((resolve) => setTimeout(resolve, 50));
+    await touch("/data/stop");
     const { body } = await following;
     const lines = body.trimEnd().split("\n");
     const count = Number(/^last (\d+)$/.exec(lines.pop() ?? "")?.[1]);

@@ -67,7 +67,9 @@ export interface NodeUnderTest {
 export const PROGRAM =
   process.env["NODELET_TEST_PROGRAM"] ?? new URL("../../dist/nodelet.js", import.meta.url).pathname;
 const CONTAINER_LOGS = "/var/log/containers";
-const SOCKET_TIMEOUT_MS = 20_000;
+const SOCKET_TIMEOUT_MS = 60_000;
+/** Four files of tests share two processors. */
+const WAIT_TIMEOUT_MS = 60_000;
 /** Where this machine lets nobody make cgroups. */
 const WITHOUT_CGROUPS = { cgroupsPerQOS: false, enforceNodeAllocatable: [] };
 const LEFT_CALLS = /Exiting while calls of the machine have no answer/;
@@ -210,7 +212,7 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
     },
     remove: async (file) => await rm(join(manifests, file)),
     report,
-    async pod(name, until, timeoutMs = 30_000) {
+    async pod(name, until, timeoutMs = WAIT_TIMEOUT_MS) {
       let found: Pod | undefined;
       const check = async () => {
         found = await find(name);
@@ -220,13 +222,13 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
       if (found === undefined) throw new Error("unreachable: the wait ended without a pod");
       return found;
     },
-    gone: async (name, timeoutMs = 30_000) =>
+    gone: async (name, timeoutMs = WAIT_TIMEOUT_MS) =>
       await waitFor(`end of pod ${name}`, async () => (await find(name)) === undefined, timeoutMs),
     async events(name) {
       const { events } = await report();
       return events.filter(({ pod }) => pod.name === `${name}-e2e`);
     },
-    async logged(words, { from = 0, timeoutMs = 20_000 } = {}) {
+    async logged(words, { from = 0, timeoutMs = WAIT_TIMEOUT_MS } = {}) {
       await waitFor(`log of ${words.source}`, async () => words.test(output.slice(from)), timeoutMs);
     },
     log: () => output,

@@ -7,7 +7,7 @@ export function containerOf(pod: Pod, name: string): ContainerStatus | undefined
   return [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name);
 }
 
-/** Of the pod, whatever its containers do. */
+/** Looks at the pod's phase, whatever its containers do. */
 export const isRunning = (pod: Pod): boolean => pod.status?.phase === "Running";
 
 /** A pod of one container of the demo image that runs a shell script. */

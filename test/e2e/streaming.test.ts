@@ -172,7 +172,7 @@ describe("the streams of the node's own API", () => {
     await expect.poll(sayHello, { timeout: 20_000 }).toEqual([true, true]);
     one.send(STDIN, "bye\n");
     await one.closed;
-    // Of the last words only one that does not speak itself is sure: containerd may end the other before it sends them.
+    // Only the one that does not speak is sure to get the last words: containerd may end the other before it sends them.
     expect(await all).toMatch(/heard bye\n$/);
     expect(JSON.parse(await readText(status))).toMatchObject({ status: "Success" });
     await node.pod("ends", (pod) => containerOf(pod, "main")?.restartCount === 1 && isRunning(pod));

@@ -26,18 +26,18 @@ const LATENCY_MS: Readonly<Record<string, number>> = { runPodSandbox: 140, creat
 const OTHER_LATENCY_MS = 1;
 const MAX_STEPS = 300_000;
 
-/** Of the seeds that may have one. */
+/** The share of seeds with an API server, among those that may have one. */
 const CLUSTER_SHARE = 0.6;
-/** Of those that have one. */
+/** The share with a storage driver, among those with an API server. */
 const STORAGE_SHARE = 0.7;
-/** Of those that have an API server. */
+/** Shares among the seeds with an API server. */
 const GROWTH_SHARE = 0.5;
 const SHUTDOWN_SHARE = 0.5;
-/** Of those that may have some. */
+/** The share with probes, among those that may have some. */
 const PROBED_SHARE = 0.5;
-/** Of those that have an API server and no storage driver. */
+/** The share with few places for pods, among those with an API server and no storage driver. */
 const FEW_PLACES_SHARE = 0.5;
-/** Of those that have an API server and as many places as are wanted. */
+/** The share that runs short of memory, among those with an API server and as many places as are wanted. */
 const SHORTAGE_SHARE = 0.4;
 
 export async function createWorld(seed: number, onLine?: (line: string) => void): Promise<World> {

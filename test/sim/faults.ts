@@ -58,7 +58,7 @@ const MESSAGE = "injected by the simulator";
 interface FaultsDeps {
   clock: Clock;
   dice: Dice;
-  /** Of its own, so that older seeds find what they found before there were cgroups. */
+  /** Separate dice, so that older seeds find what they found before there were cgroups. */
   cgroupDice: Dice;
   trace: Trace;
 }

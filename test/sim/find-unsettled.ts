@@ -94,7 +94,7 @@ async function findLeftovers({ host }: World, chosen: ReadonlySet<string>): Prom
   ];
 }
 
-/** Of each name the newest container and one before it are kept, and with them the sandboxes that they were in. */
+/** The newest container of each name and one before it are kept, and with them the sandboxes that they were in. */
 const MOST_SANDBOXES_A_CONTAINER = 2;
 
 function findInPod(world: World, uid: string): string[] {
@@ -177,7 +177,7 @@ async function findOverdueEviction({ growth, wanted, node }: World, uid: string)
   return (await growth.overdue(pod)).map((verdict) => `is not evicted: ${verdict}`);
 }
 
-/** Of its volumes and mounts: a clean-up that takes them from a running pod is the worst of all. */
+/** The directories of volumes and mounts that a running pod lacks: to lose them to a clean-up is the worst fault of all. */
 async function findMissingDirectories({ host, wanted }: World, uid: string): Promise<string[]> {
   const volumes = (wanted.pod(uid)?.spec?.volumes ?? []).filter(({ emptyDir }) => emptyDir !== undefined);
   const paths = [

@@ -46,7 +46,7 @@ export interface PendingCall {
 
 interface IncarnationDeps {
   host: FakeHost;
-  /** Of this process alone. */
+  /** This process's own connection to the runtime. */
   cri: Cri;
   cluster: Cluster | undefined;
   faults: Faults;

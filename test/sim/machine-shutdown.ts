@@ -3,7 +3,7 @@ import type { Dice } from "./dice.ts";
 
 /** How long pods get when the machine goes down, in milliseconds; no pod of the simulator is more important than others. */
 export const SHUTDOWN_PERIOD_MS = 20_000;
-/** Of pods that matter more. */
+/** The part of the grace period that critical pods have. */
 export const CRITICAL_PERIOD_MS = 5_000;
 
 /** The machine goes down at the end of the run. */

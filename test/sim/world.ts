@@ -24,7 +24,7 @@ export interface World {
   /** The API server and who uses it; undefined on a node that has manifests only. */
   readonly cluster: Cluster | undefined;
   readonly user: ApiUser | undefined;
-  /** Of the API's pods: static ones are never evicted. */
+  /** The growth of the API's pods; static ones are never evicted. */
   readonly growth: StorageGrowth | undefined;
   /** Containers that answer probes; undefined where pods have none. */
   readonly probed: ProbedPods | undefined;

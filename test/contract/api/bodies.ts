@@ -7,7 +7,7 @@ interface BodyCase {
   readonly body: object;
   /** The fields that are refused, each with its reason and its message; none: the body is taken. */
   readonly causes?: readonly (readonly [field: string, reason: string, message: string])[];
-  /** Of what is taken: fields of the object that is made. */
+  /** Fields of the object that is made, where the body is accepted. */
   readonly made?: object;
   /** Fields that it does not have: what upstream leaves out. */
   readonly left?: readonly string[];

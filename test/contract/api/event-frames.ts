@@ -40,7 +40,7 @@ function decodeEvent(frame: Uint8Array): FramedEvent {
   return { type: Buffer.from(type).toString(), object: decodeProtobuf(envelope) };
 }
 
-/** Of a message that has nothing but bytes. */
+/** The fields of a protobuf message in which each field is bytes, by number. */
 function fieldsIn(message: Uint8Array): Readonly<Record<number, Uint8Array>> {
   const reader = new BinaryReader(message);
   const fields: Record<number, Uint8Array> = {};

@@ -16,7 +16,7 @@ interface SeenRequest {
 
 /** The API of a node that runs nothing, and a web server that could be a pod's. */
 export interface FakeKubelet {
-  /** Of the machine; proxies refuse loopback. */
+  /** An address of the machine, because proxies refuse loopback. */
   readonly address: string;
   readonly port: number;
   readonly podPort: number;

@@ -19,7 +19,7 @@ interface ApiServer {
   readonly admin: ApiClient;
   /** The admin's, for what a client of plain calls cannot do. */
   readonly credentials: Credentials;
-  /** Of its version: 35 for 1.35. */
+  /** The minor part of its version: 35 for 1.35. */
   readonly minor: number;
   /** Clients of others: with a token, or nobody at all. */
   connect(credentials: { token?: string }): ApiClient;

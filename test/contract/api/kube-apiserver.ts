@@ -11,7 +11,7 @@ import { requireProgram, type ServerProcess, startServerProcess } from "./server
 
 /** What a started server is reached by. */
 export interface StartedApiServer {
-  /** Of an administrator in `system:masters`. */
+  /** The credentials of an administrator in `system:masters`. */
   readonly admin: Credentials;
   stop(): Promise<void>;
 }

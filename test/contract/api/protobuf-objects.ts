@@ -137,7 +137,7 @@ const GROUPS: readonly ProtobufCase[] = [
   inNamespace("coordination.k8s.io/v1", "Lease", "leases", {
     spec: { holderIdentity: "x", leaseDurationSeconds: 40, renewTime: "2026-01-02T03:04:05.678901Z" },
   }),
-  // Of what is in no namespace, events are in this one.
+  // Events about objects without a namespace are in this one.
   ofCluster("events.k8s.io/v1", "Event", "namespaces/default/events", {
     eventTime: "2026-01-02T03:04:05.000000Z",
     reportingController: "example.com/contract",

@@ -54,7 +54,7 @@ describe.each(apiServersUnderTest())("protobuf, on $name", (candidate) => {
     const made = await call("POST", path, object);
     expect(made).toMatchObject({ status: 201, type: PROTOBUF, object: { kind } });
     const name = isKubeObject(made.object) ? made.object.metadata.name : undefined;
-    // Of some kinds a controller writes a status in between.
+    // A controller writes the status of some kinds in between.
     await vi.waitFor(
       async () => {
         const { bytes } = await call("GET", `${path}/${name}`);

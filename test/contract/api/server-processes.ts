@@ -14,7 +14,7 @@ export interface ServerProcess {
 }
 
 const STOP_TIMEOUT_MS = 15_000;
-/** Of what a server said before it ended, in the error that tells of it. */
+/** The error that tells of a server's end has so much of what the server said last. */
 const SHOWN_LOG_CHARACTERS = 4_000;
 
 /** The program of that name in the directory; undefined where there is none that can be run. */

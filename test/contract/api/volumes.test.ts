@@ -41,7 +41,7 @@ const phaseIs = (phase: string) => (object: KubeObject) => Object(object["status
 
 describe.each(apiServersUnderTest())("storage, on $name", (candidate) => {
   const server = useApiServer(candidate);
-  /** Of kube-apiserver alone nobody acts on what is stored. */
+  /** Beside kube-apiserver alone there are no controllers that act on what is stored. */
   const itActs = it.skipIf(!candidate.isOurs);
 
   it("claims and volumes are made with protection and a phase", async () => {

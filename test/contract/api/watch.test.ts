@@ -13,7 +13,7 @@ describe.each(apiServersUnderTest())("watch, on $name", (candidate) => {
     await newNamespace(server.admin);
   });
 
-  /** Of a namespace in which nobody else writes. */
+  /** Opens a namespace in which nothing else writes, and gives its revision. */
   const fresh = async () => {
     ({ secrets } = pathsIn(await newNamespace(server.admin)));
     return (await server.admin.list(secrets)).resourceVersion;

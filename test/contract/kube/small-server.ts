@@ -33,7 +33,7 @@ export interface SmallServer {
   readonly url: string;
   readonly port: number;
   readonly requests: readonly SmallRequest[];
-  /** Of HTTP/2, in the order of their beginning. */
+  /** The HTTP/2 sessions, in the order in which they began. */
   readonly sessions: readonly ServerHttp2Session[];
   /** That are open now. */
   readonly openConnections: number;

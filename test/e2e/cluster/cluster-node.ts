@@ -45,7 +45,8 @@ export interface ClusterNode<Cluster extends NodeCluster = ServedCluster> {
   destroy(): Promise<void>;
 }
 
-const EVENT_TIMEOUT_MS = 30_000;
+/** Four files of tests share two processors. */
+const WAIT_TIMEOUT_MS = 60_000;
 const MAX_LOG_LINES = 40;
 const EXEC_TIMEOUT_SECONDS = 10n;
 const PODS_PATH = "/api/v1/namespaces/default/pods";
@@ -135,7 +136,7 @@ export async function createNodeOf<Cluster extends NodeCluster>(
       return PODS.read(await api.object("POST", PODS_PATH, bound));
     },
     read,
-    async pod(name, holds, timeoutMs = 30_000) {
+    async pod(name, holds, timeoutMs = WAIT_TIMEOUT_MS) {
       let found: Pod | undefined;
       const look = async () => {
         found = await read(name);
@@ -145,7 +146,7 @@ export async function createNodeOf<Cluster extends NodeCluster>(
       if (found === undefined) throw new Error("unreachable: the wait ended without a pod");
       return found;
     },
-    gone: async (name, timeoutMs = 30_000) =>
+    gone: async (name, timeoutMs = WAIT_TIMEOUT_MS) =>
       await until(name, async () => (await read(name)) === undefined, timeoutMs, "gone"),
     async remove(name, gracePeriodSeconds) {
       const options = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
@@ -174,7 +175,7 @@ export async function createNodeOf<Cluster extends NodeCluster>(
         found = (await events(name)).find((event) => isDeepStrictEqual({ ...event, ...fields }, event));
         return found !== undefined;
       };
-      await until(name, look, EVENT_TIMEOUT_MS, `an event ${JSON.stringify(fields)}`);
+      await until(name, look, WAIT_TIMEOUT_MS, `an event ${JSON.stringify(fields)}`);
       if (found === undefined) throw new Error("unreachable: the wait ended without an event");
       return found;
     },

@@ -7,7 +7,7 @@ import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { type ClusterNode, createClusterNode } from "./cluster-node.ts";
 import { settlesOn } from "./settles.ts";
 
-/** Of one source about one object: so many at once, and one more every five minutes. */
+/** One source may send so many events about one object at once, and one more every five minutes. */
 const BURST = 25;
 /** From the tenth message of one reason on, they are told as one event. */
 const MAX_ALIKE = 10;

@@ -17,7 +17,7 @@ import { settlesOn } from "./settles.ts";
 
 const REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 const ADDRESS = "127.0.0.1";
-/** Of a range for tests of networks (RFC 2544): nobody's but this process's while it runs. */
+/** An address of the range for tests of networks (RFC 2544), which only this process uses while it runs. */
 const OTHER_ADDRESS = `198.18.${process.pid % 250}.${1 + (Math.floor(process.pid / 250) % 250)}`;
 
 /** A role that reads metrics and pods of nodes, and whom it is given to. */

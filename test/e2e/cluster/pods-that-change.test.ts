@@ -152,9 +152,9 @@ describe("what is asked of pods that run", () => {
   });
 
   it.concurrent("a deadline that ends while a container restarts ends the pod", async () => {
-    await world.create(shellPod("deadline", "exit 1", { activeDeadlineSeconds: 4, restartPolicy: "OnFailure" }));
+    await world.create(shellPod("deadline", "exit 1", { activeDeadlineSeconds: 10, restartPolicy: "OnFailure" }));
     await world.pod("deadline", (pod) => containerOf(pod, "main")?.state?.waiting?.reason === "CrashLoopBackOff");
-    const { status } = await world.pod("deadline", (pod) => pod.status?.phase === "Failed", 15_000);
+    const { status } = await world.pod("deadline", (pod) => pod.status?.phase === "Failed");
     expect(status).toMatchObject({ reason: "DeadlineExceeded" });
   });
 });

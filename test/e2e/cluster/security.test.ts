@@ -9,7 +9,7 @@ import { type ClusterNode, createClusterNode } from "./cluster-node.ts";
 const SERVERS = await clusterServersUnderTest();
 
 const waitsWith = (reason: string) => (pod: Pod) => containerOf(pod, "main")?.state?.waiting?.reason === reason;
-/** Of a container that may do what containers usually may. */
+/** The capabilities that containers have by default. */
 const USUAL_CAPABILITIES = "00000000a80425fb";
 /** What a privileged container gets is what its runtime has, and that was started from here. */
 const OWN_CAPABILITIES = /^CapEff:\t(\w+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "unknown";

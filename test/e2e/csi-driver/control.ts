@@ -38,7 +38,7 @@ export interface VolumeSpec {
 }
 
 export interface Fault {
-  /** Of its effect. Default before it. */
+  /** Whether the fault comes before or after the call's effect. Default before. */
   when?: "before" | "after" | undefined;
   /** Waits first. */
   delayMs?: number | undefined;

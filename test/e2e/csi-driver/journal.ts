@@ -7,11 +7,11 @@ export interface Call {
   /** `NodePublishVolume`; `GetInfo` and `NotifyRegistrationStatus` are the registration's. */
   rpc: string;
   /**
-   * Of `secrets` there are the names only, under `secretNames`; of the tokens in the volume's context, by audience, what
-   * tells one from another, under `tokens`. Sizes are numbers.
+   * The request without its secrets: `secretNames` has the names of `secrets`, and `tokens`, by audience, what tells the
+   * tokens of the volume's context from one another. Sizes are numbers.
    */
   request: Record<string, unknown>;
-  /** Of the driver's process. */
+  /** The driver's process. */
   pid: number;
   /** Milliseconds since the epoch. */
   startedAt: number;

@@ -11,9 +11,9 @@ import { type Place, pathsOf } from "./place.ts";
 /** A CSI driver that runs as a process. */
 export interface CsiDriverProcess {
   readonly name: string;
-  /** Of the process that runs, or ran last. */
+  /** The process that runs, or ran last. */
   readonly pid: number;
-  /** Of the CSI services. */
+  /** The socket of the CSI services. */
   readonly socket: string;
   readonly registrationSocket: string;
   /** The volumes' contents: a directory or an image (`.img`) each, named by the volume's id. */

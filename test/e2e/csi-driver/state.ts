@@ -8,7 +8,7 @@ export interface State {
   readonly published: Map<string, PublishedVolume>;
   /** Inline volumes, which go when they are unpublished. */
   readonly ephemeral: Set<string>;
-  /** Of the volumes that were expanded. */
+  /** The sizes of the volumes that were expanded. */
   readonly sizes: Map<string, number>;
   /** How many calls a fault has hit. */
   readonly faultUses: Map<string, number>;

@@ -12,7 +12,7 @@ export interface ClusterUnderTest {
   readonly directory: string;
   readonly url: string;
   readonly kubeconfig: string;
-  /** Of the administrator. */
+  /** A kubectl with the administrator's credentials. */
   readonly kubectl: Kubectl;
   /** The same program with other credentials. */
   kubectlWith(kubeconfig: string): Kubectl;

@@ -43,7 +43,7 @@ interface RunningKubectl {
   stop(): Promise<void>;
 }
 
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 
 /** `home` takes what kubectl caches and its temporary files. */
 export function createKubectl(options: { binary: KubectlBinary; home: string; kubeconfig: string }): Kubectl {

@@ -18,7 +18,7 @@ export function configMap(metadata: Metadata, data: Record<string, string> = { k
   return { apiVersion: "v1", kind: "ConfigMap", metadata, data };
 }
 
-/** Of `apps/v1`: ReplicaSet, DaemonSet, Deployment. */
+/** A workload of `apps/v1`: ReplicaSet, DaemonSet or Deployment. */
 export function workload(kind: string, metadata: Metadata, spec: object = {}): object {
   const labels = { app: metadata.name };
   const template = { metadata: { labels }, spec: { containers: [{ name: "main", image: "registry.example/app:1" }] } };

@@ -20,7 +20,7 @@ const DIFFERENT = [
 ];
 
 describe.skipIf(program === undefined)(titleOf("the directories of kubelet", "KUBELET_BIN", program), () => {
-  /** Of the same pods on a node of its own. */
+  /** The tree that the same pods make on a node of their own. */
   const treeOf = async (start: (world: UpstreamNode) => Promise<unknown>): Promise<TreeLine[]> => {
     const world = await createUpstreamNode(await startUpstreamCluster());
     try {

@@ -32,7 +32,7 @@ const DONE_POD = "done";
 
 interface KeptPodsOptions {
   readonly hostPort: number;
-  /** Of the Go kubelet that runs them, before or after: 28 of 1.28. Decides what they may have. */
+  /** The version of the Go kubelet that runs them, before or after: 28 of 1.28. Decides what they may have. */
   readonly minor: number;
   /** Whether containers have requests and limits. Default true. */
   readonly hasResources?: boolean;

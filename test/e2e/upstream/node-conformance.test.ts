@@ -12,7 +12,7 @@ import { runTestBinary } from "./run-test-binary.ts";
 const binary = process.env["E2E_NODE_TEST_BIN"] ?? "";
 /** Archives of the images that its pods use, by the names that it has for them, with `:` between them. */
 const archives = (process.env["E2E_NODE_IMAGES"] ?? "").split(":").filter((path) => path !== "");
-/** Of kube-apiserver and etcd: the suite's namespaces enforce pod security levels, which our own API server refuses. */
+/** The directory of kube-apiserver and etcd. The suite's namespaces enforce pod security levels, which our server refuses. */
 const assets = process.env["KUBEBUILDER_ASSETS"] ?? "";
 const isThere = binary !== "" && archives.length > 0 && assets !== "";
 const title = "upstream's node conformance tests";

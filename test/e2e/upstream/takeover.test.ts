@@ -36,7 +36,7 @@ describe.skipIf(program === undefined).each(DIRECTIONS)(
       else kubelet = await world.startKubelet(program);
     };
     const crash = async (agent: Agent) => (agent === "nodelet" ? await world.node.kill() : await kubelet?.kill());
-    /** Of each container of the pods that run: which it is, and how often it was restarted. */
+    /** The ID and the number of restarts of each container of the pods that run. */
     const identities = async () => {
       const read = await Promise.all(RUNNING_PODS.map(async (name) => await world.read(name)));
       return read.map((pod) => [pod?.metadata?.name, statusesOf(pod).map(identityOf)]);

@@ -25,7 +25,7 @@ export async function readUpstreamProgram(variable: UpstreamVariable): Promise<U
   return { path, version, minor: Number(minor) };
 }
 
-/** Of a suite: which program of which version it is about, or why it is skipped. */
+/** A suite's title: which program of which version it is about, or why it is skipped. */
 export function titleOf(name: string, variable: UpstreamVariable, program: UpstreamProgram | undefined): string {
   return program === undefined ? `${name} (skipped: ${variable} names none)` : `${name} ${program.version}`;
 }

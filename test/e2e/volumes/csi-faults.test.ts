@@ -192,8 +192,12 @@ describe("CSI drivers that fail", () => {
     await frail.stop();
     const names = async () => (await registeredDrivers(world)).map(({ name }) => name).sort();
     await settlesOn([LIMITED, SOLID], names, 20_000);
-    const { metadata } = await world.nodeObject();
-    expect(metadata?.annotations?.["csi.volume.kubernetes.io/nodeid"]).not.toContain(FRAIL);
+    // The node's object is written after the CSINode.
+    const isAnnotated = async () => {
+      const { metadata } = await world.nodeObject();
+      return metadata?.annotations?.["csi.volume.kubernetes.io/nodeid"]?.includes(FRAIL) ?? false;
+    };
+    await settlesOn(false, isAnnotated);
     await frail.claimed("removed");
     await world.create(mountingPod("removed", { volumes: { v: ofClaim("removed") } }));
     await untilFailure("removed", new RegExp(`driver name ${FRAIL} not found in the list of registered CSI drivers`));

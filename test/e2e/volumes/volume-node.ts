@@ -26,7 +26,7 @@ export interface VolumeHost {
   /** Runs a program where the node's mounts are seen; gives what it printed. */
   inNamespace(program: string, ...args: string[]): Promise<string>;
   mounts(): Promise<SeenMount[]>;
-  /** Of a pod that is gone: its directory and every mount that names it. Empty is right. */
+  /** What is left of a pod that is gone: its directory and every mount that names it. Empty is right. */
   leftovers(uid: string): Promise<string[]>;
   /** The path of the host by which a running container's file can be read without entering it. */
   rootOf(pod: string, container?: string): Promise<string>;

@@ -85,7 +85,7 @@ function isNamed(name: string, pattern: string): boolean {
   return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }
 
-/** Of each page: `[name, type, …labels]`. */
+/** The rows of each page are `[name, type, …labels]`. */
 function readUpstream(file: URL): Record<string, UpstreamSeries[]> {
   const pages: unknown = JSON.parse(readFileSync(file, "utf8"));
   if (!isRecord(pages)) throw new Error("no pages");

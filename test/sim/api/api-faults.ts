@@ -74,7 +74,7 @@ interface ApiFaultsDeps {
   dice: Dice;
   faults: Faults;
   trace: Trace;
-  /** Of every call, there and back. */
+  /** How long every call takes, there and back. */
   latencyMs: number;
 }
 

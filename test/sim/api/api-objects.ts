@@ -7,7 +7,7 @@ export const NAMESPACE = "default";
 export const POD_NAMES = ["fox", "gnu", "hen", "ibis", "jay"] as const;
 export const SECRETS = ["letter", "seal"] as const;
 export const CONFIG_MAPS = ["map", "chart"] as const;
-/** Of secrets and config maps alike. */
+/** The key that secrets and config maps have. */
 export const KEY = "word";
 
 export type ObjectKind = "Secret" | "ConfigMap";

@@ -64,7 +64,7 @@ interface Comparison {
 }
 
 function findContainerRegression(world: World, { pod, was, is }: Comparison): string | undefined {
-  // Of a pod that is refused nothing is told but why: one may have run under the agent before.
+  // A refused pod's status has only the reason, even when the pod ran under the agent before.
   if (is === undefined) return isEndedByNode(world, podUid(pod)) ? undefined : "is not spoken of any more";
   if (is.restartCount < was.restartCount) return `${was.restartCount} restarts, then ${is.restartCount}`;
   const isAnother = is.containerID !== undefined && is.containerID !== was.containerID;

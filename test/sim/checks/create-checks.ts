@@ -25,7 +25,7 @@ import { createTerminationCheck } from "./termination.ts";
 import { createVolumesCheck } from "./volumes.ts";
 import { createWorkloadCheck } from "./workload.ts";
 
-/** Of a node with an API server, besides all others. */
+/** The checks that a node with an API server gets besides all others. */
 function createApiChecks(world: World): Check[] {
   const { cluster, growth, places, shortage } = world;
   if (cluster === undefined) return [];

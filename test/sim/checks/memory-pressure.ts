@@ -19,7 +19,7 @@ const CONDITION = "The node had condition: [MemoryPressure]. ";
  * process that has ended somebody lets nobody of best effort in until the condition is over, and refuses nobody else.
  */
 export function createMemoryPressureCheck(world: World, shortage: MemoryShortage): Check {
-  /** Of the process that is up. */
+  /** The pods that had a worker when the process that is up evicted one. */
   let known = new Set<string>();
   let pressedUntil = Number.NEGATIVE_INFINITY;
   let wasShortAt = Number.NEGATIVE_INFINITY;

@@ -46,7 +46,7 @@ export function createMonotonicStatusCheck(world: World): Check {
         attempts.set(key, counts.get(key) ?? 0);
         held.add(uids.get(sandboxId));
       }
-      // Of a pod that was being removed enough may be gone for another phase.
+      // A pod that was being removed may have lost so much that it gets another phase.
       for (const uid of phases.keys()) if (!held.has(uid) || world.interference.pods.has(uid)) phases.delete(uid);
     },
     occurred({ what, podUid: uid, podName, containerName, attempt }) {

@@ -2,7 +2,7 @@ import type { Container, Pod, Volume } from "../../../src/api/gen/types.ts";
 import type { Dice } from "../dice.ts";
 
 const KIBIBYTE = 1024;
-/** Of one container and of one volume. All that a pod uses without having grown is far below it. */
+/** The limit of one container and of one volume. A pod that has not grown uses far less. */
 const LIMIT_BYTES = 512 * KIBIBYTE;
 /** So much of it. */
 const GROUND_BYTES = 200 * KIBIBYTE;
@@ -11,7 +11,7 @@ export const GROWTH_BYTES = [128 * KIBIBYTE, 700 * KIBIBYTE, 2_048 * KIBIBYTE] a
 
 /** What a pod has used, in bytes, beside what every pod does. */
 export interface GrownBytes {
-  /** Of its volume of its own. */
+  /** In the volume that has a limit of its own. */
   readonly volume: number;
   /** Layers and logs, by container. */
   readonly containers: ReadonlyMap<string, number>;

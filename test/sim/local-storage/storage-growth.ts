@@ -42,7 +42,7 @@ interface Growth {
   readonly container: string;
   readonly containerId: string;
   readonly bytes: number;
-  /** Of what is a file here. */
+  /** Where it is, for growth that is a file here. */
   readonly path: string;
 }
 
@@ -95,7 +95,7 @@ export function createStorageGrowth(deps: StorageGrowthDeps): StorageGrowth {
     if (place !== "layer" && dice.chance(SHRINK_CHANCE)) clock.setTimer(dice.between(0, 20_000), () => shrink(growth));
   };
 
-  /** Of what there is now. Layers and logs count as long as their container runs. */
+  /** What there is now. Layers and logs count as long as their container runs. */
   const readGrown = async (pod: Pod): Promise<GrownBytes> => {
     const running = listRunning(podUid(pod));
     const present: Growth[] = [];

@@ -65,7 +65,7 @@ export function createProbedPods({ host, cri, faults, trace, dice }: ProbedPodsD
     if (container === undefined) return "closed";
     const given = troubles.get(keyOf(container.id, kind)) ?? { status: 200 };
     const known = evidence(container.id, kind);
-    // Of a body that does not end nothing follows.
+    // Nothing follows from a body that does not end.
     if (given === "endless") return given;
     if (typeof given !== "string" && given.status === 200) {
       known.hasSucceeded = true;

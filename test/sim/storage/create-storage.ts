@@ -19,7 +19,7 @@ export interface Storage {
   readonly driver: SimulatedDriver;
   readonly faults: DriverFaults;
   readonly attacher: Attacher;
-  /** Of what goes wrong, and when. */
+  /** Decides what goes wrong, and when. */
   readonly dice: Dice;
   /** The node as the API has it; undefined while there is none. */
   node(): Node | undefined;

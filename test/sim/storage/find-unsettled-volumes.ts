@@ -69,7 +69,7 @@ function findForgotten({ driver }: Storage, { users, wanted }: Users): string[] 
   ];
 }
 
-/** Of the node agent: one directory for each volume that is here, and no mounts but what is staged. */
+/** The node agent's directories: one for each volume that is here, and no mounts but the staged ones. */
 async function findDirectories({ host }: World, { driver, leftDirectories }: Storage): Promise<string[]> {
   const directory = `${CSI_DIRECTORY}/${DRIVER_NAME}`;
   const found = (await host.files.stat(directory)) ? await host.files.list(directory) : [];

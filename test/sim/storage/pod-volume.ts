@@ -3,7 +3,7 @@ import { DATA_DIRECTORY, handleOf, LOCAL_DIRECTORY, type PlannedClaim } from "./
 
 const PODS = "/var/lib/kubelet/pods";
 
-/** Of a pod's directory or something in it, whose it is; empty for any other path. */
+/** The UID of the pod whose directory the path is or lies in; empty for any other path. */
 export function podOfPath(path: string): string {
   return path.startsWith(`${PODS}/`) ? (path.slice(PODS.length + 1).split("/")[0] ?? "") : "";
 }

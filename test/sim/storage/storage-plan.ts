@@ -2,7 +2,7 @@ import type { CsiNodeCapability } from "../../../src/csi/port.ts";
 import type { Dice } from "../dice.ts";
 
 export const DRIVER_NAME = "csi.example.com";
-/** Of the volumes that are given to containers, none says so in a log. */
+/** The drivers' secret, which no log may show. */
 export const DRIVER_SECRET = "sesame-open";
 export const DRIVER_SECRET_NAME = "login";
 /** Where a volume's content really is. */

@@ -11,7 +11,7 @@ const PURE_NAMES: Readonly<Record<string, readonly string[]>> = {
   stream: ["Duplex", "Readable", "Writable"],
   zlib: ["constants", "deflateRawSync", "inflateRawSync"],
 };
-/** Of `node:crypto`, which is pure but for these (and for a name that hides which of it is used). */
+/** The names of `node:crypto` that are not pure; `*` and `default` hide which of them is used. */
 const RANDOM_NAMES = /^(random.*|generate.*|\*|default)$/;
 /** Packages that open sockets, files or streams by themselves. */
 const WORLD_PACKAGES = new Set(["@grpc/grpc-js", "commander", "pino", "tar-stream"]);
