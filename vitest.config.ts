@@ -5,6 +5,8 @@ import { BaseSequencer, type TestSequencer, type TestSpecification, type Vitest 
 const POLL_TIMEOUT_MS = 60_000;
 /** Against hanging only: a property of hundreds of runs takes a second, and ten times as long on a machine that is busy. */
 const UNIT_TIMEOUT_MS = 30_000;
+/** Each file of `contract` waits for its own server, runtime or clock for some of its time. */
+const CONTRACT_WORKERS = 2;
 const E2E_TIMEOUT_MS = 180_000;
 /** Files of `e2e` wait for most of their time: for grace periods, back-off, deadlines, and for each other's pods to start. */
 const E2E_WORKERS = 4;
@@ -32,7 +34,7 @@ const project = (name: string, include: string[], extra: object = {}) => ({
   test: { name, include, environment: "node" as const, expect: { poll: { timeout: POLL_TIMEOUT_MS } }, ...extra },
 });
 
-/** Ends that run the program in `dist/` run the one of these sources. */
+/** They run the program in `dist/`, and that must be the one of these sources. */
 const e2e = {
   testTimeout: E2E_TIMEOUT_MS,
   hookTimeout: E2E_TIMEOUT_MS,
@@ -75,15 +77,16 @@ export default defineConfig({
       project("contract", ["test/contract/**/*.test.ts"], {
         testTimeout: 120_000,
         hookTimeout: 120_000,
-        fileParallelism: false,
+        maxWorkers: CONTRACT_WORKERS,
+        sequence: { groupOrder: 1 },
       }),
       project("e2e", ["test/e2e/**/*.test.ts"], {
         ...e2e,
         exclude: ALONE,
         maxWorkers: E2E_WORKERS,
-        sequence: { groupOrder: 1 },
+        sequence: { groupOrder: 2 },
       }),
-      project("e2e-alone", ALONE, { ...e2e, fileParallelism: false, sequence: { groupOrder: 2 } }),
+      project("e2e-alone", ALONE, { ...e2e, fileParallelism: false, sequence: { groupOrder: 3 } }),
     ],
   },
 });

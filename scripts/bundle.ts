@@ -10,7 +10,7 @@ import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../src/cluster/processes/r
 
 const version = /"version": "([^"]+)"/.exec(readFileSync("package.json", "utf8"))?.[1];
 
-/** Only whoever needs their code loads it: the node agent runs for months, and most tests want no node. */
+/** Each part is loaded only where it is needed: the node agent runs for months, and most tests want no node. */
 const apart: Plugin = {
   name: "apart",
   setup({ onResolve }) {
@@ -42,7 +42,7 @@ const common: BuildOptions = {
 // CommonJS packages in the bundle call `require` for Node.js' own modules.
 const REQUIRE = 'import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);';
 
-/** Built beside and moved over: whoever starts it meanwhile finds the old program or the new one. */
+/** Builds beside the old file and moves the new one over it: a start meanwhile finds the old program or the new one. */
 async function bundle(source: string, name: string, banner: string): Promise<void> {
   const output = `dist/${name}.js`;
   const next = `dist/${name}.next.js`;

@@ -72,7 +72,7 @@ async function runLane(suites) {
   for (const suite of suites) {
     if (interrupted) return;
     await Promise.all((suite.after ?? []).map((name) => running.get(name)?.ended));
-    const lacks = (suite.after ?? []).find((name) => results.get(name)?.state === "failed");
+    const lacks = (suite.after ?? []).find((name) => results.get(name)?.state !== "passed" && results.has(name));
     if (lacks === undefined) await runSuite(suite);
     else results.set(suite.name, { state: "not run", seconds: 0, text: `${lacks} failed` });
   }
@@ -98,7 +98,8 @@ async function runSuite(suite) {
   running.delete(name);
   const seconds = (Date.now() - suiteStartedAt) / 1000;
   const text = readFileSync(log, "utf8");
-  results.set(name, { state: code === 0 ? "passed" : "failed", seconds, text });
+  const state = code === 0 ? "passed" : interrupted ? "stopped" : "failed";
+  results.set(name, { state, seconds, text });
   if (code === 0) say([`passed: ${name} (${formatSeconds(seconds)})`, ...summaryOf(text)].join("\n    "));
   else if (!interrupted) say(`FAILED: ${name} (${formatSeconds(seconds)}), ended with ${code}\n${frame(name, text)}`);
 }
@@ -134,8 +135,9 @@ function tellResults(chosen) {
   const passed = chosen.filter(({ name }) => results.get(name)?.state === "passed").length;
   const total = formatSeconds((Date.now() - startedAt) / 1000);
   const counts = ["Test Files", "Tests"].map((what) => `${what.padStart(11)}  ${sumOf(what)}`);
-  const suites = `     Suites  ${passed === chosen.length ? "" : `${chosen.length - passed} failed | `}${passed} passed (${chosen.length})`;
-  const kept = passed === chosen.length ? [] : [`       Logs  ${logs}`];
+  const lacking = chosen.length - passed;
+  const suites = `     Suites  ${lacking === 0 ? "" : `${lacking} failed | `}${passed} passed (${chosen.length})`;
+  const kept = lacking === 0 ? [] : [`       Logs  ${logs}`];
   console.log(["", ...rows, "", suites, ...counts, `   Duration  ${total}`, ...kept].join("\n"));
 }
 

@@ -8,7 +8,7 @@ export interface WatchEvent<T> {
   object: T;
 }
 
-/** A watch of all objects of a path that is open for the whole of a run, as somebody sees them who waits. */
+/** A watch of all objects of a path, open for the whole of a run: what a waiting client sees. */
 export interface ObjectWatch<T> {
   /**
    * Resolves when an event of each of these objects fitted, with the time (of `performance.now()`) at which the first

@@ -23,7 +23,7 @@ export function startProcess(command: string, args: readonly string[], logFile: 
   try {
     const path = [dirname(process.execPath), env["PATH"] ?? ""].join(delimiter);
     const child = spawn(command, args, { env: { ...env, PATH: path }, stdio: ["ignore", log, log], detached: true });
-    // Whoever waits for it says what its log ends with, and everything else is removed first.
+    // The code that waits for it reports the end of its log, and everything else is removed first.
     child.on("error", (error) => appendFileSync(logFile, `${error.message}\n`));
     return child;
   } finally {

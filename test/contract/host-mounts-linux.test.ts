@@ -352,7 +352,7 @@ function describeFileSystems() {
         message: `ETIMEDOUT: cannot mount 'server:/path' at '${path("target")}': mount did not end within 300 ms`,
       });
       const pid = (await readFile(path("pid"), "utf8")).trim();
-      // Gone, or a zombie where nobody collects those that lost their parent.
+      // Gone, or a zombie on a machine where no process collects orphans.
       const stateOf = async () => readFile(`/proc/${pid}/stat`, "latin1").catch(() => ") gone");
       await expect.poll(stateOf).toMatch(/\) (gone|Z)/);
       const controller = new AbortController();

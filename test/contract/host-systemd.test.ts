@@ -33,7 +33,7 @@ function isPossible(): boolean {
   }
 }
 
-/** What a manager of services does with slices, whoever it is. */
+/** What systemd and its stand-in both do with slices. */
 async function behave(systemd: Systemd): Promise<void> {
   expect(await systemd.readVersion()).toBe(252);
   expect(await systemd.isActive(UNIT)).toBe(false);

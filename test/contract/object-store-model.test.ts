@@ -192,7 +192,7 @@ async function reopen(world: World): Promise<void> {
   await settle(world);
   endWatchers(model.watchers, lastRevision(model));
   world.store = await openStore(world.harness, world.clock, world.journal);
-  // Revisions that only failed writes had were seen by nobody who is still there.
+  // No reader that is still there has seen revisions that only failed writes had.
   model.headRevision = lastRevision(model);
   check(world);
 }

@@ -17,7 +17,7 @@ const log = createLineLog();
 const journal = await openJournal({ directory, log });
 const store = await createObjectStore({ journal, clock: systemClock, log }, { maxEvents: MAX_WRITES + 200 });
 print({ opened: describe(store, Number(after)) });
-// Should whoever kills be gone, this ends too.
+// It ends with the process that is to kill it.
 process.stdin.resume().on("end", () => process.exit());
 await writeMuch(store, createSeededRandom(Number(seed)));
 

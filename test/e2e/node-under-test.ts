@@ -30,7 +30,7 @@ export interface NodeUnderTest {
   readonly manifests: string;
   readonly containerd: Containerd;
   readonly cri: Cri;
-  /** Beneath it are the pods' cgroups; undefined where this machine lets nobody make any. */
+  /** The pods' cgroups are beneath it; undefined where this machine does not let us make any. */
   readonly cgroupRoot: string | undefined;
   /**
    * Starts the node agent and waits until it answers. `flags` are added to the usual ones; `program` are arguments of
@@ -70,7 +70,7 @@ const CONTAINER_LOGS = "/var/log/containers";
 const SOCKET_TIMEOUT_MS = 60_000;
 /** Four files of tests share two processors. */
 const WAIT_TIMEOUT_MS = 60_000;
-/** Where this machine lets nobody make cgroups. */
+/** The configuration for a machine that does not let us make cgroups. */
 const WITHOUT_CGROUPS = { cgroupsPerQOS: false, enforceNodeAllocatable: [] };
 const LEFT_CALLS = /Exiting while calls of the machine have no answer/;
 /** Signals that come sooner may arrive as one. */
@@ -252,7 +252,7 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
 }
 
 function kubeletConfiguration(podLogsDir: string, more: object = {}): string {
-  // Several nodes share this machine: the port of the node's own API is for whoever tests that.
+  // Several nodes share this machine: only the tests of the node's own API open its port.
   const kind = { apiVersion: "kubelet.config.k8s.io/v1beta1", kind: "KubeletConfiguration", enableServer: false };
   // Nor does it matter to a test how full the machine's disk is.
   const evictionHard = { "memory.available": "100Mi" };

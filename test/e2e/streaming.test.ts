@@ -164,7 +164,7 @@ describe("the streams of the node's own API", () => {
       heard += chunk.toString();
     });
     const all = readText(stdout);
-    // Nobody is told when the runtime has attached: until both hear it, it is said again.
+    // The runtime does not tell when it has attached: the words are sent again until both hear them.
     const sayHello = () => {
       one.send(STDIN, "hello\n");
       return [one.said(STDOUT), heard].map((text) => text.includes("heard hello\n"));

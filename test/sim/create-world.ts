@@ -149,7 +149,7 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
       for (const check of checks) check.started?.();
     },
     onKilled() {
-      // Nobody remembers that they were about to end: where they are wanted again, what has ended counts as their own doing.
+      // That they were about to end is forgotten: where they are wanted again, an end counts as the container's own.
       for (const [uid, { phase }] of node.memory?.workers.states() ?? []) {
         if (phase !== "syncing") world.interference.pods.add(uid);
       }

@@ -39,7 +39,7 @@ export async function findUnsettled(world: World): Promise<string[]> {
   return problems;
 }
 
-/** Somebody who looks at a pod that was refused, once more, finds it failed without a reason. */
+/** A second look at a refused pod finds it failed without a reason. */
 function isGivenUpForMemory({ shortage }: World, uid: string): boolean {
   return shortage?.evicted.has(uid) === true || shortage?.refused.has(uid) === true;
 }

@@ -15,7 +15,7 @@ import { CRITICAL_PERIOD_MS, SHUTDOWN_PERIOD_MS } from "./machine-shutdown.ts";
 import { MANIFEST_DIRECTORY, NODE_NAME } from "./manifests.ts";
 import type { Trace } from "./trace.ts";
 
-/** The node agent with somebody who starts it again whenever it died, as systemd does. */
+/** The node agent, which is started again whenever it dies, as systemd does. */
 export interface SimulatedNode {
   /** `crashAt`: where this process will be killed. */
   start(crashAt?: CrashPoint): Promise<void>;

@@ -263,7 +263,7 @@ function loseNotifications(world: World): void {
   world.clock.setTimer(world.dice.between(100, 20_000), restore);
 }
 
-/** Somebody else ends a container or a sandbox. */
+/** A container or a sandbox is ended from outside. */
 function endSomething(world: World, kind: string): void {
   const container = world.dice.pickAny(world.cri.runningContainers());
   if (container === undefined) return;

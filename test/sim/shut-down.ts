@@ -56,7 +56,7 @@ function checkEnds({ clock, cri, cluster, node, wanted, fail }: World, elapsed: 
     const isOver = memory?.workers.states().get(podUid(pod))?.phase === "finished";
     return isOver && wanted.pod(podUid(pod)) !== undefined && !isTerminalPhase(pod.status?.phase);
   });
-  // Whoever took all of the time was not waited for any longer.
+  // A pod that took all of the time was not waited for any longer.
   const limitAt = clock.now() - elapsed + SHUTDOWN_PERIOD_MS;
   const late = new Set(
     (memory?.statuses.list() ?? [])

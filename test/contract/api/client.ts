@@ -3,7 +3,7 @@ import { Agent, request as httpsRequest } from "node:https";
 import { isKubeObject, isRecord, type KubeObject } from "../../../src/api/object.ts";
 import { openWatchStream, type WatchStream } from "./watch-stream.ts";
 
-/** Who speaks, and to whom. Without a certificate and a token it is nobody: the anonymous user. */
+/** The server and the caller's credentials. Without a certificate and a token the caller is the anonymous user. */
 export interface Credentials {
   readonly url: string;
   readonly caPem: string;

@@ -20,7 +20,7 @@ export interface FakeKubelet {
   readonly address: string;
   readonly port: number;
   readonly podPort: number;
-  /** The common name and organization of whoever called last with a certificate. */
+  /** The common name and organization in the certificate of the last call that had one. */
   lastPeer(): string;
   /** How many connections are open. */
   connections(): number;

@@ -111,7 +111,7 @@ describe.skipIf(!mayMount())("a control plane whose disk is full (needs root wit
     expect(seen.map(({ object }) => nameIn(object))).toEqual(acknowledged);
     for (let index = 0; index < 3; index++) expect(await write(api, `refused-${index}`)).toMatchObject({ status: 500 });
     expect(await api.json("GET", "/readyz")).toMatchObject({ status: 200 });
-    // Room is made, and nobody starts anything again.
+    // There is room again, and nothing is restarted.
     remount(disk, `size=${LARGE}`);
     expect(await write(api, "after")).toMatchObject({ status: 201 });
     const next = await watch.take(1);

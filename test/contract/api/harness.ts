@@ -21,7 +21,7 @@ interface ApiServer {
   readonly credentials: Credentials;
   /** The minor part of its version: 35 for 1.35. */
   readonly minor: number;
-  /** Clients of others: with a token, or nobody at all. */
+  /** Makes clients of other users: of a token, or anonymous ones. */
   connect(credentials: { token?: string }): ApiClient;
 }
 

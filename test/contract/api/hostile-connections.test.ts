@@ -18,7 +18,7 @@ import {
 } from "./http2-frames.ts";
 import type { StartedApiServer } from "./kube-apiserver.ts";
 
-/** In which somebody else is answered, whatever goes on; a machine that is busy takes a hundred times as long. */
+/** Another client is answered within it, whatever goes on; a busy machine takes a hundred times as long as an idle one. */
 const ANSWER_MS = 5_000;
 /** What is sent of a flood unless the server hangs up before; enough that what is kept of it would show. */
 const FLOOD_BYTES = 32 * 1024 * 1024;
@@ -125,7 +125,7 @@ describe.each(apiServersUnderTest())("hostile connections, to $name", (candidate
     return socket;
   }
 
-  /** By somebody who has no connection yet, and by somebody who has one. */
+  /** Asked by a client that has no connection yet, and by one that has a connection. */
   async function expectServed(): Promise<void> {
     const begunAt = performance.now();
     const stranger = createApiClient(anonymous);

@@ -9,7 +9,7 @@ import type { StartedApiServer } from "./kube-apiserver.ts";
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const PODS = "/api/v1/namespaces/default/pods";
 const MEBIBYTE = 1024 * 1024;
-/** In which somebody else is answered meanwhile; a machine that is busy takes a hundred times as long. */
+/** Another client is answered within it meanwhile; a busy machine takes a hundred times as long as an idle one. */
 const ANSWER_MS = 15_000;
 
 interface Sent {

@@ -10,7 +10,7 @@ const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 
-/** What somebody could try; each case is one that was once possible, or the like of it. */
+/** Attempts to get more rights; each was once possible, or resembles one that was. */
 describe("an API server under attack", () => {
   let cluster: TestCluster;
   let admin: ApiClient;
@@ -31,7 +31,7 @@ describe("an API server under attack", () => {
     return client;
   }
 
-  /** Somebody whom a cluster role allows this and nothing else. */
+  /** A user whom a cluster role allows this and nothing else. */
   async function user(name: string, rule: object): Promise<ApiClient> {
     await admin.object("POST", `${RBAC}/clusterroles`, { metadata: { name }, rules: [rule] });
     await admin.object("POST", `${RBAC}/clusterrolebindings`, {

@@ -5,7 +5,7 @@ import type { KubeClient, WatchEvent, WatchOptions } from "../../../src/kube/por
 export interface ClientUnderTest {
   /** May do everything. */
   readonly admin: KubeClient;
-  /** Somebody who may do nothing. */
+  /** A user who may do nothing. */
   readonly stranger: KubeClient;
   stop(): Promise<void>;
 }

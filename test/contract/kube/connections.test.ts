@@ -183,7 +183,7 @@ describe("a server that goes away", () => {
     const client = await world.connect(server.url);
     const begun = getNode(client);
     await until(() => held.length === 1);
-    // Stream 1 is looked at, 3 is not: a write, which nobody but the server may know to be undone.
+    // The server has looked at stream 1 and not at 3, a write: only the server can know that the write is undone.
     server.sessions[0]?.goaway(0, 1);
     const patched = client.patch(NODES, { namespace: "", name: "a" }, { type: "merge", body: {} });
     expect(await patched).toEqual(NODE);

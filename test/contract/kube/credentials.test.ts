@@ -68,7 +68,7 @@ describe("a client certificate in a file", () => {
     await until(() => world.logged.some((line) => line.includes("certificates have changed")));
     await getNode(client);
     expect(server.requests.map(({ peer }) => peer)).toEqual(["first", "first", "second"]);
-    // The watch ended in order: whoever watches goes on from where it was.
+    // The watch ended in order: the watcher goes on from where it was.
     await watching.ended;
     await until(() => server.openConnections === 1);
   });

@@ -1,6 +1,6 @@
 import { KubeConfig } from "@kubernetes/client-node";
 
-/** A client's configuration of somebody who has access; `url` in place of the cluster's own leads through a proxy. */
+/** The client configuration of a user with access; `url`, in place of the cluster's own, leads through a proxy. */
 export function kubeConfigOf({ kubeconfig }: { kubeconfig: string }, url?: string): KubeConfig {
   const config = new KubeConfig();
   config.loadFromString(kubeconfig);

@@ -113,7 +113,7 @@ describe.each(STRATEGIES)("configMapAndSecretChangeDetectionStrategy: %s", (stra
     await world.cluster.apply(immutable("two"));
     await mount("fixed-two", { configMap: { name: "fixed" } });
     expect(await mounted("fixed-two")).toBe("two");
-    // Whoever mounts it sees the same, as soon as the node knows it.
+    // Each pod that mounts it sees the same, as soon as the node knows it.
     await settlesOn("two", async () => await mounted("fixed-one"), TTL_SECONDS * 1_000 + SLACK_MS);
     expect((await world.read("fixed-one"))?.status?.containerStatuses?.[0]?.restartCount).toBe(0);
   });

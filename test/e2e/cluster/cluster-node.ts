@@ -164,7 +164,7 @@ export async function createNodeOf<Cluster extends NodeCluster>(
         }
       };
       const ended = readVersions();
-      // Whoever asks for it hears of a failure; until then it must not end the process.
+      // The caller that awaits it hears of a failure; until then the failure must not end the process.
       ended.catch(() => undefined);
       return { ended };
     },

@@ -14,7 +14,7 @@ describe.runIf(hasIpv6)("pods with addresses of both families", () => {
   let world: ClusterNode;
   beforeAll(async () => {
     world = await createClusterNode();
-    // The runtime follows its directory of networks, as for whoever installs one later.
+    // The runtime follows its directory of networks, where a network may be installed later.
     const path = join(world.node.directory, "runtime", "cni", "10-nodelet.conflist");
     const list = JSON.parse(await readFile(path, "utf8"));
     const subnet = `fd${(process.pid % 256).toString(16).padStart(2, "0")}:e2e::/64`;

@@ -81,7 +81,7 @@ export function createBackingVolumes(directory: string): BackingVolumes {
     async unpublish(path) {
       await unmountAll(path);
       const found = await lstat(path).catch(() => undefined);
-      // Never recursively: whatever went wrong, nobody's data is removed.
+      // Never recursively: whatever went wrong, no data is removed.
       if (found?.isDirectory()) await rmdir(path);
       else if (found) await unlink(path);
     },

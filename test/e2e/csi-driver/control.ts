@@ -54,7 +54,7 @@ export interface Fault {
   times?: number | undefined;
   /** Only calls for this volume. */
   volumeId?: string | undefined;
-  /** Tells this setting of the fault from others, to count its times. Given by whoever writes the file. */
+  /** Tells this setting of the fault from others, to count its times. The writer of the file gives it. */
   id?: string | undefined;
 }
 

@@ -26,7 +26,7 @@ export interface CsiDriverProcess {
   control(patch: Partial<Control>): void;
   /** Kills it as a crash does, if it still runs, and starts it again. */
   restart(): Promise<void>;
-  /** Kills it as a crash does. Its sockets stay, and nobody listens. */
+  /** Kills it as a crash does. Its sockets stay, without a listener. */
   kill(): Promise<void>;
   /** Asks it to end, its sockets removed. `cleanUp`: unmounts everything first (default false). */
   stop(options?: { cleanUp?: boolean }): Promise<void>;

@@ -24,7 +24,7 @@ describe("kubectl with other people's credentials", () => {
   });
   afterAll(async () => await cluster?.stop());
 
-  /** The administrator's kubeconfig with somebody else in it. */
+  /** The administrator's kubeconfig with another user in it. */
   const kubectlAs = async (name: string, user: object): Promise<Kubectl> => {
     const path = join(cluster.directory, `${name}.kubeconfig`);
     const server = { server: cluster.url, "certificate-authority-data": await authority() };

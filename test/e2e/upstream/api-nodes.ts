@@ -3,7 +3,7 @@ import { PODS } from "../../../src/api/kube-resource.ts";
 import { DEMO_IMAGE } from "../../../src/cluster/images/image-references.ts";
 import type { ApiClient } from "../../contract/api/client.ts";
 
-/** Nodes that nobody runs, and pods of which the test says what becomes of them: what schedulers and controllers look at. */
+/** Nodes without an agent, and pods whose status the test writes: what schedulers and controllers look at. */
 
 const PODS_PATH = "/api/v1/namespaces/default/pods";
 

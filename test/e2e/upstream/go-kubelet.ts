@@ -57,7 +57,7 @@ export async function createUpstreamNode<Cluster extends NodeCluster>(
     ...host,
     async startKubelet(program) {
       const logFile = join(node.directory, "go-kubelet.log");
-      // Other roots would be those of whoever else runs pods on this machine; ours has it from the node under test.
+      // Another root could be that of other pods of this machine; this one comes from the node under test.
       const { cgroupRoot } = node;
       const cgroups = cgroupRoot ? { cgroupRoot } : { cgroupsPerQOS: false, enforceNodeAllocatable: [] };
       const args = await writeConfiguration(world, program, { ...cgroups, ...common });

@@ -32,7 +32,7 @@ const EXPLAINED = [
   /^remote_runtime\.go: "(ContainerStatus|RuntimeConfig|StopContainer) from runtime service failed".* (code = NotFound|unknown method)/,
   /^cpu_manager\.go: "RemoveStaleState: removing container"/,
   /^pod_workers\.go: "Error syncing pod, skipping" .*CrashLoopBackOff/,
-  // A pod that is gone is nobody's: the node authorizer says so before anybody looks for it.
+  // A pod that is gone belongs to no node: the node authorizer says so before the object is looked for.
   /"Failed to get status for pod" .*no relationship found between node 'e2e' and this object/,
   // While the server is away, and what it ends when it goes.
   /connect: connection refused|update node status exceeds retry count/,

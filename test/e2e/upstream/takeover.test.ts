@@ -82,7 +82,7 @@ describe.skipIf(program === undefined).each(DIRECTIONS)(
       expect((await readReadySandboxes(world.node)).toSorted()).toEqual(sandboxes);
       expect(await identities()).toEqual(known);
       expect((await world.read("done"))?.status?.phase).toBe("Succeeded");
-      // Either publishes again what it finds; nobody takes it from under the pod.
+      // Either agent publishes again what it finds; neither takes a volume from a running pod.
       const calls = new Set((await callsForVolume()).map((call) => call.replace(" unanswered", "")));
       if (kept.driver) expect(calls).toEqual(new Set(["NodeStageVolume", "NodePublishVolume"]));
       await removeRunning();

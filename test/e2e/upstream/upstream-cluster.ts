@@ -28,7 +28,7 @@ export interface UpstreamCluster extends RestartableCluster {
   readonly files: { readonly authority: string; readonly authorityKey: string; readonly tokenKey: string };
   /** A kubeconfig's path. */
   userFile(name: string, groups?: readonly string[]): Promise<string>;
-  /** What the server told of that needs somebody's attention, oldest first. */
+  /** The server's warnings and errors, oldest first. */
   complaints(): ServerRecord[];
   /** Requests that it refused, `GET /api/v1/nodes/e2e 404` each, of the clients whose user agent begins so; each once. */
   refusals(agent: string): string[];

@@ -112,7 +112,7 @@ spec:
     expect(refused).toMatchObject({ status: 422 });
     await world.api.object("DELETE", path);
     await world.cluster.apply(secret("fixed", { key: "second" }));
-    // Whoever would follow it has been told by now: this pod waits for a newer object.
+    // A pod that followed the secret would have been told by now: this one waits for a newer object.
     await world.cluster.apply(configMap("marker", { key: "x" }));
     await world.run(mountingPod("marker", { volumes: { v: { configMap: { name: "marker" } } } }));
     expect(await world.shell("fixed", "cat /v/key")).toBe("first");

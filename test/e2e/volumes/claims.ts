@@ -86,7 +86,7 @@ export async function bind(world: Pick<VolumeNode, "api">, name: string, claimNa
   });
 }
 
-/** Deletes the claim and its volume, which must be used by nobody. */
+/** Deletes the claim and its volume, which no pod may use. */
 export async function removeClaimed(world: Pick<VolumeNode, "api">, name: string): Promise<void> {
   for (const path of [`${CLAIMS}/${name}`, `${VOLUMES}/${name}`]) await world.api.json("DELETE", path);
 }

@@ -161,7 +161,7 @@ describe("what has gone wrong elsewhere", () => {
     const script =
       "for f in /etc/hosts /dev/termination-log; do dd if=/dev/zero of=$f bs=64k count=16 2> /dev/null; done";
     await world.shell("writer", script);
-    // Where it is counted as the pod's own storage, by whoever counts.
+    // There it counts as the pod's own storage.
     const used = Number((await world.inNamespace("du", "-sk", directory)).split("\t")[0]);
     expect(used).toBeGreaterThan(2_000);
     expect(await world.end("writer")).toEqual([]);

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import type { NodeUnderTest } from "../node-under-test.ts";
 
-/** A file system that never answers, as an NFS server that is away: whoever looks at it waits. */
+/** A file system that never answers, as an NFS server that is away: each look at it waits. */
 export interface HungMount {
-  /** Whoever waits gets an error, and the mount goes. */
+  /** Each waiting look gets an error, and the mount goes. */
   free(): Promise<void>;
 }
 

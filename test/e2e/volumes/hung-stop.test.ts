@@ -10,7 +10,7 @@ import { createVolumeHost, mountingPod, type VolumeHost } from "./volume-node.ts
 const STALLED_PODS = 4;
 /** When the pod's event has to have come. */
 const EVENT_MS = 180_000;
-/** What stops is done in less, also on a busy machine; whoever is stuck needs for ever. */
+/** A stop takes less, also on a busy machine; one that is stuck never ends. */
 const STOP_MS = 30_000;
 const LEFT_BEHIND = /Exiting while calls of the machine have no answer.*exitCode=0/;
 

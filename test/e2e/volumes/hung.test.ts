@@ -53,7 +53,7 @@ describe("a file system that does not answer", () => {
     expect(await world.end("later")).toEqual([]);
     for (const name of names) expect((await world.read(name))?.status?.phase).toBe("Pending");
 
-    // A pod that nobody wants any more goes, also while it is stalled.
+    // A deleted pod goes, also while it is stalled.
     await world.remove("stalled-1");
     await world.gone("stalled-1", 60_000);
 

@@ -154,7 +154,7 @@ describe("volumes when the node agent dies", () => {
       };
       try {
         await world.node.logged(/Orphaned pod found, but its directory cannot be removed/);
-        // A pod that comes and goes after it: whoever cleans has been there.
+        // When a pod has come and gone after it, the cleaner has looked there.
         await world.run(mountingPod("after", { volumes: { v: { emptyDir: {} } } }));
         expect(await world.end("after")).toEqual([]);
         await areKept();

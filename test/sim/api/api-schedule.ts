@@ -55,7 +55,7 @@ function watchBreak(at: number): Event {
   return { at, name: "watches break", happen: ({ cluster }) => cluster?.faults.breakWatches() };
 }
 
-/** Somebody sets the wall clock. */
+/** The wall clock is set. */
 function clockJump(dice: Dice, at: number): Event {
   const ms = Math.round(dice.pick([-1, 1]) * dice.pick([dice.between(10, 2_000), dice.between(2_000, 600_000)]));
   const happen = ({ clock, faults, interference, trace }: World) => {

@@ -5,7 +5,7 @@ import type { Check } from "./check.ts";
 const WINDOW_MS = 10_000;
 /** Ten pods that come and go together are some hundreds, most of them events. */
 const MOST_CALLS = 1_000;
-/** For one change of a pod, when nothing is broken: somebody else may have written meanwhile. */
+/** The writes that one change of a pod may take when nothing is broken: another writer may have come first. */
 const MOST_PATCHES = 6;
 
 /** The API server is asked a bounded number of times, and told each change of a pod about once. */

@@ -74,7 +74,7 @@ export function createDriverCallsCheck(world: World, storage: Storage): Check {
       world.fail("no volume is taken from the node while it is mounted there", `${volumeName} at ${place}`);
     },
     nodeStored(node, previous) {
-      // What nobody attaches is told only as long as the node agent does not know that.
+      // Volumes that need no attachment are in `volumesInUse` only until the node agent knows that.
       if (!plan.attachRequired || previous?.metadata?.uid !== node.metadata?.uid) return;
       const told = new Set(node.status?.volumesInUse ?? []);
       for (const name of previous?.status?.volumesInUse ?? []) {

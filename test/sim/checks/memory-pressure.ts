@@ -44,7 +44,7 @@ export function createMemoryPressureCheck(world: World, shortage: MemoryShortage
     }
   };
   const isStill = (uid: string) => world.node.memory?.workers.states().get(uid)?.phase === "syncing";
-  /** A storm may have kept the node agent from measuring somebody. */
+  /** A storm may have kept the node agent from measuring a pod. */
   const hasUnmeasured = () => world.faults.calmSince() > world.clock.monotonic() - DECISION_MS;
 
   const refused = (uid: string, message: string) => {

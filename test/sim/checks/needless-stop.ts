@@ -47,7 +47,7 @@ export function createNeedlessStopCheck(world: World): Check {
   };
 }
 
-/** Somebody has changed its image, which the node agent may have heard of late. */
+/** Its image was changed, and the node agent may have heard of that late. */
 function isOutdated(pod: Pod, { config }: Readonly<FakeContainer>): boolean {
   const image = containersOf(pod).find(({ name }) => name === config.metadata?.name)?.image;
   return image !== config.image?.userSpecifiedImage;

@@ -69,7 +69,7 @@ export function createProbedPods({ host, cri, faults, trace, dice }: ProbedPodsD
     if (given === "endless") return given;
     if (typeof given !== "string" && given.status === 200) {
       known.hasSucceeded = true;
-      // At one address nobody can tell a container from those before it, whose probes may be under way when it answers.
+      // A container cannot be told from those before it at the same address, whose probes may be under way when it answers.
       for (const { id, sandboxId: place, config } of cri.containers()) {
         const isNamesake = place === sandboxId && config.metadata?.name === path.slice(1);
         if (isNamesake) evidence(id, kind).hasSucceeded = true;
@@ -107,7 +107,7 @@ export function createProbedPods({ host, cri, faults, trace, dice }: ProbedPodsD
   return {
     dice,
     dress(pod) {
-      // Those of the node's network share an address, by which nobody could tell who is asked.
+      // Pods of the node's network share an address, which does not tell which of them is asked.
       if (isHostNetworkPod(pod) || !dice.chance(0.7)) return pod;
       const { initContainers = [], containers = [] } = pod.spec ?? {};
       const inits = initContainers.map((each) => (isRestartableInitContainer(each) ? dressContainer(each) : each));

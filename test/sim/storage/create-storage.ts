@@ -31,7 +31,7 @@ export interface Storage {
   read(line: string): void;
   /** A process of the node agent starts. */
   started(): void;
-  /** When somebody deleted the node object last, by the clock; -Infinity for never. */
+  /** When the node object was deleted last, by the clock; -Infinity for never. */
   readonly nodeDeletedAt: number;
   /** Gives a pod that is about to be created some of the claims. */
   dress(pod: Pod): Pod;

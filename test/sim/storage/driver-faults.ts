@@ -31,7 +31,7 @@ export interface DriverFaults {
 }
 
 const SURE: readonly [GrpcErrorCode, ...GrpcErrorCode[]] = ["internal", "failed-precondition", "permission-denied"];
-/** After these nobody can know whether it was done. */
+/** After these it is not known whether the call was done. */
 const UNSURE: readonly [GrpcErrorCode, ...GrpcErrorCode[]] = ["unavailable", "deadline-exceeded", "aborted"];
 
 export function createDriverFaults(deps: { clock: Clock; dice: Dice; faults: Faults; trace: Trace }): DriverFaults {

@@ -92,7 +92,7 @@ function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Whoever looks at the API sees what is on the node. */
+/** The API shows what is on the node. */
 function findApiProblems({ plan, driver, attacher, ...storage }: Storage, wanted: ReadonlySet<string>): string[] {
   const { volumesInUse = [], volumesAttached = [] } = storage.node()?.status ?? {};
   const unique = (handle: string) => `kubernetes.io/csi/${DRIVER_NAME}^${handle}`;

@@ -134,7 +134,7 @@ export function createSimulatedDriver(deps: SimulatedDriverDeps): SimulatedDrive
             deps.trace.note(`driver: ${call.rpc} ${call.volumeId ?? ""}: ${messageOf(error)}`);
             throw error;
           } finally {
-            // What a dead process was waiting for, nobody waits for any more.
+            // Nothing waits any more for what a dead process was waiting for.
             if (!gate.isDead) deps.onAnswered(call);
           }
         });
