@@ -68,7 +68,8 @@ export const PROGRAM =
   process.env["NODELET_TEST_PROGRAM"] ?? new URL("../../dist/nodelet.js", import.meta.url).pathname;
 const CONTAINER_LOGS = "/var/log/containers";
 const SOCKET_TIMEOUT_MS = 60_000;
-/** Four files of tests share two processors. */
+/** Each question costs the agent and this process some milliseconds, and four files of tests share two processors. */
+const POLL_MS = 50;
 const WAIT_TIMEOUT_MS = 60_000;
 /** The configuration for a machine that does not let us make cgroups. */
 const WITHOUT_CGROUPS = { cgroupsPerQOS: false, enforceNodeAllocatable: [] };
@@ -147,7 +148,7 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
         });
       }
       if (Date.now() > deadline) throw new Error(`${what} did not happen in ${timeoutMs} ms\n${await explain()}`);
-      await delay(10);
+      await delay(POLL_MS);
     }
   };
   const explain = async (): Promise<string> => {
@@ -183,7 +184,7 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
         const { node: answered } = await report().catch(() => ({ node: undefined }));
         if (answered?.conditions.some(({ type, status }) => type === "Ready" && status === "True")) return;
         if (Date.now() > deadline) throw new Error(`the node agent is not ready:\n${output}`);
-        await delay(20);
+        await delay(POLL_MS);
       }
     },
     async stop({ signals, leavesCalls = false } = {}) {

@@ -45,7 +45,8 @@ export interface ClusterNode<Cluster extends NodeCluster = ServedCluster> {
   destroy(): Promise<void>;
 }
 
-/** Four files of tests share two processors. */
+/** Each question costs some milliseconds, and four files of tests share two processors. */
+const POLL_MS = 50;
 const WAIT_TIMEOUT_MS = 60_000;
 const MAX_LOG_LINES = 40;
 const EXEC_TIMEOUT_SECONDS = 10n;
@@ -108,7 +109,7 @@ export async function createNodeOf<Cluster extends NodeCluster>(
         const why = await explain(name).catch(messageOf);
         throw new Error(`pod ${name}: not in ${timeoutMs} ms: ${what}\n${why}`);
       }
-      await delay(10);
+      await delay(POLL_MS);
     }
   };
 

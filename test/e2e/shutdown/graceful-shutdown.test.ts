@@ -37,6 +37,7 @@ describe.skipIf(MISSING !== undefined)("the shutdown of the machine", () => {
   afterAll(async () => {
     await world?.destroy();
     await logind?.destroy();
+    delete process.env["DBUS_SYSTEM_BUS_ADDRESS"];
     await rm(join(LOGIND_CONF, "99-kubelet.conf"), { force: true });
     if (!hadDirectory) await rmdir(LOGIND_CONF).catch(() => undefined);
   });
