@@ -1,7 +1,7 @@
-import type { PodReference } from "../../api/pods.ts";
-import { request } from "node:http";
 import type { NodeCondition, Pod } from "../../api/gen/types.ts";
-import { CodedError } from "../../base/errors.ts";
+import type { PodReference } from "../../api/pods.ts";
+import { CodedError, messageOf } from "../../base/errors.ts";
+import { getOnce } from "../../host/linux/network/get-once.ts";
 
 /** What the node agent says about itself on its status socket, `GET /status`. */
 export interface NodeReport {
@@ -50,28 +50,13 @@ function isNodeReport(value: unknown): value is NodeReport {
 }
 
 async function get(socketPath: string, path: string): Promise<string> {
-  return await new Promise<string>((resolve, reject) => {
-    const fail = (error: Error) => {
-      reject(
-        new CodedError("not-running", `no node agent answers on ${socketPath}: ${error.message}`, { cause: error }),
-      );
-    };
-    const call = request({ socketPath, path, timeout: TIMEOUT_MS, agent: false }, (response) => {
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      response.on("data", (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > MAX_REPORT_BYTES) call.destroy(new Error("the answer is too long"));
-        else chunks.push(chunk);
-      });
-      response.once("error", fail);
-      response.once("end", () => {
-        if (response.statusCode === 200) resolve(Buffer.concat(chunks).toString("utf8"));
-        else fail(new Error(`status ${response.statusCode}`));
-      });
-    });
-    call.once("timeout", () => call.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
-    call.once("error", fail);
-    call.end();
-  });
+  try {
+    const request = { to: { socketPath }, path, timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_REPORT_BYTES };
+    const { status, body } = await getOnce(request);
+    if (status === 200) return body.toString("utf8");
+    throw new Error(`status ${status}`);
+  } catch (error) {
+    const message = `no node agent answers on ${socketPath}: ${messageOf(error)}`;
+    throw new CodedError("not-running", message, { cause: error });
+  }
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { request } from "node:https";
 import { join } from "node:path";
 import type { Log } from "../../base/log.ts";
+import { getOnce } from "../../host/linux/network/get-once.ts";
 import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
 import { untilReady } from "../processes/until-ready.ts";
 import type { StateLayout } from "./state-layout.ts";
@@ -78,17 +78,14 @@ function loopbackOf(address: string): string {
   return address === "::" ? "::1" : address;
 }
 
+const READINESS_TIMEOUT_MS = 2_000;
+const MAX_READINESS_BYTES = 64 * 1024;
+
 /** Believes only the cluster's own authority: somebody else on the port is not our control plane. */
 async function checkReadiness(layout: StateLayout, host: string, port: number): Promise<void> {
-  const ca = await readFile(join(layout.controlPlane, "pki", "ca.crt"));
-  const status = await new Promise<number>((resolve, reject) => {
-    const call = request({ host, port, path: "/readyz", ca, agent: false, timeout: 2_000 }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
-    });
-    call.on("timeout", () => call.destroy(new Error("no answer within 2 s")));
-    call.on("error", reject);
-    call.end();
-  });
+  const ca = await readFile(join(layout.controlPlane, "pki", "ca.crt"), "utf8");
+  const to = { scheme: "https", host, port } as const;
+  const limits = { timeoutMs: READINESS_TIMEOUT_MS, maxBodyBytes: MAX_READINESS_BYTES };
+  const { status } = await getOnce({ to, path: "/readyz", ca, ...limits });
   if (status !== 200) throw new Error(`/readyz answers ${status}`);
 }

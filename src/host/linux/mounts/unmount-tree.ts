@@ -1,8 +1,10 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename, posix } from "node:path";
+import type { Timer } from "../../../base/clock.ts";
 import { CodedError, codeOf } from "../../../base/errors.ts";
 import type { MountEntry } from "../../mounts-port.ts";
+import { systemClock } from "../system/system-clock.ts";
 import { type HeldPlace, O_PATH, openPlace, pathOf, readMountIdAt, withPlace } from "./held-place.ts";
 import { type MountCalls, MS_REC, MS_SLAVE, mountError } from "./mount-calls.ts";
 import { readMountId } from "./mount-id.ts";
@@ -44,18 +46,18 @@ export async function unmountPlace(
 ): Promise<void> {
   if ((await readMountIdAt(place)) === undefined) return;
   let isOver = false;
-  let timer: NodeJS.Timeout | undefined;
+  let timer: Timer | undefined;
   const tooLate = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
+    timer = systemClock.setTimer(timeoutMs, () => {
       isOver = true;
       const why = `it did not end within ${timeoutMs} ms`;
       reject(mountError("ETIMEDOUT", { operation: "unmount", path: place.path, why }));
-    }, timeoutMs);
+    });
   });
   try {
     await Promise.race([unmountRounds({ calls, place, timeoutMs, isLocal, isOver: () => isOver }), tooLate]);
   } finally {
-    clearTimeout(timer);
+    timer?.cancel();
   }
 }
 

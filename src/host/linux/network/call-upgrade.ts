@@ -1,62 +1,41 @@
-import { type ClientRequest, type IncomingMessage, request as requestPlain } from "node:http";
-import { request as requestSecure } from "node:https";
-import type { Duplex } from "node:stream";
-import { AbortedError, throwIfAborted } from "../../../base/abort.ts";
+import type { IncomingMessage } from "node:http";
+import { AbortedError, childController, throwIfAborted } from "../../../base/abort.ts";
 import { CodedError } from "../../../base/errors.ts";
-import type { CallUpgrade, UpgradeCall, UpgradeResult } from "../../upgrade-call.ts";
-import { addressOf, describeDialError, limitConnecting } from "./dial.ts";
+import type { CallUpgrade } from "../../upgrade-call.ts";
+import { CONNECT_TIMEOUT_MS, describeDialError } from "./dial.ts";
+import { addressOf, pathOf } from "./request-url.ts";
+import { sendRequest } from "./send-request.ts";
 
-/** A peer that has gone without a word is noticed by TCP: as Go's dialer. */
-const KEEP_ALIVE_MS = 15_000;
-
-/** The real `CallUpgrade`, over `node:http` and `node:https`, on a connection of its own. */
-export const callUpgrade: CallUpgrade = async (call, signal) => {
+/** The real `CallUpgrade`. */
+export const callUpgrade: CallUpgrade = async ({ url, method, headers, tls }, signal) => {
   throwIfAborted(signal);
-  return await new Promise<UpgradeResult>((resolve, reject) => {
-    const request = begin(call);
-    const onAbort = () => {
-      request.destroy();
-      reject(new AbortedError());
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-    const settle = (result: UpgradeResult) => {
-      signal.removeEventListener("abort", onAbort);
-      resolve(result);
-    };
-    request.once("upgrade", (response: IncomingMessage, socket: Duplex, head: Buffer) => {
-      // HTTP has let go of it, and an error that nobody hears ends the process.
-      socket.on("error", () => socket.destroy());
-      if (head.length > 0) socket.unshift(head);
-      settle({ kind: "upgraded", headers: headersOf(response), socket });
-    });
-    request.once("response", (response) => {
-      const status = response.statusCode ?? 0;
-      settle({ kind: "answered", status, headers: headersOf(response), body: response });
-    });
-    // Listened to for good: a connection can break after the result, and its socket or body says so to whoever has it.
-    request.on("error", (error) => {
-      signal.removeEventListener("abort", onAbort);
-      const message = describeDialError(error, addressOf(call.url));
-      reject(new CodedError("call-failed", message, { cause: error }));
-    });
-    request.end();
-  });
+  const to = addressOf(url);
+  // The caller's signal means nothing to the body of an answer.
+  const { controller, release } = childController(signal);
+  try {
+    const reply = await sendRequest(
+      {
+        to,
+        method,
+        path: pathOf(url),
+        headers,
+        tls,
+        connectTimeoutMs: CONNECT_TIMEOUT_MS,
+        // Either side may say that it has said everything while the other still talks.
+        allowHalfOpen: true,
+      },
+      controller.signal,
+    );
+    const answered = headersOf(reply.message);
+    if (reply.kind === "upgraded") return { kind: "upgraded", headers: answered, socket: reply.socket };
+    return { kind: "answered", status: reply.status, headers: answered, body: reply.message };
+  } catch (error) {
+    if (signal.aborted) throw new AbortedError();
+    throw new CodedError("call-failed", describeDialError(error, to), { cause: error });
+  } finally {
+    release();
+  }
 };
-
-function begin({ url, method, headers, tls }: UpgradeCall): ClientRequest {
-  const lists = Object.entries(headers).map(([name, value]): [string, string | string[]] => [
-    name,
-    // Node.js takes no list of one for what there can only be one of: `host`.
-    typeof value === "string" ? value : value.length === 1 ? String(value[0]) : [...value],
-  ]);
-  // What came of it may be said to its end by either side, while the other still talks.
-  const options = { method, headers: Object.fromEntries(lists), agent: false, allowHalfOpen: true };
-  const request = url.protocol === "https:" ? requestSecure(url, { ...options, ...tls }) : requestPlain(url, options);
-  limitConnecting(request);
-  request.setSocketKeepAlive(true, KEEP_ALIVE_MS);
-  request.setNoDelay(true);
-  return request;
-}
 
 /** By lower-case names; several of one name as a list, in their order. */
 function headersOf({ headersDistinct }: IncomingMessage): Record<string, string | string[]> {

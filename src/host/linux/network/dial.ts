@@ -33,20 +33,14 @@ export function describeLookupError(error: unknown, host: string): string {
 const resetWords = (address: string) => `read tcp ${address}: connection reset by peer`;
 
 /** As long as an API server tries to connect. */
-const CONNECT_TIMEOUT_MS = 30_000;
+export const CONNECT_TIMEOUT_MS = 30_000;
 
 /** Breaks a call whose connection does not stand in time, TLS included; an answer may take as long as it takes. */
-export function limitConnecting(request: ClientRequest): void {
+export function limitConnecting(request: ClientRequest, timeoutMs: number): void {
   const timer = setTimeout(() => {
     request.destroy(Object.assign(new Error("i/o timeout"), { code: "ETIMEDOUT" }));
-  }, CONNECT_TIMEOUT_MS);
+  }, timeoutMs);
   const stop = () => clearTimeout(timer);
   request.once("close", stop);
   request.once("socket", (socket) => socket.once("encrypted" in socket ? "secureConnect" : "connect", stop));
-}
-
-/** Whom a URL leads to. */
-export function addressOf({ protocol, hostname, port }: URL): { host: string; port: number } {
-  const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
-  return { host, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) };
 }

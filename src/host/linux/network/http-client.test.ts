@@ -30,3 +30,19 @@ it("tells a server that speaks http where https was asked for from one that spea
   const hangsUp = createTcpServer((socket) => socket.destroy());
   expect(await ask(hangsUp)).toMatchObject({ code: "ECONNRESET" });
 });
+
+it("waits for an answer however long it may, where a timer of Node.js holds no such time", async () => {
+  const server = createServer((_, response) => void setTimeout(() => response.end("ok"), 50));
+  server.listen(0, "127.0.0.1");
+  closers.push(() => server.close());
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const call = {
+    method: "GET",
+    url: `http://127.0.0.1:${port}/`,
+    timeoutMs: 30 * 86_400_000,
+    maxBodyBytes: 10,
+  } as const;
+  expect(await httpClient.request(call, NEVER)).toMatchObject({ status: 200 });
+});

@@ -1,32 +1,26 @@
-import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
-import { AbortedError, childController, throwIfAborted } from "../../../base/abort.ts";
+import type { IncomingHttpHeaders } from "node:http";
 import { CodedError, codeOf, messageOf } from "../../../base/errors.ts";
 import type { HttpClient, HttpRequest, HttpResponse } from "../../port.ts";
+import { readBody } from "./read-body.ts";
+import { addressOf, isWebUrl, pathOf, redirectTarget } from "./request-url.ts";
+import { sendRequest } from "./send-request.ts";
+import { withinTime } from "./within-time.ts";
 
 const MAX_REDIRECTS = 10;
 
-export const httpClient: HttpClient = { request };
-
-async function request(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
-  throwIfAborted(signal);
-  const { controller, release } = childController(signal);
-  let timedOut = false;
-  const timer = setTimeout(() => {
-    timedOut = true;
-    controller.abort();
-  }, request.timeoutMs);
-  try {
-    return await followRedirects(request, controller.signal);
-  } catch (error) {
-    if (signal.aborted) throw new AbortedError();
-    if (timedOut) throw new CodedError("ETIMEDOUT", `no answer within ${request.timeoutMs} ms`, { cause: error });
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    release();
-  }
-}
+/** The real `HttpClient`. */
+export const httpClient: HttpClient = {
+  async request(request, signal) {
+    return await withinTime(request.timeoutMs, signal, async (deadline) => {
+      try {
+        return await followRedirects(request, deadline.signal);
+      } catch (error) {
+        if (!deadline.isOver()) throw error;
+        throw new CodedError("ETIMEDOUT", `no answer within ${request.timeoutMs} ms`, { cause: error });
+      }
+    });
+  },
+};
 
 async function followRedirects(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
   let url = parseUrl(request.url);
@@ -40,47 +34,47 @@ async function followRedirects(request: HttpRequest, signal: AbortSignal): Promi
 
 function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== "http:" && url?.protocol !== "https:") {
-    throw new CodedError("EINVAL", `not an http or https URL: ${text}`);
-  }
+  if (url === undefined || !isWebUrl(url)) throw new CodedError("EINVAL", `not an http or https URL: ${text}`);
   return url;
 }
 
-function redirectOf(request: HttpRequest, url: URL, response: HttpResponse): URL | undefined {
-  const location = response.headers["location"];
-  if (response.status < 300 || response.status > 399 || location === undefined) return undefined;
-  if (request.method !== "GET" && request.method !== "HEAD") return undefined;
-  if (!URL.canParse(location, url.href)) return undefined;
-  const target = new URL(location, url);
-  const isHttp = target.protocol === "http:" || target.protocol === "https:";
-  return isHttp && target.hostname === url.hostname ? target : undefined;
+function redirectOf({ method }: HttpRequest, url: URL, { status, headers }: HttpResponse): URL | undefined {
+  if (status < 300 || status > 399 || (method !== "GET" && method !== "HEAD")) return undefined;
+  return redirectTarget(url.href, headers["location"], url.hostname);
 }
 
 async function exchange(request: HttpRequest, url: URL, signal: AbortSignal): Promise<HttpResponse> {
-  const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
-    const send = url.protocol === "https:" ? requestHttps : requestHttp;
-    const outgoing = send(url, {
-      method: request.method,
-      headers: groupHeaders(request.headers ?? []),
-      agent: false,
-      rejectUnauthorized: request.verifyTls ?? false,
-      signal,
-    });
-    outgoing.on("error", (error) =>
-      reject(isPlainAnswer(error) ? new CodedError("ENOTTLS", NOT_TLS, { cause: error }) : error),
-    );
-    outgoing.on("response", resolve);
-    outgoing.end();
+  const { method, headers = [], maxBodyBytes, verifyTls = false } = request;
+  const outgoing = {
+    to: addressOf(url),
+    method,
+    path: pathOf(url),
+    headers: groupHeaders(headers),
+    auth: credentialsOf(url),
+    tls: { rejectUnauthorized: verifyTls },
+  };
+  const reply = await sendRequest(outgoing, signal).catch((error: unknown) => {
+    throw isPlainAnswer(error) ? new CodedError("ENOTTLS", NOT_TLS, { cause: error }) : error;
   });
-  const body = await readBody(incoming, request.maxBodyBytes);
-  return { status: incoming.statusCode ?? 0, headers: joinHeaders(incoming.headers), body };
+  if (reply.kind === "upgraded") {
+    reply.socket.destroy();
+    throw new CodedError("EPROTO", "the server switched to a protocol that nobody asked for");
+  }
+  const body = await readBody(reply.message, { maxBytes: maxBodyBytes, atLimit: "refuse" });
+  return { status: reply.status, headers: joinHeaders(reply.message.headers), body };
+}
+
+/** Undefined for a URL that names no user. */
+function credentialsOf({ username, password }: URL): string | undefined {
+  if (username === "" && password === "") return undefined;
+  return `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
 }
 
 const NOT_TLS = "server gave HTTP response to HTTPS client";
 
 /**
- * What TLS takes the beginning of an answer in plain HTTP for: a record of a version that there is not. Of its errors
- * while hands are shaken, Node.js gives OpenSSL's text and nothing else.
+ * TLS takes the beginning of an answer in plain HTTP for a record of a version that does not exist. Of an error during the
+ * handshake Node.js gives the text of OpenSSL and nothing else.
  */
 function isPlainAnswer(error: unknown): boolean {
   const code = codeOf(error);
@@ -89,27 +83,14 @@ function isPlainAnswer(error: unknown): boolean {
   );
 }
 
-/** A body that is too long is not read to its end: leaving the loop closes the connection. */
-async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of incoming) {
-    const bytes = Buffer.from(chunk);
-    length += bytes.length;
-    if (length > maxBytes) throw new CodedError("EFBIG", `response body is longer than ${maxBytes} bytes`);
-    chunks.push(bytes);
-  }
-  return Buffer.concat(chunks, length);
-}
-
-/** Node.js sends an array as one line a value, and `Host` must not be one. */
+/** Node.js sends a list as one line for each value, and `Host` must not be a list. */
 function groupHeaders(headers: ReadonlyArray<readonly [string, string]>): Record<string, string | string[]> {
   const grouped: Record<string, string | string[]> = {};
   for (const [name, value] of headers) {
     const key = name.toLowerCase();
     const earlier = grouped[key];
     if (earlier === undefined || key === "host") grouped[key] = value;
-    else grouped[key] = Array.isArray(earlier) ? [...earlier, value] : [earlier, value];
+    else grouped[key] = [earlier, value].flat();
   }
   return grouped;
 }

@@ -1,8 +1,4 @@
-import { request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
 import { connect, isIP } from "node:net";
-import type { Readable } from "node:stream";
-import { AbortedError, childController, throwIfAborted } from "../../../base/abort.ts";
 import { codeOf, messageOf } from "../../../base/errors.ts";
 import { checkHealth } from "../../../grpc/health-check.ts";
 import type {
@@ -13,14 +9,15 @@ import type {
   ProbeTarget,
   TcpProbeOutcome,
 } from "../../probe-port.ts";
+import { readBody } from "./read-body.ts";
+import { addressOf, pathOf, redirectTarget } from "./request-url.ts";
+import { type OutgoingRequest, type Reply, sendRequest } from "./send-request.ts";
+import { type Deadline, withinTime } from "./within-time.ts";
 
-/** As Go's http.Client: more than that are a failure. */
+/** Go's http.Client fails when there are more. */
 const MAX_REDIRECTS = 10;
-/** Those that Go follows; any other 3xx is an answer. */
+/** Go follows these; any other 3xx is an answer. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-const MAX_HEADER_BYTES = 1024 * 1024;
-/** The longest that `setTimeout` waits; given more it fires at once. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 export const networkProbes: ProbeClient = {
   http: probeHttp,
@@ -64,84 +61,55 @@ type Exchange = HttpProbeOutcome | { kind: "redirected"; to: Hop };
 
 /** One request and the head of its answer; the body of a redirect that is followed is not read. */
 async function exchange(probe: HttpProbe, hop: Hop, deadline: Deadline): Promise<Exchange> {
-  return await new Promise<Exchange>((resolve) => {
-    const send = hop.url.protocol === "https:" ? requestHttps : requestHttp;
-    const fail = (error: unknown) => resolve({ kind: "no-answer", url: hop.text, failure: failureOf(error, deadline) });
-    try {
-      const request = send({
-        method: "GET",
-        host: hop.url.hostname.replace(/^\[|\]$/g, ""),
-        port: hop.url.port || (hop.url.protocol === "https:" ? 443 : 80),
-        path: hop.path,
-        headers: headerLines(probe, hop),
-        agent: false,
-        // By the target and not by the Host header, which Node.js would take.
-        servername: isIP(hop.url.hostname) === 0 ? hop.url.hostname : "",
-        rejectUnauthorized: false,
-        // Go accepts lines that end in a bare LF; nothing but this answer is ever read from the connection.
-        insecureHTTPParser: true,
-        maxHeaderSize: MAX_HEADER_BYTES,
-        signal: deadline.signal,
-      });
-      let hasAnswered = false;
-      request.on("error", (error) => {
-        // After the head of an answer, who reads its body hears of it, too.
-        if (!hasAnswered) fail(error);
-      });
-      request.on("upgrade", (response, socket) => {
-        socket.destroy();
-        resolve({ kind: "answered", status: response.statusCode ?? 0, body: Buffer.alloc(0) });
-      });
-      request.on("response", (response) => {
-        const { statusCode = 0 } = response;
-        hasAnswered = true;
-        const to = REDIRECTS.has(statusCode) ? redirectOf(probe, hop, response.headers.location) : undefined;
-        if (to !== undefined) {
-          response.destroy();
-          resolve({ kind: "redirected", to });
-          return;
-        }
-        readBody(response, probe.maxBodyBytes).then(
-          (body) => resolve({ kind: "answered", status: statusCode, body }),
-          (error: unknown) => resolve({ kind: "broken-body", url: hop.text, failure: failureOf(error, deadline) }),
-        );
-      });
-      request.end();
-    } catch (error) {
-      // A header or a path that cannot be sent.
-      fail(error);
-    }
-  });
+  const broken = (kind: "no-answer" | "broken-body", error: unknown): Exchange => {
+    return { kind, url: hop.text, failure: failureOf(error, deadline) };
+  };
+  let reply: Reply;
+  try {
+    reply = await sendRequest(requestOf(probe, hop), deadline.signal);
+  } catch (error) {
+    return broken("no-answer", error);
+  }
+  if (reply.kind === "upgraded") {
+    reply.socket.destroy();
+    return { kind: "answered", status: reply.message.statusCode ?? 0, body: Buffer.alloc(0) };
+  }
+  const { status, message } = reply;
+  const to = REDIRECTS.has(status) ? redirectOf(probe, hop, message.headers.location) : undefined;
+  if (to !== undefined) {
+    message.destroy();
+    return { kind: "redirected", to };
+  }
+  try {
+    const body = await readBody(message, { maxBytes: probe.maxBodyBytes, atLimit: "cut" });
+    return { kind: "answered", status, body };
+  } catch (error) {
+    return broken("broken-body", error);
+  }
 }
 
-function headerLines(probe: HttpProbe, hop: Hop): string[] {
+function requestOf(probe: HttpProbe, { url, path, hostHeader }: Hop): OutgoingRequest {
   const others = probe.headers.filter(([name]) => name.toLowerCase() !== "host");
-  return [["Host", hop.hostHeader ?? hop.url.host], ...others].flat();
+  return {
+    to: addressOf(url),
+    method: "GET",
+    path,
+    headers: [["Host", hostHeader ?? url.host], ...others].flat(),
+    // By the target, as Go has it; Node.js would take the name in the Host header.
+    tls: { rejectUnauthorized: false, servername: isIP(url.hostname) === 0 ? url.hostname : "" },
+    // Nothing but this answer is ever read from the connection.
+    isLenient: true,
+  };
 }
 
 /** Undefined where the redirect is not followed, and so is the answer. */
 function redirectOf(probe: HttpProbe, from: Hop, location: string | undefined): Hop | undefined {
-  if (location === undefined || location === "" || !URL.canParse(location, from.text)) return undefined;
-  const url = new URL(location, from.text);
-  const isHttp = url.protocol === "http:" || url.protocol === "https:";
-  if (!isHttp || url.hostname !== firstHop(probe).url.hostname) return undefined;
+  const url = redirectTarget(from.text, location, firstHop(probe).url.hostname);
+  if (url === undefined || location === undefined) return undefined;
   // A name that was asked for holds for as long as nobody names another authority, as in Go.
   const isRelative = !/^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(location);
   const hostHeader = isRelative ? from.hostHeader : url.host;
-  return { url, text: url.href, path: `${url.pathname}${url.search}`, hostHeader };
-}
-
-async function readBody(incoming: Readable, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of incoming) {
-    const bytes = Buffer.from(chunk);
-    chunks.push(bytes);
-    length += bytes.length;
-    // Leaving the loop closes the connection.
-    if (length > maxBytes) break;
-  }
-  return Buffer.concat(chunks, Math.min(length, maxBytes));
+  return { url, text: url.href, path: pathOf(url), hostHeader };
 }
 
 async function probeTcp({ host, port, timeoutMs }: ProbeTarget, signal: AbortSignal): Promise<TcpProbeOutcome> {
@@ -155,38 +123,6 @@ async function probeTcp({ host, port, timeoutMs }: ProbeTarget, signal: AbortSig
       socket.on("error", (error) => resolve({ kind: "failed", failure: failureOf(error, deadline) }));
     });
   });
-}
-
-interface Deadline {
-  /** Fires when the time is over, and when the caller gives up. */
-  readonly signal: AbortSignal;
-  readonly isOver: () => boolean;
-}
-
-async function withinTime<T>(
-  timeoutMs: number,
-  signal: AbortSignal,
-  task: (deadline: Deadline) => Promise<T>,
-): Promise<T> {
-  throwIfAborted(signal);
-  const { controller, release } = childController(signal);
-  let isOver = false;
-  const timer = setTimeout(
-    () => {
-      isOver = true;
-      controller.abort();
-    },
-    Math.min(timeoutMs, MAX_TIMEOUT_MS),
-  );
-  try {
-    const outcome = await task({ signal: controller.signal, isOver: () => isOver });
-    if (signal.aborted) throw new AbortedError();
-    return outcome;
-  } finally {
-    clearTimeout(timer);
-    release();
-    controller.abort();
-  }
 }
 
 const REASONS: Readonly<Record<string, ConnectionFailure["reason"]>> = {

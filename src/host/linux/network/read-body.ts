@@ -1,0 +1,23 @@
+import type { Readable } from "node:stream";
+import { CodedError } from "../../../base/errors.ts";
+
+interface BodyLimit {
+  readonly maxBytes: number;
+  /** What happens to a longer body: `refuse` rejects with `EFBIG`, `cut` keeps its beginning. */
+  readonly atLimit: "refuse" | "cut";
+}
+
+/** A longer body is not read to its end: leaving the loop closes the connection. */
+export async function readBody(body: Readable, { maxBytes, atLimit }: BodyLimit): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    const bytes = Buffer.from(chunk);
+    chunks.push(bytes);
+    length += bytes.length;
+    if (length <= maxBytes) continue;
+    if (atLimit === "refuse") throw new CodedError("EFBIG", `response body is longer than ${maxBytes} bytes`);
+    break;
+  }
+  return Buffer.concat(chunks, Math.min(length, maxBytes));
+}

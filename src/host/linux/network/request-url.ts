@@ -1,0 +1,25 @@
+import type { RequestAddress } from "./send-request.ts";
+
+/** Whom a URL of http or https leads to. */
+export function addressOf({ protocol, hostname, port }: URL): Exclude<RequestAddress, { socketPath: string }> {
+  const scheme = protocol === "https:" ? "https" : "http";
+  const host = hostname.replace(/^\[|\]$/g, "");
+  return { scheme, host, port: port === "" ? (scheme === "https" ? 443 : 80) : Number(port) };
+}
+
+/** The part of a URL that a request line holds. */
+export function pathOf({ pathname, search }: URL): string {
+  return `${pathname}${search}`;
+}
+
+/** True for http and https. */
+export function isWebUrl({ protocol }: URL): boolean {
+  return protocol === "http:" || protocol === "https:";
+}
+
+/** Where a redirect leads; undefined unless that is on the same host, which is named as in `URL.hostname`. */
+export function redirectTarget(from: string, location: string | undefined, hostname: string): URL | undefined {
+  if (location === undefined || location === "" || !URL.canParse(location, from)) return undefined;
+  const target = new URL(location, from);
+  return isWebUrl(target) && target.hostname === hostname ? target : undefined;
+}

@@ -1,0 +1,130 @@
+import { type ClientRequest, type IncomingMessage, request as requestPlain } from "node:http";
+import { request as requestSecure } from "node:https";
+import type { Duplex, Readable } from "node:stream";
+import { AbortedError, throwIfAborted } from "../../../base/abort.ts";
+import { limitConnecting } from "./dial.ts";
+
+/** One request over HTTP/1.1, on a connection of its own that no other request uses. */
+export interface OutgoingRequest {
+  readonly to: RequestAddress;
+  readonly method: string;
+  /** With its query; sent as it is. */
+  readonly path: string;
+  /**
+   * By lower-case names; or, to be sent line by line in this order, names and values in turn. `host` is the address unless
+   * it is among them.
+   */
+  readonly headers: Readonly<Record<string, string | readonly string[]>> | readonly string[];
+  /** Sent in chunks unless the headers say how long it is. Default: none. */
+  readonly body?: Readable | undefined;
+  /** A user's name and password, for an `authorization` of the Basic scheme. */
+  readonly auth?: string | undefined;
+  /** How TLS is spoken, for a server that is asked over https. */
+  readonly tls?: RequestTls | undefined;
+  /** How long the connection may take, TLS included. Default: as long as it takes. */
+  readonly connectTimeoutMs?: number;
+  /** The end of one direction leaves the other open. Default false. */
+  readonly allowHalfOpen?: boolean;
+  /** Accepts what Go's client accepts: lines that end in a bare LF, and a head of up to a mebibyte. Default false. */
+  readonly isLenient?: boolean;
+}
+
+/** Whom a request is sent to. Hosts are names or addresses, without brackets. */
+export type RequestAddress =
+  | { readonly scheme: "http" | "https"; readonly host: string; readonly port: number }
+  | { readonly socketPath: string };
+
+interface RequestTls {
+  /** In PEM: the own certificate, and the authorities that are believed. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  readonly ca?: string | undefined;
+  /** Default true. */
+  readonly rejectUnauthorized?: boolean | undefined;
+  /** Default: the host of the header `host`. */
+  readonly servername?: string | undefined;
+}
+
+/** What came of a request. The body of an answer must be read or destroyed, and so must a socket. */
+export type Reply =
+  | { readonly kind: "answered"; readonly status: number; readonly message: IncomingMessage }
+  | { readonly kind: "upgraded"; readonly message: IncomingMessage; readonly socket: Duplex };
+
+/** TCP notices a peer that has gone without a word after as long as with Go's dialer. */
+const KEEP_ALIVE_MS = 15_000;
+const MAX_LENIENT_HEAD_BYTES = 1024 * 1024;
+
+/**
+ * Resolves when the head of the answer is there; an interim answer is none. Redirects are answers. Rejects with
+ * AbortedError when the signal has fired, and else with the error of Node.js. The signal breaks the body of an answer,
+ * too, but not a socket that was handed over.
+ */
+export async function sendRequest(outgoing: OutgoingRequest, signal: AbortSignal): Promise<Reply> {
+  throwIfAborted(signal);
+  return await new Promise<Reply>((resolve, reject) => {
+    const request = begin(outgoing);
+    const onAbort = () => request.destroy(new AbortedError());
+    signal.addEventListener("abort", onAbort, { once: true });
+    request.once("close", () => signal.removeEventListener("abort", onAbort));
+    // Listened to for good: a connection can break after the head has come. Whoever reads the body is then told.
+    request.on("error", (error) => reject(signal.aborted ? new AbortedError() : error));
+    request.once("upgrade", (message: IncomingMessage, socket: Duplex, head: Buffer) => {
+      signal.removeEventListener("abort", onAbort);
+      // HTTP has let go of the socket, and an error that has no listener ends this process.
+      socket.on("error", () => socket.destroy());
+      if (head.length > 0) socket.unshift(head);
+      resolve({ kind: "upgraded", message, socket });
+    });
+    request.once("response", (message: IncomingMessage) => {
+      // The body may break before anybody reads it.
+      message.on("error", () => undefined);
+      resolve({ kind: "answered", status: message.statusCode ?? 0, message });
+    });
+    if (outgoing.body === undefined) request.end();
+    else sendBody(outgoing.body, request);
+  });
+}
+
+function begin({ to, tls = {}, headers, ...outgoing }: OutgoingRequest): ClientRequest {
+  const { method, path, auth, connectTimeoutMs, allowHalfOpen = false, isLenient = false } = outgoing;
+  const options = {
+    ...("socketPath" in to ? { socketPath: to.socketPath } : { host: to.host, port: to.port }),
+    method,
+    path,
+    headers: Array.isArray(headers) ? headers : headerValues(headers),
+    agent: false,
+    allowHalfOpen,
+    ...(auth !== undefined && { auth }),
+    ...(isLenient && { insecureHTTPParser: true, maxHeaderSize: MAX_LENIENT_HEAD_BYTES }),
+  };
+  const isSecure = "scheme" in to && to.scheme === "https";
+  const request = isSecure ? requestSecure({ ...options, ...tls }) : requestPlain(options);
+  if (connectTimeoutMs !== undefined) limitConnecting(request, connectTimeoutMs);
+  request.setSocketKeepAlive(true, KEEP_ALIVE_MS);
+  request.setNoDelay(true);
+  return request;
+}
+
+function headerValues(headers: OutgoingRequest["headers"]): Record<string, string | string[]> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => {
+      const [first, ...others] = [value].flat();
+      if (first === undefined) return [];
+      // Node.js takes no list, not even one of one value, for a header that there can only be one of: `host`.
+      return [[name, others.length === 0 ? first : [first, ...others]]];
+    }),
+  );
+}
+
+/** A server may answer before it has read everything. The rest of the body is thrown away, and its sender gets the answer. */
+function sendBody(body: Readable, request: ClientRequest): void {
+  body.once("error", (error) => request.destroy(error));
+  body.once("close", () => {
+    if (!body.readableEnded) request.destroy(new Error("unexpected EOF"));
+  });
+  request.once("close", () => {
+    body.unpipe(request);
+    body.resume();
+  });
+  body.pipe(request);
+}
