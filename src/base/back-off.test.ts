@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createBackOff } from "./back-off.ts";
+import { computeBackOff, createBackOff } from "./back-off.ts";
 
 const OPTIONS = { initialMs: 10_000, maxMs: 300_000 };
 
@@ -63,4 +63,14 @@ describe("a back-off", () => {
     expect(backOff.collect(360_000)).toBe(1);
     expect(backOff.collect(360_001)).toBe(0);
   });
+});
+
+it.each([
+  [0, 100],
+  [1, 100],
+  [2, 200],
+  [5, 1_000],
+  [5_000, 1_000],
+])("after %i failures in a row the delay is %i ms", (failures, delayMs) => {
+  expect(computeBackOff(failures, { initialMs: 100, maxMs: 1_000 })).toBe(delayMs);
 });

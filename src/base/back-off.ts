@@ -20,9 +20,18 @@ export interface BackOff {
   collect(now: number): number;
 }
 
-interface BackOffOptions {
+/** The delay after so many failures in a row: `initialMs` after the first, twice as long after each further one. */
+export function computeBackOff(failures: number, { initialMs, maxMs }: BackOffRange): number {
+  return Math.min(initialMs * 2 ** Math.max(0, failures - 1), maxMs);
+}
+
+/** The shortest and the longest delay. */
+interface BackOffRange {
   initialMs: number;
   maxMs: number;
+}
+
+interface BackOffOptions extends BackOffRange {
   /** An attempt that lasted longer than this starts the key over. Default 2 × `maxMs`. */
   resetMs?: number;
 }

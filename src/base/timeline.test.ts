@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../host/fake/fake-clock.ts";
-import { createTimeline, type Decision, TIMELINE_PODS, TIMELINE_RECORDS_PER_POD } from "./timeline.ts";
+import { createTimeline, type Decision } from "./timeline.ts";
 
 const pod = (uid: string) => ({ uid, name: "web", namespace: "default" });
 const decision = (message: string, more: Partial<Decision> = {}): Decision => ({
@@ -43,15 +43,15 @@ describe("the timeline", () => {
 
   it("drops the oldest of a pod that has too many", () => {
     const timeline = createTimeline(createFakeClock());
-    for (let count = 0; count <= TIMELINE_RECORDS_PER_POD; count++) timeline.record(pod("a"), decision(`${count}`));
+    for (let count = 0; count <= 64; count++) timeline.record(pod("a"), decision(`${count}`));
     const records = timeline.read("a");
-    expect(records).toHaveLength(TIMELINE_RECORDS_PER_POD);
+    expect(records).toHaveLength(64);
     expect(records[0]?.message).toBe("1");
   });
 
   it("drops the pod that was quiet longest when there are too many", () => {
     const timeline = createTimeline(createFakeClock());
-    for (let count = 0; count < TIMELINE_PODS; count++) timeline.record(pod(`${count}`), decision("one"));
+    for (let count = 0; count < 1_000; count++) timeline.record(pod(`${count}`), decision("one"));
     timeline.record(pod("0"), decision("two"));
     timeline.record(pod("new"), decision("one"));
     expect(timeline.read("0")).toHaveLength(2);

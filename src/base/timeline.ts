@@ -40,11 +40,11 @@ export interface TimelineRecord extends Decision {
   count: number;
 }
 
-export const TIMELINE_RECORDS_PER_POD = 64;
-export const TIMELINE_PODS = 1_000;
+const MAX_RECORDS_PER_POD = 64;
+const MAX_PODS = 1_000;
 
 export function createTimeline(clock: Clock): Timeline {
-  const byPod = new LRUCache<string, TimelineRecord[]>({ max: TIMELINE_PODS });
+  const byPod = new LRUCache<string, TimelineRecord[]>({ max: MAX_PODS });
   const listeners = new Set<(record: TimelineRecord) => void>();
 
   const recordsOf = (uid: string): TimelineRecord[] => {
@@ -64,7 +64,7 @@ export function createTimeline(clock: Clock): Timeline {
         : { ...decision, pod: { uid: pod.uid, name: pod.name, namespace: pod.namespace }, at, firstAt: at, count: 1 };
       if (repeated) records[records.length - 1] = record;
       else records.push(record);
-      if (records.length > TIMELINE_RECORDS_PER_POD) records.shift();
+      if (records.length > MAX_RECORDS_PER_POD) records.shift();
       for (const listener of listeners) listener(record);
     },
     // To be read about does not make a pod less quiet.

@@ -1,6 +1,6 @@
 import type { Finding } from "../cluster/doctor/finding.ts";
 import { judgeMachine } from "../cluster/doctor/judge-machine.ts";
-import { readMachineFacts } from "../cluster/doctor/read-machine-facts.ts";
+import { readDoctorFacts } from "../cluster/doctor/read-doctor-facts.ts";
 
 /** Of the node agent's health server. */
 const PORTS = [10_248];
@@ -8,7 +8,7 @@ const MARKS: Record<Finding["level"], string> = { ok: "ok  ", warn: "warn", fail
 
 /** Prints what this machine has and lacks; 1 when pods cannot run on it. */
 export async function doctor(stateDirectory: string, output: "json" | undefined): Promise<number> {
-  const facts = await readMachineFacts(stateDirectory, PORTS);
+  const facts = await readDoctorFacts(stateDirectory, PORTS);
   const findings = judgeMachine(facts);
   const failed = findings.filter(({ level }) => level === "fail").length;
   if (output === "json") console.log(JSON.stringify({ ok: failed === 0, findings, facts }, undefined, 2));

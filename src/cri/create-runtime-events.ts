@@ -1,4 +1,5 @@
 import { childController, isAbort, sleep } from "../base/abort.ts";
+import { computeBackOff } from "../base/back-off.ts";
 import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -128,9 +129,9 @@ export function planRetry(
     if (source < outcome.sources) return { attempt: { ...attempt, source }, delayMs: 0 };
     return { attempt: { source: 0, failures: 0 }, delayMs: UNSUPPORTED_RETRY_MS };
   }
-  const failures = outcome.wasConnected ? 0 : attempt.failures;
-  const delayMs = Math.min(FIRST_RETRY_MS * 2 ** failures, MAX_RETRY_MS);
-  return { attempt: { source: 0, failures: failures + 1 }, delayMs };
+  const failures = (outcome.wasConnected ? 0 : attempt.failures) + 1;
+  const delayMs = computeBackOff(failures, { initialMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS });
+  return { attempt: { source: 0, failures }, delayMs };
 }
 
 interface Connection {

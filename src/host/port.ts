@@ -11,8 +11,6 @@ import type { Proc } from "./proc-port.ts";
 import type { Programs } from "./programs-port.ts";
 import type { Systemd } from "./systemd-port.ts";
 
-export type { FileType };
-
 /**
  * The machine, as the node agent needs it. Only adapters of this port touch files, sockets and the clock; everything
  * above rank 2 gets it handed in. The real adapter and the fake pass one contract suite (`test/contract/host.test.ts`).

@@ -8,7 +8,7 @@ import { CodedError, messageOf, runAll } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { type Containerd, startContainerd } from "../cluster/containerd/start-containerd.ts";
 import { judgeMachine } from "../cluster/doctor/judge-machine.ts";
-import { readMachineFacts } from "../cluster/doctor/read-machine-facts.ts";
+import { readDoctorFacts } from "../cluster/doctor/read-doctor-facts.ts";
 import { ensureImages } from "../cluster/images/ensure-images.ts";
 import type { Daemon } from "../cluster/processes/daemon.ts";
 import { startAgent } from "../cluster/supervisor/start-agent.ts";
@@ -48,7 +48,7 @@ let nodes = 0;
 
 /** Why no node can run on this machine, with the mend; undefined when one can. */
 export async function findNodeObstacle(directory: string): Promise<string | undefined> {
-  const findings = judgeMachine(await readMachineFacts(directory, []));
+  const findings = judgeMachine(await readDoctorFacts(directory, []));
   const failed = findings.filter(({ level }) => level === "fail");
   if (failed.length === 0) return undefined;
   return failed

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
+import type { DoctorFacts } from "./doctor-facts.ts";
 import { judgeMachine } from "./judge-machine.ts";
-import type { MachineFacts } from "./machine-facts.ts";
 import type { RuntimeWord } from "./runtime-word.ts";
 
 const GIB = 1024 ** 3;
 
-const good: MachineFacts = {
+const good: DoctorFacts = {
   uid: 0,
   kernelRelease: "6.1.0",
   namespaces: ["cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"],
@@ -45,7 +45,7 @@ describe("judgeMachine", () => {
     expect(findings.filter(({ level, meaning, mend }) => level !== "ok" || meaning || mend)).toEqual([]);
   });
 
-  const cases: Array<[string, Partial<MachineFacts>, string, "warn" | "fail"]> = [
+  const cases: Array<[string, Partial<DoctorFacts>, string, "warn" | "fail"]> = [
     ["no root", { uid: 1000 }, "root", "fail"],
     ["no network namespaces", { namespaces: ["mnt", "pid", "ipc", "uts", "user"] }, "namespaces", "fail"],
     ["a runtime without user namespaces", withWord({ userNamespaces: false }), "user namespaces", "warn"],
@@ -86,7 +86,7 @@ describe("judgeMachine", () => {
     expect(findings).toMatchObject([{ check, level, meaning: expect.any(String), mend: expect.any(String) }]);
   });
 
-  const accepted: Array<[string, Partial<MachineFacts>]> = [
+  const accepted: Array<[string, Partial<DoctorFacts>]> = [
     ["a private root", { isRootShared: false }],
     ["no br_netfilter", { bridgeCallsIptables: undefined }],
     ["forwarding that is still off", { ipForward: false }],
@@ -107,7 +107,7 @@ describe("what only newer runtimes do", () => {
     recursiveReadOnlyMounts: false,
     supplementalGroupsPolicy: false,
   });
-  const cases: Array<[string, Partial<MachineFacts>, string, string, string | undefined]> = [
+  const cases: Array<[string, Partial<DoctorFacts>, string, string, string | undefined]> = [
     ["given", {}, "user namespaces", "given by containerd 2.1.9+unknown", undefined],
     [
       "of a runtime that cannot",

@@ -1,7 +1,7 @@
 import { parseContainerdVersion } from "../containerd/containerd-config.ts";
+import type { DoctorFacts } from "./doctor-facts.ts";
 import type { Finding } from "./finding.ts";
 import { judgeRuntimeFeatures, judgeUserNamespaces } from "./judge-runtime.ts";
-import type { MachineFacts } from "./machine-facts.ts";
 
 const NEEDED_NAMESPACES = ["ipc", "mnt", "net", "pid", "uts"];
 const NEEDED_CONTROLLERS = ["cpu", "cpuset", "memory", "pids"];
@@ -10,11 +10,11 @@ const LOW_DISK_RATIO = 0.1;
 const MIN_CONTAINERD_MINOR = 6;
 
 /** Judges every check, in the order in which a person would mend them. */
-export function judgeMachine(facts: MachineFacts): Finding[] {
+export function judgeMachine(facts: DoctorFacts): Finding[] {
   return CHECKS.map((check) => check(facts));
 }
 
-const CHECKS: ReadonlyArray<(facts: MachineFacts) => Finding> = [
+const CHECKS: ReadonlyArray<(facts: DoctorFacts) => Finding> = [
   root,
   namespaces,
   judgeUserNamespaces,
@@ -36,14 +36,14 @@ const CHECKS: ReadonlyArray<(facts: MachineFacts) => Finding> = [
   disk,
 ];
 
-function root({ uid }: MachineFacts): Finding {
+function root({ uid }: DoctorFacts): Finding {
   const check = "root";
   if (uid === 0) return { check, level: "ok", found: "running as root" };
   const meaning = "containers, mounts and networks cannot be made";
   return { check, level: "fail", found: `running as user ${uid}`, meaning, mend: "run it as root: sudo nodelet …" };
 }
 
-function namespaces(facts: MachineFacts): Finding {
+function namespaces(facts: DoctorFacts): Finding {
   const check = "namespaces";
   const missing = NEEDED_NAMESPACES.filter((name) => !facts.namespaces.includes(name));
   if (missing.length === 0) return { check, level: "ok", found: NEEDED_NAMESPACES.join(", ") };
@@ -56,7 +56,7 @@ function namespaces(facts: MachineFacts): Finding {
   };
 }
 
-function cgroups({ cgroup }: MachineFacts): Finding {
+function cgroups({ cgroup }: DoctorFacts): Finding {
   const check = "cgroups";
   if (cgroup.version === undefined) {
     const mend = "mount cgroup2 on /sys/fs/cgroup: mount -t cgroup2 none /sys/fs/cgroup";
@@ -74,7 +74,7 @@ function cgroups({ cgroup }: MachineFacts): Finding {
   };
 }
 
-function overlay({ overlayWorks, disk: { path } }: MachineFacts): Finding {
+function overlay({ overlayWorks, disk: { path } }: DoctorFacts): Finding {
   const check = "overlayfs";
   if (overlayWorks === true) return { check, level: "ok", found: `mounts on ${path}` };
   if (overlayWorks === undefined) {
@@ -89,7 +89,7 @@ function overlay({ overlayWorks, disk: { path } }: MachineFacts): Finding {
   };
 }
 
-function containerd({ containerd: printed }: MachineFacts): Finding {
+function containerd({ containerd: printed }: DoctorFacts): Finding {
   const check = "containerd";
   const mend = "apt-get install containerd";
   if (printed === undefined) {
@@ -101,14 +101,14 @@ function containerd({ containerd: printed }: MachineFacts): Finding {
   return { check, level: "fail", found: version.text, meaning: "CRI v1 came with containerd 1.6", mend };
 }
 
-function runc({ runc: printed }: MachineFacts): Finding {
+function runc({ runc: printed }: DoctorFacts): Finding {
   const check = "runc";
   if (printed !== undefined) return { check, level: "ok", found: printed.replace(/^runc version /, "") };
   const mend = "apt-get install runc";
   return { check, level: "fail", found: "not installed", meaning: "containerd starts containers with it", mend };
 }
 
-function cniPlugins({ cniBinDirectory }: MachineFacts): Finding {
+function cniPlugins({ cniBinDirectory }: DoctorFacts): Finding {
   const check = "CNI plugins";
   if (cniBinDirectory !== undefined) return { check, level: "ok", found: cniBinDirectory };
   const mend = "apt-get install containernetworking-plugins";
@@ -116,21 +116,21 @@ function cniPlugins({ cniBinDirectory }: MachineFacts): Finding {
   return { check, level: "fail", found, meaning: "pods get no network", mend };
 }
 
-function iptables({ iptables: printed }: MachineFacts): Finding {
+function iptables({ iptables: printed }: DoctorFacts): Finding {
   const check = "iptables";
   if (printed !== undefined) return { check, level: "ok", found: printed };
   const mend = "apt-get install iptables";
   return { check, level: "fail", found: "not installed", meaning: "pods get no host ports and no way out", mend };
 }
 
-function busybox(facts: MachineFacts): Finding {
+function busybox(facts: DoctorFacts): Finding {
   const check = "busybox";
   if (facts.busybox) return { check, level: "ok", found: "installed" };
   const mend = "apt-get install busybox-static";
   return { check, level: "warn", found: "not installed", meaning: "the demo image cannot be built", mend };
 }
 
-function sysResource({ hasSysResource }: MachineFacts): Finding {
+function sysResource({ hasSysResource }: DoctorFacts): Finding {
   const check = "CAP_SYS_RESOURCE";
   if (hasSysResource) return { check, level: "ok", found: "present" };
   return {
@@ -142,7 +142,7 @@ function sysResource({ hasSysResource }: MachineFacts): Finding {
   };
 }
 
-function rootMount({ isRootShared }: MachineFacts): Finding {
+function rootMount({ isRootShared }: DoctorFacts): Finding {
   const check = "mount propagation";
   if (isRootShared) return { check, level: "ok", found: "/ is shared" };
   return {
@@ -153,7 +153,7 @@ function rootMount({ isRootShared }: MachineFacts): Finding {
   };
 }
 
-function swap({ swapBytes }: MachineFacts): Finding {
+function swap({ swapBytes }: DoctorFacts): Finding {
   const check = "swap";
   if (swapBytes === 0) return { check, level: "ok", found: "none" };
   return {
@@ -165,13 +165,13 @@ function swap({ swapBytes }: MachineFacts): Finding {
   };
 }
 
-function ipForward(facts: MachineFacts): Finding {
+function ipForward(facts: DoctorFacts): Finding {
   const check = "IP forwarding";
   if (facts.ipForward) return { check, level: "ok", found: "on" };
   return { check, level: "ok", found: "off", meaning: "it is turned on when the first pod gets its network" };
 }
 
-function bridgeNetfilter({ bridgeCallsIptables }: MachineFacts): Finding {
+function bridgeNetfilter({ bridgeCallsIptables }: DoctorFacts): Finding {
   const check = "br_netfilter";
   if (bridgeCallsIptables === true) return { check, level: "ok", found: "loaded, bridges call iptables" };
   return {
@@ -183,7 +183,7 @@ function bridgeNetfilter({ bridgeCallsIptables }: MachineFacts): Finding {
   };
 }
 
-function forwardPolicy({ forwardPolicy: policy }: MachineFacts): Finding {
+function forwardPolicy({ forwardPolicy: policy }: DoctorFacts): Finding {
   const check = "forwarding policy";
   if (policy === undefined) return { check, level: "ok", found: "not known" };
   if (policy === "ACCEPT") return { check, level: "ok", found: policy };
@@ -196,7 +196,7 @@ function forwardPolicy({ forwardPolicy: policy }: MachineFacts): Finding {
   };
 }
 
-function ports({ portsTaken, runningPid }: MachineFacts): Finding {
+function ports({ portsTaken, runningPid }: DoctorFacts): Finding {
   const check = "ports";
   if (portsTaken.length === 0) return { check, level: "ok", found: "free" };
   const found = `taken: ${portsTaken.join(", ")}`;
@@ -206,7 +206,7 @@ function ports({ portsTaken, runningPid }: MachineFacts): Finding {
   return { check, level: "warn", found, meaning: "the node agent's health server cannot listen", mend };
 }
 
-function disk({ disk: { path, availableBytes, totalBytes } }: MachineFacts): Finding {
+function disk({ disk: { path, availableBytes, totalBytes } }: DoctorFacts): Finding {
   const check = "disk space";
   const found = `${formatBytes(availableBytes)} of ${formatBytes(totalBytes)} free on ${path}`;
   const mend = "free some, or choose another place with --state-dir";

@@ -1,6 +1,6 @@
 import { parseContainerdVersion } from "../containerd/containerd-config.ts";
+import type { DoctorFacts } from "./doctor-facts.ts";
 import type { Finding } from "./finding.ts";
-import type { MachineFacts } from "./machine-facts.ts";
 
 /** Since this one containerd tells what its handlers can do, which a kubelet goes by. */
 const TELLING_MAJOR = 2;
@@ -8,7 +8,7 @@ const NEWER_CONTAINERD = "install containerd 2.0 or newer";
 const NEWER_RUNC = "install runc 1.2 or newer";
 
 /** User namespaces take a kernel that has them and a runtime that says it gives them to pods. */
-export function judgeUserNamespaces(facts: MachineFacts): Finding {
+export function judgeUserNamespaces(facts: DoctorFacts): Finding {
   const check = "user namespaces";
   const meaning = "pods with hostUsers: false cannot run";
   if (!facts.namespaces.includes("user") || facts.maxUserNamespaces === 0) {
@@ -32,7 +32,7 @@ export function judgeUserNamespaces(facts: MachineFacts): Finding {
 }
 
 /** What else pods may ask for that only newer runtimes do. */
-export function judgeRuntimeFeatures({ runtimeWord, containerd }: MachineFacts): Finding {
+export function judgeRuntimeFeatures({ runtimeWord, containerd }: DoctorFacts): Finding {
   const check = "runtime features";
   const installed = parseContainerdVersion(containerd ?? "");
   if (runtimeWord === undefined && (installed === undefined || installed.major >= TELLING_MAJOR)) {

@@ -1,3 +1,4 @@
+import { computeBackOff } from "../../base/back-off.ts";
 import { type Clock, MINUTE, SECOND, type Timer } from "../../base/clock.ts";
 import type { ClusterChange } from "./filters/filter.ts";
 
@@ -168,7 +169,7 @@ export function createSchedulingQueue(clock: Clock, onReady: () => void): Schedu
 }
 
 function backOffMs(attempts: number): number {
-  return Math.min(FIRST_DELAY_MS * 2 ** Math.max(0, attempts - 1), LAST_DELAY_MS);
+  return computeBackOff(attempts, { initialMs: FIRST_DELAY_MS, maxMs: LAST_DELAY_MS });
 }
 
 function comesBefore(a: Entry, b: Entry): boolean {

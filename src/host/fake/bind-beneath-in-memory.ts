@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 import { CodedError } from "../../base/errors.ts";
 import { fileError } from "../file-error.ts";
+import type { FileType } from "../file-type.ts";
 import type { BindBeneath } from "../mounts-port.ts";
-import type { FileType } from "../port.ts";
 import { childrenOf, type MemoryEntry } from "./memory-entry.ts";
 import { type MemoryTree, type Place, typeOf } from "./memory-tree.ts";
 import { bindPlace, findMountTarget, findPlace, kindOf, unmountAll } from "./mount-in-memory.ts";

@@ -1,6 +1,7 @@
 import { throwIfAborted } from "../../base/abort.ts";
 import { fileError } from "../file-error.ts";
-import type { DirectoryEntry, Files, FileType, NewTree } from "../port.ts";
+import type { FileType } from "../file-type.ts";
+import type { DirectoryEntry, Files, NewTree } from "../port.ts";
 import { findBeneath } from "./bind-beneath-in-memory.ts";
 import { changeGroup } from "./change-group-in-memory.ts";
 import { readDiskUsage } from "./disk-usage-in-memory.ts";

@@ -1,7 +1,8 @@
 import { posix } from "node:path";
 import { assert } from "../../base/assert.ts";
 import { fileError } from "../file-error.ts";
-import type { FileStatus, FileType } from "../port.ts";
+import type { FileType } from "../file-type.ts";
+import type { FileStatus } from "../port.ts";
 import { childrenOf, type EntryContent, type MemoryEntry } from "./memory-entry.ts";
 import { createMountLayers, type MemoryMount, type MountLayers } from "./mount-layers.ts";
 

@@ -5,7 +5,7 @@ import { throwIfAborted } from "../../../base/abort.ts";
 import { CodedError, codeOf } from "../../../base/errors.ts";
 import { fileError } from "../../file-error.ts";
 import { type GroupChange, hasGroup, modeForGroup } from "../../group-permissions.ts";
-import { O_PATH, pathOf } from "../mounts/held-place.ts";
+import { descriptorPath, O_PATH } from "../mounts/held-place.ts";
 import { readMountId } from "../mounts/mount-id.ts";
 import { readMountTable } from "../mounts/mount-table.ts";
 import { bytesOf, openBelow, readBatches } from "./walk-tree.ts";
@@ -125,8 +125,8 @@ async function changeOpened(file: { readonly fd: number }, options: GroupChange)
   const status = await fstat(file.fd);
   if (status.isSymbolicLink() || isRight(status, options)) return;
   // A change of the group takes bits away (set-user-ID); the mode from before is given back with it.
-  if (status.gid !== options.group) await chown(pathOf(file), -1, options.group);
-  await chmod(pathOf(file), modeForGroup({ mode: status.mode, isDirectory: status.isDirectory() }, options));
+  if (status.gid !== options.group) await chown(descriptorPath(file), -1, options.group);
+  await chmod(descriptorPath(file), modeForGroup({ mode: status.mode, isDirectory: status.isDirectory() }, options));
 }
 
 function isRight(status: fs.Stats, options: GroupChange): boolean {

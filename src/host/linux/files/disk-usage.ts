@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { throwIfAborted } from "../../../base/abort.ts";
 import { codeOf } from "../../../base/errors.ts";
 import type { DiskUsage } from "../../port.ts";
-import { O_PATH, pathOf } from "../mounts/held-place.ts";
+import { descriptorPath, O_PATH } from "../mounts/held-place.ts";
 import { readMountTable } from "../mounts/mount-table.ts";
 import { bytesOf, openBelow, readBatches } from "./walk-tree.ts";
 
@@ -123,7 +123,7 @@ async function openRoot(path: string): Promise<FileHandle | undefined> {
 }
 
 async function findMounted(root: FileHandle): Promise<Set<string>> {
-  const beneath = `${await readlink(pathOf(root))}/`;
+  const beneath = `${await readlink(descriptorPath(root))}/`;
   const paths = (await readMountTable()).map(({ path }) => path).filter((path) => path.startsWith(beneath));
   return new Set(paths.map((path) => Buffer.from(path.slice(beneath.length)).toString("latin1")));
 }

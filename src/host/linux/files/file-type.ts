@@ -1,5 +1,5 @@
 import type { Dirent } from "node:fs";
-import type { FileType } from "../../port.ts";
+import type { FileType } from "../../file-type.ts";
 
 type TypeQuestions = Pick<
   Dirent,

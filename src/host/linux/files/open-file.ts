@@ -3,7 +3,7 @@ import { type FileHandle, open, opendir } from "node:fs/promises";
 import { fileError } from "../../file-error.ts";
 import type { OpenedFile } from "../../opened-file.ts";
 import type { DirectoryEntry } from "../../port.ts";
-import { pathOf } from "../mounts/held-place.ts";
+import { descriptorPath } from "../mounts/held-place.ts";
 import { openBeneath } from "../mounts/open-beneath.ts";
 import { typeOf } from "./file-type.ts";
 
@@ -21,7 +21,7 @@ export async function openFileBeneath(
     const status = await place.stat();
     if (status.isDirectory()) throw fileError("EISDIR", "open", `${root}/${path}`);
     if (!status.isFile()) throw fileError("EINVAL", "open", `${root}/${path}`);
-    return await asOpenedFile(await open(pathOf(place), O_RDONLY | O_NONBLOCK | O_NOCTTY));
+    return await asOpenedFile(await open(descriptorPath(place), O_RDONLY | O_NONBLOCK | O_NOCTTY));
   } finally {
     await place.close();
   }
@@ -53,7 +53,7 @@ export async function listFileBeneath(root: string, path: string): Promise<Direc
   const place = await openBeneath({ root, path });
   try {
     if (!(await place.stat()).isDirectory()) throw fileError("ENOTDIR", "scandir", `${root}/${path}`);
-    return await listDirectory(pathOf(place), `${root}/${path}`);
+    return await listDirectory(descriptorPath(place), `${root}/${path}`);
   } finally {
     await place.close();
   }

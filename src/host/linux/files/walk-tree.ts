@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, opendir } from "node:fs/promises";
 import { codeOf } from "../../../base/errors.ts";
-import { O_PATH, pathOf } from "../mounts/held-place.ts";
+import { descriptorPath, O_PATH } from "../mounts/held-place.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
 /** Names that are read before the files are looked at. */
@@ -12,7 +12,7 @@ const BATCH = 256;
  * directory that is not there any more, or is none.
  */
 export async function openBelow(root: FileHandle, relative: string): Promise<FileHandle | undefined> {
-  let at = await open(`${pathOf(root)}/.`, O_PATH | O_DIRECTORY);
+  let at = await open(`${descriptorPath(root)}/.`, O_PATH | O_DIRECTORY);
   for (const name of relative.split("/").filter((part) => part !== "")) {
     const above = at;
     try {
@@ -30,7 +30,7 @@ export async function openBelow(root: FileHandle, relative: string): Promise<Fil
 /** Not all names at once: a hundred thousand would hold everything else up. Byte by byte, as latin1. */
 export async function* readBatches(directory: FileHandle): AsyncGenerator<string[]> {
   let names: string[] = [];
-  for await (const { name } of await opendir(pathOf(directory), { encoding: "latin1", bufferSize: BATCH })) {
+  for await (const { name } of await opendir(descriptorPath(directory), { encoding: "latin1", bufferSize: BATCH })) {
     names.push(name);
     if (names.length < BATCH) continue;
     yield names;
@@ -41,5 +41,5 @@ export async function* readBatches(directory: FileHandle): AsyncGenerator<string
 
 /** The path to a name in an open directory. Names are latin1: a container may use such as are no UTF-8. */
 export function bytesOf(directory: FileHandle, name: string): Buffer {
-  return Buffer.from(`${pathOf(directory)}/${name}`, "latin1");
+  return Buffer.from(`${descriptorPath(directory)}/${name}`, "latin1");
 }

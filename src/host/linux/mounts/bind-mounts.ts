@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { type FileHandle, mkdir, open, rmdir, unlink } from "node:fs/promises";
+import type { FileType } from "../../file-type.ts";
 import type { BindBeneath } from "../../mounts-port.ts";
-import type { FileType } from "../../port.ts";
 import { typeOf } from "../files/file-type.ts";
 import { type HeldPlace, named, O_PATH, openPlace, withPlace } from "./held-place.ts";
 import { MOUNT_FLAGS, type MountCalls, MS_BIND, MS_RDONLY, MS_REC, MS_REMOUNT, mountError } from "./mount-calls.ts";
@@ -15,7 +15,7 @@ const FILE_MODE = 0o640;
 const UNMOUNT_TIMEOUT_MS = 30_000;
 
 /** See `Mounts.bind`. */
-export async function bind(
+export async function bindMount(
   calls: MountCalls,
   { source, target, readOnly }: { source: string; target: string; readOnly: boolean },
 ): Promise<void> {

@@ -25,7 +25,7 @@ export async function withPlace<T>(path: string, operation: string, use: (place:
   if (name === "" || name === "." || name === "..") throw mountError("EINVAL", { operation, path });
   const parent = await named({ operation, path }, async () => await open(dirname(path), O_PATH | O_DIRECTORY));
   try {
-    return await use({ parent, name, through: `${pathOf(parent)}/${name}`, path });
+    return await use({ parent, name, through: `${descriptorPath(parent)}/${name}`, path });
   } finally {
     await parent.close();
   }
@@ -54,7 +54,7 @@ export async function readMountIdAt(place: HeldPlace): Promise<string | undefine
 }
 
 /** Leads to the open file itself, whatever happens to its name. */
-export function pathOf({ fd }: { fd: number }): string {
+export function descriptorPath({ fd }: { fd: number }): string {
   return `/proc/self/fd/${fd}`;
 }
 

@@ -1,5 +1,6 @@
 import koffi from "koffi";
 import { createLimiter } from "../../../base/limiter.ts";
+import { descriptorPath } from "./held-place.ts";
 import { codeOfErrno, type MountCall, type MountCalls, mountError, type UnmountCall } from "./mount-calls.ts";
 
 /** The library takes 256 at once and throws for more; a few are as fast as many. */
@@ -38,17 +39,15 @@ export function createLibraryMountCalls(): MountCalls {
 
   return {
     async mount({ operation, path, source, target, type, flags, data }: MountCall) {
-      const from = typeof source === "string" ? source : pathOf(source);
+      const from = typeof source === "string" ? source : descriptorPath(source);
       const errno = await call((answer) => {
-        mount.async(from, pathOf(target), type === "" ? null : type, flags, data === "" ? null : data, answer);
+        mount.async(from, descriptorPath(target), type === "" ? null : type, flags, data === "" ? null : data, answer);
       });
       if (errno !== 0) throw mountError(codeOfErrno(errno), { operation, path });
     },
     async unmount({ parent, name, path }: UnmountCall) {
-      const errno = await call((answer) => unmount.async(`${pathOf(parent)}/${name}`, UMOUNT_NOFOLLOW, answer));
+      const errno = await call((answer) => unmount.async(`${descriptorPath(parent)}/${name}`, UMOUNT_NOFOLLOW, answer));
       if (errno !== 0) throw mountError(codeOfErrno(errno), { operation: "unmount", path });
     },
   };
 }
-
-const pathOf = ({ fd }: { fd: number }) => `/proc/self/fd/${fd}`;

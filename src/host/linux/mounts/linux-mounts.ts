@@ -1,10 +1,10 @@
 import { codeOf } from "../../../base/errors.ts";
 import type { Mounts } from "../../mounts-port.ts";
 import type { Programs } from "../../programs-port.ts";
-import { bind, bindBeneath } from "./bind-mounts.ts";
+import { bindBeneath, bindMount } from "./bind-mounts.ts";
 import { createFileSystemMounts } from "./file-system-mounts.ts";
 import { readMountIdAt, withPlace } from "./held-place.ts";
-import { describeHugepages, describeMemory, mountEmpty } from "./memory-mounts.ts";
+import { hugepagesFileSystem, memoryFileSystem, mountEmpty } from "./memory-mounts.ts";
 import type { MountCalls } from "./mount-calls.ts";
 import { readMountTable } from "./mount-table.ts";
 import { createProcessMountCalls } from "./process-mount-calls.ts";
@@ -29,9 +29,10 @@ export function createLinuxMounts(programs: Pick<Programs, "run">, loadCalls: Lo
   return {
     list: readMountTable,
     isMountPoint,
-    mountMemory: async (path, sizeBytes) => await mountEmpty(await load(), path, describeMemory(sizeBytes)),
-    mountHugepages: async (path, size) => await mountEmpty(await load(), path, describeHugepages(size)),
-    bind: async (source, target, { readOnly = false } = {}) => await bind(await load(), { source, target, readOnly }),
+    mountMemory: async (path, sizeBytes) => await mountEmpty(await load(), path, memoryFileSystem(sizeBytes)),
+    mountHugepages: async (path, size) => await mountEmpty(await load(), path, hugepagesFileSystem(size)),
+    bind: async (source, target, { readOnly = false } = {}) =>
+      await bindMount(await load(), { source, target, readOnly }),
     bindBeneath: async (request) => await bindBeneath(await load(), request),
     ...createFileSystemMounts(run),
     unmount: async (path, { timeoutMs = UNMOUNT_TIMEOUT_MS, isLocal = false } = {}) =>

@@ -14,13 +14,13 @@ interface EmptyFileSystem {
 }
 
 /** See `Mounts.mountMemory`; kubelet makes it readable for all as well. `sizeBytes` undefined: half of the memory. */
-export function describeMemory(sizeBytes: bigint | undefined): EmptyFileSystem {
+export function memoryFileSystem(sizeBytes: bigint | undefined): EmptyFileSystem {
   const size = sizeBytes === undefined ? [] : [`size=${sizeBytes}`];
   return { type: "tmpfs", options: [...size, ...(canForbidSwap() ? ["noswap"] : []), "mode=1777"] };
 }
 
 /** See `Mounts.mountHugepages`. */
-export function describeHugepages(size: { pageSizeBytes: bigint; sizeBytes: bigint | undefined }): EmptyFileSystem {
+export function hugepagesFileSystem(size: { pageSizeBytes: bigint; sizeBytes: bigint | undefined }): EmptyFileSystem {
   const limit = size.sizeBytes === undefined ? [] : [`size=${size.sizeBytes}`];
   return { type: "hugetlbfs", options: [`pagesize=${size.pageSizeBytes}`, ...limit, "mode=1777"] };
 }

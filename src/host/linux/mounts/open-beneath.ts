@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { chmod, type FileHandle, mkdir, open, readlink } from "node:fs/promises";
 import { CodedError, codeOf } from "../../../base/errors.ts";
-import { named, O_PATH, pathOf } from "./held-place.ts";
+import { descriptorPath, named, O_PATH } from "./held-place.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
 /** Linux gives up here too. */
@@ -47,7 +47,7 @@ export async function openBeneath(request: OpenBeneath): Promise<FileHandle> {
   const handle = await named({ operation: "open", path: root }, async () => await open(root, O_PATH));
   const opened = [handle];
   try {
-    const rootPaths = [root, await readlink(pathOf(handle))].map((candidate) => candidate.replace(/\/+$/, ""));
+    const rootPaths = [root, await readlink(descriptorPath(handle))].map((candidate) => candidate.replace(/\/+$/, ""));
     const walk: Walk = { request, opened, names, rootPaths, links: 0 };
     for (let name = names.shift(); name !== undefined; name = names.shift()) await go(walk, name);
     return keepLast(opened);
@@ -78,7 +78,7 @@ async function go(walk: Walk, name: string): Promise<void> {
 async function tryName(walk: Walk, name: string): Promise<boolean> {
   const parent = walk.opened[walk.opened.length - 1];
   if (parent === undefined) return false;
-  const through = `${pathOf(parent)}/${name}`;
+  const through = `${descriptorPath(parent)}/${name}`;
   // Most names are of directories, and opened as one nothing else has to be asked.
   const directory = await openOr(walk, through, O_DIRECTORY, ["ENOTDIR", "ELOOP", "ENOENT"]);
   if (typeof directory !== "string") {
@@ -152,7 +152,7 @@ async function restoreMode(directory: FileHandle, asked: number): Promise<void> 
   const [now, inherited] = [mode & 0o1777, mode & 0o6000];
   if (now === asked || (now & ~asked) !== 0 || uid !== process.geteuid?.()) return;
   // chmod by the open directory itself: fchmod refuses a descriptor of this kind.
-  await chmod(pathOf(directory), asked | inherited);
+  await chmod(descriptorPath(directory), asked | inherited);
 }
 
 async function openOr<Code extends string>(

@@ -5,7 +5,7 @@ import type { Timer } from "../../../base/clock.ts";
 import { CodedError, codeOf } from "../../../base/errors.ts";
 import type { MountEntry } from "../../mounts-port.ts";
 import { systemClock } from "../system/system-clock.ts";
-import { type HeldPlace, O_PATH, openPlace, pathOf, readMountIdAt, withPlace } from "./held-place.ts";
+import { descriptorPath, type HeldPlace, O_PATH, openPlace, readMountIdAt, withPlace } from "./held-place.ts";
 import { type MountCalls, MS_REC, MS_SLAVE, mountError } from "./mount-calls.ts";
 import { readMountId } from "./mount-id.ts";
 import { readMountTable } from "./mount-table.ts";
@@ -128,7 +128,7 @@ async function unmountBelow(
   const parent = await openStrictly(top, posix.dirname(relative), entry.path);
   try {
     const name = basename(relative);
-    const shown = await openPlace({ through: `${pathOf(parent)}/${name}` });
+    const shown = await openPlace({ through: `${descriptorPath(parent)}/${name}` });
     if (shown === undefined) return;
     try {
       if (Number(readMountId(shown)) !== entry.id) return;
@@ -142,11 +142,11 @@ async function unmountBelow(
 }
 
 async function openStrictly(top: FileHandle, relative: string, path: string): Promise<FileHandle> {
-  let at = await open(`${pathOf(top)}/.`, O_PATH | O_DIRECTORY);
+  let at = await open(`${descriptorPath(top)}/.`, O_PATH | O_DIRECTORY);
   for (const name of relative.split("/").filter((part) => part !== "" && part !== ".")) {
     const above = at;
     try {
-      at = await open(`${pathOf(above)}/${name}`, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+      at = await open(`${descriptorPath(above)}/${name}`, O_PATH | O_DIRECTORY | O_NOFOLLOW);
     } catch (error) {
       const code = codeOf(error) ?? "EIO";
       throw new CodedError(code, `${code}: cannot unmount '${path}': cannot open '${name}'`, { cause: error });

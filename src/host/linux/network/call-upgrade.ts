@@ -3,7 +3,7 @@ import { AbortedError, childController, throwIfAborted } from "../../../base/abo
 import { CodedError } from "../../../base/errors.ts";
 import type { CallUpgrade } from "../../upgrade-call.ts";
 import { CONNECT_TIMEOUT_MS, describeDialError } from "./dial.ts";
-import { addressOf, pathOf } from "./request-url.ts";
+import { addressOf, pathAndQuery } from "./request-url.ts";
 import { sendRequest } from "./send-request.ts";
 
 /** The real `CallUpgrade`. */
@@ -17,7 +17,7 @@ export const callUpgrade: CallUpgrade = async ({ url, method, headers, tls }, si
       {
         to,
         method,
-        path: pathOf(url),
+        path: pathAndQuery(url),
         headers,
         tls,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,

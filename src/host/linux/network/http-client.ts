@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { CodedError, codeOf, messageOf } from "../../../base/errors.ts";
 import type { HttpClient, HttpRequest, HttpResponse } from "../../port.ts";
 import { readBody } from "./read-body.ts";
-import { addressOf, isWebUrl, pathOf, redirectTarget } from "./request-url.ts";
+import { addressOf, isWebUrl, pathAndQuery, redirectTarget } from "./request-url.ts";
 import { sendRequest } from "./send-request.ts";
 import { withinTime } from "./within-time.ts";
 
@@ -48,7 +48,7 @@ async function exchange(request: HttpRequest, url: URL, signal: AbortSignal): Pr
   const outgoing = {
     to: addressOf(url),
     method,
-    path: pathOf(url),
+    path: pathAndQuery(url),
     headers: groupHeaders(headers),
     auth: credentialsOf(url),
     tls: { rejectUnauthorized: verifyTls },

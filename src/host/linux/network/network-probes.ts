@@ -10,7 +10,7 @@ import type {
   TcpProbeOutcome,
 } from "../../probe-port.ts";
 import { readBody } from "./read-body.ts";
-import { addressOf, pathOf, redirectTarget } from "./request-url.ts";
+import { addressOf, pathAndQuery, redirectTarget } from "./request-url.ts";
 import { type OutgoingRequest, type Reply, sendRequest } from "./send-request.ts";
 import { type Deadline, withinTime } from "./within-time.ts";
 
@@ -109,7 +109,7 @@ function redirectOf(probe: HttpProbe, from: Hop, location: string | undefined): 
   // A name that was asked for holds for as long as nobody names another authority, as in Go.
   const isRelative = !/^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(location);
   const hostHeader = isRelative ? from.hostHeader : url.host;
-  return { url, text: url.href, path: pathOf(url), hostHeader };
+  return { url, text: url.href, path: pathAndQuery(url), hostHeader };
 }
 
 async function probeTcp({ host, port, timeoutMs }: ProbeTarget, signal: AbortSignal): Promise<TcpProbeOutcome> {

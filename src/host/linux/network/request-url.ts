@@ -8,7 +8,7 @@ export function addressOf({ protocol, hostname, port }: URL): Exclude<RequestAdd
 }
 
 /** The part of a URL that a request line holds. */
-export function pathOf({ pathname, search }: URL): string {
+export function pathAndQuery({ pathname, search }: URL): string {
   return `${pathname}${search}`;
 }
 

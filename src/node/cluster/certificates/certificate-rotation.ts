@@ -1,4 +1,5 @@
 import { childController, isAbort, sleep } from "../../../base/abort.ts";
+import { computeBackOff } from "../../../base/back-off.ts";
 import { type Clock, formatTime, MINUTE, SECOND } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
@@ -193,10 +194,11 @@ function createFailures(random: Random): Failures {
   return {
     count(error, now) {
       const isDenied = error instanceof CertificateError && (error.code === "denied" || error.code === "failed");
-      const first = isDenied ? FIRST_DENIED_RETRY_MS : FIRST_RETRY_MS;
-      const limit = isDenied ? MAX_DENIED_RETRY_MS : MAX_RETRY_MS;
-      const delayMs = jitter(random, Math.min(limit, first * 2 ** Math.min(inARow, 16)), 0.1);
+      const range = isDenied
+        ? { initialMs: FIRST_DENIED_RETRY_MS, maxMs: MAX_DENIED_RETRY_MS }
+        : { initialMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS };
       inARow++;
+      const delayMs = jitter(random, computeBackOff(inARow, range), 0.1);
       retryAt = now + delayMs;
       return delayMs;
     },

@@ -2,6 +2,7 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { podReference } from "../../../api/pods.ts";
 import { aborted, childController, isAbort, sleep } from "../../../base/abort.ts";
 import { assert } from "../../../base/assert.ts";
+import { computeBackOff } from "../../../base/back-off.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { messageOf, throwJoined } from "../../../base/errors.ts";
 import { createLimiter } from "../../../base/limiter.ts";
@@ -92,7 +93,8 @@ export function createMirrorPods(deps: MirrorPodsDeps, { nodeName }: MirrorPodsO
 
   const backOff = (entry: Entry): number => {
     entry.failures++;
-    return jitter(random, Math.min(INITIAL_RETRY_MS * 2 ** (entry.failures - 1), MAX_RETRY_MS), JITTER);
+    const range = { initialMs: INITIAL_RETRY_MS, maxMs: MAX_RETRY_MS };
+    return jitter(random, computeBackOff(entry.failures, range), JITTER);
   };
 
   /** How long to wait before the next action. */

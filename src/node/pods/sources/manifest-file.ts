@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../../base/clock.ts";
 import { codeOf, messageOf } from "../../../base/errors.ts";
-import type { Files, FileType } from "../../../host/port.ts";
+import type { FileType } from "../../../host/file-type.ts";
+import type { Files } from "../../../host/port.ts";
 import { joinManifestErrors, type Problem } from "./problem-log.ts";
 import { keepLastGood, MAX_MANIFEST_BYTES, type ManifestContent, readManifest } from "./read-manifest.ts";
 import type { SourcePod } from "./source-snapshot.ts";

@@ -1,3 +1,4 @@
+import { computeBackOff } from "../../../base/back-off.ts";
 import type { Clock, Timer } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
@@ -167,7 +168,7 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
     }
     log.error("Error syncing pod, will be tried again", { work, error: messageOf(error) });
     deps.onFailure(state, work, error);
-    return computeBackOffMs(deps, options, { error, failures: failures++ });
+    return computeBackOffMs(deps, options, { error, failures: ++failures });
   }
 
   return {
@@ -214,7 +215,7 @@ function computeBackOffMs(
   options: PodWorkerOptions,
   { error, failures }: { error: unknown; failures: number },
 ): number {
-  const wait = Math.min(FIRST_BACK_OFF_MS * 2 ** failures, options.backOffMs);
+  const wait = computeBackOff(failures, { initialMs: FIRST_BACK_OFF_MS, maxMs: options.backOffMs });
   const backOff = jitter(random, wait, JITTER);
   const due = error instanceof IncompleteSyncError ? error.retryBy - clock.now() : backOff;
   return Math.max(1, Math.min(backOff, due));

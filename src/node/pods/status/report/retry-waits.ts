@@ -1,4 +1,5 @@
 import { childController, isAbort, sleep } from "../../../../base/abort.ts";
+import { computeBackOff } from "../../../../base/back-off.ts";
 import type { Clock } from "../../../../base/clock.ts";
 import { jitter, type Random } from "../../../../base/random.ts";
 
@@ -48,7 +49,7 @@ export function createRetryWaits({ clock, random }: { clock: Clock; random: Rand
   const waits = new Map<string, Wait>();
 
   const delayOf = ({ count }: Failing, isOutage: boolean): number => {
-    const delay = Math.min(INITIAL_MS * 2 ** (count - 1), MAX_MS);
+    const delay = computeBackOff(count, { initialMs: INITIAL_MS, maxMs: MAX_MS });
     const cap = isOutage ? Math.max(OUTAGE_MIN_CAP_MS, Math.min(waits.size * OUTAGE_SHARE_MS, MAX_MS)) : MAX_MS;
     return jitter(random, Math.min(delay, cap), JITTER);
   };

@@ -1,5 +1,6 @@
 import type { HostPathVolumeSource } from "../../../../api/gen/types.ts";
-import type { Files, FileType } from "../../../../host/port.ts";
+import type { FileType } from "../../../../host/file-type.ts";
+import type { Files } from "../../../../host/port.ts";
 import { inUseError, isForOnePod } from "../persistent/volume-users.ts";
 import { VolumeOperationError, VolumeSetUpError } from "../volume-error.ts";
 import type { VolumePlugin, VolumeSource } from "../volume-plugin.ts";

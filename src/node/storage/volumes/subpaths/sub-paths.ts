@@ -1,8 +1,9 @@
 import { codeOf, messageOf, throwJoined } from "../../../../base/errors.ts";
 import { createLimiter, type Limiter } from "../../../../base/limiter.ts";
 import type { Log } from "../../../../base/log.ts";
+import type { FileType } from "../../../../host/file-type.ts";
 import type { Mounts } from "../../../../host/mounts-port.ts";
-import type { Files, FileType } from "../../../../host/port.ts";
+import type { Files } from "../../../../host/port.ts";
 import type { FilesVolume, Planned } from "../container-mounts.ts";
 import { type VolumeDirectories, volumeDirectories } from "../volume-directories.ts";
 import { subPathDirectoryName } from "./sub-path-directory.ts";

@@ -9,14 +9,14 @@ import { isRootShared } from "../containerd/mount-info.ts";
 import { readLockHolder } from "../processes/process-lock.ts";
 import { runCommand } from "../processes/run-command.ts";
 import { computeStateLayout } from "../supervisor/state-layout.ts";
-import type { CgroupFacts, MachineFacts } from "./machine-facts.ts";
+import type { CgroupFacts, DoctorFacts } from "./doctor-facts.ts";
 import { readRuntimeWord } from "./read-runtime-word.ts";
 
 /** Where root's programs are, whatever the caller's search path says. */
 const SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** Reads what is there and tries what must be tried; changes nothing that stays. */
-export async function readMachineFacts(stateDirectory: string, ports: readonly number[]): Promise<MachineFacts> {
+export async function readDoctorFacts(stateDirectory: string, ports: readonly number[]): Promise<DoctorFacts> {
   const mounts = await readMountTable();
   const bridgeCalls = await readSysctl("net/bridge/bridge-nf-call-iptables");
   const portsTaken: number[] = [];
@@ -105,7 +105,7 @@ async function isPortFree(port: number): Promise<boolean> {
   });
 }
 
-async function readDisk(stateDirectory: string): Promise<MachineFacts["disk"]> {
+async function readDisk(stateDirectory: string): Promise<DoctorFacts["disk"]> {
   const path = await nearestDirectory(stateDirectory);
   const { bavail, blocks, bsize } = await statfs(path);
   return { path, availableBytes: bavail * bsize, totalBytes: blocks * bsize };

@@ -1,7 +1,7 @@
 import type { RuntimeWord } from "./runtime-word.ts";
 
-/** What a machine has and lacks for running pods; read by `readMachineFacts`, judged by `judgeMachine`. */
-export interface MachineFacts {
+/** What a machine has and lacks for running pods; read by `readDoctorFacts`, judged by `judgeMachine`. */
+export interface DoctorFacts {
   /** Effective user id. */
   uid: number;
   kernelRelease: string;
