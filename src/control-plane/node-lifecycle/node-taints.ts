@@ -2,13 +2,13 @@ import type { Node, Taint } from "../../api/gen/types.ts";
 import { NODE_TAINTS } from "../../api/node-names.ts";
 import { readinessOf } from "./node-conditions.ts";
 
-/** What may become of pods on nodes that are not ready. */
+/** Says whether pods on nodes that are not ready may be evicted. */
 export type EvictionState =
-  /** They are evicted, when they do not tolerate it any longer. */
+  /** They are evicted when they do not tolerate the taint any longer. */
   | "allowed"
-  /** No node is given up that was not given up before. */
+  /** No further node is given up. */
   | "held"
-  /** No node is given up: rather they all seem to be gone than that they are. */
+  /** No node is given up. All nodes seem to be gone, which more likely only seems so. */
   | "withdrawn";
 
 /** By condition and its status: which taint keeps new pods off (`nodelifecycle`'s table). */

@@ -2,20 +2,20 @@ import type { Node } from "../../api/gen/types.ts";
 import { NODE_LABELS } from "../../api/node-names.ts";
 import { readinessOf } from "./node-conditions.ts";
 
-/** As much of a node as says how its zone is. */
+/** The part of a node on which the state of its zone depends. */
 export interface ZoneMember {
   readonly zone: string;
   readonly isReady: boolean;
-  /** Of a node that is meant to come and go: whether it is there says nothing of its zone. */
+  /** True for a node that is meant to come and go, whose presence says nothing about its zone. */
   readonly isExcluded: boolean;
 }
 
 type ZoneState = "Normal" | "PartialDisruption" | "FullDisruption";
 
 const EXCLUSION_LABEL = "node.kubernetes.io/exclude-disruption";
-/** `--unhealthy-zone-threshold`. */
+/** The share of nodes that are not ready from which a zone is partially disrupted (`--unhealthy-zone-threshold`). */
 const UNHEALTHY_SHARE = 0.55;
-/** Two nodes that are down are no disruption of a zone, however small that is. */
+/** A zone is partially disrupted only when at least this many of its nodes are not ready, however small it is. */
 const MIN_UNHEALTHY = 3;
 
 /** The node as a member of its zone. */
@@ -30,7 +30,7 @@ export function zoneMemberOf(node: Node): ZoneMember {
   };
 }
 
-/** How each zone is (`ComputeZoneState`). */
+/** The state of each zone (`ComputeZoneState`). */
 export function computeZoneStates(members: Iterable<ZoneMember>): ReadonlyMap<string, ZoneState> {
   const counts = new Map<string, { ready: number; unready: number }>();
   for (const { zone, isReady, isExcluded } of members) {
@@ -49,7 +49,7 @@ function stateOf(ready: number, unready: number): ZoneState {
   return isUnhealthy ? "PartialDisruption" : "Normal";
 }
 
-/** No zone has a node that is ready: more likely it is the network, or us. */
+/** True when no zone has a ready node. It is more likely then that the network, or this process, fails. */
 export function isAllDisrupted(states: ReadonlyMap<string, ZoneState>): boolean {
   return states.size > 0 && [...states.values()].every((state) => state === "FullDisruption");
 }
