@@ -73,7 +73,7 @@ export function isApiError(error: unknown, reason?: ApiErrorReason): error is Ap
   return error instanceof ApiError && (reason === undefined || error.reason === reason);
 }
 
-/** What an error is about: `pods` (plural), with its group. */
+/** The subject of an error: `pods` (plural), with its group. */
 interface ErrorSubject {
   readonly group: string;
   readonly resource: string;

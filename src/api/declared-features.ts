@@ -1,19 +1,19 @@
 import type { Container, PodSpec } from "./gen/types.ts";
 
-/** What decides on the features that a node declares. */
+/** The facts that decide on the features that a node declares. */
 export interface NodeAbilities {
   /** Feature gates by their names. */
   readonly gates: Readonly<Record<"UserNamespacesHostNetworkSupport", boolean>>;
-  /** As the runtime's status tells it; undefined until it has. */
+  /** The abilities that the runtime's status tells; undefined until it has been read. */
   readonly runtime: { readonly userNamespacesHostNetwork: boolean } | undefined;
 }
 
 interface DeclaredFeature {
-  /** As `status.declaredFeatures` of a node has it. */
+  /** The name in `status.declaredFeatures` of a node. */
   readonly name: string;
-  /** Whether this node agent does it, by its gates and on its runtime. Undefined: it does not, whatever the gates say. */
+  /** True where this node agent has it, by its gates and on its runtime. Undefined: it never has it. */
   readonly isDeclaredBy: ((node: NodeAbilities) => boolean) | undefined;
-  /** Whether only nodes that declare it can run the pod. Undefined: it is about changes of pods, or about no pod. */
+  /** True where only nodes that declare it can run the pod. Undefined: it concerns changes of pods, or no pod. */
   readonly isRequiredBy: ((spec: PodSpec) => boolean) | undefined;
 }
 
@@ -38,12 +38,12 @@ const FEATURES: readonly DeclaredFeature[] = [
   },
 ];
 
-/** What a node of this program declares, sorted. */
+/** The features that a node of this program declares, sorted. */
 export function computeDeclaredFeatures(node: NodeAbilities): string[] {
   return namesOf(({ isDeclaredBy }) => isDeclaredBy?.(node) === true);
 }
 
-/** What a node must declare before the pod may come to it, sorted. */
+/** The features that a node must declare to run the pod, sorted. */
 export function computeRequiredFeatures(spec: PodSpec): string[] {
   return namesOf(({ isRequiredBy }) => isRequiredBy?.(spec) === true);
 }

@@ -28,7 +28,7 @@ const MAX_RAW_DEPTH = 64;
 /** Field tables by type name, in the grammar that `gen/schema.ts` explains. */
 export type FieldTables = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** By type name: fields that are not there when they are zero or empty. */
+/** By type name: fields that are absent when they are zero or empty. */
 export type OmittedFields = Readonly<Record<string, ReadonlySet<string>>>;
 
 /** `decodeTyped` for what a node reads. */
@@ -139,7 +139,7 @@ function fillRequired(
   }
 }
 
-/** As Go's `omitempty` has it, for what is neither a struct nor a pointer. */
+/** True for values that Go's `omitempty` leaves out of fields that are neither structs nor pointers. */
 function isZero(value: unknown): boolean {
   if (typeof value === "object" && value !== null) return Object.keys(value).length === 0;
   return value === "" || value === 0 || value === false;

@@ -4,7 +4,7 @@ import type { ResourceList } from "./resources.ts";
 
 const NANOS_PER_MILLI = 1_000_000n;
 
-/** Of environment variables and of the downward API's files. Sets in place. */
+/** Fills in the defaults of field references, in environment variables and the downward API's files. Sets in place. */
 export function defaultFieldRef(fieldRef: ObjectFieldSelector | undefined): void {
   if (fieldRef) fieldRef.apiVersion ||= "v1";
 }

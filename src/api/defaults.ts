@@ -46,7 +46,7 @@ function defaultPodSpec(spec: PodSpec): void {
   if (account) Object.assign(spec, { serviceAccountName: account, serviceAccount: account });
 }
 
-/** What is limited but not requested is requested up to its limit. */
+/** Requests the limit of each resource that has a limit and no request. */
 function defaultRequests(container: Container): void {
   const { resources } = container;
   if (!resources?.limits) return;

@@ -76,7 +76,7 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   "\v": "\\v",
 };
 
-/** As Go's `strconv.Quote` does, which upstream prints map values with: what cannot be seen is escaped. */
+/** Quotes as Go's `strconv.Quote`, with which upstream prints map values: invisible characters are escaped. */
 function quoteAsGo(text: string): string {
   const escaped = text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
     return SHORT_ESCAPES[character] ?? escapeCodePoint(character.codePointAt(0) ?? 0);

@@ -1,4 +1,4 @@
-/** What is wrong with one field, in kube-apiserver's words. An empty path means the whole object. */
+/** The problem of one field, in kube-apiserver's words. An empty path means the whole object. */
 export interface FieldError {
   readonly path: string;
   readonly message: string;

@@ -21,7 +21,7 @@ export function hostPortsOf({ spec }: Pod): HostPort[] {
   );
 }
 
-/** Not both can be had. */
+/** True where only one of the two ports can be had. */
 export function isSameHostPort(a: HostPort, b: HostPort): boolean {
   if (a.port !== b.port || a.protocol !== b.protocol) return false;
   return a.ip === b.ip || a.ip === WILDCARD || b.ip === WILDCARD;

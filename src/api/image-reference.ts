@@ -8,7 +8,7 @@ const HOST =
 const MAX_REPOSITORY_LENGTH = 255;
 
 interface ImageReference {
-  /** As written, registry host included. */
+  /** The repository as it is written, with the registry's host. */
   readonly repository: string;
   readonly tag?: string;
   readonly digest?: string;

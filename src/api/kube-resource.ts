@@ -101,14 +101,14 @@ export const SUBJECT_ACCESS_REVIEWS = defineResource<types.SubjectAccessReview>(
   kind: "SubjectAccessReview",
   namespaced: false,
 });
-/** What the CSI drivers of a node say of it; named as the node. */
+/** The facts that CSI drivers tell of a node; named as the node. */
 export const CSI_NODES = defineResource<types.CSINode>({
   ...storage,
   plural: "csinodes",
   kind: "CSINode",
   namespaced: false,
 });
-/** What a CSI driver asks of Kubernetes; named as the driver. */
+/** The wishes of a CSI driver; named as the driver. */
 export const CSI_DRIVERS = defineResource<types.CSIDriver>({
   ...storage,
   plural: "csidrivers",

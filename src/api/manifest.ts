@@ -66,7 +66,7 @@ function readDocuments(text: string): YamlDocument[] {
     const documents = readYaml(text);
     const isReadable = documents.every(({ errors }) => errors.length === 0);
     if (isReadable || documents.length > 1 || !/^\s*[{[]\s*["{[]/.test(text)) return documents;
-    // Of the two complaints, JSON's is about what the author most likely meant.
+    // JSON's complaint is told, and not YAML's: the author most likely meant JSON.
     return [
       { number: 1, value: undefined, errors: [`${messageOf(error)}${lineAndColumn(text, error)}`], warnings: [] },
     ];

@@ -87,7 +87,7 @@ export function untyped(object: TypedKinds[keyof TypedKinds]): KubeObject {
   return object as unknown as KubeObject;
 }
 
-/** Not stored yet: the store gives every version that it keeps a revision. Some rules hold for creation only. */
+/** True for an object that is not stored yet: stored versions have a revision. Some rules hold for creation only. */
 export function isNew({ metadata }: KubeObject): boolean {
   return (metadata.resourceVersion ?? "") === "";
 }
@@ -107,7 +107,7 @@ export function isKubeObject(value: unknown): value is KubeObject {
   );
 }
 
-/** What an API path names: `pods` of `""`/`v1`, in a namespace or (undefined) cluster-wide or across all. */
+/** The target of an API path: `pods` of `""`/`v1`, in a namespace or (undefined) cluster-wide or across all. */
 interface ResourceRef {
   /** `""` for core. */
   readonly group: string;

@@ -4,7 +4,7 @@ import { CONFIG_MIRROR_ANNOTATION, CONFIG_SOURCE_ANNOTATION } from "./well-known
 export type PodSource = "file" | "http" | "api";
 export type ContainerKind = "init" | "main" | "ephemeral";
 
-/** What logs, metrics and the runtime call a pod. */
+/** The names of a pod for logs, metrics and the runtime. */
 export interface PodReference {
   readonly uid: string;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface PodReference {
 /** Pods of at least this priority are critical to the node or the cluster. */
 const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
 
-/** What names the pod; empty strings for what its metadata lacks. */
+/** The names of the pod; empty strings for those that its metadata lacks. */
 export function podReference(pod: Pod): PodReference {
   const { uid = "", name = "", namespace = "" } = pod.metadata ?? {};
   return { uid, name, namespace };

@@ -108,7 +108,7 @@ function formatDecimal(nanos: bigint, format: "DecimalSI" | "DecimalExponent"): 
   return `${mantissa}${suffix}`;
 }
 
-/** Of a quantity that was validated; anything else is a programmer's error and throws. */
+/** The value of a validated quantity; other text is a programmer's error and throws. */
 function requireQuantity(text: string): Quantity {
   const quantity = parseQuantity(text);
   assert(quantity !== undefined, `not a quantity: ${JSON.stringify(text)}`);

@@ -26,7 +26,7 @@ export function computePodRequests(pod: Pod): ResourceList {
   return sumResources(total, pod.spec?.overhead ?? {});
 }
 
-/** What the pod may use at most. Overhead is added only to resources that have a limit: no limit stays no limit. */
+/** The limits of the pod. Overhead is added only to resources that have a limit: no limit stays no limit. */
 export function computePodLimits(pod: Pod): ResourceList {
   const total = computeContainerLimits(pod);
   overridePodLevel(total, pod.spec?.resources?.limits ?? {});
@@ -70,7 +70,7 @@ function overridePodLevel(total: ResourceList, podLevel: ResourceList): void {
   }
 }
 
-/** Of a resource; its name is the user's, and may be that of a method of all objects. */
+/** The amount of a resource. Its name is the user's, and may be that of a method of all objects. */
 export function amountOf(amounts: ResourceList, name: string): string | undefined {
   return Object.hasOwn(amounts, name) ? amounts[name] : undefined;
 }

@@ -10,9 +10,9 @@ interface ParseJsonOptions {
 }
 
 interface ParsedJson {
-  /** Of a field that is written twice, the last value. */
+  /** The value; a field that is written twice has the last of its values. */
   readonly value: unknown;
-  /** In upstream's strict-decoding words: `duplicate field "spec.a"`. Each once, at most a hundred. */
+  /** Duplicates in upstream's strict-decoding words: `duplicate field "spec.a"`. Each once, at most a hundred. */
   readonly duplicates: string[];
 }
 
@@ -59,7 +59,7 @@ function refuseBeyondBounds(root: unknown): void {
 interface Frame {
   readonly path: string;
   readonly value: Map<string, unknown> | unknown[];
-  /** Of an object: the field that the next value belongs to. */
+  /** In an object: the field to which the next value belongs. */
   field: string | undefined;
 }
 

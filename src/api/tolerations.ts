@@ -1,7 +1,7 @@
 import type { Taint, Toleration } from "./gen/types.ts";
 import { parseInteger } from "./selectors/integer.ts";
 
-/** Whether a pod with this toleration may be on a node with this taint (`core/v1/toleration.go`). */
+/** True where a pod with this toleration may be on a node with this taint (`core/v1/toleration.go`). */
 export function tolerates(toleration: Toleration, taint: Taint): boolean {
   const { key = "", operator = "", value = "", effect = "" } = toleration;
   if (effect !== "" && effect !== taint.effect) return false;

@@ -1,6 +1,6 @@
 /** Names that Kubernetes fixes: annotations of pods, and the labels and annotations a kubelet gives sandboxes and containers. */
 
-/** Where a pod came from: `file`, `http` or `api`. Set by the node on every pod it takes in. */
+/** The source of a pod: `file`, `http` or `api`. The node sets it on each pod that it takes in. */
 export const CONFIG_SOURCE_ANNOTATION = "kubernetes.io/config.source";
 /** Identity of a static pod's manifest; its mirror pod carries the same value. */
 export const CONFIG_HASH_ANNOTATION = "kubernetes.io/config.hash";

@@ -28,7 +28,7 @@ export interface YamlDocument {
 const MAX_PROBLEMS = 10;
 /** What aliases repeat, in characters: a few lines of them can stand for more than there is memory. */
 const MAX_REPEATED = 4 * 1024 * 1024;
-/** What a value costs besides its characters. */
+/** The cost of a value besides its characters. */
 const VALUE_SIZE = 8;
 /** Nesting beyond this is no manifest, and every reader after this one recurses. */
 const MAX_DEPTH = 200;
@@ -72,7 +72,7 @@ class YamlError extends Error {}
 interface Reader {
   readonly lines: LineCounter;
   readonly anchors: Map<string, { isComplete: false } | { isComplete: true; value: unknown; size: number }>;
-  /** Of all that has been read, with what aliases repeat counted every time. */
+  /** The size of all values read so far; repetitions by aliases count each time. */
   size: number;
   repeated: number;
   readonly warnings: string[];
@@ -146,7 +146,7 @@ const SCALAR_TAGS: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ["float", (value: unknown) => typeof value === "bigint" || typeof value === "number"],
 ]);
 
-/** In the text's order, later keys over earlier ones, merges (`<<`) included: as go-yaml v2 does. */
+/** Reads a map in the text's order: later keys, and merges (`<<`), replace earlier ones, as in go-yaml v2. */
 function readMap(reader: Reader, node: YAMLMap, depth: number): unknown {
   const entries = new Map<string, unknown>();
   const written = new Set<string>();
@@ -180,7 +180,7 @@ function readKey(reader: Reader, key: unknown, depth: number): string {
 
 function readMerge(reader: Reader, node: unknown, depth: number): Array<[string, unknown]> {
   const value = readNode(reader, node, depth + 1);
-  // Of several merged maps the first wins, so it is written last.
+  // The first of several merged maps wins, so it is written last.
   const maps = Array.isArray(value) ? value.toReversed() : [value];
   return maps.flatMap((map: unknown) => {
     if (isRecord(map)) return Object.entries(map);

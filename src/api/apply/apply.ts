@@ -23,7 +23,7 @@ import { pruneDisowned } from "./prune.ts";
 
 /** A server-side apply. */
 export interface Application {
-  /** What is stored; undefined when the object is to be created. */
+  /** The stored object; undefined when the object is to be created. */
   readonly current: KubeObject | undefined;
   /** The configuration as it was sent: neither defaulted nor filled up, because what it mentions is owned. */
   readonly applied: KubeObject;
@@ -37,7 +37,7 @@ export interface Application {
   readonly subresource?: string;
   /** Of the request. */
   readonly apiVersion: string;
-  /** What this endpoint does not write, with all below: it is neither owned nor in conflict. */
+  /** Fields that this endpoint does not write, with all below: they are neither owned nor in conflict. */
   readonly resetFields?: FieldSet;
 }
 

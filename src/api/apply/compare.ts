@@ -5,7 +5,7 @@ import { own, sameJson } from "./json-value.ts";
 import { fieldElement, itemElement, type PathElement } from "./path-element.ts";
 import { asList, asMap, entryNode, isAtomicMap, isEmpty, itemisedList, type Shape, shapeOf } from "./shape.ts";
 
-/** What differs between two objects; no path is in more than one of the sets. */
+/** The differences between two objects; no path is in more than one of the sets. */
 interface Comparison {
   readonly added: FieldSet;
   readonly modified: FieldSet;
@@ -22,7 +22,7 @@ export function compareObjects(node: SchemaNode, before: unknown, after: unknown
 }
 
 interface Walk {
-  /** Where the walk is. */
+  /** The place of the walk. */
   readonly path: PathElement[];
   readonly added: FieldSetDraft;
   readonly modified: FieldSetDraft;

@@ -18,7 +18,7 @@ export const LEAF = { member: true, children: undefined } as const satisfies Fie
 
 export const EMPTY: FieldSet = new Map();
 
-/** What is in either. */
+/** The paths in either set. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a.size === 0) return b;
   let changed: Map<PathElement, FieldSetNode> | undefined;
@@ -37,7 +37,7 @@ function joinNodes(left: FieldSetNode, right: FieldSetNode): FieldSetNode {
   return member === left.member && children === left.children ? left : { member, children };
 }
 
-/** What is in both. */
+/** The paths in both sets. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   const common = new Map<PathElement, FieldSetNode>();
   const [few, many] = a.size <= b.size ? [a, b] : [b, a];
@@ -50,7 +50,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return common;
 }
 
-/** What is in `a` and not in `b`: a path goes only if that very path is in `b`, what it goes on to stays. */
+/** The paths in `a` and not in `b`. Only a path that itself is in `b` goes; longer paths through it stay. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return without(a, b, (left, right) => {
     const children = left.children && right.children ? difference(left.children, right.children) : left.children;
@@ -58,7 +58,7 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
   });
 }
 
-/** As `difference`, but with a path goes all that it goes on to. */
+/** As `difference`, but the longer paths through a path go with it. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   return without(a, b, (left, right) => {
     if (right.member) return { member: false, children: undefined };
@@ -124,7 +124,7 @@ export function listPaths(set: FieldSet, prefix: readonly PathElement[] = []): P
   return [...ending, ...further];
 }
 
-/** In the order of FieldsV1. */
+/** Compares in the order of FieldsV1. */
 export function sortedElements(set: FieldSet): PathElement[] {
   return [...set.keys()].sort(compareElements);
 }

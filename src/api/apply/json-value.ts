@@ -20,10 +20,10 @@ function sameRecord(a: Readonly<Record<string, unknown>>, b: Readonly<Record<str
   return true;
 }
 
-/** What Go's encoder escapes in strings and JavaScript's doesn't. */
+/** Characters that Go's encoder escapes in strings and JavaScript's does not. */
 const ESCAPED_BY_GO = /[<>&\u2028\u2029]/g;
 
-/** As Go writes it: what is dangerous in HTML is escaped, and the keys of objects are sorted. */
+/** JSON as Go writes it: characters that are special in HTML are escaped, and the keys of objects are sorted. */
 export function goJson(value: unknown): string {
   if (typeof value === "string") return escapeAsGo(JSON.stringify(value));
   if (typeof value === "bigint") return String(value);

@@ -7,7 +7,7 @@ import { claimedSet } from "./extract-set.ts";
 import { difference, type FieldSet } from "./field-set.ts";
 import { goJson } from "./json-value.ts";
 
-/** Where client-side apply remembers what it applied. */
+/** The annotation in which client-side apply keeps the object that it applied. */
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 

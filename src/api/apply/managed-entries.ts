@@ -2,7 +2,7 @@ import type { ManagedFieldsEntry } from "../gen/types.ts";
 import type { FieldSet } from "./field-set.ts";
 import { decodeFieldsV1, encodeFieldsV1 } from "./fields-v1.ts";
 
-/** What one manager owns, by one operation: an entry of `metadata.managedFields`, read. Never changed. */
+/** The fields that one manager owns by one operation: a decoded entry of `metadata.managedFields`. Never changed. */
 export interface Ownership {
   readonly manager: string;
   readonly operation: "Apply" | "Update";
@@ -104,14 +104,14 @@ function compareOwnerships(a: Ownership, b: Ownership): number {
   );
 }
 
-/** Of the entry's time; 0 without one. */
+/** The entry's time in seconds since the epoch; 0 without one. */
 export function secondsOf({ time }: Ownership): number {
   return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000) || 0;
 }
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** As entries have it: to the second. */
+/** A time in the form of entries: to the second. */
 export function entryTime(now: number): string {
   return new Date(now).toISOString().replace(/\.\d+Z$/, "Z");
 }

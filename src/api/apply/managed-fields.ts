@@ -17,9 +17,9 @@ import { reconcileSet } from "./reconcile-set.ts";
 
 /** A write other than server-side apply. */
 interface UpdateRecord {
-  /** What is stored; undefined for a creation. */
+  /** The stored object; undefined for a creation. */
   readonly before: KubeObject | undefined;
-  /** What is to be stored: defaulted, and not yet changed by admission, whose changes are nobody's. */
+  /** The object to store: defaulted, and before the changes of admission, which no manager owns. */
   readonly after: KubeObject;
   readonly node: SchemaNode;
   /** The `fieldManager` of the request, else its user agent up to the first slash. */
@@ -30,7 +30,7 @@ interface UpdateRecord {
   readonly subresource?: string;
   /** Ms since the epoch. */
   readonly now: number;
-  /** What this endpoint does not write, with all below (`fieldSetOf(["status"])`): nobody comes to own it here. */
+  /** Fields that this endpoint does not write, with all below (`fieldSetOf(["status"])`): no manager comes to own them. */
   readonly resetFields?: FieldSet;
 }
 
@@ -70,7 +70,7 @@ function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
   return Object.values(entries[0] ?? {}).every((value) => value === undefined || value === null || value === "");
 }
 
-/** Who owns what once the update is made. */
+/** The owners of all fields after the update. */
 export function takeOwnership(update: UpdateRecord, before: Ownerships): Ownerships {
   const { node, apiVersion, subresource = "", now } = update;
   const identity = { manager: update.manager || "unknown", operation: "Update", apiVersion, subresource } as const;
