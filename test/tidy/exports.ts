@@ -10,6 +10,8 @@ interface ExportedName {
   /** A function, class or interface. Constants and type aliases often say it all themselves. */
   needsDoc: boolean;
   hasDoc: boolean;
+  /** Declared here, and not passed on by an export clause. */
+  isDefinition: boolean;
 }
 
 /** What a source exports by name; `export * from` is a use of the other file and exports nothing of its own. */
@@ -20,6 +22,7 @@ export function exportsOf(source: Source): ExportedName[] {
     const shared = {
       line: lineOf(source.ast, statement.getStart(source.ast)),
       hasDoc: hasDocComment(statement) || hasDocumentedMember(statement),
+      isDefinition: true,
     };
     if (ts.isVariableStatement(statement)) {
       return statement.declarationList.declarations.map((declaration) => ({
@@ -45,6 +48,7 @@ function exportedByClause(statement: ts.ExportDeclaration, source: Source): Expo
     isType: statement.isTypeOnly || element.isTypeOnly,
     needsDoc: false,
     hasDoc: false,
+    isDefinition: false,
   }));
 }
 

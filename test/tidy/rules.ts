@@ -9,6 +9,7 @@ import { foreignPaths, links } from "./rules/foreign-paths.ts";
 import { functionLength } from "./rules/function-length.ts";
 import { everyTestRuns, noLooseEnds } from "./rules/left-behind.ts";
 import { declaredNames, fileNames } from "./rules/names.ts";
+import { oneName } from "./rules/one-name.ts";
 import { outsideWorld } from "./rules/outside-world.ts";
 import { parameters } from "./rules/parameters.ts";
 import { ranks } from "./rules/ranks.ts";
@@ -30,6 +31,7 @@ export const RULES: readonly Rule[] = [
   noEnum,
   noInheritance,
   unusedExports,
+  oneName,
   docComments,
   fileLength,
   functionLength,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Layer } from "./ranks.ts";
 import { cycles } from "./rules/cycles.ts";
+import { oneName } from "./rules/one-name.ts";
 import { createOutsideWorldRule } from "./rules/outside-world.ts";
 import { createRanksRule } from "./rules/ranks.ts";
 import { unusedExports } from "./rules/unused-exports.ts";
@@ -169,5 +170,27 @@ describe("unused-exports", () => {
 
   it("does not ask it of an entry point", () => {
     expect(findIn(unusedExports, { "src/cli/main.ts": "export const x = 1;" })).toEqual([]);
+  });
+});
+
+describe("one-name", () => {
+  it("finds a name that two files of the product define, at the second of them", () => {
+    const files = {
+      "src/api/pods.ts": "export interface PodReference {}\nexport const A = 1;",
+      "src/node/pods.ts": "const A = 1;\nexport type PodReference = string;",
+      "src/node/run.ts": "export class PodReference {}",
+    };
+    expect(findIn(oneName, files)).toEqual(["src/node/pods.ts:2", "src/node/run.ts:1"]);
+  });
+
+  it("lets names be passed on, and repeated by fakes, fixtures and tests", () => {
+    const files = {
+      "src/api/pods.ts": "export const pod = 1;",
+      "src/testing/index.ts": 'export { pod } from "../api/pods.ts";',
+      "src/host/fake/pods.ts": "export const pod = 1;",
+      "src/node/__fixtures__/pods.ts": "export const pod = 1;",
+      "test/sim/pods.ts": "export const pod = 1;",
+    };
+    expect(findIn(oneName, files)).toEqual([]);
   });
 });
