@@ -4,8 +4,8 @@ import { APPARMOR_ANNOTATION_PREFIX } from "../../../api/well-known.ts";
 import type { AdmitHandler } from "./pod-rejection.ts";
 
 /**
- * Refuses pods that ask for an AppArmor profile where the kernel has no AppArmor: runtimes would run them without. One
- * that runs already is left alone (pkg/kubelet/lifecycle/handlers.go, pkg/security/apparmor).
+ * Refuses pods that ask for an AppArmor profile where the kernel has no AppArmor: runtimes would run them without it. A
+ * pod that runs already is left alone (pkg/kubelet/lifecycle/handlers.go, pkg/security/apparmor).
  */
 export function createAppArmorHandler(isEnabled: boolean): AdmitHandler {
   return (pod) => {

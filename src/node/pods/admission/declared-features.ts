@@ -2,9 +2,9 @@ import { computeRequiredFeatures } from "../../../api/declared-features.ts";
 import type { AdmitHandler } from "./pod-rejection.ts";
 
 /**
- * Refuses pods that require a feature which the node does not declare: one that was bound by hand, or by a scheduler
- * that does not know of it. What runs already is left alone (pkg/kubelet/lifecycle/handlers.go). `declared`: see the
- * node's status; undefined where nodes declare nothing.
+ * Refuses pods that require a feature which the node does not declare. Such a pod was bound by hand, or by a scheduler
+ * that does not know of the feature. A pod that runs already is left alone (pkg/kubelet/lifecycle/handlers.go).
+ * `declared`: see the node's status; undefined where nodes declare nothing.
  */
 export function createDeclaredFeaturesHandler(declared: (() => readonly string[]) | undefined): AdmitHandler {
   return ({ spec, status }) => {

@@ -4,33 +4,33 @@ import type { FreshNode } from "./fresh-node.ts";
 import type { PodRejection } from "./pod-rejection.ts";
 import { findUnmetPredicates, type MissingResource, rejectForeignSystem, rejectGroupsPolicy } from "./predicates.ts";
 
-/** Undefined lets the pod in; `undecided`: it is asked about again when more is known. */
+/** Undefined admits the pod; `undecided`: the pod is asked about again when more is known. */
 export type FitVerdict = PodRejection | "undecided" | RoomWanted | undefined;
 
-/** A critical pod would fit if less critical ones gave back so much; never empty. */
+/** The resources that less critical pods would have to give back for a critical pod to fit; never empty. */
 export interface RoomWanted {
   readonly missing: readonly MissingResource[];
 }
 
-/** What is under way to make room for critical pods. */
+/** The room that is being made for critical pods. */
 export interface RoomInMaking {
-  /** Whom it is made for: nobody else gets it. */
+  /** The pods that room is made for; no other pod gets it. */
   claimants(): readonly Pod[];
-  /** The pod's end is waited for. */
+  /** A critical pod waits for the end of this pod. */
   isAwaited(uid: string): boolean;
-  /** The pod had its time to end and has not: who is critical waits no longer for it. */
+  /** The pod had its time to end and has not ended: critical pods wait for it no longer. */
   isOverdue(uid: string): boolean;
-  /** To be asked about again when the room is made. */
+  /** The pod is to be asked about again when the room is made. */
   queue(uid: string): void;
 }
 
 interface FitDeps {
-  /** As it was last seen. */
+  /** The node object as it was last seen. */
   node(): Node;
-  /** Pods that were let in and are not over. */
+  /** Pods that were admitted and have not ended. */
   admittedPods(): readonly Pod[];
   supportsSupplementalGroupsPolicy(): boolean;
-  /** Undefined: nobody else changes the node. */
+  /** Undefined where nothing but the node agent changes the node object. */
   readonly freshNode: Pick<FreshNode, "ask" | "take"> | undefined;
   readonly room: RoomInMaking;
 }
@@ -40,14 +40,16 @@ export function createFit(deps: FitDeps): (pod: Pod) => FitVerdict {
   const { freshNode, room } = deps;
 
   const judgeCritical = (unmet: ReturnType<typeof findUnmetPredicates>): PodRejection | RoomWanted => {
-    // Lack of resources is no reason to refuse a critical pod; nobody ends for one that cannot run anyway.
+    // A lack of resources is no reason to refuse a critical pod, but no pod ends for one that cannot run for another
+    // reason.
     const other = unmet.find(({ missing }) => missing === undefined);
     if (other !== undefined) return rejectionOf(other);
     return { missing: unmet.flatMap(({ missing }) => missing ?? []) };
   };
 
   return (pod) => {
-    // It was let in by an agent before this one; labels and taints do not end what runs, and neither shall a restart.
+    // A node agent before this one admitted the pod. Labels and taints do not end a running pod, and a restart must
+    // not.
     if (pod.status?.phase === "Running") return undefined;
     const foreign = rejectForeignSystem(pod) ?? rejectGroupsPolicy(pod, deps.supportsSupplementalGroupsPolicy());
     if (foreign !== undefined) return foreign;
@@ -70,7 +72,7 @@ export function createFit(deps: FitDeps): (pod: Pod) => FitVerdict {
     if (staying.length === others.length || findUnmetPredicates({ pod, node, others: staying }).length > 0) {
       return rejectionOf(first);
     }
-    // Upstream would not have looked at it before the room was made.
+    // Upstream would not have looked at the pod before the room was made.
     room.queue(uid);
     return "undecided";
   };
@@ -80,7 +82,7 @@ function rejectionOf({ reason, message }: PodRejection): PodRejection {
   return { reason, message };
 }
 
-/** The static pod that the other takes the place of: it is gone before the other starts, ports and all. */
+/** True for the static pod whose place the other one takes: it is gone, with its ports, before the other starts. */
 function isPredecessor(other: Pod, pod: Pod): boolean {
   return isStaticPod(pod) && isStaticPod(other) && podFullName(other) === podFullName(pod);
 }

@@ -6,19 +6,19 @@ import type { Log } from "../../../base/log.ts";
 import { createMailbox } from "../../../base/mailbox.ts";
 
 /**
- * The node object, read anew for pods that its labels as they were last seen would keep out: who labelled it may have
- * been quicker than the next heartbeat, and to be refused is final.
+ * The node object, read anew for pods that do not match its labels as they were last seen. The node may have been
+ * labelled since the last heartbeat, and a refusal is final.
  */
 export interface FreshNode {
-  /** Reads it for the pod; `onRead` is called when that is done, however long the API server is away. */
+  /** Reads the node for the pod; `onRead` is called when that is done, also where the API server is away for long. */
   ask(podUid: string): void;
-  /** As it was read for the pod, once; undefined where it was not. */
+  /** The node as it was read for the pod, which is given once; undefined where it was not read. */
   take(podUid: string): Node | undefined;
   run(signal: AbortSignal): Promise<void>;
 }
 
 interface FreshNodeDeps {
-  /** Bounds itself in time. */
+  /** Has a time limit of its own. */
   readNode(signal: AbortSignal): Promise<Node>;
   onRead(podUid: string): void;
   readonly clock: Clock;
@@ -26,7 +26,9 @@ interface FreshNodeDeps {
 }
 
 const RETRY_MS = { first: SECOND, longest: 30 * SECOND };
-/** Of pods that went before they were asked about again; the oldest goes. */
+/**
+ * A bound on the readings that are kept for pods which went before they were asked about again; the oldest is dropped.
+ */
 const MAX_READ = 1_000;
 
 export function createFreshNode({ readNode, onRead, clock, log }: FreshNodeDeps): FreshNode {

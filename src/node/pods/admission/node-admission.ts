@@ -5,12 +5,12 @@ import { createSysctlHandler } from "./sysctls.ts";
 import { rejectUnsupported } from "./unsupported.ts";
 import { createVolumeHandler, type VolumeAdmission } from "./volumes.ts";
 
-/** What the node allows and has. */
+/** The permissions and abilities of the node. */
 interface NodeAdmissionOptions {
   readonly allowedUnsafeSysctls: readonly string[];
-  /** Default: it is. */
+  /** Default true. */
   readonly isAppArmorEnabled?: boolean;
-  /** What the node declares; absent where the feature gate NodeDeclaredFeatures is off. */
+  /** The features that the node declares; absent where the feature gate NodeDeclaredFeatures is off. */
   readonly declaredFeatures?: (() => readonly string[]) | undefined;
 }
 
@@ -19,7 +19,7 @@ export function createNodeAdmission(
   deps: VolumeAdmission,
   { allowedUnsafeSysctls, isAppArmorEnabled = true, declaredFeatures }: NodeAdmissionOptions,
 ): AdmitHandler {
-  // What is refused for good is told before what a later version may be able to do.
+  // A refusal that no version will lift is told before one that a later version may lift.
   return createAdmission([
     createVolumeHandler(deps),
     createDeclaredFeaturesHandler(declaredFeatures),

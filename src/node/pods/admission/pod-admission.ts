@@ -3,27 +3,30 @@ import { podUid } from "../../../api/pods.ts";
 import type { FitVerdict, RoomWanted } from "./fit.ts";
 import { type AdmitHandler, createAdmission, type PodRejection } from "./pod-rejection.ts";
 
-/** Undefined: the pod may run here; `undecided`: it is asked about again. */
+/** Undefined: the pod may run here; `undecided`: the pod is asked about again. */
 export type PodVerdict = PodRejection | "undecided" | undefined;
 
 interface PodAdmissionDeps {
-  /** Asked before whether the pod fits, in order; upstream has its eviction first of all. Default: none. */
+  /**
+   * Rules that come before the question whether the pod fits, in order; upstream puts its eviction first. Default:
+   * none.
+   */
   readonly firstRules?: readonly AdmitHandler[];
   findMisfit(pod: Pod): FitVerdict;
-  /** What else the node asks of a pod, in order. */
+  /** The other rules, in order. */
   readonly rules: readonly AdmitHandler[];
   readonly preemption: {
     makeRoom(pod: Pod, wanted: RoomWanted): PodRejection | "undecided";
-    /** The verdict is there, whichever it is: nothing is kept for the pod any longer. */
+    /** There is a verdict, for or against the pod: no room is kept for it any longer. */
     release(uid: string): void;
   };
-  /** Told of each refusal, by its reason. */
+  /** Called for each refusal, with its reason. */
   readonly onRejected?: ((reason: string) => void) | undefined;
 }
 
 /**
- * Which pods may run here. A critical pod that lacks resources only gets room at others' expense, and not before
- * everything else has let it in, so that nobody ends for a pod that is refused.
+ * Decides which pods may run here. A critical pod that only lacks resources gets room at the expense of others, but not
+ * before all other rules have admitted it, so that no pod ends for one that is refused.
  */
 export function createPodAdmission(deps: PodAdmissionDeps): (pod: Pod) => PodVerdict {
   const { findMisfit, preemption, onRejected } = deps;

@@ -7,33 +7,33 @@ import { matchesNodeAffinity } from "../../../api/selectors/node-selector.ts";
 import { findUntolerated } from "../../../api/tolerations.ts";
 import type { PodRejection } from "./pod-rejection.ts";
 
-/** What a pod is held against before it is let in. */
+/** A pod and what it has to fit. */
 interface PredicateInput {
   readonly pod: Pod;
   readonly node: Node;
-  /** Those that take something of the node already. */
+  /** The pods that take something of the node already. */
   readonly others: readonly Pod[];
 }
 
 /** Why a pod does not fit. `isLabelMatter`: newer labels of the node may say otherwise. */
 interface UnmetPredicate extends PodRejection {
   readonly isLabelMatter: boolean;
-  /** What others would have to give back; undefined where that would not help. */
+  /** The resource that others would have to give back; undefined where that would not help. */
   readonly missing?: MissingResource;
 }
 
-/** How much of a resource a pod lacks: millicores of `cpu`, bytes or pieces of everything else. */
+/** How much of a resource a pod lacks: millicores of `cpu`, bytes or pieces of any other. */
 export interface MissingResource {
   readonly resource: string;
   readonly amount: bigint;
 }
 
-/** Resources that are asked for first, in upstream's order. */
+/** Resources that are checked first, in upstream's order. */
 const FIRST_RESOURCES = ["cpu", "memory", "ephemeral-storage"];
 
 /**
- * All that keeps the pod from this node, the one to be told first: resources, affinity, name, ports, taints (upstream:
- * pkg/kubelet/lifecycle/predicate.go and pkg/scheduler's AdmissionCheck).
+ * All predicates that keep the pod from this node, in the order in which they are told: resources, affinity, name,
+ * ports, taints (upstream: pkg/kubelet/lifecycle/predicate.go and pkg/scheduler's AdmissionCheck).
  */
 export function findUnmetPredicates({ pod, node, others }: PredicateInput): UnmetPredicate[] {
   const name = node.metadata?.name ?? "";
@@ -74,7 +74,7 @@ function findMissingResources({ pod, node, others }: PredicateInput): UnmetPredi
   const names = [...FIRST_RESOURCES, ...[...requests.keys()].filter((name) => !FIRST_RESOURCES.includes(name))];
   for (const name of names) {
     const requested = requests.get(name) ?? 0n;
-    // What no node counts is the cluster's to count, and devices that are not there yet may come.
+    // The cluster, not the node, counts a resource that the node does not list, or its device has not registered yet.
     const isUnknown = name.includes("/") && !Object.hasOwn(node.status?.allocatable ?? {}, name);
     if (requested > 0n && !isUnknown) demand(name, { requested, used: used.get(name) ?? 0n });
   }
@@ -87,7 +87,7 @@ function sumAmounts(all: readonly Amounts[]): Amounts {
   return sum;
 }
 
-/** What no other node of ours would run either: pods of other systems. */
+/** Refuses pods of other operating systems, which no node of this kind runs. */
 export function rejectForeignSystem({ metadata, spec }: Pod): PodRejection | undefined {
   const label = metadata?.labels?.[NODE_LABELS.os];
   if (label !== undefined && label !== "linux") {
@@ -100,7 +100,7 @@ export function rejectForeignSystem({ metadata, spec }: Pod): PodRejection | und
   return undefined;
 }
 
-/** A runtime that does not know the policy would give the containers groups that the pod does not want. */
+/** Refuses a policy that the runtime does not know: it would give the containers groups that the pod does not want. */
 export function rejectGroupsPolicy(pod: Pod, isSupported: boolean): PodRejection | undefined {
   if (isSupported || pod.spec?.securityContext?.supplementalGroupsPolicy !== "Strict") return undefined;
   const message = "SupplementalGroupsPolicy=Strict is not supported in this node";

@@ -5,13 +5,13 @@ import { computeQosClass } from "../../../api/qos.ts";
 import { findUntolerated } from "../../../api/tolerations.ts";
 import type { AdmitHandler } from "./pod-rejection.ts";
 
-/** What is known of the node's resources, and of who has some of them already. */
+/** The node's shortages, and the pods that it runs already. */
 interface PressureAdmission {
-  /** What the node is short of. */
+  /** True for each resource that the node is short of. */
   pressure(): Readonly<Record<PressureKind, boolean>>;
   /**
-   * Something of the pod runs: it was let in by the node agent before this one, and whether it goes is for who evicts to
-   * say, who knows what it uses.
+   * Something of the pod runs: the node agent before this one admitted it. Whether it goes is decided by the eviction,
+   * which knows what it uses.
    */
   isRunning(podUid: string): boolean;
 }
@@ -26,8 +26,9 @@ const CONDITIONS: Readonly<Record<PressureKind, string>> = {
 const MEMORY_TAINT = { key: NODE_TAINTS.memoryPressure, effect: "NoSchedule" };
 
 /**
- * Refuses what would make it worse: under pressure of memory alone, pods of best effort that do not tolerate it; under any
- * other, all pods but critical ones. Upstream's `Admit` (pkg/kubelet/eviction/eviction_manager.go).
+ * Refuses pods that would make a shortage worse: under pressure of memory alone, best-effort pods that do not tolerate
+ * it; under any other pressure, all pods but critical ones. Upstream's `Admit`
+ * (pkg/kubelet/eviction/eviction_manager.go).
  */
 export function createPressureHandler({ pressure, isRunning }: PressureAdmission): AdmitHandler {
   return (pod) => {

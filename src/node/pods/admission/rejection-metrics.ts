@@ -1,6 +1,9 @@
 import type { Metrics } from "../../../base/metrics.ts";
 
-/** Upstream's (`admissionRejectionReasons` of pkg/kubelet/kubelet.go): labels are bounded, whatever says no. */
+/**
+ * Upstream's `admissionRejectionReasons` (pkg/kubelet/kubelet.go), which bound the labels; any other reason is counted
+ * as one.
+ */
 const REASONS: ReadonlySet<string> = new Set([
   "AppArmor",
   "Evicted",

@@ -2,7 +2,7 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { normaliseSysctl } from "../../../api/sysctls.ts";
 import type { AdmitHandler, PodRejection } from "./pod-rejection.ts";
 
-/** Namespaced sysctls that a pod may set without leave, as upstream lists them for kernels from 4.18 on. */
+/** Namespaced sysctls that a pod may set without permission, as upstream lists them for kernels from 4.18 on. */
 const SAFE_SYSCTLS: readonly string[] = [
   "kernel.shm_rmid_forced",
   "net.ipv4.ip_local_port_range",
@@ -18,7 +18,7 @@ const SAFE_SYSCTLS: readonly string[] = [
   "net.ipv4.tcp_wmem",
 ];
 
-/** Which namespace keeps a sysctl of this beginning apart from the node's. */
+/** The namespace that separates a sysctl with this prefix from the node's. */
 const NAMESPACES: ReadonlyArray<{ prefix: string; namespace: "ipc" | "net" }> = [
   { prefix: "kernel.sem", namespace: "ipc" },
   { prefix: "kernel.shm", namespace: "ipc" },
@@ -28,8 +28,8 @@ const NAMESPACES: ReadonlyArray<{ prefix: string; namespace: "ipc" | "net" }> = 
 ];
 
 /**
- * Refuses sysctls that are not safe and not allowed, and those that would be the node's own because the pod shares that
- * namespace with it. A pattern may end in `*`; `/` and `.` separate alike.
+ * Refuses sysctls that are neither safe nor allowed, and those that would set the node's own because the pod shares the
+ * namespace with the node. A pattern may end in `*`; `/` and `.` both separate.
  */
 export function createSysctlHandler(allowedUnsafeSysctls: readonly string[]): AdmitHandler {
   const allowed = [...SAFE_SYSCTLS, ...allowedUnsafeSysctls.map(normaliseSysctl)];

@@ -3,8 +3,8 @@ import { podContainers } from "../../../api/pods.ts";
 import type { PodRejection } from "./pod-rejection.ts";
 
 /**
- * What a pod may ask for that this version cannot do. Running the pod without it would break a promise silently, so it is
- * refused with the field's name.
+ * Refuses a pod that asks for something that this version cannot do, with the field's name. Running the pod without it
+ * would break a promise silently.
  */
 export function rejectUnsupported(pod: Pod): PodRejection | undefined {
   const fields = findUnsupported(pod);
@@ -81,7 +81,7 @@ function unsupportedVolume(volume: Volume, index: number): string[] {
   return [`${path}.${kind ?? "emptyDir"}`];
 }
 
-/** A file system in memory or of huge pages, `HugePages` or `HugePages-2Mi`: the kernel holds it to its size. */
+/** True for a file system in memory or of huge pages (`HugePages`, `HugePages-2Mi`): the kernel limits its size. */
 function isMemory(medium = ""): boolean {
   return medium === "Memory" || medium === "HugePages" || medium.startsWith("HugePages-");
 }

@@ -1,9 +1,9 @@
 import type { Volume } from "../../../api/gen/types.ts";
 import type { AdmitHandler } from "./pod-rejection.ts";
 
-/** What the node's volumes say of a pod before it is let in. */
+/** The question whether the node can bring the pod's volumes. */
 export interface VolumeAdmission {
-  /** Why the volume, which the words name, is of a kind that this node never brings. Default: there is none. */
+  /** Why this node never brings a volume of that kind; the text names the volume. Default: it brings every kind. */
   findRefusedVolume?: ((volume: Volume) => string | undefined) | undefined;
 }
 

@@ -2,9 +2,9 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { isRecord } from "../../../api/object.ts";
 
 /**
- * How a pod differs from what was known of it: in what the node acts on (`desired`), in the status only, or not in
- * anything that matters. Annotations named in `ignored` do not count. Another version of the pod counts as another
- * status: what we wrote and what somebody else wrote over it may arrive as one, and look like what was there before.
+ * How a pod differs from its known version: in fields that the node acts on (`desired`), in the status only, or in
+ * nothing that matters. Annotations named in `ignored` do not count. Another resource version counts as another status:
+ * the node's own write and another over it may arrive as one, and look like the pod before both.
  */
 export function comparePods(existing: Pod, offered: Pod, ignored: readonly string[]): "desired" | "status" | "none" {
   if (!isSameValue(desiredPart(existing, ignored), desiredPart(offered, ignored))) return "desired";
@@ -23,7 +23,7 @@ function desiredPart({ metadata, spec }: Pod, ignored: readonly string[]): unkno
   };
 }
 
-/** Of two JSON values; a field that is undefined is the same as one that is absent. */
+/** Compares two JSON values; a field that is undefined equals one that is absent. */
 function isSameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) {

@@ -8,29 +8,29 @@ import type { SourceSnapshot } from "../sources/source-snapshot.ts";
 import { claimsOf, mergeSnapshot, type RefusedPod } from "./merge-snapshot.ts";
 import type { PodUpdate } from "./pod-update.ts";
 
-/** The pods that the sources want on this node, merged: one writer (`apply`), everyone else reads. */
+/** The pods that the sources want on this node, merged. There is one writer, `apply`. */
 export interface DesiredPods {
   /**
-   * Takes a source's new snapshot and says what changed, in the order in which it must be handled. The updates may be of
-   * another source as well, where a pod was refused because of a name that is free now.
+   * Takes a source's new snapshot and says what changed, in the order in which it must be handled. The updates may be
+   * of another source as well, where a pod was refused because of a name that is free now.
    */
   apply(snapshot: SourceSnapshot): PodUpdate[];
   /** Sources that have been read at least once. */
   seenSources(): PodSource[];
-  /** Every source was read: what is not desired now is not wanted, and may be cleaned up. */
+  /** Every source was read: a pod that is not desired now is not wanted, and may be cleaned up. */
   allReady(): boolean;
   /** All but mirror pods. */
   pods(): Pod[];
-  /** Not mirror pods. */
+  /** Finds no mirror pods. */
   byUid(uid: string): Pod | undefined;
-  /** By `name_namespace`; not mirror pods. */
+  /** Finds a pod by `name_namespace`, but no mirror pods. */
   byFullName(fullName: string): Pod | undefined;
   mirrorPods(): Pod[];
   /** The API server's copy of a static pod. */
   mirrorPodOf(staticPod: Pod): Pod | undefined;
   /** The static pod that a mirror pod shows. */
   staticPodOf(mirrorPod: Pod): Pod | undefined;
-  /** The UID under which the node knows a pod: of a mirror pod its static pod's, else the same. */
+  /** The UID under which the node knows a pod: that of the static pod for a mirror pod, otherwise the same. */
   resolveUid(uid: string): string;
 }
 
@@ -42,14 +42,14 @@ interface DesiredPodsDeps {
 
 interface SourceState {
   isSeen: boolean;
-  /** Words for each accepted pod, by UID. */
+  /** A description of each accepted pod, by UID. */
   holders: Map<string, string>;
   snapshot: SourceSnapshot;
   accepted: Map<string, Pod>;
   refused: RefusedPod[];
 }
 
-/** `sources`: those that will be applied, all of which must be seen before everything is ready. */
+/** `sources`: the sources that will be applied; all of them must be seen before everything is ready. */
 export function createDesiredPods(deps: DesiredPodsDeps, options: { sources: readonly PodSource[] }): DesiredPods {
   const states = new Map(options.sources.map((source) => [source, emptyState(source)]));
   let index = indexPods([]);
@@ -108,7 +108,7 @@ function emptyState(source: PodSource): SourceState {
   return { isSeen: false, snapshot: { source, pods: [] }, accepted: new Map(), holders: new Map(), refused: [] };
 }
 
-/** Read-only between two snapshots. */
+/** The indexes of the pods, which do not change between two snapshots. */
 function indexPods(all: readonly Pod[]) {
   const mirrors = all.filter(isMirrorPod);
   const pods = all.filter((pod) => !isMirrorPod(pod));
@@ -133,7 +133,7 @@ function describe(pod: Pod, { source, origins }: SourceSnapshot): string {
   return `pod ${podFullName(pod)} (${origin === undefined ? source : `${source}, ${origin}`})`;
 }
 
-/** Says each refusal once, not at every snapshot that repeats it. */
+/** Reports each refusal once, and not at every snapshot that repeats it. */
 function reportRefusals({ log, timeline }: DesiredPodsDeps, before: readonly RefusedPod[], now: readonly RefusedPod[]) {
   const known = new Set(before.map(({ message }) => message));
   for (const { pod, message } of now) {

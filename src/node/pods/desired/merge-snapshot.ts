@@ -7,26 +7,26 @@ import type { PodUpdate, PodUpdateOp } from "./pod-update.ts";
 
 export interface MergeInput {
   source: PodSource;
-  /** Everything that the source wants now, in its order. */
+  /** All pods that the source wants now, in its order. */
   offered: readonly Pod[];
-  /** What was accepted of the source before, by UID. */
+  /** The source's pods that were accepted before, by UID. */
   accepted: ReadonlyMap<string, Pod>;
-  /** Names and UIDs that pods of other sources hold (see `claimsOf`), each with words for the holder. */
+  /** Names and UIDs that pods of other sources hold (see `claimsOf`), each with a description of the holder. */
   claims: ReadonlyMap<string, string>;
-  /** Of those that went, how they were at their end, by UID; where that is known. */
+  /** Removed pods as they were at their end, by UID, where that is known. */
   lastSeen?: ReadonlyMap<string, Pod> | undefined;
-  /** Words for one of the offered pods. */
+  /** A description of one of the offered pods. */
   describe(pod: Pod): string;
   /** Wall clock, milliseconds. */
   now: number;
 }
 
 interface MergeResult {
-  /** What is accepted of the source now, by UID. */
+  /** The source's pods that are accepted now, by UID. */
   accepted: Map<string, Pod>;
-  /** Words for each of them, by UID. */
+  /** A description of each of them, by UID. */
   holders: Map<string, string>;
-  /** In the order in which they must be handled; none is without pods. */
+  /** The updates in the order in which they must be handled; none is without pods. */
   updates: PodUpdate[];
   refused: RefusedPod[];
 }
@@ -37,15 +37,17 @@ export interface RefusedPod {
   message: string;
 }
 
-/** A changed static pod is a removed and an added one of the same name: what frees comes before what needs. */
+/**
+ * A changed static pod is a removed and an added one of the same name: the removal, which frees the name, comes first.
+ */
 const ORDER: readonly PodUpdateOp[] = ["REMOVE", "ADD", "UPDATE", "DELETE", "RECONCILE"];
-/** The node's own: they outlive what a source says. */
+/** The node's own annotations, which it keeps when a source gives the pod anew. */
 const LOCAL_ANNOTATIONS = [CONFIG_SOURCE_ANNOTATION, CONFIG_MIRROR_ANNOTATION, CONFIG_SEEN_ANNOTATION];
 
 /**
- * What a source's new snapshot means for the pods that it gave before, as `podStorage.merge` decides it
+ * Compares a source's new snapshot with the pods that it gave before, as `podStorage.merge` does
  * (pkg/kubelet/config/config.go). Two pods that would take the same name or UID cannot both run: the one that was
- * accepted before stays, else the first.
+ * accepted before stays, otherwise the first.
  */
 export function mergeSnapshot(input: MergeInput): MergeResult {
   const { chosen, refused } = choosePods(input);
@@ -67,10 +69,14 @@ export function mergeSnapshot(input: MergeInput): MergeResult {
   return { accepted, holders, updates: updates.filter(({ pods }) => pods.length > 0), refused };
 }
 
-/** Pods do not change, and a source of a hundred offers all of them again with every change of one. */
+/**
+ * The claims are kept, because pods do not change and a source of a hundred offers all of them again when one changes.
+ */
 const knownClaims = new WeakMap<Pod, readonly string[]>();
 
-/** What a pod holds that no other may. A mirror pod shares its name with its static pod, so it holds none. */
+/**
+ * The names and UIDs that only one pod may hold. A mirror pod shares its name with its static pod, so it holds none.
+ */
 export function claimsOf(pod: Pod): readonly string[] {
   const known = knownClaims.get(pod);
   if (known !== undefined) return known;
@@ -106,7 +112,7 @@ function choosePods(input: MergeInput): { chosen: Pod[]; refused: RefusedPod[] }
   };
 }
 
-/** What an accepted pod was made of: offered again, it is no change. */
+/** The offered pod that an accepted one was made of: when it is offered again, nothing has changed. */
 const origins = new WeakMap<Pod, Pod>();
 
 function mergePod(

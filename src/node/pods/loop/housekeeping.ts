@@ -3,8 +3,8 @@ import type { RuntimePod } from "../../runtime/reading/pod-runtime-status.ts";
 import type { PodState } from "../workers/pod-state.ts";
 
 /**
- * The pods that the runtime holds and no worker knows: left from before a restart, or made by nobody. Only to be asked
- * once every source has spoken, because until then a pod without a worker may still be wanted.
+ * The pods that the runtime holds and no worker knows: they are left from before a restart, or of unknown origin. It
+ * must not be called before every source was read, because until then a pod without a worker may still be wanted.
  */
 export function planHousekeeping(input: {
   runtimePods: ReadonlyMap<string, RuntimePod>;
@@ -14,9 +14,9 @@ export function planHousekeeping(input: {
 }
 
 /**
- * Other pods of the same full name that the runtime holds and no worker knows: what was changed while nobody was up.
- * They must be gone before the pod starts, because two pods of one name never run side by side. Nobody can want them any
- * more, since the name is the new pod's.
+ * Other pods of the same full name that the runtime holds and no worker knows: their manifests changed while the node
+ * agent was down. They must be gone before the pod starts, because two pods of one name never run side by side. No
+ * source can want them any more, since the new pod has their name.
  */
 export function planReplacements(input: {
   pod: PodReference;

@@ -2,7 +2,7 @@ import { createMailbox } from "../../../base/mailbox.ts";
 import type { PodLifecycleEvent } from "../pleg/lifecycle-events.ts";
 import type { SourceSnapshot } from "../sources/source-snapshot.ts";
 
-/** What can happen to the sync loop. */
+/** The events of the sync loop. */
 export type LoopEvent =
   | { type: "source"; snapshot: SourceSnapshot }
   | { type: "lifecycle"; event: PodLifecycleEvent }
@@ -14,12 +14,12 @@ export type LoopEvent =
   | { type: "referenced"; uid: string }
   /** A probe found something that the pod's worker must act on. */
   | { type: "probed"; uid: string }
-  /** What the admission of the pod waited for is known. */
+  /** The fact that the admission of the pod waited for is known. */
   | { type: "decidable"; uid: string };
 
-/** Where everybody puts what the loop must hear; made first, so that nobody needs the loop itself. */
+/** The inbox of the sync loop. It is made first, so that those who put events into it do not need the loop itself. */
 export interface LoopInbox {
-  /** A source's whole truth; only its newest snapshot waits. */
+  /** Takes a source's snapshot; only its newest one waits. */
   offerSnapshot(snapshot: SourceSnapshot): void;
   offerLifecycleEvent(event: PodLifecycleEvent): void;
   offerRelisted(): void;
@@ -28,9 +28,9 @@ export interface LoopInbox {
   offerReferenced(uid: string): void;
   /** Coalesced: a pod waits at most once. */
   offerProbed(uid: string): void;
-  /** Once for each time that admission did not know. */
+  /** To be called once for each time that admission was undecided. */
   offerDecidable(uid: string): void;
-  /** Waits until something has happened; what it is, `take` says, as it is then. */
+  /** Waits until there is an event; `take` gives it as it is by then. */
   ready(signal: AbortSignal): Promise<void>;
   take(signal: AbortSignal): Promise<LoopEvent>;
   /** Life cycle events that found the box full: their pods are looked at with the next resync of their workers. */
@@ -38,13 +38,17 @@ export interface LoopInbox {
 }
 
 const CAPACITY = 10_000;
-/** Of pods that went while the loop waits; of an older one it is only not known any more how it went. */
+/**
+ * How many removed pods are remembered while the loop waits. The last state of an older one is lost, but not its
+ * removal.
+ */
 const MAX_LAST_SEEN = 1_000;
 
 type Slip = Exclude<LoopEvent, { type: "source" }> | { type: "source"; source: SourceSnapshot["source"] };
 
 export function createLoopInbox(): LoopInbox {
-  // Snapshots and ends must not be lost and are bounded by themselves, so that only life cycle events meet the bound.
+  // Snapshots and ends must not be lost and are bounded by their nature, so that the bound is for life cycle events
+  // only.
   const lifecycle = { waiting: 0, discarded: 0 };
   const mailbox = createMailbox<Slip>(Number.POSITIVE_INFINITY);
   const snapshots = new Map<SourceSnapshot["source"], SourceSnapshot>();
@@ -107,7 +111,7 @@ export function createLoopInbox(): LoopInbox {
   };
 }
 
-/** The newest is the truth about who is there; who went before it, it does not tell. */
+/** The newest snapshot has all pods that are there, but not the removed ones of the snapshot that it replaces. */
 function withLastSeenOf(waiting: SourceSnapshot | undefined, snapshot: SourceSnapshot): SourceSnapshot {
   const before = waiting?.lastSeen;
   if (before === undefined) return snapshot;

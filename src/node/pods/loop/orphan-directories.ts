@@ -16,12 +16,12 @@ export interface OrphanDirectoriesDeps {
   metrics?: Metrics | undefined;
 }
 
-/** Directories are looked through no more often than this: they only outlive their pod when we were killed half-way. */
+/** The shortest time between two rounds: directories outlive their pod only when the node agent was killed half-way. */
 const PERIOD_MS = 60_000;
 
 /**
- * Removes the directories and the cgroups of pods that are no more, in the background and one round at a time. What is mounted in them
- * stays (removal does not cross mounts), so no volume's content is lost to a clean-up.
+ * Removes the directories and the cgroups of pods that are gone, in the background and one round at a time. Removal
+ * does not cross mounts, so that no content of a mounted volume is lost.
  */
 export function createOrphanDirectories(deps: OrphanDirectoriesDeps): (isKnown: (uid: string) => boolean) => void {
   const swept = declareSweep(deps.metrics);
@@ -35,11 +35,11 @@ export function createOrphanDirectories(deps: OrphanDirectoriesDeps): (isKnown: 
       found++;
       try {
         await deps.tearDownVolumes(uid);
-        // It may have come back meanwhile, as a static pod with the same UID does.
+        // The pod may have come back meanwhile, as a static pod with the same UID does.
         if (isKnown(uid)) continue;
         await deps.removeLogs(uid);
         if (isKnown(uid)) continue;
-        // Goes last: it is by this directory that the rest is found again.
+        // The directory goes last, because the rest is found again by it.
         await deps.directories.removeDirectories(uid);
         deps.log.info("Removed the directory of a pod that is gone", { uid });
       } catch (error) {
@@ -49,7 +49,7 @@ export function createOrphanDirectories(deps: OrphanDirectoriesDeps): (isKnown: 
     }
     swept(found, failed);
     if (deps.collectCgroups === undefined) return;
-    // What a volume holds in memory is counted in its pod's cgroup for as long as it is there.
+    // The cgroup goes after the volumes, because a volume in memory is counted there as long as it exists.
     const left = new Set(await deps.directories.listDirectories());
     await deps.collectCgroups((uid) => left.has(uid) || isKnown(uid));
   };
@@ -70,7 +70,7 @@ export function createOrphanDirectories(deps: OrphanDirectoriesDeps): (isKnown: 
   };
 }
 
-/** Of the last round only, as upstream's. */
+/** The metrics are of the last round only, as upstream's are. */
 function declareSweep(metrics: Metrics | undefined): (found: number, failed: number) => void {
   const cleaned = metrics?.gauge(
     "kubelet_orphan_pod_cleaned_volumes",

@@ -14,8 +14,8 @@ import { planHousekeeping, planReplacements } from "./housekeeping.ts";
 import type { LoopEvent, LoopInbox } from "./loop-inbox.ts";
 
 /**
- * The one serial loop: takes what happened, one event at a time, and tells the workers. It decides which pods are let in
- * and never waits for a pod; while the runtime is not fit it takes nothing.
+ * The one serial loop: takes one event at a time and tells the workers what follows from it. It decides which pods are
+ * admitted and never waits for a pod; while the runtime is not fit it takes no event.
  */
 export interface SyncLoop {
   run(signal: AbortSignal): Promise<void>;
@@ -28,10 +28,10 @@ interface SyncLoopDeps {
   log: Log;
   inbox: Pick<LoopInbox, "ready" | "take">;
   desired: {
-    /** What the snapshot changes, in the order to be handled. */
+    /** The changes that the snapshot makes, in the order in which they are to be handled. */
     apply(snapshot: SourceSnapshot): PodUpdate[];
     byUid(uid: string): Pod | undefined;
-    /** Every source has spoken: what no source names is not wanted. */
+    /** Every source was read: a pod that no source names is not wanted. */
     allReady(): boolean;
   };
   workers: {
@@ -39,7 +39,7 @@ interface SyncLoopDeps {
     state(uid: string): PodState | undefined;
     states(): ReadonlyMap<string, PodState>;
   };
-  /** What the runtime holds, as of the last reading. */
+  /** The runtime's pods, as of the last reading. */
   runtimePods(): ReadonlyMap<string, RuntimePod>;
   /** Undefined when the pod may run here; `undecided`: a `decidable` event will follow. */
   admit(pod: Pod): PodRejection | "undecided" | undefined;
@@ -47,11 +47,11 @@ interface SyncLoopDeps {
   reject(pod: Pod, rejection: PodRejection): void;
   /** Nothing of the pod is left and no source names it. */
   forget(uid: string): void;
-  /** Removes pod directories whose UID is not known; goes on by itself. */
+  /** Removes pod directories whose UID is not known; it works in the background. */
   collectDirectories(isKnown: (uid: string) => boolean): void;
   /** Why no pod can be worked on now; undefined when all is well. */
   runtimeError(): string | undefined;
-  /** The API server shows this of a pod of the node, or of the mirror of one. */
+  /** The API server shows this pod of the node, or this mirror of one. */
   onShown(pod: Pod): void;
   /** A source was applied, or a pod is gone: which pods should be there may have changed. */
   onPodsChanged(): void;
@@ -132,7 +132,8 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
     if (event.type === "ContainerRemoved" || event.type === "ContainerChanged") return;
     const pod = desired.byUid(event.uid);
     if (pod === undefined) return;
-    // The pod's worker made the start itself and has published it; only the containers after a sidecar wait to hear of it.
+    // The pod's worker made the start itself and has published it; only the containers after a sidecar wait to hear of
+    // it.
     if (event.type === "ContainerStarted" && (pod.spec?.initContainers ?? []).length === 0) return;
     log.debug("SyncLoop (PLEG): event for pod", { ...event }, 2);
     workers.update({ type: "sync", subject: { kind: "pod", pod } });

@@ -5,16 +5,16 @@ import { isMirrorPod, podReference, podUid } from "../../../api/pods.ts";
 import type { KubeClient } from "../../../kube/port.ts";
 import { makeMirrorPod } from "./make-mirror-pod.ts";
 
-/** What an action left in the API under the mirror's name. */
+/** The API server's pod of the mirror's name after an action. */
 export type MirrorChange =
   /** This mirror, of the right manifest or not. */
   | { readonly kind: "present"; readonly mirror: Pod }
-  /** Not the mirror that was to be deleted. */
+  /** The mirror that was to be deleted is gone. */
   | { readonly kind: "absent" }
-  /** A pod that is none of ours. */
+  /** A pod that is no mirror of this node. */
   | { readonly kind: "taken"; readonly by: Pod };
 
-/** One request for an action, or two where somebody was there first. */
+/** Makes one request for an action, or two where another pod has the name already. */
 interface MirrorChanges {
   create(staticPod: Pod, nodeUid: string, signal: AbortSignal): Promise<MirrorChange>;
   remove(mirror: Pod, signal: AbortSignal): Promise<MirrorChange>;
@@ -45,7 +45,7 @@ export function createMirrorChanges(
       } catch (error) {
         if (isApiError(error, "NotFound")) return { kind: "absent" };
         if (!isApiError(error, "Conflict")) throw error;
-        // As a rule another pod has the name, which is not the one that was meant; but somebody may only be changing it.
+        // As a rule another pod than the meant one has the name; but it may be the same pod, which was only changed.
         const found = await client.get(PODS, { namespace, name }, { signal }).catch(unlessNotFound);
         if (found !== undefined && podUid(found) === podUid(mirror)) throw error;
       }

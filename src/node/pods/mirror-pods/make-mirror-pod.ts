@@ -2,7 +2,7 @@ import type { Pod, Volume } from "../../../api/gen/types.ts";
 import { podContainers } from "../../../api/pods.ts";
 import { CONFIG_HASH_ANNOTATION, CONFIG_MIRROR_ANNOTATION } from "../../../api/well-known.ts";
 
-/** The node that a mirror pod belongs to, and goes with. */
+/** The node that a mirror pod belongs to, and with which it is removed. */
 interface MirrorOwner {
   readonly nodeName: string;
   readonly nodeUid: string;
@@ -13,7 +13,7 @@ export function manifestHash(staticPod: Pod): string {
   return staticPod.metadata?.annotations?.[CONFIG_HASH_ANNOTATION] ?? "";
 }
 
-/** Which manifest a mirror is of; undefined for what is no mirror. */
+/** The identity of the manifest that a mirror shows; undefined for a pod that is no mirror. */
 export function mirroredHash(pod: Pod): string | undefined {
   return pod.metadata?.annotations?.[CONFIG_MIRROR_ANNOTATION];
 }
@@ -37,8 +37,9 @@ export function makeMirrorPod(staticPod: Pod, { nodeName, nodeUid }: MirrorOwner
 }
 
 /**
- * What of the API a pod refers to that a mirror must not: by creating it a node would gain access to that (upstream:
- * plugin/pkg/admission/noderestriction, CVE-2025-4563). No source lets such a static pod in; this is the second lock.
+ * The reference to an API object that a mirror must not have: by creating the mirror a node would gain access to the
+ * object (upstream: plugin/pkg/admission/noderestriction, CVE-2025-4563). No source admits such a static pod; this
+ * check is the second one.
  */
 export function findForbiddenReference({ spec }: Pod): string | undefined {
   if (spec === undefined) return undefined;

@@ -17,7 +17,10 @@ import type { MirrorAction, MirrorView } from "./plan-mirror-pods.ts";
 
 /** Keeps the API's images of the static pods: created, replaced when outdated or deleted, and removed with them. */
 interface MirrorPods {
-  /** Whenever anything of it changes. What is under way for an older view is finished, and nothing more is done for it. */
+  /**
+   * To be called whenever the view changes. An action that is under way for an older view is finished, but no other
+   * begins.
+   */
   update(view: MirrorView): void;
   /** Works until the signal fires, and returns when no request is under way. */
   run(signal: AbortSignal): Promise<void>;
@@ -31,16 +34,16 @@ interface MirrorPodsDeps {
   readonly log: Log;
 }
 
-/** Whose mirrors they are. */
+/** The node whose mirrors they are. */
 interface MirrorPodsOptions {
   readonly nodeName: string;
 }
 
 const INITIAL_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
-/** Somebody else's pod has the mirror's name: that is for people to settle. */
+/** How long to wait where a foreign pod has the mirror's name, which only people can settle. */
 const TAKEN_RETRY_MS = 60_000;
-/** A mirror that the watch does not show by then is looked for: it may have been deleted before anybody saw it. */
+/** A mirror that the watch does not show by then is looked for: it may have been deleted before the watch showed it. */
 const UNSEEN_MS = 30_000;
 const JITTER = 0.2;
 /** Requests under way at once. */
@@ -52,7 +55,7 @@ interface Entry {
   isBusy: boolean;
   /** Ends the wait that is under way. */
   wake: (() => void) | undefined;
-  /** What was last complained about, which is said once. */
+  /** The last complaint, which is logged once. */
   said: string | undefined;
 }
 
@@ -69,7 +72,7 @@ export function createMirrorPods(deps: MirrorPodsDeps, { nodeName }: MirrorPodsO
     entry.said = message;
   };
 
-  /** Until the time is over, or the view shows something else; then it is not the same failure any more. */
+  /** Waits until the time is over or the view shows another picture, after which a failure counts as a new one. */
   const pause = async (entry: Entry, ms: number, signal: AbortSignal): Promise<"elapsed" | "woken"> => {
     const { controller, release } = childController(signal);
     entry.wake = () => controller.abort();
@@ -121,7 +124,7 @@ export function createMirrorPods(deps: MirrorPodsDeps, { nodeName }: MirrorPodsO
     }
   };
 
-  /** One at a time for each full name. */
+  /** Does the actions for a full name, one at a time. */
   const drive = async (entry: Entry, signal: AbortSignal): Promise<void> => {
     try {
       for (;;) {

@@ -3,28 +3,28 @@ import { isMirrorPod, podFullName, podUid } from "../../../api/pods.ts";
 import { manifestHash, mirroredHash } from "./make-mirror-pod.ts";
 import { type MirrorAction, type MirrorView, planMirrorPods } from "./plan-mirror-pods.ts";
 
-/** What a view says of one full name. */
+/** The part of a view that is about one full name. */
 export interface MirrorPlace {
   readonly staticPod: Pod | undefined;
   readonly mirror: Pod | undefined;
 }
 
-/** One full name: what the view says of it, and what we know better because we did it. */
+/** One full name: its part of the view, corrected by the node's own actions that the view does not show yet. */
 export interface MirrorTrack {
-  /** Takes a new view; true when anything is different that decides about this name. */
+  /** Takes a new view; true when it differs in a fact that decides about this name. */
   see(view: MirrorView, place: MirrorPlace): boolean;
   next(): MirrorAction | undefined;
-  /** This mirror is there, whether the view shows it yet or not. False for one that was deleted and does not go. */
+  /** This mirror exists, also where the view does not show it yet. False for one that was deleted and does not go. */
   present(mirror: Pod): boolean;
-  /** This mirror was deleted, whether the view shows it still or not. */
+  /** This mirror was deleted, also where the view still shows it. */
   absent(mirror: Pod): void;
-  /** A mirror that the view did not come to show is not counted on any more. */
+  /** Gives up a mirror that the view never came to show. */
   doubt(): void;
-  /** A mirror is counted on that the view does not show. */
+  /** True while a mirror is believed to exist that the view does not show. */
   readonly isAhead: boolean;
 }
 
-/** A track of a name of which nothing is known. */
+/** The track of a name without any known facts. */
 export function createMirrorTrack(fullName: string): MirrorTrack {
   let view: MirrorView | undefined;
   let place: MirrorPlace = { staticPod: undefined, mirror: undefined };
@@ -37,7 +37,7 @@ export function createMirrorTrack(fullName: string): MirrorTrack {
       view = nextView;
       place = nextPlace;
       const shown = place.mirror === undefined ? undefined : podUid(place.mirror);
-      // What the view shows is never older than what made us create another.
+      // The view is never older than the one because of which another mirror was created.
       if (shown !== undefined && shown !== deletedUid) made = undefined;
       const before = situation;
       situation = `${describe(nextView, nextPlace)}${nextView.isEnding(fullName)}`;
@@ -52,7 +52,7 @@ export function createMirrorTrack(fullName: string): MirrorTrack {
     },
     present(mirror) {
       if (podUid(mirror) === deletedUid) return false;
-      // The watch may have been faster than the answer: from then on it is the view that says what becomes of it.
+      // The watch may have been faster than the answer: from then on the view decides.
       const isShown = place.mirror !== undefined && podUid(place.mirror) === podUid(mirror);
       if (!isShown) made = mirror;
       return true;

@@ -2,26 +2,26 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { isMirrorPod, podFullName } from "../../../api/pods.ts";
 import { findForbiddenReference, manifestHash, mirroredHash } from "./make-mirror-pod.ts";
 
-/** Everything that decides which mirror pods there should be. */
+/** The facts that decide which mirror pods there should be. */
 export interface MirrorView {
-  /** Those that were admitted, whether they run or have finished; at most one of a full name. */
+  /** The static pods that were admitted, running or finished; at most one of a full name. */
   readonly staticPods: readonly Pod[];
-  /** As the API source last said. */
+  /** The mirror pods in the last snapshot of the API source. */
   readonly mirrorPods: readonly Pod[];
-  /** Of the Node object; undefined until it is registered. */
+  /** The UID of the Node object; undefined until the node is registered. */
   readonly nodeUid: string | undefined;
-  /** Every source has said what it wants: only now does the absence of a static pod mean anything. */
+  /** Every source was read: the absence of a static pod has no meaning before. */
   readonly sourcesReady: boolean;
   /**
-   * The static pod that the mirror showed has ended, and one of the same manifest is another: the API server lets no
-   * status begin anew.
+   * The static pod that the mirror showed has ended. A new one of the same manifest needs another mirror, because the
+   * API server lets no status begin anew.
    */
   isOutlived(mirror: Pod): boolean;
   /** A static pod of that full name is still being stopped: its mirror stays until its grace period is over. */
   isEnding(fullName: string): boolean;
 }
 
-/** What to ask of the API. A mirror that is replaced is a deletion, then a creation. */
+/** An action in the API server. A mirror that is replaced is a deletion, then a creation. */
 export type MirrorAction =
   | { readonly kind: "delete"; readonly fullName: string; readonly mirror: Pod }
   | { readonly kind: "create"; readonly fullName: string; readonly staticPod: Pod; readonly nodeUid: string };
@@ -56,7 +56,7 @@ function planMirrorOf(
   return [...deletion, { kind: "create" as const, fullName, staticPod, nodeUid }];
 }
 
-/** A mirror that somebody deletes is as good as gone: it is replaced, and its static pod does not notice. */
+/** A mirror that is marked for deletion counts as gone: it is replaced, and its static pod runs on. */
 function isMirrorOf(mirror: Pod, staticPod: Pod): boolean {
   return mirror.metadata?.deletionTimestamp === undefined && mirroredHash(mirror) === manifestHash(staticPod);
 }

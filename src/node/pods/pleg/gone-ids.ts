@@ -1,4 +1,6 @@
-/** IDs of containers and sandboxes that were seen to be gone. An ID never comes back, so the oldest may be forgotten. */
+/**
+ * IDs of containers and sandboxes that were seen to be gone. An ID never comes back, so the oldest may be forgotten.
+ */
 interface GoneIds {
   add(id: string): void;
   has(id: string): boolean;

@@ -24,9 +24,9 @@ interface HintedReadingsDeps {
 }
 
 /**
- * How long a hint waits for a change to be over. A stop makes half a dozen events, and reading the pod after each of them
- * would be more work than the stop. The readings would be of no use either: the pod's worker is busy, and reads the pod
- * when it is done. The pod is read meanwhile only where that takes long (a slow stop, an image that is pulled).
+ * How long a hint waits for a change to be over. A stop makes half a dozen events, and reading the pod after each of
+ * them would be more work than the stop. The readings would be of no use either: the pod's worker is busy, and reads
+ * the pod when it is done. The pod is read meanwhile only where that takes long (a slow stop, an image that is pulled).
  */
 const HINT_HOLD_MS = 10_000;
 

@@ -23,8 +23,9 @@ import {
 /**
  * The pod life cycle event generator: keeps the pod cache true and tells the loop which pods changed.
  *
- * Three things make it read: the node agent's own call changed a pod (`refresh`), the runtime sent an event (`hint`), and
- * the relist, which reads the lists of everything. Events are hints, the reading decides: they may be lost, late or old.
+ * Three things make it read: the node agent's own call changed a pod (`refresh`), the runtime sent an event (`hint`),
+ * and the relist, which reads the lists of everything. Events are hints, the reading decides: they may be lost, late or
+ * old.
  */
 export interface Pleg {
   /** Relists until the signal fires. */

@@ -14,8 +14,8 @@ export interface PodCache {
   /** False when the status is no news: a reading that began later ended first, or the pod was forgotten meanwhile. */
   put(ticket: ReadTicket, status: PodRuntimeStatus): boolean;
   /**
-   * The reading failed: those who wait for it get the error. The last good status stays as `latest`, but counts as out of
-   * date: there was a reason to read again, and a pod that could not be read is not one that the runtime lacks.
+   * The reading failed: those who wait for it get the error. The last good status stays as `latest`, but counts as out
+   * of date: there was a reason to read again, and a pod that could not be read is not one that the runtime lacks.
    */
   fail(ticket: ReadTicket, error: unknown): void;
   /** The known status is out of date from now on. */
@@ -91,7 +91,8 @@ export function createPodCache(now: () => number): PodCache {
       if (!reading.delete(ticket)) return false;
       const known = entries.get(ticket.uid);
       if (isEmpty(status) && (known === undefined || isBlank(known, ticket))) {
-        // An unknown pod is taken for an empty one, so nothing is stored: a late reading of a forgotten pod leaves nothing.
+        // An unknown pod is taken for an empty one, so nothing is stored: a late reading of a forgotten pod leaves
+        // nothing.
         entries.delete(ticket.uid);
         return true;
       }

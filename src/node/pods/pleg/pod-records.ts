@@ -9,7 +9,9 @@ interface PodRecords {
   read(pod: PodReference, begun: number, shown: RuntimePod | undefined): PodLifecycleEvent[];
   /** A reading failed: the next relist reads the pod again, whatever the lists say. */
   readFailed(pod: PodReference, begun: number): void;
-  /** The lists of everything: the pods that have to be read, since they differ from what is known or could not be read. */
+  /**
+   * The lists of everything: the pods that have to be read, since they differ from what is known or could not be read.
+   */
   list(pods: readonly RuntimePod[]): PodReference[];
   /** Whose container or sandbox it is; `gone` when it was seen to be gone, undefined when it is not known. */
   find(id: string, uid: string | undefined): RuntimePod | "gone" | undefined;

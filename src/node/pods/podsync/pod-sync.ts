@@ -62,7 +62,10 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
     lookAgain,
   ];
 
-  /** How the containers ended is published by the next work at once: told here as well, the API server would be told twice. */
+  /**
+   * How the containers ended is published by the next work at once: told here as well, the API server would be told
+   * twice.
+   */
   const terminating = (gracePeriodSeconds: number): ReadonlyArray<Step<SyncRun>> => [
     readRuntime,
     observeProbes,

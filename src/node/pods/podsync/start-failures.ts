@@ -1,8 +1,8 @@
 import type { StartFailure } from "../../runtime/pod-runtime/start-failure.ts";
 
 /**
- * Why containers that should run do not, by pod and container name, as of the pod's last sync: the reason and message of
- * their waiting state. A start that succeeds takes the entry away.
+ * Why containers that should run do not, by pod and container name, as of the pod's last sync: the reason and message
+ * of their waiting state. A start that succeeds takes the entry away.
  */
 export interface StartFailures {
   of(uid: string): ReadonlyMap<string, StartFailure>;

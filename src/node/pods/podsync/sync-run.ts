@@ -30,8 +30,8 @@ export interface SyncingRun extends SyncRun {
 }
 
 /**
- * A step of a work. It throws where the pod cannot go on; the next attempt begins at the first step again, so every step
- * may be repeated. A step with a result ends the work.
+ * A step of a work. It throws where the pod cannot go on; the next attempt begins at the first step again, so every
+ * step may be repeated. A step with a result ends the work.
  */
 export type Step<Run extends SyncRun, Result = never> = (
   run: Run,
@@ -44,7 +44,8 @@ export async function takeSteps<Run extends SyncRun, Result>(
 ): Promise<Result | undefined> {
   for (const step of steps) {
     const outcome = step(run);
-    // A step that does not wait is followed at once, so that nothing comes between a reading and what is published of it.
+    // A step that does not wait is followed at once, so that nothing comes between a reading and what is published of
+    // it.
     const result = outcome instanceof Promise ? await outcome : outcome;
     if (result !== undefined) return result;
   }

@@ -23,8 +23,8 @@ export interface VolumeStepsDeps {
 
 interface VolumeSteps {
   /**
-   * Makes the pod's directories and sets up its volumes. A volume that cannot be had is an event of the pod; where it may
-   * be there soon, the RetryError says when to look again.
+   * Makes the pod's directories and sets up its volumes. A volume that cannot be had is an event of the pod; where it
+   * may be there soon, the RetryError says when to look again.
    */
   setUpVolumes(run: SyncingRun): Promise<PodVolumeSetUp>;
   tearDownVolumes(run: SyncRun): Promise<void>;
@@ -61,7 +61,10 @@ export function createVolumeSteps({ clock, timeline, volumes, directories }: Vol
   };
 }
 
-/** The status of a pod that never gets its volumes on this node, if it has not run here yet; undefined for other errors. */
+/**
+ * The status of a pod that never gets its volumes on this node, if it has not run here yet; undefined for other
+ * errors.
+ */
 export function volumeRejection(error: unknown, { runtime }: SyncingRun): StatusOverride | undefined {
   const rejection = error instanceof VolumeError ? error.rejection : undefined;
   if (rejection === undefined || runtime.containers.length > 0) return undefined;

@@ -3,50 +3,50 @@ import { computeRequests } from "../../../api/pod-requests.ts";
 import { isCriticalPod, podReference } from "../../../api/pods.ts";
 import { computeQosClass, type QosClass } from "../../../api/qos.ts";
 
-/** So much of a resource has to become free: millicores of `cpu`, bytes or pieces of everything else. */
+/** The amount of a resource that has to become free: millicores of `cpu`, bytes or pieces of any other. */
 export interface Requirement {
   readonly resource: string;
   readonly amount: bigint;
 }
 
-/** Whose place a critical pod may get. */
+/** The pods whose place a critical pod may get. */
 interface Occupants {
-  /** Let in, and not about to end. */
+  /** Admitted pods that are not about to end. */
   readonly running: readonly Pod[];
-  /** About to end, for whatever reason: their place becomes free anyway. */
+  /** Pods that are about to end for any reason: their place becomes free anyway. */
   readonly leaving: readonly Pod[];
 }
 
 interface RoomPlan {
-  /** Who has to end for it; nobody where it is enough to wait. */
+  /** The pods that have to end for it; empty where it is enough to wait. */
   readonly victims: readonly Pod[];
-  /** Who ends anyway, and has to be waited for. */
+  /** The pods that end anyway and have to be waited for. */
   readonly awaited: readonly Pod[];
-  /** What is missing though all whom the pod may preempt ended; then nobody is to end. */
+  /** The resources that would be missing even if all preemptable pods ended; in this case no pod is to end. */
   readonly unmet: readonly Requirement[];
 }
 
-/** A pod with what it would give back. */
+/** A pod with the resources that it would give back. */
 interface Candidate {
   readonly pod: Pod;
   give(resource: string): bigint;
 }
 
-/** Least harm first. */
+/** The QoS classes in the order of the harm that a preemption does, the least first. */
 const CLASSES = ["BestEffort", "Burstable", "Guaranteed"] as const satisfies readonly QosClass[];
 
 /**
- * Who ends for a critical pod, as upstream chooses (`getPodsToPreempt` in pkg/kubelet/preemption/preemption.go): as few
- * guaranteed pods as can be, then as few burstable ones, then as few of best effort; among equals those that ask for
- * little. Beyond that, the place of what ends anyway is counted first, and nobody is chosen whom the others make
- * superfluous.
+ * Chooses the pods that end for a critical pod, as upstream does (`getPodsToPreempt` in
+ * pkg/kubelet/preemption/preemption.go): as few guaranteed pods as possible, then as few burstable ones, then as few of
+ * best effort; among equals those that ask for little. Beyond upstream, the place of pods that end anyway is counted
+ * first, and no pod is chosen that the others make superfluous.
  */
 export function planRoom(pod: Pod, requirements: readonly Requirement[], occupants: Occupants): RoomPlan {
   const leaving = occupants.leaving.map(candidateOf);
   const missing = subtract(requirements, leaving);
   const awaited = withoutSuperfluous(
     leaving.filter((candidate) => distance(requirements, candidate) < requirements.length),
-    // Of a thing that does not suffice, all of it is waited for.
+    // Where the pods that end anyway do not free enough of a resource, all of them are waited for.
     requirements.map(({ resource, amount }) => ({ resource, amount: minimum(amount, sumOf(leaving, resource)) })),
   ).map((candidate) => candidate.pod);
   const preemptable = occupants.running.filter((other) => isPreemptable(pod, other));
@@ -74,7 +74,7 @@ function candidateOf(pod: Pod): Candidate {
   return { pod, give: (resource) => (resource === "pods" ? 1n : (requests.get(resource) ?? 0n)) };
 }
 
-/** Again and again the one that leaves least to be freed, until nothing is; the candidates must suffice. */
+/** Chooses the pod that leaves least to be freed, repeatedly until nothing is left; the candidates must suffice. */
 function chooseNearest(candidates: readonly Candidate[], requirements: readonly Requirement[]): Candidate[] {
   const left = candidates.toSorted(byHarm);
   const chosen: Candidate[] = [];
@@ -88,7 +88,7 @@ function chooseNearest(candidates: readonly Candidate[], requirements: readonly 
   return chosen;
 }
 
-/** Who is first to go among those that are equally near: upstream's `smallerResourceRequest`, then the least priority. */
+/** Orders pods that are equally near: upstream's `smallerResourceRequest` first, then the lower priority. */
 function byHarm(a: Candidate, b: Candidate): number {
   for (const resource of ["memory", "cpu"]) {
     const [one, other] = [a.give(resource), b.give(resource)];
@@ -99,7 +99,7 @@ function byHarm(a: Candidate, b: Candidate): number {
   return podReference(a.pod).uid < podReference(b.pod).uid ? -1 : 1;
 }
 
-/** What is left of each requirement as a share of it, squared: none weighs more because its numbers are greater. */
+/** The remaining share of each requirement, squared: no requirement weighs more because its numbers are greater. */
 function distance(requirements: readonly Requirement[], candidate: Candidate): number {
   return requirements.reduce((sum, { resource, amount }) => {
     const left = Number(amount - candidate.give(resource));
@@ -107,7 +107,7 @@ function distance(requirements: readonly Requirement[], candidate: Candidate): n
   }, 0);
 }
 
-/** The earlier ones, which are the greater harm, are let off first. */
+/** Lets pods off that are superfluous; the earlier ones, whose end is the greater harm, are let off first. */
 function withoutSuperfluous(candidates: readonly Candidate[], requirements: readonly Requirement[]): Candidate[] {
   let kept = [...candidates];
   for (const candidate of candidates) {

@@ -11,26 +11,26 @@ import type { PodState, StatusOverride, WorkerUpdate } from "../workers/pod-stat
 import { planRoom, type Requirement } from "./plan-room.ts";
 
 /**
- * Makes room for critical pods, of which there is one life each:
+ * Makes room for critical pods. The life of the room of one pod:
  *
  *   (none) ── makeRoom ──► making ── all have ended, or had their time ──► made ── release ──► (none)
  *                             └──────────────────── release ────────────────────────────────────┘
  *
- * As long as it is making or made, the room is the pod's and nobody else's. A node agent that dies in between forgets
- * it: what has ended has ended, and the next one admits the pod anew.
+ * As long as it is making or made, no other pod gets the room. A node agent that dies in between forgets it: the pods
+ * that have ended stay so, and the next node agent admits the critical pod anew.
  */
 interface Preemption {
-  /** Ends others, where that suffices; the pod is decidable when they have ended. */
+  /** Ends other pods where that suffices; the pod is decidable when they have ended. */
   makeRoom(pod: Pod, wanted: { readonly missing: readonly Requirement[] }): PreemptionRefusal | "undecided";
-  /** The pod was let in or refused, or is wanted no longer. */
+  /** The pod was admitted or refused, or is no longer wanted. */
   release(uid: string): void;
   claimants(): readonly Pod[];
   isAwaited(uid: string): boolean;
-  /** It had its time, and has not ended yet. */
+  /** The pod had its time to end, and has not ended yet. */
   isOverdue(uid: string): boolean;
-  /** The pod is decidable again when some room is made, or nobody waits for it any longer. */
+  /** The pod is decidable again when some room is made, or when no pod waits for room any longer. */
   queue(uid: string): void;
-  /** Until the signal fires; returns when nothing is being waited for any more. */
+  /** Runs until the signal fires, and returns when no end is waited for any more. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ interface Making {
   readonly pod: Pod;
   readonly victims: ReadonlySet<string>;
   readonly awaited: ReadonlySet<string>;
-  /** The resource that was missing first: what metrics count by. */
+  /** The resource that was missing first, which is the label of the metrics. */
   readonly signalName: string;
   readonly cancelled: AbortController;
   isMade: boolean;
@@ -72,11 +72,14 @@ const VERDICT: StatusOverride = {
   message: MESSAGE,
   disruption: "Pod was preempted by Kubelet to accommodate a critical pod.",
 };
-/** Upstream's `killPodNow` waits half as long again as the pod has to end, and no less than this. */
+/**
+ * The shortest wait for a pod's end. Upstream's `killPodNow` waits for one and a half grace periods, and no less than
+ * this.
+ */
 const LEAST_WAIT_MS = 10 * SECOND;
 const WAIT_PER_GRACE = 1.5;
 
-/** Follows pkg/kubelet/preemption/preemption.go, but does not hold up the sync loop while others end. */
+/** Follows pkg/kubelet/preemption/preemption.go, but does not hold up the sync loop while other pods end. */
 export function createPreemption(deps: PreemptionDeps): Preemption {
   const { clock, log, timeline, workers } = deps;
   const preemptions = deps.metrics.counter(
@@ -85,9 +88,12 @@ export function createPreemption(deps: PreemptionDeps): Preemption {
     ["preemption_signal"],
   );
   const makings = new Map<string, Making>();
-  /** At most one for each pod; `run` takes them. */
+  /** The waits for ends, at most one for each pod; `run` takes them. */
   const begun = createMailbox<Making>(Number.POSITIVE_INFINITY);
-  /** Not critical, and waiting for what is left of the room; or they would be refused for what is about to go. */
+  /**
+   * Pods that are not critical and wait for the rest of the room; else they would be refused for pods that are about
+   * to go.
+   */
   const queued = new Set<string>();
   const overdue = new Set<string>();
 
@@ -160,7 +166,7 @@ export function createPreemption(deps: PreemptionDeps): Preemption {
     } finally {
       release();
     }
-    // Where the last of them ended just before, nobody was there to be stopped.
+    // The last of the pods may have ended just before, so that none was left to stop.
     if (controller.signal.aborted) return;
     making.isMade = true;
     deps.onDecidable(podUid(making.pod));
@@ -220,7 +226,7 @@ function fieldsOf(pod: Pod): { pod: string; uid: string } {
   return { pod: `${namespace}/${name}`, uid };
 }
 
-/** As upstream prints them, comma and all. */
+/** Prints the resources as upstream does, with its trailing comma. */
 function formatRequirements(requirements: readonly Requirement[]): string {
   return `[${requirements.map(({ resource, amount }) => `(res: ${resource}, q: ${amount}), `).join("")}]`;
 }

@@ -1,9 +1,9 @@
 import type { Container } from "../../../api/gen/types.ts";
 
-/** A port, or why there is none, in upstream's words (`ResolveContainerPort`, pkg/probe/util.go). */
+/** A port, or the reason why there is none, in upstream's words (`ResolveContainerPort`, pkg/probe/util.go). */
 type ResolvedPort = { readonly port: number } | { readonly error: string };
 
-/** A number, the name of one of the container's ports, or a number in quotes. */
+/** Resolves a number, the name of one of the container's ports, or a number in quotes. */
 export function resolveContainerPort(asked: number | string, container: Container): ResolvedPort {
   if (typeof asked === "number") return checkRange(asked);
   const named = container.ports?.find(({ name }) => name === asked);

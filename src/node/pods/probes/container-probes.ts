@@ -11,13 +11,13 @@ import type { ProbeAttempt, ProbedContainer } from "./probe-attempt.ts";
 import { addResult, type ProbeTrack, startTrack } from "./probe-track.ts";
 import { PROBE_NAMES, type ProbeType, probesOf } from "./probe-type.ts";
 
-/** What the probes say of a running container. */
+/** The verdict of the probes on a running container. */
 export interface ContainerVerdict {
-  /** Its startup probe has succeeded, or it has none. */
+  /** The startup probe has succeeded, or there is none. */
   started: boolean;
-  /** It has started, and its readiness probe succeeds, or it has none. */
+  /** The container has started, and its readiness probe succeeds, or there is none. */
   ready: boolean;
-  /** The probe because of which it must end; undefined: none. */
+  /** The probe because of which the container must end; undefined: none. */
   failed: "startup" | "liveness" | undefined;
 }
 
@@ -25,9 +25,9 @@ export interface ContainerVerdict {
 export interface ContainerProbes {
   readonly containerId: string;
   verdict(): ContainerVerdict;
-  /** Its pod is about to end: only whether it is ready is looked at still. What was found stays. */
+  /** The pod is about to end: only the readiness probe goes on. The verdicts so far stay. */
   endAllButReadiness(): void;
-  /** Nothing is probed any more; what was found stays. */
+  /** Ends all probes; the verdicts so far stay. */
   end(): void;
 }
 
@@ -51,7 +51,7 @@ interface ProbedRun {
   containerId: string;
   /** Milliseconds since the epoch. */
   startedAt: number;
-  /** What was told of this very run before, where the node agent did not see it from the beginning. */
+  /** The published verdict on this very run, where the node agent did not see the run from its beginning. */
   known: Pick<ContainerVerdict, "started" | "ready"> | undefined;
 }
 
@@ -62,7 +62,7 @@ interface OneProbe {
   loop: { stop(): void } | undefined;
 }
 
-/** Begins to probe; a startup probe first, and the others when it has succeeded. `signal` ends them all. */
+/** Begins with the startup probe, and with the others when that has succeeded. `signal` ends them all. */
 export function createContainerProbes(deps: ContainerProbesDeps, run: ProbedRun, signal: AbortSignal): ContainerProbes {
   const { clock } = deps;
   const probes: OneProbe[] = probesOf(run.container).map(({ kind, probe }) => {
@@ -106,7 +106,7 @@ export function createContainerProbes(deps: ContainerProbesDeps, run: ProbedRun,
     }
   };
 
-  /** `isKnown`: at the beginning, what was known already may wait its turn. */
+  /** `isKnown`: the verdict was known at the beginning, so that the first probe may wait its turn. */
   const startDue = (isFirst: boolean) => {
     for (const one of probes) {
       if (one.loop !== undefined || !mayRun(one) || signal.aborted) continue;
@@ -150,7 +150,7 @@ export function createContainerProbes(deps: ContainerProbesDeps, run: ProbedRun,
   };
 }
 
-/** A container that was told to have started, or to be ready, goes on being so; anything else is found out anew. */
+/** A container that was published as started or ready stays so at first; any other verdict is found out anew. */
 function knownOf(kind: ProbeType, { known }: ProbedRun): "success" | undefined {
   if (kind === "startup") return known?.started === true ? "success" : undefined;
   return kind === "readiness" && known?.ready === true ? "success" : undefined;
@@ -168,7 +168,7 @@ function recordAttempt(timeline: Timeline, { pod, container }: ProbedRun, { kind
   }
 }
 
-/** For the node's own records: what came of it, where the events tell only the failures. */
+/** Logs every result, while the events tell only the failures. */
 function recordVerdict(timeline: Timeline, { pod, container }: ProbedRun, { kind, track }: OneProbe) {
   const name = PROBE_NAMES[kind];
   const has = track.verdict === "success" ? "succeeded" : "failed";

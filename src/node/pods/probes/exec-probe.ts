@@ -7,11 +7,11 @@ import { MAX_OUTPUT_BYTES, type ProbeAttempt } from "./probe-attempt.ts";
 
 export interface ExecProbeDeps {
   runtime: Pick<Cri["runtime"], "execSync">;
-  /** Replaces `$(NAME)` as in a container's own command. */
+  /** Replaces `$(NAME)` like in a container's own command. */
   expand(text: string, lookup: (name: string) => string | undefined): string;
 }
 
-/** A command in a container, and how long it may take. */
+/** A command in a container, with its time limit. */
 interface ExecProbe {
   readonly containerId: string;
   readonly container: Container;
@@ -20,8 +20,8 @@ interface ExecProbe {
 }
 
 /**
- * How much longer than its time the runtime may take to end the command and to say so. Upstream waits two minutes more,
- * in which a runtime that hangs keeps the probe from being made again.
+ * The time beyond the command's own in which the runtime has to end the command and to answer. Upstream waits two
+ * minutes more, in which a runtime that hangs keeps the probe from being made again.
  */
 const RUNTIME_SLACK_MS = 2_000;
 
@@ -31,7 +31,8 @@ export async function runExecProbe(
   probe: ExecProbe,
   signal: AbortSignal,
 ): Promise<ProbeAttempt> {
-  // Only what the manifest says outright: what comes from secrets and the like is known to the container alone.
+  // Only values that the manifest contains are replaced: those from secrets and the like are known to the container
+  // alone.
   const variables = new Map((probe.container.env ?? []).map(({ name, value = "" }) => [name, value]));
   const cmd = probe.command.map((word) => expand(word, (name) => variables.get(name)));
   const { containerId, timeoutSeconds } = probe;
@@ -52,7 +53,7 @@ export async function runExecProbe(
   }
 }
 
-/** As Go prints a failed call: `rpc error: code = NotFound desc = …`. */
+/** Describes a failed call in Go's words: `rpc error: code = NotFound desc = …`. */
 function runtimeWords(error: unknown): string {
   if (!isCriError(error)) return messageOf(error);
   const code = error.code === "cancelled" ? "Canceled" : error.code.split("-").map(capitalized).join("");

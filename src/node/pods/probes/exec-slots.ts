@@ -6,8 +6,8 @@ import { createLimiter } from "../../../base/limiter.ts";
 type Slots = <T>(task: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
 /**
- * A task that takes longer than `holdMs` gives its slot to the next and runs on: so a burst is smoothed, and what hangs
- * delays nobody. Rejects as the task does, and when the signal fires while it waits.
+ * A task that takes longer than `holdMs` gives its slot to the next and runs on: a burst is spread out, and a task that
+ * hangs delays no other. Rejects as the task does, and when the signal fires while the task waits.
  */
 export function createSlots(clock: Clock, { limit, holdMs }: { limit: number; holdMs: number }): Slots {
   const limiter = createLimiter(limit);
@@ -18,7 +18,7 @@ export function createSlots(clock: Clock, { limit, holdMs }: { limit: number; ho
         void task()
           .then(resolve, reject)
           .finally(() => over.abort());
-        // Cut short by the end of the task.
+        // The end of the task cuts the sleep short.
         await sleep(clock, holdMs, over.signal).catch(() => undefined);
       };
       limiter.run(hold, signal).catch(reject);

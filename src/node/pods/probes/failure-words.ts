@@ -6,8 +6,8 @@ export function joinHostPort(host: string, port: number): string {
 }
 
 /**
- * What Go says of a connection that could not be made: these words stand in events, and users search for them.
- * `context` is appended to what only a time-out gets.
+ * Go's message for a connection that could not be made: it stands in events, and users search for it. `context` is
+ * appended to the message of a time-out only.
  */
 export function dialWords({ reason, message }: ConnectionFailure, host: string, port: number): string {
   const dial = `dial tcp ${joinHostPort(host, port)}: `;
@@ -30,7 +30,7 @@ export function dialWords({ reason, message }: ConnectionFailure, host: string, 
   }
 }
 
-/** What Go's HTTP client says of a request without an answer. */
+/** The message of Go's HTTP client for a request without an answer. */
 export function requestWords(url: string, failure: ConnectionFailure, target: { host: string; port: number }): string {
   return `Get ${JSON.stringify(url)}: ${exchangeWords(failure, target)}`;
 }
@@ -53,7 +53,7 @@ function exchangeWords(failure: ConnectionFailure, { host, port }: { host: strin
   }
 }
 
-/** What Go says of an answer whose body broke off. */
+/** Go's message for an answer whose body broke off. */
 export function bodyWords({ reason, message }: ConnectionFailure): string {
   if (reason === "timeout")
     return "context deadline exceeded (Client.Timeout or context cancellation while reading body)";

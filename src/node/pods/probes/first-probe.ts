@@ -2,29 +2,31 @@ import type { Probe } from "../../../api/gen/types.ts";
 import type { Random } from "../../../base/random.ts";
 import type { ProbeType } from "./probe-type.ts";
 
-/** All that a probe's first time depends on; milliseconds, `now` and `startedAt` since the epoch. */
+/** The facts that a probe's first time depends on; milliseconds, `now` and `startedAt` since the epoch. */
 interface FirstProbeInput {
   readonly kind: ProbeType;
   readonly probe: Probe;
   readonly now: number;
   /** When the container was started; 0 where the runtime gives no time. */
   readonly startedAt: number;
-  /** What the probe decides was known already, from a node agent before this one. */
+  /** A node agent before this one published the probe's verdict. */
   readonly isKnown: boolean;
   readonly random: Random;
 }
 
-/** `periodSeconds`, which is 10 where nothing is said. */
+/** `periodSeconds`. Default 10. */
 export function periodMsOf({ periodSeconds }: Probe): number {
   return (periodSeconds || 10) * 1000;
 }
 
 /**
- * How long from now on a probe waits before it is made for the first time: for its initial delay, and else
- * - not at all where somebody waits for it, which is a container that has not started or is not ready. Upstream makes it
- *   with the next tick of a clock that began before the container did, up to a period later;
- * - one period for a liveness probe, which is the latest that upstream would, because what has just begun is alive;
- * - for any part of a period where the container ran before the node agent did, so that not all are probed at once.
+ * How long from now on a probe waits before it is made for the first time: for its initial delay, and otherwise
+ * - not at all for a container that has not started or is not ready, because the pod waits for the probe. Upstream
+ * makes
+ *   it with the next tick of a clock that began before the container did, up to a period later;
+ * - one period for a liveness probe, which is upstream's longest wait, because a container that has just begun is
+ * alive;
+ * - a random part of a period where the container ran before the node agent did, so that not all are probed at once.
  */
 export function firstProbeDelay({ kind, probe, now, startedAt, isKnown, random }: FirstProbeInput): number {
   const delayMs = (probe.initialDelaySeconds ?? 0) * 1000;

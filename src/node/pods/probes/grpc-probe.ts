@@ -36,7 +36,7 @@ function failure(output: string): ProbeAttempt {
   return { result: "failure", output };
 }
 
-/** As Go prints whole seconds: `5s`, `1m30s`, `2m0s`, `1h0m0s`. */
+/** Whole seconds as Go prints them: `5s`, `1m30s`, `2m0s`, `1h0m0s`. */
 export function formatSeconds(seconds: number): string {
   const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
   if (hours > 0) return `${hours}h${minutes}m${rest}s`;

@@ -4,7 +4,7 @@ import { resolveContainerPort } from "./container-port.ts";
 import { bodyWords, requestWords } from "./failure-words.ts";
 import { MAX_OUTPUT_BYTES, type ProbeAttempt } from "./probe-attempt.ts";
 
-/** What the node adds to what the probe says. */
+/** The node's part of the request. */
 interface HttpProbeContext {
   readonly container: Container;
   readonly podIp: string;
@@ -12,7 +12,7 @@ interface HttpProbeContext {
   readonly userAgent: string;
 }
 
-/** Go writes these by itself, and takes no word of a caller's header for them. */
+/** Go writes these headers by itself, and ignores a caller's values of them. */
 const OWN_HEADERS: ReadonlySet<string> = new Set(["content-length", "transfer-encoding", "trailer", "connection"]);
 
 /** The request of an `httpGet` probe, as pkg/probe/http/request.go makes it. */
@@ -34,8 +34,8 @@ export function makeHttpProbe(
 }
 
 /**
- * A path that is a whole URL loses its scheme and host, because the probe has its own; what a request line cannot carry
- * is escaped, and what is escaped already stays so.
+ * The path of the request. A path that is a whole URL loses its scheme and host, because the probe has its own.
+ * Characters that a request line cannot carry are escaped, and those that are escaped already stay so.
  */
 export function requestPath(path: string): string {
   const withoutFragment = path.split("#", 1)[0] ?? "";
@@ -55,7 +55,7 @@ function requestHeaders(
   const first = (wanted: string) => custom.find(({ name }) => name.toLowerCase() === wanted)?.value;
   const kept = custom.filter(({ name }) => {
     const key = name.toLowerCase();
-    // One of these that is set to nothing is not sent at all.
+    // One of these headers that is set to an empty value is not sent at all.
     if (key === "accept" || key === "user-agent" || key === "host") return first(key) !== "";
     return !OWN_HEADERS.has(key);
   });
@@ -76,7 +76,7 @@ export function judgeHttp(outcome: HttpProbeOutcome, target: { host: string; por
       const { status } = outcome;
       const body = outcome.body.toString("utf8");
       if (status < 200 || status >= 400) {
-        // The body stays out of the message, which many may read.
+        // The body stays out of the message, because many users may read events.
         return { result: "failure", output: `HTTP probe failed with statuscode: ${status}` };
       }
       if (status < 300) return { result: "success", output: body };

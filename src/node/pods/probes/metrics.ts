@@ -2,13 +2,13 @@ import type { Container, Pod } from "../../../api/gen/types.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { PROBE_NAMES, type ProbeType } from "./probe-type.ts";
 
-/** What is counted of probes, as upstream's pkg/kubelet/prober/prober_manager.go has it. */
+/** The metrics of probes, as upstream's pkg/kubelet/prober/prober_manager.go has them. */
 export interface ProbeMetrics {
-  /** `remove` takes its series away, so that those of pods that are gone do not pile up. */
+  /** `remove` removes the series of the probe, so that those of pods that are gone do not pile up. */
   of(pod: Pod, container: Container, kind: ProbeType): OneProbeMetrics;
 }
 
-/** Of one probe of one container. */
+/** The metrics of one probe of one container. */
 interface OneProbeMetrics {
   count(result: "success" | "failure", seconds: number): void;
   remove(): void;
@@ -34,7 +34,7 @@ export function createProbeMetrics(metrics: Metrics): ProbeMetrics {
       return {
         count(result, seconds) {
           total.add(labelsOf(result));
-          // As upstream, how long a failure took is not told.
+          // Upstream does not observe the duration of a failure either.
           if (result === "success") duration.observe(seconds, labels);
         },
         remove() {

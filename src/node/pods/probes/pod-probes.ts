@@ -10,38 +10,41 @@ import {
 } from "./container-probes.ts";
 import { type ProbeType, probedContainers, probesOf } from "./probe-type.ts";
 
-/** The probes of all pods of the node: which run follows from what was observed last of each pod. */
+/** The probes of all pods of the node: which of them run follows from the last observation of each pod. */
 export interface PodProbes {
   /**
-   * What the runtime holds of a pod. Probes begin with a container that runs and end with it; what they find is by the
-   * container's id, so that the next run of it begins anew.
+   * Takes the containers that the runtime holds of a pod. Probes begin with a container that runs and end with it;
+   * their verdicts are by the container's id, so that the container's next run begins anew.
    */
   observe(pod: Pod, observed: ObservedPod): void;
-  /** Of a running container. One that was not observed has not been probed: it is what it is without probes, or waits. */
+  /**
+   * The verdict on a running container. A container that was not observed has not been probed: it has started and is
+   * ready unless it has a startup or readiness probe.
+   */
   verdictOf(container: Container, containerId: string): ContainerVerdict;
-  /** Called after each change of a verdict. Returns how to stop that. */
+  /** Calls the listener after each change of a verdict. The function that it returns stops that. */
   subscribe(listener: (change: VerdictChange) => void): () => void;
   forget(uid: string): void;
   /** Pods of which something is held. */
   podUids(): readonly string[];
-  /** Until the signal fires; then nothing is probed any more, and it returns when nothing is in flight. */
+  /** Probes until the signal fires, and returns when no probe is in flight. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** A probe has found something else than before. */
+/** A probe's verdict differs from the one before. */
 export interface VerdictChange {
-  /** As it was observed last, with its phase then. */
+  /** The pod as it was observed last, with its phase then. */
   pod: Pod;
   phase: ObservedPod["phase"];
   kind: ProbeType;
 }
 
 export interface ObservedPod {
-  /** From `terminating` on only readiness is looked at, from `terminated` on nothing. */
+  /** From `terminating` on only readiness is probed, from `terminated` on nothing. */
   phase: "syncing" | "terminating" | "terminated";
-  /** Of each name the newest first. */
+  /** The newest container of each name comes first. */
   containers: readonly ObservedContainer[];
-  /** What was told of the pod last, also by a node agent before this one. */
+  /** The status that was published last, also by a node agent before this one. */
   told: PodStatus | undefined;
 }
 
@@ -149,7 +152,7 @@ export function createPodProbes(deps: PodProbesDeps): PodProbes {
   };
 }
 
-/** What was told of this very container: of one that was replaced meanwhile nothing follows. */
+/** The published verdict on this very container; a verdict on one that was replaced meanwhile does not count. */
 function findTold(
   told: PodStatus | undefined,
   name: string,

@@ -1,7 +1,7 @@
 import type { Container, Pod, Probe } from "../../../api/gen/types.ts";
 import type { ProbeType } from "./probe-type.ts";
 
-/** What is probed, and by what. */
+/** A container and the probe that is made of it. */
 export interface ProbedContainer {
   pod: Pod;
   container: Container;
@@ -13,17 +13,17 @@ export interface ProbedContainer {
 }
 
 /**
- * What came of a probe. A `warning` counts as a success. An `error` says nothing about the container, so that it is told
- * and thrown away; `state` is how upstream names what it could not find out.
+ * The result of a probe. A `warning` counts as a success. An `error` says nothing about the container, so that it is
+ * told and thrown away; `state` is upstream's name for the result that could not be found out.
  */
 export type ProbeAttempt =
   | { readonly result: "success" | "warning" | "failure"; readonly output: string }
   | { readonly result: "error"; readonly state: "unknown" | "failure"; readonly message: string };
 
-/** Of a body, and of what a command prints (pkg/probe/http/http.go, pkg/probe/exec/exec.go). */
+/** The limit of a body, and of a command's output (pkg/probe/http/http.go, pkg/probe/exec/exec.go). */
 export const MAX_OUTPUT_BYTES = 10 * 1024;
 
-/** `timeoutSeconds`, which is 1 where nothing is said. */
+/** `timeoutSeconds`. Default 1. */
 export function timeoutSecondsOf({ timeoutSeconds }: Probe): number {
   return timeoutSeconds || 1;
 }

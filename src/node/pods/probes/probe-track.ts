@@ -2,13 +2,13 @@ import type { Probe } from "../../../api/gen/types.ts";
 import type { ProbeType } from "./probe-type.ts";
 
 /**
- * What one probe has found of one container.
+ * The verdict of one probe on one container.
  *
  *     unknown ──► success ◄──► failure      after that many of the same result in a row
  *        └───────────────────────▲
  *
- * A startup probe is over with its first verdict, a liveness probe when it has failed: the container that follows begins
- * anew, by a track of its own.
+ * A startup probe is over with its first verdict, a liveness probe when it has failed: the next container has a track
+ * of its own.
  */
 export interface ProbeTrack {
   readonly verdict: "unknown" | "success" | "failure";
@@ -19,8 +19,8 @@ export interface ProbeTrack {
 }
 
 /**
- * Before the first probe a container is not ready, alive, and not known to have started. `known`: what was told of this
- * very container before, by a node agent that has ended.
+ * Before the first probe a container is not ready, alive, and not known to have started. `known`: the verdict on this
+ * very container that a node agent before this one published.
  */
 export function startTrack(kind: ProbeType, known?: "success" | "failure"): ProbeTrack {
   const verdict = known ?? (kind === "liveness" ? "success" : kind === "readiness" ? "failure" : "unknown");

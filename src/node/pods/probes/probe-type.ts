@@ -1,12 +1,12 @@
 import type { Container, Pod, Probe } from "../../../api/gen/types.ts";
 import { isRestartableInitContainer } from "../../../api/pods.ts";
 
-/** What a probe decides: whether its container has started, is ready, is alive. */
+/** The question that a probe answers: whether its container has started, is ready, is alive. */
 export type ProbeType = "startup" | "readiness" | "liveness";
 
 const KINDS: readonly ProbeType[] = ["startup", "readiness", "liveness"];
 
-/** As events and the label `probe_type` call it. */
+/** The names in events and in the label `probe_type`. */
 export const PROBE_NAMES: Readonly<Record<ProbeType, string>> = {
   startup: "Startup",
   readiness: "Readiness",
@@ -21,7 +21,9 @@ export function probesOf(container: Container): Array<{ kind: ProbeType; probe: 
   });
 }
 
-/** The containers whose probes run: not of those that are to end before the others begin, nor of ephemeral ones. */
+/**
+ * The containers whose probes run: sidecars and main containers, but no other init containers and no ephemeral ones.
+ */
 export function probedContainers({ spec }: Pod): Container[] {
   const sidecars = (spec?.initContainers ?? []).filter(isRestartableInitContainer);
   return [...sidecars, ...(spec?.containers ?? [])].filter((container) => probesOf(container).length > 0);

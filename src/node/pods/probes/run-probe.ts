@@ -8,14 +8,17 @@ import { type ProbeAttempt, type ProbedContainer, timeoutSecondsOf } from "./pro
 
 export interface ProbeRunnerDeps extends ExecProbeDeps {
   client: ProbeClient;
-  /** What HTTP and gRPC probes call themselves. */
+  /** The user agent of HTTP and gRPC probes. */
   userAgent: string;
 }
 
-/** How often a probe is made until something came of it (pkg/kubelet/prober/prober.go). */
+/** How often a probe is made until it has a result (pkg/kubelet/prober/prober.go). */
 const MAX_TRIES = 3;
 
-/** Makes a probe; what says nothing about the container is tried again at once. Rejects only when the signal fires. */
+/**
+ * Makes a probe, and makes it again at once where it says nothing about the container. Rejects only when the signal
+ * fires.
+ */
 export async function runProbe(
   deps: ProbeRunnerDeps,
   target: ProbedContainer,

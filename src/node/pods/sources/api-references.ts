@@ -3,8 +3,8 @@ import type { Pod, Volume, VolumeProjection } from "../../../api/gen/types.ts";
 import { podContainers } from "../../../api/pods.ts";
 
 /**
- * The first field of a pod that names an object of the API server. A static pod must not have one: it has to start
- * before, and without, any API server. Upstream refuses the same fields (`HasAPIObjectReference`, gate
+ * The first field of a pod that names an object of the API server. A static pod must not have such a field, because it
+ * has to start without any API server. Upstream refuses the same fields (`HasAPIObjectReference`, gate
  * `PreventStaticPodAPIReferences`).
  */
 export function findApiReference(pod: Pod): FieldError | undefined {
@@ -51,7 +51,7 @@ function* listContainerReferences(pod: Pod): Generator<Reference> {
   }
 }
 
-/** Volumes that are, or need, an object of the API server whatever else they say. */
+/** Volumes that always are, or need, an object of the API server. */
 const VOLUME_RESOURCES: ReadonlyArray<readonly [field: keyof Volume, resource: string]> = [
   ["azureFile", "secrets (via azureFile volumes)"],
   ["configMap", "configmaps (via configmap volumes)"],
@@ -79,7 +79,7 @@ function* listVolumeReferences(volume: Volume, parent: string): Generator<Refere
       if (source[field] !== undefined) yield { path: `${parent}.projected.sources[${index}].${field}`, resource };
     }
   }
-  // These name a secret only where they are told to use one.
+  // These volumes name a secret only in an optional field.
   const { cephfs, cinder, flexVolume, iscsi, rbd, scaleIO, storageos } = volume;
   for (const [name, source] of Object.entries({ cephfs, cinder, flexVolume, iscsi, rbd, scaleIO, storageos })) {
     if (source?.secretRef) yield { path: `${parent}.${name}.secretRef`, resource: "secrets" };

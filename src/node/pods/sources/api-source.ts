@@ -17,13 +17,13 @@ interface ApiSourceDeps {
   readonly log: Log;
   readonly emit: SnapshotListener;
   /**
-   * Resolves when the node's own object is known, by which pods are admitted: a pod that came before would be refused
-   * for labels that the node has (upstream waits for the same, pkg/kubelet/config/apiserver.go).
+   * Resolves when the node's own object is known, because admission compares pods with it: an earlier pod would be
+   * refused for labels that the node has (upstream waits for the same, pkg/kubelet/config/apiserver.go).
    */
   nodeReady(signal: AbortSignal): Promise<void>;
 }
 
-/** Whose pods. */
+/** The node whose pods are read. */
 interface ApiSourceOptions {
   readonly nodeName: string;
 }
@@ -46,7 +46,7 @@ export function createApiSource(deps: ApiSourceDeps, { nodeName }: ApiSourceOpti
       scheduleSnapshot();
     },
   });
-  /** A connection hands over several events in one turn of the loop: they are one change. */
+  /** A connection hands over several events in one turn of the event loop: they make one snapshot. */
   const scheduleSnapshot = () => {
     timer ??= clock.setTimer(0, () => {
       timer = undefined;
@@ -76,12 +76,12 @@ export function createApiSource(deps: ApiSourceDeps, { nodeName }: ApiSourceOpti
   };
 }
 
-/** A deletion that came as an event, and not as an absence from a list. */
+/** True for a deletion that came as an event, and not as an absence from a list. */
 function wasSeenToEnd({ type, object, previous }: ReflectorChange<Pod>): boolean {
   return type === "DELETED" && object !== previous;
 }
 
-/** Leaves out, and says once, what no server may send and the node could not run or must not. */
+/** Leaves out pods that no server may send and that the node cannot or must not run, and logs each of them once. */
 function createUsableFilter(log: Log, nodeName: string): (pods: readonly Pod[]) => Pod[] {
   const said = new WeakSet<Pod>();
   return (pods) =>

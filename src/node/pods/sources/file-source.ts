@@ -29,8 +29,8 @@ const DEFAULT_CHECK_FREQUENCY_MS = 20 * SECOND;
 const SETTLE = { quietMs: 5, maxMs: 100 };
 
 /**
- * Static pods from files: reads what is there, then again whenever the directory changes. Events are hints: the periodic
- * check finds what they miss.
+ * Static pods from files: reads what is there, then again whenever the directory changes. Events are hints: the
+ * periodic check finds what they miss.
  */
 export function createFileSource(deps: FileSourceDeps, options: FileSourceOptions): PodSourceLoop {
   const { nodeName, checkFrequencyMs = DEFAULT_CHECK_FREQUENCY_MS } = options;
@@ -45,7 +45,7 @@ export function createFileSource(deps: FileSourceDeps, options: FileSourceOption
         for (let wasTold = true; ; ) {
           const scan = await manifests.scan();
           const isNews = scan.kind !== "unreadable" && emit(scan.pods, scan.kind !== "missing" && scan.isPartial);
-          // Nobody told of it: the path leads elsewhere (a link that was changed), and the watch is on the old place.
+          // No event came for the change: the path leads elsewhere (a changed link), and the watch is on the old place.
           if (isNews && !wasTold) watch.end();
           watch.follow(directoryToWatch(path, scan));
           wasTold = await changed.wait(checkFrequencyMs, signal);
@@ -60,7 +60,9 @@ export function createFileSource(deps: FileSourceDeps, options: FileSourceOption
   };
 }
 
-/** Where a change shows: in the directory, or in the parent of a file and of what does not exist yet. */
+/**
+ * The directory whose events show a change: the path itself, or the parent of a file or of a path that does not exist.
+ */
 function directoryToWatch(path: string, scan: Scan): string {
   return scan.kind === "directory" || scan.kind === "unreadable" ? path : dirname(path);
 }
@@ -69,7 +71,7 @@ interface DirectoryWatch {
   /** Watches this directory from now on; starts again where an earlier watch of it ended. */
   follow(directory: string): void;
   end(): void;
-  /** Ends, and resolves when nothing is watched any more. */
+  /** Ends the watch, and resolves when nothing is watched any more. */
   stop(): Promise<void>;
 }
 

@@ -29,7 +29,7 @@ interface HttpSourceOptions {
 const DEFAULT_CHECK_FREQUENCY_MS = 20 * SECOND;
 const TIMEOUT_MS = 10 * SECOND;
 
-/** What the URL last said. */
+/** The URL's last answer. */
 interface Manifest {
   etag: string | undefined;
   bodyHash: string;
@@ -38,8 +38,8 @@ interface Manifest {
 }
 
 /**
- * Static pods from a URL, asked for periodically. Whatever goes wrong, the pods that it gave last keep running; only an
- * answer that is a manifest without them takes them away.
+ * Static pods from a URL, asked for periodically. The pods that it gave last keep running through all failures; only a
+ * manifest without them removes them.
  */
 export function createHttpSource(deps: HttpSourceDeps, options: HttpSourceOptions): PodSourceLoop {
   const problems = createProblemLog(deps.log, "url");
@@ -53,7 +53,8 @@ export function createHttpSource(deps: HttpSourceDeps, options: HttpSourceOption
       if (response.status === 304 && manifest !== undefined) return reportRefusal(manifest);
       if (response.status !== 200) throw new Error(`the answer has status ${response.status}, expected 200`);
       if (response.body.toString("latin1").trim() === "") {
-        // As upstream: the source has spoken, so that it does not hold up what waits for every source to be read.
+        // Upstream, too, counts the source as read, so that it does not hold up the clean-up that waits for all
+        // sources.
         if (manifest === undefined) emit([]);
         throw new Error("the answer is empty");
       }
@@ -128,7 +129,7 @@ function takeResponse(
   return { etag, bodyHash, pods: keepLastGood(before?.pods ?? [], { pods: shown, errors }), errors };
 }
 
-/** An empty list takes every pod away, so it has to say that it is one. */
+/** True for a list that says that it is a list: an empty one removes every pod. */
 function isList(body: Buffer): boolean {
   return /\bkind["']?\s*:\s*["']?(Pod)?List\b/.test(body.toString("latin1"));
 }

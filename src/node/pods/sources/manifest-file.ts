@@ -7,19 +7,19 @@ import { joinManifestErrors, type Problem } from "./problem-log.ts";
 import { keepLastGood, MAX_MANIFEST_BYTES, type ManifestContent, readManifest } from "./read-manifest.ts";
 import type { SourcePod } from "./source-snapshot.ts";
 
-/** What one manifest file last said. */
+/** The last content of one manifest file. */
 export interface ManifestFile {
-  /** Of the status that the content was read under; empty to read it again in any case. */
+  /** Identifies the file status that the content was read under; empty to read the file again in any case. */
   version: string;
-  /** Read so soon after its change that another change may have the same times and size. */
+  /** The file was read so soon after its change that another change may have the same times and size. */
   isFresh: boolean;
   contentHash: string;
   pods: SourcePod[];
-  /** It was never read, so that nobody knows what it says. */
+  /** The file was never read, so that its pods are not known. */
   isUnread?: boolean;
-  /** What is wrong with it, as far as it is. */
+  /** The problem with the file, if there is one. */
   problem?: Problem;
-  /** What is unusual but understood, of the content that was just read. */
+  /** Remarks on unusual parts of the content that was just read, which were understood all the same. */
   warning?: string;
 }
 
@@ -34,7 +34,7 @@ const READ_ATTEMPTS = 3;
 const NOTHING: ManifestFile = { version: "", isFresh: false, contentHash: "", pods: [] };
 
 /**
- * The file as it is now, given what it said before; undefined when it is gone. A file that did not change is not read.
+ * The file as it is now, given its content before; undefined when it is gone. A file that did not change is not read.
  * One that cannot be read, or whose content is refused, keeps its pods and says so in `problem`.
  */
 export async function readManifestFile(
@@ -61,7 +61,7 @@ export async function readManifestFile(
     const isTooLong = codeOf(error) === "EFBIG";
     const words = isTooLong ? `EFBIG: it is longer than ${MAX_MANIFEST_BYTES / 1024 ** 2} MiB` : messageOf(error);
     const fields = { error: words, ...countKept(before.pods.length) };
-    // A file that is refused for its length has been looked at; nobody has seen what one with another error says.
+    // A file that is refused for its length counts as read; after any other error the file's pods are not known.
     const isUnread = !isTooLong && (before === NOTHING || before.isUnread === true);
     const problem: Problem = { level: "error", message: "Cannot read pod manifest", fields };
     return { ...NOTHING, pods: before.pods, problem, isUnread };
@@ -78,7 +78,7 @@ async function readSettled(
   for (let attempt = 1; ; attempt++) {
     const data = await files.read(path, MAX_MANIFEST_BYTES);
     const after = await files.stat(path);
-    // Still changing after some attempts: taken as it is, and read again at the next look.
+    // A file that still changes after some attempts is taken as it is, and read again at the next look.
     if (after?.version === version || attempt === READ_ATTEMPTS) return { data, version };
     version = after?.version ?? "";
   }
@@ -88,7 +88,7 @@ function takeContent(
   before: readonly SourcePod[],
   content: ManifestContent,
 ): Pick<ManifestFile, "pods" | "problem" | "warning"> {
-  // An empty file is what a writer leaves between truncating a file and writing it anew.
+  // A writer leaves an empty file between truncating it and writing it anew.
   const isEmpty = content.pods.length === 0 && content.errors.length === 0;
   const errors = isEmpty ? ["it holds no pod"] : content.errors;
   const pods = keepLastGood(before, { pods: content.pods, errors });
@@ -104,11 +104,11 @@ function countKept(count: number): { podsKept?: number } {
   return count > 0 ? { podsKept: count } : {};
 }
 
-/** What stands for a link that leads to nothing: it gives no pods, and says why. */
+/** The content of a link that leads to nothing: it has no pods, and a problem that says why. */
 export const DANGLING_LINK: ManifestFile = { ...NOTHING, problem: refusal("it is a link that leads to nothing") };
 
 function refuseType(type: FileType): Problem {
-  // Nobody takes a directory for a pod; it may be there for other reasons.
+  // A directory is no manifest and no problem: it may be there for other reasons.
   if (type === "directory") {
     return { ...refusal("it is a directory: directories are not descended into"), level: "warn" };
   }

@@ -8,7 +8,7 @@ import { DANGLING_LINK, type ManifestFile, type ManifestFileDeps, readManifestFi
 import { createProblemLog, type Problem } from "./problem-log.ts";
 import type { SourcePod } from "./source-snapshot.ts";
 
-/** The manifests at one path, a directory or a file, and what each last said. */
+/** The manifests at one path, a directory or a file, with the last content of each. */
 interface ManifestFiles {
   /** Reads the files that changed since the last scan. One scan at a time. */
   scan(): Promise<Scan>;
@@ -18,7 +18,7 @@ interface ManifestFiles {
  * - `directory`, `file`: what the path is; its pods in the order of the files' names, `isPartial` where some file could
  *   never be read.
  * - `missing`: there is nothing at the path, so there are no pods.
- * - `unreadable`: it could not be looked at; what was known of it stands.
+ * - `unreadable`: the path could not be looked at; its known pods stand.
  */
 export type Scan =
   | { kind: "directory" | "file"; pods: SourcePod[]; isPartial: boolean }
@@ -30,7 +30,7 @@ interface ManifestFilesDeps extends ManifestFileDeps {
   log: Log;
 }
 
-/** Files beyond these, by name, are not read. */
+/** The limit of files; those beyond it, in the order of their names, are not read. */
 const MAX_FILES = 10_000;
 const PARALLEL_READS = 16;
 
@@ -76,7 +76,7 @@ export function createManifestFiles(
       return { scan: { kind: "missing", pods: [] }, problem: { level: "warn", message } };
     }
     if (type !== "directory") throw new Error(`it is neither a directory nor a file but a ${type}`);
-    // As upstream: what begins with a dot is an editor's, or another file's half-written successor.
+    // Upstream skips the same: a name that begins with a dot is an editor's, or another file's half-written successor.
     const listed = (await deps.files.list(path)).filter(({ name }) => !name.startsWith("."));
     const entries = listed.slice(0, MAX_FILES).map((entry) => ({ path: join(path, entry.name), type: entry.type }));
     const scan: Scan = { kind: type, ...(await readAll(entries)) };
@@ -85,7 +85,7 @@ export function createManifestFiles(
     return { scan, problem: { level: "error", message: "Too many pod manifests", fields: { error } } };
   };
 
-  // What is wrong with the path is not what is wrong with the file there.
+  // A problem with the path is another than one with the file there.
   const pathProblems = createProblemLog(deps.log, "path");
   return {
     async scan() {

@@ -1,17 +1,17 @@
 import type { Log, LogFields } from "../../../base/log.ts";
 
 /**
- * Says once what is wrong with a file, directory or URL, however often it is looked at, and once that it is well again.
- * Repetitions are logged for debugging only.
+ * Logs the problem with a file, directory or URL once, however often it is found, and once that it is over. Repetitions
+ * are logged for debugging only.
  */
 interface ProblemLog {
-  /** Says `problem` about the subject, unless that is what it said last; undefined means that all is well. */
+  /** Logs the subject's problem, unless it was the last one logged; undefined means that there is none. */
   report(subject: string, problem: Problem | undefined): void;
-  /** Forgets a subject that is gone, without a word. */
+  /** Forgets a subject that is gone, without logging it. */
   forget(subject: string): void;
 }
 
-/** Something wrong with a source, that is logged once for as long as it lasts. */
+/** A problem with a source, which is logged once for as long as it lasts. */
 export interface Problem {
   level: "error" | "warn";
   message: string;
@@ -37,7 +37,7 @@ export function createProblemLog(log: Log, kind: string): ProblemLog {
   };
 }
 
-/** More than these of one manifest are counted, not written. */
+/** How many errors of one manifest are listed; more are only counted. */
 const MAX_LISTED = 10;
 
 /** Joins the errors of one manifest into one line. */

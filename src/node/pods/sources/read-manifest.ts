@@ -9,13 +9,13 @@ import { findApiReference } from "./api-references.ts";
 import type { SourcePod } from "./source-snapshot.ts";
 import { makeStaticPod, type StaticPodOrigin } from "./static-pod.ts";
 
-/** A longer manifest is refused, as upstream does. */
+/** The longest manifest; a longer one is refused, as upstream does. */
 export const MAX_MANIFEST_BYTES = 10 * 1024 * 1024;
 
-/** What a manifest gives: its usable pods, and what is wrong with the rest. */
+/** The usable pods of a manifest, and the errors of the rest. */
 export interface ManifestContent {
   pods: SourcePod[];
-  /** Each names its document and field: `document 2: spec.containers[0].image: Required value`. */
+  /** Each error names its document and field: `document 2: spec.containers[0].image: Required value`. */
   errors: string[];
   warnings: string[];
 }
@@ -35,8 +35,8 @@ export function readManifest(data: Buffer, origin: StaticPodOrigin): ManifestCon
 }
 
 /**
- * What a source runs after it read this content. A manifest that is in part or wholly unusable must not take down what it
- * gave before: pods that it no longer gives stay, unless a usable one has taken their name or UID. Pods that did not
+ * The pods that a source wants after it read this content. A manifest that is unusable in part or as a whole must not
+ * end the pods that it gave before: they stay, unless a usable one has taken their name or UID. Pods that did not
  * change are the same values as before.
  */
 export function keepLastGood(
@@ -60,7 +60,8 @@ function readDocument(document: ManifestDocument, origin: StaticPodOrigin): { po
 
   const { name, uid } = document.pod.metadata ?? {};
   if (!name) return refuse(["metadata.name: Required value: name is needed for the pod"]);
-  // The UID becomes the name of a directory. A hash of ours always is one; what a manifest says may be "../..".
+  // The UID becomes the name of a directory. The node's own hash is always a valid one; a manifest's UID may be
+  // "../..".
   if (uid && !/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(uid)) {
     return refuse(["metadata.uid: Invalid value: must be at most 128 letters, digits, '-', '_' and '.'"]);
   }

@@ -1,21 +1,21 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import type { PodSource } from "../../../api/pods.ts";
 
-/** Everything that one source wants to run: the whole truth of it, which replaces what it said before. */
+/** All pods that one source wants to run; a snapshot replaces the one before it. */
 export interface SourceSnapshot {
   source: PodSource;
-  /** In the source's order: of two pods that cannot both run, the earlier counts. Defaulted and valid. */
+  /** Defaulted and valid pods in the source's order: of two that cannot both run, the earlier counts. */
   pods: Pod[];
   /** Where each pod stands, for messages: `/etc/kubernetes/manifests/web.yaml, document 2`. */
   origins?: ReadonlyMap<Pod, string>;
   /**
-   * Something of the source could never be read since the start, so that a pod that is not in here may be wanted all the
-   * same. Until a snapshot without this, what runs is not cleaned up.
+   * A part of the source could never be read since the start, so that a pod that is not in here may be wanted all the
+   * same. Running pods are not cleaned up until a snapshot comes without this.
    */
   isPartial?: boolean;
   /**
-   * Pods that went since the last snapshot, by UID, as they were at their end: one that was deleted by force was marked
-   * with its grace period only then. Absent where nobody was there to see it.
+   * Pods that were removed since the last snapshot, by UID, as they were at their end: a pod that was deleted by force
+   * was marked with its grace period only then. Absent where the removal was not seen.
    */
   lastSeen?: ReadonlyMap<string, Pod>;
 }
@@ -32,12 +32,12 @@ export interface PodSourceLoop {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Gets the first snapshot as soon as the source was read, then one whenever the source's pods changed. */
+/** Receives the first snapshot as soon as the source was read, then one whenever the source's pods changed. */
 export type SnapshotListener = (snapshot: SourceSnapshot) => void;
 
 /**
- * Hands on the snapshots that differ from the last. Returns what to call with the pods of each reading; it says whether
- * they differed.
+ * Hands on the snapshots that differ from the last. The function that it returns is to be called with the pods of each
+ * reading; it returns whether they differed.
  */
 export function createSnapshotEmitter(
   source: "file" | "http",

@@ -11,9 +11,9 @@ export interface StaticPodOrigin {
 }
 
 /**
- * What kubelet gives every static pod before it is defaulted and validated like any other (`applyDefaults`,
- * pkg/kubelet/config/common.go): a name of its own on each node, a UID, a namespace, this node. Its status is this
- * node's to say, so one in the manifest is dropped.
+ * Gives a static pod the fields that kubelet gives it before it is defaulted and validated like any other
+ * (`applyDefaults`, pkg/kubelet/config/common.go): a name of its own on each node, a UID, a namespace, this node. A
+ * status in the manifest is dropped, because the node itself determines the status.
  */
 export function makeStaticPod(pod: Pod, origin: StaticPodOrigin): Pod {
   const uid = pod.metadata?.uid || computeStaticPodUid(pod, origin);
@@ -41,8 +41,8 @@ export function makeStaticPod(pod: Pod, origin: StaticPodOrigin): Pod {
 }
 
 /**
- * The identity of a manifest: the same after a restart and for any formatting of the same pod, another for another file,
- * URL, node or content. Made before defaulting, so that a new version of the defaults does not replace every pod.
+ * The identity of a manifest: the same after a restart and for any formatting of the same pod, another for another
+ * file, URL, node or content. Made before defaulting, so that a new version of the defaults does not replace every pod.
  */
 function computeStaticPodUid(pod: Pod, { source, location, nodeName }: StaticPodOrigin): string {
   const { status: _, ...identity } = pod;
@@ -60,7 +60,7 @@ function canonicalJson(value: unknown): string {
   });
 }
 
-/** A static pod stays whatever the node's taints say; replaces the same toleration where it has a time limit. */
+/** Lets a static pod tolerate all of the node's taints; replaces the same toleration where it has a time limit. */
 function tolerateNoExecute(tolerations: readonly Toleration[]): Toleration[] {
   const toleration = { operator: "Exists", effect: "NoExecute" };
   const place = tolerations.findIndex(({ key, operator, value, effect }) => {

@@ -2,9 +2,9 @@ import type { ContainerStatus, PodStatus } from "../../../api/gen/types.ts";
 import { isTerminalPhase } from "../../../api/pods.ts";
 
 /**
- * Whether `told` is of an earlier life of the pod that `known` is of: what it says cannot be followed by that. Only static
- * pods live more than once under their UID. The API server lets no pod begin anew (`ValidateContainerStateTransition`,
- * pkg/apis/core/validation), so another object has to tell of it.
+ * Whether `told` is the status of an earlier life of the pod than `known` is: a pod cannot come from the one to the
+ * other. Only static pods live more than once under their UID. The API server lets no pod begin anew
+ * (`ValidateContainerStateTransition`, pkg/apis/core/validation), so the new life needs another object there.
  */
 export function isAnotherLife(told: PodStatus, known: PodStatus): boolean {
   if (isTerminalPhase(told.phase) && !isTerminalPhase(known.phase)) return true;

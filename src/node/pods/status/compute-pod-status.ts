@@ -10,9 +10,9 @@ import { computePodPhase } from "./pod-phase.ts";
 import type { PodStatusInput } from "./pod-status-input.ts";
 
 /**
- * The status to publish for a pod, from its spec, what the runtime says, and what was published before; upstream's
- * `generateAPIPodStatus` (pkg/kubelet/kubelet_pods.go). Pure: the same input gives the same status, and feeding a
- * status back as `previous` changes nothing.
+ * The status to publish for a pod, computed from its spec, its state in the runtime, and the status that was published
+ * before; upstream's `generateAPIPodStatus` (pkg/kubelet/kubelet_pods.go). Pure: the same input gives the same status,
+ * and feeding a status back as `previous` changes nothing.
  */
 export function computePodStatus(input: PodStatusInput): PodStatus {
   const { pod, runtime, now } = input;
@@ -37,7 +37,7 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
 
 type Verdict = Pick<PodStatus, "phase" | "reason" | "message">;
 
-/** A terminal phase stays, with its reason; an override decides over what the containers say. */
+/** A terminal phase stays, with its reason; an override takes precedence over what the containers say. */
 function settlePhase(input: PodStatusInput, published: PodStatus, computed: string): Verdict {
   const { override } = input;
   const final = [published, input.pod.status].find((status) => isTerminalPhase(status?.phase));

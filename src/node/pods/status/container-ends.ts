@@ -11,8 +11,9 @@ const TYPES: ReadonlyArray<readonly [StatusField, string]> = [
 ];
 
 /**
- * Counts the containers that a pod's status shows as terminated and the status before it did not: one that ends and
- * starts again between two statuses is not seen (upstream: pkg/kubelet/status/status_manager.go, updateStatusInternal).
+ * Counts the containers that a pod's status shows as terminated and the status before it did not. A container that ends
+ * and starts again between two statuses is not counted (upstream: `updateStatusInternal`,
+ * pkg/kubelet/status/status_manager.go).
  */
 export function countContainerEnds(metrics: Metrics, statuses: Pick<PodStatuses, "subscribe">): void {
   const ends = metrics.counter("kubelet_terminated_containers_total", "Cumulative number of container terminations.", [

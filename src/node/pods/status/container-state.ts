@@ -2,13 +2,13 @@ import type { ContainerState, ContainerStateTerminated, Pod } from "../../../api
 import { formatTime } from "../../../base/clock.ts";
 import type { ContainerRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
 
-/** All termination messages of a pod together; each container gets an equal share (upstream: `normalizeStatus`). */
+/** The limit of all termination messages of a pod together, in equal shares (upstream: `normalizeStatus`). */
 const MAX_POD_TERMINATION_MESSAGE_BYTES = 12 * 1024;
 
-/** By which a container that was lost is told from one that failed by itself. */
+/** The exit code of a container that was lost, which tells it from one that failed by itself. */
 const UNKNOWN_EXIT_CODE = 137;
 
-/** What an exit looks like in a pod's status. Times that the runtime does not know are left out. */
+/** The state of an exited container in a pod's status. Times that the runtime does not know are left out. */
 export function terminatedState(
   exited: ContainerRuntimeStatus,
   options: { containerId: string; maxMessageBytes: number },
@@ -29,7 +29,7 @@ export function runningState(running: ContainerRuntimeStatus): ContainerState {
   return { running: running.startedAt > 0 ? { startedAt: formatTime(running.startedAt) } : {} };
 }
 
-/** For a container of which nobody can say how it ended: as a failure, so that no lost result looks like a success. */
+/** The state of a container whose end is unknown: a failure, so that no lost result looks like a success. */
 export function lostState(message: string): ContainerStateTerminated {
   return { exitCode: UNKNOWN_EXIT_CODE, reason: "ContainerStatusUnknown", message };
 }
@@ -38,13 +38,13 @@ export const LOST_WHEN_TERMINATED = "The container could not be located when the
 export const LOST_WHILE_RUNNING =
   "The container could not be located when the pod was deleted.  The container used to be Running";
 
-/** How long one container's termination message may be, since a pod's together are limited. */
+/** The limit of one container's termination message, since a pod's messages are limited together. */
 export function maxMessageBytes(pod: Pod): number {
   const containers = (pod.spec?.containers.length ?? 0) + (pod.spec?.initContainers?.length ?? 0);
   return Math.floor(MAX_POD_TERMINATION_MESSAGE_BYTES / Math.max(1, containers));
 }
 
-/** Cut to whole characters: half of one would not survive as JSON. */
+/** Cuts the text to whole characters: half of one would not survive as JSON. */
 function truncate(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text, "utf8");
   if (bytes.length <= maxBytes) return text;

@@ -13,20 +13,20 @@ import {
 } from "./container-state.ts";
 import type { PodStatusInput } from "./pod-status-input.ts";
 
-/** By kind, each in the order of the pod's spec. */
+/** The container statuses by kind, each in the order of the pod's spec. */
 export interface ContainerStatuses {
   init: ContainerStatus[];
   main: ContainerStatus[];
   ephemeral: ContainerStatus[];
 }
 
-/** One container on its way to a status: what is known of it from all sides. */
+/** One container with everything from which its status is computed. */
 interface Subject {
   container: Container;
   kind: ContainerKind;
   published: ContainerStatus | undefined;
   newest: ContainerRuntimeStatus | undefined;
-  /** The one before the newest, for what ended last. */
+  /** The container before the newest, for its end. */
   older: ContainerRuntimeStatus | undefined;
 }
 
@@ -56,7 +56,7 @@ function computeContainerStatus(input: PodStatusInput, subject: Subject): Contai
   return withReadiness(input, subject, withWaitingReason(input, subject, withVolumeMounts(input, subject, seen)));
 }
 
-/** As they were first told: a runtime that was replaced meanwhile does not change what a container got. */
+/** The volume mounts as they were first published: a runtime that was replaced since did not change the container's. */
 function withVolumeMounts(input: PodStatusInput, { container, published }: Subject, status: ContainerStatus) {
   const supports = input.supportsRecursiveReadOnly === true;
   const volumeMounts = published?.volumeMounts ?? computeVolumeMountStatuses(container, supports);
@@ -70,7 +70,7 @@ function statusFromRuntime(
 ): ContainerStatus {
   const containerID = containerIdOf(input, newest);
   const wasRunning = published?.state?.running !== undefined;
-  // Nobody counted the restart that an unknown end will bring; the runtime's own count follows when it happens.
+  // The restart after an unknown end is not counted yet; the runtime's own count follows when it happens.
   const lost = newest.state === "unknown" && wasRunning ? 1 : 0;
   return {
     name: newest.name,
@@ -102,14 +102,16 @@ function stateFromRuntime(
       if (newest.state === "unknown" && before?.running !== undefined) {
         return { terminated: { ...lostState(LOST_WHEN_TERMINATED), containerID: containerId } };
       }
-      // What was reported as ended does not wait again before there is a new container.
+      // A container that was published as ended does not wait again before there is a new one.
       const ended = published?.containerID === containerId ? before?.terminated : undefined;
       return ended === undefined ? { waiting: {} } : { terminated: ended };
     }
   }
 }
 
-/** How the container before this one ended: from the runtime, else as it was published when the runtime still knew. */
+/**
+ * The end of the container before this one: from the runtime, else as it was published when the runtime still knew it.
+ */
 function lastStateOf(
   input: PodStatusInput,
   known: Pick<Subject, "older" | "published"> & { newest: ContainerRuntimeStatus },
@@ -117,7 +119,7 @@ function lastStateOf(
   const { newest, older, published } = known;
   const containerID = containerIdOf(input, newest);
   const remembered = published?.lastState?.terminated;
-  // While a container waits to be restarted its own end is published as the last state.
+  // A container that waits to be restarted has its own end published as its last state.
   const isOwn = remembered?.containerID === containerID;
   if (isOwn && newest.state !== "exited") return { terminated: remembered };
   if (older?.state === "exited") {
@@ -145,7 +147,8 @@ function statusWithoutTrace(input: PodStatusInput, subject: Subject): ContainerS
     return { ...waiting, state: { terminated: PASSED_UNSEEN } };
   }
   if (published?.state?.running === undefined || published.lastState?.terminated !== undefined) return waiting;
-  // It ran and is gone. That it waits is true, but without an end on record the pod would look as if it had never run.
+  // The container ran and is gone. It does wait, but without an end on record the pod would look as if it had never
+  // run.
   const isDeleted = input.pod.metadata?.deletionTimestamp !== undefined;
   return {
     ...waiting,
@@ -166,7 +169,7 @@ function defaultState(pod: Pod): ContainerState {
   return { waiting: { reason: hasInit ? "PodInitializing" : "ContainerCreating" } };
 }
 
-/** An init container without a trace, in a pod whose main containers were made: it must have succeeded. */
+/** The state of an init container without a trace whose pod has main containers: it must have succeeded. */
 function isPassedUnseen(input: PodStatusInput, { container, kind, newest }: Subject): boolean {
   if (kind !== "init" || isRestartableInitContainer(container) || newest !== undefined) return false;
   const mains = input.pod.spec?.containers ?? [];
@@ -184,7 +187,7 @@ function withWaitingReason(input: PodStatusInput, subject: Subject, status: Cont
   const ended = status.state?.terminated;
   const { containerID: _gone, ...anew } = { ...status, image: container.image ?? "", imageID: "" };
   return {
-    // The container of an end that is only remembered is none that the next one could be taken for.
+    // Where an end is only remembered, its container cannot be mistaken for the next one.
     ...(newest === undefined ? anew : status),
     state: { waiting: { reason: why.reason, ...(why.message === "" ? {} : { message: why.message }) } },
     lastState: ended === undefined ? (status.lastState ?? {}) : { terminated: ended },

@@ -31,7 +31,9 @@ function inputOf(pod: Pod, golden: PodStatus, previous: PodStatus) {
   return makeStatusInput(pod, runtimeOf(pod, golden), { previous, hostIps, waiting: waitingOf(golden) });
 }
 
-/** What the runtime must have said: the containers that the status tells of, in a sandbox that lives as the pod does. */
+/**
+ * What the runtime must have said: the containers that the status tells of, in a sandbox that lives as the pod does.
+ */
 function runtimeOf(pod: Pod, { containerStatuses = [], initContainerStatuses = [], podIPs = [], phase }: PodStatus) {
   const hostNetwork = pod.spec?.hostNetwork === true;
   const isOver = phase === "Succeeded" || phase === "Failed";

@@ -5,7 +5,7 @@ import { restartsAfter } from "../../runtime/plan/restart-policy.ts";
 import { settlePodConditions } from "./pod-conditions.ts";
 
 /**
- * What may follow a published status. Some things never go back, whatever a mistaken or late computation says: a
+ * The status that may follow a published one. Some parts never go back, even where a computation is mistaken or late: a
  * terminal phase, the end of a container that its policy does not restart, a restart count, the start time.
  *
  * Upstream drops a status that breaks the rule for containers (`checkContainerStateTransition`,
@@ -72,7 +72,7 @@ function restarts(subject: { pod: Pod; kind: ContainerKind; container: Container
   return isRestartableInitContainer(container) || (failed && restartsAfter(pod, true));
 }
 
-/** The status with the other one's phase, and why it is so. */
+/** The status with the other one's phase, reason and message. */
 export function withVerdictOf(published: PodStatus, status: PodStatus): PodStatus {
   const { phase: _phase, reason: _reason, message: _message, ...rest } = status;
   const { phase, reason, message } = published;

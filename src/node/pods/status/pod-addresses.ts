@@ -20,7 +20,7 @@ function choosePodIps(input: PodStatusInput, published: PodStatus): string[] {
   const before = published.podIPs?.map(({ ip }) => ip) ?? [];
   if (isHostNetworkPod(input.pod)) return input.hostIps.length > 0 ? input.hostIps.slice(0, 2) : before;
   const { ips, sandboxes } = input.runtime;
-  // A pod that ended keeps the address that it had: its network went down, and clients still want to know.
+  // A pod that ended keeps its address: its network is gone, but clients still ask for it.
   if (ips.length === 0) return sandboxes.some((sandbox) => sandbox.state === "ready") ? [] : before;
   const isPrimaryV6 = isV6(input.hostIps[0] ?? "");
   const primary = ips.find((ip) => isV6(ip) === isPrimaryV6);

@@ -7,14 +7,14 @@ interface ConditionsInput {
   /** The status that the conditions are for: its phase and its container statuses. */
   status: PodStatus;
   published: PodStatus;
-  /** There is a sandbox, with its network, that containers can be started in. */
+  /** There is a sandbox with a network in which containers can be started. */
   readyToStartContainers: boolean;
-  /** Why the node ends the pod for its own sake, where it does. */
+  /** Why the node ends the pod for its own sake; undefined where it does not. */
   disruption: string | undefined;
   now: number;
 }
 
-/** The reason of a disruption that the node brings about, rather than whoever else may (upstream: types.go). */
+/** The reason of a disruption that the node brings about and no other component (upstream: types.go). */
 export const TERMINATION_BY_KUBELET = "TerminationByKubelet";
 
 type Verdict = Pick<PodCondition, "status" | "reason" | "message">;
@@ -29,11 +29,11 @@ const OWNED_CONDITIONS: readonly string[] = [
   "PodScheduled",
 ];
 
-/** Others' conditions first, as they are, then ours (upstream: pkg/kubelet/status/generate.go). */
+/** The conditions of others first, unchanged, then the node's own (upstream: pkg/kubelet/status/generate.go). */
 export function computePodConditions(input: ConditionsInput): PodCondition[] {
   const { pod, published, status } = input;
   const others = (pod.status?.conditions ?? []).filter((condition) => !isOwnedCondition(condition.type));
-  // Set once, by an eviction or a shutdown; it cannot be computed again.
+  // An eviction or a shutdown sets the condition once; it cannot be computed again.
   const disruption =
     input.disruption === undefined
       ? published.conditions?.find((condition) => condition.type === "DisruptionTarget")
@@ -79,7 +79,7 @@ function judgedAgain({ type, status, lastTransitionTime }: PodCondition, verdict
   return { type, ...verdict, ...(hasTime ? { lastTransitionTime } : {}) };
 }
 
-/** True for a condition that a kubelet writes and nobody else; upstream's `PodConditionByKubelet`. */
+/** True for a condition that only a kubelet writes; upstream's `PodConditionByKubelet`. */
 export function isOwnedCondition(type: string): boolean {
   return OWNED_CONDITIONS.includes(type);
 }

@@ -10,7 +10,7 @@ interface PhaseInput {
   pod: Pod;
   runtime: PodRuntimeStatus;
   statuses: ContainerStatuses;
-  /** Nothing of the pod runs any more, nor will. */
+  /** Nothing of the pod runs any more, and nothing will be started. */
   hasTerminated: boolean;
 }
 
@@ -47,7 +47,7 @@ export function computePodPhase({ pod, runtime, statuses, hasTerminated }: Phase
 
 function phaseOfStopped(pod: Pod, tally: Tally, hasTerminated: boolean): PodPhase {
   const succeeded = tally.stopped === tally.succeeded;
-  // A static pod whose manifest went away has no end to report: it may come back under the same UID.
+  // A static pod whose manifest was removed has no final phase: it may come back under the same UID.
   const isFinal = hasTerminated && !isStaticPod(pod);
   if (!isFinal && restartsAfter(pod, !succeeded)) return "Running";
   return succeeded ? "Succeeded" : "Failed";
@@ -67,7 +67,7 @@ function isSidecarPending(status: ContainerStatus | undefined): boolean {
   return status.state?.terminated === undefined && status.lastState?.terminated === undefined;
 }
 
-/** One that ended counts for nothing: it will be restarted, or the pod is over. */
+/** A sidecar that ended is not counted: it will be restarted, or the pod is over. */
 function tallySidecar(tally: Tally, status: ContainerStatus | undefined): void {
   const { running, terminated, waiting } = status?.state ?? {};
   if (running !== undefined) tally.running++;

@@ -5,12 +5,12 @@ import type { Metrics } from "../../../base/metrics.ts";
 import type { Timeline, TimelineRecord } from "../../../base/timeline.ts";
 
 /**
- * How long pods took from their creation until a watch of the API server showed all their containers started: what
- * Kubernetes promises about starts (pkg/kubelet/util/pod_startup_latency_tracker.go). A pod is followed from when it is
- * first shown, not started by anybody, until it has started, has ended or is forgotten.
+ * Measures how long pods took from their creation until a watch of the API server showed all their containers started,
+ * which is the subject of Kubernetes' promise about starts (pkg/kubelet/util/pod_startup_latency_tracker.go). A pod is
+ * followed from when it is first shown, still without a start, until it has started, has ended or is forgotten.
  */
 interface PodStartLatency {
-  /** The API server shows this of the pod, or of its mirror. */
+  /** The API server shows this pod, or this mirror. */
   show(pod: Pod): void;
   forget(uid: string): void;
   /** Pods that are followed. */
@@ -25,7 +25,7 @@ interface PodStartLatencyDeps {
   uidOf(pod: Pod): string;
 }
 
-/** Pulls of one pod: they come one after another, and those that fail are counted with what was waited after them. */
+/** The pulls of one pod: they come one after another, and a pull that fails counts with the wait after it. */
 interface Pulls {
   pullingSince: number | undefined;
   pulledMs: number;
@@ -97,7 +97,9 @@ function declareSeries(metrics: Metrics): (pod: Pod, wholeMs: number, notOursMs:
   };
 }
 
-/** Nobody has begun to run it; one that waited for a place on a node says nothing about this one. */
+/**
+ * True where no node has begun to run the pod. A pod that had to wait for a node says nothing about this one's starts.
+ */
 function isFresh({ status }: Pod): boolean {
   if (isTerminalPhase(status?.phase) || status?.startTime !== undefined) return false;
   return status?.conditions?.some((one) => one.type === "PodScheduled" && one.status === "False") !== true;
@@ -109,7 +111,7 @@ function hasStarted({ spec, status }: Pod): boolean {
   return isRunning && containerStatuses.length > 0 && containerStatuses.length === spec?.containers.length;
 }
 
-/** The sum of those that run before the others; sidecars go on. */
+/** The total time of the init containers that run before the main ones; sidecars, which go on, do not count. */
 function initContainersMs({ spec, status }: Pod): number {
   const sidecars = new Set(spec?.initContainers?.filter(isRestartableInitContainer).map(({ name }) => name));
   const lengths = (status?.initContainerStatuses ?? []).map(({ name, state }) => {
@@ -120,7 +122,7 @@ function initContainersMs({ spec, status }: Pod): number {
   return lengths.reduce((sum, ms) => sum + ms, 0);
 }
 
-/** By the promise's own words: whatever must be attached, or is others', takes a time of its own. */
+/** True for a volume that the promise excludes: attaching it, or others who provide it, take a time of their own. */
 function isStateful({ secret, configMap, downwardAPI, emptyDir, projected }: Volume): boolean {
   return [secret, configMap, downwardAPI, emptyDir, projected].every((source) => source === undefined);
 }

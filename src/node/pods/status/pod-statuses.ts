@@ -5,7 +5,7 @@ import { mergePodStatus } from "./merge-pod-status.ts";
 import { isPodStatusEqual } from "./pod-status-equal.ts";
 import { computeTerminatedPodStatus } from "./terminated-pod-status.ts";
 
-/** What the node says of a pod, and of which version of it; replaced, never changed in place. */
+/** The node's status of a pod, and the version of the pod that it is of; replaced, never changed in place. */
 export interface PublishedStatus {
   readonly pod: Pod;
   readonly status: PodStatus;
@@ -13,28 +13,31 @@ export interface PublishedStatus {
   readonly mayRun?: boolean;
 }
 
-/** `previous` of a pod that was not told of before is what the API says. */
+/** `previous`: the status before; for a pod that is published for the first time, the API server's. */
 type StatusListener = (published: PublishedStatus, previous: PodStatus) => void;
 
 /**
- * The published status of every pod of the node, and the one place where it changes. Holds one entry for each pod that
- * it was told of, so whoever owns the pods bounds it, by `remove`.
+ * The published status of every pod of the node, and the one place where it changes. It holds one entry for each pod
+ * that it was told of, so the owner of the pods bounds it, by `remove`.
  */
 export interface PodStatuses {
   /**
    * Publishes what may follow the status before it (see `mergePodStatus`); false when that is no news. The pod's spec
-   * must be its current one, because it decides what may restart. `mayRun` (default false): something of it may run, so
-   * that nobody else is to hear yet that it has ended.
+   * must be its current one, because it decides what may restart. `mayRun` (default false): something of the pod may
+   * run, so that its end must not be told to others yet.
    */
   set(pod: Pod, status: PodStatus, options?: { mayRun?: boolean }): boolean;
   get(uid: string): PodStatus | undefined;
   /** In the order in which the pods were first told of. */
   list(): PublishedStatus[];
-  /** Nothing of the pod runs any more: containers whose end nobody saw have failed, and the phase is final. */
+  /** Nothing of the pod runs any more: containers whose end was not seen have failed, and the phase is final. */
   terminate(pod: Pod): boolean;
-  /** A later pod of the same UID, as a static pod that comes back is, begins anew. */
+  /** Forgets the pod: a later one of the same UID, as a static pod that comes back, begins anew. */
   remove(uid: string): void;
-  /** Called after each change, in order, with the status before it. Returns how to stop it. */
+  /**
+   * Calls the listener after each change, in order, with the status before it. The function that it returns stops
+   * that.
+   */
   subscribe(listener: StatusListener): () => void;
 }
 
@@ -47,12 +50,12 @@ export function createPodStatuses({ clock }: { clock: Pick<Clock, "now"> }): Pod
     const entry = entries.get(uid);
     const previous = entry?.status ?? pod.status ?? {};
     const merged = mergePodStatus(pod, previous, next, clock.now());
-    // A new generation that was seen is news, also where it changed nothing else (KEP-5067).
+    // A new observed generation is news, also where nothing else changed (KEP-5067).
     const generation = pod.metadata?.generation;
     const status = generation === undefined ? merged : { ...merged, observedGeneration: generation };
     const hasEnded = entry?.mayRun === true && !mayRun && isTerminalPhase(status.phase);
     if (entry !== undefined && !hasEnded && isPodStatusEqual(entry.status, status)) {
-      // The spec or its metadata may be news all the same, to those who list.
+      // The spec or the metadata may be news all the same for callers of `list`.
       entries.set(uid, { pod, status: entry.status, mayRun });
       return false;
     }

@@ -3,7 +3,7 @@ import { isStaticPod, isTerminalPhase } from "../../../api/pods.ts";
 import { LOST_WHEN_TERMINATED, lostState } from "./container-state.ts";
 
 /**
- * The last status of a pod of which nothing runs any more. Containers whose end nobody saw count as failed, so that a
+ * The last status of a pod of which nothing runs any more. Containers whose end was not seen count as failed, so that a
  * lost result never looks like a success; those that were never started stay as they are. The phase becomes terminal,
  * except for static pods, which may come back (upstream: `TerminatePod`, pkg/kubelet/status/status_manager.go).
  */
@@ -39,7 +39,10 @@ function wasInitialized(pod: Pod, published: PodStatus): boolean {
   return [lastInit?.state, lastInit?.lastState].some((state) => state?.terminated?.exitCode === 0);
 }
 
-/** All init containers up to the last one that left a trace; at least the first, at which the pod must have failed. */
+/**
+ * The init containers up to the last one that left a trace; at least the first, because the pod must have failed
+ * there.
+ */
 function countAttempted(statuses: readonly ContainerStatus[]): number {
   return Math.max(1, statuses.findLastIndex(hasStarted) + 1);
 }

@@ -5,9 +5,9 @@ import type { Metrics } from "../../../base/metrics.ts";
 import type { PodSyncer } from "./pod-syncer.ts";
 
 /**
- * The same syncer, with each work observed in `kubelet_pod_worker_duration_seconds`, failed ones included, and the first
- * of a pod in what upstream tells of starts. Of which kind a work is, is what it follows from, as upstream has it; only
- * the last of a pod is told by what it does.
+ * The same syncer, which observes each work in `kubelet_pod_worker_duration_seconds`, failed ones included, and the
+ * first work of a pod in upstream's metrics of starts. The operation type of a work is the type of the update that it
+ * follows from, as upstream's is; only the last work of a pod is called `terminated`.
  */
 export function measureSyncer(syncer: PodSyncer, { clock, metrics }: { clock: Clock; metrics: Metrics }): PodSyncer {
   const duration = metrics.histogram(
@@ -36,7 +36,7 @@ export function measureSyncer(syncer: PodSyncer, { clock, metrics }: { clock: Cl
   };
 }
 
-/** A pod may have more containers than the largest of these. */
+/** A pod may have more containers than the largest bucket. */
 const CONTAINER_BUCKETS = [1, 2, 4, 8, 16];
 
 function createStartObserver(clock: Pick<Clock, "now">, metrics: Metrics): (pod: Pod) => void {

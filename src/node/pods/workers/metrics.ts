@@ -2,7 +2,7 @@ import { isStaticPod } from "../../../api/pods.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import type { PodState } from "./pod-state.ts";
 
-/** Upstream's series about the unusual ways in which pods come to a worker (pkg/kubelet/kubelet_pods.go). */
+/** Upstream's series of the unusual ways in which pods come to a worker (pkg/kubelet/kubelet_pods.go). */
 export interface WorkerMetrics {
   /** The pod is known to the runtime only. */
   countOrphan(): void;
@@ -23,7 +23,7 @@ export function createWorkerMetrics(metrics: Metrics): WorkerMetrics {
       "kubelet was watching them (common for static pods, extremely uncommon for API pods)",
     ["static"],
   );
-  // Both are shown from the start, as upstream shows them, so that a rate has something to begin with.
+  // Both series are shown from the start, as upstream shows them, so that a rate has a first value.
   for (const label of ["true", ""]) restarted.add({ static: label }, 0);
   return {
     countOrphan: () => orphans.add(),

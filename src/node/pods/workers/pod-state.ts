@@ -21,7 +21,7 @@ import type { RuntimePod } from "../../runtime/reading/pod-runtime-status.ts";
 export type PodState = SyncingState | TerminatingState | TerminatedState | FinishedState;
 
 interface CommonState {
-  /** Whose life it is: a pod that some source named, or one that only the runtime knows. */
+  /** The pod, which a source named, or which only the runtime knows. */
   subject: Subject;
   /** `name_namespace`; one static pod of a full name runs at a time. */
   fullName: string;
@@ -31,32 +31,32 @@ interface CommonState {
 
 export type Subject = { kind: "pod"; pod: Pod } | { kind: "orphan"; pod: RuntimePod };
 
-/** It shall run. */
+/** The pod shall run. */
 interface SyncingState extends CommonState {
   phase: "syncing";
 }
 
 interface EndingState extends CommonState {
-  /** No source names it any more (or it is marked for deletion): everything of it shall go. */
+  /** No source names the pod any more, or it is marked for deletion: everything of it shall go. */
   deleted: boolean;
   evicted: boolean;
-  /** Seconds; only ever shortens. */
+  /** Seconds; it only ever becomes shorter. */
   gracePeriodSeconds: number;
-  /** What the status shall say because of which the pod ends (eviction, deadline); the latest that was given. */
+  /** The newest of the reasons for which the pod ends (eviction, deadline), as its status shall say them. */
   statusOverride: StatusOverride | undefined;
 }
 
-/** It shall stop, within its grace period. */
+/** The pod shall stop within its grace period. */
 interface TerminatingState extends EndingState {
   phase: "terminating";
 }
 
-/** Nothing of it runs; what it held is being given back. */
+/** Nothing of the pod runs; its volumes and its cgroup are being given back. */
 interface TerminatedState extends EndingState {
   phase: "terminated";
 }
 
-/** All is given back; kept for its status and logs. */
+/** Everything is given back; the pod is kept for its status and logs. */
 interface FinishedState extends EndingState {
   phase: "finished";
 }
@@ -66,11 +66,13 @@ export interface StatusOverride {
   phase?: "Failed" | "Succeeded";
   reason: string;
   message: string;
-  /** The node ends the pod for its own sake: what the pod's condition DisruptionTarget says of it. Default: none. */
+  /**
+   * The message of the pod's condition DisruptionTarget, where the node ends the pod for its own sake. Default: none.
+   */
   disruption?: string;
 }
 
-/** What the sync loop tells a worker. */
+/** A message of the sync loop to a worker. */
 export interface WorkerUpdate {
   /**
    * `create`: a source added the pod. `update`: its spec changed or it is marked for deletion. `sync`: look again.
@@ -82,7 +84,7 @@ export interface WorkerUpdate {
 }
 
 export interface KillOptions {
-  /** No source names it any more. */
+  /** No source names the pod any more. */
   deleted?: boolean;
   evicted?: boolean;
   /** Overrides the pod's own grace period, in seconds. */
@@ -90,7 +92,7 @@ export interface KillOptions {
   statusOverride?: StatusOverride;
 }
 
-/** What the worker must run next: the work of its phase. */
+/** The work of a phase, which the worker must run next. */
 export type WorkKind = "sync" | "terminating" | "terminated";
 
 export interface Transition {
@@ -151,7 +153,7 @@ function fromTerminating(state: TerminatingState, update: WorkerUpdate): Transit
 }
 
 function fromEnded(state: TerminatedState | FinishedState, update: WorkerUpdate): Transition {
-  // Housekeeping saw an old picture of the runtime; whether the pod goes is for its source to say.
+  // Housekeeping saw an old picture of the runtime; the pod's source decides whether the pod goes.
   if (update.subject.kind === "orphan" && state.subject.kind === "pod") {
     return { state, work: undefined, cancel: false };
   }
@@ -169,7 +171,9 @@ function fromEnded(state: TerminatedState | FinishedState, update: WorkerUpdate)
   return { state: next, work: undefined, cancel: false };
 }
 
-/** The state after the work of its phase was done without error; undefined when the pod is gone and may be forgotten. */
+/**
+ * The state after the work of its phase was done without error; undefined when the pod is gone and may be forgotten.
+ */
 export function afterWork(state: PodState, work: WorkKind, outcome: { terminal: boolean }): PodState | undefined {
   if (state.phase === "syncing") {
     if (work !== "sync" || !outcome.terminal) return state;
@@ -220,7 +224,7 @@ function isNewLife(update: WorkerUpdate): boolean {
   return update.type === "create" && !mustTerminate(update);
 }
 
-/** For an orphan, whose spec is gone: its containers get what their annotations say, but no more than this. */
+/** The limit for an orphan, whose spec is gone: its containers get the grace periods of their annotations within it. */
 const ORPHAN_GRACE_PERIOD_SECONDS = 30;
 
 /**

@@ -3,26 +3,35 @@ import { type PodReference, podReference } from "../../../api/pods.ts";
 import type { StatusOverride, Subject, WorkerUpdate } from "./pod-state.ts";
 
 /**
- * What a worker makes happen, one call at a time for each pod. Every call may be repeated: it brings the pod nearer to
- * where it should be and ends. Rejecting means "not yet"; the worker tries again after a back-off, or at
+ * The works that a worker runs, one call at a time for each pod. Every call may be repeated: it brings the pod nearer
+ * to its desired state and ends. Rejecting means "not yet"; the worker tries again after a back-off, or at
  * `RetryError.retryAt`.
  */
 export interface PodSyncer {
-  /** Makes the pod run. `terminal`: it ran to its end (Succeeded or Failed). `retryAt`: when to look again at the latest. */
+  /**
+   * Makes the pod run. `terminal`: the pod ran to its end (Succeeded or Failed). `retryAt`: the latest time to look
+   * again.
+   */
   syncPod(work: SyncWork): Promise<SyncResult>;
-  /** Publishes what was read of the pod last, and does nothing else: for a pod whose next attempt has to wait. */
+  /**
+   * Publishes the status of the pod as it was read last, and does nothing else: for a pod whose next attempt has to
+   * wait.
+   */
   reportPod(pod: Pod): void;
   /** Stops everything of the pod; resolves when nothing of it runs. */
   syncTerminatingPod(work: TerminatingWork): Promise<void>;
-  /** Tears down what a stopped pod still holds; with `deleted` also its containers, logs, directories and status. */
+  /**
+   * Gives back what a stopped pod still holds; with `deleted` also removes its containers, logs, directories and
+   * status.
+   */
   syncTerminatedPod(work: TerminatedWork): Promise<void>;
 }
 
-/** Bring the pod nearer to its manifest. */
+/** The work that brings the pod nearer to its manifest. */
 interface SyncWork {
   pod: Pod;
   signal: AbortSignal;
-  /** What it follows from; a look that nobody asked for is a `sync`, which is the default. */
+  /** The update that the work follows from; a periodic look is a `sync`, which is the default. */
   updateType?: WorkerUpdate["type"] | undefined;
 }
 
@@ -32,25 +41,25 @@ export interface SyncResult {
   retryAt?: number;
 }
 
-/** Stop everything of the pod; the override is for its status. */
+/** The work that stops everything of the pod; the override is for its status. */
 interface TerminatingWork {
   subject: Subject;
   gracePeriodSeconds: number;
   statusOverride: StatusOverride | undefined;
   evicted: boolean;
   signal: AbortSignal;
-  /** As that of SyncWork. */
+  /** See SyncWork. */
   updateType?: WorkerUpdate["type"] | undefined;
 }
 
-/** Give back what the pod held; with `deleted`, all of it. */
+/** The work that gives back what the pod held; with `deleted`, all of it. */
 interface TerminatedWork {
   subject: Subject;
   deleted: boolean;
   signal: AbortSignal;
 }
 
-/** "Not yet, and it is known when": the worker comes back then and does not count a failure. */
+/** The pod has to wait until a known time: the worker comes back then and does not count a failure. */
 export class RetryError extends Error {
   override readonly name = "RetryError";
   readonly retryAt: number;
@@ -73,7 +82,7 @@ export class IncompleteSyncError extends Error {
   }
 }
 
-/** The names by which a subject is known, whichever kind it is. */
+/** The names of a subject of either kind. */
 export function referenceOf(subject: Subject): PodReference {
   if (subject.kind === "pod") return podReference(subject.pod);
   const { uid, name, namespace } = subject.pod;

@@ -15,13 +15,13 @@ import {
 import { IncompleteSyncError, type PodSyncer, RetryError, referenceOf } from "./pod-syncer.ts";
 
 /**
- * The worker of one pod: holds its state and runs the work of that state, one at a time. Updates that come while it works
- * coalesce: the state remembers the newest, and one more run follows.
+ * The worker of one pod: holds its state and runs the work of that state, one at a time. Updates that come while it
+ * works coalesce: the state remembers the newest, and one more run follows.
  */
 export interface PodWorker {
   readonly state: PodState;
   update(update: WorkerUpdate): void;
-  /** Looks again now, if it is idle. */
+  /** Starts the work that the state owes now or, where one runs, after that one. */
   wake(): void;
   /** Cancels what runs and resolves when it has ended; the worker does nothing afterwards. */
   stop(): Promise<void>;
@@ -38,7 +38,7 @@ interface PodWorkerDeps {
   onState(state: PodState): void;
   /** The pod is gone; called once, and the worker does nothing afterwards. */
   onGone(last: PodState): void;
-  /** Work other than by abort or RetryError failed. */
+  /** A work failed, other than by an abort or a RetryError. */
   onFailure(state: PodState, work: WorkKind, error: unknown): void;
 }
 
@@ -51,8 +51,8 @@ export interface PodWorkerOptions {
 
 const JITTER = 0.5;
 /**
- * The wait after the first failure; it doubles with each further one in a row, up to `backOffMs`. Most failures are over
- * soon (a runtime that restarts, a name that is still reserved), so the first wait is a tenth of upstream's.
+ * The wait after the first failure; it doubles with each further one in a row, up to `backOffMs`. Most failures are
+ * over soon (a runtime that restarts, a name that is still reserved), so the first wait is a tenth of upstream's.
  */
 const FIRST_BACK_OFF_MS = 1_000;
 
@@ -85,8 +85,8 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
   };
   /**
    * Starts work for a hint that the pod changed. The wait after a failure stands, because the failed attempt may have
-   * made the change itself (a sandbox that was made and lost), and its hints would never end. Until the wait is over the
-   * change is only reported.
+   * made the change itself (a sandbox that was made and lost), and its hints would never end. Until the wait is over
+   * the change is only reported.
    */
   const look = () => {
     if (running !== undefined) {
@@ -138,12 +138,12 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
     }
   }
 
-  /** Does the work and moves on; returns how long to wait before the next, 0 for at once, undefined for "until told". */
+  /** Does the work and moves on; returns the wait before the next one: 0 for none, undefined for "until told". */
   async function perform(current: PodState, owed: OwedWork, signal: AbortSignal): Promise<number | undefined> {
     const { work } = owed;
     const result = await doWork(deps.syncer, current, owed, signal);
     if (stopped) return undefined;
-    // The state may have moved meanwhile (a kill during a sync); what was done counts only for the phase it was done for.
+    // The state may have moved meanwhile (a kill during a sync): a work counts only for the phase that it was done for.
     const before = state;
     if (isOutdated(current, before)) return 0;
     const moved = afterWork(before, work, { terminal: result.terminal });

@@ -10,20 +10,23 @@ import { type PodSyncer, referenceOf } from "./pod-syncer.ts";
 import { createPodWorker, type PodWorker, type PodWorkerOptions } from "./pod-worker.ts";
 import { createStaticStartOrder } from "./static-start-order.ts";
 
-/** The one owner of "which pods exist on this node, and in which phase". A worker a pod, serial; workers are independent. */
+/**
+ * The one place that knows which pods exist on this node, and in which phase: a serial worker for each, all
+ * independent.
+ */
 export interface PodWorkers {
   update(update: WorkerUpdate): void;
   /** Undefined for a UID that no worker knows. */
   state(uid: string): PodState | undefined;
   states(): ReadonlyMap<string, PodState>;
   /**
-   * Resolves when nothing of these pods is left on the node but what their status and logs are kept in: what they held,
-   * volumes too, is given back. Rejects with AbortedError when the signal fires.
+   * Resolves when these pods have given back everything, volumes included; only their statuses and logs are left on the
+   * node. Rejects with AbortedError when the signal fires.
    */
   untilFinished(uids: readonly string[], signal: AbortSignal): Promise<void>;
-  /** Resolves when nothing of these pods runs any more; what they held may not be given back yet. Rejects as the other. */
+  /** Resolves when nothing of these pods runs any more; they may still hold volumes. Rejects with AbortedError, too. */
   untilStopped(uids: readonly string[], signal: AbortSignal): Promise<void>;
-  /** Stops all workers, leaves what they run running, and resolves when no work is in flight. */
+  /** Stops all workers but not their pods, and resolves when no work is in flight. */
   stop(): Promise<void>;
 }
 
@@ -63,7 +66,7 @@ export function createPodWorkers(deps: PodWorkersDeps, options: PodWorkerOptions
     const isStatic = update.subject.kind === "pod" && isStaticPod(update.subject.pod);
     if (isOrphan) deps.metrics?.countOrphan();
     if (isStatic || isOrphan) staticOrder.arrive(initial.fullName, uid);
-    // An orphan runs already: a static pod of its name that comes later waits until it is gone.
+    // An orphan runs already, so that a later static pod of its name waits until the orphan is gone.
     if (isOrphan) staticOrder.mayStart(initial.fullName, uid);
     const worker = createPodWorker(
       initial,
@@ -72,7 +75,7 @@ export function createPodWorkers(deps: PodWorkersDeps, options: PodWorkerOptions
         mayStart: () => !isStatic || staticOrder.mayStart(initial.fullName, uid),
         onState: (state) => {
           states.set(uid, state);
-          // From here on nothing of it runs, so the next static pod of its name may start.
+          // Nothing of the pod runs from here on, so the next static pod of its name may start.
           if (state.phase !== "terminated" && state.phase !== "finished") return;
           leaveLine(state, uid);
           tell();
@@ -114,7 +117,7 @@ export function createPodWorkers(deps: PodWorkersDeps, options: PodWorkerOptions
       if (stopped) return;
       const { uid } = referenceOf(update.subject);
       const known = workers.get(uid);
-      // Nobody needs to look again at a pod that no worker knows.
+      // A pod that no worker knows needs no second look.
       if (known === undefined && update.type === "sync") return;
       (known ?? add(uid, update)).update(update);
     },

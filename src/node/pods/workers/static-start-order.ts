@@ -1,13 +1,13 @@
 /**
- * Static pods of one full name start in the order in which they arrived, one at a time: when a manifest changes, the new
- * pod has another UID but the same name, and must not run beside the old one.
+ * Static pods of one full name start in the order in which they arrived, one at a time: when a manifest changes, the
+ * new pod has another UID but the same name, and must not run beside the old one.
  */
 interface StaticStartOrder {
-  /** Joins the line of its full name; a UID that is in it keeps its place. */
+  /** Adds the UID to the queue of its full name; a UID that is in it keeps its place. */
   arrive(fullName: string, uid: string): void;
-  /** True when it is this UID's turn (or it has started already); then it counts as started. */
+  /** True when it is this UID's turn, or it has started already; from then on it counts as started. */
   mayStart(fullName: string, uid: string): boolean;
-  /** The UID is gone, started or not; returns the UID whose turn it may be now. */
+  /** Removes the UID, started or not; returns the UID whose turn it may be now. */
   leave(fullName: string, uid: string): string | undefined;
 }
 

@@ -27,7 +27,9 @@ export function computeApiStatus({ pod, status, mayRun }: PublishedStatus, apiPo
   };
 }
 
-/** Leaves out the scheduler's and the controllers' fields; the node restriction refuses nodes that touch some of them. */
+/**
+ * Leaves out the scheduler's and the controllers' fields; the node restriction refuses nodes that touch some of them.
+ */
 function withoutForeign(status: PodStatus): PodStatus {
   const {
     nominatedNodeName: _nominated,
@@ -61,8 +63,8 @@ interface Conditions {
 }
 
 /**
- * The conditions in the API server's order, followed by the node's new ones. A condition that the node owns and does not
- * say any more is left out.
+ * The conditions in the API server's order, followed by the node's new ones. A condition that the node owns and does
+ * not say any more is left out.
  */
 function mergeConditions({ api, own, generation, now }: Conditions): PodCondition[] {
   const wanted = new Map<string, PodCondition>();

@@ -11,8 +11,8 @@ import { runWithTasks, type Tasks } from "../../../../base/tasks.ts";
  *       └───────────────┼──── the task ends ────┘    └── take ──┘     │
  *                       └──────────── the task ends (it failed) ──────┘
  *
- * `remove` takes back what is due and leaves a task alone. A task starts in `working-due`, since the reason for it is not
- * taken yet.
+ * `remove` takes back what is due and leaves a task alone. A task starts in `working-due`, since the reason for it is
+ * not taken yet.
  */
 type Turn = "due" | "working" | "working-due";
 

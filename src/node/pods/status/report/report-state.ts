@@ -36,7 +36,10 @@ interface Knowledge {
   readonly answer: { readonly pod: Pod; readonly atMs: number } | undefined;
   /** The API server does not have the pod of this UID any more. */
   readonly goneUid: string | undefined;
-  /** This version of the API server's pod says what was published; it comes by several times, in answers and by the watch. */
+  /**
+   * This version of the API server's pod says what was published; it comes by several times, in answers and by the
+   * watch.
+   */
   readonly told: { readonly published: PublishedStatus; readonly version: string } | undefined;
   /** A patch of what the API server took without doing it, as an old server does with a field that it does not know. */
   readonly ignored: string | undefined;
@@ -122,7 +125,9 @@ export interface Moment {
  * when the API server comes back from a backup with lower revisions.
  */
 const ANSWER_TRUSTED_MS = 60_000;
-/** One status may be sent so often in a row: anew when it was overwritten, and once more to learn what a server drops. */
+/**
+ * One status may be sent so often in a row: anew when it was overwritten, and once more to learn what a server drops.
+ */
 const FREE_SENDS = 3;
 /** A status that stood for so long was not contested. */
 const CONTEST_MS = 60_000;
@@ -197,8 +202,8 @@ function stoodMs({ sends }: Knowledge, { atMs }: Moment): number {
 }
 
 /**
- * What is to be asked next, and what was learned from the look at `copy`: the API server's pod that shows the node's, as
- * the watch brought it. It may be behind what the API server answered.
+ * What is to be asked next, and what was learned from the look at `copy`: the API server's pod that shows the node's,
+ * as the watch brought it. It may be behind what the API server answered.
  */
 export function planStep(
   before: ReportState,
@@ -220,7 +225,10 @@ export function planStep(
   return { state, step: { kind: "rest", isTold: true } };
 }
 
-/** The newest version that is known of the API server's pod; undefined where the API server does not show the node's pod. */
+/**
+ * The newest version that is known of the API server's pod; undefined where the API server does not show the node's
+ * pod.
+ */
 function findTarget(
   before: OpenReport,
   copy: Pod | undefined,

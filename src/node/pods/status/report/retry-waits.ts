@@ -14,8 +14,8 @@ interface RetryWaits {
   /** Ends the wait of a key at once, as if its attempts had never failed. */
   forget(key: string): void;
   /**
-   * The API server answers: ends the waits of the keys whose attempts could not reach it. A key is woken early once, and
-   * then again only after it has waited in full.
+   * The API server answers: ends the waits of the keys whose attempts could not reach it. A key is woken early once,
+   * and then again only after it has waited in full.
    */
   wakeAfterOutage(): void;
   wakeAll(): void;
@@ -27,8 +27,8 @@ const MAX_MS = 30_000;
 const JITTER = 0.2;
 /**
  * During an outage all waiting keys together make one attempt in this time, though none waits for less than its own
- * delay or for more than `MAX_MS`. With few pods the return of the API server is noticed soon; with many they do not all
- * fall upon it at once.
+ * delay or for more than `MAX_MS`. With few pods the return of the API server is noticed soon; with many they do not
+ * all fall upon it at once.
  */
 const OUTAGE_SHARE_MS = 250;
 const OUTAGE_MIN_CAP_MS = 5_000;

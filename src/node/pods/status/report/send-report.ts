@@ -12,8 +12,8 @@ import type { ReportStep } from "./report-state.ts";
 
 /**
  * The API server did not do what it was asked, which is to be asked again later. `unreachable`: nothing answered.
- * `refused`: the request was answered with an error. `contested`: no request was made, because something else changes the
- * status each time that it is sent.
+ * `refused`: the request was answered with an error. `contested`: no request was made, because something else changes
+ * the status each time that it is sent.
  */
 export class ReportError extends CodedError<"unreachable" | "refused" | "contested"> {
   override readonly name = "ReportError";
@@ -26,7 +26,10 @@ interface ReportSenderDeps {
   onAnswer(): void;
 }
 
-/** Takes the steps of a report until it rests or is over. A step is one request; a patch that does not apply takes up to three. */
+/**
+ * Takes the steps of a report until it rests or is over. A step is one request; a patch that does not apply takes up
+ * to three.
+ */
 interface ReportSender {
   /**
    * Rejects with a ReportError where it has to be tried again, with AbortedError when the signal fires. A contested
@@ -46,8 +49,8 @@ export function createReportSender({ client, log, onAnswer }: ReportSenderDeps):
   };
 
   /**
-   * The one place where the pod is read: what is known of it is so old that a request did not fit. False where the pod of
-   * that name is another by now.
+   * The one place where the pod is read: what is known of it is so old that a request did not fit. False where the pod
+   * of that name is another by now.
    */
   const readAnew = async (report: PodReport, target: Pod, signal: AbortSignal): Promise<boolean> => {
     const fresh = await client.get(PODS, nameOf(target), { signal });

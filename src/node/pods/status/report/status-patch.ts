@@ -17,8 +17,8 @@ export function computeStatusPatch(current: PodStatus, wanted: PodStatus): Field
 }
 
 /**
- * A status in a form in which two statuses of one meaning are equal: without empty fields, with times in whole seconds as
- * `metav1.Time` has them, and with container statuses sorted by name (upstream: `normalizeStatus`,
+ * A status in a form in which two statuses of one meaning are equal: without empty fields, with times in whole seconds
+ * as `metav1.Time` has them, and with container statuses sorted by name (upstream: `normalizeStatus`,
  * pkg/kubelet/status/status_manager.go).
  */
 export function normalizePodStatus(status: PodStatus): Fields {

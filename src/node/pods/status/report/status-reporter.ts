@@ -16,9 +16,9 @@ import { createReportSender, ReportError } from "./send-report.ts";
 
 /**
  * Tells the API server what the node says of its pods: a patch for each change, the newest status of a pod only, one
- * request at a time for a pod and many pods at once. A request that fails is tried again for as long as it is wanted. The
- * reporter holds a pod's report until the pod is gone from the API server or forgotten, so that the owner of the pods
- * bounds it.
+ * request at a time for a pod and many pods at once. A request that fails is tried again for as long as it is wanted.
+ * The reporter holds a pod's report until the pod is gone from the API server or forgotten, so that the owner of the
+ * pods bounds it.
  */
 interface StatusReporter {
   /** Sends what is published until the signal fires, and returns when no request is under way. */

@@ -98,7 +98,9 @@ function isSameJson(left: unknown, right: unknown): boolean {
   return keys.length === Object.keys(right).length && keys.every((key) => isSameJson(left[key], right[key]));
 }
 
-/** True when the second patch asks for everything that the first one does, with the same values, and perhaps for more. */
+/**
+ * True when the second patch asks for everything that the first one does, with the same values, and perhaps for more.
+ */
 export function isPartOf(part: unknown, whole: unknown): boolean {
   if (Array.isArray(part) && Array.isArray(whole)) {
     return part.length === whole.length && part.every((item, index) => isPartOf(item, whole[index]));
