@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Summary } from "../../src/node/upkeep/stats/summary.ts";
+import type { Summary } from "../../src/node/upkeep/stats/summary/summary.ts";
 import { claimPort } from "../machine/claims.ts";
 import { createNodeUnderTest, type NodeUnderTest } from "./node-under-test.ts";
 import { isRunning, RUN_FOR_EVER, shellPod } from "./pods.ts";

@@ -4,6 +4,7 @@ import type { PodWorkers } from "../pods/workers/pod-workers.ts";
 import { readAllocatableMemory } from "../upkeep/eviction/allocatable-memory.ts";
 import { createDiskLayoutReader, type DiskLayoutReader } from "../upkeep/eviction/disk-layout.ts";
 import { createPodEvictor, type PodEvictor } from "../upkeep/eviction/evict-pod.ts";
+import { createFileUsageReader } from "../upkeep/eviction/file-usage.ts";
 import { createLocalStorageEviction } from "../upkeep/eviction/local-storage-eviction.ts";
 import { createPodStorageMeter } from "../upkeep/eviction/measure-pod-storage.ts";
 import { createPressureEviction } from "../upkeep/eviction/pressure-eviction.ts";
@@ -11,7 +12,6 @@ import { createCandidateReader } from "../upkeep/eviction/read-candidates.ts";
 import { createSignalReader, type SignalReader } from "../upkeep/eviction/read-signals.ts";
 import { createNodeReclaim, type NodeReclaim } from "../upkeep/eviction/reclaim-node.ts";
 import { createRuntimeRemover } from "../upkeep/eviction/remove-from-runtime.ts";
-import { createUsageReader } from "../upkeep/eviction/usage-reader.ts";
 import type { Foundation } from "./foundation.ts";
 import type { ImageCollectionParts } from "./image-collection.ts";
 import type { ReadingParts } from "./readings.ts";
@@ -57,7 +57,7 @@ function composeLocalStorageEviction(
   if (kubelet.localStorageCapacityIsolation === false) return [];
   const { host, cri, log } = ports;
   const { clock, random, files } = host;
-  const usage = createUsageReader({ files, guard: guards.forMeasurement() });
+  const usage = createFileUsageReader({ files, guard: guards.forMeasurement() });
   const meterDeps = { usage, runtime: cri.runtime, runningContainers: readings.running.ofPod, log };
   const localStorage = createLocalStorageEviction({
     clock,

@@ -1,7 +1,6 @@
 import type { Part } from "../../base/run-parts.ts";
 import { readObjectTtlMs } from "../cluster/node-status/cluster-settings.ts";
 import type { NodeRegistration } from "../cluster/node-status/node-registration.ts";
-import { type Claims, createClaims } from "../cluster/refs/claims.ts";
 import { type ClusterTrustBundles, createClusterTrustBundles } from "../cluster/refs/cluster-trust-bundles.ts";
 import { createObjectRefs, type ObjectRefs, readRefStrategy } from "../cluster/refs/object-refs.ts";
 import { createPodAccounts, type PodAccounts } from "../cluster/refs/pod-accounts.ts";
@@ -10,6 +9,7 @@ import { createPullSecrets, type PullSecrets } from "../cluster/refs/pull-secret
 import { createRuntimeClasses, type RuntimeClasses } from "../cluster/refs/runtime-classes.ts";
 import { createServiceAccountTokens, type ServiceAccountTokens } from "../cluster/refs/service-account-tokens.ts";
 import { createServices, type Services } from "../cluster/refs/services.ts";
+import { createVolumeClaims, type VolumeClaims } from "../cluster/refs/volume-claims.ts";
 import type { Foundation } from "./foundation.ts";
 import type { KubePorts } from "./node-agent-ports.ts";
 
@@ -21,7 +21,7 @@ export interface RefParts extends PodRefs {
   readonly accounts: PodAccounts;
   readonly services: Services;
   readonly runtimeClasses: RuntimeClasses;
-  readonly claims: Claims;
+  readonly claims: VolumeClaims;
   readonly trustBundles: ClusterTrustBundles;
   readonly parts: readonly Part[];
 }
@@ -51,7 +51,7 @@ export function composeRefs({ ports, config, inbox }: Foundation, { kube, ownNod
     accounts: createPodAccounts(kube.client, tokens),
     services,
     runtimeClasses,
-    claims: createClaims(deps),
+    claims: createVolumeClaims(deps),
     trustBundles,
     parts: [
       { name: "secrets and config maps", run: objects.run },

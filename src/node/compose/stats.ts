@@ -1,9 +1,9 @@
 import type { Part } from "../../base/run-parts.ts";
 import type { NodeView, StatisticsPage } from "../server/handlers.ts";
-import { createContainerReadings } from "../upkeep/stats/container-readings.ts";
 import { createNodeStats, type NodeStats } from "../upkeep/stats/node-stats.ts";
-import { createStorageReader } from "../upkeep/stats/read-storage.ts";
-import { createUsageReader } from "../upkeep/stats/read-usage.ts";
+import { createContainerReadings } from "../upkeep/stats/readings/container-readings.ts";
+import { createStorageUsageReader } from "../upkeep/stats/readings/read-storage.ts";
+import { createUsageReader } from "../upkeep/stats/readings/read-usage.ts";
 import { createStatsEndpoints } from "../upkeep/stats/stats-endpoints.ts";
 import type { Foundation } from "./foundation.ts";
 import type { ProbeParts } from "./probes.ts";
@@ -68,7 +68,7 @@ function composeStorageReader({ ports, config, guards }: Foundation, { runtime }
   const { clock, files, machine } = host;
   const { kubelet, rootDirectory, podLogsDirectory } = config;
   const { volumes, reports } = runtime.volumes.statistics;
-  return createStorageReader(
+  return createStorageUsageReader(
     {
       clock,
       log,

@@ -4,7 +4,12 @@ import { podContainers, podUid } from "../../../src/api/pods.ts";
 import { computeQosClass } from "../../../src/api/qos.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { createFakeHost } from "../../../src/host/fake/create-fake-host.ts";
-import { nameOfAllPods, nameOfClass, nameOfPod, pathOf } from "../../../src/node/resources/cgroups/cgroup-name.ts";
+import {
+  cgroupPathOf,
+  nameOfAllPods,
+  nameOfClass,
+  nameOfPod,
+} from "../../../src/node/resources/cgroups/cgroup-name.ts";
 import { buildContainerConfig, type ContainerMount } from "../../../src/node/runtime/config/container-config.ts";
 import { isSameContainer } from "../../../src/node/runtime/config/container-hash.ts";
 import { buildEnvironment, type EnvironmentVariable } from "../../../src/node/runtime/config/environment.ts";
@@ -45,7 +50,7 @@ describe.each(RECORDINGS)("$name", (recording) => {
   it("RunPodSandbox", () => {
     const { pod, sandbox } = recording;
     const ofClass = nameOfClass(nameOfAllPods("/"), computeQosClass(pod));
-    const cgroupParent = pathOf(nameOfPod(ofClass, podUid(pod)), "cgroupfs");
+    const cgroupParent = cgroupPathOf(nameOfPod(ofClass, podUid(pod)), "cgroupfs");
     const built = buildPodSandboxConfig({ pod, attempt: 0, node: RECORDED_NODE, cgroupParent });
     if (!built.ok) throw new Error(built.error);
     expect(built.warnings).toEqual([]);

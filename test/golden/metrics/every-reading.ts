@@ -1,5 +1,5 @@
 import type { Pressure } from "../../../src/host/cgroups-port.ts";
-import type { CadvisorInput } from "../../../src/node/upkeep/stats/cadvisor-metrics.ts";
+import type { CadvisorInput } from "../../../src/node/upkeep/stats/metrics/cadvisor-metrics.ts";
 
 const at = Date.UTC(2026, 0, 1);
 const traffic = { bytes: 1, packets: 1, errors: 1, dropped: 1 };

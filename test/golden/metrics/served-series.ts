@@ -15,9 +15,9 @@ import { createNodeAgent } from "../../../src/node/compose/node-agent.ts";
 import { createProbeMetrics } from "../../../src/node/pods/probes/metrics.ts";
 import { declareProviderMetrics } from "../../../src/node/runtime/credential-providers/provider-metrics.ts";
 import { httpMetricsOf } from "../../../src/node/server/http-metrics.ts";
-import { computeCadvisorMetrics } from "../../../src/node/upkeep/stats/cadvisor-metrics.ts";
-import type { MetricFamily } from "../../../src/node/upkeep/stats/metric-page.ts";
-import { computeResourceMetrics } from "../../../src/node/upkeep/stats/resource-metrics.ts";
+import { computeCadvisorMetrics } from "../../../src/node/upkeep/stats/metrics/cadvisor-metrics.ts";
+import type { MetricFamily } from "../../../src/node/upkeep/stats/metrics/metric-page.ts";
+import { computeResourceMetrics } from "../../../src/node/upkeep/stats/metrics/resource-metrics.ts";
 import { everyReading } from "./every-reading.ts";
 import { type DeclaredSeries, recordDeclarations } from "./recorded-metrics.ts";
 

@@ -16,7 +16,7 @@ export function findPrivateKey(text: string): string | undefined {
 }
 
 /** The first certificate request of a text. */
-export function findRequest(text: string): string | undefined {
+export function findRequestPem(text: string): string | undefined {
   const pem = REQUEST.exec(text)?.[0];
   return pem && `${pem}\n`;
 }

@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import type { Files } from "../../../host/port.ts";
 import { createCertificateRequest, readCertificateRequest } from "../../../pki/certificate-request.ts";
 import { ensureDirectory, readText } from "./certificate-store.ts";
-import { findPrivateKey, findRequest } from "./pem-pair.ts";
+import { findPrivateKey, findRequestPem } from "./pem-pair.ts";
 import type { NamedRequest } from "./request-certificate.ts";
 
 /** A node's request for its first certificate, with the key that is kept until it is answered. */
@@ -63,7 +63,7 @@ function pendingPath({ certDirectory }: PendingOptions): string {
 /** Undefined for what another name was asked for with, and for a torn or foreign file. */
 async function readPending(text: string | undefined, subject: NodeSubject): Promise<PendingRequest | undefined> {
   const keyPem = findPrivateKey(text ?? "");
-  const requestPem = findRequest(text ?? "");
+  const requestPem = findRequestPem(text ?? "");
   if (keyPem === undefined || requestPem === undefined) return undefined;
   try {
     const facts = await readCertificateRequest(requestPem);

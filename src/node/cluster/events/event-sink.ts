@@ -10,7 +10,7 @@ import { createEventCorrelator } from "./correlate-events.ts";
 import { createEventQueue } from "./event-queue.ts";
 import { eventMessage, isEventWorthy } from "./event-worthy.ts";
 import { createEventMaker, type EventFacts, type NodeEvent, referToNode, referToPod } from "./make-event.ts";
-import { fieldsOf, sendEvent } from "./send-event.ts";
+import { logFieldsOf, sendEvent } from "./send-event.ts";
 
 /** Tells the API server what happens on the node, as core/v1 events in kubelet's words. */
 interface EventSink {
@@ -65,7 +65,7 @@ export function createEventSink(deps: EventSinkDeps, options: EventSinkOptions):
   let isFull = false;
 
   const accept = (made: NodeEvent) => {
-    log.debug("Event occurred", fieldsOf(made), 3);
+    log.debug("Event occurred", logFieldsOf(made), 3);
     const correlated = correlator.correlate(made, clock.monotonic());
     if (correlated === undefined) return;
     if (queue.offer(correlated)) {
@@ -75,7 +75,7 @@ export function createEventSink(deps: EventSinkDeps, options: EventSinkOptions):
     }
     dropped++;
     // Said once for each time that it fills up: what is lost is lost in thousands.
-    if (!isFull) log.error("Unable to record event: too many queued events, dropped event", fieldsOf(made));
+    if (!isFull) log.error("Unable to record event: too many queued events, dropped event", logFieldsOf(made));
     isFull = true;
   };
   const unsubscribe = deps.timeline.subscribe((record) => {

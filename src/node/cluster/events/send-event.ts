@@ -33,7 +33,7 @@ const PASSING: readonly ApiErrorReason[] = ["TooManyRequests", "ServiceUnavailab
  */
 export async function sendEvent(deps: SendDeps, correlated: CorrelatedEvent, signal: AbortSignal): Promise<void> {
   const { clock, random, log } = deps;
-  const fields = fieldsOf(correlated.event);
+  const fields = logFieldsOf(correlated.event);
   for (let tries = 1; ; tries++) {
     try {
       await write(deps, correlated, { signal, isRetry: tries > 1 });
@@ -98,7 +98,7 @@ function logRefusal(log: Log, error: ApiError, fields: Readonly<Record<string, u
 }
 
 /** How logs name an event. */
-export function fieldsOf({ metadata, involvedObject, type, reason, message }: NodeEvent): Record<string, unknown> {
+export function logFieldsOf({ metadata, involvedObject, type, reason, message }: NodeEvent): Record<string, unknown> {
   const { kind, namespace, name, fieldPath } = involvedObject;
   const object = namespace === undefined ? name : `${namespace}/${name}`;
   return { event: metadata.name, kind, object, ...(fieldPath !== undefined && { fieldPath }), type, reason, message };

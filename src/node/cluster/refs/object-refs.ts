@@ -9,7 +9,7 @@ import type { Log } from "../../../base/log.ts";
 import type { Random } from "../../../base/random.ts";
 import type { KubeClient } from "../../../kube/port.ts";
 import { createCachedObjects, createFetchedObjects } from "./cached-objects.ts";
-import { type PodReferences, podReferences, volumeReferences } from "./pod-references.ts";
+import { listNamedObjects, listObjectsOfVolumes, type NamedObjects } from "./named-objects.ts";
 import type { Referable, ReferencedObjects, ReferencedObjectsDeps } from "./referenced-objects.ts";
 import { createWatchedObjects } from "./watched-objects.ts";
 
@@ -66,7 +66,7 @@ export interface ObjectRefsOptions {
 
 interface RegisteredPod {
   readonly namespace: string;
-  readonly references: PodReferences;
+  readonly references: NamedObjects;
 }
 
 /** The strategy that the validated configuration names. */
@@ -86,12 +86,12 @@ export function createObjectRefs(deps: ObjectRefsDeps, options: ObjectRefsOption
   };
   const secrets = createObjects(SECRETS, "Secret");
   const configMaps = createObjects(CONFIG_MAPS, "ConfigMap");
-  const kinds: ReadonlyArray<readonly [keyof PodReferences, Pick<ReferencedObjects<unknown>, "add" | "remove">]> = [
+  const kinds: ReadonlyArray<readonly [keyof NamedObjects, Pick<ReferencedObjects<unknown>, "add" | "remove">]> = [
     ["secrets", secrets],
     ["configMaps", configMaps],
   ];
 
-  const forget = (podUid: string, { namespace, references }: RegisteredPod, kept?: PodReferences) => {
+  const forget = (podUid: string, { namespace, references }: RegisteredPod, kept?: NamedObjects) => {
     for (const [kind, objects] of kinds) {
       const gone = references[kind].filter((name) => kept?.[kind].includes(name) !== true);
       for (const name of gone) objects.remove({ namespace, name }, podUid);
@@ -103,8 +103,8 @@ export function createObjectRefs(deps: ObjectRefsDeps, options: ObjectRefsOption
     configMap: async (namespace, name, signal) => configMaps.get({ namespace, name }, signal),
     registerPod(pod) {
       const { uid, namespace } = podReference(pod);
-      const references = podReferences(pod);
-      const mounted = volumeReferences(pod);
+      const references = listNamedObjects(pod);
+      const mounted = listObjectsOfVolumes(pod);
       const before = pods.get(uid);
       pods.set(uid, { namespace, references });
       for (const [kind, objects] of kinds) {

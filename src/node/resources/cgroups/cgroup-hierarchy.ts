@@ -7,11 +7,11 @@ import type { CgroupLimits, CgroupTree } from "../../../host/cgroup-tree-port.ts
 import {
   type CgroupDriver,
   type CgroupName,
+  cgroupPathOf,
   describeName,
   nameOfAllPods,
   nameOfClass,
   partsOf,
-  pathOf,
   quoteName,
 } from "./cgroup-name.ts";
 
@@ -71,7 +71,7 @@ export function checkCgroupRoot(
   root: string,
   drivers: readonly CgroupDriver[] = ["cgroupfs", "systemd"],
 ): void {
-  const lacks = drivers.map((driver) => tree.findLack(pathOf(partsOf(root), driver)));
+  const lacks = drivers.map((driver) => tree.findLack(cgroupPathOf(partsOf(root), driver)));
   if (lacks.includes(undefined)) return;
   const message = `invalid configuration: cgroup ${quoteName(partsOf(root))} ${lacks[0]}`;
   throw new CodedError("no-cgroup-root", `${message} (make it; ${MEND})`);
@@ -148,7 +148,7 @@ function createStanding(root: string, driver: CgroupDriver, tree: CgroupTree): S
     tree,
     allPods,
     nameOf: (qosClass) => nameOfClass(allPods, qosClass),
-    pathOf: (name) => pathOf(name, driver),
+    pathOf: (name) => cgroupPathOf(name, driver),
   };
 }
 

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  cgroupPathOf,
   describeName,
   nameOfAllPods,
   nameOfClass,
   nameOfPod,
   partsOfDriverPath,
-  pathOf,
   podUidOf,
   quoteName,
 } from "./cgroup-name.ts";
@@ -22,7 +22,7 @@ describe("names of cgroups", () => {
     [nameOfClass(nameOfAllPods("/a/b/"), "Burstable"), "/a/b/kubepods/burstable"],
     [[], "/"],
   ])("%j is %s in the file system", (name, path) => {
-    expect(pathOf(name, "cgroupfs")).toBe(path);
+    expect(cgroupPathOf(name, "cgroupfs")).toBe(path);
   });
 
   it.each([
@@ -34,7 +34,7 @@ describe("names of cgroups", () => {
     [nameOfAllPods("/node-1"), "/node_1.slice/node_1-kubepods.slice"],
     [[], "/"],
   ])("%j is %s where systemd makes them", (name, path) => {
-    expect(pathOf(name, "systemd")).toBe(path);
+    expect(cgroupPathOf(name, "systemd")).toBe(path);
   });
 
   it.each(["", "a/b", "../..", "a_b"])("no pod of the UID %j has one", (uid) => {
@@ -46,7 +46,7 @@ describe("names of cgroups", () => {
     const drivers = fc.constantFrom("cgroupfs", "systemd");
     fc.assert(
       fc.property(uids, drivers, (uid, driver) => {
-        const path = pathOf(nameOfPod(nameOfClass(allPods, "BestEffort"), uid), driver);
+        const path = cgroupPathOf(nameOfPod(nameOfClass(allPods, "BestEffort"), uid), driver);
         expect(podUidOf(path.slice(path.lastIndexOf("/") + 1), driver)).toBe(uid);
       }),
     );

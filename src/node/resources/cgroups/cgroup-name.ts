@@ -16,7 +16,7 @@ export function partsOf(path: string): CgroupName {
   return path.split("/").filter((part) => part !== "");
 }
 
-/** As the other way round of `pathOf`, of a path that is configured as the driver has it, or by a slice's name alone. */
+/** As the other way round of `cgroupPathOf`, of a path that is configured as the driver has it, or by a slice's name alone. */
 export function partsOfDriverPath(path: string, driver: CgroupDriver): CgroupName {
   const last = partsOf(path).at(-1);
   if (driver === "cgroupfs" || last === undefined) return partsOf(path);
@@ -43,7 +43,7 @@ export function nameOfPod(parent: CgroupName, uid: string): CgroupName {
 }
 
 /** The cgroup's path in the file system, which is also how it is told to the runtime. */
-export function pathOf(name: CgroupName, driver: CgroupDriver): string {
+export function cgroupPathOf(name: CgroupName, driver: CgroupDriver): string {
   if (driver === "cgroupfs" || name.length === 0) return `/${name.join("/")}`;
   // A slice's name repeats those of its parents: /a.slice/a-b.slice.
   const parts = name.map((part) => part.replaceAll("-", "_"));

@@ -2,7 +2,7 @@ import type { Container } from "../../../api/gen/types.ts";
 import { addQuantities, compareQuantities } from "../../../api/quantity.ts";
 import { amountOf } from "../../../api/resources.ts";
 import type { EvictionThreshold } from "../../../config/eviction-thresholds.ts";
-import type { ContainerUse } from "./pod-usage.ts";
+import type { ContainerUse } from "./pod-consumption.ts";
 import type { Candidate } from "./rank-pods.ts";
 import { formatAmount, SIGNALS, type SignalObservations, type StarvedResource, thresholdQuantity } from "./signals.ts";
 

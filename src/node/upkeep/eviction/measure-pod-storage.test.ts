@@ -4,9 +4,9 @@ import { createHangGuard } from "../../../base/hang-guard.ts";
 import { silentLog } from "../../../base/log.ts";
 import { ContainerStatusResponse, ListContainerStatsResponse } from "../../../cri/gen/cri-v1.ts";
 import { createFakeHost, type FakeHost } from "../../../host/fake/create-fake-host.ts";
+import { createFileUsageReader } from "./file-usage.ts";
 import { readLocalStorageLimits } from "./local-storage-limits.ts";
 import { createPodStorageMeter, type PodStorageMeter } from "./measure-pod-storage.ts";
-import { createUsageReader } from "./usage-reader.ts";
 
 const KIB = 1024;
 const ROOT = "/var/lib/kubelet";
@@ -54,7 +54,7 @@ beforeEach(() => {
   info = JSON.stringify({ runtimeSpec: { mounts } });
   meter = createPodStorageMeter(
     {
-      usage: createUsageReader({ files: host.files, guard: createHangGuard({ clock: host.clock, maxHung: 2 }) }),
+      usage: createFileUsageReader({ files: host.files, guard: createHangGuard({ clock: host.clock, maxHung: 2 }) }),
       runtime: {
         async listContainerStats({ filter }) {
           if (fails) throw fails;

@@ -9,11 +9,11 @@ import type { RuntimeService } from "../../../cri/port.ts";
 import { podStoragePaths } from "../../runtime/config/system-mounts.ts";
 import { podLogDirectory } from "../../runtime/logs/container-log-paths.ts";
 import { CONFIG_MAP_PLUGIN, EMPTY_DIR_PLUGIN, volumeDirectories } from "../../storage/volumes/volume-directories.ts";
+import type { FileUsageReader } from "./file-usage.ts";
 import { isEphemeralStorage } from "./judge-local-storage.ts";
 import type { LocalStorageLimits } from "./local-storage-limits.ts";
 import type { ContainerStorageUsage, PodStorageUsage } from "./pod-storage-usage.ts";
 import { findRuntimeFiles } from "./runtime-files.ts";
-import type { UsageReader } from "./usage-reader.ts";
 
 /** Measures one pod, again and again. */
 export interface PodStorageMeter {
@@ -25,7 +25,7 @@ export interface PodStorageMeter {
 }
 
 interface PodStorageMeterDeps {
-  readonly usage: UsageReader;
+  readonly usage: FileUsageReader;
   readonly runtime: Pick<RuntimeService, "listContainerStats" | "containerStatus">;
   /** The containers of the pod that run, as far as is known. */
   runningContainers(podUid: string): readonly RunningContainer[];

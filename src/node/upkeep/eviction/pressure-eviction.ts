@@ -10,7 +10,7 @@ import type { EvictionThreshold } from "../../../config/eviction-thresholds.ts";
 import { type DiskLayout, type DiskLayoutReader, withContainerFs } from "./disk-layout.ts";
 import type { PodEvictor } from "./evict-pod.ts";
 import { computeNextLook } from "./next-look.ts";
-import { type EvictionPlan, planEviction } from "./plan-eviction.ts";
+import { type EvictionPlan, planPressureEviction } from "./plan-pressure-eviction.ts";
 import type { PressureNotice } from "./pressure-notice.ts";
 import { advancePressure, chooseThreshold, NO_PRESSURE_STATE } from "./pressure-state.ts";
 import type { CandidateReader } from "./read-candidates.ts";
@@ -138,7 +138,7 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
     }
     if (candidates.every(({ usage }) => usage === undefined)) throw new Error("nothing is known of what any pod uses");
     const { maxPodGracePeriodSeconds } = options;
-    const plan = planEviction({ ...need, layout: disks, candidates, maxPodGracePeriodSeconds });
+    const plan = planPressureEviction({ ...need, layout: disks, candidates, maxPodGracePeriodSeconds });
     if (plan === undefined) log.info("Eviction manager: unable to evict any pods from the node");
     return plan;
   };

@@ -5,14 +5,14 @@ import { parseTime } from "../../../base/clock.ts";
 import type { EvictionSignal } from "../../../config/eviction-thresholds.ts";
 import type { DiskLayout } from "./disk-layout.ts";
 import { isEphemeralStorage } from "./judge-local-storage.ts";
-import type { PodUsage } from "./pod-usage.ts";
+import type { PodConsumption } from "./pod-consumption.ts";
 import { SIGNALS, type StarvedResource } from "./signals.ts";
 
 /** A pod that may be evicted. */
 export interface Candidate {
   readonly pod: Pod;
   /** Undefined: nobody could measure it. */
-  readonly usage: PodUsage | undefined;
+  readonly usage: PodConsumption | undefined;
 }
 
 /** With what its rank follows from. */
@@ -86,7 +86,7 @@ function requestOf(pod: Pod, resource: StarvedResource): number {
 function createMeasure(
   signal: EvictionSignal,
   layout: Pick<DiskLayout, "isDedicated" | "isSplit">,
-): (pod: Pod, usage: PodUsage) => number {
+): (pod: Pod, usage: PodConsumption) => number {
   switch (SIGNALS[signal].resource) {
     case "memory":
       return (_pod, { memory }) => memory?.workingSetBytes ?? 0;
@@ -113,7 +113,7 @@ function partsOn(
 
 function sumDisk(
   pod: Pod,
-  { containers, volume = [] }: PodUsage,
+  { containers, volume = [] }: PodConsumption,
   { parts, of }: { readonly parts: DiskParts; readonly of: "usedBytes" | "inodesUsed" },
 ): number {
   const local = new Set((pod.spec?.volumes ?? []).filter(isLocal).map(({ name }) => name));

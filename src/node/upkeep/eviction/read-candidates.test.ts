@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { createFakeClock, type FakeClock } from "../../../host/fake/fake-clock.ts";
 import { initialState, nextState, type PodState } from "../../pods/workers/pod-state.ts";
 import { candidateOf, type Sort } from "./__fixtures__/candidates.ts";
-import type { PodUsage } from "./pod-usage.ts";
+import type { PodConsumption } from "./pod-consumption.ts";
 import { type CandidateReader, createCandidateReader } from "./read-candidates.ts";
 
 const { signal } = new AbortController();
@@ -12,7 +12,7 @@ let states: Map<string, PodState>;
 let running: Set<string>;
 let asked: string[];
 /** What the statistics tell, one answer after another, the last again and again. */
-let answers: Array<readonly PodUsage[]>;
+let answers: Array<readonly PodConsumption[]>;
 let reader: CandidateReader;
 
 beforeEach(() => {
@@ -39,7 +39,7 @@ const add = (name: string, kill?: { deleted?: boolean; evicted?: boolean }) => {
   const begun = initialState({ type: "create", subject }, name);
   states.set(name, kill === undefined ? begun : nextState(begun, { type: "kill", subject, kill }).state);
 };
-const usageOf = (name: string, sort: Sort): PodUsage => {
+const usageOf = (name: string, sort: Sort): PodConsumption => {
   const { usage } = candidateOf(name, sort);
   return usage ?? { podRef: { uid: name }, containers: [] };
 };
@@ -92,7 +92,7 @@ describe("who may be evicted", () => {
   });
 
   it("is nobody where the statistics fail, or do not come to an end", async () => {
-    const never = async () => await new Promise<{ pods: readonly PodUsage[] }>(() => undefined);
+    const never = async () => await new Promise<{ pods: readonly PodConsumption[] }>(() => undefined);
     const workers = { states: () => states };
     const stats = { summary: never, cpuAndMemory: never };
     const hung = createCandidateReader({ clock, workers, stats, runsContainers: () => false }).read("pids", signal);

@@ -5,7 +5,7 @@ import { type Clock, SECOND } from "../../../base/clock.ts";
 import { withDeadline } from "../../../base/time-limit.ts";
 import type { PodState } from "../../pods/workers/pod-state.ts";
 import { isEphemeralStorage } from "./judge-local-storage.ts";
-import type { PodUsage } from "./pod-usage.ts";
+import type { PodConsumption } from "./pod-consumption.ts";
 import type { Candidate } from "./rank-pods.ts";
 import type { StarvedResource } from "./signals.ts";
 
@@ -26,9 +26,9 @@ interface CandidateReaderDeps {
 /** The node's statistics, as far as they are asked for here. */
 interface UsageStatistics {
   /** Everything; what disks hold is measured while somebody waits, and may be missing at first. */
-  summary(signal: AbortSignal): Promise<{ readonly pods: readonly PodUsage[] }>;
+  summary(signal: AbortSignal): Promise<{ readonly pods: readonly PodConsumption[] }>;
   /** Asks nobody but the kernel. */
-  cpuAndMemory(signal: AbortSignal): Promise<{ readonly pods: readonly PodUsage[] }>;
+  cpuAndMemory(signal: AbortSignal): Promise<{ readonly pods: readonly PodConsumption[] }>;
 }
 
 const TIMEOUT_MS = 10 * SECOND;
@@ -73,7 +73,7 @@ function listActivePods(states: ReadonlyMap<string, PodState>): Pod[] {
 }
 
 /** A pod that has not started yet is not one that cannot be measured, which would be the first to go. */
-function nothingOf(uid: string): PodUsage {
+function nothingOf(uid: string): PodConsumption {
   return { podRef: { uid }, memory: { workingSetBytes: 0 }, containers: [] };
 }
 

@@ -3,12 +3,12 @@ import { type Clock, SECOND } from "../../../base/clock.ts";
 import { createSharedCalls } from "../../../base/shared-calls.ts";
 import type { Machine } from "../../../host/port.ts";
 import type { Proc } from "../../../host/proc-port.ts";
-import { computeSummary, type NodeConstants } from "./compute-summary.ts";
-import type { StorageReader } from "./read-storage.ts";
-import type { UsageOptions, UsageReader } from "./read-usage.ts";
-import type { StorageSnapshot } from "./storage-snapshot.ts";
-import type { Summary } from "./summary.ts";
-import type { UsageSnapshot } from "./usage-snapshot.ts";
+import type { StorageUsageReader } from "./readings/read-storage.ts";
+import type { UsageOptions, UsageReader } from "./readings/read-usage.ts";
+import type { StorageSnapshot } from "./readings/storage-snapshot.ts";
+import type { UsageSnapshot } from "./readings/usage-snapshot.ts";
+import { computeSummary, type NodeConstants } from "./summary/compute-summary.ts";
+import type { Summary } from "./summary/summary.ts";
 
 /** What the node and its pods use. Whoever asks at the same time, or a moment later, gets the same. */
 export interface NodeStats {
@@ -36,7 +36,7 @@ interface NodeStatsDeps {
   readonly machine: Pick<Machine, "memoryCapacityBytes" | "swapCapacityBytes">;
   readonly proc: Pick<Proc, "tasks" | "bootedAt">;
   readonly usage: UsageReader;
-  readonly storage: StorageReader;
+  readonly storage: StorageUsageReader;
 }
 
 /** `--root-dir`. */

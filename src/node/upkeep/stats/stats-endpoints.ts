@@ -2,10 +2,10 @@ import { isAbort } from "../../../base/abort.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { ServedRequest, ServedResponse } from "../../../host/http-server.ts";
-import { type CadvisorInput, computeCadvisorMetrics } from "./cadvisor-metrics.ts";
-import { METRIC_PAGE_TYPE, type MetricFamily, renderMetrics } from "./metric-page.ts";
+import { type CadvisorInput, computeCadvisorMetrics } from "./metrics/cadvisor-metrics.ts";
+import { METRIC_PAGE_TYPE, type MetricFamily, renderMetrics } from "./metrics/metric-page.ts";
+import { computeResourceMetrics } from "./metrics/resource-metrics.ts";
 import type { NodeStats } from "./node-stats.ts";
-import { computeResourceMetrics } from "./resource-metrics.ts";
 
 /** A request for statistics; only the node's own API tells when who asked has gone. */
 interface StatsRequest extends ServedRequest {

@@ -1,6 +1,6 @@
 import type { Pod } from "../../../../api/gen/types.ts";
 import { CONFIG_SOURCE_ANNOTATION } from "../../../../api/well-known.ts";
-import type { PodUsage } from "../pod-usage.ts";
+import type { PodConsumption } from "../pod-consumption.ts";
 import type { Candidate } from "../rank-pods.ts";
 
 /** What a test says of one pod; amounts of use in bytes, requests as quantities. */
@@ -48,7 +48,7 @@ function podOf(name: string, { priority, isStatic, graceSeconds, createdAt, ...s
   };
 }
 
-function usageOf(uid: string, sort: Sort): PodUsage {
+function usageOf(uid: string, sort: Sort): PodConsumption {
   const { memory, layer, logs, volume, inodes = 0, processes } = sort;
   const memoryStats = memory === undefined ? {} : { memory: { workingSetBytes: memory } };
   return {

@@ -7,8 +7,8 @@ import type { RuntimePod } from "../../../runtime/reading/pod-runtime-status.ts"
 import { createNodeVolumes, type NodeVolumesWriter } from "../../../storage/volumes/stats/node-volumes.ts";
 import type { VolumeReport } from "../../../storage/volumes/stats/volume-stats.ts";
 import { createNodeStats, type NodeStats } from "../node-stats.ts";
-import { createStorageReader } from "../read-storage.ts";
-import { createUsageReader, type UsageReader } from "../read-usage.ts";
+import { createStorageUsageReader } from "../readings/read-storage.ts";
+import { createUsageReader, type UsageReader } from "../readings/read-usage.ts";
 
 export const MIB = 1024 * 1024;
 export const ROOT = "/var/lib/kubelet";
@@ -91,7 +91,7 @@ export function createStatsWorld(options: { volumePeriodMs?: number; cgroupOfAll
     { kubeletCgroup: "", systemCgroup: "" },
   );
   const volumes = createNodeVolumes();
-  const storage = createStorageReader(
+  const storage = createStorageUsageReader(
     {
       clock,
       log: silentLog,

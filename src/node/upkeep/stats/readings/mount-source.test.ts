@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+import type { MountEntry } from "../../../../host/mounts-port.ts";
+import { findMountSource } from "./mount-source.ts";
+
+const mount = (path: string, source: string): MountEntry => {
+  return {
+    id: 1,
+    parentId: 0,
+    device: "8:1",
+    root: "/",
+    path,
+    type: "ext4",
+    source,
+    options: [],
+    propagation: "private",
+  };
+};
+const entries = [mount("/", "/dev/sda1"), mount("/var/lib", "/dev/sdb1"), mount("/var/lib", "/dev/sdc1")];
+
+it.each([
+  ["/", "/dev/sda1"],
+  ["/var/library", "/dev/sda1"],
+  ["/var/lib", "/dev/sdc1"],
+  ["/var/lib/containerd", "/dev/sdc1"],
+])("finds what %s is on: %s", (path, source) => {
+  expect(findMountSource(entries, path)).toBe(source);
+});
+
+it("finds nothing without mounts", () => {
+  expect(findMountSource([], "/var")).toBe("");
+});

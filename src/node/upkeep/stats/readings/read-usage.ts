@@ -1,0 +1,213 @@
+import { sleep, throwIfAborted } from "../../../../base/abort.ts";
+import { type Clock, MINUTE } from "../../../../base/clock.ts";
+import type { Log } from "../../../../base/log.ts";
+import type { RuntimeService } from "../../../../cri/port.ts";
+import type { Cgroups, CgroupUsage } from "../../../../host/cgroups-port.ts";
+import type { Proc } from "../../../../host/proc-port.ts";
+import type { RuntimePod } from "../../../runtime/reading/pod-runtime-status.ts";
+import { createContainerCgroups } from "./container-cgroups.ts";
+import { createCpuRates, MIN_WINDOW_MS } from "./cpu-rates.ts";
+import { createPodCpuTotals } from "./pod-cpu-totals.ts";
+import { type RuntimeUsage, readRuntimeUsage } from "./runtime-usage.ts";
+import type { ContainerUsage, MeasuredCgroup, NodeUsage, PodUsage, UsageSnapshot } from "./usage-snapshot.ts";
+
+/** Reads what the node and its pods use. */
+export interface UsageReader {
+  read(options: UsageOptions, signal: AbortSignal): Promise<UsageSnapshot>;
+}
+
+export interface UsageOptions {
+  /** Of the cgroups, for a page of metrics. */
+  readonly details: boolean;
+  /** Rates are wanted: where there is nothing to compare with, it is read twice, a tenth of a second apart. */
+  readonly rates: boolean;
+}
+
+interface UsageReaderDeps {
+  readonly clock: Clock;
+  readonly cgroups: Cgroups;
+  readonly proc: Pick<Proc, "interfacesOf" | "pressure">;
+  /** Asked only for what has no cgroup here. */
+  readonly runtime: Pick<RuntimeService, "listContainerStats">;
+  readonly log: Log;
+  /** What the runtime holds, by UID, as it was listed last. */
+  runtimePods(): ReadonlyMap<string, RuntimePod>;
+  /** The path of the cgroup of all pods. Default: there is none. */
+  cgroupOfAllPods?(): string | undefined;
+}
+
+/** Cgroups of daemons; empty: unknown, and for the node agent its own. */
+interface UsageReaderOptions {
+  readonly kubeletCgroup: string;
+  readonly systemCgroup: string;
+}
+
+/** The process whose network is the machine's. */
+const INIT_PID = 1;
+/** What was not read for so long is gone. */
+const REMEMBERED_MS = 5 * MINUTE;
+
+interface Member {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: number;
+}
+
+/** Of a pod that is measured. */
+interface Subject {
+  readonly pod: RuntimePod;
+  readonly sandbox: Member;
+  readonly containers: readonly Member[];
+}
+
+/** The runtime is not asked for anything that the kernel tells, and nothing is read while nobody asks. */
+export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOptions): UsageReader {
+  const { clock, cgroups, proc } = deps;
+  const containerCgroups = createContainerCgroups(deps);
+  const rates = createCpuRates();
+  const totals = createPodCpuTotals();
+
+  const measure = async (path: string, details: boolean, createdAt?: number): Promise<MeasuredCgroup | undefined> => {
+    const usage = await cgroups.read(path, { details });
+    if (usage === undefined) return undefined;
+    return { at: clock.now(), usage, cpuRate: observe(path, usage, createdAt) };
+  };
+  const observe = (path: string, { cpu }: CgroupUsage, createdAt?: number): number | undefined => {
+    if (cpu === undefined) return undefined;
+    const sample = { usageNanoseconds: cpu.usageNanoseconds, at: clock.monotonic() };
+    return rates.observe(path, sample, createdAt === undefined ? undefined : clock.now() - createdAt);
+  };
+  /** Once more, where the first reading gave no rate. */
+  const completed = async <T extends MeasuredCgroup>(measured: T, path: string | undefined): Promise<T> => {
+    if (path === undefined || measured.cpuRate !== undefined || measured.usage.cpu === undefined) return measured;
+    const again = await cgroups.read(path);
+    const cpuRate = again && observe(path, again);
+    return cpuRate === undefined ? measured : { ...measured, cpuRate };
+  };
+
+  const readMember = async (member: Member, places: Places, details: boolean): Promise<ContainerUsage | undefined> => {
+    const { id, name, createdAt } = member;
+    const path = places.paths.get(id);
+    if (path !== undefined) {
+      const measured = await measure(path, details, createdAt);
+      return measured && { ...measured, id, name, createdAt, path };
+    }
+    const told = places.told.get(id);
+    return told && { ...told, id, name, createdAt, path, at: clock.now() };
+  };
+  const readNetwork = async (members: readonly ContainerUsage[]): Promise<PodUsage["network"]> => {
+    for (const pid of members.flatMap(({ usage }) => usage.pids.slice(0, 1))) {
+      const interfaces = await proc.interfacesOf(pid);
+      if (interfaces !== undefined) return { at: clock.now(), interfaces };
+    }
+    return undefined;
+  };
+  const readPod = async (subject: Subject, places: Places, details: boolean): Promise<PodUsage[]> => {
+    const { uid, name, namespace } = subject.pod;
+    const sandbox = await readMember(subject.sandbox, places, details);
+    const containers: ContainerUsage[] = [];
+    for (const member of subject.containers) {
+      const container = await readMember(member, places, details);
+      if (container !== undefined) containers.push(container);
+    }
+    if (containers.length === 0) return [];
+    const members = sandbox === undefined ? containers : [sandbox, ...containers];
+    const counters = members.flatMap(({ id, usage }) => (usage.cpu ? [[id, usage.cpu.usageNanoseconds] as const] : []));
+    const cpuTotal = counters.length === 0 ? undefined : totals.observe(uid, new Map(counters));
+    const network = await readNetwork(members);
+    const pod = { uid, name, namespace };
+    return [{ pod, createdAt: subject.sandbox.createdAt, sandbox, containers, cpuTotal, network }];
+  };
+
+  const readNode = async (details: boolean): Promise<NodeUsage> => {
+    const measured = await measure("/", details);
+    if (measured === undefined) throw new Error("the kernel does not count what processes use: no cgroups are mounted");
+    const [interfaces, pressure] = await Promise.all([proc.interfacesOf(INIT_PID), proc.pressure()]);
+    return { ...measured, interfaces, pressure };
+  };
+  const findPlaces = async (subjects: readonly Subject[], signal: AbortSignal): Promise<Places> => {
+    const containers = subjects.flatMap((subject) => subject.containers.map(({ id }) => id));
+    const paths = await containerCgroups.pathsOf(
+      new Set([...subjects.map(({ sandbox }) => sandbox.id), ...containers]),
+    );
+    const pathless = new Set(containers.filter((id) => !paths.has(id)));
+    return { paths, told: pathless.size === 0 ? new Map() : await readRuntimeUsage(deps, pathless, signal) };
+  };
+  /** In its own time: nobody else waits for a slow runtime. */
+  const completeRates = async (snapshot: UsageSnapshot, names: SharedCgroups, signal: AbortSignal) => {
+    if (!lacksRate(snapshot)) return snapshot;
+    await sleep(clock, MIN_WINDOW_MS, signal);
+    const { node, kubelet, misc, allPods, pods } = snapshot;
+    const completePod = async (pod: PodUsage): Promise<PodUsage> => ({
+      ...pod,
+      sandbox: pod.sandbox && (await completed(pod.sandbox, pod.sandbox.path)),
+      containers: await Promise.all(pod.containers.map(async (container) => completed(container, container.path))),
+    });
+    return {
+      node: await completed(node, "/"),
+      kubelet: kubelet && (await completed(kubelet, names.kubelet)),
+      misc: misc && (await completed(misc, names.misc)),
+      allPods: allPods && (await completed(allPods, names.allPods)),
+      pods: await Promise.all(pods.map(completePod)),
+    };
+  };
+
+  return {
+    async read({ details, rates: wantsRates }, signal) {
+      throwIfAborted(signal);
+      const subjects = [...deps.runtimePods().values()].flatMap(findSubject);
+      const places = await findPlaces(subjects, signal);
+      const names = { ...(await findDaemons(cgroups, options)), allPods: deps.cgroupOfAllPods?.() };
+      const node = await readNode(details);
+      const kubelet = names.kubelet === undefined ? undefined : await measure(names.kubelet, details);
+      const misc = names.misc === undefined ? undefined : await measure(names.misc, details);
+      const allPods = names.allPods === undefined ? undefined : await measure(names.allPods, details);
+      const pods: PodUsage[] = [];
+      for (const subject of subjects) pods.push(...(await readPod(subject, places, details)));
+      totals.retain(new Set(subjects.map(({ pod }) => pod.uid)));
+      rates.forget(clock.monotonic() - REMEMBERED_MS);
+      const snapshot = { node, kubelet, misc, allPods, pods };
+      return wantsRates ? await completeRates(snapshot, names, signal) : snapshot;
+    },
+  };
+}
+
+/** Where containers are measured: in cgroups, or by the runtime. */
+interface Places {
+  readonly paths: ReadonlyMap<string, string>;
+  readonly told: ReadonlyMap<string, RuntimeUsage>;
+}
+
+interface DaemonCgroups {
+  readonly kubelet: string | undefined;
+  readonly misc: string | undefined;
+}
+
+interface SharedCgroups extends DaemonCgroups {
+  readonly allPods: string | undefined;
+}
+
+async function findDaemons(
+  cgroups: Pick<Cgroups, "own">,
+  { kubeletCgroup, systemCgroup }: UsageReaderOptions,
+): Promise<DaemonCgroups> {
+  return { kubelet: kubeletCgroup || (await cgroups.own()), misc: systemCgroup || undefined };
+}
+
+/** With its newest sandbox that is ready and the containers that run in it; none for a pod without. */
+function findSubject(pod: RuntimePod): Subject[] {
+  const [sandbox] = pod.sandboxes.filter(({ state }) => state === "ready").sort((a, b) => b.attempt - a.attempt);
+  if (sandbox === undefined) return [];
+  const containers = pod.containers.filter(({ state, sandboxId }) => state === "running" && sandboxId === sandbox.id);
+  return containers.length === 0 ? [] : [{ pod, sandbox: { ...sandbox, name: "" }, containers }];
+}
+
+function lacksRate({ node, kubelet, misc, allPods, pods }: UsageSnapshot): boolean {
+  const members = pods.flatMap(({ sandbox, containers }) => (sandbox ? [sandbox, ...containers] : containers));
+  const lacking = (measured: MeasuredCgroup | undefined) =>
+    measured?.usage.cpu !== undefined && measured.cpuRate === undefined;
+  return (
+    [node, kubelet, misc, allPods].some(lacking) ||
+    members.some((member) => member.path !== undefined && lacking(member))
+  );
+}

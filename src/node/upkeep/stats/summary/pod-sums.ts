@@ -1,0 +1,74 @@
+import { type CgroupMemory, NO_CGROUP_MEMORY } from "../../../../host/cgroups-port.ts";
+import type { MeasuredCgroup, PodUsage } from "../readings/usage-snapshot.ts";
+
+/**
+ * A pod as one cgroup: its containers and its sandbox together, which is also known where pods have no cgroups of their
+ * own; limits of containers make one of the pod where each of them has one.
+ */
+export function sumOfPod({ sandbox, containers, cpuTotal, createdAt }: PodUsage): MeasuredCgroup {
+  const members = sandbox === undefined ? containers : [...containers, sandbox];
+  const memory = addMemory(members);
+  // The sandbox needs no limit: it does nothing.
+  const limits = containers.map(({ usage }) => usage.memory?.limit);
+  const swapLimits = containers.map(({ usage }) => usage.memory?.swapLimit);
+  return {
+    at: Math.max(createdAt, ...members.map(({ at }) => at)),
+    cpuRate: addRates(members),
+    usage: {
+      cpu:
+        cpuTotal === undefined ? undefined : { usageNanoseconds: cpuTotal, userNanoseconds: 0, systemNanoseconds: 0 },
+      memory: memory && { ...memory, limit: addLimits(limits), swapLimit: addLimits(swapLimits) },
+      pids: members.flatMap(({ usage }) => usage.pids),
+      pressure: {},
+      details: undefined,
+    },
+  };
+}
+
+/** All pods as one; of processors their rate alone, because the counters of pods go away with them. */
+export function sumOfPods(pods: readonly PodUsage[], at: number): MeasuredCgroup {
+  const sums = pods.map(sumOfPod);
+  const memory = addMemory(sums) ?? NO_CGROUP_MEMORY;
+  return {
+    at,
+    cpuRate: sums.length === 0 ? 0 : addRates(sums),
+    usage: {
+      cpu: undefined,
+      memory: { ...memory, limit: undefined, swapLimit: undefined },
+      pids: sums.flatMap(({ usage }) => usage.pids),
+      pressure: {},
+      details: undefined,
+    },
+  };
+}
+
+function addMemory(members: readonly MeasuredCgroup[]): CgroupMemory | undefined {
+  const all = members.map(({ usage }) => usage.memory).filter((memory) => memory !== undefined);
+  if (all.length === 0) return undefined;
+  const add = (fieldOf: (memory: CgroupMemory) => number) => all.reduce((sum, memory) => sum + fieldOf(memory), 0);
+  return {
+    usage: add(({ usage }) => usage),
+    workingSet: add(({ workingSet }) => workingSet),
+    rss: add(({ rss }) => rss),
+    cache: add(({ cache }) => cache),
+    mappedFile: add(({ mappedFile }) => mappedFile),
+    activeFile: add(({ activeFile }) => activeFile),
+    inactiveFile: add(({ inactiveFile }) => inactiveFile),
+    swap: add(({ swap }) => swap),
+    pageFaults: add(({ pageFaults }) => pageFaults),
+    majorPageFaults: add(({ majorPageFaults }) => majorPageFaults),
+    limit: undefined,
+    swapLimit: undefined,
+  };
+}
+
+function addLimits(limits: ReadonlyArray<number | undefined>): number | undefined {
+  const known = limits.filter((limit) => limit !== undefined);
+  return known.length < limits.length ? undefined : known.reduce((sum, limit) => sum + limit, 0);
+}
+
+/** Of those that are known; undefined where none is. */
+function addRates(members: readonly MeasuredCgroup[]): number | undefined {
+  const known = members.map(({ cpuRate }) => cpuRate).filter((rate) => rate !== undefined);
+  return known.length === 0 ? undefined : known.reduce((sum, rate) => sum + rate, 0);
+}
