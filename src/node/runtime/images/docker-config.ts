@@ -2,10 +2,10 @@ import type { Secret } from "../../../api/gen/types.ts";
 import { isRecord } from "../../../api/object.ts";
 import { hashCredentials, type RegistryEntry } from "./pull-credentials.ts";
 
-/** The error says what is wrong without a word of the content. */
+/** The entries, or an error that contains nothing of the content. */
 type DockerConfig = { ok: true; entries: RegistryEntry[] } | { ok: false; error: string };
 
-/** Kubernetes limits a secret to 1 MiB; what comes from elsewhere is held to the same. */
+/** The limit of an encoded configuration, in characters. Kubernetes limits a secret to 1 MiB. */
 const MAX_CONFIG_CHARS = 2 * 1024 * 1024;
 
 /**
@@ -47,7 +47,7 @@ function readRegistries(registries: unknown): DockerConfig {
   return { ok: true, entries };
 }
 
-/** The parser's own message would quote what it stumbled over. */
+/** Parses JSON and drops the parser's message, which would quote the content. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -56,12 +56,12 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Registries are named, so that the entry can be found; what is too odd to be one might be a slip of the pen. */
+/** Quotes a registry's key, so that the entry can be found. A key that cannot be a registry might be a misplaced secret. */
 function quoteKey(key: string): string {
   return /^[\w.:/*-]{1,255}$/.test(key) ? `"${key}"` : "its name is no registry's";
 }
 
-/** `auth` wins over a user name and password beside it. */
+/** Reads one entry. `auth` wins over a user name and password beside it. */
 function readEntry(key: string, entry: unknown): RegistryEntry | undefined {
   if (!isRecord(entry)) return undefined;
   const { username = "", password = "", auth = "", identitytoken: identityToken = "" } = entry;
@@ -71,7 +71,7 @@ function readEntry(key: string, entry: unknown): RegistryEntry | undefined {
   if (basic === undefined) return undefined;
   const email = typeof entry["email"] === "string" ? entry["email"] : "";
   const hash = hashCredentials({ ...basic, email, identityToken });
-  // Beside a token stands a placeholder for the user, which a runtime would prefer over the token.
+  // Beside a token, the user name is a placeholder, which a runtime would prefer to the token; so it is left out.
   const isToken = identityToken !== "" && basic.password === "";
   return {
     key,

@@ -21,8 +21,8 @@ import type { Look, UnusedImages } from "./unused-images.ts";
 /** Removes images that nobody uses. */
 export interface ImageCollection {
   /**
-   * Removes unused images until so many bytes are free, or all that may go have gone; tells how many were freed. Asked
-   * for by whoever needs the room; without a number, all go. Rejects where images could not be listed or removed.
+   * Removes unused images until so many bytes have been freed, or none may be removed any more; resolves with the freed
+   * bytes. Without a number, all unused images are removed. Rejects where images could not be listed or removed.
    */
   freeImages(signal: AbortSignal, bytes?: bigint): Promise<bigint>;
   /** Keeps to the policy until the signal fires. */
@@ -32,24 +32,24 @@ export interface ImageCollection {
 interface ImageCollectionDeps {
   readonly unused: UnusedImages;
   readonly claims: Pick<ImageClaims, "keptUntil" | "onPullEnd">;
-  /** Of the disk that the runtime keeps images on. */
+  /** Reads the usage of the disk on which the runtime keeps images. */
   readDiskUsage(signal: AbortSignal): Promise<ImageDiskUsage>;
-  /** An event of the node. */
+  /** Records an event of the node. */
   recordNodeEvent(event: { type: "Warning"; reason: string; message: string }): void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** As often as upstream looks at its disk. What we know the time of, and the end of a pull, is not waited for so long. */
+/** The longest wait between two rounds; upstream's period. A round comes earlier where a time is known, or after a pull. */
 const PERIOD_MS = 5 * MINUTE;
 const LEAST_WAIT_MS = SECOND;
-/** Pulls that follow one another are looked at together. */
+/** The wait after a pull, so that pulls in quick succession lead to one round. */
 const AFTER_PULL_MS = 10 * SECOND;
 
 /** Follows pkg/kubelet/images/image_gc_manager.go. */
 export function createImageCollection(deps: ImageCollectionDeps, policy: ImageGarbagePolicy): ImageCollection {
   const { clock, log, claims, unused } = deps;
-  /** A look and what follows from it are not mixed with another. */
+  /** Only one round, with its look and its removals, runs at a time. */
   const one = createLimiter(1);
   const isEnabled = policy.highThresholdPercent < 100 || policy.maxAgeMs > 0;
 
@@ -78,7 +78,7 @@ export function createImageCollection(deps: ImageCollectionDeps, policy: ImageGa
     throw new ImageCollectionError("removal-failed", message);
   };
 
-  /** What to tell where the disk is too full, and nothing that may go is left. */
+  /** Frees space where the disk is too full. Resolves with the problem where that does not suffice. */
   const heedDisk = async (
     seen: Look,
     left: readonly ListedImage[],
@@ -99,7 +99,7 @@ export function createImageCollection(deps: ImageCollectionDeps, policy: ImageGa
     log.info(what, { usage: usedPercent, highThreshold, amountToFree: Number(bytesToFree), lowThreshold });
     const done = await removeForSpace({ ...seen, unused: left }, signal, bytesToFree);
     if (done.freed >= bytesToFree) return undefined;
-    // What is only too young will be old enough soon: then it is tried again, and nobody need be told before.
+    // An image that is too young yet may be removed soon, so that there is no problem to tell before.
     const isYoung = ({ id }: ListedImage) => seen.at - (unused.recordOf(id)?.firstDetectedAt ?? 0) < policy.minAgeMs;
     if (done.left.some(isYoung)) return undefined;
     const message =
@@ -110,7 +110,7 @@ export function createImageCollection(deps: ImageCollectionDeps, policy: ImageGa
     return message;
   };
 
-  /** Milliseconds until something may have to be removed that now may not. */
+  /** Milliseconds until an image that may not be removed now may have to be. */
   const computeWait = ({ at, images, unused: idle }: Look, isFull: boolean): number => {
     const claimed = isFull ? idle.map(({ id }) => claims.keptUntil(id)).filter((until) => until > at) : [];
     const ages = images
@@ -155,7 +155,7 @@ export function createImageCollection(deps: ImageCollectionDeps, policy: ImageGa
   };
 
   const bell = createMailbox<"pulled">(1);
-  /** Until the time is over, or pulls have ended. */
+  /** Waits until the time is over, or until pulls have ended. */
   const rest = async (waitMs: number, signal: AbortSignal): Promise<void> => {
     const { controller, release } = childController(signal);
     const timer = clock.setTimer(waitMs, () => controller.abort());
@@ -185,7 +185,7 @@ export function createImageCollection(deps: ImageCollectionDeps, policy: ImageGa
   };
 }
 
-/** As upstream's aggregates print. */
+/** Joins messages in the form of upstream's aggregates. */
 function joinErrors(errors: readonly string[]): string {
   const distinct = [...new Set(errors)];
   return distinct.length === 1 ? (distinct[0] ?? "") : `[${distinct.join(", ")}]`;

@@ -9,7 +9,7 @@ export interface ListedImage {
   readonly runtimeHandler: string;
 }
 
-/** Times of `Clock.monotonic`. Both begin anew with the process: nothing is removed because of what nobody saw. */
+/** When an image was seen, by `Clock.monotonic`. A restart forgets it, so that times without an agent do not count. */
 export interface ImageRecord {
   readonly firstDetectedAt: number;
   /** Undefined: never, as far as we know. */
@@ -18,13 +18,13 @@ export interface ImageRecord {
 
 /** When images are removed. */
 export interface ImageGarbagePolicy {
-  /** Of the disk, used by whatever: from here on images are removed; 100 for never. */
+  /** The disk's usage, by anything, from which on images are removed; 100 for never. */
   readonly highThresholdPercent: number;
-  /** Down to which they are. */
+  /** The disk's usage down to which images are removed. */
   readonly lowThresholdPercent: number;
-  /** An image that is known for less is left alone, whatever the disk. */
+  /** An image that is known for less than this is not removed for space, whatever the disk's usage. */
   readonly minAgeMs: number;
-  /** An image that is unused for more goes, whatever the disk; 0: never. */
+  /** An image that is unused for longer than this is removed, whatever the disk's usage; 0: never. */
   readonly maxAgeMs: number;
 }
 
@@ -40,7 +40,7 @@ interface DiskExcess {
   readonly bytesToFree: bigint;
 }
 
-/** What is known after another look; what is gone is forgotten. */
+/** Updates the records after a look at the images; images that are gone are forgotten. */
 export function updateRecords(
   records: ReadonlyMap<string, ImageRecord>,
   images: readonly ListedImage[],
@@ -55,7 +55,7 @@ export function updateRecords(
   );
 }
 
-/** Which to remove first: what was not used for longest, what was never used before all; then what came first. */
+/** Orders images for removal: never used ones first, then those unused for longest; among equals, the oldest first. */
 export function rankImages(images: readonly ListedImage[], records: ReadonlyMap<string, ImageRecord>): ListedImage[] {
   const keyOf = ({ id }: ListedImage) => {
     const { firstDetectedAt = 0, lastUsedAt = Number.NEGATIVE_INFINITY } = records.get(id) ?? {};
@@ -75,7 +75,7 @@ export function unusedSince({ firstDetectedAt, lastUsedAt }: ImageRecord): numbe
   return Math.max(firstDetectedAt, lastUsedAt ?? firstDetectedAt);
 }
 
-/** Undefined while the disk has room enough. A capacity of 0 is for the caller to refuse. */
+/** How much the disk is too full; undefined where it is not. The caller has refused a capacity of 0. */
 export function computeExcess(
   { capacity, available }: ImageDiskUsage,
   { highThresholdPercent, lowThresholdPercent }: ImageGarbagePolicy,
@@ -88,7 +88,7 @@ export function computeExcess(
 
 const UNITS = ["KiB", "MiB", "GiB", "TiB"] as const;
 
-/** `12.5 GiB`, as upstream's messages have it. */
+/** Formats a size as upstream's messages do: `12.5 GiB`. */
 export function formatSize(bytes: bigint): string {
   let size = Number(bytes);
   if (size < 1024) return `${bytes} B`;

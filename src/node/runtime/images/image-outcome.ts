@@ -4,7 +4,7 @@ export type ImageOutcome = PresentImage | ImageFailure;
 export interface PresentImage {
   /** The image's id in the runtime. */
   imageRef: string;
-  /** Whom its processes run as, if the pod does not say; neither is set for an image that does not say either. */
+  /** The user that its processes run as where the pod names none. Neither is set where the image names none either. */
   user: { uid: bigint | undefined; username: string };
 }
 

@@ -16,7 +16,7 @@ import { createPullObserver } from "./pull-duration.ts";
 import { ImagePullError, type PulledImage, pullImage } from "./pull-image.ts";
 import { readImage } from "./read-image.ts";
 
-/** Pulls images, with a back-off per pod and image, and tells of it. */
+/** Pulls images with a back-off for each pod and image, and records events. */
 interface ImagePuller {
   pull(request: ImagePull, signal: AbortSignal): Promise<ImageOutcome>;
 }
@@ -24,7 +24,7 @@ interface ImagePuller {
 interface ImagePull {
   readonly pod: Pod;
   readonly container: Container;
-  /** Asked for before the pull has its place in the line: an API server that does not answer must not hold one. */
+  /** Finds credentials. It is called before the pull has a place in the line, which a silent API server must not occupy. */
   credentials(): Promise<readonly PullCredentials[]>;
 }
 
@@ -42,8 +42,8 @@ export interface ImagePullerDeps {
 }
 
 /**
- * How long a failed pull is shown before its back-off is: the two reasons that users know, each in its turn. A kubelet
- * comes to show the second because something else has it look at the pod again.
+ * How long a failed pull is shown before its back-off is shown: the two reasons that users know, one after the other. A
+ * Go kubelet comes to show the second because another change makes it sync the pod again.
  */
 const FAILURE_SHOWN_MS = SECOND;
 const BACK_OFF = { initialMs: 10 * SECOND, maxMs: 5 * MINUTE };
@@ -64,13 +64,13 @@ export function createImagePuller(
     backOff.collect(now);
   };
 
-  /** Undefined when it is time to pull. */
+  /** The failure to show while the back-off lasts; undefined when it is time to pull. */
   const waitOf = (key: string, image: string): (ImageFailure & { event: string }) | undefined => {
     const last = failures.get(key);
     const until = backOff.waitUntil(key, last?.at ?? 0, clock.now());
     if (until === undefined) return undefined;
     const event = `Back-off pulling image "${image}"`;
-    // The status outlives the event that told why.
+    // The message repeats the cause, because the status outlives the event that told it.
     const message = last === undefined ? event : `${event}: ${last.message}`;
     return { reason: "ImagePullBackOff", message, retryAt: until, event };
   };

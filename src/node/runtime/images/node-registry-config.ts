@@ -17,7 +17,7 @@ interface NodeRegistryConfigDeps {
   readonly log: Log;
 }
 
-/** As pkg/credentialprovider/provider.go has it. */
+/** How long the entries are kept, as in pkg/credentialprovider/provider.go. */
 const LIFETIME_MS = 5 * MINUTE;
 const MAX_BYTES = 1024 * 1024;
 

@@ -9,7 +9,7 @@ import type { PullCredentials } from "./pull-credentials.ts";
 export interface PulledImage {
   /** The image's reference in the runtime. */
   readonly imageRef: string;
-  /** What opened the repository; undefined: it was open. */
+  /** The credentials that opened the repository; undefined: it needs none. */
   readonly used: PullCredentials | undefined;
 }
 
@@ -22,14 +22,14 @@ export class ImagePullError extends Error {
   readonly told: ToldReason | undefined;
 
   constructor(message: string, { isUncertain, told }: { isUncertain: boolean; told: ToldReason | undefined }) {
-    // The cause stays behind: whatever prints causes would print what was just taken out.
+    // There is no cause, because its message may contain the credentials that this message leaves out.
     super(message);
     this.isUncertain = isUncertain;
     this.told = told;
   }
 }
 
-/** `detail`: the rest of its words, with what separates them. */
+/** The runtime's reason. `detail` is the rest of its message, with the separator. */
 interface ToldReason {
   readonly reason: Exclude<PullFailureReason, "ErrImagePull">;
   readonly detail: string;
@@ -54,7 +54,7 @@ export async function pullImage(
   const failures: string[] = [];
   const told: Array<ToldReason | undefined> = [];
   let isUncertain = false;
-  // Whoever brings the same ones twice is refused once.
+  // Equal credentials are tried once.
   const distinct = credentials.filter(({ hash }, index) => credentials.findIndex((one) => one.hash === hash) === index);
   for (const used of distinct.length > 0 ? distinct : [undefined]) {
     try {
@@ -68,7 +68,7 @@ export async function pullImage(
       told.push(isCriError(error) ? readReason(error, credentials) : undefined);
     }
   }
-  // Several that differ say nothing as a whole.
+  // The runtime's reason counts only where all attempts failed alike.
   const [only] = new Set(failures).size === 1 ? told : [];
   throw new ImagePullError(joinMessages(failures), { isUncertain, told: only });
 }

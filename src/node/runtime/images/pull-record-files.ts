@@ -10,11 +10,11 @@ import {
   encodePulledRecord,
 } from "./pull-record-format.ts";
 
-/** The records of one kind on disk, each in a file that is named by the hash of its key. */
+/** The records of one kind on disk. Each is in a file that is named by the hash of its key. */
 interface RecordFiles<T> {
   /** Makes the directory where it is missing. */
   load(): Promise<LoadedRecords<T>>;
-  /** On the disk when it resolves: what it says must survive a machine that loses its power. */
+  /** Writes a record durably, because it must survive a loss of power. */
   write(record: T): Promise<void>;
   remove(key: string): Promise<void>;
   /** The name of the file of this key. */
@@ -23,9 +23,9 @@ interface RecordFiles<T> {
 
 interface LoadedRecords<T> {
   readonly records: readonly T[];
-  /** Files that cannot be read, or that are of another key than their name says. */
+  /** Names of files that cannot be read, or whose name does not fit their key. */
   readonly unreadable: readonly string[];
-  /** Those of an older version, to be written anew. */
+  /** Records of an older version, which shall be written anew. */
   readonly outdated: readonly T[];
 }
 
@@ -74,7 +74,7 @@ function createRecordFiles<T>(files: Files, { directory, encode, decode, keyOf }
       await files.makeDirectory(directory, 0o700);
       const [records, outdated, unreadable]: [T[], T[], string[]] = [[], [], []];
       for (const { name, type } of await files.list(directory)) {
-        // What is half written ends in another way.
+        // Other names are not records: a file that is being written has another suffix.
         if (type !== "file" || !/^sha256-[0-9a-f]{64}$/.test(name)) continue;
         const decoded = await read(name);
         if (decoded === undefined) continue;

@@ -43,7 +43,7 @@ function encodeAccess({ secrets, serviceAccounts, isNodeWide }: ImageAccess): ob
   };
 }
 
-/** As upstream's strict decoder: a field that is not known may restrict what the others allow, so that it is refused. */
+/** Decodes strictly, as upstream. A record with an unknown field is refused, because that field might restrict access. */
 export function decodePulledRecord(text: string): DecodedRecord<PulledRecord> {
   const object = parseObject(text, "ImagePulledRecord", ["lastUpdatedTime", "imageRef", "credentialMapping"]);
   const { lastUpdatedTime, imageRef, credentialMapping = {} } = object ?? {};

@@ -1,21 +1,21 @@
 import { formatTime } from "../../../base/clock.ts";
 import type { CredentialSource, PullCredentials, SourceObject } from "./pull-credentials.ts";
 
-/** Of an image that the node agent pulled: who may use it without asking the registry again. */
+/** The record of an image that the node agent pulled: who may use it without asking the registry again. */
 export interface PulledRecord {
   /** RFC 3339. */
   readonly lastUpdatedTime: string;
   /** The image's reference in the runtime. */
   readonly imageRef: string;
-  /** By the image's name as pods write it, without tag and digest. */
+  /** The access by the image's name as pods write it, without tag and digest. */
   readonly access: ReadonlyMap<string, ImageAccess>;
 }
 
-/** What opened the image once. With nothing in it, nobody may use the image without a pull. */
+/** What has opened the image before. Where it is empty, nobody may use the image without a pull. */
 export interface ImageAccess {
   readonly secrets: readonly SecretAccess[];
   readonly serviceAccounts: readonly SourceObject[];
-  /** Open to all, or by credentials of the node; then the other two are empty. */
+  /** The image is open to all, or was opened by credentials of the node; the other two are empty then. */
   readonly isNodeWide: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface SecretAccess extends SourceObject {
   readonly credentialHash: string;
 }
 
-/** Secrets of one image are noted while it is only looked at, up to so many; upstream's bound on namespaces that come and go. */
+/** Checks note new secrets of an image up to this number; upstream's bound against namespaces that come and go. */
 const MAX_NOTED_SECRETS = 100;
 
 /** The access that a pull with these credentials proves; without credentials, that of everybody. */
@@ -45,8 +45,8 @@ export function accessOf(used: Pick<PullCredentials, "source" | "hash"> | undefi
 }
 
 /**
- * The record with what was learned of the image; the very same record where that is nothing new. `access` undefined: the
- * image is there, and nobody knows by what right (pkg/kubelet/images/pullmanager, pulledRecordMergeNewCreds).
+ * Adds what was learned of an image to its record, and returns the same object where nothing is new. An undefined
+ * `access` means that nobody knows who may use the image (pkg/kubelet/images/pullmanager, pulledRecordMergeNewCreds).
  */
 export function mergeAccess(
   record: PulledRecord | undefined,
@@ -70,7 +70,10 @@ function mergeTwo(known: ImageAccess | undefined, added: ImageAccess): ImageAcce
   return isSame ? known : { secrets, serviceAccounts, isNodeWide: false };
 }
 
-/** Each object once, with what was learned of it last, in upstream's order; the first list itself where nothing is new. */
+/**
+ * Joins two lists, each object once as it was last seen, in upstream's order; returns the first list where nothing is
+ * new.
+ */
 function joinObjects<T extends SourceObject>(known: readonly T[], added: readonly T[]): readonly T[] {
   const isKnown = (one: T) => known.some((other) => JSON.stringify(other) === JSON.stringify(one));
   if (added.every(isKnown)) return known;
@@ -86,10 +89,10 @@ function objectOf({ uid, namespace, name }: SourceObject): SourceObject {
   return { uid, namespace, name };
 }
 
-/** What a pod's credentials say of an image that others pulled. */
+/** What a pod's credentials prove for an image that others pulled. */
 interface AccessVerdict {
   readonly isAllowed: boolean;
-  /** What was learned on the way and is worth noting: a secret that was renamed, copied or renewed. */
+  /** What the check has learned and should be noted: a secret that was renamed, copied or renewed. */
   readonly noted: ImageAccess | undefined;
 }
 
@@ -109,7 +112,7 @@ export function judgeAccess(access: ImageAccess, credentials: readonly PullCrede
       const isSameSecret = keyOf(known) === keyOf(wanted);
       const mayNote = access.secrets.length < MAX_NOTED_SECRETS;
       const noted = mayNote && !(hasHash && isSameSecret) ? accessOf(one) : undefined;
-      // One that holds other credentials now counts only as long as that can be noted, as upstream has it.
+      // A known secret with other credentials than before counts only while it can be noted, as upstream.
       if (hasHash || (isSameSecret && mayNote)) return { isAllowed: true, noted };
     }
   }

@@ -15,21 +15,21 @@ import { createIntentFiles, createPulledFiles } from "./pull-record-files.ts";
 import { requiresVerification, type VerificationPolicy } from "./verification-policy.ts";
 
 /**
- * Who may use the images on the machine. An image that was pulled with one pod's secret is not for a pod that lacks it:
- * that one has to pull too, so that the registry decides. Kept on disk as a Go kubelet keeps it
- * (pkg/kubelet/images/pullmanager), so that either finds the other's records.
+ * Records who may use the images on the machine. A pod that lacks the secret with which an image was pulled has to pull
+ * it too, so that the registry decides. The records are kept on disk in the format of a Go kubelet
+ * (pkg/kubelet/images/pullmanager), so that either kubelet finds the other's records.
  */
 export interface PullRecords {
   /**
-   * Whether a pod has to pull the image although it is there. `credentials` are asked for only where they decide. In doubt,
-   * and when they cannot be had, the answer is yes.
+   * Whether a pod has to pull the image although it is there. `credentials` is called only where it decides. In doubt,
+   * or where the credentials cannot be read, the answer is yes.
    */
   mustPull(
     image: PresentImageName,
     credentials: () => Promise<readonly PullCredentials[]>,
     signal: AbortSignal,
   ): Promise<boolean>;
-  /** Pulls, and notes before that it is going to and after that it did: no crash makes a secret image look like an open one. */
+  /** Pulls, with a note on disk before and after, so that no crash makes a secret image look like an open one. */
   recordPull(image: string, pull: () => Promise<PulledImage>, signal: AbortSignal): Promise<PulledImage>;
   /** Forgets images that were not on the machine at `listedAt`, milliseconds since the epoch. */
   prune(imageRefs: readonly string[], listedAt: number): Promise<void>;
@@ -52,14 +52,14 @@ interface PullRecordsDeps {
 
 type Verdict = "credentialPolicyAllowed" | "credentialRecordFound" | "mustAuthenticate" | "error";
 
-/** What is known, once the files were read. */
+/** The records in memory, once the files have been read. */
 interface Known {
-  /** Images that are being pulled, or were when the machine or the node agent died; with the number of pulls of now. */
+  /** Images that are being pulled, or were when the machine or the node agent died, with the number of current pulls. */
   readonly intents: Map<string, number>;
   readonly pulled: Map<string, PulledRecord>;
-  /** When this node agent last pulled them, milliseconds since the epoch: the records tell when they last changed. */
+  /** When this node agent last pulled each image, in milliseconds since the epoch. A record tells only its last change. */
   readonly pulledAt: Map<string, number>;
-  /** Names of files that cannot be read: what they might allow is not allowed. */
+  /** Names of files that cannot be read. What they might allow is not allowed. */
   readonly unreadable: Set<string>;
 }
 
@@ -113,7 +113,7 @@ export function createPullRecords(
     };
     for (const name of known.unreadable) log.error("A record of a pulled image cannot be read", { file: name });
     for (const record of pulled.outdated) await pulledFiles.write(record);
-    // What was being pulled when the last node agent ended, and is there now, is of unknown access.
+    // An image that was being pulled when the last node agent ended, and is there now, gets a record that allows nobody.
     for (const image of intents.records) {
       const request = cri.ImageStatusRequest.fromPartial({ image: { image } });
       const { image: found } = await deps.images.imageStatus(request);
@@ -126,7 +126,7 @@ export function createPullRecords(
     return known;
   };
 
-  /** Read with the first image that somebody asks for, again after a failure. */
+  /** Reads the files when the first image is asked for, and again after a failure. */
   const read = async (signal: AbortSignal): Promise<Known> => {
     loading ??= load().catch((error: unknown) => {
       loading = undefined;
@@ -188,7 +188,7 @@ export function createPullRecords(
       try {
         await write(known, image, pulled.imageRef, accessOf(pulled.used));
       } catch (error) {
-        // The intent stays, and so nobody takes the image for one that was always there.
+        // The intent stays, so that the image does not look like one that was always there.
         log.error("failed to write image pulled record", { imageRef: pulled.imageRef, error: messageOf(error) });
         await endIntent(known, image, true);
         return pulled;
@@ -214,13 +214,13 @@ export function createPullRecords(
   };
 }
 
-/** Noted in whole seconds: what was noted in the second of a list may be newer than it. */
+/** When the image was last noted. Records have whole seconds, so the end of that second counts. */
 function lastNotedAt({ pulled, pulledAt }: Known, imageRef: string): number {
   const notedAt = (parseTime(pulled.get(imageRef)?.lastUpdatedTime) ?? 0) + SECOND;
   return Math.max(notedAt, pulledAt.get(imageRef) ?? 0);
 }
 
-/** A record, or an intent, that might be about the image, and that nobody can read. */
+/** Whether one of these files, which might be about the image, cannot be read. */
 function hasUnreadable({ unreadable }: Known, fileNames: readonly string[]): boolean {
   return fileNames.some((name) => unreadable.has(name));
 }

@@ -7,7 +7,7 @@ export interface ImageOnMachine extends PresentImage {
   readonly sizeBytes: bigint;
 }
 
-/** What the runtime says of an image, by name or id; undefined when it does not have it. */
+/** Reads an image from the runtime, by name or id; undefined where the runtime does not have it. */
 export async function readImage(
   images: Pick<Cri["images"], "imageStatus">,
   image: string,

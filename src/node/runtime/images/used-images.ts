@@ -3,15 +3,15 @@ import * as cri from "../../../cri/gen/cri-v1.ts";
 import { type Cri, isCriError } from "../../../cri/port.ts";
 import { readImage } from "./read-image.ts";
 
-/** What containers use, asked of the runtime. */
+/** The images that containers use, as the runtime tells. */
 interface UsedImages {
-  /** What they were made of: ids, or digests where the runtime tells no ids. */
+  /** The images that containers were made of: ids, or digests where the runtime tells no ids. */
   readonly references: ReadonlySet<string>;
-  /** What they mount as volumes; a call for each container, so only asked where it matters. */
+  /** Reads the images that containers mount. It takes a call for each container, so it is called only where it matters. */
   readMounted(): Promise<ReadonlySet<string>>;
 }
 
-/** Of every container, ended ones too, as upstream has it: one may start again, and its image would be missed. */
+/** Reads the images of all containers, ended ones included, as upstream: an ended container may start again. */
 export async function readUsedImages(runtime: RuntimeCalls, signal: AbortSignal): Promise<UsedImages> {
   const { containers } = await runtime.listContainers(cri.ListContainersRequest.fromPartial({}), { signal });
   const references = containers.flatMap(({ imageId, imageRef, image }) =>
@@ -36,7 +36,7 @@ async function readMountedBy(runtime: RuntimeCalls, containerId: string, signal:
     const { status } = await runtime.containerStatus({ containerId, verbose: false }, { signal });
     return (status?.mounts ?? []).flatMap(({ image }) => image?.image || []);
   } catch (error) {
-    // It went meanwhile.
+    // The container was removed meanwhile.
     if (isCriError(error, "not-found")) return [];
     throw error;
   }
