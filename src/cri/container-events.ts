@@ -6,7 +6,7 @@
 export interface RuntimeEvent {
   /** `stopped` also where the kernel killed something inside and the container may go on. */
   kind: "created" | "started" | "stopped" | "deleted";
-  /** Of a container or a sandbox. */
+  /** The id of a container or a sandbox. */
   containerId: string;
   /** Where it is known without asking. */
   podUid?: string;

@@ -9,7 +9,7 @@ const DEFAULT_REQUEST_TIMEOUT_MS = 120_000;
 
 /** See `connectCsi`. */
 interface ConnectCsiOptions {
-  /** Of the driver's socket: an absolute path, as plugins name it when they register, or `unix:///path`. */
+  /** The driver's socket: an absolute path, as plugins name it when they register, or `unix:///path`. */
   endpoint: string;
   /** As it registered; for messages and metrics. */
   driverName: string;

@@ -27,7 +27,7 @@ export interface CsiNode {
   close(): void;
 }
 
-/** Of NodeServiceCapability; those that we do not know are left out. */
+/** The known values of NodeServiceCapability; unknown ones are left out. */
 export type CsiNodeCapability =
   | "STAGE_UNSTAGE_VOLUME"
   | "GET_VOLUME_STATS"

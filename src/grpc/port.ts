@@ -1,6 +1,6 @@
 import { CodedError } from "../base/errors.ts";
 
-/** Of one call. */
+/** The options of one call. */
 export interface CallOptions {
   /**
    * Milliseconds until the call fails with `deadline-exceeded`; `Infinity` for none. Default: the connection's request

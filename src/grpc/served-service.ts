@@ -16,7 +16,7 @@ type HandlerOf<Method extends MethodDefinition> = Method["responseStream"] exten
   ? (request: RequestOf<Method>, context: HandlerContext) => AsyncIterable<ResponseOf<Method>>
   : (request: RequestOf<Method>, context: HandlerContext) => Promise<ResponseOf<Method>> | ResponseOf<Method>;
 
-/** Of one call that is being served. */
+/** What a handler knows of the call that it serves. */
 export interface HandlerContext {
   /** Fires when the caller has gone or the server closes; the handler then ends soon. */
   readonly signal: AbortSignal;

@@ -18,7 +18,7 @@ export interface PluginRegistration {
 export interface PluginInfo {
   /** `CSIPlugin`, `DevicePlugin`, `DRAPlugin`, or whatever the plugin says. */
   readonly type: string;
-  /** Of a CSI driver its name, of a device plugin its resource. */
+  /** The name of a CSI driver, or the resource of a device plugin. */
   readonly name: string;
   /** Path of the socket of the service itself; empty: the registration socket serves it too. */
   readonly endpoint: string;

@@ -8,7 +8,7 @@ export type DownwardValue = { ok: true; value: string } | { ok: false; error: st
 
 export interface DownwardContext {
   pod: Pod;
-  /** Of the pod's sandbox, primary first. */
+  /** The addresses of the pod's sandbox, primary first. */
   podIps: readonly string[];
   node: Pick<NodeFacts, "nodeName" | "hostIps" | "allocatable">;
 }

@@ -17,7 +17,10 @@ export interface EnvironmentVariable extends ReferredValue {
 
 export interface EnvironmentInput extends DownwardContext {
   container: Container;
-  /** Of the services that the pod may see (`enableServiceLinks`); the container's own variables win over them. */
+  /**
+   * The variables of the services that the pod may see (`enableServiceLinks`). The container's own variables win over
+   * them.
+   */
   serviceVariables: readonly EnvironmentVariable[];
   /** Undefined without an API server: a reference to an object is an error then, unless it is optional. */
   objects?: ReferredObjects | undefined;

@@ -17,7 +17,7 @@ export interface PodSandboxConfigInput {
   /** 0 for the pod's first sandbox. */
   attempt: number;
   node: NodeFacts;
-  /** Of the pod, below which the runtime makes the containers' cgroups; empty lets the runtime choose. */
+  /** The pod's cgroup, below which the runtime makes the containers' cgroups; empty lets the runtime choose. */
   cgroupParent: string;
   /** Needed for a pod with `hostUsers: false`, and only for one. */
   userNamespace?: UserNamespaceMapping | undefined;

@@ -2,27 +2,27 @@ import { untilAborted } from "../../../base/abort.ts";
 import { type Clock, MINUTE } from "../../../base/clock.ts";
 
 /**
- * Keeps whoever removes images and whoever needs them out of each other's way: what a container is about to use does not
- * go between the look for it and the container's start, and what is being removed is not taken for present.
+ * Keeps the removal of images and their use apart: an image that a container is about to use is not removed between the
+ * check for it and the container's start, and an image that is being removed does not count as present.
  */
 export interface ImageClaims {
   /**
-   * A container is about to use the image. False when it was being removed: then it has to be looked for again. Rejects
-   * with AbortedError when the signal fires.
+   * Claims an image that a container is about to use. False where it was being removed: the caller looks for it again.
+   * Rejects with AbortedError when the signal fires.
    */
   claim(imageId: string, signal: AbortSignal): Promise<boolean>;
-  /** `pull` brings the image of this name, as a pod writes it; what has the name stays meanwhile. */
+  /** Runs `pull`, which brings the image of this name as a pod writes it. No image of that name is removed meanwhile. */
   duringPull<T>(name: string, pull: () => Promise<T>): Promise<T>;
-  /** Milliseconds of `Clock.monotonic`; undefined for what was not claimed lately. */
+  /** When the image was last claimed, by `Clock.monotonic`; undefined where it was not claimed lately. */
   claimedAt(imageId: string): number | undefined;
-  /** Until when a claim keeps the image; of the past where none does. */
+  /** Until when a claim keeps the image; a time in the past where none does. */
   keptUntil(imageId: string): number;
-  /** False, and nothing is removed, where somebody needs the image. `names`: those that the runtime knows it by. */
+  /** Removes the image; false, without a removal, where the image is needed. `names` are the runtime's names of it. */
   remove(
     image: { readonly id: string; readonly names: readonly string[] },
     removal: () => Promise<void>,
   ): Promise<boolean>;
-  /** Called whenever a pull has ended; returns how to stop that. */
+  /** Adds a listener for the end of each pull; returns a function that removes it. */
   onPullEnd(listener: () => void): () => void;
 }
 
@@ -33,9 +33,9 @@ export interface ImageClaims {
 const CLAIM_MS = 2 * MINUTE;
 
 export function createImageClaims({ clock }: { readonly clock: Clock }): ImageClaims {
-  /** In the order of their times. */
+  /** The times of claims by image, in the order of the times. */
   const claims = new Map<string, number>();
-  /** With the number of pulls. */
+  /** The names that are being pulled, with the number of pulls. */
   const pulling = new Map<string, number>();
   const removing = new Map<string, Promise<void>>();
   const listeners = new Set<() => void>();

@@ -8,12 +8,15 @@ import { type ImageRecord, type ListedImage, rankImages, updateRecords } from ".
 import type { ImageClaims } from "./image-claims.ts";
 import { readSandboxImageId, readUsedImages } from "./used-images.ts";
 
-/** Images that nobody uses, and how they go. */
+/** Finds and removes the images that no container uses. */
 export interface UnusedImages {
   look(signal: AbortSignal): Promise<Look>;
-  /** Goes on after what could not be removed. Rejects only with AbortedError, and where it cannot be told what is used. */
+  /**
+   * Removes images, and goes on after a failed removal. Rejects with AbortedError, and where the used images cannot be
+   * read.
+   */
   remove(seen: Pick<Look, "unused" | "readKept">, how: RemovalRule, signal: AbortSignal): Promise<Removal>;
-  /** Of the last look; undefined for what is not there. */
+  /** The record of an image from the last look; undefined for an image that was not there. */
   recordOf(imageId: string): ImageRecord | undefined;
 }
 
@@ -22,21 +25,21 @@ export interface Look {
   /** Milliseconds of `Clock.monotonic`. */
   readonly at: number;
   readonly images: readonly ListedImage[];
-  /** Nobody uses these, first to go first. */
+  /** The unused images, in the order of their removal. */
   readonly unused: readonly ListedImage[];
-  /** These stay after all: mounted by a container, or what sandboxes are made of. Asked for where something is to go. */
+  /** Reads the images that stay all the same: those that containers mount, and that of sandboxes. Called before a removal. */
   readKept(): Promise<ReadonlySet<string>>;
 }
 
-/** What is removed, and as what it is counted. */
+/** Which images are removed, and the reason under which they are counted. */
 interface RemovalRule {
   readonly reason: "age" | "space";
-  /** No more is removed than that so many bytes are free. Default: all that may go. */
+  /** The removal ends once so many bytes have been freed. Default: all images that may go are removed. */
   readonly enough?: bigint;
   mayGo(record: ImageRecord): boolean;
 }
 
-/** What came of it. `left`: what was to be looked at and is still there. `freed`: bytes, as the runtime counts images. */
+/** The outcome of a removal. `left`: the images that are still there. `freed`: bytes, as the runtime counts images. */
 interface Removal {
   readonly left: readonly ListedImage[];
   readonly freed: bigint;
@@ -49,17 +52,17 @@ interface UnusedImagesDeps {
     readonly images: Pick<Cri["images"], "listImages" | "removeImage" | "imageStatus">;
   };
   readonly claims: Pick<ImageClaims, "claimedAt" | "remove">;
-  /** These are on the machine, and were at `listedAt`, milliseconds since the epoch; all others are gone. */
+  /** Told the images that were on the machine at `listedAt`, in milliseconds since the epoch; all others are gone. */
   onListed(imageIds: readonly string[], listedAt: number): Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-/** Removing a large image takes a runtime a while. */
+/** The removal of a large image takes a runtime a while. */
 const REMOVAL_TIMEOUT_MS = 2 * MINUTE;
 
-/** Remembers since when images are there, and when they were last seen used. */
+/** Remembers when images were first seen, and when they were last seen in use. */
 export function createUnusedImages(deps: UnusedImagesDeps): UnusedImages {
   const { clock, log, claims } = deps;
   const { images: imageService, runtime } = deps.cri;
@@ -70,7 +73,7 @@ export function createUnusedImages(deps: UnusedImagesDeps): UnusedImages {
   );
   let records = new Map<string, ImageRecord>();
 
-  /** False where somebody needs it after all. */
+  /** Removes one image; false where it is needed after all. */
   const removeOne = async (image: ListedImage, reason: string, signal: AbortSignal): Promise<boolean> => {
     const { id: imageId, sizeBytes, runtimeHandler } = image;
     const request = cri.RemoveImageRequest.fromPartial({ image: { image: imageId, runtimeHandler } });

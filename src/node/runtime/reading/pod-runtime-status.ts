@@ -37,9 +37,9 @@ export type ContainerState = "created" | "running" | "exited" | "unknown";
 export interface PodRuntimeStatus extends PodReference {
   /** Newest first, by their attempts. */
   sandboxes: SandboxRuntimeStatus[];
-  /** Of each name the newest first, by restart counts; several where a container was restarted. */
+  /** The containers. Those of one name stand newest first, by restart counts; there are several after a restart. */
   containers: ContainerRuntimeStatus[];
-  /** Of the newest ready sandbox, primary address first; empty on the host network. */
+  /** The addresses of the newest ready sandbox, primary first; empty on the host network. */
   ips: string[];
   /** When the reading of it began: it holds whatever the runtime did before. */
   observedAt: number;
@@ -71,7 +71,7 @@ export interface ContainerRuntimeStatus {
   /** The image as the pod named it where the runtime knows, and the runtime's own id of it. */
   image: string;
   imageId: string;
-  /** Of an exit (`Completed`, `Error`, `OOMKilled`, `StartError`, …). */
+  /** The reason of an exit (`Completed`, `Error`, `OOMKilled`, `StartError`, …). */
   reason: string;
   /** The termination message: from its file, else the log's tail where the policy says so, else the runtime's word. */
   message: string;

@@ -24,7 +24,7 @@ export function findNamedPod(
   return pods.byFullName(`${podName}_${namespace}`);
 }
 
-/** The path names no UID, or this pod's: another of the same name is not what was asked for. */
+/** Whether the path names no UID, or that of this pod: a pod of the same name with another UID was not asked for. */
 export function isNamedPod(pods: Pick<NamedPods, "resolveUid">, pod: Pod, { podUid: asked }: StreamTarget): boolean {
   return asked === undefined || pods.resolveUid(asked) === podUid(pod);
 }
@@ -40,7 +40,7 @@ export async function findNamedContainer(
   return await findRunningContainer(runtime, { podUid: podUid(pod), containerName }, signal);
 }
 
-/** Of all kinds. */
+/** The pod's containers of all kinds. */
 export function containersOf({ spec }: Pod): ReadonlyArray<Container | EphemeralContainer> {
   return [...(spec?.containers ?? []), ...(spec?.initContainers ?? []), ...(spec?.ephemeralContainers ?? [])];
 }

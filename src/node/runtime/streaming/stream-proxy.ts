@@ -31,9 +31,9 @@ export interface StreamProxyOptions {
   readonly maxStreams: number;
 }
 
-/** For the runtime, which is on this machine, to connect and to agree. */
+/** How long the connection to the runtime, and its agreement to upgrade, may take. */
 const CALL_TIMEOUT_MS = 30 * SECOND;
-/** For an answer of the runtime's that is no stream to get through, as upstream. */
+/** How long the transfer of an answer that is no stream may take, as upstream. */
 const ANSWER_TIMEOUT_MS = 10 * SECOND;
 
 const STOPPING: SecureResponse = { status: 503, body: "the node agent is stopping\n", closes: true };
@@ -43,7 +43,7 @@ export function createStreamProxy(deps: StreamProxyDeps, options: StreamProxyOpt
   const idle = idleTimeoutMs > 0 ? { idleMs: idleTimeoutMs } : {};
   const stopping = new AbortController();
   const streams = new Set<Promise<void>>();
-  // Held from the question to the runtime until the stream is over.
+  // A place is held from the call to the runtime until the stream has ended.
   let places = maxStreams;
 
   const join = async (client: Duplex, { headers, socket }: Upgraded): Promise<void> => {
@@ -90,7 +90,7 @@ type Answered = UpgradeResult & { readonly kind: "answered" };
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && (url.protocol === "http:" || url.protocol === "https:")) return url;
-  // Nothing of it is told: it holds the token that opens the stream.
+  // The message does not contain the URL, because that holds the token which opens the stream.
   throw new CodedError("no-url", "error dialing backend: the container runtime gave no http or https URL");
 }
 
@@ -103,10 +103,13 @@ async function call(
   return await withDeadline(clock, limit, async (signal) => await callUpgrade(outgoing, signal));
 }
 
-/** What is between the client and this node alone. */
+/** Headers that concern only the client and this node. */
 const NOT_FORWARDED = ["authorization", "cookie", "content-length", "transfer-encoding"];
 
-/** As upstream's `UpgradeAwareHandler`, but the client's credentials, which are none of the runtime's business. */
+/**
+ * Forwards headers as upstream's `UpgradeAwareHandler`, without the client's credentials, which the runtime must not
+ * get.
+ */
 function computeForwardedHeaders(request: SecureRequest): Record<string, string[]> {
   const kept = Object.entries(request.headers()).filter(([name]) => !NOT_FORWARDED.includes(name));
   const headers = Object.fromEntries(kept);
@@ -114,7 +117,7 @@ function computeForwardedHeaders(request: SecureRequest): Record<string, string[
   return { ...headers, "x-forwarded-for": [[...(headers["x-forwarded-for"] ?? []), client].join(", ")] };
 }
 
-/** Of a connection, not of an answer. */
+/** Headers that belong to a connection and not to an answer. */
 const HOP_BY_HOP = ["connection", "keep-alive", "transfer-encoding", "upgrade"];
 
 /** A refusal goes to the client; anything else is no answer to a request for another protocol, as upstream. */

@@ -48,7 +48,7 @@ interface Registration {
   readonly driver: CsiDriver;
 }
 
-/** More names are not remembered as gone: then the API goes on naming the one that is gone longest. */
+/** How many removed names are remembered. Beyond it, the oldest is forgotten, and the API goes on naming that driver. */
 const MAX_REMOVED = 1_000;
 
 export function createCsiDriverRegistry(deps: CsiDriverRegistryDeps): CsiDriverRegistry {
@@ -61,7 +61,7 @@ export function createCsiDriverRegistry(deps: CsiDriverRegistryDeps): CsiDriverR
   const tell = (name: string) => {
     for (const listener of [...listeners]) listener(name);
   };
-  /** Of the same name, but not those that a plugin takes the place of. */
+  /** The versions registered under the plugin's name, without those that the plugin replaces. */
   const versionsBeside = ({ name, socketPath }: Plugin) =>
     (registrations.get(name) ?? [])
       .filter(({ plugin }) => plugin.socketPath !== socketPath)
@@ -87,7 +87,7 @@ export function createCsiDriverRegistry(deps: CsiDriverRegistryDeps): CsiDriverR
     if (wasServing) tell(plugin.name);
   };
 
-  /** Topology labels that others have given the node already, or are about to. */
+  /** The node's labels, with the topology labels of the other drivers, which the node has or is about to get. */
   const labelsBeside = (name: string): Readonly<Record<string, string>> => {
     const others = [...registrations.keys()].filter((other) => other !== name);
     const topologies = others.flatMap((other) => Object.entries(newest(other)?.driver.nodeInfo.topology ?? {}));

@@ -12,8 +12,8 @@ export interface OwningNode {
 const MIGRATED_PLUGINS_ANNOTATION = "storage.alpha.kubernetes.io/migrated-plugins";
 
 /**
- * The in-tree kinds whose volumes are a CSI driver's now, all of them since 1.33 (pkg/volume/csi/csi_plugin.go, Init). The
- * attach-detach controller and the scheduler go by it.
+ * The in-tree plugins whose volumes CSI drivers serve now, all of them since 1.33 (pkg/volume/csi/csi_plugin.go, Init).
+ * The attach-detach controller and the scheduler read the annotation.
  */
 const MIGRATED_PLUGINS: readonly string[] = [
   "kubernetes.io/aws-ebs",
@@ -25,11 +25,11 @@ const MIGRATED_PLUGINS: readonly string[] = [
   "kubernetes.io/vsphere-volume",
 ];
 
-/** Of the field, an int32: a driver with a higher limit has this one. */
+/** The highest limit that the field, an int32, can hold. A higher limit of a driver is cut to it. */
 const MAX_COUNT = 2_147_483_647n;
 
 /**
- * The CSINode as it should be: what exists, with the registered drivers and without those that are gone (upstream:
+ * Plans the CSINode: the existing object with the registered drivers, and without those that are gone (upstream:
  * nodeinfomanager.go). Returns the existing object itself where nothing differs.
  */
 export function planCsiNode(current: CSINode | undefined, node: OwningNode, facts: CsiFacts): CSINode {
@@ -55,8 +55,9 @@ export function planCsiNode(current: CSINode | undefined, node: OwningNode, fact
 }
 
 /**
- * The plan without the drivers that exist and are to change. A server lets no field of a driver change but its limit, and
- * older ones not even that; but it lets one go, and another come under its name.
+ * The plan without those existing drivers that shall change. An API server allows no change of a driver but that of its
+ * limit, and older servers not even that; but it allows to remove a driver and to add another one of the same name
+ * afterwards.
  */
 export function withoutChangedDrivers(current: CSINode, planned: CSINode): CSINode {
   const existing = new Map(current.spec.drivers.map((driver) => [driver.name, driver]));
@@ -79,7 +80,7 @@ function planDrivers(existing: readonly CSINodeDriver[], { drivers, removed }: C
   return [...kept, ...added];
 }
 
-/** A limit that is no positive number is none. */
+/** Makes the entry of a driver. A limit that is not positive means that there is none. */
 function makeDriver(name: string, { nodeId, topology, maxVolumes }: CsiNodeInfo): CSINodeDriver {
   const hasLimit = maxVolumes !== undefined && maxVolumes > 0n;
   const count = hasLimit ? Number(maxVolumes < MAX_COUNT ? maxVolumes : MAX_COUNT) : undefined;
@@ -95,7 +96,7 @@ function isSameDriver(existing: CSINodeDriver, planned: CSINodeDriver): boolean 
   return (
     existing.nodeID === planned.nodeID &&
     existing.allocatable?.count === planned.allocatable?.count &&
-    // A server may say null for none.
+    // A server may write null for an empty list.
     isEqualJson([...(existing.topologyKeys ?? [])].sort(), planned.topologyKeys)
   );
 }
@@ -104,7 +105,7 @@ function ownerReference({ name, uid }: OwningNode): OwnerReference {
   return { apiVersion: "v1", kind: "Node", name, uid };
 }
 
-/** A node that was made again has another UID, and the garbage collector would take what the old one owned. */
+/** Replaces the owner where the node was created anew: the garbage collector removes what the old node's UID owns. */
 function planOwners(existing: readonly OwnerReference[], node: OwningNode): OwnerReference[] {
   if (existing.some(({ kind, uid }) => kind === "Node" && uid === node.uid)) return [...existing];
   return [...existing.filter(({ kind }) => kind !== "Node"), ownerReference(node)];

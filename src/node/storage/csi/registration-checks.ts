@@ -3,7 +3,7 @@ import { checkDnsSubdomain } from "../../../api/validation/names.ts";
 import type { Plugin } from "../plugins/plugin-handler.ts";
 import { type CsiVersion, compareVersions, findHighestSupportedVersion, formatVersion } from "./csi-version.ts";
 
-/** Of CSI drivers (pkg/apis/storage/validation, ValidateCSIDriverName). */
+/** The longest name of a CSI driver (pkg/apis/storage/validation, ValidateCSIDriverName). */
 const MAX_NAME_LENGTH = 63;
 
 /** A plugin's version, or why it cannot be registered, in upstream's words. */
@@ -30,7 +30,7 @@ export function checkVersions(
   return fail(`Another driver with the same name is already registered with a higher supported version: ${version}`);
 }
 
-/** Upstream looks at versions only; but the name becomes a directory, and the endpoint is a socket on this machine. */
+/** Checks what upstream does not: the name, which becomes a directory, and the endpoint, a socket on this machine. */
 export function findPlaceProblem({ name, endpoint }: Plugin): string | undefined {
   const problems = name.length > MAX_NAME_LENGTH ? [`must be no more than ${MAX_NAME_LENGTH} characters`] : [];
   problems.push(...checkDnsSubdomain(name.toLowerCase()));

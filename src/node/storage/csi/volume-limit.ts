@@ -1,16 +1,16 @@
 /** A volume of a CSI driver that the API server knows of: not those inline in a pod, which count towards no limit. */
 export interface LimitedVolume {
   readonly driver: string;
-  /** Of the persistent volume: one that several pods use counts once. */
+  /** The handle of the persistent volume. A volume that several pods use counts once. */
   readonly handle: string;
 }
 
-/** What a pod asks of a node's drivers. */
+/** The volumes of a pod, and those that a node's drivers serve already. */
 interface VolumeLimitQuestion {
   readonly podVolumes: readonly LimitedVolume[];
-  /** Of the other pods on the node, or attached to it. */
+  /** Volumes of the node's other pods, and volumes that are attached to the node. */
   readonly inUse: readonly LimitedVolume[];
-  /** By driver; a driver that is not there has none. */
+  /** The limits by driver; a driver that is not listed has none. */
   readonly limits: ReadonlyMap<string, number>;
 }
 

@@ -2,7 +2,7 @@
 export interface Plugin {
   /** `CSIPlugin`, `DevicePlugin`, `DRAPlugin`. */
   readonly type: string;
-  /** Of a CSI driver its name, of a device plugin its resource. */
+  /** The name of a CSI driver, or the resource of a device plugin. */
   readonly name: string;
   /** Path of the socket of the service itself. */
   readonly endpoint: string;

@@ -16,14 +16,17 @@ import { PluginError, type RegisteredPlugin, type RegisterPluginDeps, registerPl
  * ```
  */
 export interface PluginTrack {
-  /** Of the socket's file: another one is another track. */
+  /** The version of the socket's file. A new file of the same path is followed by another track. */
   readonly version: string;
-  /** Who said to be there when it was last asked, registered or not. */
+  /** The plugin that last answered on the socket, registered or not. */
   readonly plugin: Plugin | undefined;
   readonly isRegistered: boolean;
   /** Tries again at once where it waits for that. */
   retryNow(): void;
-  /** `gone`: the socket is, and its plugin is deregistered. `stopped`: the node agent ends, which is not the plugin's end. */
+  /**
+   * `gone`: the socket is, and its plugin is deregistered. `stopped`: the node agent ends, which is not the plugin's
+   * end.
+   */
   end(why: "gone" | "stopped"): void;
   /** Until `end` was called. Rejects with what the handler's `deregister` throws, and with its bugs. */
   run(): Promise<void>;
