@@ -32,31 +32,23 @@ interface Work {
   isOverdue: boolean;
 }
 
-/** More than this are refused. */
+/** When so many wait, the next one is refused. */
 const MAX_WAITING = 1_000;
 
-/** `maxHung`: less than the threads of the process, so that it goes on working. */
-export function createHangGuard({ clock, maxHung }: { clock: Clock; maxHung: number }): HangGuard {
+interface HangGuardOptions {
+  readonly clock: Clock;
+  /** Less than the threads of the process, so that the others can still work. */
+  readonly maxHung: number;
+}
+
+export function createHangGuard({ clock, maxHung }: HangGuardOptions): HangGuard {
   const works = new Map<string, Work>();
   const line = new Set<Request>();
-
   const countOverdue = () => [...works.values()].filter(({ isOverdue }) => isOverdue).length;
-
-  /** Undefined for a request that may start or has hope to. */
-  const refusalOf = (key: string): Error | undefined => {
-    const work = works.get(key);
-    if (work?.isOverdue) {
-      const seconds = Math.round((clock.monotonic() - work.startedAt) / 1_000);
-      return new CodedError("ETIMEDOUT", `still waiting for ${key}, which has not answered for ${seconds} s`);
-    }
-    if (countOverdue() < maxHung) return undefined;
-    const hung = [...works.keys()].join(", ");
-    return new CodedError("EBUSY", `not asking ${key}: ${maxHung} others have not answered in time: ${hung}`);
-  };
 
   const advance = () => {
     for (const request of [...line]) {
-      const refusal = refusalOf(request.key);
+      const refusal = refusalOf(request.key, works, { clock, maxHung });
       if (refusal === undefined && (works.has(request.key) || works.size >= maxHung)) continue;
       line.delete(request);
       if (refusal) request.refuse(refusal);
@@ -101,4 +93,21 @@ export function createHangGuard({ clock, maxHung }: { clock: Clock; maxHung: num
       return countOverdue();
     },
   };
+}
+
+/** Undefined for a request that may start, or that can hope to. */
+function refusalOf(
+  key: string,
+  works: ReadonlyMap<string, Work>,
+  { clock, maxHung }: HangGuardOptions,
+): Error | undefined {
+  const work = works.get(key);
+  if (work?.isOverdue) {
+    const seconds = Math.round((clock.monotonic() - work.startedAt) / 1_000);
+    return new CodedError("ETIMEDOUT", `still waiting for ${key}, which has not answered for ${seconds} s`);
+  }
+  const overdue = [...works.values()].filter(({ isOverdue }) => isOverdue).length;
+  if (overdue < maxHung) return undefined;
+  const hung = [...works.keys()].join(", ");
+  return new CodedError("EBUSY", `not asking ${key}: ${maxHung} others have not answered in time: ${hung}`);
 }

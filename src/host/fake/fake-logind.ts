@@ -23,7 +23,7 @@ export function createFakeLogind(): FakeLogind {
   let failure: string | undefined = "there is no systemd-logind";
   let isAnnounced = false;
   const holds = new Set<object>();
-  const watchers = new Set<{ listener: ShutdownListener; lose(): void }>();
+  const watchers = new Set<Watcher>();
   const ask = (signal: AbortSignal) => {
     throwIfAborted(signal);
     if (failure !== undefined) throw new LogindError("failed", failure);
@@ -69,18 +69,27 @@ export function createFakeLogind(): FakeLogind {
     },
     async watchShutdowns(listener, signal) {
       ask(signal);
-      let watcher: { listener: ShutdownListener; lose(): void } | undefined;
-      const lost = new Promise<never>((_resolve, reject) => {
-        watcher = { listener, lose: () => reject(new LogindError("failed", "the bus is gone")) };
-        watchers.add(watcher);
-      });
-      try {
-        listener.onWatching();
-        return await untilAborted(lost, signal);
-      } finally {
-        if (watcher !== undefined) watchers.delete(watcher);
-      }
+      return await watch(watchers, listener, signal);
     },
   };
   return logind;
+}
+
+interface Watcher {
+  readonly listener: ShutdownListener;
+  lose(): void;
+}
+
+async function watch(watchers: Set<Watcher>, listener: ShutdownListener, signal: AbortSignal): Promise<never> {
+  let watcher: Watcher | undefined;
+  const lost = new Promise<never>((_resolve, reject) => {
+    watcher = { listener, lose: () => reject(new LogindError("failed", "the bus is gone")) };
+    watchers.add(watcher);
+  });
+  try {
+    listener.onWatching();
+    return await untilAborted(lost, signal);
+  } finally {
+    if (watcher !== undefined) watchers.delete(watcher);
+  }
 }
