@@ -1,32 +1,229 @@
+import type { Duplex, Readable } from "node:stream";
+
 /**
- * Serving HTTP, as the node agent needs it: small answers, made by a function of the request. Kept apart from `Host`
- * because only the composition of a running node listens; nothing simulated does.
+ * Serving HTTP: one door for the node's pages (plain, on a port or a unix socket), the node's own API (TLS, with an
+ * identity that changes) and the API server (TLS, HTTP/2, answers that stream for hours). They differ by options alone.
  */
-export type HttpHandler = (request: ServedRequest) => Promise<ServedResponse> | ServedResponse;
+export type HttpHandler = (request: ServedRequest) => Promise<ServedAnswer> | ServedAnswer;
 
 export interface ServedRequest {
-  method: string;
-  /** Decoded no further than URL parsing does; begins with `/`. */
-  path: string;
-  query: URLSearchParams;
+  readonly method: string;
+  /** Begins with `/`. As sent, or decoded where the options say so. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** The query as sent; "" without one. */
+  readonly rawQuery: string;
+  /** The values of a header in the order sent, by its lower-case name. */
+  header(name: string): readonly string[];
+  /** All headers whose lower-case name begins so, by that name. */
+  headersBeginning(prefix: string): Readonly<Record<string, readonly string[]>>;
+  /**
+   * The client asks over HTTP/1.1 for another protocol on its connection (`Connection: Upgrade`): the answer may take that
+   * over. Such a request has no body.
+   */
+  readonly isUpgrade: boolean;
+  /** Undefined where the client showed no certificate, or was not asked for one. */
+  readonly peer: ServedPeer | undefined;
+  /** "" over a unix socket. */
+  readonly remoteAddress: string;
+  /** Aborted when the client has gone or the server closes. */
+  readonly signal: AbortSignal;
+  /** Rejects with a CodedError `body-too-large` when there is more, `body-aborted` when the client left. */
+  readBody(maxBytes: number): Promise<Buffer>;
+  /**
+   * The body as it arrives, no faster than it is read and for as long as the client takes; breaks when the client leaves.
+   * It takes the place of `readBody` where the body is passed on. Undefined for a request that has none.
+   */
+  bodyStream(): Readable | undefined;
 }
 
-export interface ServedResponse {
-  status: number;
-  /** Default `text/plain; charset=utf-8`. */
-  contentType?: string;
-  body: string;
+/** A client certificate: believed, or not, by the authorities that were in force when the connection was made. */
+export type ServedPeer =
+  | {
+      readonly kind: "verified";
+      /** Empty where the subject has none. */
+      readonly commonName: string;
+      readonly organizations: readonly string[];
+      /** SHA-256 of the certificate, in hexadecimal. */
+      readonly fingerprint: string;
+      /** Milliseconds since the epoch; connections last longer than some certificates. */
+      readonly notAfter: number;
+    }
+  | { readonly kind: "unverified"; readonly reason: string };
+
+/** By name; a list is a header of several lines. */
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
+
+/**
+ * What a handler answers. No header can break an answer: what HTTP does not allow in a value is escaped, and a header that
+ * the version of HTTP forbids is left out.
+ */
+export interface ServedAnswer {
+  readonly status: number;
+  readonly headers?: AnswerHeaders;
+  readonly body: AnswerBody;
+  /** True: the connection ends with this answer, where it is one of HTTP/1.1. */
+  readonly closes?: boolean;
 }
 
-/** Where to listen: a port of an address (0: any free one) or a unix socket, which only its owner may use. */
-export type ListenAddress = { address: string; port: number } | { socketPath: string };
+/** The chunks of a list go out one after the other, without being joined. */
+export type AnswerBody = string | Buffer | readonly Buffer[] | StreamedBody | PacedBody | PipedBody | TakenOver;
+
+/** A body that is written bit by bit, by a writer that never waits. */
+interface StreamedBody {
+  stream(writer: AnswerWriter): void;
+}
+
+/** A body that is written bit by bit, by a writer that waits for its client. */
+interface PacedBody {
+  /**
+   * The answer ends when this resolves; when it rejects, the client gets what was written, and a connection that breaks,
+   * so that it does not take the part for the whole. Not called where only the head is asked for.
+   */
+  produce(writer: PacedWriter): Promise<void>;
+}
+
+/**
+ * A body that is read from somewhere no faster than the client takes it. It is destroyed when the client leaves; when it
+ * breaks, so does the answer.
+ */
+interface PipedBody {
+  readonly source: Readable;
+}
+
+/**
+ * The connection itself, in place of an answer. Only for a request that `isUpgrade`; others are cut off. Status and headers
+ * of the answer are not sent.
+ */
+export interface TakenOver {
+  /**
+   * Writes the answer's head and all that follows, and resolves when that is over, which is soon after the socket has
+   * closed. The server closes the socket then, and before that when it closes itself; it waits for the end of this.
+   */
+  takeOver(socket: Duplex): Promise<void>;
+}
+
+/** The other end of an answer that streams. */
+export interface AnswerWriter {
+  /** Never waits: `bufferedBytes` tells that the client is slow. Nothing happens after the end. */
+  write(chunk: Buffer | string): void;
+  /** What is written and not yet taken by the client's connection. */
+  readonly bufferedBytes: number;
+  end(): void;
+  /** Aborted when the answer is over, by `end` or because the client has gone. */
+  readonly signal: AbortSignal;
+}
+
+/** The other end of an answer that is paced by its client. */
+export interface PacedWriter {
+  /** Resolves when there is room for more; rejects with AbortedError when the client has gone. */
+  write(chunk: Buffer): Promise<void>;
+  /** Aborted when the client has gone or the server closes. */
+  readonly signal: AbortSignal;
+}
+
+/** An answer that is one text, made of no more than what is asked for: what most of the node's endpoints are. */
+export type Page = ServedAnswer & { readonly body: string };
+export type PageRequest = Pick<ServedRequest, "method" | "path" | "query"> & { readonly signal?: AbortSignal };
+export type PageHandler = (request: PageRequest) => Promise<Page> | Page;
+
+/** A port of an address (0: any free one), or a unix socket, which only its owner may use. */
+export type ListenAddress = { readonly address: string; readonly port: number } | { readonly socketPath: string };
+
+export interface HttpServerOptions {
+  readonly at: ListenAddress;
+  /** Undefined: plain HTTP. */
+  readonly tls?: ServerTls;
+  /** Beside HTTP/1.1; only with TLS. Default false. */
+  readonly http2?: boolean;
+  /**
+   * True: `path` is decoded, so that authorization and routing see the same; what cannot be decoded is answered with 400.
+   * Default false: `path` is as sent.
+   */
+  readonly decodesPath?: boolean;
+  /** False: a connection ends with the answer to a request that has a body, for the body is not read. Default true. */
+  readonly readsBodies?: boolean;
+  /** They go with every answer that does not set them itself. */
+  readonly defaultHeaders?: AnswerHeaders;
+  /** What a client may take. Default: `HTTP_LIMITS`. */
+  readonly limits?: Partial<HttpLimits>;
+  /** Told of a connection that ended in TLS' greetings. */
+  readonly onBadConnection?: (reason: string, remoteAddress: string) => void;
+}
+
+/** What TLS is spoken with, as long as the server lives; only the identity changes. */
+export interface ServerTls {
+  readonly identity: ServingIdentity;
+  /** Clients are asked for a certificate; the identity must then name authorities. */
+  readonly asksForCertificate: boolean;
+  /** Default: Node.js's own. */
+  readonly minVersion?: "TLSv1" | "TLSv1.1" | "TLSv1.2" | "TLSv1.3" | undefined;
+  /** OpenSSL's list. Default: Node.js's own. */
+  readonly ciphers?: string | undefined;
+  /** OpenSSL's list. Default: its own. */
+  readonly curves?: string | undefined;
+  /**
+   * True: clients may resume a session, and are believed as they were when it began. Only for a server whose authorities
+   * never change. Default false.
+   */
+  readonly resumesSessions?: boolean;
+}
+
+/** What the server shows, and whom it believes; both may change. */
+export interface ServingIdentity {
+  /** Undefined: every handshake fails. */
+  readonly pair: { readonly certificatePem: string; readonly keyPem: string } | undefined;
+  /** Undefined: no client certificate is believed. */
+  readonly clientAuthorityPem: string | undefined;
+}
+
+/** What a client may take of a server before it is cut off; no other client is told or held up then. */
+export interface HttpLimits {
+  /** Milliseconds from connecting to the end of TLS' greetings. */
+  readonly greetingMs: number;
+  /** Milliseconds that the headers of a connection's first request may take, and those of any in HTTP/1.1. */
+  readonly headersMs: number;
+  /** Milliseconds that a connection is kept on which nothing is asked. Pings do not count. */
+  readonly quietMs: number;
+  /**
+   * Milliseconds that a client may take for the body of its request, or keep a piece of a complete answer waiting. An
+   * answer that still streams may wait for ever: its writer bounds what waits.
+   */
+  readonly waitMs: number;
+  /** Beyond it the connection that has been quiet for longest is closed for a new one; where none is, the new one is. */
+  readonly maxConnections: number;
+  /** Of one connection at a time; HTTP/2 tells it to the client, and refuses more. */
+  readonly maxStreams: number;
+  /** Bytes of a request's line and headers; more is answered with 431. */
+  readonly maxHeaderBytes: number;
+}
+
+/**
+ * The times are those of kube-apiserver (32 s for headers, 90 s of quiet, 60 s for a request). It has no limit to its
+ * connections, and allows 100 streams and a mebibyte of headers: here one process holds all of them, and a node's agent
+ * watches hundreds of secrets and config maps on one connection.
+ */
+export const HTTP_LIMITS: HttpLimits = {
+  greetingMs: 32_000,
+  headersMs: 32_000,
+  quietMs: 90_000,
+  waitMs: 60_000,
+  maxConnections: 4096,
+  maxStreams: 1000,
+  maxHeaderBytes: 64 * 1024,
+};
 
 export interface HttpServer {
-  /** The port that was taken; undefined for a unix socket. */
-  port: number | undefined;
+  /** The port that was taken; 0 for a unix socket. */
+  readonly port: number;
+  /**
+   * For connections from now on. Those that are open end after their next answer, for they were judged by what held
+   * before. Throws for one that TLS cannot use, with the old identity still in force, and where there is no TLS.
+   */
+  use(identity: ServingIdentity): void;
   /** Stops listening, ends open connections, and resolves when they are gone. */
   close(): Promise<void>;
 }
 
-/** Rejects, naming the address and what to change, when it cannot listen there. */
-export type Listen = (address: ListenAddress, handler: HttpHandler) => Promise<HttpServer>;
+/** Rejects with a CodedError `listen-failed`, naming the address and what to change. */
+export type ListenHttp = (options: HttpServerOptions, handler: HttpHandler) => Promise<HttpServer>;

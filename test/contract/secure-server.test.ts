@@ -2,19 +2,14 @@ import { request } from "node:https";
 import { connect as connectPlain } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { afterEach, beforeAll, expect, it } from "vitest";
-import { listenSecure } from "../../src/host/linux/network/listen-secure.ts";
-import type {
-  SecureHandler,
-  SecureServer,
-  SecureServerOptions,
-  ServingIdentity,
-} from "../../src/host/secure-server.ts";
+import type { HttpHandler, HttpServer, ServerTls, ServingIdentity } from "../../src/host/http-server.ts";
+import { listenHttp } from "../../src/host/linux/network/listen-http.ts";
 import { createCertificateAuthority, issueCertificate } from "../../src/pki/issue-certificate.ts";
 import type { KeyedCertificate } from "../../src/pki/read-certificate.ts";
 
 const ADDRESS = "127.0.0.1";
 const DAY_MS = 86_400_000;
-const servers: SecureServer[] = [];
+const servers: HttpServer[] = [];
 let ours: KeyedCertificate;
 let others: KeyedCertificate;
 let pair: KeyedCertificate;
@@ -34,31 +29,29 @@ async function issue(authority: KeyedCertificate, commonName: string, usages: Re
 }
 
 /** Tells what it sees. */
-const echo: SecureHandler = ({ path, query, authorization, peer }) => ({
-  status: 200,
-  body: JSON.stringify({ path, q: query.get("q"), authorization, peer }),
-});
+const echo: HttpHandler = (request) => {
+  const { path, query, peer } = request;
+  const authorization = request.header("authorization")[0];
+  return { status: 200, body: JSON.stringify({ path, q: query.get("q"), authorization, peer }) };
+};
 
 interface Listening {
-  options?: Partial<SecureServerOptions>;
+  options?: Partial<ServerTls> & { port?: number };
   identity?: Partial<ServingIdentity>;
-  handler?: SecureHandler;
+  handler?: HttpHandler;
 }
 
-async function listen({ options, identity, handler = echo }: Listening = {}) {
+async function listen({ options = {}, identity, handler = echo }: Listening = {}) {
   const bad: string[] = [];
-  const server = await listenSecure(
+  const { port = 0, ...tls } = options;
+  const shown = { pair, clientAuthorityPem: ours.certificatePem, ...identity };
+  const server = await listenHttp(
     {
-      address: ADDRESS,
-      port: 0,
-      minVersion: "TLSv1.2",
-      ciphers: undefined,
-      curves: undefined,
-      asksForCertificate: true,
-      ...options,
+      at: { address: ADDRESS, port },
+      tls: { minVersion: "TLSv1.2", asksForCertificate: true, identity: shown, ...tls },
+      ...{ decodesPath: true, readsBodies: false, onBadConnection: (reason: string) => bad.push(reason) },
     },
-    { pair, clientAuthorityPem: ours.certificatePem, ...identity },
-    { request: handler, badConnection: (reason) => bad.push(reason) },
+    handler,
   );
   servers.push(server);
   return { ...server, bad };
@@ -186,7 +179,7 @@ it("speaks no older TLS than it is told, and with no other ciphers", async () =>
 
 it("reads no more than so much of headers, and no body", async () => {
   let served = 0;
-  const handler: SecureHandler = (asked) => {
+  const handler: HttpHandler = (asked) => {
     served++;
     return echo(asked);
   };
@@ -208,7 +201,7 @@ it("outlives what is no TLS, and clients that leave", async () => {
   const asked = new Promise<void>((resolve) => {
     begin = resolve;
   });
-  const handler: SecureHandler = async ({ signal }) => {
+  const handler: HttpHandler = async ({ signal }) => {
     begin();
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     tell();

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { connect } from "node:http2";
 import { Agent, request as requestHttp1 } from "node:https";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { listenWeb } from "../../src/host/linux/network/listen-web.ts";
-import type { WebBody, WebServer, WebWriter } from "../../src/host/web-server.ts";
-import { issueLoopbackCertificate } from "./loopback-certificate.ts";
+import type { AnswerBody, AnswerHeaders, AnswerWriter, HttpServer } from "../../src/host/http-server.ts";
+import { listenHttp } from "../../src/host/linux/network/listen-http.ts";
+import { issueLoopbackCertificate, webOptions } from "./loopback-certificate.ts";
 
 const LINES = 5_000;
 
@@ -17,17 +17,16 @@ interface Opened {
 }
 
 describe("an answer", () => {
-  let server: WebServer;
-  let body: WebBody = "";
+  let server: HttpServer;
+  let body: AnswerBody = "";
   let status = 200;
+  let headers: AnswerHeaders = {};
   let ca = "";
 
   beforeAll(async () => {
     const { authority, serving } = await issueLoopbackCertificate();
-    const { certificatePem, keyPem } = serving;
     ca = authority.certificatePem;
-    const options = { address: "127.0.0.1", port: 0, certificatePem, keyPem, clientAuthorityPem: ca };
-    server = await listenWeb(options, async () => ({ status, headers: {}, body }));
+    server = await listenHttp(webOptions({ authority, serving }), () => ({ status, headers, body }));
   });
   afterAll(async () => await server.close());
 
@@ -50,6 +49,17 @@ describe("an answer", () => {
     const chunks: Buffer[] = [];
     for await (const chunk of of) chunks.push(chunk);
     return Buffer.concat(chunks).toString();
+  };
+
+  const STREAM: AnswerBody = {
+    stream(writer) {
+      writer.write("one\n");
+      writer.write(Buffer.from("two\n"));
+      setImmediate(() => {
+        writer.write("three\n");
+        writer.end();
+      });
+    },
   };
 
   const lines = Array.from({ length: LINES }, (_, index) => Buffer.from(`${index} `.padEnd(1_000, "x")));
@@ -91,8 +101,36 @@ describe("an answer", () => {
       unchanged.close();
     });
 
+    it.each<[string, AnswerHeaders, string, string | undefined]>([
+      [
+        "repeated that may not be",
+        { "x-content-type-options": ["nosniff", "nosniff"] },
+        "x-content-type-options",
+        "nosniff",
+      ],
+      ["a date given twice", { date: ["Mon, 01 Jan 2024 00:00:00 GMT", "x"] }, "date", "Mon, 01 Jan 2024 00:00:00 GMT"],
+      ["with a line break", { "x-text": "one\r\nset-cookie: two" }, "x-text", "one  set-cookie: two"],
+      ["with text of no Latin", { "x-text": "日本" }, "x-text", Buffer.from("日本").toString("latin1")],
+      ["with an address of no Latin", { location: "日本 a/\n" }, "location", "%E6%97%A5%E6%9C%AC%20a/%0A"],
+      ["whose name is none", { "bad name": "x", "x-good": "y" }, "bad name", undefined],
+    ])("has a header %s, and is given all the same", async (_what, given, name, expected) => {
+      const bodies: AnswerBody[] = ["text", { source: Readable.from(["text"]) }, STREAM];
+      for (body of bodies) {
+        headers = { ...given, "x-last": "here" };
+        const opened = await open("GET");
+        // A client of HTTP/1.1 joins what was sent twice.
+        const [value] = [opened.headers[name]].flat();
+        expect(typeof value === "string" ? value.slice(0, expected?.length) : value).toBe(expected);
+        expect(opened.headers).toMatchObject({ "x-last": "here" });
+        expect(opened.headers["set-cookie"]).toBeUndefined();
+        expect(await readAll(opened.body)).toMatch(/^text$|^one\n/);
+        opened.close();
+      }
+      headers = {};
+    });
+
     it("that streams waits for a client that does not read, and then goes on in order", async () => {
-      const writers: WebWriter[] = [];
+      const writers: AnswerWriter[] = [];
       body = { stream: (writer) => void writers.push(writer) };
       const opened = await open("GET");
       const [writer] = writers;
@@ -111,16 +149,22 @@ describe("an answer", () => {
     });
   });
 
-  const STREAM: WebBody = {
-    stream(writer) {
-      writer.write("one\n");
-      writer.write(Buffer.from("two\n"));
-      setImmediate(() => {
-        writer.write("three\n");
-        writer.end();
-      });
-    },
-  };
+  it("of a kind that HTTP/2 does not know is given as far as it does", async () => {
+    headers = { "http2-settings": "AAMAAABkAAQAAP__", "keep-alive": "timeout=5", "x-own": "1" };
+    body = "text";
+    const opened = await openHttp2("GET");
+    expect(opened.headers["x-own"]).toBe("1");
+    expect(await readAll(opened.body)).toBe("text");
+    opened.close();
+    headers = {};
+    const source = Readable.from(["nobody reads this"]);
+    [status, body] = [999, { source }];
+    const refused = await openHttp2("GET");
+    expect(refused.headers[":status"]).toBe(502);
+    expect(source.destroyed).toBe(true);
+    refused.close();
+    status = 200;
+  });
 
   it("that streams ends so that HTTP/1.1 goes on with the next on the same connection", async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

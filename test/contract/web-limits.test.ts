@@ -3,9 +3,9 @@ import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { listenWeb } from "../../src/host/linux/network/listen-web.ts";
-import type { WebLimits, WebServer, WebWriter } from "../../src/host/web-server.ts";
-import { issueLoopbackCertificate } from "./loopback-certificate.ts";
+import type { AnswerWriter, HttpLimits, HttpServer } from "../../src/host/http-server.ts";
+import { listenHttp } from "../../src/host/linux/network/listen-http.ts";
+import { issueLoopbackCertificate, type LoopbackCertificates, webOptions } from "./loopback-certificate.ts";
 
 /** For what a case is not about. */
 const LONG_MS = 600_000;
@@ -15,15 +15,14 @@ const HEADERS = "Host: x\r\n";
 
 /** Each case holds one thing back, and is cut off for it while others are served. */
 describe("a server whose clients take and do not give", () => {
-  let pems: Record<"ca" | "cert" | "key", string>;
-  let server: WebServer;
-  const writers: WebWriter[] = [];
+  let certificates: LoopbackCertificates;
+  let server: HttpServer;
+  const writers: AnswerWriter[] = [];
   const bodies: Promise<unknown>[] = [];
   const sockets: Socket[] = [];
 
   beforeAll(async () => {
-    const { authority, serving } = await issueLoopbackCertificate();
-    pems = { ca: authority.certificatePem, cert: serving.certificatePem, key: serving.keyPem };
+    certificates = await issueLoopbackCertificate();
   });
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.destroy();
@@ -32,11 +31,10 @@ describe("a server whose clients take and do not give", () => {
     await server.close();
   });
 
-  async function listen(limits: Partial<WebLimits>): Promise<void> {
+  async function listen(limits: Partial<HttpLimits>): Promise<void> {
     const long = { greetingMs: LONG_MS, headersMs: LONG_MS, quietMs: LONG_MS, waitMs: LONG_MS };
-    const identity = { certificatePem: pems.cert, keyPem: pems.key, clientAuthorityPem: pems.ca };
-    const options = { address: "127.0.0.1", port: 0, ...identity, limits: { ...long, ...limits } };
-    server = await listenWeb(options, async (request) => {
+    const options = { ...webOptions(certificates), limits: { ...long, ...limits } };
+    server = await listenHttp(options, async (request) => {
       const answer = { status: 200, headers: {} };
       if (request.path === "/long") return { ...answer, body: LONG_ANSWER };
       if (request.path === "/pieces")
@@ -58,7 +56,12 @@ describe("a server whose clients take and do not give", () => {
   }
 
   async function connectSecurely(protocol = "http/1.1"): Promise<TLSSocket> {
-    const options = { host: "127.0.0.1", port: server.port, ca: pems.ca, ALPNProtocols: [protocol] };
+    const options = {
+      host: "127.0.0.1",
+      port: server.port,
+      ca: certificates.authority.certificatePem,
+      ALPNProtocols: [protocol],
+    };
     const socket = connectTls(options).on("error", () => undefined);
     sockets.push(socket);
     await once(socket, "secureConnect");
@@ -115,7 +118,7 @@ describe("a server whose clients take and do not give", () => {
 
   it("closes a connection that has been quiet, whatever pings come", async () => {
     await listen({ quietMs: SHORT_MS });
-    const session = connectHttp2(`https://127.0.0.1:${server.port}`, { ca: pems.ca });
+    const session = connectHttp2(`https://127.0.0.1:${server.port}`, { ca: certificates.authority.certificatePem });
     session.on("error", () => undefined);
     const stream = session.request({ ":path": "/" });
     await once(stream.resume(), "close");
@@ -148,7 +151,7 @@ describe("a server whose clients take and do not give", () => {
 
   it("cuts off the stream over HTTP/2, and not the connection", async () => {
     await listen({ waitMs: SHORT_MS });
-    const session = connectHttp2(`https://127.0.0.1:${server.port}`, { ca: pems.ca });
+    const session = connectHttp2(`https://127.0.0.1:${server.port}`, { ca: certificates.authority.certificatePem });
     const slow = session.request({ ":path": "/", ":method": "POST" }).on("error", () => undefined);
     slow.write("x");
     await once(slow, "close");
@@ -217,7 +220,7 @@ describe("a server whose clients take and do not give", () => {
     socket.write(`GET / HTTP/1.1\r\n${HEADERS}X-Long: ${"x".repeat(5000)}\r\n\r\n`);
     const [chunk] = await once(socket, "data");
     expect(String(chunk)).toMatch(/^HTTP\/1.1 431 /);
-    const session = connectHttp2(`https://127.0.0.1:${server.port}`, { ca: pems.ca });
+    const session = connectHttp2(`https://127.0.0.1:${server.port}`, { ca: certificates.authority.certificatePem });
     session.on("error", () => undefined);
     const stream = session.request({ ":path": "/", "x-long": "x".repeat(5000) }).on("error", () => undefined);
     const [headers] = await once(stream, "response");

@@ -3,9 +3,10 @@ import { once } from "node:events";
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import { Agent, request as requestHttp1 } from "node:https";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { listenWeb } from "../../src/host/linux/network/listen-web.ts";
-import type { WebRequest, WebServer, WebWriter } from "../../src/host/web-server.ts";
+import type { AnswerWriter, HttpServer, HttpServerOptions, ServedRequest } from "../../src/host/http-server.ts";
+import { listenHttp } from "../../src/host/linux/network/listen-http.ts";
 import { createCertificateAuthority, issueCertificate } from "../../src/pki/issue-certificate.ts";
+import { webOptions } from "./loopback-certificate.ts";
 
 const DAY_MS = 86_400_000;
 const MAX_BYTES = 100_000;
@@ -19,10 +20,11 @@ interface Answered {
 type Call = (path: string, options?: { method?: string; body?: Buffer; client?: boolean }) => Promise<Answered>;
 
 describe("an HTTPS server", () => {
-  let server: WebServer;
+  let server: HttpServer;
+  let options: HttpServerOptions;
   let pems: Record<"ca" | "cert" | "key" | "clientCert" | "clientKey", string>;
-  const writers: WebWriter[] = [];
-  const seen: WebRequest[] = [];
+  const writers: AnswerWriter[] = [];
+  const seen: ServedRequest[] = [];
 
   beforeAll(async () => {
     const now = Date.now();
@@ -51,8 +53,8 @@ describe("an HTTPS server", () => {
       clientCert: client.certificatePem,
       clientKey: client.keyPem,
     };
-    const options = { address: "127.0.0.1", port: 0, certificatePem: pems.cert, keyPem: pems.key };
-    server = await listenWeb({ ...options, clientAuthorityPem: pems.ca }, async (request) => {
+    options = webOptions({ authority, serving });
+    server = await listenHttp(options, async (request) => {
       seen.push(request);
       if (request.path === "/stream")
         return { status: 200, headers: {}, body: { stream: (writer) => writers.push(writer) } };
@@ -104,7 +106,8 @@ describe("an HTTPS server", () => {
 
   const clientPeer = () => {
     const fingerprint = createHash("sha256").update(new X509Certificate(pems.clientCert).raw).digest("hex");
-    return { commonName: "me", organizations: ["one", "two"], fingerprint };
+    const notAfter = Date.parse(new X509Certificate(pems.clientCert).validTo);
+    return { kind: "verified", commonName: "me", organizations: ["one", "two"], fingerprint, notAfter };
   };
 
   describe.each([
@@ -180,8 +183,7 @@ describe("an HTTPS server", () => {
   });
 
   it("says that its port is taken, and what to do", async () => {
-    const options = { address: "127.0.0.1", port: server.port, certificatePem: pems.cert, keyPem: pems.key };
-    const second = listenWeb({ ...options, clientAuthorityPem: pems.ca }, async () => ({
+    const second = listenHttp({ ...options, at: { address: "127.0.0.1", port: server.port } }, async () => ({
       status: 200,
       headers: {},
       body: "",
@@ -190,8 +192,7 @@ describe("an HTTPS server", () => {
   });
 
   it("ends streams that are open when it closes", async () => {
-    const options = { address: "127.0.0.1", port: 0, certificatePem: pems.cert, keyPem: pems.key };
-    const other = await listenWeb({ ...options, clientAuthorityPem: pems.ca }, async () => {
+    const other = await listenHttp(options, async () => {
       return { status: 200, headers: {}, body: { stream: (writer) => writer.write("x") } };
     });
     const session = connect(`https://127.0.0.1:${other.port}`, credentials(false));

@@ -4,9 +4,9 @@ import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { listenWeb } from "../../src/host/linux/network/listen-web.ts";
-import type { WebHandler, WebLimits, WebRequest, WebServer } from "../../src/host/web-server.ts";
-import { issueLoopbackCertificate } from "./loopback-certificate.ts";
+import type { HttpHandler, HttpLimits, HttpServer, ServedRequest } from "../../src/host/http-server.ts";
+import { listenHttp } from "../../src/host/linux/network/listen-http.ts";
+import { issueLoopbackCertificate, type LoopbackCertificates, webOptions } from "./loopback-certificate.ts";
 
 const SHORT_MS = 300;
 const UPGRADE = "Connection: keep-alive, Upgrade\r\nUpgrade: test\r\n";
@@ -14,14 +14,13 @@ const ANSWERED = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
 
 /** A connection that leaves HTTP, and answers whose bytes come from somewhere else. */
 describe("an HTTPS server, past plain answers", () => {
-  let pems: Record<"ca" | "cert" | "key", string>;
-  let server: WebServer;
+  let certificates: LoopbackCertificates;
+  let server: HttpServer;
   const sockets: Socket[] = [];
-  const seen: WebRequest[] = [];
+  const seen: ServedRequest[] = [];
 
   beforeAll(async () => {
-    const { authority, serving } = await issueLoopbackCertificate();
-    pems = { ca: authority.certificatePem, cert: serving.certificatePem, key: serving.keyPem };
+    certificates = await issueLoopbackCertificate();
   });
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.destroy();
@@ -29,16 +28,20 @@ describe("an HTTPS server, past plain answers", () => {
     await server.close();
   });
 
-  async function listen(handler: WebHandler, limits: Partial<WebLimits> = {}): Promise<void> {
-    const identity = { certificatePem: pems.cert, keyPem: pems.key, clientAuthorityPem: pems.ca };
-    server = await listenWeb({ address: "127.0.0.1", port: 0, ...identity, limits }, async (request) => {
+  async function listen(handler: HttpHandler, limits: Partial<HttpLimits> = {}): Promise<void> {
+    server = await listenHttp({ ...webOptions(certificates), limits }, async (request) => {
       seen.push(request);
       return await handler(request);
     });
   }
 
   async function connect(): Promise<TLSSocket> {
-    const options = { host: "127.0.0.1", port: server.port, ca: pems.ca, ALPNProtocols: ["http/1.1"] };
+    const options = {
+      host: "127.0.0.1",
+      port: server.port,
+      ca: certificates.authority.certificatePem,
+      ALPNProtocols: ["http/1.1"],
+    };
     const socket = connectTls(options).on("error", () => undefined);
     sockets.push(socket);
     await once(socket, "secureConnect");
@@ -75,7 +78,7 @@ describe("an HTTPS server, past plain answers", () => {
   }
 
   /** Says everything again until it hears `end`. */
-  const echoing: WebHandler = async () => {
+  const echoing: HttpHandler = async () => {
     const takeOver = async (socket: Readable & NodeJS.WritableStream) => {
       socket.write(ANSWERED);
       let heard = "";
@@ -163,7 +166,10 @@ describe("an HTTPS server, past plain answers", () => {
       socket.write("still ");
       expect(await readUntil(socket, "still ")).toBe("still ");
       await readUntil(await ask(get("/", UPGRADE)), ANSWERED);
-      const third = connectTls({ host: "127.0.0.1", port: server.port, ca: pems.ca }).on("error", () => undefined);
+      const third = connectTls({ host: "127.0.0.1", port: server.port, ca: certificates.authority.certificatePem }).on(
+        "error",
+        () => undefined,
+      );
       sockets.push(third);
       await closed(third);
     });
@@ -186,7 +192,10 @@ describe("an HTTPS server, past plain answers", () => {
 
   /** Over HTTP/2: what was received, and the code by which the stream ended. */
   async function askHttp2(path: string): Promise<{ text: string; code: number | undefined }> {
-    const session = connectHttp2(`https://127.0.0.1:${server.port}`, { ca: pems.ca }).on("error", () => undefined);
+    const session = connectHttp2(`https://127.0.0.1:${server.port}`, { ca: certificates.authority.certificatePem }).on(
+      "error",
+      () => undefined,
+    );
     const stream = session.request({ ":path": path }).on("error", () => undefined);
     let text = "";
     stream.on("data", (chunk: Buffer) => {

@@ -1,9 +1,14 @@
+import { SECOND } from "../../base/clock.ts";
 import { CodedError, messageOf } from "../../base/errors.ts";
 import { runWithTasks } from "../../base/tasks.ts";
 import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
-import type { ListenSecure, SecureServer } from "../../host/secure-server.ts";
+import type { HttpLimits, HttpServer, HttpServerOptions, ListenHttp } from "../../host/http-server.ts";
 import { composeNodeServer, type NodeServer, type NodeServerDeps } from "../../node/compose/server.ts";
+import { PAGE_HEADERS } from "../../node/server/handlers.ts";
 import { findServerProblem } from "../../node/server/server-problem.ts";
+
+/** Limits for clients that do not say who they are: they show within these times that they mean it, for places are few. */
+const LIMITS: Partial<HttpLimits> = { greetingMs: 10 * SECOND, headersMs: 10 * SECOND, maxConnections: 1024 };
 
 /** The node's own API, which is being served. */
 export interface NodeApiServer {
@@ -18,7 +23,7 @@ export interface NodeApiServer {
  * has nobody to ask who may come in. Rejects when it cannot listen: the message says which flag moves it.
  */
 export async function openNodeApi(
-  { listen, ...deps }: NodeServerDeps & { listen: ListenSecure },
+  { listen, ...deps }: NodeServerDeps & { listen: ListenHttp },
   config: NodeAgentConfig,
 ): Promise<NodeApiServer | undefined> {
   const { kubelet } = config;
@@ -32,15 +37,17 @@ export async function openNodeApi(
   }
   const node = await composeNodeServer(deps, config);
   const { asksForCertificate } = node;
-  const options = { address: kubelet.address, port: kubelet.port, ...config.tls, asksForCertificate };
-  const badConnection = (reason: string, remoteAddress: string) =>
-    log.debug("A connection to the node's API came to nothing", { remoteAddress, error: reason }, 2);
-  const server = await listen(options, node.identity(), { request: node.handler, badConnection }).catch(
-    (error: unknown) => {
-      const mend = "port, --port; enableServer, --enable-server=false for none";
-      throw new CodedError("listen-failed", `node API: ${messageOf(error)} (${mend})`, { cause: error });
-    },
-  );
+  const options: HttpServerOptions = {
+    at: { address: kubelet.address, port: kubelet.port },
+    tls: { ...config.tls, asksForCertificate, identity: node.identity() },
+    ...{ decodesPath: true, readsBodies: false, defaultHeaders: PAGE_HEADERS, limits: LIMITS },
+    onBadConnection: (reason, remoteAddress) =>
+      log.debug("A connection to the node's API came to nothing", { remoteAddress, error: reason }, 2),
+  };
+  const server = await listen(options, node.handler).catch((error: unknown) => {
+    const mend = "port, --port; enableServer, --enable-server=false for none";
+    throw new CodedError("listen-failed", `node API: ${messageOf(error)} (${mend})`, { cause: error });
+  });
   log.debug("Listening", { server: "node API", address: kubelet.address, port: server.port }, 2);
   return {
     run: async (signal) => await run({ node, server, log }, signal),
@@ -49,7 +56,7 @@ export async function openNodeApi(
 }
 
 async function run(
-  { node, server, log }: { node: NodeServer; server: SecureServer; log: NodeServerDeps["ports"]["log"] },
+  { node, server, log }: { node: NodeServer; server: HttpServer; log: NodeServerDeps["ports"]["log"] },
   signal: AbortSignal,
 ): Promise<void> {
   const stop = node.subscribe(() => {

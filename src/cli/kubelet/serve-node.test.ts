@@ -3,7 +3,7 @@ import { silentLog } from "../../base/log.ts";
 import { composeConfiguration } from "../../config/compose-configuration.ts";
 import { createNodeAgentConfig } from "../../config/node-agent-config.ts";
 import { parseFlags } from "../../config/parse-flags.ts";
-import type { Listen, ListenAddress } from "../../host/http-server.ts";
+import type { ListenAddress, ListenHttp } from "../../host/http-server.ts";
 import type { NodeView } from "../../node/server/handlers.ts";
 import { serveNode } from "./serve-node.ts";
 
@@ -28,10 +28,10 @@ function configOf(...argv: string[]) {
 
 function fakeListen(refusedPort?: number) {
   const open = new Set<ListenAddress>();
-  const listen: Listen = async (address) => {
-    if ("port" in address && address.port === refusedPort) throw new Error("in use");
-    open.add(address);
-    return { port: undefined, close: async () => void open.delete(address) };
+  const listen: ListenHttp = async ({ at }) => {
+    if ("port" in at && at.port === refusedPort) throw new Error("in use");
+    open.add(at);
+    return { port: 0, use: () => undefined, close: async () => void open.delete(at) };
   };
   return { listen, open };
 }

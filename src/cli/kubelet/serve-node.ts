@@ -1,27 +1,32 @@
+import { SECOND } from "../../base/clock.ts";
 import { CodedError, messageOf, runAll } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
-import type { HttpHandler, HttpServer, Listen, ListenAddress } from "../../host/http-server.ts";
+import type { HttpLimits, HttpServer, ListenAddress, ListenHttp, PageHandler } from "../../host/http-server.ts";
 import {
   createHealthzHandler,
   createNodeSocketHandler,
   createReadOnlyHandler,
   type NodeView,
+  PAGE_HEADERS,
 } from "../../node/server/handlers.ts";
+
+/** The clients are on this machine, and there are few of them. */
+const LIMITS: Partial<HttpLimits> = { headersMs: 30 * SECOND, maxConnections: 256 };
 
 interface PlannedServer {
   name: string;
   /** How to move it elsewhere. */
   mend: string;
   address: ListenAddress;
-  handler: HttpHandler;
+  handler: PageHandler;
 }
 
 interface ServeNodeDeps {
-  listen: Listen;
+  listen: ListenHttp;
   log: Log;
   /** What counts the requests of the read-only server. Default: nobody does. */
-  measure?: ((handler: HttpHandler) => HttpHandler) | undefined;
+  measure?: ((handler: PageHandler) => PageHandler) | undefined;
 }
 
 /**
@@ -41,7 +46,7 @@ export async function serveNode(
     );
   for (const { name, mend, address, handler } of planServers(view, config, deps)) {
     try {
-      servers.push(await deps.listen(address, handler));
+      servers.push(await deps.listen({ at: address, defaultHeaders: PAGE_HEADERS, limits: LIMITS }, handler));
       deps.log.debug("Listening", { server: name, ...address }, 2);
     } catch (error) {
       await close();

@@ -14,7 +14,6 @@ import { connectCsi } from "../../csi/connect.ts";
 import { createLinuxHost } from "../../host/linux/create-linux-host.ts";
 import { callUpgrade } from "../../host/linux/network/call-upgrade.ts";
 import { listenHttp } from "../../host/linux/network/listen-http.ts";
-import { listenSecure } from "../../host/linux/network/listen-secure.ts";
 import { endProcess } from "../../host/linux/system/end-process.ts";
 import { createNodeAgent, type NodeAgent } from "../../node/compose/node-agent.ts";
 import { type HttpMetrics, httpMetricsOf } from "../../node/server/http-metrics.ts";
@@ -96,7 +95,7 @@ async function runUntilStopped(
     };
     const agent = await createNodeAgent({ host, cri, events, plugins, kube: kube?.ports, log, metrics }, config);
     const nodePorts = { host, cri, kube: kube?.ports, log, metrics };
-    const doors = { listen: listenSecure, callUpgrade };
+    const doors = { listen: listenHttp, callUpgrade };
     const api = await openNodeApi({ ports: nodePorts, agent, reviews: kube?.reviews, ...doors }, config);
     try {
       const { measure } = httpMetricsOf(metrics, host.clock);

@@ -9,12 +9,12 @@ import { type ControlPlane, createControlPlane } from "../../control-plane/compo
 import type { ControllerOptions, LocalNode } from "../../control-plane/compose/control-plane-ports.ts";
 import type { ObjectStore } from "../../control-plane/ports/object-store.ts";
 import { createObjectStore } from "../../control-plane/store/create-object-store.ts";
+import type { HttpServer } from "../../host/http-server.ts";
 import { callUpgrade } from "../../host/linux/network/call-upgrade.ts";
 import { callWeb } from "../../host/linux/network/call-web.ts";
-import { listenWeb } from "../../host/linux/network/listen-web.ts";
+import { listenHttp } from "../../host/linux/network/listen-http.ts";
 import { resolveHost } from "../../host/linux/network/resolve-host.ts";
 import { systemClock } from "../../host/linux/system/system-clock.ts";
-import type { WebServer } from "../../host/web-server.ts";
 import type { Journal } from "../../journal/port.ts";
 import { loadSubjectReader, readCertificateRequest } from "../../pki/certificate-request.ts";
 import type { ClusterCertificates } from "../../pki/cluster-certificates.ts";
@@ -69,19 +69,21 @@ export async function serveControlPlane(
   // One signal stops everything, and this process may be somebody's test: the default is theirs.
   setMaxListeners(0, stop.signal);
   const store = await createObjectStore({ journal, clock: systemClock, log });
-  let server: WebServer | undefined;
+  let server: HttpServer | undefined;
   try {
     const serving: { handle: ReturnType<typeof createControlPlane>["handle"] | undefined } = { handle: undefined };
-    server = await listenWeb(
+    server = await listenHttp(
       {
-        ...options,
-        certificatePem: certificates.serving.certificatePem,
-        keyPem: certificates.serving.keyPem,
-        clientAuthorityPem: certificates.authority.certificatePem,
+        at: options,
+        http2: true,
+        tls: {
+          identity: { pair: certificates.serving, clientAuthorityPem: certificates.authority.certificatePem },
+          ...{ asksForCertificate: true, resumesSessions: true },
+        },
       },
       async (request) => {
         if (serving.handle === undefined) return { status: 503, headers: { "retry-after": "1" }, body: "starting\n" };
-        return serving.handle(request);
+        return await serving.handle(request);
       },
     );
     const controlPlane = compose(store, server.port, options, parts);
@@ -133,7 +135,7 @@ export function firstAddressOf(cidr: string): string {
 
 interface Running {
   controlPlane: ControlPlane;
-  server: WebServer;
+  server: HttpServer;
   store: ObjectStore;
   stop: AbortController;
 }

@@ -1,4 +1,4 @@
-import type { WebRequest } from "../../host/web-server.ts";
+import type { ServedRequest } from "../../host/http-server.ts";
 import type { User } from "../ports/user.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { impersonate } from "./impersonate.ts";
@@ -11,10 +11,13 @@ import type { Authorizer } from "./rbac.ts";
 export function createRequestUser(deps: {
   authenticator: Pick<Authenticator, "authenticate">;
   authorizer: Pick<Authorizer, "authorize">;
-}): (request: Pick<WebRequest, "peer" | "header" | "headersBeginning">) => User {
+}): (request: Pick<ServedRequest, "peer" | "header" | "headersBeginning">) => User {
   const { authenticator, authorizer } = deps;
   return (request) => {
-    const user = authenticator.authenticate({ peer: request.peer, authorization: request.header("authorization")[0] });
+    // A certificate that no authority vouches for, or that names nobody, is no credential.
+    const isKnown = request.peer?.kind === "verified" && request.peer.commonName !== "";
+    const peer = isKnown ? request.peer : undefined;
+    const user = authenticator.authenticate({ peer, authorization: request.header("authorization")[0] });
     return impersonate(user, request.headersBeginning("impersonate-"), authorizer.authorize);
   };
 }

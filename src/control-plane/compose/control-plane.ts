@@ -1,4 +1,4 @@
-import type { WebHandler } from "../../host/web-server.ts";
+import type { HttpHandler } from "../../host/http-server.ts";
 import { createApiAuthenticator } from "../access/authenticate.ts";
 import { createEscalationCheck } from "../access/escalation.ts";
 import { createAuthorizer } from "../access/rbac.ts";
@@ -21,7 +21,7 @@ import { composeRest } from "./rest.ts";
 /** A control plane, built and not yet running. */
 export interface ControlPlane {
   /** The API server. */
-  readonly handle: WebHandler;
+  readonly handle: HttpHandler;
   readonly reader: ResourceReader;
   readonly writer: ResourceWriter;
   readonly feed: ResourceFeed;

@@ -1,4 +1,4 @@
-import type { WebHandler } from "../../host/web-server.ts";
+import type { HttpHandler } from "../../host/http-server.ts";
 import type { Authenticator } from "../access/authenticate.ts";
 import type { Authorizer } from "../access/rbac.ts";
 import { createRequestUser } from "../access/request-user.ts";
@@ -28,7 +28,7 @@ interface RestParts extends ControlPlaneDeps {
 }
 
 /** The API server as a function of a request. */
-export function composeRest(parts: RestParts, options: ControlPlaneConfig): WebHandler {
+export function composeRest(parts: RestParts, options: ControlPlaneConfig): HttpHandler {
   const { registry, clock, metrics, store, authorizer, definitions, readiness, tokens } = parts;
   const { kinds } = registry;
   const serverAddress = `${options.endpoint.address}:${options.endpoint.port}`;

@@ -2,9 +2,9 @@ import type { Duplex } from "node:stream";
 import { isAbort } from "../../base/abort.ts";
 import { messageOf } from "../../base/errors.ts";
 import { formatHttpHead } from "../../host/http-head.ts";
+import type { ServedAnswer, ServedRequest } from "../../host/http-server.ts";
 import { type CallUpgrade, joinStreams, type UpgradeCall, type UpgradeResult } from "../../host/upgrade-call.ts";
 import type { CallTls } from "../../host/web-call.ts";
-import type { WebAnswer, WebRequest } from "../../host/web-server.ts";
 import { unexpectedFailure } from "./failure.ts";
 import { forwardedFor, forwardedHeaders, withoutHopByHop } from "./forwarded-headers.ts";
 
@@ -14,9 +14,9 @@ import { forwardedFor, forwardedHeaders, withoutHopByHop } from "./forwarded-hea
  */
 export async function forwardUpgrade(
   callUpgrade: CallUpgrade,
-  request: WebRequest,
+  request: ServedRequest,
   { url, tls }: Pick<UpgradeCall, "url" | "tls">,
-): Promise<WebAnswer> {
+): Promise<ServedAnswer> {
   const { signal, method } = request;
   const headers = upgradeHeaders(request, { isTranslated: false });
   let result: UpgradeResult;
@@ -51,7 +51,7 @@ export function upgradeTls({ ca, ...pair }: CallTls): NonNullable<UpgradeCall["t
 
 /** The client's headers, without those of its protocol where that is translated on the way. */
 export function upgradeHeaders(
-  request: Pick<WebRequest, "headersBeginning" | "header" | "remoteAddress">,
+  request: Pick<ServedRequest, "headersBeginning" | "header" | "remoteAddress">,
   { isTranslated }: { isTranslated: boolean },
 ): Record<string, string | readonly string[]> {
   const headers = forwardedHeaders(request);

@@ -1,7 +1,7 @@
-import type { WebRequest } from "../../host/web-server.ts";
+import type { ServedRequest } from "../../host/http-server.ts";
 
 type Headers = Readonly<Record<string, string | readonly string[]>>;
-type HeaderSource = Pick<WebRequest, "headersBeginning" | "header" | "remoteAddress">;
+type HeaderSource = Pick<ServedRequest, "headersBeginning" | "header" | "remoteAddress">;
 
 /** Headers that concern one connection and not the message on it, as in Go's reverse proxy. */
 const HOP_BY_HOP = new Set([

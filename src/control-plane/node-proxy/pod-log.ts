@@ -1,8 +1,8 @@
 import { ApiError, type ApiErrorReason, badRequestError, REASON_CODES } from "../../api/api-error.ts";
 import { isAbort } from "../../base/abort.ts";
 import { messageOf } from "../../base/errors.ts";
+import type { ServedAnswer } from "../../host/http-server.ts";
 import type { WebReply } from "../../host/web-call.ts";
-import type { WebAnswer } from "../../host/web-server.ts";
 import type { ConnectHandler } from "../ports/connect.ts";
 import type { ConnectDeps } from "./connect-deps.ts";
 import { failureAnswer, unexpectedFailure } from "./failure.ts";
@@ -52,7 +52,7 @@ export function createPodLog(deps: PodLogDeps): ConnectHandler {
 }
 
 /** Follows apiserver/pkg/registry/generic/rest/response_checker.go, with apimachinery's words for each code. */
-function refusal(code: number, text: string, name: string): WebAnswer {
+function refusal(code: number, text: string, name: string): ServedAnswer {
   if (code === 500)
     throw new ApiError("InternalError", `Internal error occurred: ${text}`, { causes: [{ message: text }] });
   if (code === 400) throw badRequestError(text);

@@ -1,7 +1,7 @@
 import { badRequestError } from "../../api/api-error.ts";
 import type { Pod } from "../../api/gen/types.ts";
+import type { ServedRequest, TakenOver } from "../../host/http-server.ts";
 import type { UpgradeCall } from "../../host/upgrade-call.ts";
-import type { TakenOver, WebRequest } from "../../host/web-server.ts";
 import type { ConnectCall, ConnectHandler } from "../ports/connect.ts";
 import type { ConnectDeps } from "./connect-deps.ts";
 import { forwardUpgrade, upgradeHeaders, upgradeTls } from "./forward-upgrade.ts";
@@ -37,7 +37,7 @@ export function createPodStream(deps: PodStreamDeps, kind: StreamKind): ConnectH
 }
 
 interface Translation {
-  readonly request: WebRequest;
+  readonly request: ServedRequest;
   readonly backend: Pick<UpgradeCall, "url" | "tls">;
 }
 

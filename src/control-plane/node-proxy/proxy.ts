@@ -1,9 +1,9 @@
 import { ApiError } from "../../api/api-error.ts";
 import { isAbort } from "../../base/abort.ts";
 import { messageOf } from "../../base/errors.ts";
+import type { ServedAnswer, ServedRequest } from "../../host/http-server.ts";
 import type { CallUpgrade } from "../../host/upgrade-call.ts";
 import type { CallWeb, WebReply } from "../../host/web-call.ts";
-import type { WebAnswer, WebRequest } from "../../host/web-server.ts";
 import type { ConnectCall } from "../ports/connect.ts";
 import type { Destination } from "./destinations.ts";
 import { forwardUpgrade, upgradeTls } from "./forward-upgrade.ts";
@@ -29,7 +29,7 @@ const CORS_HEADERS = new Set([
  * Passes any request on and its answer back, as the reverse proxy of kube-apiserver does (apimachinery/pkg/util/proxy).
  * Links in pages are left as they are.
  */
-export async function proxyTo(deps: ProxyDeps, call: ConnectCall, to: Destination): Promise<WebAnswer> {
+export async function proxyTo(deps: ProxyDeps, call: ConnectCall, to: Destination): Promise<ServedAnswer> {
   const { request } = call;
   const path = cleanPath(call.rest);
   const target = `${path === "" ? "/" : path}${queryOf(request)}`;
@@ -44,7 +44,7 @@ export async function proxyTo(deps: ProxyDeps, call: ConnectCall, to: Destinatio
   return await exchange(deps.callWeb, call, { ...to, target, path });
 }
 
-const queryOf = ({ rawQuery }: WebRequest) => (rawQuery === "" ? "" : `?${rawQuery}`);
+const queryOf = ({ rawQuery }: ServedRequest) => (rawQuery === "" ? "" : `?${rawQuery}`);
 
 interface Target extends Destination {
   /** Path and query, as they are sent. */
@@ -52,7 +52,7 @@ interface Target extends Destination {
   readonly path: string;
 }
 
-async function exchange(callWeb: CallWeb, { request, rest }: ConnectCall, to: Target): Promise<WebAnswer> {
+async function exchange(callWeb: CallWeb, { request, rest }: ConnectCall, to: Target): Promise<ServedAnswer> {
   const prefix = request.path.slice(0, request.path.length - rest.length);
   const headers = {
     ...withoutHopByHop(forwardedHeaders(request)),
@@ -84,7 +84,7 @@ async function exchange(callWeb: CallWeb, { request, rest }: ConnectCall, to: Ta
 }
 
 /** The host that the client asked, as upstream passes it on; HTTP/2 has another header for it. */
-function hostOf(request: WebRequest, to: Destination): { host: string } {
+function hostOf(request: ServedRequest, to: Destination): { host: string } {
   const [host = request.header(":authority")[0]] = request.header("host");
   return { host: host ?? formatHost(to) };
 }

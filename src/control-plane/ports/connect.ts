@@ -1,14 +1,14 @@
-import type { WebAnswer, WebRequest } from "../../host/web-server.ts";
+import type { ServedAnswer, ServedRequest } from "../../host/http-server.ts";
 
 /**
  * Serves a subresource that is a connection to another server and no object: `log`, `exec`, `proxy`. Throws an ApiError
  * to refuse. The caller is authenticated and authorized for the request's verb.
  */
-export type ConnectHandler = (call: ConnectCall) => Promise<WebAnswer>;
+export type ConnectHandler = (call: ConnectCall) => Promise<ServedAnswer>;
 
 /** A call that is authenticated and authorized. */
 export interface ConnectCall {
-  readonly request: WebRequest;
+  readonly request: ServedRequest;
   /** "" for a cluster-scoped object. */
   readonly namespace: string;
   /** The name as in the path; for a proxied object with its scheme and port. */

@@ -8,7 +8,7 @@ import {
   type ProtobufObject,
 } from "../../api/protobuf/encode-protobuf.ts";
 import { PROTOBUF_TYPE } from "../../api/protobuf/magic.ts";
-import type { WebAnswer } from "../../host/web-server.ts";
+import type { ServedAnswer } from "../../host/http-server.ts";
 import type { StoredObject } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { passingViewOf, viewOf } from "../registry/object-view.ts";
@@ -29,7 +29,7 @@ export interface AnswerForm {
 }
 
 /** An object as the answer's body; in protobuf where that is wanted and the kind has a form in it. */
-export function encodeValue(status: number, value: object, { encoding }: AcceptedForm): WebAnswer {
+export function encodeValue(status: number, value: object, { encoding }: AcceptedForm): ServedAnswer {
   switch (encoding) {
     case "json":
       return { status, headers: JSON_HEADERS, body: `${JSON.stringify(value)}\n` };
@@ -44,12 +44,17 @@ const JSON_HEADERS = { "content-type": "application/json" };
 const PROTOBUF_HEADERS = { "content-type": PROTOBUF_TYPE };
 
 /** One object of a kind, in the form that is wanted. */
-export function encodeObject(status: number, kind: ResourceKind, object: KubeObject, wanted: AnswerForm): WebAnswer {
+export function encodeObject(status: number, kind: ResourceKind, object: KubeObject, wanted: AnswerForm): ServedAnswer {
   return encodeValue(status, shapeObject(kind, object, wanted), wanted.form);
 }
 
 /** The same, without encoding anew a version that the store holds encoded. */
-export function encodeStored(status: number, kind: ResourceKind, stored: StoredObject, wanted: AnswerForm): WebAnswer {
+export function encodeStored(
+  status: number,
+  kind: ResourceKind,
+  stored: StoredObject,
+  wanted: AnswerForm,
+): ServedAnswer {
   const { form } = wanted;
   if (!isAsStored(kind, form)) return encodeObject(status, kind, viewOf(kind, stored), wanted);
   return { status, headers: JSON_HEADERS, body: stored.json };
@@ -92,7 +97,7 @@ export async function encodeList(
   listed: Listed,
   wanted: AnswerForm,
   pause: Pause,
-): Promise<WebAnswer> {
+): Promise<ServedAnswer> {
   const shape = listShape(kind, listed.metadata, wanted);
   if (wanted.form.encoding === "json") return await encodeJsonList(kind, { ...listed, shape }, wanted, pause);
   const show = (item: StoredObject) => shape.show(passingViewOf(kind, item));
@@ -122,7 +127,7 @@ async function encodeJsonList(
   { items, shape }: { items: readonly StoredObject[]; shape: ListShape },
   wanted: AnswerForm,
   pause: Pause,
-): Promise<WebAnswer> {
+): Promise<ServedAnswer> {
   const body = createListBody();
   const { isParsed, add } = itemWriter(kind, { shape, body }, wanted);
   body.add(`${JSON.stringify(shape.head).slice(0, -1)},"${shape.field}":[`);

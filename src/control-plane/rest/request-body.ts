@@ -3,7 +3,7 @@ import { decodeProtobuf } from "../../api/protobuf/decode-protobuf.ts";
 import { parseStrictJson } from "../../api/strict-json.ts";
 import { parseYaml } from "../../api/yaml.ts";
 import { codeOf } from "../../base/errors.ts";
-import type { WebRequest } from "../../host/web-server.ts";
+import type { ServedRequest } from "../../host/http-server.ts";
 
 /** Upstream's limit for the body of a write: 3 MiB. */
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
@@ -17,12 +17,12 @@ interface ParsedBody {
 }
 
 /** The media type without its parameters, in lower case. */
-export function contentTypeOf(request: WebRequest): string {
+export function contentTypeOf(request: ServedRequest): string {
   return (request.header("content-type")[0] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
 /** Reads and parses the body by its content type. Throws UnsupportedMediaType, RequestEntityTooLarge, BadRequest. */
-export async function readParsedBody(request: WebRequest, type: BodySyntax): Promise<ParsedBody> {
+export async function readParsedBody(request: ServedRequest, type: BodySyntax): Promise<ParsedBody> {
   const bytes = await readBytes(request);
   if (bytes.length === 0) return { value: undefined, duplicates: [] };
   if (type === "protobuf") return { value: decodeProtobuf(bytes), duplicates: [] };
@@ -42,7 +42,7 @@ export function syntaxOf(contentType: string): BodySyntax {
   throw new ApiError("UnsupportedMediaType", message);
 }
 
-async function readBytes(request: WebRequest): Promise<Buffer> {
+async function readBytes(request: ServedRequest): Promise<Buffer> {
   try {
     return await request.readBody(MAX_BODY_BYTES);
   } catch (error) {

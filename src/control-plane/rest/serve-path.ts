@@ -1,4 +1,4 @@
-import type { WebAnswer, WebRequest } from "../../host/web-server.ts";
+import type { ServedAnswer, ServedRequest } from "../../host/http-server.ts";
 import type { ApiDescription } from "../discovery/api-description.ts";
 import { encodeValue } from "./encode.ts";
 import { PLAIN_FORM } from "./media-type.ts";
@@ -59,7 +59,7 @@ const ROOT_PATHS = [
   ...["/openapi/v2", "/openapi/v3", "/openid/v1/jwks", "/readyz", "/version"],
 ];
 
-function answerDocument(deps: PathDeps, request: WebRequest, path: string): WebAnswer | undefined {
+function answerDocument(deps: PathDeps, request: ServedRequest, path: string): ServedAnswer | undefined {
   const document = deps.description().document(path, request.header("accept").join(","));
   if (document === undefined) return undefined;
   const { etag, contentType, body } = document;
@@ -68,15 +68,15 @@ function answerDocument(deps: PathDeps, request: WebRequest, path: string): WebA
   return isKnown ? { status: 304, headers: { etag, vary: "Accept" }, body: "" } : { status: 200, headers, body };
 }
 
-function text(status: number, { contentType, body }: { contentType: string; body: string }): WebAnswer {
+function text(status: number, { contentType, body }: { contentType: string; body: string }): ServedAnswer {
   return { status, headers: { "content-type": contentType, "x-content-type-options": "nosniff" }, body };
 }
 
 function answerHealth(
   { healthChecks }: PathDeps,
-  request: WebRequest,
+  request: ServedRequest,
   { endpoint, only }: { endpoint: string; only: string | undefined },
-): WebAnswer | undefined {
+): ServedAnswer | undefined {
   const excluded = new Set(request.query.getAll("exclude"));
   const asked = healthChecks.filter(({ name, isLiveness }) => {
     if (only !== undefined) return name === only;

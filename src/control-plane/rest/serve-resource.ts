@@ -4,7 +4,7 @@ import { apiVersionOf, isRecord, type KubeObject } from "../../api/object.ts";
 import { hasProtobufForm } from "../../api/protobuf/encode-protobuf.ts";
 import { invalid } from "../../api/validation/problems.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { WebAnswer, WebRequest } from "../../host/web-server.ts";
+import type { ServedAnswer, ServedRequest } from "../../host/http-server.ts";
 import { accessDeniedError } from "../access/denial.ts";
 import type { ConnectHandler } from "../ports/connect.ts";
 import type { Authorize } from "../ports/request.ts";
@@ -28,7 +28,7 @@ import { serveWatch, type WatchDeps } from "./serve-watch.ts";
 
 /** A request for a resource, authenticated and allowed. */
 interface ResourceRequest {
-  readonly request: WebRequest;
+  readonly request: ServedRequest;
   readonly target: ResourceTarget;
   readonly user: User;
   warn(message: string): void;
@@ -74,7 +74,7 @@ const PATCH_TYPES: ReadonlyMap<string, PatchType> = new Map([
 ]);
 
 /** Answers a request for a resource. Throws an ApiError for each failure. */
-export async function serveResource(deps: ResourceDeps, asked: ResourceRequest): Promise<WebAnswer> {
+export async function serveResource(deps: ResourceDeps, asked: ResourceRequest): Promise<ServedAnswer> {
   const kind = deps.registry.kinds.find(asked.target.group, asked.target.version, asked.target.resource);
   if (kind === undefined) throw noSuchResource();
   const { deprecation } = kind.strategy;
@@ -103,7 +103,7 @@ async function connectTo(
   { authorize }: ResourceDeps,
   connect: ConnectHandler,
   { request, target, user }: ResourceRequest,
-): Promise<WebAnswer> {
+): Promise<ServedAnswer> {
   const { isResource: _resource, rest, ...access } = target;
   const { group, resource, namespace, name } = access;
   return await connect({
@@ -170,7 +170,7 @@ async function serveObject(
   kind: ResourceKind,
   call: ResourceRequest,
   { wanted, subresource }: { wanted: AnswerForm; subresource?: Subresource },
-): Promise<WebAnswer> {
+): Promise<ServedAnswer> {
   const { verb } = call.target;
   switch (verb) {
     case "get":
@@ -197,7 +197,7 @@ async function serveMany(
   kind: ResourceKind,
   { request, target }: ResourceRequest,
   wanted: AnswerForm,
-): Promise<WebAnswer> {
+): Promise<ServedAnswer> {
   const isWatch = target.verb === "watch";
   const given = listQueryOf(request.query, { isWatch });
   // A watch of one object by its path is a watch with a selector.
@@ -249,7 +249,7 @@ async function serveCreate(
   kind: ResourceKind,
   call: ResourceRequest,
   wanted: AnswerForm,
-): Promise<WebAnswer> {
+): Promise<ServedAnswer> {
   const options = contextOf(call);
   const { body, duplicates } = await readBody(call);
   const context = { ...options, duplicates };
@@ -264,7 +264,7 @@ async function serveChange(
   kind: ResourceKind,
   call: ResourceRequest,
   { wanted, subresource }: { wanted: AnswerForm; subresource: Subresource | undefined },
-): Promise<WebAnswer> {
+): Promise<ServedAnswer> {
   const { target } = call;
   const { namespace, name } = target;
   const context = contextOf(call);
@@ -322,7 +322,7 @@ async function serveDelete(
   kind: ResourceKind,
   call: ResourceRequest,
   wanted: AnswerForm,
-): Promise<WebAnswer> {
+): Promise<ServedAnswer> {
   const { namespace, name } = call.target;
   const options = await readDeleteOptions(call);
   const context: RequestContext = { ...contextOf(call), dryRun: options.dryRun };
@@ -342,7 +342,7 @@ async function serveDeleteAll(
   kind: ResourceKind,
   call: ResourceRequest,
   wanted: AnswerForm,
-): Promise<WebAnswer> {
+): Promise<ServedAnswer> {
   const { request, target } = call;
   const options = await readDeleteOptions(call);
   const context: RequestContext = { ...contextOf(call), dryRun: options.dryRun };
@@ -366,7 +366,7 @@ async function serveHandler(
   kind: ResourceKind,
   call: ResourceRequest,
   { form }: AnswerForm,
-): Promise<WebAnswer> {
+): Promise<ServedAnswer> {
   const { request, target } = call;
   const context = contextOf(call);
   const hasBody = request.method === "POST" || request.method === "PUT";
@@ -377,6 +377,6 @@ async function serveHandler(
   return isObject ? encodeValue(answer.status, answer.value, form) : encodeText(answer);
 }
 
-function encodeText({ status, value }: SubresourceAnswer): WebAnswer {
+function encodeText({ status, value }: SubresourceAnswer): ServedAnswer {
   return { status, headers: { "content-type": "text/plain" }, body: String(value) };
 }

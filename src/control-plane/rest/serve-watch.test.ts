@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../base/log.ts";
 import { createFakeClock, type FakeClock } from "../../host/fake/fake-clock.ts";
-import type { WebWriter } from "../../host/web-server.ts";
+import type { AnswerWriter } from "../../host/http-server.ts";
 import { createMemoryJournal } from "../../journal/memory-journal.ts";
 import { configMapKind } from "../kinds/core/config-map.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
@@ -18,7 +18,7 @@ function createReader() {
   const written: Array<Buffer | string> = [];
   let unread: Buffer[] = [];
   let text = "";
-  const writer: WebWriter = {
+  const writer: AnswerWriter = {
     signal: gone.signal,
     get bufferedBytes() {
       return unread.reduce((sum, chunk) => sum + chunk.length, 0);

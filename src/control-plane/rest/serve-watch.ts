@@ -4,7 +4,7 @@ import { encodeProtobufEvent, type ProtobufObject } from "../../api/protobuf/enc
 import { PROTOBUF_TYPE } from "../../api/protobuf/magic.ts";
 import { type Clock, MINUTE, SECOND, type Timer } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import type { WebAnswer, WebWriter } from "../../host/web-server.ts";
+import type { AnswerWriter, ServedAnswer } from "../../host/http-server.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { viewOf, withMetadata } from "../registry/object-view.ts";
@@ -43,7 +43,7 @@ interface WatchOptions {
 }
 
 /** The answer to a watch: a stream of events, one JSON object a line, or one frame of protobuf after the other. */
-export function serveWatch(deps: WatchDeps, options: WatchOptions): WebAnswer {
+export function serveWatch(deps: WatchDeps, options: WatchOptions): ServedAnswer {
   const isProtobuf = options.wanted.form.encoding === "protobuf";
   const contentType = isProtobuf ? `${PROTOBUF_TYPE};stream=watch` : "application/json";
   return {
@@ -53,7 +53,7 @@ export function serveWatch(deps: WatchDeps, options: WatchOptions): WebAnswer {
   };
 }
 
-function streamWatch(deps: WatchDeps, options: WatchOptions, writer: WebWriter): void {
+function streamWatch(deps: WatchDeps, options: WatchOptions, writer: AnswerWriter): void {
   const { kind, query } = options;
   const encoder = createEventEncoder(deps, options);
   let bookmarkTimer: Timer | undefined;

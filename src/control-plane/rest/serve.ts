@@ -3,7 +3,7 @@ import { isAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { WebAnswer, WebHandler, WebRequest } from "../../host/web-server.ts";
+import type { HttpHandler, ServedAnswer, ServedRequest } from "../../host/http-server.ts";
 import { accessDeniedError } from "../access/denial.ts";
 import type { AccessAttributes, Authorize } from "../ports/request.ts";
 import type { User } from "../ports/user.ts";
@@ -14,11 +14,11 @@ import { type PathTarget, parseRequestTarget, type RequestTarget } from "./reque
 import { type ResourceDeps, serveResource } from "./serve-resource.ts";
 
 /** Answers a path that is no resource: health, version, discovery, documents. Undefined for an unknown path. */
-export type ServePath = (request: WebRequest, target: PathTarget, user: User) => Promise<WebAnswer | undefined>;
+export type ServePath = (request: ServedRequest, target: PathTarget, user: User) => Promise<ServedAnswer | undefined>;
 
 interface ServeDeps {
   /** Throws Unauthorized for wrong credentials; a request without any is the anonymous user's. */
-  authenticate(request: WebRequest): User;
+  authenticate(request: ServedRequest): User;
   authorize: Authorize;
   resources: ResourceDeps;
   servePath: ServePath;
@@ -32,7 +32,7 @@ interface ServeDeps {
 const MAX_WARNINGS = 20;
 
 /** The API server as a function of a request: it authenticates, authorizes and then answers. */
-export function createApiHandler(deps: ServeDeps): WebHandler {
+export function createApiHandler(deps: ServeDeps): HttpHandler {
   return async (request) => {
     const startMs = deps.clock.monotonic();
     const warnings: string[] = [];
@@ -45,21 +45,21 @@ export function createApiHandler(deps: ServeDeps): WebHandler {
 }
 
 /** Logs a request that was refused, for those who ask why a client does not get on. */
-function recordRefusal(log: Log, request: WebRequest, code: number): void {
+function recordRefusal(log: Log, request: ServedRequest, code: number): void {
   const { method, path, query } = request;
   const [agent = ""] = request.header("user-agent");
   log.debug("a request was refused", { method, path, query: query.toString(), code, agent });
 }
 
 /** The answer to a client that has left, by the code that proxies write into their logs then. */
-const CLIENT_GONE: WebAnswer = { status: 499, headers: {}, body: "" };
+const CLIENT_GONE: ServedAnswer = { status: 499, headers: {}, body: "" };
 
 interface Asked {
   readonly target: RequestTarget;
   warn(message: string): void;
 }
 
-async function answerSafely(deps: ServeDeps, request: WebRequest, asked: Asked): Promise<WebAnswer> {
+async function answerSafely(deps: ServeDeps, request: ServedRequest, asked: Asked): Promise<ServedAnswer> {
   try {
     return await answer(deps, request, asked);
   } catch (error) {
@@ -74,7 +74,7 @@ async function answerSafely(deps: ServeDeps, request: WebRequest, asked: Asked):
   }
 }
 
-async function answer(deps: ServeDeps, request: WebRequest, { target, warn }: Asked): Promise<WebAnswer> {
+async function answer(deps: ServeDeps, request: ServedRequest, { target, warn }: Asked): Promise<ServedAnswer> {
   const user = deps.authenticate(request);
   const attributes = attributesOf(request, target, user);
   const decision = deps.authorize(attributes);
@@ -85,7 +85,7 @@ async function answer(deps: ServeDeps, request: WebRequest, { target, warn }: As
   return served;
 }
 
-function attributesOf(request: WebRequest, target: RequestTarget, user: User): AccessAttributes {
+function attributesOf(request: ServedRequest, target: RequestTarget, user: User): AccessAttributes {
   if (!target.isResource) return { user, verb: target.verb, path: target.path };
   const { verb, group, version, resource, subresource, namespace, name } = target;
   const fieldSelector = request.query.get("fieldSelector") ?? "";
@@ -93,7 +93,7 @@ function attributesOf(request: WebRequest, target: RequestTarget, user: User): A
   return fieldSelector === "" ? access : { ...access, fieldSelector };
 }
 
-function encodeError(error: ApiError, request: WebRequest): WebAnswer {
+function encodeError(error: ApiError, request: ServedRequest): ServedAnswer {
   const answer = encodeValue(error.code, error.status, acceptedPlainForm(request.header("accept").join(",")));
   const { retryAfterSeconds } = error.details;
   const retry = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
@@ -105,7 +105,7 @@ function headerText(text: string): string {
   return Buffer.from(text.replaceAll("\u007f", "\\u007f")).toString("latin1");
 }
 
-function withHeaders(answer: WebAnswer, warnings: readonly string[], requestId: string): WebAnswer {
+function withHeaders(answer: ServedAnswer, warnings: readonly string[], requestId: string): ServedAnswer {
   const unique = [...new Set(warnings)].slice(0, MAX_WARNINGS);
   const warning = unique.map((message) => `299 - ${headerText(JSON.stringify(message))}`);
   return {

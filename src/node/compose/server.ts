@@ -1,7 +1,7 @@
 import { describeConfigz } from "../../config/configz.ts";
 import { KUBELET_VERSION } from "../../config/kubelet-version.ts";
 import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
-import type { SecureHandler } from "../../host/secure-server.ts";
+import type { HttpHandler } from "../../host/http-server.ts";
 import type { CallUpgrade } from "../../host/upgrade-call.ts";
 import type { KubeClient } from "../../kube/port.ts";
 import { type CertificateRotation, createCertificateRotation } from "../cluster/certificates/certificate-rotation.ts";
@@ -24,7 +24,7 @@ import type { NodeAgentPorts } from "./node-agent-ports.ts";
 
 /** The node's own API, ready to be listened for. */
 export interface NodeServer extends ServerIdentity {
-  readonly handler: SecureHandler;
+  readonly handler: HttpHandler;
 }
 
 export interface NodeServerDeps {

@@ -85,5 +85,5 @@ function composeStorageReader({ ports, config, guards }: Foundation, { runtime }
 }
 
 function composeProbePage({ metrics }: ProbeParts): StatisticsPage {
-  return async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.render() });
+  return async () => ({ status: 200, headers: { "content-type": metrics.contentType }, body: await metrics.render() });
 }

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
-import type { SecurePeer } from "../../host/secure-server.ts";
+import type { ServedPeer } from "../../host/http-server.ts";
 import { createFakeReviews } from "./__fixtures__/fake-reviews.ts";
 import { createNodeAuthenticator, createTokenReviews, type ReviewToken } from "./authenticate.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 const signal = new AbortController().signal;
-const alice: SecurePeer = {
+const alice: ServedPeer = {
   kind: "verified",
   commonName: "alice",
   organizations: ["dev"],
@@ -26,7 +26,7 @@ const aliceUser = {
 const bobUser = { name: "bob", groups: ["ops", "system:authenticated"], extra: {} };
 const anonymousUser = { name: "system:anonymous", groups: ["system:unauthenticated"], extra: {} };
 
-it.each<[string, { peer?: SecurePeer; authorization?: string; anonymous?: boolean }, object]>([
+it.each<[string, { peer?: ServedPeer; authorization?: string; anonymous?: boolean }, object]>([
   ["a client certificate", { peer: alice }, aliceUser],
   ["a certificate before a token", { peer: alice, authorization: "Bearer good" }, aliceUser],
   ["a token", { authorization: "Bearer good" }, bobUser],
@@ -49,7 +49,7 @@ it.each<[string, { peer?: SecurePeer; authorization?: string; anonymous?: boolea
   expect(await authenticate({ peer, authorization, signal })).toEqual({ kind: "user", user });
 });
 
-it.each<[string, { peer?: SecurePeer; authorization?: string; anonymous?: boolean }, string | undefined]>([
+it.each<[string, { peer?: ServedPeer; authorization?: string; anonymous?: boolean }, string | undefined]>([
   ["nothing", {}, undefined],
   ["a bad token, anonymous or not", { authorization: "Bearer bad", anonymous: true }, "invalid bearer token"],
   ["a token that cannot be looked at", { authorization: "Bearer away", anonymous: true }, "connect ECONNREFUSED"],

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { TokenReview } from "../../api/gen/types.ts";
 import { TOKEN_REVIEWS } from "../../api/kube-resource.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { SecurePeer, SecureRequest } from "../../host/secure-server.ts";
+import type { ServedPeer, ServedRequest } from "../../host/http-server.ts";
 import type { KubeClient } from "../../kube/port.ts";
 import { createReviewCache } from "./review-cache.ts";
 
@@ -20,9 +20,13 @@ type Authentication =
   | { readonly kind: "refused"; readonly reason: string | undefined };
 
 /** Rejects with AbortedError only, when the client has gone. */
-export type Authenticate = (
-  request: Pick<SecureRequest, "authorization" | "peer" | "signal">,
-) => Promise<Authentication>;
+export type Authenticate = (credentials: Credentials) => Promise<Authentication>;
+
+/** What a request proves its sender with. */
+interface Credentials extends Pick<ServedRequest, "peer" | "signal"> {
+  /** The header. */
+  readonly authorization: string | undefined;
+}
 
 /** Whom a token stands for; undefined for nobody. Rejects where it cannot be told, and where the server says why not. */
 export type ReviewToken = (token: string, signal: AbortSignal) => Promise<RequestUser | undefined>;
@@ -69,7 +73,7 @@ export function createNodeAuthenticator(
   };
 }
 
-function judgePeer(peer: SecurePeer, now: number): Authentication {
+function judgePeer(peer: ServedPeer, now: number): Authentication {
   if (peer.kind === "unverified") return refused(`client certificate: ${peer.reason}`);
   if (peer.notAfter <= now) return refused("client certificate has expired");
   const { commonName, organizations, fingerprint } = peer;

@@ -1,4 +1,4 @@
-import type { ServedResponse } from "../../host/http-server.ts";
+import type { Page } from "../../host/http-server.ts";
 
 /** What of the node's API the configuration allows. */
 export interface EndpointGates {
@@ -21,7 +21,7 @@ const DEBUGGING = [
 ] as const;
 
 /** What is answered, in upstream's words, where the configuration keeps a path closed; undefined where it is open. */
-export function findClosed(path: string, gates: EndpointGates): ServedResponse | undefined {
+export function findClosed(path: string, gates: EndpointGates): Page | undefined {
   if (!gates.debuggingHandlers) {
     if (isBeneath(path, "/configz")) return { status: 404, body: "404 page not found\n" };
     if (DEBUGGING.some((root) => isBeneath(path, root)))

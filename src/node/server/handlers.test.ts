@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { HttpHandler } from "../../host/http-server.ts";
+import type { PageHandler } from "../../host/http-server.ts";
 import { createHealthzHandler, createNodeSocketHandler, createReadOnlyHandler, type NodeView } from "./handlers.ts";
 import { createHealthChecks } from "./health-checks.ts";
 
@@ -21,7 +21,7 @@ function createView(overrides: Partial<NodeView> = {}): NodeView {
   };
 }
 
-async function ask(handler: HttpHandler, path: string, method = "GET") {
+async function ask(handler: PageHandler, path: string, method = "GET") {
   return await handler({ method, path, query: new URLSearchParams() });
 }
 
@@ -54,8 +54,8 @@ it.each<[keyof typeof handlers, string, number, string]>([
 });
 
 it("tells the node, its pods and what was decided in one document", async () => {
-  const { body, contentType } = await ask(handlers.socket, "/status");
-  expect(contentType).toBe("application/json");
+  const { body, headers } = await ask(handlers.socket, "/status");
+  expect(headers).toEqual({ "content-type": "application/json" });
   expect(JSON.parse(body)).toEqual({
     node: {
       name: "node-1",

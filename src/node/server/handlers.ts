@@ -1,7 +1,13 @@
 import type { NodeCondition, Pod } from "../../api/gen/types.ts";
 import type { TimelineRecord } from "../../base/timeline.ts";
-import type { HttpHandler, ServedRequest, ServedResponse } from "../../host/http-server.ts";
+import type { AnswerHeaders, Page, PageHandler, PageRequest } from "../../host/http-server.ts";
 import type { HealthChecks } from "./health-checks.ts";
+
+/** What every page says of itself that does not say otherwise. */
+export const PAGE_HEADERS: AnswerHeaders = {
+  "content-type": "text/plain; charset=utf-8",
+  "x-content-type-options": "nosniff",
+};
 
 /** What the node tells about itself over HTTP. */
 export interface NodeView {
@@ -20,10 +26,10 @@ export interface NodeView {
 }
 
 /** Only the node's own API tells when who asked has gone. */
-export type StatisticsPage = (request: ServedRequest & { readonly signal?: AbortSignal }) => Promise<ServedResponse>;
+export type StatisticsPage = (request: PageRequest & { readonly signal?: AbortSignal }) => Promise<Page>;
 
 /** `--healthz-port`, 10248: one path, for whoever restarts the node agent. */
-export function createHealthzHandler(view: NodeView): HttpHandler {
+export function createHealthzHandler(view: NodeView): PageHandler {
   const other = route({});
   return async (request) => {
     const page = request.path.startsWith("/healthz") ? view.health.find(request.path) : undefined;
@@ -32,7 +38,7 @@ export function createHealthzHandler(view: NodeView): HttpHandler {
 }
 
 /** `--read-only-port`, 10255: what may be known without asking who wants to know. */
-export function createReadOnlyHandler(view: NodeView): HttpHandler {
+export function createReadOnlyHandler(view: NodeView): PageHandler {
   const own = route({
     "/pods": () => podList(view.pods()),
     "/pods/": () => podList(view.pods()),
@@ -40,7 +46,7 @@ export function createReadOnlyHandler(view: NodeView): HttpHandler {
     "/runningpods/": () => podList(view.runningPods()),
     "/metrics": async () => {
       const { contentType, text } = await view.metrics();
-      return { status: 200, contentType, body: text };
+      return { status: 200, headers: { "content-type": contentType }, body: text };
     },
   });
   return async (request) => {
@@ -50,7 +56,7 @@ export function createReadOnlyHandler(view: NodeView): HttpHandler {
 }
 
 /** The socket that `nodelet status` asks: all of the above and the node in one document. */
-export function createNodeSocketHandler(view: NodeView): HttpHandler {
+export function createNodeSocketHandler(view: NodeView): PageHandler {
   const readOnly = createReadOnlyHandler(view);
   const status = route({ "/status": () => json(report(view)) });
   return async (request) => await (request.path === "/status" ? status : readOnly)(request);
@@ -73,18 +79,18 @@ function report(view: NodeView) {
 }
 
 /** As in every list, the items leave out what the list says of all. */
-function podList(pods: Pod[]): ServedResponse {
+function podList(pods: Pod[]): Page {
   const items = pods.map(({ apiVersion: _apiVersion, kind: _kind, ...pod }) => pod);
   return json({ kind: "PodList", apiVersion: "v1", metadata: {}, items });
 }
 
-function json(value: unknown): ServedResponse {
-  return { status: 200, contentType: "application/json", body: JSON.stringify(value) };
+function json(value: unknown): Page {
+  return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
 }
 
-type Routes = Readonly<Record<string, () => Promise<ServedResponse> | ServedResponse>>;
+type Routes = Readonly<Record<string, () => Promise<Page> | Page>>;
 
-function route(routes: Routes): HttpHandler {
+function route(routes: Routes): PageHandler {
   return async ({ method, path }) => {
     const handle = Object.hasOwn(routes, path) ? routes[path] : undefined;
     if (handle === undefined) return { status: 404, body: "404 page not found\n" };

@@ -1,5 +1,5 @@
 import { createMetrics, declareStartTime } from "../../base/metrics.ts";
-import type { ServedRequest, ServedResponse } from "../../host/http-server.ts";
+import type { Page, PageRequest } from "../../host/http-server.ts";
 
 /** Why something is not well; undefined when it is. */
 type HealthCheck = () => string | undefined;
@@ -7,7 +7,7 @@ type HealthCheck = () => string | undefined;
 /** `/healthz` with what is beneath it, and `/metrics/slis`, which counts how often it said what. */
 export interface HealthChecks {
   /** Undefined for a path that is none of these. */
-  find(path: string): ((request: ServedRequest) => Promise<ServedResponse> | ServedResponse) | undefined;
+  find(path: string): ((request: PageRequest) => Promise<Page> | Page) | undefined;
 }
 
 const ROOT = "/healthz";
@@ -25,7 +25,7 @@ export function createHealthChecks(
   const observe = declareResults(metrics);
   declareStartTime(metrics, startedAt);
 
-  const askAll = ({ query }: ServedRequest): ServedResponse => {
+  const askAll = ({ query }: PageRequest): Page => {
     const excluded = new Set(query.getAll("exclude"));
     const failed: string[] = [];
     const lines = Object.entries(checks).map(([name, check]) => {
@@ -47,7 +47,8 @@ export function createHealthChecks(
     find(path) {
       if (path === ROOT) return askAll;
       if (path === "/metrics/slis") {
-        return async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.render() });
+        const headers = { "content-type": metrics.contentType };
+        return async () => ({ status: 200, headers, body: await metrics.render() });
       }
       const name = path.startsWith(`${ROOT}/`) ? path.slice(ROOT.length + 1) : "";
       const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
@@ -56,7 +57,7 @@ export function createHealthChecks(
   };
 }
 
-function answerOf(error: string | undefined): ServedResponse {
+function answerOf(error: string | undefined): Page {
   return error === undefined ? { status: 200, body: "ok" } : { status: 500, body: `internal server error: ${error}\n` };
 }
 

@@ -1,19 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { createMetrics } from "../../base/metrics.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
-import type { SecureAnswer, SecureRequest } from "../../host/secure-server.ts";
+import { createFakeRequest } from "../../host/fake/fake-request.ts";
+import type { ServedAnswer, ServedRequest } from "../../host/http-server.ts";
 import { httpMetricsOf } from "./http-metrics.ts";
 
 const NEVER = new AbortController().signal;
 
-function secureRequest(path: string, upgrade?: string, method = "GET"): SecureRequest {
-  return {
-    ...{ method, path, query: new URLSearchParams(), authorization: undefined, peer: undefined, remoteAddress: "::1" },
-    header: (name) => (name === "upgrade" ? upgrade : undefined),
-    headers: () => ({}),
-    isUpgrade: upgrade !== undefined,
-    signal: NEVER,
-  };
+function secureRequest(path: string, upgrade?: string, method = "GET"): ServedRequest {
+  const headers = upgrade === undefined ? {} : { connection: "Upgrade", upgrade };
+  return createFakeRequest(path, { method, headers, signal: NEVER });
 }
 
 function setUp() {
@@ -65,8 +61,8 @@ describe("a request is under way", () => {
 
   it("until its answer is there", async () => {
     const { clock, http, lines } = setUp();
-    let answer: (answer: SecureAnswer) => void = () => undefined;
-    const answered = new Promise<SecureAnswer>((resolve) => {
+    let answer: (answer: ServedAnswer) => void = () => undefined;
+    const answered = new Promise<ServedAnswer>((resolve) => {
       answer = resolve;
     });
     const done = http.measureSecure(async () => await answered)(secureRequest("/pods"));
@@ -91,17 +87,18 @@ describe("a request is under way", () => {
 
   it("until the last of its pieces is written", async () => {
     const { http, lines } = setUp();
-    const streamed = { status: 200, stream: async () => undefined };
+    const streamed = { status: 200, body: { produce: async () => undefined } };
     const answer = await http.measureSecure(() => streamed)(secureRequest("/containerLogs/a/b/c"));
     expect(await lines("http_inflight")).toEqual([inFlight("containerLogs", 1)]);
-    if (!("stream" in answer)) throw new Error("not streamed");
-    await answer.stream({ write: async () => undefined, signal: NEVER });
+    const { body } = answer;
+    if (typeof body === "string" || !("produce" in body)) throw new Error("not streamed");
+    await body.produce({ write: async () => undefined, signal: NEVER });
     expect(await lines("http_inflight")).toEqual([inFlight("containerLogs", 0)]);
   });
 
   it("no longer than its head, where nobody wants more", async () => {
     const { http, lines } = setUp();
-    const streamed = { status: 200, stream: async () => undefined };
+    const streamed = { status: 200, body: { produce: async () => undefined } };
     await http.measureSecure(() => streamed)(secureRequest("/pods", undefined, "HEAD"));
     expect((await lines("http_inflight")).map((line) => line.endsWith(" 0"))).toEqual([true]);
   });
@@ -113,7 +110,9 @@ it.each([
   ["/exec/a/b/c", "SPDY/3.1", []],
 ])("a stream of %s over %s", async (path, protocol, expected) => {
   const { http, lines } = setUp();
-  const answer = await http.measureSecure(() => ({ takeOver: async () => undefined }))(secureRequest(path, protocol));
-  expect("takeOver" in answer).toBe(true);
+  const answer = await http.measureSecure(() => ({ status: 101, body: { takeOver: async () => undefined } }))(
+    secureRequest(path, protocol),
+  );
+  expect(answer.body).toHaveProperty("takeOver");
   expect(await lines("websocket_streaming_requests_total")).toEqual(expected);
 });

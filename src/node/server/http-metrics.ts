@@ -1,14 +1,13 @@
 import { type Clock, SECOND } from "../../base/clock.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import type { HttpHandler, ServedRequest } from "../../host/http-server.ts";
-import type { SecureAnswer, SecureHandler } from "../../host/secure-server.ts";
+import type { HttpHandler, PageHandler, PageRequest, ServedAnswer } from "../../host/http-server.ts";
 
 /** Counts and times the requests of the node's servers, under upstream's names (pkg/kubelet/server/metrics). */
 export interface HttpMetrics {
   /** Those of the read-only server. */
-  measure(handler: HttpHandler): HttpHandler;
+  measure(handler: PageHandler): PageHandler;
   /** Those of the node's own API. A stream lasts until it is over. */
-  measureSecure(handler: SecureHandler): SecureHandler;
+  measureSecure(handler: HttpHandler): HttpHandler;
 }
 
 const LABELS = ["method", "path", "server_type", "long_running"] as const;
@@ -60,20 +59,15 @@ function createHttpMetrics(metrics: Metrics, clock: Pick<Clock, "monotonic">): H
     measureSecure: (handler) => async (request) => {
       const end = begin(request, "readwrite");
       const subresource = STREAMS.get(pathLabel(request.path));
-      let answer: SecureAnswer;
+      let answer: ServedAnswer;
       try {
         answer = await handler(request);
       } catch (error) {
         end();
         throw error;
       }
-      if (
-        "takeOver" in answer &&
-        subresource !== undefined &&
-        request.header("upgrade")?.toLowerCase() === "websocket"
-      ) {
-        streams.add({ subresource });
-      }
+      const isWebSocket = request.header("upgrade")[0]?.toLowerCase() === "websocket";
+      if (isTakenOver(answer) && isWebSocket && subresource !== undefined) streams.add({ subresource });
       return endWith(answer, request.method, end);
     },
   };
@@ -100,7 +94,7 @@ function declareRequests(metrics: Metrics, clock: Pick<Clock, "monotonic">) {
     running.set(key, count);
     inFlight.set(count, values);
   };
-  return (request: Pick<ServedRequest, "method" | "path">, server_type: ServerType): (() => void) => {
+  return (request: Pick<PageRequest, "method" | "path">, server_type: ServerType): (() => void) => {
     const path = pathLabel(request.path);
     const method = METHODS.has(request.method) ? request.method : "other";
     const values = { method, path, server_type, long_running: String(LONG_RUNNING.has(path)) };
@@ -121,11 +115,16 @@ function pathLabel(path: string): string {
 }
 
 /** The same answer, which tells when it is over. Of one in pieces that is not wanted but its head, that is now. */
-function endWith(answer: SecureAnswer, method: string, end: () => void): SecureAnswer {
-  if ("takeOver" in answer) return { takeOver: async (socket) => await answer.takeOver(socket).finally(end) };
-  if ("stream" in answer && method !== "HEAD") {
-    return { ...answer, stream: async (writer) => await answer.stream(writer).finally(end) };
+function endWith(answer: ServedAnswer, method: string, end: () => void): ServedAnswer {
+  const { body } = answer;
+  if (typeof body === "object" && "takeOver" in body) {
+    return { ...answer, body: { takeOver: async (socket) => await body.takeOver(socket).finally(end) } };
+  }
+  if (typeof body === "object" && "produce" in body && method !== "HEAD") {
+    return { ...answer, body: { produce: async (writer) => await body.produce(writer).finally(end) } };
   }
   end();
   return answer;
 }
+
+const isTakenOver = ({ body }: ServedAnswer) => typeof body === "object" && "takeOver" in body;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Log, LogFields } from "../../base/log.ts";
 import { silentLog } from "../../base/log.ts";
-import type { SecureRequest } from "../../host/secure-server.ts";
+import { createFakeRequest } from "../../host/fake/fake-request.ts";
 import type { Authenticate } from "./authenticate.ts";
 import type { AuthorizeNodeAction, NodeAction } from "./authorize.ts";
 import type { EndpointGates } from "./endpoint-gates.ts";
@@ -42,19 +42,7 @@ function createWorld({ authenticate, allowed = [], authorize, options, log = sil
     { ...ALL, ...options },
   );
   const ask = async (path: string, method = "GET", signal = new AbortController().signal) => {
-    const request: SecureRequest = {
-      method,
-      path,
-      query: new URLSearchParams(),
-      authorization: undefined,
-      peer: undefined,
-      remoteAddress: "192.0.2.1",
-      header: () => undefined,
-      headers: () => ({}),
-      isUpgrade: false,
-      signal,
-    };
-    return await handler(request);
+    return await handler(createFakeRequest(path, { method, signal }));
   };
   return { ask, actions };
 }

@@ -1,8 +1,7 @@
 import { type Clock, MINUTE } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { HttpHandler, ServedResponse } from "../../host/http-server.ts";
-import type { SecureAnswer, SecureHandler, SecureRequest } from "../../host/secure-server.ts";
+import type { HttpHandler, Page, PageHandler, ServedAnswer, ServedRequest } from "../../host/http-server.ts";
 import type { Authenticate } from "./authenticate.ts";
 import type { AuthorizeNodeAction } from "./authorize.ts";
 import { type EndpointGates, findClosed, isBeneath } from "./endpoint-gates.ts";
@@ -10,13 +9,13 @@ import { computeRequestAttributes } from "./request-attributes.ts";
 import { findUnavailable } from "./unavailable-endpoints.ts";
 
 /** What serves a root of the API and all that is beneath it; whoever asks may do so. */
-export type NodeEndpoint = (request: SecureRequest) => Promise<SecureAnswer> | SecureAnswer;
+export type NodeEndpoint = (request: ServedRequest) => Promise<ServedAnswer> | ServedAnswer;
 
 interface NodeApiDeps {
   readonly authenticate: Authenticate;
   readonly authorize: AuthorizeNodeAction;
   /** What the read-only server serves too. */
-  readonly readOnly: HttpHandler;
+  readonly readOnly: PageHandler;
   /** The JSON of `/configz`. */
   readonly configz: () => string;
   /** By root (`/exec`, `/stats/summary`): the longest that a path is, or is beneath, serves it. */
@@ -30,13 +29,15 @@ interface NodeApiDeps {
  * pkg/kubelet/server/server.go, with its words). Whoever is refused loses the connection too: places are few. A path
  * that is nothing is answered as that to everybody, as there.
  */
-export function createNodeApi(deps: NodeApiDeps, gates: EndpointGates): SecureHandler {
+export function createNodeApi(deps: NodeApiDeps, gates: EndpointGates): HttpHandler {
   const complain = createComplaints(deps);
   const find = createLookup(deps);
   return async (request) => {
     const endpoint = find(request.path);
     if (endpoint === undefined) return NOT_FOUND;
-    const authentication = await deps.authenticate(request);
+    const { peer, signal } = request;
+    const authorization = request.header("authorization")[0];
+    const authentication = await deps.authenticate({ authorization, peer, signal });
     if (authentication.kind === "refused") {
       const { reason } = authentication;
       if (reason !== undefined) complain("Unable to authenticate the request due to an error", { error: reason });
@@ -67,7 +68,9 @@ function createLookup({ readOnly, configz, endpoints }: NodeApiDeps): (path: str
   return (path) => {
     const found = longestFirst.find(([root]) => isBeneath(path, root));
     if (found !== undefined) return found[1];
-    if (path === "/configz") return () => ({ status: 200, contentType: "application/json", body: configz() });
+    if (path === "/configz") {
+      return () => ({ status: 200, headers: { "content-type": "application/json" }, body: configz() });
+    }
     const unavailable = findUnavailable(path);
     if (unavailable !== undefined) return () => unavailable;
     return READ_ONLY.test(path) ? readOnly : undefined;
@@ -76,7 +79,7 @@ function createLookup({ readOnly, configz, endpoints }: NodeApiDeps): (path: str
 
 const READ_ONLY = /^\/(healthz(\/.*)?|pods\/?|runningpods\/?|metrics(\/slis)?)$/;
 
-const NOT_FOUND: ServedResponse = { status: 404, body: "404 page not found\n" };
+const NOT_FOUND: Page = { status: 404, body: "404 page not found\n" };
 
 /** Anybody can make the server complain, as often as they like: the log has the first of a minute, and how many followed. */
 function createComplaints({ clock, log }: Pick<NodeApiDeps, "clock" | "log">) {

@@ -1,5 +1,5 @@
 import { type Clock, MINUTE, SECOND } from "../../base/clock.ts";
-import type { ServedResponse } from "../../host/http-server.ts";
+import type { Page } from "../../host/http-server.ts";
 import type { NodeEndpoint } from "./node-api.ts";
 
 interface StatuszOptions {
@@ -17,10 +17,7 @@ const WARNING =
   "debugging purposes only.";
 
 /** `/statusz`, for a person (KEP-4827, the feature ComponentStatusz): since when it runs, and what it is. */
-export function createStatusz(
-  clock: Pick<Clock, "now">,
-  { startedAt, version, paths }: StatuszOptions,
-): () => ServedResponse {
+export function createStatusz(clock: Pick<Clock, "now">, { startedAt, version, paths }: StatuszOptions): () => Page {
   const binary = version.replace(/^v/, "");
   const emulated = binary.split(".").slice(0, 2).join(".");
   return () => {
@@ -40,7 +37,7 @@ export function createStatusz(
 const PATH = "/statusz";
 /** The paths of the node's own API that are no endpoints. */
 const OTHER_PATHS = ["/configz", "/healthz", "/metrics", "/pods", "/runningpods", PATH];
-const NOT_FOUND: ServedResponse = { status: 404, body: "404 page not found\n" };
+const NOT_FOUND: Page = { status: 404, body: "404 page not found\n" };
 
 /** The endpoints and `/statusz` beside them, which names all the others. */
 export function withStatusz(

@@ -1,4 +1,4 @@
-import type { ServedResponse } from "../../host/http-server.ts";
+import type { Page } from "../../host/http-server.ts";
 import { isBeneath } from "./endpoint-gates.ts";
 
 interface Unavailable {
@@ -17,7 +17,7 @@ const UNAVAILABLE: readonly Unavailable[] = [
 const find = (path: string) => UNAVAILABLE.find(({ root }) => isBeneath(path, root));
 
 /** Undefined for a path that is none of these. */
-export function findUnavailable(path: string): ServedResponse | undefined {
+export function findUnavailable(path: string): Page | undefined {
   const found = find(path);
   return found && { status: 501, body: `${found.what}: not served by this version of nodelet, ${found.instead}\n` };
 }

@@ -1,9 +1,9 @@
-import { Readable } from "node:stream";
 import { AbortedError } from "../../../src/base/abort.ts";
 import type { Clock } from "../../../src/base/clock.ts";
-import { type ControlPlane } from "../../../src/control-plane/compose/control-plane.ts";
+import type { ControlPlane } from "../../../src/control-plane/compose/control-plane.ts";
+import { createFakeRequest } from "../../../src/host/fake/fake-request.ts";
+import type { ServedAnswer, ServedRequest } from "../../../src/host/http-server.ts";
 import { systemClock } from "../../../src/host/linux/system/system-clock.ts";
-import type { WebAnswer, WebRequest } from "../../../src/host/web-server.ts";
 import { readAnswerError } from "../../../src/kube/http/answer-error.ts";
 import type { ApiRequest, Caller } from "../../../src/kube/http/caller.ts";
 import { createDeadline, type Deadline } from "../../../src/kube/http/deadline.ts";
@@ -12,7 +12,7 @@ import { type KubeClient, KubeUnreachableError } from "../../../src/kube/port.ts
 import { createEventQueue } from "./event-queue.ts";
 
 /** As whom a client calls: what its certificate would say. Undefined is the anonymous user. */
-type DirectUser = WebRequest["peer"];
+type DirectUser = { readonly commonName: string; readonly organizations: readonly string[] } | undefined;
 
 interface DirectClientOptions {
   /** Default: the real one. */
@@ -32,12 +32,12 @@ export function createDirectKubeClient(
   options: DirectClientOptions = {},
 ): KubeClient {
   const { clock = systemClock, timeoutMs = 10_000, userAgent = "direct/1.0" } = options;
-  const ask = async (request: ApiRequest, deadline: Deadline): Promise<WebAnswer> => {
+  const ask = async (request: ApiRequest, deadline: Deadline): Promise<ServedAnswer> => {
     const { signal } = deadline;
     const web = describeRequest(request, { user, userAgent, signal });
     return await new Promise((resolve, reject) => {
       signal.addEventListener("abort", () => reject(new AbortedError()), { once: true });
-      handle(web).then(resolve, reject);
+      Promise.resolve(handle(web)).then(resolve, reject);
     });
   };
   const caller: Caller = {
@@ -94,41 +94,26 @@ interface Sender {
 function describeRequest(
   { method, path, body, contentType = "application/json" }: ApiRequest,
   { user, userAgent, signal }: Sender,
-): WebRequest {
-  const [plainPath = "", query = ""] = path.split("?", 2);
-  const headers: Readonly<Record<string, readonly string[]>> = {
-    accept: ["application/json"],
-    "user-agent": [userAgent],
-    ...(body !== undefined && { "content-type": [contentType] }),
+): ServedRequest {
+  const peer = user && ({ kind: "verified", ...user, fingerprint: "", notAfter: Number.POSITIVE_INFINITY } as const);
+  const headers = {
+    accept: "application/json",
+    "user-agent": userAgent,
+    ...(body !== undefined && { "content-type": contentType }),
   };
-  return {
-    method,
-    path: plainPath,
-    query: new URLSearchParams(query),
-    rawQuery: query,
-    header: (name) => headers[name] ?? [],
-    headersBeginning: (prefix) => {
-      return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith(prefix)));
-    },
-    peer: user,
-    remoteAddress: "127.0.0.1",
-    signal,
-    isUpgrade: false,
-    readBody: async () => Buffer.from(body === undefined ? "" : JSON.stringify(body)),
-    bodyStream: () => (body === undefined ? undefined : Readable.from([JSON.stringify(body)])),
-  };
+  const bytes = body === undefined ? {} : { body: JSON.stringify(body) };
+  return createFakeRequest(path, { method, headers, peer, remoteAddress: "127.0.0.1", signal, ...bytes });
 }
 
-function readSuccess({ method, path }: ApiRequest, { status, body }: WebAnswer): Buffer {
+function readSuccess({ method, path }: ApiRequest, { status, body }: ServedAnswer): Buffer {
   const bytes = bytesOf(body);
   if (status >= 200 && status < 300) return bytes;
   throw readAnswerError(`${method} ${path}`, status, bytes);
 }
 
-function bytesOf(body: WebAnswer["body"]): Buffer {
+function bytesOf(body: ServedAnswer["body"]): Buffer {
   if (typeof body === "string") return Buffer.from(body);
   if (Buffer.isBuffer(body)) return body;
-  if ("stream" in body || "source" in body || "takeOver" in body)
-    throw new Error("the control plane streams what should be one answer");
+  if (!("length" in body)) throw new Error("the control plane streams what should be one answer");
   return Buffer.concat(body);
 }

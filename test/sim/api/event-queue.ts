@@ -1,5 +1,5 @@
 import { AbortedError } from "../../../src/base/abort.ts";
-import type { WebBody, WebWriter } from "../../../src/host/web-server.ts";
+import type { AnswerBody, AnswerWriter } from "../../../src/host/http-server.ts";
 
 /** The client's end of an answer that streams: what the server writes waits here until it is read. */
 interface EventQueue {
@@ -13,7 +13,7 @@ interface EventQueue {
  * Chunks are handed over in a turn of their own, as a connection would: never from within the server's `write`, which
  * is in the middle of something.
  */
-export function createEventQueue(body: WebBody, signal: AbortSignal): EventQueue {
+export function createEventQueue(body: AnswerBody, signal: AbortSignal): EventQueue {
   const chunks: Buffer[] = [];
   const gone = new AbortController();
   let hasEnded = false;
@@ -24,7 +24,7 @@ export function createEventQueue(body: WebBody, signal: AbortSignal): EventQueue
   };
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
-  const writer: WebWriter = {
+  const writer: AnswerWriter = {
     write(chunk) {
       if (gone.signal.aborted || hasEnded) return;
       chunks.push(Buffer.from(chunk));

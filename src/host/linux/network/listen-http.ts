@@ -1,69 +1,148 @@
+import { constants as tlsConstants } from "node:crypto";
 import { chmod, rm } from "node:fs/promises";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createPlainServer, type IncomingMessage } from "node:http";
+import { createSecureServer as createHttp2Server } from "node:http2";
+import { createServer as createHttpsServer } from "node:https";
+import type { Server as NetServer, Socket } from "node:net";
+import type { SecureContextOptions, Server as TlsServer } from "node:tls";
 import { CodedError, codeOf, messageOf } from "../../../base/errors.ts";
-import type { HttpHandler, HttpServer, Listen, ListenAddress, ServedResponse } from "../../http-server.ts";
+import {
+  HTTP_LIMITS,
+  type HttpLimits,
+  type HttpServerOptions,
+  type ListenAddress,
+  type ListenHttp,
+  type ServerTls,
+  type ServingIdentity,
+} from "../../http-server.ts";
+import { createPieceBuffers } from "./piece-buffers.ts";
+import { createSendQueue } from "./send-queue.ts";
+import { type Exchange, serveRequest, serveUpgrade } from "./serve-request.ts";
+import { trackConnections } from "./track-connections.ts";
 
-/** Somebody who connects and says nothing is let go after this long. */
-const REQUEST_TIMEOUT_MS = 30_000;
-const MAX_CONNECTIONS = 256;
-/** Only for parsing: requests name a path. */
-const BASE_URL = "http://node";
-
-/** The real `Listen`, over `node:http`. */
-export const listenHttp: Listen = async (address, handler) => {
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
-    void answer(handler, request, response);
+/** The real `ListenHttp`, over `node:http`, `node:https` and `node:http2`. */
+export const listenHttp: ListenHttp = async (options, handler) => {
+  const limits = { ...HTTP_LIMITS, ...options.limits };
+  const { server, secure, closeIdle } = createServer(options, limits);
+  const connections = trackConnections(server, { limits, isSecure: secure !== undefined });
+  const identities = followIdentity(secure, options);
+  const means = {
+    ...{ handler, options, limits, connections },
+    sendQueue: createSendQueue(),
+    pieceBuffers: createPieceBuffers(),
+    takenOver: new Set<Promise<void>>(),
+  };
+  server.on("request", (...[raw, response]: Exchange) => void serveRequest(means, raw, response));
+  server.on("upgrade", (raw: IncomingMessage, socket: Socket, head: Buffer) => {
+    void serveUpgrade(means, raw, { socket, head });
   });
-  server.maxConnections = MAX_CONNECTIONS;
-  if ("socketPath" in address) await rm(address.socketPath, { force: true });
-  await listen(server, address);
-  if ("socketPath" in address) await chmod(address.socketPath, 0o600);
-  return describe(server);
-};
-
-async function listen(server: Server, address: ListenAddress): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    // For as long as it listens: a connection that could not be accepted is its client's trouble.
-    server.on("error", (error) => reject(explain(address, error)));
-    const where =
-      "socketPath" in address ? { path: address.socketPath } : { host: address.address, port: address.port };
-    server.listen(where, resolve);
-  });
-}
-
-function explain(address: ListenAddress, error: unknown): Error {
-  const where = "socketPath" in address ? address.socketPath : `${address.address}:${address.port}`;
-  const mend = codeOf(error) === "EADDRINUSE" ? "; another process listens there: stop it or choose another port" : "";
-  return new CodedError("listen-failed", `cannot listen on ${where}: ${messageOf(error)}${mend}`, { cause: error });
-}
-
-function describe(server: Server): HttpServer {
+  await listen(server, options.at);
   const bound = server.address();
   return {
-    port: typeof bound === "object" && bound !== null ? bound.port : undefined,
+    port: typeof bound === "object" && bound !== null ? bound.port : 0,
+    use(identity) {
+      identities.use(identity);
+      connections.retire();
+      closeIdle();
+    },
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
+      connections.close();
       await closed;
+      await Promise.all(means.takenOver);
+    },
+  };
+};
+
+/** TCP asks after this much quiet whether the peer is still there, for streams are quiet for hours. As Go's listeners. */
+const PROBE_IDLE_MS = 15_000;
+
+interface MadeServer {
+  readonly server: NetServer;
+  /** The same server; undefined for plain HTTP. */
+  readonly secure: TlsServer | undefined;
+  /** Ends the connections of HTTP/1.1 on which nothing is asked. */
+  closeIdle(): void;
+}
+
+function createServer({ tls, http2 = false }: HttpServerOptions, limits: HttpLimits): MadeServer {
+  const tcp = { keepAlive: true, keepAliveInitialDelay: PROBE_IDLE_MS, noDelay: true };
+  // A body that is passed on takes as long as it takes, and quiet connections are followed for all protocols alike.
+  const http1 = {
+    ...{ headersTimeout: limits.headersMs, requestTimeout: 0, keepAliveTimeout: 0 },
+    ...{ connectionsCheckingInterval: limits.headersMs / 2, maxHeaderSize: limits.maxHeaderBytes },
+  };
+  if (tls === undefined) {
+    const server = createPlainServer({ ...tcp, ...http1 });
+    return { server, secure: undefined, closeIdle: () => server.closeIdleConnections() };
+  }
+  const greeting = {
+    ...contextOf(tls, tls.identity),
+    requestCert: tls.asksForCertificate,
+    // Others authenticate by token: whether a certificate counts is told request by request.
+    rejectUnauthorized: false,
+    handshakeTimeout: limits.greetingMs,
+  };
+  if (!http2) {
+    const server = createHttpsServer({ ...tcp, ...http1, ...greeting, ALPNProtocols: ["http/1.1"] });
+    return { server, secure: server, closeIdle: () => server.closeIdleConnections() };
+  }
+  const settings = { maxConcurrentStreams: limits.maxStreams, maxHeaderListSize: limits.maxHeaderBytes };
+  const server = createHttp2Server({ ...tcp, ...greeting, allowHTTP1: true, settings });
+  // The options of an HTTP/2 server do not have these, and the server itself does.
+  Object.assign(server, http1);
+  return { server, secure: server, closeIdle: () => undefined };
+}
+
+function contextOf(tls: ServerTls, { pair, clientAuthorityPem }: ServingIdentity): SecureContextOptions {
+  // Without authorities of its own TLS would believe those of the whole web.
+  if (tls.asksForCertificate && clientAuthorityPem === undefined) {
+    throw new CodedError("no-authority", "client certificates are asked for, and there is no authority to judge them");
+  }
+  return {
+    ...(pair && { cert: pair.certificatePem, key: pair.keyPem }),
+    ...(clientAuthorityPem !== undefined && { ca: clientAuthorityPem }),
+    // As in Go, an intermediate without its root is believed where the file names it.
+    allowPartialTrustChain: true,
+    ...(tls.minVersion !== undefined && { minVersion: tls.minVersion }),
+    ...(tls.ciphers !== undefined && { ciphers: tls.ciphers }),
+    ...(tls.curves !== undefined && { ecdhCurve: tls.curves }),
+    // A session that is resumed keeps the judgement of authorities that may have been replaced.
+    ...(tls.resumesSessions !== true && { secureOptions: tlsConstants.SSL_OP_NO_TICKET, sessionTimeout: 1 }),
+  };
+}
+
+/** Changes the identity, and tells which handshakes failed. */
+function followIdentity(
+  secure: TlsServer | undefined,
+  { tls, onBadConnection }: HttpServerOptions,
+): { use(identity: ServingIdentity): void } {
+  let current = tls?.identity;
+  secure?.on("tlsClientError", (error, { remoteAddress = "" }) => {
+    const reason = current?.pair === undefined ? "no serving certificate available for the kubelet" : messageOf(error);
+    onBadConnection?.(`TLS handshake error: ${reason}`, remoteAddress);
+  });
+  return {
+    use(identity) {
+      if (secure === undefined || tls === undefined) throw new Error("a server of plain HTTP has no identity");
+      secure.setSecureContext(contextOf(tls, identity));
+      current = identity;
     },
   };
 }
 
-async function answer(handler: HttpHandler, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  // What is in a request line is anybody's: `//` is no URL, and must not be the end of the process.
-  const target = request.url ?? "/";
-  let answered: ServedResponse = { status: 400, body: "400 bad request\n" };
-  try {
-    if (URL.canParse(target, BASE_URL)) {
-      const url = new URL(target, BASE_URL);
-      answered = await handler({ method: request.method ?? "GET", path: url.pathname, query: url.searchParams });
-    }
-  } catch (error) {
-    answered = { status: 500, body: `${messageOf(error)}\n` };
-  }
-  response.writeHead(answered.status, {
-    "content-type": answered.contentType ?? "text/plain; charset=utf-8",
-    "x-content-type-options": "nosniff",
+async function listen(server: NetServer, at: ListenAddress): Promise<void> {
+  if ("socketPath" in at) await rm(at.socketPath, { force: true });
+  await new Promise<void>((resolve, reject) => {
+    // The listener stays as long as the server: a connection that could not be accepted is its client's trouble.
+    server.on("error", (error) => reject(explain(at, error)));
+    server.listen("socketPath" in at ? { path: at.socketPath } : { host: at.address, port: at.port }, resolve);
   });
-  response.end(request.method === "HEAD" ? undefined : answered.body);
+  if ("socketPath" in at) await chmod(at.socketPath, 0o600);
+}
+
+function explain(at: ListenAddress, error: unknown): Error {
+  const where = "socketPath" in at ? at.socketPath : `${at.address}:${at.port}`;
+  const mend = codeOf(error) === "EADDRINUSE" ? "; another process listens there: stop it or choose another port" : "";
+  return new CodedError("listen-failed", `cannot listen on ${where}: ${messageOf(error)}${mend}`, { cause: error });
 }

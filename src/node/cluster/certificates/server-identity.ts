@@ -1,5 +1,5 @@
 import type { Part } from "../../../base/run-parts.ts";
-import type { ServingIdentity } from "../../../host/secure-server.ts";
+import type { ServingIdentity } from "../../../host/http-server.ts";
 import type { ClientAuthority } from "./client-authority.ts";
 import type { ServingCertificate } from "./serving-certificate.ts";
 

@@ -1,7 +1,7 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import { isAbort } from "../../../base/abort.ts";
 import { messageOf } from "../../../base/errors.ts";
-import type { SecureAnswer, SecureRequest, SecureResponse } from "../../../host/secure-server.ts";
+import type { Page, ServedAnswer, ServedRequest } from "../../../host/http-server.ts";
 import { findLoggedContainer } from "./find-logged-container.ts";
 import { decodeLogOptions, type LogOptions } from "./log-options.ts";
 import { findLogPlace } from "./log-place.ts";
@@ -32,7 +32,7 @@ interface Asked {
 export function createContainerLogsEndpoint(
   deps: ContainerLogsDeps,
   { podLogsDirectory, splitStreams }: ContainerLogsOptions,
-): (request: SecureRequest) => SecureAnswer {
+): (request: ServedRequest) => ServedAnswer {
   return ({ method, path, query }) => {
     const [, , namespace = "", podName = "", container = "", ...more] = path.split("/");
     if (more.length > 0) return text(404, "404: Page Not Found");
@@ -64,25 +64,25 @@ function answer(
   deps: ContainerLogsDeps,
   podLogsDirectory: string,
   { asked, id }: { asked: Asked; id: string },
-): SecureAnswer {
+): ServedAnswer {
   return {
     status: 200,
-    contentType: "text/plain",
-    async stream({ write, signal }) {
-      try {
-        const containerId = id.split("://").at(-1) ?? "";
-        const logPath = await findLogPath(deps, { containerId, named: id }, signal);
-        const place = findLogPlace(podLogsDirectory, logPath);
-        if (place === undefined) {
-          throw new ContainerLogError("elsewhere", `the log ${logPath} is not one of a pod of this node`);
+    headers: { "content-type": "text/plain" },
+    body: {
+      async produce({ write, signal }) {
+        try {
+          const containerId = id.split("://").at(-1) ?? "";
+          const logPath = await findLogPath(deps, { containerId, named: id }, signal);
+          const place = findLogPlace(podLogsDirectory, logPath);
+          if (place === undefined) throw new Error(`the log ${logPath} is not one of a pod of this node`);
+          await readLog(deps, { containerId, place }, { options: asked.options, write, signal });
+        } catch (error) {
+          if (isAbort(error)) return;
+          const { pod, container } = asked;
+          deps.log.warn("cannot read a container's log", { pod, container, error: messageOf(error) });
+          await write(Buffer.from(messageOf(error)));
         }
-        await readLog(deps, { containerId, place }, { options: asked.options, write, signal });
-      } catch (error) {
-        if (isAbort(error)) return;
-        const { pod, container } = asked;
-        deps.log.warn("cannot read a container's log", { pod, container, error: messageOf(error) });
-        await write(Buffer.from(messageOf(error)));
-      }
+      },
     },
   };
 }
@@ -108,4 +108,4 @@ function hasContainer({ spec }: Pod, name: string): boolean {
   return [...containers, ...initContainers, ...ephemeralContainers].some((one) => one.name === name);
 }
 
-const text = (status: number, body: string): SecureResponse => ({ status, body });
+const text = (status: number, body: string): Page => ({ status, body });

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { codeOf } from "../../../base/errors.ts";
+import type { Page, ServedAnswer, ServedRequest } from "../../../host/http-server.ts";
 import type { DirectoryEntry, Files } from "../../../host/port.ts";
-import type { SecureAnswer, SecureRequest, SecureResponse } from "../../../host/secure-server.ts";
 import { copyFile } from "./copy-file.ts";
 
 interface ServedFile {
@@ -21,19 +21,19 @@ const SNIFFED_BYTES = 512;
 export async function serveFile(
   files: Pick<Files, "openBeneath" | "listBeneath">,
   { directory, path }: { readonly directory: string; readonly path: string },
-  request: Pick<SecureRequest, "query" | "header">,
-): Promise<SecureAnswer> {
+  request: Pick<ServedRequest, "query" | "header">,
+): Promise<ServedAnswer> {
   const clean = posix.normalize(`/${path}`);
   const name = clean.replace(/^\/|\/$/g, "");
   const base = posix.basename(name);
   if (clean.endsWith("/index.html")) return redirect("./", request);
   try {
     const file = await inspect(files, directory, name);
-    if (path.endsWith("/")) return redirect(`../${base}`, request);
+    if (path.endsWith("/")) return redirect(`../${escapeReference(base)}`, request);
     return answerFile(file, request, async () => await files.openBeneath(directory, name));
   } catch (error) {
     if (codeOf(error) !== "EISDIR") return refusal(error);
-    if (path !== "" && !path.endsWith("/")) return redirect(`${base}/`, request);
+    if (path !== "" && !path.endsWith("/")) return redirect(asReference(`${base}/`), request);
   }
   try {
     return listing(await files.listBeneath(directory, name));
@@ -60,31 +60,31 @@ function contentTypeOf(name: string, head: Buffer): string {
 
 function answerFile(
   { sizeBytes, modifiedAt, contentType }: ServedFile,
-  { header }: Pick<SecureRequest, "header">,
+  request: Pick<ServedRequest, "header">,
   open: () => ReturnType<Files["openBeneath"]>,
-): SecureAnswer {
+): ServedAnswer {
   const headers = {
     "accept-ranges": "bytes",
     "last-modified": new Date(modifiedAt).toUTCString(),
     "x-content-type-options": "nosniff",
   };
-  const since = Date.parse(header("if-modified-since") ?? "");
-  if (Math.floor(modifiedAt / 1_000) * 1_000 <= since) return { status: 304, headers, stream: async () => undefined };
-  const range = readRange(header("range"), sizeBytes);
+  const since = Date.parse(request.header("if-modified-since")[0] ?? "");
+  if (Math.floor(modifiedAt / 1_000) * 1_000 <= since) return { status: 304, headers, body: "" };
+  const range = readRange(request.header("range")[0], sizeBytes);
   if (range === "unsatisfiable") {
     const contentRange = { "content-range": `bytes */${sizeBytes}` };
-    return { status: 416, headers: { ...headers, ...contentRange }, stream: async () => undefined };
+    return { status: 416, headers: { ...headers, ...contentRange }, body: "" };
   }
   const { from, end } = range ?? { from: 0, end: sizeBytes };
   return {
     status: range === undefined ? 200 : 206,
-    contentType,
     headers: {
       ...headers,
+      "content-type": contentType,
       "content-length": String(end - from),
       ...(range !== undefined && { "content-range": `bytes ${from}-${end - 1}/${sizeBytes}` }),
     },
-    stream: async (writer) => await copyFile(await open(), writer, { from, end }),
+    body: { produce: async (writer) => await copyFile(await open(), writer, { from, end }) },
   };
 }
 
@@ -104,13 +104,13 @@ function readRange(
   return Number(first) < sizeBytes ? { from: Number(first), end } : "unsatisfiable";
 }
 
-function redirect(location: string, { query }: Pick<SecureRequest, "query">): SecureAnswer {
+function redirect(location: string, { query }: Pick<ServedRequest, "query">): ServedAnswer {
   const search = query.size > 0 ? `?${query}` : "";
-  return { status: 301, headers: { location: location + search }, stream: async () => undefined };
+  return { status: 301, headers: { location: location + search }, body: "" };
 }
 
 /** The answer to a failed access. Links that lead out, and anything but files and directories, are forbidden. */
-function refusal(error: unknown): SecureResponse {
+function refusal(error: unknown): Page {
   const code = codeOf(error) ?? "";
   if (code === "ENOENT" || code === "ENOTDIR") return { status: 404, body: "404 page not found\n" };
   if (["EACCES", "EPERM", "EXDEV", "EINVAL"].includes(code)) return { status: 403, body: "403 Forbidden\n" };
@@ -118,19 +118,24 @@ function refusal(error: unknown): SecureResponse {
 }
 
 /** Writes a directory's listing as Go's dirList does. */
-function listing(entries: readonly DirectoryEntry[]): SecureResponse {
+function listing(entries: readonly DirectoryEntry[]): Page {
   const lines = entries.map(({ name, type }) => {
     const shown = type === "directory" ? `${name}/` : name;
     return `<a href="${asReference(shown)}">${escapeHtml(shown)}</a>\n`;
   });
   const head = '<!doctype html>\n<meta name="viewport" content="width=device-width">\n<pre>\n';
-  return { status: 200, contentType: "text/html; charset=utf-8", body: `${head}${lines.join("")}</pre>\n` };
+  const headers = { "content-type": "text/html; charset=utf-8" };
+  return { status: 200, headers, body: `${head}${lines.join("")}</pre>\n` };
 }
 
 /** Writes a name as a relative reference. A colon in it would otherwise be read as the end of a scheme. */
 function asReference(name: string): string {
-  const escaped = encodeURI(name).replace(/[?#!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  const escaped = escapeReference(name);
   return name.includes(":") ? `./${escaped}` : escaped;
+}
+
+function escapeReference(name: string): string {
+  return encodeURI(name).replace(/[?#!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 const HTML: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;" };

@@ -1,8 +1,8 @@
 import { isAbort } from "../../../base/abort.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
+import type { ServedAnswer, ServedRequest } from "../../../host/http-server.ts";
 import type { Files } from "../../../host/port.ts";
-import type { SecureAnswer, SecureRequest } from "../../../host/secure-server.ts";
 import { readNodeLogQuery } from "./node-log-query.ts";
 import { type QueryServicesDeps, queryServices } from "./query-services.ts";
 import { serveFile } from "./serve-file.ts";
@@ -23,7 +23,7 @@ interface SystemLogsOptions {
 export function createSystemLogsEndpoint(
   deps: SystemLogsDeps,
   { directory, allowsQuery }: SystemLogsOptions,
-): (request: SecureRequest) => Promise<SecureAnswer> {
+): (request: ServedRequest) => Promise<ServedAnswer> {
   const { files, log } = deps;
   return async (request) => {
     if (request.method !== "GET") return { status: 405, body: "405: Method Not Allowed" };
@@ -36,15 +36,17 @@ export function createSystemLogsEndpoint(
     if (named !== undefined) return await serveNamedFile(deps, { directory, path: named }, request);
     return {
       status: 200,
-      contentType: "text/plain;charset=UTF-8",
-      async stream({ write, signal }) {
-        try {
-          await queryServices(deps, query, { directory, write, signal });
-        } catch (error) {
-          if (isAbort(error)) return;
-          log.warn("cannot read the node's logs", { error: messageOf(error) });
-          throw error;
-        }
+      headers: { "content-type": "text/plain;charset=UTF-8" },
+      body: {
+        async produce({ write, signal }) {
+          try {
+            await queryServices(deps, query, { directory, write, signal });
+          } catch (error) {
+            if (isAbort(error)) return;
+            log.warn("cannot read the node's logs", { error: messageOf(error) });
+            throw error;
+          }
+        },
       },
     };
   };
@@ -54,11 +56,11 @@ export function createSystemLogsEndpoint(
 async function serveNamedFile(
   { files }: SystemLogsDeps,
   { directory, path }: { readonly directory: string; readonly path: string },
-  request: SecureRequest,
-): Promise<SecureAnswer> {
+  request: ServedRequest,
+): Promise<ServedAnswer> {
   const relative = path.replace(/^\/+/, "");
   const answer = await serveFile(files, { directory, path: relative }, request);
-  if (answer instanceof Object && "status" in answer && answer.status === 404) {
+  if (answer.status === 404) {
     const why = `stat ${directory}/${relative}: no such file or directory`;
     return { status: 406, body: `query: Invalid value: ${JSON.stringify([path])}: ${why}\n` };
   }

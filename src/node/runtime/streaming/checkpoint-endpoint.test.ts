@@ -3,6 +3,7 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { podFullName } from "../../../api/pods.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import { CriError } from "../../../cri/port.ts";
+import { createFakeRequest } from "../../../host/fake/fake-request.ts";
 import { createCheckpointEndpoint } from "./checkpoint-endpoint.ts";
 
 const POD: Pod = {
@@ -33,19 +34,7 @@ function createWorld({ isRunning = true, failure }: { isRunning?: boolean; failu
     { directory: "/root/checkpoints", requestTimeoutMs: 120_000 },
   );
   const ask = async (target: string, method = "POST") => {
-    const url = new URL(target, "https://node");
-    return await endpoint({
-      method,
-      path: url.pathname,
-      query: url.searchParams,
-      authorization: undefined,
-      peer: undefined,
-      remoteAddress: "192.0.2.1",
-      header: () => undefined,
-      headers: () => ({}),
-      isUpgrade: false,
-      signal: new AbortController().signal,
-    });
+    return await endpoint(createFakeRequest(target, { method }));
   };
   return { ask, asked, made };
 }
@@ -58,7 +47,7 @@ it.each([
   const { ask, asked, made } = createWorld();
   expect(await ask(`/checkpoint/ns/web/main${query}`)).toEqual({
     status: 200,
-    contentType: "application/json",
+    headers: { "content-type": "application/json" },
     body: JSON.stringify({ items: [LOCATION] }),
   });
   expect(asked).toEqual([{ containerId: "c1", location: LOCATION, timeout, timeoutMs: Number(timeout) * 1_000 }]);

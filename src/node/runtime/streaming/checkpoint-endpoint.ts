@@ -3,8 +3,8 @@ import { podFullName } from "../../../api/pods.ts";
 import { type Clock, formatTime, SECOND } from "../../../base/clock.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { RuntimeService } from "../../../cri/port.ts";
+import type { ServedAnswer, ServedRequest } from "../../../host/http-server.ts";
 import type { Files } from "../../../host/port.ts";
-import type { SecureAnswer, SecureRequest } from "../../../host/secure-server.ts";
 import type { NodeEndpoint } from "../../server/node-api.ts";
 import { containersOf, findNamedContainer, findNamedPod, type NamedPods, NO_POD } from "./named-pods.ts";
 import { goWordsOf } from "./stream-failure.ts";
@@ -76,7 +76,7 @@ function fileNameOf(fullName: string, { containerName }: StreamTarget, clock: Pi
 }
 
 interface Asked {
-  readonly request: SecureRequest;
+  readonly request: ServedRequest;
   readonly containerId: string;
   readonly location: string;
   /** In seconds, as the client wants it. */
@@ -87,7 +87,7 @@ async function checkpoint(
   { runtime, files }: CheckpointEndpointDeps,
   { request, containerId, location, timeout }: Asked,
   { directory, requestTimeoutMs }: CheckpointEndpointOptions,
-): Promise<SecureAnswer> {
+): Promise<ServedAnswer> {
   const least = BigInt(Math.floor(requestTimeoutMs / SECOND));
   const seconds = timeout > least ? timeout : least;
   await files.makeDirectory(directory, DIRECTORY_MODE);
@@ -95,5 +95,5 @@ async function checkpoint(
     cri.CheckpointContainerRequest.fromPartial({ containerId, location, timeout: seconds }),
     { timeoutMs: Number(seconds) * SECOND, signal: request.signal },
   );
-  return { status: 200, contentType: "application/json", body: `{"items":["${location}"]}` };
+  return { status: 200, headers: { "content-type": "application/json" }, body: `{"items":["${location}"]}` };
 }

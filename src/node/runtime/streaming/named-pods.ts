@@ -1,7 +1,7 @@
 import type { Container, EphemeralContainer, Pod } from "../../../api/gen/types.ts";
 import { podUid } from "../../../api/pods.ts";
 import type { RuntimeService } from "../../../cri/port.ts";
-import type { SecureResponse } from "../../../host/secure-server.ts";
+import type { Page } from "../../../host/http-server.ts";
 import { findRunningContainer } from "./find-running.ts";
 import type { StreamTarget } from "./stream-target.ts";
 
@@ -14,7 +14,7 @@ export interface NamedPods {
 }
 
 /** What is answered about a pod that no source names. */
-export const NO_POD: SecureResponse = { status: 404, body: "pod does not exist" };
+export const NO_POD: Page = { status: 404, body: "pod does not exist" };
 
 /** The pod that a request's path names. */
 export function findNamedPod(

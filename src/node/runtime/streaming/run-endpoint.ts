@@ -1,6 +1,6 @@
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { RuntimeService } from "../../../cri/port.ts";
-import type { SecureAnswer } from "../../../host/secure-server.ts";
+import type { ServedAnswer } from "../../../host/http-server.ts";
 import type { NodeEndpoint } from "../../server/node-api.ts";
 import { findNamedContainer, findNamedPod, type NamedPods, NO_POD } from "./named-pods.ts";
 import { goWordsOf } from "./stream-failure.ts";
@@ -41,7 +41,7 @@ async function runToEnd(
   runtime: Pick<RuntimeService, "execSync">,
   asked: { readonly containerId: string; readonly cmd: string[] },
   signal: AbortSignal,
-): Promise<SecureAnswer> {
+): Promise<ServedAnswer> {
   const request = cri.ExecSyncRequest.fromPartial(asked);
   const { exitCode, stdout, stderr } = await runtime.execSync(request, { timeoutMs: Number.POSITIVE_INFINITY, signal });
   const errors = Buffer.from(stderr);
@@ -54,5 +54,5 @@ async function runToEnd(
   const output = Buffer.concat([stdout, errors]);
   if (output.length === 0) return { status: 200, body: "" };
   // Bytes of any kind; JSON is what upstream calls them.
-  return { status: 200, contentType: "application/json", stream: async (writer) => await writer.write(output) };
+  return { status: 200, headers: { "content-type": "application/json" }, body: output };
 }

@@ -2,13 +2,13 @@ import { isAbort, throwIfAborted } from "../../../base/abort.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { isCriError } from "../../../cri/port.ts";
 import { nameOfCode } from "../../../grpc/status.ts";
-import type { SecureAnswer, SecureResponse } from "../../../host/secure-server.ts";
+import type { Page, ServedAnswer } from "../../../host/http-server.ts";
 
 /** When to ask again of a runtime that has too much to do, in seconds: as long as its tokens for streams live. */
 const RETRY_AFTER_SECONDS = 60;
 
 /** More streams are wanted than there may be at once; the words are the runtimes'. */
-export const TOO_MANY: SecureResponse = {
+export const TOO_MANY: Page = {
   status: 429,
   headers: { "retry-after": String(RETRY_AFTER_SECONDS) },
   body: "rpc error: code = ResourceExhausted desc = maximum number of in-flight requests exceeded",
@@ -18,7 +18,7 @@ export const TOO_MANY: SecureResponse = {
  * Why a stream did not come about, as upstream's streaming server tells it (`WriteError` of k8s.io/cri-streaming).
  * Throws what is an abort.
  */
-export function describeFailure(error: unknown): SecureAnswer {
+export function describeFailure(error: unknown): ServedAnswer {
   if (isAbort(error)) throw error;
   const body = goWordsOf(error);
   if (isCriError(error, "not-found")) return { status: 404, body };
@@ -34,7 +34,7 @@ export function goWordsOf(error: unknown): string {
 }
 
 /** Answers with what the task gives, or with why it failed; rejects with AbortedError when the client has gone. */
-export async function answerOf(signal: AbortSignal, task: () => Promise<SecureAnswer>): Promise<SecureAnswer> {
+export async function answerOf(signal: AbortSignal, task: () => Promise<ServedAnswer>): Promise<ServedAnswer> {
   try {
     return await task();
   } catch (error) {

@@ -4,7 +4,7 @@ import { type Clock, SECOND } from "../../../base/clock.ts";
 import { CodedError } from "../../../base/errors.ts";
 import { endsInTime, withDeadline } from "../../../base/time-limit.ts";
 import { formatHttpHead } from "../../../host/http-head.ts";
-import type { AnswerWriter, SecureAnswer, SecureRequest, SecureResponse } from "../../../host/secure-server.ts";
+import type { PacedWriter, Page, ServedAnswer, ServedRequest } from "../../../host/http-server.ts";
 import { type CallUpgrade, joinStreams, type UpgradeResult } from "../../../host/upgrade-call.ts";
 import { answerOf, TOO_MANY } from "./stream-failure.ts";
 
@@ -14,7 +14,7 @@ interface StreamProxy {
    * Serves the request by what listens at the URL that `ask` has the runtime make; the URL is good for one call. Failures
    * are answers. What the runtime answers instead of a stream goes back as it is.
    */
-  open(request: SecureRequest, ask: (signal: AbortSignal) => Promise<string>): Promise<SecureAnswer>;
+  open(request: ServedRequest, ask: (signal: AbortSignal) => Promise<string>): Promise<ServedAnswer>;
   /** When the signal fires, ends all streams and refuses new ones; resolves when none is left. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -36,7 +36,7 @@ const CALL_TIMEOUT_MS = 30 * SECOND;
 /** How long the transfer of an answer that is no stream may take, as upstream. */
 const ANSWER_TIMEOUT_MS = 10 * SECOND;
 
-const STOPPING: SecureResponse = { status: 503, body: "the node agent is stopping\n", closes: true };
+const STOPPING: Page = { status: 503, body: "the node agent is stopping\n", closes: true };
 
 export function createStreamProxy(deps: StreamProxyDeps, options: StreamProxyOptions): StreamProxy {
   const { idleTimeoutMs, maxStreams } = options;
@@ -69,7 +69,7 @@ export function createStreamProxy(deps: StreamProxyDeps, options: StreamProxyOpt
           const result = await call(deps, { request, url });
           if (result.kind === "answered") return relay(result, deps.clock);
           isHandedOver = true;
-          return { takeOver: async (client) => await join(client, result) };
+          return { status: 101, body: { takeOver: async (client: Duplex) => await join(client, result) } };
         });
       } finally {
         if (!isHandedOver) places++;
@@ -96,7 +96,7 @@ function readUrl(text: string): URL {
 
 async function call(
   { callUpgrade, clock }: StreamProxyDeps,
-  { request, url }: { readonly request: SecureRequest; readonly url: URL },
+  { request, url }: { readonly request: ServedRequest; readonly url: URL },
 ): Promise<UpgradeResult> {
   const limit = { timeoutMs: CALL_TIMEOUT_MS, signal: request.signal, what: "error dialing backend: it" };
   const outgoing = { url, method: request.method, headers: computeForwardedHeaders(request) };
@@ -110,8 +110,8 @@ const NOT_FORWARDED = ["authorization", "cookie", "content-length", "transfer-en
  * Forwards headers as upstream's `UpgradeAwareHandler`, without the client's credentials, which the runtime must not
  * get.
  */
-function computeForwardedHeaders(request: SecureRequest): Record<string, string[]> {
-  const kept = Object.entries(request.headers()).filter(([name]) => !NOT_FORWARDED.includes(name));
+function computeForwardedHeaders(request: ServedRequest): Record<string, readonly string[]> {
+  const kept = Object.entries(request.headersBeginning("")).filter(([name]) => !NOT_FORWARDED.includes(name));
   const headers = Object.fromEntries(kept);
   const client = request.remoteAddress.replace(/^::ffff:/, "");
   return { ...headers, "x-forwarded-for": [[...(headers["x-forwarded-for"] ?? []), client].join(", ")] };
@@ -121,7 +121,7 @@ function computeForwardedHeaders(request: SecureRequest): Record<string, string[
 const HOP_BY_HOP = ["connection", "keep-alive", "transfer-encoding", "upgrade"];
 
 /** A refusal goes to the client; anything else is no answer to a request for another protocol, as upstream. */
-function relay({ status, headers, body }: Answered, clock: StreamProxyDeps["clock"]): SecureAnswer {
+function relay({ status, headers, body }: Answered, clock: StreamProxyDeps["clock"]): ServedAnswer {
   if (status < 400) {
     body.destroy();
     return { status: 500, body: `invalid upgrade response: status code ${status}\n` };
@@ -129,14 +129,12 @@ function relay({ status, headers, body }: Answered, clock: StreamProxyDeps["cloc
   const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.includes(name));
   return {
     status,
-    headers: Object.fromEntries(
-      kept.map(([name, value]) => [name, typeof value === "string" ? value : value.join(", ")]),
-    ),
-    stream: async (writer) => await copy(body, writer, clock),
+    headers: Object.fromEntries(kept),
+    body: { produce: async (writer: PacedWriter) => await copy(body, writer, clock) },
   };
 }
 
-async function copy(body: Readable, writer: AnswerWriter, clock: StreamProxyDeps["clock"]): Promise<void> {
+async function copy(body: Readable, writer: PacedWriter, clock: StreamProxyDeps["clock"]): Promise<void> {
   const limit = { timeoutMs: ANSWER_TIMEOUT_MS, signal: writer.signal };
   const isWhole = await endsInTime(clock, limit, async (signal) => {
     const cut = () => body.destroy();

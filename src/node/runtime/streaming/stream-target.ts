@@ -1,4 +1,4 @@
-import type { SecureRequest, SecureResponse } from "../../../host/secure-server.ts";
+import type { Page, ServedRequest } from "../../../host/http-server.ts";
 
 /** Whose streams a path names: `/{root}/{namespace}/{pod}[/{uid}]/{container}`. */
 export interface StreamTarget {
@@ -22,9 +22,9 @@ export interface TargetShape {
 
 /** The target, or the answer to a request that has none: its words are those of upstream's router, go-restful. */
 export function parseStreamTarget(
-  { method, path }: Pick<SecureRequest, "method" | "path">,
+  { method, path }: Pick<ServedRequest, "method" | "path">,
   { root, methods, hasContainer = true, hasUid = true }: TargetShape,
-): StreamTarget | { readonly refused: SecureResponse } {
+): StreamTarget | { readonly refused: Page } {
   const parts = path
     .slice(root.length)
     .replace(/^\/+|\/+$/g, "")

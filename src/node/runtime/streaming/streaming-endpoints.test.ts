@@ -4,7 +4,8 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { podFullName } from "../../../api/pods.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import { createFakeClock } from "../../../host/fake/fake-clock.ts";
-import type { SecureAnswer, SecureRequest } from "../../../host/secure-server.ts";
+import { createFakeRequest } from "../../../host/fake/fake-request.ts";
+import type { ServedAnswer, ServedRequest } from "../../../host/http-server.ts";
 import type { UpgradeCall, UpgradeResult } from "../../../host/upgrade-call.ts";
 import { createStreamingEndpoints } from "./streaming-endpoints.ts";
 
@@ -76,34 +77,21 @@ function requestOf(
   target: string,
   more: { method?: string; headers?: Record<string, string[]>; signal?: AbortSignal } = {},
 ) {
-  const { method = "POST", headers = UPGRADE, signal = new AbortController().signal } = more;
-  const url = new URL(target, "https://node");
-  const request: SecureRequest = {
-    method,
-    path: url.pathname,
-    query: url.searchParams,
-    authorization: undefined,
-    peer: undefined,
-    remoteAddress: "::ffff:192.0.2.1",
-    header: (name) => headers[name.toLowerCase()]?.[0],
-    headers: () => headers,
-    isUpgrade: headers["connection"] !== undefined,
-    signal,
-  };
-  return request;
+  return createFakeRequest(target, { method: "POST", headers: UPGRADE, remoteAddress: "::ffff:192.0.2.1", ...more });
 }
 
-async function ask(world: ReturnType<typeof createWorld>, request: SecureRequest): Promise<SecureAnswer> {
+async function ask(world: ReturnType<typeof createWorld>, request: ServedRequest): Promise<ServedAnswer> {
   const endpoint = world.endpoints[`/${request.path.split("/")[1]}`];
   if (endpoint === undefined) throw new Error("there is such an endpoint");
   return await endpoint(request);
 }
 
 /** Takes the connection over: the client's end of it, and when it is over. */
-function take(answer: SecureAnswer): { client: Duplex; over: Promise<void> } {
-  if (!("takeOver" in answer)) throw new Error(`answered with ${answer.status}`);
+function take(answer: ServedAnswer): { client: Duplex; over: Promise<void> } {
+  const { body } = answer;
+  if (typeof body === "string" || !("takeOver" in body)) throw new Error(`answered with ${answer.status}`);
   const [socket, client] = duplexPair();
-  return { client, over: answer.takeOver(socket) };
+  return { client, over: body.takeOver(socket) };
 }
 
 async function read(stream: Duplex, bytes: number): Promise<string> {
@@ -132,7 +120,7 @@ describe("what the runtime is asked for", () => {
     ["/portForward/ns/web/u1?port=80", { podSandboxId: "new", port: [] }],
   ])("by %.60s", async (path, expected) => {
     const world = createWorld();
-    expect(await ask(world, requestOf(path))).toHaveProperty("takeOver");
+    expect(await ask(world, requestOf(path))).toHaveProperty("body.takeOver");
     expect(world.asked).toMatchObject([path.startsWith("/portForward") ? {} : ofContainer, expected]);
   });
 
@@ -216,7 +204,7 @@ describe("a stream", () => {
     client.resume().end();
     world.peers[0]?.resume().end();
     await over;
-    expect(await ask(world, request)).toHaveProperty("takeOver");
+    expect(await ask(world, request)).toHaveProperty("body.takeOver");
   });
 
   it.each<[string, World["serve"]]>([
@@ -273,13 +261,14 @@ describe("what the runtime answers instead of a stream", () => {
       createWorld({ serve: async () => await Promise.resolve(answered(403, "no such token")) }),
       requestOf("/exec/ns/web/main?output=1"),
     );
-    expect(answer).toMatchObject({ status: 403, headers: { "content-type": "text/x", "x-two": "1, 2" } });
-    if (!("stream" in answer)) throw new Error("its length is not known");
+    expect(answer).toMatchObject({ status: 403, headers: { "content-type": "text/x", "x-two": ["1", "2"] } });
+    const { body } = answer;
+    if (typeof body === "string" || !("produce" in body)) throw new Error("its length is not known");
     let got = "";
     const write = async (chunk: Buffer) => {
       got += await Promise.resolve(chunk.toString());
     };
-    await answer.stream({ write, signal: new AbortController().signal });
+    await body.produce({ write, signal: new AbortController().signal });
     expect(got).toBe("no such token");
   });
 
@@ -306,13 +295,7 @@ describe("/run", () => {
   it("answers with what was printed, first the output and then the errors", async () => {
     const bytes = Buffer.from([0, 255, 10]);
     const { answer } = await run({ stdout: bytes, stderr: Buffer.from("e") });
-    if (!("stream" in answer)) throw new Error("bytes are streamed");
-    const got: Buffer[] = [];
-    await answer.stream({
-      write: async (chunk) => await Promise.resolve(void got.push(chunk)),
-      signal: new AbortController().signal,
-    });
-    expect(Buffer.concat(got)).toEqual(Buffer.concat([bytes, Buffer.from("e")]));
+    expect(answer.body).toEqual(Buffer.concat([bytes, Buffer.from("e")]));
     expect((await run({})).answer).toEqual({ status: 200, body: "" });
   });
 

@@ -2,7 +2,7 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { podFullName, podUid } from "../../../api/pods.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { RuntimeService } from "../../../cri/port.ts";
-import type { SecureAnswer, SecureRequest } from "../../../host/secure-server.ts";
+import type { ServedAnswer, ServedRequest } from "../../../host/http-server.ts";
 import type { NodeEndpoint } from "../../server/node-api.ts";
 import { findReadySandbox } from "./find-running.ts";
 import { containersOf, findNamedContainer, findNamedPod, isNamedPod, type NamedPods, NO_POD } from "./named-pods.ts";
@@ -92,25 +92,25 @@ export function createStreamingEndpoints(deps: StreamingDeps, options: StreamPro
 }
 
 interface PodRequest {
-  readonly request: SecureRequest;
+  readonly request: ServedRequest;
   readonly target: StreamTarget;
   /** Undefined where no source names it. */
   readonly pod: Pod | undefined;
 }
 
-type ServePod = (asked: PodRequest) => Promise<SecureAnswer>;
+type ServePod = (asked: PodRequest) => Promise<ServedAnswer>;
 
 async function servePod(
   { pods }: Pick<StreamingDeps, "pods">,
-  { request, shape }: { readonly request: SecureRequest; readonly shape: TargetShape },
+  { request, shape }: { readonly request: ServedRequest; readonly shape: TargetShape },
   serve: ServePod,
-): Promise<SecureAnswer> {
+): Promise<ServedAnswer> {
   const target = parseStreamTarget(request, shape);
   if ("refused" in target) return target.refused;
   const pod = findNamedPod(pods, target);
   return await answerOf(request.signal, async () => await serve({ request, target, pod }));
 }
 
-function isWebSocket({ isUpgrade, header }: SecureRequest): boolean {
-  return isUpgrade && header("upgrade")?.toLowerCase() === "websocket";
+function isWebSocket(request: ServedRequest): boolean {
+  return request.isUpgrade && request.header("upgrade")[0]?.toLowerCase() === "websocket";
 }

@@ -69,7 +69,7 @@ const linesOf = async (path: string) => (await ask(path)).body.split("\n");
 describe("/stats/summary", () => {
   it("is everything, or what was asked for", async () => {
     const answer = await ask("/stats/summary");
-    expect(answer).toMatchObject({ status: 200, contentType: "application/json" });
+    expect(answer).toMatchObject({ status: 200, headers: { "content-type": "application/json" } });
     expect(JSON.parse(answer.body)).toHaveProperty("node.fs");
     const part = JSON.parse((await ask("/stats/summary", "only_cpu_and_memory=true")).body);
     expect(part).toHaveProperty("node.memory");
@@ -96,7 +96,10 @@ describe("/stats/summary", () => {
 describe("/metrics/resource", () => {
   it("has what the node, its pods and their containers use, by upstream's names", async () => {
     const answer = await ask("/metrics/resource");
-    expect(answer).toMatchObject({ status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8" });
+    expect(answer).toMatchObject({
+      status: 200,
+      headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+    });
     const lines = answer.body.split("\n").filter((line) => !line.startsWith("#"));
     const container = 'container="name-of-c1",namespace="shop",pod="web"';
     const pod = 'namespace="shop",pod="web"';

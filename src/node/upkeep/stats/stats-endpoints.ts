@@ -1,19 +1,19 @@
 import { isAbort } from "../../../base/abort.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
-import type { ServedRequest, ServedResponse } from "../../../host/http-server.ts";
+import type { Page, PageRequest } from "../../../host/http-server.ts";
 import { type CadvisorInput, computeCadvisorMetrics } from "./metrics/cadvisor-metrics.ts";
 import { METRIC_PAGE_TYPE, type MetricFamily, renderMetrics } from "./metrics/metric-page.ts";
 import { computeResourceMetrics } from "./metrics/resource-metrics.ts";
 import type { NodeStats } from "./node-stats.ts";
 
 /** A request for statistics; only the node's own API tells when who asked has gone. */
-interface StatsRequest extends ServedRequest {
+interface StatsRequest extends PageRequest {
   readonly signal?: AbortSignal;
 }
 
 /** By path: `/stats/summary`, `/metrics/resource`, `/metrics/cadvisor`. */
-export type StatsEndpoints = Readonly<Record<string, (request: StatsRequest) => Promise<ServedResponse>>>;
+export type StatsEndpoints = Readonly<Record<string, (request: StatsRequest) => Promise<Page>>>;
 
 interface StatsEndpointsDeps {
   readonly stats: Pick<NodeStats, "summary" | "cpuAndMemory" | "counters">;
@@ -32,7 +32,7 @@ export function createStatsEndpoints({ stats, readContainers, log }: StatsEndpoi
     what: string,
     read: () => Promise<T>,
     compute: (readings: T | undefined) => MetricFamily[],
-  ): Promise<ServedResponse> => {
+  ): Promise<Page> => {
     let readings: T | undefined;
     try {
       readings = await read();
@@ -40,7 +40,7 @@ export function createStatsEndpoints({ stats, readContainers, log }: StatsEndpoi
       if (isAbort(error)) throw error;
       log.warn("Cannot read the statistics", { page: what, error: messageOf(error) });
     }
-    return { status: 200, contentType: METRIC_PAGE_TYPE, body: renderMetrics(compute(readings)) };
+    return { status: 200, headers: { "content-type": METRIC_PAGE_TYPE }, body: renderMetrics(compute(readings)) };
   };
 
   return {
@@ -50,7 +50,7 @@ export function createStatsEndpoints({ stats, readContainers, log }: StatsEndpoi
       const isPart = values.length === 1 && values[0] === "true";
       try {
         const summary = await (isPart ? stats.cpuAndMemory(signal) : stats.summary(signal));
-        return { status: 200, contentType: "application/json", body: JSON.stringify(summary) };
+        return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(summary) };
       } catch (error) {
         if (isAbort(error)) throw error;
         log.warn("Cannot read the statistics", { page: "/stats/summary", error: messageOf(error) });
@@ -66,4 +66,4 @@ export function createStatsEndpoints({ stats, readContainers, log }: StatsEndpoi
   };
 }
 
-const METHOD_NOT_ALLOWED: ServedResponse = { status: 405, body: "405: Method Not Allowed" };
+const METHOD_NOT_ALLOWED: Page = { status: 405, body: "405: Method Not Allowed" };

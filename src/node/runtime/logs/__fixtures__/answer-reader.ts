@@ -1,4 +1,5 @@
-import type { SecureAnswer, SecureRequest } from "../../../../host/secure-server.ts";
+import { createFakeRequest } from "../../../../host/fake/fake-request.ts";
+import type { ServedAnswer, ServedRequest } from "../../../../host/http-server.ts";
 
 interface ReadAnswer {
   status: number;
@@ -8,33 +9,25 @@ interface ReadAnswer {
 }
 
 /** Asks an endpoint as a client does, and reads the whole of its answer. */
-export function createAnswerReader(endpoint: (request: SecureRequest) => Promise<SecureAnswer> | SecureAnswer) {
+export function createAnswerReader(endpoint: (request: ServedRequest) => Promise<ServedAnswer> | ServedAnswer) {
   return async (
     target: string,
     { method = "GET", headers = {} }: { method?: string; headers?: Readonly<Record<string, string>> } = {},
   ): Promise<ReadAnswer> => {
     const [path = "", search] = target.split("?");
-    const { signal } = new AbortController();
-    const answer = await endpoint({
-      method,
-      path: decodeURIComponent(path),
-      query: new URLSearchParams(search),
-      authorization: undefined,
-      peer: undefined,
-      remoteAddress: "192.0.2.1",
-      header: (name) => headers[name],
-      headers: () => ({}),
-      isUpgrade: false,
-      signal,
-    });
-    if ("takeOver" in answer) throw new Error("no other protocol was asked for");
-    const { status, contentType } = answer;
-    if ("body" in answer) return { status, contentType, headers: {}, body: answer.body };
+    const request = createFakeRequest(`${decodeURIComponent(path)}?${search ?? ""}`, { method, headers });
+    const answer = await endpoint(request);
+    const { "content-type": contentType, ...others } = Object.fromEntries(
+      Object.entries(answer.headers ?? {}).map(([name, value]) => [name, String(value)]),
+    );
+    const { status } = answer;
+    if (typeof answer.body === "string") return { status, contentType, headers: others, body: answer.body };
+    if (!("produce" in answer.body)) throw new Error("an answer of text, or one that is produced");
     let body = "";
     const write = async (bytes: Buffer) => {
       body += bytes.toString("utf8");
     };
-    await answer.stream({ write, signal });
-    return { status, contentType, headers: answer.headers ?? {}, body };
+    await answer.body.produce({ write, signal: request.signal });
+    return { status, contentType, headers: others, body };
   };
 }

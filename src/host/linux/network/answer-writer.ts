@@ -1,68 +1,14 @@
-import type { OutgoingHttpHeaders } from "node:http";
-import { pipeline, type Writable } from "node:stream";
-import type { TakenOver, WebAnswer, WebBody, WebWriter } from "../../web-server.ts";
+import type { AnswerWriter } from "../../http-server.ts";
+import type { AnswerResponse } from "./answer-head.ts";
 import { PIECE_BYTES, type PieceBuffers } from "./piece-buffers.ts";
 import type { Sender, SendQueue } from "./send-queue.ts";
-import type { Lifetime } from "./web-request.ts";
+import type { Lifetime } from "./served-request.ts";
 
-/** What an answer is written to, in either version of HTTP. */
-export interface AnswerResponse extends Writable {
-  readonly headersSent: boolean;
-  writeHead(status: number, headers: OutgoingHttpHeaders): unknown;
-}
-
-interface Exchange {
-  method: string;
-  response: AnswerResponse;
-  lifetime: Lifetime;
-  sendQueue: SendQueue;
-  pieceBuffers: PieceBuffers;
-}
-
-/** Answers that have no body, and so say nothing of its length. */
-const BODILESS = new Set([204, 304]);
-
-/** What follows an HTTP head. */
-export type SentBody = Exclude<WebBody, TakenOver>;
-
-/** Sends an answer, a stream included. */
-export function sendAnswer(answer: WebAnswer & { body: SentBody }, exchange: Exchange): void {
-  const { body, status } = answer;
-  const { response, method, lifetime } = exchange;
-  const headers = Object.entries(answer.headers).map(([name, value]) => [name, mutable(value)] as const);
-  if (typeof body !== "string" && ("stream" in body || "source" in body)) {
-    response.writeHead(status, Object.fromEntries(headers));
-    if (method === "HEAD") {
-      // Nobody would read it, and a stream that nobody reads has no end.
-      if ("source" in body) body.source.destroy();
-      response.end();
-      return;
-    }
-    // HTTP/1.1 would hold the status back until the first event, and clients wait for it.
-    if ("flushHeaders" in response && typeof response.flushHeaders === "function") response.flushHeaders();
-    if ("stream" in body)
-      body.stream(new AnswerWriter(exchange, { isShared: true, isChunked: takeChunking(response) }));
-    // Whichever of the two breaks takes the other along, which is all there is to say.
-    else pipeline(body.source, response, () => undefined);
-    return;
-  }
-  const length = BODILESS.has(status) ? {} : { "content-length": String(lengthOf(body)) };
-  response.writeHead(status, { ...Object.fromEntries(headers), ...length });
-  lifetime.waitForClient();
-  if (method === "HEAD") response.end();
-  else if (typeof body === "string" || Buffer.isBuffer(body)) response.end(body);
-  else {
-    const writer = new AnswerWriter(exchange, { isShared: false, isChunked: false });
-    for (const chunk of body) writer.write(chunk);
-    writer.end();
-  }
-}
-
-const mutable = (value: string | readonly string[]) => (typeof value === "string" ? value : [...value]);
-
-function lengthOf(body: string | Buffer | readonly Buffer[]): number {
-  if (typeof body === "string") return Buffer.byteLength(body);
-  return Buffer.isBuffer(body) ? body.length : body.reduce((sum, { length }) => sum + length, 0);
+interface WriterMeans {
+  readonly response: AnswerResponse;
+  readonly lifetime: Lifetime;
+  readonly sendQueue: SendQueue;
+  readonly pieceBuffers: PieceBuffers;
 }
 
 interface Piece {
@@ -86,7 +32,7 @@ interface WriterOptions {
  * A class, because an event meets a thousand of them: objects that are each made with getters of their own have nothing
  * in common for the compiler, and every look at one of them is a search.
  */
-class AnswerWriter implements WebWriter, Sender {
+export class QueuedWriter implements AnswerWriter, Sender {
   readonly #response: AnswerResponse;
   readonly #lifetime: Lifetime;
   readonly #sendQueue: SendQueue;
@@ -100,7 +46,7 @@ class AnswerWriter implements WebWriter, Sender {
   /** What the response had not passed on when it asked to wait. */
   #blockedBytes = 0;
 
-  constructor({ response, lifetime, sendQueue, pieceBuffers }: Exchange, { isShared, isChunked }: WriterOptions) {
+  constructor({ response, lifetime, sendQueue, pieceBuffers }: WriterMeans, { isShared, isChunked }: WriterOptions) {
     this.#response = response;
     this.#lifetime = lifetime;
     this.#sendQueue = sendQueue;
@@ -195,10 +141,3 @@ class AnswerWriter implements WebWriter, Sender {
 }
 
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
-
-/** Takes the framing over from Node.js, once the headers have announced it. False where there is none: HTTP/2 and 1.0. */
-function takeChunking(response: AnswerResponse): boolean {
-  if (!("chunkedEncoding" in response) || response.chunkedEncoding !== true) return false;
-  response.chunkedEncoding = false;
-  return true;
-}

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { CodedError, messageOf } from "../../../base/errors.ts";
-import type { WebRequest } from "../../web-server.ts";
+import type { ServedPeer, ServedRequest } from "../../http-server.ts";
 
 /** Until an answer is over: sent, or of no use to a client that has gone. A class, because every request makes one. */
 export class Lifetime {
@@ -64,35 +64,50 @@ export class Lifetime {
 }
 
 /** HTTP/1.1 requests come through the same event as those of HTTP/2, and by themselves when they ask for an upgrade. */
-export type RawRequest = Http2ServerRequest | IncomingMessage;
+export type RawRequest = Http2ServerRequest | (IncomingMessage & { readonly stream?: undefined });
 
-/** Undefined when the request's target is no path. */
-export function describeRequest(raw: RawRequest, lifetime: Lifetime): WebRequest | undefined {
+/** Undefined when the request's target is no path, or none that can be decoded where it is to be. */
+export function describeRequest(
+  raw: RawRequest,
+  lifetime: Lifetime,
+  { decodesPath = false }: { readonly decodesPath?: boolean },
+): ServedRequest | undefined {
   const target = raw.url ?? "";
-  return !target.startsWith("/") || target.startsWith("//") ? undefined : new ReceivedRequest(raw, lifetime);
+  if (!target.startsWith("/") || target.startsWith("//")) return undefined;
+  const queryAt = target.indexOf("?");
+  const sent = queryAt === -1 ? target : target.slice(0, queryAt);
+  const path = decodesPath ? decodePath(sent) : sent;
+  const rawQuery = queryAt === -1 ? "" : target.slice(queryAt + 1);
+  return path === undefined ? undefined : new ReceivedRequest(raw, lifetime, { path, rawQuery });
 }
 
-class ReceivedRequest implements WebRequest {
+function decodePath(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
+
+class ReceivedRequest implements ServedRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
   readonly rawQuery: string;
-  readonly peer: Peer;
+  readonly peer: ServedPeer | undefined;
   readonly remoteAddress: string;
   readonly isUpgrade: boolean;
   readonly #raw: RawRequest;
   readonly #lifetime: Lifetime;
   #headers: ReadonlyMap<string, readonly string[]> | undefined;
 
-  constructor(raw: RawRequest, lifetime: Lifetime) {
-    const target = raw.url ?? "";
-    const queryAt = target.indexOf("?");
+  constructor(raw: RawRequest, lifetime: Lifetime, { path, rawQuery }: { path: string; rawQuery: string }) {
     const socket = socketOf(raw);
     this.method = raw.method ?? "";
-    this.path = queryAt === -1 ? target : target.slice(0, queryAt);
-    this.rawQuery = queryAt === -1 ? "" : target.slice(queryAt + 1);
-    this.query = new URLSearchParams(this.rawQuery);
-    this.peer = peerOf(socket);
+    this.path = path;
+    this.rawQuery = rawQuery;
+    this.query = new URLSearchParams(rawQuery);
+    this.peer = socket && peerOf(socket);
     this.remoteAddress = socket?.remoteAddress ?? "";
     this.isUpgrade = "upgrade" in raw && raw.upgrade === true;
     this.#raw = raw;
@@ -151,28 +166,36 @@ function socketOf(raw: RawRequest): Socket | undefined {
   return raw.socket;
 }
 
-type Peer = WebRequest["peer"];
-const peers = new WeakMap<object, { peer: Peer }>();
+const peers = new WeakMap<object, { readonly peer: ServedPeer | undefined }>();
 
-function peerOf(socket: Socket | undefined): Peer {
-  if (socket === undefined) return undefined;
+/** Read once for each connection. */
+function peerOf(socket: Socket): ServedPeer | undefined {
   const known = peers.get(socket);
   if (known) return known.peer;
-  const peer = readPeer(socket);
+  const peer = isTls(socket) ? readPeer(socket) : undefined;
   peers.set(socket, { peer });
   return peer;
 }
 
-function readPeer(socket: Socket): Peer {
-  if (!isTls(socket) || !socket.authorized) return undefined;
-  // A session that is resumed counts as authorized even when nobody showed a certificate: then there is no subject.
-  const { subject, fingerprint256 } = socket.getPeerCertificate();
-  if (subject?.CN === undefined) return undefined;
-  // Several organizations come as a list, which the types do not say.
-  const organizations: unknown = subject.O ?? [];
-  const list = Array.isArray(organizations) ? organizations.map(String) : [String(organizations)];
-  const fingerprint = fingerprint256.replaceAll(":", "").toLowerCase();
-  return { commonName: String(subject.CN), organizations: list, fingerprint };
+function readPeer(socket: TLSSocket): ServedPeer | undefined {
+  // A session that is resumed counts as authorized even where there was no certificate.
+  const certificate = socket.getPeerX509Certificate();
+  if (certificate === undefined) return undefined;
+  if (!socket.authorized) return { kind: "unverified", reason: String(socket.authorizationError) };
+  const { subject } = certificate.toLegacyObject();
+  return {
+    kind: "verified",
+    commonName: valuesOf(subject?.CN)[0] ?? "",
+    organizations: valuesOf(subject?.O),
+    fingerprint: certificate.fingerprint256.replaceAll(":", "").toLowerCase(),
+    notAfter: Date.parse(certificate.validTo),
+  };
+}
+
+/** Several of one attribute come as a list, which the types do not say. */
+function valuesOf(value: unknown): string[] {
+  const values: unknown[] = Array.isArray(value) ? value : [value];
+  return values.filter((entry) => typeof entry === "string");
 }
 
 /** The socket of an HTTP/2 session is a proxy of the real one, which `instanceof` does not see through. */

@@ -1,12 +1,16 @@
-import type { Http2SecureServer, ServerHttp2Session } from "node:http2";
-import type { Socket } from "node:net";
-import type { WebLimits } from "../../web-server.ts";
-import type { Lifetime, RawRequest } from "./web-request.ts";
+import type { ServerHttp2Session } from "node:http2";
+import type { Server, Socket } from "node:net";
+import type { HttpLimits } from "../../http-server.ts";
+import type { Lifetime, RawRequest } from "./served-request.ts";
 
 /** The connections of one server, of which none may cost for long what it does not use. */
-export interface WebConnections {
+export interface TrackedConnections {
   /** A request is served on its connection, which is in use until the lifetime is over. */
   begin(raw: RawRequest, lifetime: Lifetime): void;
+  /** True for a request on a connection from before `retire`. */
+  isStale(raw: RawRequest): boolean;
+  /** The connections that are open are to end with their next answers. */
+  retire(): void;
   /** Ends all of them, also those that have not said anything yet. */
   close(): void;
 }
@@ -21,17 +25,24 @@ interface Connection {
   socket: Socket;
   session: ServerHttp2Session | undefined;
   readonly open: Set<Lifetime>;
-  /** How long it may go on as it is while nothing is open. */
+  /** Milliseconds that it may go on as it is while nothing is open. */
   patienceMs: number;
   /** Since when it is so, in milliseconds of a clock that only rises. */
   since: number;
+  isStale: boolean;
+}
+
+interface TrackOptions {
+  readonly limits: HttpLimits;
+  /** The server speaks TLS. */
+  readonly isSecure: boolean;
 }
 
 /** How often is looked for those who take too long, as a part of the shortest time that is allowed. */
 const LOOKS_PER_LIMIT = 4;
 
 /** Follows the connections of a server that does not listen yet, and ends those that are beyond the limits. */
-export function trackConnections(server: Http2SecureServer, limits: WebLimits): WebConnections {
+export function trackConnections(server: Server, { limits, isSecure }: TrackOptions): TrackedConnections {
   // In the order in which they were last used, so that the first that is quiet has been so for longest.
   const connections = new Set<Connection>();
   const byPeer = new Map<string, Connection>();
@@ -46,6 +57,7 @@ export function trackConnections(server: Http2SecureServer, limits: WebLimits): 
     Object.assign(connection, { patienceMs, since: performance.now() });
     if (connections.delete(connection)) connections.add(connection);
   };
+  const find = (raw: RawRequest) => byCarrier.get(raw.stream?.session ?? raw.socket);
 
   server.on("connection", (socket: Socket) => {
     if (connections.size >= limits.maxConnections) {
@@ -56,24 +68,23 @@ export function trackConnections(server: Http2SecureServer, limits: WebLimits): 
       }
       drop(quiet);
     }
-    const patienceMs = limits.greetingMs;
     const connection: Connection = {
-      socket,
-      session: undefined,
-      open: new Set(),
-      patienceMs,
-      since: performance.now(),
+      ...{ socket, session: undefined, open: new Set(), isStale: false, since: performance.now() },
+      patienceMs: isSecure ? limits.greetingMs : limits.headersMs,
     };
-    const peer = peerOf(socket);
     connections.add(connection);
+    socket.once("close", () => connections.delete(connection));
+    if (!isSecure) {
+      byCarrier.set(socket, connection);
+      return;
+    }
+    const peer = peerOf(socket);
     byPeer.set(peer, connection);
     socket.once("close", () => {
-      connections.delete(connection);
       if (byPeer.get(peer) === connection) byPeer.delete(peer);
     });
   });
   server.on("secureConnection", (socket: Socket) => {
-    socket.setNoDelay(true);
     const connection = byPeer.get(peerOf(socket));
     if (connection === undefined) {
       socket.destroy();
@@ -84,7 +95,7 @@ export function trackConnections(server: Http2SecureServer, limits: WebLimits): 
     use(connection, limits.headersMs);
     socket.once("close", () => connections.delete(connection));
   });
-  server.on("session", (session) => {
+  server.on("session", (session: ServerHttp2Session) => {
     const connection = byPeer.get(peerOf(session.socket));
     if (connection) connection.session = session;
     if (connection) byCarrier.set(session, connection);
@@ -94,6 +105,39 @@ export function trackConnections(server: Http2SecureServer, limits: WebLimits): 
   server.on("sessionError", () => undefined);
   server.on("tlsClientError", () => undefined);
 
+  const stopLooking = lookAt(connections, limits, drop);
+
+  return {
+    begin(raw, lifetime) {
+      const connection = find(raw);
+      if (connection === undefined) return;
+      connection.open.add(lifetime);
+      use(connection, limits.quietMs);
+      lifetime.onEnd(() => {
+        connection.open.delete(lifetime);
+        use(connection, limits.quietMs);
+      });
+    },
+    isStale: (raw) => find(raw)?.isStale ?? true,
+    retire() {
+      for (const connection of connections) {
+        connection.isStale = true;
+        connection.session?.close();
+      }
+    },
+    close() {
+      stopLooking();
+      for (const connection of connections) drop(connection);
+    },
+  };
+}
+
+/** Ends what takes too long, again and again until the returned function is called. */
+function lookAt(
+  connections: Iterable<Connection>,
+  limits: HttpLimits,
+  drop: (connection: Connection) => void,
+): () => void {
   const look = setInterval(() => {
     const now = performance.now();
     for (const connection of connections) {
@@ -104,23 +148,7 @@ export function trackConnections(server: Http2SecureServer, limits: WebLimits): 
     }
   }, shortestOf(limits) / LOOKS_PER_LIMIT);
   look.unref();
-
-  return {
-    begin(raw, lifetime) {
-      const connection = byCarrier.get(("stream" in raw ? raw.stream?.session : undefined) ?? raw.socket);
-      if (connection === undefined) return;
-      connection.open.add(lifetime);
-      use(connection, limits.quietMs);
-      lifetime.onEnd(() => {
-        connection.open.delete(lifetime);
-        use(connection, limits.quietMs);
-      });
-    },
-    close() {
-      clearInterval(look);
-      for (const connection of connections) drop(connection);
-    },
-  };
+  return () => clearInterval(look);
 }
 
 const firstQuiet = (connections: Iterable<Connection>): Connection | undefined => {
@@ -131,5 +159,5 @@ const firstQuiet = (connections: Iterable<Connection>): Connection | undefined =
 /** The socket below TLS and the one above it are two objects with one peer. */
 const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
 
-const shortestOf = ({ greetingMs, headersMs, quietMs, waitMs }: WebLimits) =>
+const shortestOf = ({ greetingMs, headersMs, quietMs, waitMs }: HttpLimits) =>
   Math.min(greetingMs, headersMs, quietMs, waitMs);

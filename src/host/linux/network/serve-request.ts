@@ -1,0 +1,170 @@
+import { type IncomingMessage, ServerResponse } from "node:http";
+import { constants } from "node:http2";
+import type { Socket } from "node:net";
+import { messageOf } from "../../../base/errors.ts";
+import type {
+  AnswerBody,
+  HttpHandler,
+  HttpLimits,
+  HttpServerOptions,
+  ServedAnswer,
+  TakenOver,
+} from "../../http-server.ts";
+import type { AnswerResponse } from "./answer-head.ts";
+import type { PieceBuffers } from "./piece-buffers.ts";
+import { endSoon, sendAnswer } from "./send-answer.ts";
+import type { SendQueue } from "./send-queue.ts";
+import { describeRequest, hasBody, Lifetime, type RawRequest } from "./served-request.ts";
+import type { TrackedConnections } from "./track-connections.ts";
+
+interface ServerMeans {
+  readonly handler: HttpHandler;
+  readonly options: Pick<HttpServerOptions, "decodesPath" | "readsBodies" | "defaultHeaders">;
+  readonly limits: Pick<HttpLimits, "maxHeaderBytes">;
+  readonly connections: TrackedConnections;
+  readonly sendQueue: SendQueue;
+  readonly pieceBuffers: PieceBuffers;
+  /** The connections that handlers have taken over, until they are done with them. */
+  readonly takenOver: Set<Promise<void>>;
+}
+
+export type Exchange = [raw: RawRequest, response: AnswerResponse];
+
+/** Has a request answered. Never rejects: in the last resort the client is cut off. */
+export async function serveRequest(means: ServerMeans, ...[raw, response]: Exchange): Promise<void> {
+  const lifetime = new Lifetime(() => cutOff(raw));
+  means.connections.begin(raw, lifetime);
+  const end = () => lifetime.end();
+  response.once("close", end);
+  response.on("error", end);
+  raw.on("error", end);
+  try {
+    const answer = await answerOf(means, raw, lifetime);
+    const { body } = answer;
+    if (lifetime.isOver || isTakenOver(body)) abandon(answer, lifetime);
+    else sendAnswer({ ...answer, body }, describeExchange(means, { raw, response, lifetime }));
+  } catch {
+    lifetime.giveUp();
+  }
+}
+
+/** The connection as Node.js leaves it, and what of it was read too far. */
+interface UpgradeSocket {
+  readonly socket: Socket;
+  readonly head: Buffer;
+}
+
+/**
+ * Serves a request of HTTP/1.1 that asks for another protocol, on a connection that Node.js no longer looks after. An
+ * answer that does not take it over is one as to any request, and the last of the connection. Never rejects.
+ */
+export async function serveUpgrade(
+  means: ServerMeans,
+  raw: IncomingMessage,
+  { socket, head }: UpgradeSocket,
+): Promise<void> {
+  const lifetime = new Lifetime(() => socket.destroy());
+  means.connections.begin(raw, lifetime);
+  socket.on("error", () => undefined);
+  socket.setTimeout(0);
+  // Each way of the connection stays open until its own end.
+  socket.allowHalfOpen = true;
+  const end = () => lifetime.end();
+  socket.once("close", end);
+  // Nothing reads yet: a client that leaves before it is answered is noticed by this.
+  socket.once("end", end);
+  try {
+    const answer = await answerOf(means, raw, lifetime);
+    if (lifetime.isOver) {
+      abandon(answer, lifetime);
+      socket.destroy();
+      return;
+    }
+    socket.off("end", end);
+    const { body } = answer;
+    if (isTakenOver(body)) {
+      if (head.length > 0) socket.unshift(head);
+      await handOver(means, body, socket);
+    } else {
+      const response = carryAnswer(raw, socket);
+      sendAnswer({ ...answer, body }, describeExchange(means, { raw, response, lifetime }));
+    }
+  } catch {
+    socket.destroy();
+  }
+}
+
+/** An answer in HTTP/1.1, after which the connection ends. */
+function carryAnswer(raw: IncomingMessage, socket: Socket): ServerResponse {
+  const response = new ServerResponse(raw);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once("finish", () => socket.destroySoon());
+  response.once("close", () => socket.destroySoon());
+  // What else the client sends is read and thrown away: a reset could overtake the answer.
+  socket.resume();
+  return response;
+}
+
+async function handOver({ takenOver }: ServerMeans, body: TakenOver, socket: Socket): Promise<void> {
+  // The new owner has told the client what went wrong, or there was no client left to be told.
+  const over = body.takeOver(socket).catch(() => void socket.destroy());
+  takenOver.add(over);
+  await over;
+  takenOver.delete(over);
+  endSoon(socket);
+}
+
+interface RawExchange {
+  readonly raw: RawRequest;
+  readonly response: AnswerResponse;
+  readonly lifetime: Lifetime;
+}
+
+function describeExchange(
+  { options, connections, sendQueue, pieceBuffers }: ServerMeans,
+  { raw, response, lifetime }: RawExchange,
+) {
+  const { readsBodies = true, defaultHeaders = {} } = options;
+  return {
+    ...{ method: raw.method ?? "", isHttp2: isHttp2(raw), response, lifetime, sendQueue, pieceBuffers, defaultHeaders },
+    isLast: connections.isStale(raw) || (!readsBodies && hasBody(raw)),
+    endConnection: () => void raw.stream?.session?.close(),
+  };
+}
+
+const PLAIN = { "content-type": "text/plain; charset=utf-8" };
+const BAD_REQUEST: ServedAnswer = { status: 400, headers: PLAIN, body: "400 bad request\n" };
+const TOO_LONG: ServedAnswer = { status: 431, headers: PLAIN, body: "431 request header fields too large\n" };
+
+/** The handler's answer, or that to a request that no handler is to see. */
+async function answerOf(means: ServerMeans, raw: RawRequest, lifetime: Lifetime): Promise<ServedAnswer> {
+  // An HTTP/2 client that has not taken note of the limit yet, or never will, is bound by nothing but this.
+  if (isHttp2(raw) && headerBytesOf(raw) > means.limits.maxHeaderBytes) return TOO_LONG;
+  const request = describeRequest(raw, lifetime, means.options);
+  // Where a body ended and another protocol began, two readers could disagree.
+  if (request === undefined || (request.isUpgrade && hasBody(raw))) return { ...BAD_REQUEST, closes: true };
+  try {
+    return await means.handler(request);
+  } catch (error) {
+    return { status: 500, headers: PLAIN, body: `${messageOf(error)}\n` };
+  }
+}
+
+const isHttp2 = (raw: RawRequest) => raw.stream !== undefined;
+
+const headerBytesOf = ({ rawHeaders }: RawRequest) => rawHeaders.reduce((sum, { length }) => sum + length, 0);
+
+const isTakenOver = (body: AnswerBody): body is TakenOver => typeof body === "object" && "takeOver" in body;
+
+/** Lets go of what an answer holds that cannot be given, and of a client that waits for it. */
+function abandon({ body }: ServedAnswer, lifetime: Lifetime): void {
+  if (typeof body === "object" && "source" in body) body.source.on("error", () => undefined).destroy();
+  if (!lifetime.isOver) lifetime.giveUp();
+}
+
+/** Over HTTP/2 the stream, over HTTP/1.1 the connection, which has no other request. */
+function cutOff(raw: RawRequest): void {
+  if (raw.stream === undefined) raw.socket.destroy();
+  else raw.stream.close(constants.NGHTTP2_CANCEL);
+}
