@@ -10,6 +10,7 @@ import type { ControllerOptions, LocalNode } from "../../control-plane/compose/c
 import type { ObjectStore } from "../../control-plane/ports/object-store.ts";
 import { createObjectStore } from "../../control-plane/store/create-object-store.ts";
 import type { HttpServer } from "../../host/http-server.ts";
+import { acceptWebSocket } from "../../host/linux/network/accept-web-socket.ts";
 import { callUpgrade } from "../../host/linux/network/call-upgrade.ts";
 import { callWeb } from "../../host/linux/network/call-web.ts";
 import { listenHttp } from "../../host/linux/network/listen-http.ts";
@@ -111,7 +112,7 @@ function compose(
       metrics: createMetrics(),
       random: { number: Math.random, uuid: randomUUID },
       tokens: createTokenIssuer({ ...tokenKey, issuer: ISSUER, audiences: [ISSUER], now, randomId: randomUUID }),
-      nodes: { callWeb, callUpgrade, resolveHost, identity: nodeClient },
+      nodes: { callWeb, callUpgrade, acceptWebSocket, resolveHost, identity: nodeClient },
       certificates: {
         certificatePem: authority.certificatePem,
         readRequest: readCertificateRequest,

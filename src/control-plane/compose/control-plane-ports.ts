@@ -4,6 +4,7 @@ import type { Metrics } from "../../base/metrics.ts";
 import type { ResolveHost } from "../../host/resolve-host.ts";
 import type { CallUpgrade } from "../../host/upgrade-call.ts";
 import type { CallWeb } from "../../host/web-call.ts";
+import type { AcceptWebSocket } from "../../host/web-socket.ts";
 import type { TokenIssuer } from "../access/service-account-tokens.ts";
 import type { LoadSubjectReader } from "../admission/certificate-subjects.ts";
 import type { ApiEndpoint } from "../bootstrap/first-objects.ts";
@@ -27,6 +28,7 @@ export interface ControlPlaneDeps {
 interface NodeAccess {
   callWeb: CallWeb;
   callUpgrade: CallUpgrade;
+  acceptWebSocket: AcceptWebSocket;
   resolveHost: ResolveHost;
   /** The API server's client certificate for nodes, in PEM. */
   identity: { readonly certificatePem: string; readonly keyPem: string };

@@ -65,6 +65,11 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
 /** The subresources that lead to a node: logs, exec, port forwarding and the like. */
 function connectHandlers(parts: RestParts, { localNode }: ControlPlaneConfig) {
   const { reader, random, nodes, clock, log, metrics } = parts;
-  const streams = { wantsTranslation, wantsTunnel, ...createWebSocketStreams({ clock, log, metrics }) };
+  const { acceptWebSocket } = nodes;
+  const streams = {
+    wantsTranslation,
+    wantsTunnel,
+    ...createWebSocketStreams({ acceptWebSocket, clock, log, metrics }),
+  };
   return createNodeProxy({ ...nodes, reader, streams, random: random.number, localNode });
 }

@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { ServedWebSocket, WebSocketHandler } from "./web-socket.ts";
+import type { ServedWebSocket, WebSocketHandler } from "../../host/web-socket.ts";
 
 /** The first byte of each message: which stream it is of (apimachinery/pkg/util/remotecommand). */
 export const CHANNELS = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const;
@@ -14,29 +14,14 @@ export interface ChannelSink {
   broken(): void;
 }
 
-/** Reads the messages of `v5.channel.k8s.io`, without waiting for the end of any. */
-export function createChannelReader(sink: ChannelSink): WebSocketHandler["piece"] {
-  let channel: number | undefined;
-  let signal: number[] = [];
-  return (bytes, { isFirst, isLast }) => {
-    if (isFirst) {
-      channel = undefined;
-      signal = [];
-    }
-    let rest = bytes;
-    if (channel === undefined) {
-      channel = bytes[0];
-      rest = bytes.subarray(1);
-    }
+/** Reads the messages of `v5.channel.k8s.io`. */
+export function createChannelReader(sink: ChannelSink): WebSocketHandler["message"] {
+  return (bytes) => {
+    const [channel, named] = bytes;
     if (channel === undefined) return;
     if (channel !== CLOSE_SIGNAL) {
-      if (rest.length > 0) sink.data(channel, rest);
-      return;
-    }
-    signal.push(...rest.subarray(0, 2));
-    if (!isLast) return;
-    const [named] = signal;
-    if (signal.length === 1 && named !== undefined && named <= CHANNELS.resize) sink.ended(named);
+      if (bytes.length > 1) sink.data(channel, bytes.subarray(1));
+    } else if (bytes.length === 2 && named !== undefined && named <= CHANNELS.resize) sink.ended(named);
     else sink.broken();
   };
 }

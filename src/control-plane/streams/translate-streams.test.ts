@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { silentLog } from "../../base/log.ts";
 import { createMetrics } from "../../base/metrics.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
+import { acceptWebSocket } from "../../host/linux/network/accept-web-socket.ts";
 import type { UpgradeResult } from "../../host/upgrade-call.ts";
 import { createSpdyConnection } from "../../spdy/create-spdy-connection.ts";
 import type { SpdyStream } from "../../spdy/spdy-stream.ts";
@@ -35,7 +36,7 @@ async function start({ streams = ALL, command = () => undefined, connect }: Setu
   const controller = new AbortController();
   const asked: unknown[] = [];
   const node = createNode(clock, streams, command);
-  const over = createWebSocketStreams({ clock, log: silentLog, metrics }).translate(
+  const over = createWebSocketStreams({ acceptWebSocket, clock, log: silentLog, metrics }).translate(
     {
       request,
       socket: b,

@@ -4,16 +4,22 @@ import { childController, isAbort, untilAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import {
+  type AcceptWebSocket,
+  CLOSE_CODES,
+  type ServedWebSocket,
+  type WebSocketHandler,
+} from "../../host/web-socket.ts";
 import type { RequestedStreams } from "../ports/requested-streams.ts";
 import { CHANNELS, type ChannelSink, createChannelInput, createChannelReader, createGate } from "./channels.ts";
 import { type NodeSession, openNodeSession } from "./node-session.ts";
 import { codeOfOutcome, describeOutcome, readErrorStream, type StreamOutcome } from "./stream-status.ts";
 import type { StreamsCall } from "./streams-call.ts";
-import { createWebSocket, formatAcceptance, refuseHandshake, type ServedWebSocket } from "./web-socket.ts";
-import { CLOSE_CODES } from "./web-socket-frames.ts";
+import { readHandshakeKey, refuseHandshake } from "./web-socket-handshake.ts";
 import { STREAM_PROTOCOL_V5 } from "./websocket-request.ts";
 
 interface TranslateDeps {
+  readonly acceptWebSocket: AcceptWebSocket;
   readonly clock: Clock;
   readonly log: Log;
   /** Of requests, by the HTTP status that would have been theirs. */
@@ -29,7 +35,7 @@ const MAX_ERROR_BYTES = 1024 * 1024;
 
 /** The channels of one WebSocket, and the streams of one SPDY connection. Resolves when both have closed. */
 export async function translateStreams(
-  { clock, log, count }: TranslateDeps,
+  { acceptWebSocket, clock, log, count }: TranslateDeps,
   { request, socket, connect, signal }: StreamsCall,
   streams: RequestedStreams,
 ): Promise<void> {
@@ -40,9 +46,13 @@ export async function translateStreams(
     await endWith(socket, refusal);
     return;
   }
-  socket.write(formatAcceptance(request, STREAM_PROTOCOL_V5));
   const { controller, release } = childController(signal);
-  const client = acceptChannels({ clock, socket, streams, onGone: () => controller.abort() });
+  const accept = (handler: WebSocketHandler) =>
+    acceptWebSocket({
+      ...{ clock, socket, handler, key: readHandshakeKey(request) },
+      ...{ protocol: STREAM_PROTOCOL_V5, idleTimeoutMs: IDLE_TIMEOUT_MS },
+    });
+  const client = acceptChannels({ accept, streams, onGone: () => controller.abort() });
   let session: NodeSession | undefined;
   let outcome: StreamOutcome | undefined;
   try {
@@ -64,14 +74,13 @@ export async function translateStreams(
 }
 
 interface ClientParts {
-  readonly clock: Clock;
-  readonly socket: Duplex;
+  accept(handler: WebSocketHandler): ServedWebSocket;
   readonly streams: RequestedStreams;
   readonly onGone: () => void;
 }
 
 /** The client's end: what it sends waits until there are streams that take it. */
-function acceptChannels({ clock, socket, streams, onGone }: ClientParts) {
+function acceptChannels({ accept, streams, onGone }: ClientParts) {
   const stdin = createChannelInput(() => gate);
   const resize = createChannelInput(() => gate);
   const inputOf = (channel: number) => {
@@ -83,8 +92,7 @@ function acceptChannels({ clock, socket, streams, onGone }: ClientParts) {
     ended: (channel) => inputOf(channel)?.end(),
     broken: () => webSocket.close(CLOSE_CODES.normal),
   };
-  const handler = { piece: createChannelReader(sink), end: onGone };
-  const webSocket = createWebSocket({ clock, socket, handler, idleTimeoutMs: IDLE_TIMEOUT_MS });
+  const webSocket = accept({ message: createChannelReader(sink), end: onGone });
   const gate = createGate(webSocket);
   // Clients wait for a message before they believe that they are connected.
   const first = streams.stdout ? CHANNELS.stdout : streams.stderr ? CHANNELS.stderr : CHANNELS.error;

@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest";
 import { silentLog } from "../../base/log.ts";
 import { createMetrics } from "../../base/metrics.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
+import { acceptWebSocket } from "../../host/linux/network/accept-web-socket.ts";
 import type { UpgradeResult } from "../../host/upgrade-call.ts";
 import { connectStreams } from "./__fixtures__/connected-streams.ts";
-import { createTunnelClient } from "./__fixtures__/tunnel-client.ts";
+import { createTunnelClient, OPCODES } from "./__fixtures__/tunnel-client.ts";
 import { readRequest } from "./__fixtures__/web-socket-client.ts";
 import type { ConnectNode } from "./streams-call.ts";
-import { OPCODES } from "./web-socket-frames.ts";
 import { wantsTranslation, wantsTunnel } from "./websocket-request.ts";
 import { createWebSocketStreams } from "./websocket-streams.ts";
 
@@ -25,7 +25,7 @@ async function start({ connect, protocols = [PROTOCOL] }: { connect?: ConnectNod
   const request = await reading;
   const asked: unknown[] = [];
   const controller = new AbortController();
-  const over = createWebSocketStreams({ clock, log: silentLog, metrics }).tunnel({
+  const over = createWebSocketStreams({ acceptWebSocket, clock, log: silentLog, metrics }).tunnel({
     request,
     socket: b,
     connect: async (headers, signal) => {

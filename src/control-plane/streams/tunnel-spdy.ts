@@ -4,14 +4,20 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { joinStreams, type UpgradeResult } from "../../host/upgrade-call.ts";
+import {
+  type AcceptWebSocket,
+  CLOSE_CODES,
+  type ServedWebSocket,
+  type WebSocketHandler,
+} from "../../host/web-socket.ts";
 import { formatAnswer, formatHead } from "./http-answer.ts";
 import { isSpdyAgreed, readChosenProtocol, spdyRequestHeaders } from "./node-session.ts";
 import type { StreamsCall, UpgradeRequest } from "./streams-call.ts";
-import { createWebSocket, formatAcceptance, refuseHandshake } from "./web-socket.ts";
-import { CLOSE_CODES } from "./web-socket-frames.ts";
+import { readHandshakeKey, refuseHandshake } from "./web-socket-handshake.ts";
 import { readTunnelProtocols, TUNNEL_PREFIX } from "./websocket-request.ts";
 
 interface TunnelDeps {
+  readonly acceptWebSocket: AcceptWebSocket;
   readonly clock: Clock;
   readonly log: Log;
   /** Of requests, by the HTTP status of their answer. */
@@ -25,7 +31,7 @@ const HOP_BY_HOP = new Set(["connection", "keep-alive", "transfer-encoding", "up
 
 /** The bytes of a node's SPDY connection in the binary messages of a client's WebSocket. Resolves when both have closed. */
 export async function tunnelSpdy(
-  { clock, log, count }: TunnelDeps,
+  { acceptWebSocket, clock, log, count }: TunnelDeps,
   { request, socket, connect, signal }: StreamsCall,
 ): Promise<void> {
   const { controller, release } = childController(signal);
@@ -55,8 +61,10 @@ export async function tunnelSpdy(
       await answerWith(500, () => socket.end(formatAnswer(500, {}, message)));
     } else {
       count(101);
-      socket.write(formatAcceptance(request, chooseSubprotocol(request, result.headers)));
-      await joinStreams(createTunnelEnd(clock, socket), result.socket, {}, signal);
+      const protocol = chooseSubprotocol(request, result.headers);
+      const key = readHandshakeKey(request);
+      const end = createTunnelEnd((handler) => acceptWebSocket({ clock, socket, handler, key, protocol }));
+      await joinStreams(end, result.socket, {}, signal);
     }
   } finally {
     release();
@@ -101,7 +109,7 @@ async function untilClosed(socket: Duplex, clock: Clock): Promise<void> {
 }
 
 /** The client's end as a stream of what is in its messages. */
-function createTunnelEnd(clock: Clock, socket: Duplex): Duplex {
+function createTunnelEnd(accept: (handler: WebSocketHandler) => ServedWebSocket): Duplex {
   const end: Duplex = new Duplex({
     read: () => webSocket.resume(),
     write: (chunk: Buffer, _encoding, callback) => webSocket.send([chunk], callback),
@@ -114,16 +122,12 @@ function createTunnelEnd(clock: Clock, socket: Duplex): Duplex {
       void webSocket.closed.then(() => callback(error));
     },
   });
-  const webSocket = createWebSocket({
-    clock,
-    socket,
-    handler: {
-      piece(bytes, { isText }) {
-        if (isText) webSocket.close(CLOSE_CODES.unsupportedData);
-        else if (bytes.length > 0 && !end.push(bytes)) webSocket.pause();
-      },
-      end: () => void end.push(null),
+  const webSocket = accept({
+    message(bytes, isText) {
+      if (isText) webSocket.close(CLOSE_CODES.unsupportedData);
+      else if (bytes.length > 0 && !end.push(bytes)) webSocket.pause();
     },
+    end: () => void end.push(null),
   });
   return end;
 }

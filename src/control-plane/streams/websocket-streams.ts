@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
+import type { AcceptWebSocket } from "../../host/web-socket.ts";
 import type { RequestedStreams } from "../ports/requested-streams.ts";
 import type { StreamsCall } from "./streams-call.ts";
 import { translateStreams } from "./translate-streams.ts";
@@ -26,13 +27,14 @@ interface WebSocketStreams {
 
 /** Where the streams' requests are counted. */
 interface WebSocketStreamsDeps {
+  readonly acceptWebSocket: AcceptWebSocket;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Pick<Metrics, "counter">;
 }
 
 /** The metrics are `apiserver_stream_translator_requests_total` and `apiserver_stream_tunnel_requests_total`. */
-export function createWebSocketStreams({ clock, log, metrics }: WebSocketStreamsDeps): WebSocketStreams {
+export function createWebSocketStreams({ metrics, ...deps }: WebSocketStreamsDeps): WebSocketStreams {
   const translated = metrics.counter(
     "apiserver_stream_translator_requests_total",
     "Total number of requests that were handled by the StreamTranslatorProxy, which processes streaming RemoteCommand/V5",
@@ -46,11 +48,11 @@ export function createWebSocketStreams({ clock, log, metrics }: WebSocketStreams
   return {
     translate: async (call, streams) => {
       const count = (code: number) => translated.add({ code: String(code) });
-      await translateStreams({ clock, log, count }, call, streams);
+      await translateStreams({ ...deps, count }, call, streams);
     },
     tunnel: async (call) => {
       const count = (code: number) => tunnelled.add({ code: String(code) });
-      await tunnelSpdy({ clock, log, count }, call);
+      await tunnelSpdy({ ...deps, count }, call);
     },
   };
 }

@@ -42,6 +42,9 @@ export async function createSimulatedApiServer(deps: { clock: Clock; seed: numbe
       nodes: {
         callWeb: unused,
         callUpgrade: unused,
+        acceptWebSocket: () => {
+          throw new Error("nothing simulated speaks WebSocket");
+        },
         resolveHost: unused,
         identity: { certificatePem: "", keyPem: "" },
       },

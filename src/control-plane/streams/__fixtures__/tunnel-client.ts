@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
-import { OPCODES } from "../web-socket-frames.ts";
+
+/** What the first bits of a frame say (RFC 6455, section 5.2). */
+export const OPCODES = { text: 1, binary: 2, close: 8, ping: 9 } as const;
 
 /** A client of the tunnel by hand: its protocol has a `/` in its name, which other clients' libraries do not let pass. */
 interface TunnelClient {

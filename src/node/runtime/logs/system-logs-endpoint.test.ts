@@ -96,9 +96,12 @@ describe("files", () => {
     ["/logs/pods?a=b%20c", 301, "pods/?a=b+c"],
     ["/logs/syslog/", 301, "../syslog"],
     ["/logs/pods/index.html", 301, "./"],
+    ["/logs/%E6%97%A5%E6%9C%AC", 301, "%E6%97%A5%E6%9C%AC/"],
+    ["/logs/two%0Alines", 301, "two%0Alines/"],
+    ["/logs/a:b", 301, "./a:b/"],
   ])("leads %s to where it is", async (target, status, location) => {
     const { ask, files } = createRig();
-    files.put("/var/log/pods/0.log", "");
+    for (const name of ["pods", "日本", "two\nlines", "a:b"]) files.put(`/var/log/${name}/0.log`, "");
     expect(await ask(target)).toMatchObject({ status, headers: { location } });
   });
 

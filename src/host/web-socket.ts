@@ -1,0 +1,47 @@
+import type { Duplex } from "node:stream";
+import type { Clock } from "../base/clock.ts";
+
+/**
+ * Accepts a client's WebSocket (RFC 6455, without extensions): writes the answer to its request, and owns the socket from
+ * then on. Nothing that a client sends makes it throw, and a client that does not read holds no more than a few buffers.
+ */
+export type AcceptWebSocket = (parts: WebSocketParts) => ServedWebSocket;
+
+export interface WebSocketParts {
+  readonly clock: Pick<Clock, "setTimer" | "monotonic">;
+  readonly socket: Duplex;
+  /** `Sec-WebSocket-Key` of the request, which is that of a WebSocket of version 13. */
+  readonly key: string;
+  /** The protocol within it that the answer names; undefined: none. */
+  readonly protocol: string | undefined;
+  readonly handler: WebSocketHandler;
+  /** Ends the connection when no message came or went for so long. Default: never. */
+  readonly idleTimeoutMs?: number;
+}
+
+/** Told of what the client sends. */
+export interface WebSocketHandler {
+  /** A whole message, which may be empty. */
+  message(bytes: Buffer, isText: boolean): void;
+  /** The client will send no more; called once. */
+  end(): void;
+}
+
+/** A client's WebSocket, accepted. */
+export interface ServedWebSocket {
+  /** One binary message of these pieces; `done` when there is room for more, with an error when the client has gone. */
+  send(pieces: readonly Buffer[], done: (error: Error | null) => void): void;
+  /** No more is received, but for what is already here, until `resume`; meanwhile the client is shown that we live. */
+  pause(): void;
+  resume(): void;
+  /** Sends what is waiting, then says so; the client may take `graceMs` for both. Idempotent. */
+  close(code: number, graceMs?: number): void;
+  /** Resolves when the socket has closed and nothing is left. */
+  readonly closed: Promise<void>;
+}
+
+/** Why a WebSocket is closed. */
+export const CLOSE_CODES = { normal: 1000, goingAway: 1001, unsupportedData: 1003 } as const;
+
+/** More in one message closes the connection with the code 1009. As kube-apiserver. */
+export const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
