@@ -4,7 +4,7 @@ import { assertNever } from "../base/assert.ts";
 import type { Timer } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import { createReceiveWindows, createSendWindows } from "./flow-control.ts";
-import { createFrameReader, type FrameReader } from "./frame-reader.ts";
+import { createSpdyFrameReader, type FrameReader } from "./frame-reader.ts";
 import { createFrameWriter, type FrameWriter } from "./frame-writer.ts";
 import {
   type ControlFrame,
@@ -30,12 +30,12 @@ import { SpdyError } from "./spdy-error.ts";
 import { createSpdyStream, type SpdyStream, type StreamCarrier, type StreamEnd } from "./spdy-stream.ts";
 
 const OPEN_TIMEOUT_MS = 30_000;
-/** What the peer may take for the rest and to hang up; then it is cut off. */
+/** Milliseconds that the peer may take for the rest and to hang up, before it is cut off. */
 const CLOSE_GRACE_MS = 1_000;
 const MAX_STREAM_ID = 2 ** 31 - 1;
 const MAX_PING_ID = 2 ** 32 - 1;
 
-/** Takes the socket over: nobody else may read, write or end it. */
+/** Takes the socket over: its previous owner must not read, write or end it. */
 export function createSpdyConnection(socket: Duplex, options: SpdyConnectionOptions): SpdyConnection {
   return new Connection(socket, options);
 }
@@ -72,7 +72,7 @@ class Connection implements SpdyConnection {
   #state: State = "open";
   /** Why it ended. */
   #reason: SpdyError | undefined;
-  /** The same, where it was neither end's will. */
+  /** The same, where neither end wanted it. */
   #failure: SpdyError | undefined;
   #nextStreamId: number;
   #lastPeerStreamId = 0;
@@ -90,7 +90,7 @@ class Connection implements SpdyConnection {
     this.#nextPingId = this.#nextStreamId;
     this.#lastActivity = options.clock.monotonic();
     this.#decompress = createHeaderDecompressor(this.#limits.maxHeaderBytes);
-    this.#reader = createFrameReader(
+    this.#reader = createSpdyFrameReader(
       {
         control: (frame) => this.#onControl(frame),
         data: (streamId, bytes, fin) => this.#onData(streamId, bytes, fin),
@@ -180,12 +180,12 @@ class Connection implements SpdyConnection {
   }
 
   #fail(reason: SpdyError): void {
-    // Who goes away may do it rudely.
+    // A peer that goes away may break the connection.
     if (this.#state === "open") this.#failure = reason;
     this.#end(reason);
   }
 
-  /** Once; from then on what comes is dropped. */
+  /** Ends the connection once; frames that come later are dropped. */
   #end(reason: SpdyError): void {
     if (this.#state === "ending") return;
     this.#state = "ending";
@@ -198,7 +198,7 @@ class Connection implements SpdyConnection {
     const status = reason.code === "protocol-error" ? GO_AWAY_STATUS.protocolError : GO_AWAY_STATUS.ok;
     if (reason.code !== "connection-lost") this.#control(encodeGoAway(this.#lastPeerStreamId, status));
     this.#socket.end();
-    // What still comes is read, because a socket does not notice its end otherwise.
+    // The socket is read on, because it does not notice its end otherwise.
     this.#socket.resume();
     this.#after(CLOSE_GRACE_MS, () => this.#socket.destroy());
   }
@@ -215,7 +215,7 @@ class Connection implements SpdyConnection {
         this.#onSynReply(frame.streamId, frame.fin);
         return;
       case "headers":
-        // They change nothing in Kubernetes' protocols, but what they are compressed with goes on.
+        // These headers mean nothing in Kubernetes' protocols, but the compression of later blocks depends on them.
         this.#readHeaders(frame.block);
         if (frame.fin) this.#streams.get(frame.streamId)?.end.finish();
         return;
@@ -256,7 +256,7 @@ class Connection implements SpdyConnection {
     if (entry === undefined) {
       const isPeers = this.#isPeers(streamId);
       const last = isPeers ? this.#lastPeerStreamId : this.#nextStreamId - 2;
-      // Of a stream that has just been reset here it may well come.
+      // The frame may be about a stream that has just been reset here.
       if (streamId <= last) return;
       throw new SpdyError("protocol-error", `the peer sent data in stream ${streamId}, which nobody has opened`);
     }
@@ -276,7 +276,7 @@ class Connection implements SpdyConnection {
     }
     const end = createSpdyStream(id, headers, this.#carrier);
     this.#streams.set(id, { end, pending: undefined });
-    // spdystream drops what comes in a stream before this.
+    // spdystream drops data that comes in a stream before this.
     this.#control(encodeSynReply(id, this.#compress(encodeHeaderBlock([]))));
     if (fin) end.finish();
     onStream(end.stream);
@@ -347,7 +347,7 @@ class Connection implements SpdyConnection {
     };
   }
 
-  /** Half of the limit has to be read before more is received, so that it does not go to and fro with every frame. */
+  /** Half of the limit has to be read before more is received, so that reading does not stop and start with every frame. */
   #holdBack(bytes: number): void {
     this.#unreadBytes += bytes;
     if (this.#state === "ending") return;
@@ -366,9 +366,9 @@ class Connection implements SpdyConnection {
   }
 
   /**
-   * One at a time: as upstream, nothing follows from a ping that is not answered. Unlike upstream only while nothing
-   * else comes or could: a peer may have sent all and hung up, and bytes that reach it then have the kernel throw away
-   * what is still on its way here.
+   * One ping is sent at a time, and as upstream a ping without an answer has no consequence. Unlike upstream, none is
+   * sent while other frames come or could come: a peer may have sent all and hung up, and bytes that reach it then make
+   * the kernel throw away what is still on its way here.
    */
   #pingEvery(periodMs: number): void {
     this.#after(periodMs, () => {

@@ -3,7 +3,7 @@ import { SpdyError } from "./spdy-error.ts";
 /** A stream may be sent so many bytes before the receiver says that it has taken some; and all of a connection together. */
 const DEFAULT_WINDOW_BYTES = 64 * 1024;
 const MAX_WINDOW_BYTES = 2 ** 31 - 1;
-/** Its window is the connection's. */
+/** Stream 0 stands for the connection's window. */
 const CONNECTION = 0;
 
 /**
@@ -60,7 +60,7 @@ interface ReceiveWindows {
   forget(streamId: number): void;
 }
 
-/** `open` is called with what has to be told. */
+/** `open` is called with the windows that the peer has to be told of. */
 export function createReceiveWindows(open: (streamId: number, bytes: number) => void): ReceiveWindows {
   /** Taken and not told of, by stream. */
   const untold = new Map<number, number>();

@@ -29,7 +29,7 @@ type State =
   | { readonly at: "data"; readonly header: Extract<FrameHeader, { kind: "data" }>; readonly left: number };
 
 /** A control frame of more than `maxControlBytes` is an error. Data is never held back. */
-export function createFrameReader(
+export function createSpdyFrameReader(
   sink: FrameSink,
   { maxControlBytes }: { readonly maxControlBytes: number },
 ): FrameReader {
@@ -38,7 +38,7 @@ export function createFrameReader(
   const held: Buffer[] = [];
   let heldBytes = 0;
 
-  /** The next so many bytes and what follows them; undefined, and all are held, where there are not as many yet. */
+  /** The next `count` bytes and what follows them; undefined where there are fewer, which are kept then. */
   const take = (chunk: Buffer, length: number): { bytes: Buffer; rest: Buffer } | undefined => {
     if (heldBytes + chunk.length < length) {
       held.push(chunk);

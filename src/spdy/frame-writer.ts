@@ -40,7 +40,7 @@ export function createFrameWriter(socket: Duplex, windows: SendWindows): FrameWr
     socket.uncork();
   };
 
-  /** How much of the piece may go now; undefined where it has to wait. An end without bytes needs no window. */
+  /** The bytes of the piece that may go now; undefined where it has to wait. An end without bytes needs no window. */
   const roomFor = ({ streamId, bytes }: DataPiece): number | undefined => {
     const room = Math.min(windows.room(streamId), MAX_DATA_BYTES);
     return bytes.length > 0 && room <= 0 ? undefined : Math.min(room, bytes.length);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createFakeClock } from "../host/fake/fake-clock.ts";
 import { connectStreams } from "./__fixtures__/connected-streams.ts";
 import { createSpdyConnection } from "./create-spdy-connection.ts";
-import { createFrameReader } from "./frame-reader.ts";
+import { createSpdyFrameReader } from "./frame-reader.ts";
 import {
   type ControlFrame,
   encodeDataHeader,
@@ -82,7 +82,7 @@ function read(pieces: readonly Buffer[]): Array<ControlFrame | string> {
       else frames.push(`${streamId}:${text}`);
     },
   };
-  const reader = createFrameReader(sink, { maxControlBytes: 1024 });
+  const reader = createSpdyFrameReader(sink, { maxControlBytes: 1024 });
   for (const piece of pieces) reader.push(piece);
   return frames;
 }

@@ -12,7 +12,7 @@ export interface SpdyConnection {
   openStream(headers: Readonly<Record<string, string>>, options?: OpenStreamOptions): Promise<SpdyStream>;
   /** Resets all streams, tells the peer and ends the socket. Idempotent; resolves as `closed`. */
   close(): Promise<void>;
-  /** Resolves when the socket has closed and nothing is left; with the reason where it was neither end's will. */
+  /** Resolves when the socket has closed and nothing is left; with the reason where neither end wanted it. */
   readonly closed: Promise<SpdyError | undefined>;
   /** Streams that have not been closed in both ways. */
   readonly streamCount: number;
@@ -25,16 +25,16 @@ export interface SpdyConnectionOptions {
   readonly onStream?: (stream: SpdyStream) => void;
   /** Decides on a stream that the peer opens. Default: yes. */
   readonly accept?: (headers: SpdyHeaders) => boolean;
-  /** Asks the peer for a sign of life when it was quiet for so long, lest what lies between forget us. Default: never. */
+  /** Milliseconds of quiet after which the peer is pinged, so that proxies on the way keep the connection. Default: never. */
   readonly pingPeriodMs?: number;
-  /** Ends the connection when no frame but pings came or went for so long. Default: never. */
+  /** Milliseconds without a frame other than pings, after which the connection ends. Default: never. */
   readonly idleTimeoutMs?: number;
   readonly limits?: Partial<SpdyLimits>;
 }
 
-/** How long to wait for the peer. */
+/** Options of opening a stream. */
 export interface OpenStreamOptions {
-  /** How long the peer may take. Default: 30 s, as for client-go (`createStreamResponseTimeout`). */
+  /** Milliseconds that the peer may take to accept. Default: 30 s, as for client-go (`createStreamResponseTimeout`). */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -43,17 +43,17 @@ export interface OpenStreamOptions {
 export interface SpdyLimits {
   /** Of either end; the peer's are refused beyond it, our own rejected. */
   readonly maxStreams: number;
-  /** Received and not read in all streams together: beyond it nothing more is received, in none of them. */
+  /** Bytes that were received and not read, in all streams together. Beyond it nothing more is received in any of them. */
   readonly maxUnreadBytes: number;
   /** Of a control frame; more is a protocol error. */
   readonly maxControlBytes: number;
   /** Of a stream's headers; more is a protocol error. */
   readonly maxHeaderBytes: number;
-  /** Sent and not taken: a peer that makes more, by having us answer what it does not read, is cut off. */
+  /** Bytes that were sent and not taken. A peer that causes more, because it reads none of our answers, is cut off. */
   readonly maxUnsentBytes: number;
 }
 
-/** Generous for kubectl, a bound for everybody else. */
+/** They are generous for kubectl, and bound every other client. */
 export const SPDY_LIMITS: SpdyLimits = {
   maxStreams: 1000,
   maxUnreadBytes: 1024 * 1024,

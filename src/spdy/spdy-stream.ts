@@ -6,7 +6,7 @@ import { SpdyError } from "./spdy-error.ts";
 
 /**
  * One stream of a connection. Each way ends on its own: `end()` says that no more is sent, destroying it says so of both
- * at once. It never emits an error that nobody listens for: whoever needs to know uses `finished` or `pipeline`.
+ * at once. An error without a listener is not emitted: owners that need to know use `finished` or `pipeline`.
  * Fails with a SpdyError.
  */
 export type SpdyStream = Duplex & {
@@ -18,7 +18,7 @@ export type SpdyStream = Duplex & {
 /** The connection's end of a stream. */
 export interface StreamEnd {
   readonly stream: SpdyStream;
-  /** What comes after the end, or when nobody reads it any more, is dropped. */
+  /** Bytes that come after the end, or without a reader, are dropped. */
   receive(bytes: Buffer): void;
   /** The peer has sent all. */
   finish(): void;
@@ -34,19 +34,19 @@ export interface StreamCarrier {
   /** What waits to be sent is dropped. */
   forget(streamId: number): void;
   reset(streamId: number, status: number): void;
-  /** Holds more, or less, that nobody has read. */
+  /** Counts bytes that have come and are not read; negative when they are read. */
   held(bytes: number): void;
   taken(streamId: number, bytes: number): void;
   /** Nothing of the stream is left. */
   gone(streamId: number): void;
 }
 
-/** What a piece costs beyond its bytes, so that many small ones are bounded too. */
+/** A piece counts this much beyond its bytes, so that many small ones are bounded too. */
 const PIECE_OVERHEAD_BYTES = 128;
 const HIGH_WATER_MARK_BYTES = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
-/** Why a reset is a failure, by its status; for `cancel` it is none: moby/spdystream ends every stream so that it has done with. */
+/** Why a reset is a failure, by its status; `cancel` is no failure, because moby/spdystream ends every finished stream with it. */
 const RESET_REASONS: ReadonlyMap<number, string> = new Map([
   [RESET_STATUS.protocolError, "protocol error"],
   [RESET_STATUS.invalidStream, "invalid stream"],
@@ -61,7 +61,7 @@ const RESET_REASONS: ReadonlyMap<number, string> = new Map([
  *   what comes:  open ──FIN, or RST_STREAM with cancel──▶ ended
  *   what goes:   open ──our FIN──▶ finished
  *                   └──RST_STREAM from the peer, connection lost──▶ void: what is written goes nowhere, and is no error
- *                      (whoever still writes has the end of what comes to learn it from, and what has come to read)
+ *                      (a writer learns of it by the end of what comes, and can still read what has come)
  */
 export function createSpdyStream(id: number, headers: SpdyHeaders, carrier: StreamCarrier): StreamEnd {
   const queue: Buffer[] = [];

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { acceptWebSocket } from "../../src/host/linux/network/accept-web-socket.ts";
-import { nodeClock } from "../../src/host/linux/system/node-clock.ts";
+import { systemClock } from "../../src/host/linux/system/system-clock.ts";
 import { MAX_MESSAGE_BYTES, type ServedWebSocket } from "../../src/host/web-socket.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -54,7 +54,7 @@ describe("a WebSocket over TCP", () => {
         });
         const key = /sec-websocket-key: (.*)\r\n/i.exec(head)?.[1] ?? "";
         const handler = { message: (bytes: Buffer) => void messages.push(bytes), end: () => end() };
-        const served = acceptWebSocket({ clock: nodeClock, socket, key, protocol: PROTOCOL, handler });
+        const served = acceptWebSocket({ clock: systemClock, socket, key, protocol: PROTOCOL, handler });
         tell({ served, socket, messages, ended });
       };
       socket.on("data", read);

@@ -1,4 +1,4 @@
-/** The streams that the query of an exec or attach asks for. */
+/** The streams of a container that the query of an exec or attach asks for. */
 export interface RequestedStreams {
   readonly stdin: boolean;
   readonly stdout: boolean;

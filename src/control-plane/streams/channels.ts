@@ -3,14 +3,14 @@ import type { ServedWebSocket, WebSocketHandler } from "../../host/web-socket.ts
 
 /** The first byte of each message: which stream it is of (apimachinery/pkg/util/remotecommand). */
 export const CHANNELS = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const;
-/** In that byte's place: the sender ends the channel that the next byte names. */
+/** A message that begins with this byte ends the channel that its second byte names. */
 const CLOSE_SIGNAL = 255;
 
 /** Told of what is in the messages. */
 export interface ChannelSink {
   data(channel: number, bytes: Buffer): void;
   ended(channel: number): void;
-  /** A signal that makes no sense; nothing that follows it does either. */
+  /** The client has sent a signal that makes no sense; the rest of the connection is not to be trusted. */
   broken(): void;
 }
 
@@ -30,17 +30,17 @@ export function createChannelReader(sink: ChannelSink): WebSocketHandler["messag
 interface ChannelInput {
   write(bytes: Buffer): void;
   end(): void;
-  /** From here on it goes to this stream; what came before was kept. */
+  /** From here on the input goes to this stream, first what came earlier and was kept. */
   attach(stream: Duplex): void;
 }
 
-/** What may hold up a client. All channels come by one connection: it goes on when none of them holds it up. */
+/** Holds a client up. All channels share one connection, which goes on when none of them holds it up. */
 interface Gate {
   hold(who: object): void;
   release(who: object): void;
 }
 
-/** Pauses the WebSocket. */
+/** A gate that pauses the WebSocket. */
 export function createGate(socket: Pick<ServedWebSocket, "pause" | "resume">): Gate {
   const holders = new Set<object>();
   return {

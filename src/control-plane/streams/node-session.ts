@@ -20,9 +20,9 @@ export interface NodeSession {
   readonly resize: SpdyStream | undefined;
 }
 
-/** As upstream: a sign of life for what lies between. */
+/** The node is pinged as often as upstream does, so that proxies on the way keep the connection. */
 const PING_PERIOD_MS = 5_000;
-/** Of a node's refusal. */
+/** More of a node's refusal is not read. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 /** Every runtime has spoken it since Kubernetes 1.4; older versions have no exit codes. */
 const STREAM_PROTOCOL_V4 = "v4.channel.k8s.io";
@@ -79,7 +79,7 @@ async function callNode(connect: ConnectNode, signal: AbortSignal): Promise<Upgr
   }
 }
 
-/** What asks a server for SPDY, with any of these protocols in it. */
+/** The headers that ask a server for SPDY, with any of these protocols in it. */
 export function spdyRequestHeaders(protocols: readonly string[]): Record<string, string | readonly string[]> {
   return { Connection: "Upgrade", Upgrade: "SPDY/3.1", "X-Stream-Protocol-Version": protocols };
 }
@@ -108,7 +108,7 @@ function headerOf(headers: UpgradeResult["headers"], name: string): string {
   return [found].flat().join(", ");
 }
 
-/** As much as a message may be. */
+/** The first `MAX_REFUSAL_BYTES` of a body. */
 async function readSome(body: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -120,7 +120,7 @@ async function readSome(body: Readable): Promise<string> {
       if (length >= MAX_REFUSAL_BYTES) break;
     }
   } catch {
-    // What came before it broke says more than nothing.
+    // The part that came before the break says more than nothing.
   }
   return Buffer.concat(chunks).toString("utf8", 0, MAX_REFUSAL_BYTES);
 }

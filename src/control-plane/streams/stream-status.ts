@@ -1,6 +1,6 @@
 import { isRecord } from "../../api/object.ts";
 
-/** What a client is told last, in the error channel, as Go writes a `metav1.Status`. */
+/** The last message to a client, in the error channel, as Go writes a `metav1.Status`. */
 type StreamStatus = Readonly<Record<string, unknown>>;
 
 /** How a session with the node ended. */
@@ -59,7 +59,7 @@ function readExitCode(details: unknown): StreamOutcome {
   return { kind: "exited", code: Number(code) };
 }
 
-/** What a server says that does not speak SPDY: the message of a Status, or its text (streaming/pkg/httpstream/spdy). */
+/** The words of a server that does not speak SPDY: the message of a Status, or its text (streaming/pkg/httpstream/spdy). */
 export function readUpgradeRefusal(body: string): string {
   const answer = parseObject(body);
   const said = [textOf(answer?.["message"]), textOf(answer?.["error"]), body].map((text) => text.trim());

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { UpgradeResult } from "../../host/upgrade-call.ts";
 
-/** What is looked at of a client's request that asks for another protocol. */
+/** The part of a client's upgrade request that matters here. */
 export interface UpgradeRequest {
   readonly method: string;
   /** The values of a header in the order sent, by its lower-case name. */
@@ -14,13 +14,14 @@ export interface StreamsCall {
   /** The client's connection, after the head of its request. The head of the answer is written here, too. */
   readonly socket: Duplex;
   readonly connect: ConnectNode;
-  /** Ends it: the server closes. */
+  /** Fires when the server closes, and ends the call. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Calls the node's endpoint with POST. The headers are those that ask for SPDY and its protocol; who forwards others of
- * the client adds them, but none of its WebSocket. Rejects where the node cannot be reached: the message is told.
+ * Calls the node's endpoint with POST. The headers are those that ask for SPDY and its protocol; the implementation may
+ * add those of the client, except those of its WebSocket. Rejects with a message for the client where the node cannot be
+ * reached.
  */
 export type ConnectNode = (
   headers: Readonly<Record<string, string | readonly string[]>>,

@@ -22,13 +22,13 @@ interface TranslateDeps {
   readonly acceptWebSocket: AcceptWebSocket;
   readonly clock: Clock;
   readonly log: Log;
-  /** Of requests, by the HTTP status that would have been theirs. */
+  /** Counts requests by the HTTP status that would have been theirs. */
   count(code: number): void;
 }
 
 /** As kube-apiserver's and kubelet's. */
 const IDLE_TIMEOUT_MS = 4 * 60 * 60 * 1000;
-/** What the client may take for what is left, its status included. */
+/** Milliseconds that the client may take for the last output and the status. */
 const STATUS_GRACE_MS = 10_000;
 /** A Status has a message and a code. */
 const MAX_ERROR_BYTES = 1024 * 1024;
@@ -79,7 +79,7 @@ interface ClientParts {
   readonly onGone: () => void;
 }
 
-/** The client's end: what it sends waits until there are streams that take it. */
+/** Accepts the client's WebSocket. Its input waits until there are streams that take it. */
 function acceptChannels({ accept, streams, onGone }: ClientParts) {
   const stdin = createChannelInput(() => gate);
   const resize = createChannelInput(() => gate);
@@ -109,7 +109,7 @@ function acceptChannels({ accept, streams, onGone }: ClientParts) {
   };
 }
 
-/** A command that has closed its input is sent no more, as client-go does it. */
+/** Ends the input of a command that has closed it, as client-go does. */
 function endWithPeer(stdin: Duplex): void {
   stdin.resume();
   stdin.once("end", () => stdin.end());
@@ -117,7 +117,7 @@ function endWithPeer(stdin: Duplex): void {
 
 async function runSession(session: NodeSession, webSocket: ServedWebSocket): Promise<StreamOutcome> {
   const error = readAll(session.error);
-  // Whoever waits for it does so later.
+  // It is awaited later, and must not be an unhandled rejection until then.
   error.catch(() => undefined);
   await Promise.all([
     copyOut(session.stdout, CHANNELS.stdout, webSocket),
@@ -140,7 +140,7 @@ async function copyOut(stream: Readable | undefined, channel: number, webSocket:
   sink.on("error", () => undefined);
   await new Promise<void>((resolve) => {
     sink.once("close", resolve);
-    // A stream that breaks has no end that would be passed on.
+    // A stream that breaks has no end that `pipe` would pass on.
     stream.once("close", () => void sink.end());
     stream.pipe(sink);
   });

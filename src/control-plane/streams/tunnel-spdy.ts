@@ -20,13 +20,13 @@ interface TunnelDeps {
   readonly acceptWebSocket: AcceptWebSocket;
   readonly clock: Clock;
   readonly log: Log;
-  /** Of requests, by the HTTP status of their answer. */
+  /** Counts requests by the HTTP status of their answer. */
   count(code: number): void;
 }
 
-/** What the client may take for an answer that is no tunnel. */
+/** Milliseconds that the client may take for an answer that is no tunnel. */
 const ANSWER_GRACE_MS = 10_000;
-/** They are about the node's connection, not about the client's. */
+/** These headers are about the node's connection, not about the client's. */
 const HOP_BY_HOP = new Set(["connection", "keep-alive", "transfer-encoding", "upgrade"]);
 
 /** The bytes of a node's SPDY connection in the binary messages of a client's WebSocket. Resolves when both have closed. */
@@ -87,7 +87,7 @@ async function callNode(call: Promise<UpgradeResult>): Promise<CallOutcome> {
   }
 }
 
-/** What the node chose, where the client offers it; a node that names nothing is taken as it is. */
+/** The subprotocol that the node chose, if the client offers it. Undefined also where the node names none. */
 function chooseSubprotocol(request: UpgradeRequest, headers: UpgradeResult["headers"]): string | undefined {
   const chosen = readChosenProtocol(headers);
   return readTunnelProtocols(request).includes(chosen) ? `${TUNNEL_PREFIX}${chosen}` : undefined;
@@ -108,7 +108,7 @@ async function untilClosed(socket: Duplex, clock: Clock): Promise<void> {
   timer.cancel();
 }
 
-/** The client's end as a stream of what is in its messages. */
+/** The client's WebSocket as a stream of the bytes in its messages. */
 function createTunnelEnd(accept: (handler: WebSocketHandler) => ServedWebSocket): Duplex {
   const end: Duplex = new Duplex({
     read: () => webSocket.resume(),

@@ -17,20 +17,20 @@ interface Piece {
 }
 
 interface WriterOptions {
-  /** Others are likely to send the same at the same time. */
+  /** Other writers are likely to send the same bytes at the same time. */
   readonly isShared: boolean;
-  /** HTTP/1.1 sends what has no known length in chunks that say theirs; done here, it is done once for all who share. */
+  /** A body of unknown length goes in chunks over HTTP/1.1. They are framed here, once for all writers that share them. */
   readonly isChunked: boolean;
 }
 
 /**
- * Sends what is written in few large pieces, and no more than the client takes: the rest waits here, as the chunks that
- * they are, which are often the stored objects themselves.
+ * Sends what is written in few large pieces, and no more than the client takes. The rest waits here as the original
+ * chunks, which are often the stored objects themselves.
  *
  *   idle ──write──▶ queued ──turn──▶ idle, queued (there is more) or blocked (the client is slow) ──drain──▶ queued
  *
- * A class, because an event meets a thousand of them: objects that are each made with getters of their own have nothing
- * in common for the compiler, and every look at one of them is a search.
+ * It is a class, because an event meets a thousand of them: V8 gives objects with getters of their own no common shape,
+ * and each access to one of them is a search.
  */
 export class QueuedWriter implements AnswerWriter, Sender {
   readonly #response: AnswerResponse;
@@ -43,7 +43,7 @@ export class QueuedWriter implements AnswerWriter, Sender {
   #bytes = 0;
   #state: "idle" | "queued" | "blocked" | "ended" = "idle";
   #isEnding = false;
-  /** What the response had not passed on when it asked to wait. */
+  /** The bytes that the response had not passed on when it asked to wait. */
   #blockedBytes = 0;
 
   constructor({ response, lifetime, sendQueue, pieceBuffers }: WriterMeans, { isShared, isChunked }: WriterOptions) {
@@ -59,7 +59,7 @@ export class QueuedWriter implements AnswerWriter, Sender {
     return this.#lifetime.signal;
   }
 
-  /** Without what a response holds that does not ask to wait, which is a few KiB at most. */
+  /** The few KiB that a response holds before it asks to wait are not counted. */
   get bufferedBytes(): number {
     return this.#bytes + this.#blockedBytes;
   }
@@ -67,7 +67,7 @@ export class QueuedWriter implements AnswerWriter, Sender {
   write(chunk: Buffer | string): void {
     if (this.#lifetime.isOver || this.#isEnding) return;
     const buffer = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
-    // Most often it is the only one until its turn: an array that grows would reserve room for sixteen more.
+    // Most often it is the only chunk until its turn, and an array that grows would reserve room for sixteen more.
     if (this.#chunks.length === 0) this.#chunks = [buffer];
     else this.#chunks.push(buffer);
     this.#bytes += buffer.length;
@@ -81,7 +81,7 @@ export class QueuedWriter implements AnswerWriter, Sender {
     if (this.#state === "idle") this.#queue();
   }
 
-  /** The turn that the queue gives. */
+  /** Called by the queue when it is this writer's turn. */
   send(): void {
     const response = this.#response;
     if (this.#lifetime.isOver) {

@@ -1,14 +1,14 @@
-/** Buffers for the pieces of long answers, used again and again: a list of 20 MB would else leave 20 MB of garbage. */
+/** Buffers for the pieces of long answers, used again and again: otherwise a list of 20 MB would leave 20 MB of garbage. */
 export interface PieceBuffers {
   /** The chunks as one; not more than `PIECE_BYTES` together. */
   fill(chunks: readonly Buffer[]): Buffer;
-  /** Takes a piece back that nobody looks at any more. */
+  /** Takes back a piece that is not in use any more. */
   release(piece: Buffer): void;
 }
 
-/** More is not joined into one write: others would wait for it. */
+/** More bytes are not joined into one write, because other clients would wait for it. */
 export const PIECE_BYTES = 128 * 1024;
-/** As many lists are sent at a time without new memory. */
+/** So many lists can be sent at a time without new memory. */
 const MAX_KEPT = 8;
 
 export function createPieceBuffers(): PieceBuffers {

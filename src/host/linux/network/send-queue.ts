@@ -1,11 +1,11 @@
-/** Somebody who has bytes for a client. */
+/** A writer that has bytes for a client. */
 export interface Sender {
-  /** Hands over what it has. May add itself again at once, for another turn. */
+  /** Writes what it has. It may add itself again at once, for another turn. */
   send(): void;
 }
 
 /**
- * Who waits to send, each in their turn. An event for a thousand watchers makes a thousand writes to sockets, which take
+ * Gives senders their turns. An event for a thousand watchers makes a thousand writes to sockets, which take
  * many milliseconds: they are made in slices, between which requests are served, and after the answer to the request
  * that caused them. A long round is followed by a pause, and what a sender gets before its turn comes goes along with
  * the rest: when there is much to send, fewer writes carry more.
@@ -20,16 +20,16 @@ export interface SendQueue {
   join(chunks: readonly Buffer[], framing?: "chunked"): Buffer;
 }
 
-/** For so long nothing else runs. */
+/** Milliseconds of sending in which nothing else runs. */
 const SLICE_MS = 1;
-/** What a sender writes may leave for the socket only after the slice: the time of a slice is not all that it costs. */
+/** Bytes may go to the socket only after the slice, so that a slice costs more than its own time. */
 const SENDERS_PER_SLICE = 64;
 /** Reading the clock takes a part of the time that a write takes. */
 const SENDERS_PER_CLOCK_READING = 8;
-/** After a shorter round nobody needs a pause. */
+/** Milliseconds. A shorter round is followed by no pause. */
 const LONG_ROUND_MS = 4;
 /**
- * Where a round took long because the machine was busy, nobody should wait for that twice. With a thousand watchers on
+ * Milliseconds. The pause is bounded, because a round may have taken long only because the machine was busy. With a thousand watchers on
  * sockets of their own and a hundred events a second, 20 ms saved a tenth of the processor time that 8 ms take and doubled
  * how long an event was on its way; no pause at all took a third more.
  */
@@ -77,7 +77,7 @@ export function createSendQueue(): SendQueue {
     if (roundMs >= LONG_ROUND_MS) pauseEndsAt = now + Math.min(roundMs, MAX_PAUSE_MS);
     round = [];
     place = 0;
-    // Chunks are not kept for nobody.
+    // Joined chunks are not kept in memory between rounds.
     joined = undefined;
     framed = undefined;
   };

@@ -6,7 +6,7 @@ import type { TLSSocket } from "node:tls";
 import { CodedError, messageOf } from "../../../base/errors.ts";
 import type { ServedPeer, ServedRequest } from "../../http-server.ts";
 
-/** Until an answer is over: sent, or of no use to a client that has gone. A class, because every request makes one. */
+/** Lasts until an answer is over: sent, or of no use because the client has gone. A class, because every request makes one. */
 export class Lifetime {
   readonly #cutOff: () => void;
   #controller: AbortController | undefined;
@@ -23,7 +23,7 @@ export class Lifetime {
     return this.#isOver;
   }
 
-  /** Made for those who ask: most requests end without anybody having looked. */
+  /** Made when it is first asked for, because most requests end without that. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.#isOver) this.#controller.abort();
@@ -35,17 +35,17 @@ export class Lifetime {
     this.#onEnd = listener;
   }
 
-  /** The client is to do something, and nothing goes on before it does. */
+  /** It is the client's turn: the exchange does not go on before the client reads or writes. */
   waitForClient(): void {
     this.#waitsSince = performance.now();
   }
 
-  /** It did. */
+  /** The client has done so. */
   clientCame(): void {
     this.#waitsSince = undefined;
   }
 
-  /** How long the client has been waited for; 0 while it is not. */
+  /** Milliseconds that the client has been waited for; 0 while it is not its turn. */
   waitedMs(now: number): number {
     return this.#waitsSince === undefined ? 0 : now - this.#waitsSince;
   }
@@ -142,7 +142,7 @@ class ReceivedRequest implements ServedRequest {
   }
 }
 
-/** HTTP/2 says with the headers that nothing follows them; HTTP/1.1 says with them that something does. */
+/** The headers tell: HTTP/2 marks those without a body, HTTP/1.1 announces a body in them. */
 export function hasBody(raw: RawRequest): boolean {
   if ("stream" in raw && raw.stream !== undefined) return !raw.stream.endAfterHeaders;
   return raw.headers["transfer-encoding"] !== undefined || (raw.headers["content-length"] ?? "0") !== "0";
@@ -203,7 +203,7 @@ function isTls(socket: Socket): socket is TLSSocket {
   return "getPeerCertificate" in socket || Reflect.get(socket, "getPeerCertificate") !== undefined;
 }
 
-/** What a client goes on sending after it was told that it is too much is thrown away, up to here. */
+/** Bytes that a client may go on sending after its body was too long; they are read and thrown away. */
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 
 function readBody(raw: RawRequest, maxBytes: number): Promise<Buffer> {

@@ -3,7 +3,7 @@ import type { Server, Socket } from "node:net";
 import type { HttpLimits } from "../../http-server.ts";
 import type { Lifetime, RawRequest } from "./served-request.ts";
 
-/** The connections of one server, of which none may cost for long what it does not use. */
+/** The connections of one server. None may hold resources for long that it does not use. */
 export interface TrackedConnections {
   /** A request is served on its connection, which is in use until the lifetime is over. */
   begin(raw: RawRequest, lifetime: Lifetime): void;
@@ -25,9 +25,9 @@ interface Connection {
   socket: Socket;
   session: ServerHttp2Session | undefined;
   readonly open: Set<Lifetime>;
-  /** Milliseconds that it may go on as it is while nothing is open. */
+  /** Milliseconds that it may stay as it is while no request is open. */
   patienceMs: number;
-  /** Since when it is so, in milliseconds of a clock that only rises. */
+  /** The beginning of that time, in milliseconds of a clock that only rises. */
   since: number;
   isStale: boolean;
 }
@@ -38,7 +38,7 @@ interface TrackOptions {
   readonly isSecure: boolean;
 }
 
-/** How often is looked for those who take too long, as a part of the shortest time that is allowed. */
+/** Overdue connections are looked for this many times within the shortest limit. */
 const LOOKS_PER_LIMIT = 4;
 
 /** Follows the connections of a server that does not listen yet, and ends those that are beyond the limits. */
