@@ -27,7 +27,7 @@ describe("CSI drivers that fail", () => {
     solid = await startDriver(world, SOLID);
     frail = await startDriver(world, FRAIL);
     limited = await startDriver(world, LIMITED, { control: { maxVolumes: 1 } });
-    await settlesOn(3, async () => (await registeredDrivers(world)).length, 20_000);
+    await settlesOn(3, async () => (await registeredDrivers(world)).length);
   });
   afterAll(async () => {
     for (const driver of [solid, frail, limited]) await driver?.stop({ cleanUp: true });
@@ -44,7 +44,7 @@ describe("CSI drivers that fail", () => {
   };
   const expectUndone = async (driver: TestDriver, name: string, volume: string) => {
     expect(await world.end(name)).toEqual([]);
-    await settlesOn("NodeUnstageVolume", async () => (await driver.callsFor(volume)).at(-1), 20_000);
+    await settlesOn("NodeUnstageVolume", async () => (await driver.callsFor(volume)).at(-1));
     const staging = stagingPath(world, driver.name, volume);
     expect((await world.mounts()).filter(({ path }) => path.startsWith(staging))).toEqual([]);
     await removeClaimed(world, volume);
@@ -105,14 +105,14 @@ describe("CSI drivers that fail", () => {
       const { metadata } = await world.create(mountingPod(name, { volumes: { v: ofClaim(name) } }));
       await solid.untilCalled("NodeStageVolume", { where: ({ request }) => request["volumeId"] === name });
       const publishes = async () => (await solid.callsFor(name)).includes("NodePublishVolume unanswered");
-      await settlesOn(true, publishes, 10_000);
+      await settlesOn(true, publishes);
       await world.node.kill();
       solid.control({ faults: {} });
       if (isDeleted) await world.remove(name, 0);
       await world.node.start(world.flags);
       if (isDeleted) {
-        await settlesOn([], async () => await world.leftovers(metadata?.uid ?? ""), 60_000);
-        await settlesOn("NodeUnstageVolume", async () => (await solid.callsFor(name)).at(-1), 60_000);
+        await settlesOn([], async () => await world.leftovers(metadata?.uid ?? ""));
+        await settlesOn("NodeUnstageVolume", async () => (await solid.callsFor(name)).at(-1));
         await removeClaimed(world, name);
       } else {
         await world.pod(name, isRunning, 60_000);
@@ -128,7 +128,7 @@ describe("CSI drivers that fail", () => {
     await world.run(mountingPod("kept", { volumes: { v: ofClaim("kept") } }));
     await world.node.kill();
     await world.node.start(world.flags);
-    await settlesOn(3, async () => (await registeredDrivers(world)).length, 20_000);
+    await settlesOn(3, async () => (await registeredDrivers(world)).length);
     expect(await world.shell("kept", "echo x > /v/x; cat /v/x")).toBe("x\n");
     await expectUndone(solid, "kept", "kept");
   });
@@ -136,11 +136,11 @@ describe("CSI drivers that fail", () => {
   it("that do not answer stall their pod alone, which says so and starts when they do", async () => {
     await world.node.stop();
     await world.node.start(world.flags, IMPATIENT_KUBELET);
-    await settlesOn(3, async () => (await registeredDrivers(world)).length, 20_000);
+    await settlesOn(3, async () => (await registeredDrivers(world)).length);
     for (const name of ["hung", "other"]) await solid.claimed(name);
     solid.control({ faults: { NodeStageVolume: { action: "hang", volumeId: "hung" } } });
     await world.create(mountingPod("hung", { volumes: { v: ofClaim("hung") } }));
-    await settlesOn(true, async () => (await solid.callsFor("hung")).length > 0, 10_000);
+    await settlesOn(true, async () => (await solid.callsFor("hung")).length > 0);
     await world.create(mountingPod("other", { volumes: { v: ofClaim("other") } }));
     await world.create(mountingPod("none", { volumes: { v: { emptyDir: {} } } }));
     for (const name of ["other", "none"]) await world.pod(name, isRunning, 10_000);
@@ -191,7 +191,7 @@ describe("CSI drivers that fail", () => {
   it("that are removed leave the node's CSINode, and pods that need them say what is missing", async () => {
     await frail.stop();
     const names = async () => (await registeredDrivers(world)).map(({ name }) => name).sort();
-    await settlesOn([LIMITED, SOLID], names, 20_000);
+    await settlesOn([LIMITED, SOLID], names);
     // The node's object is written after the CSINode.
     const isAnnotated = async () => {
       const { metadata } = await world.nodeObject();

@@ -39,7 +39,7 @@ describe("volumes of CSI drivers", () => {
     group = await startDriver(world, GROUP, {
       control: { capabilities: ["STAGE_UNSTAGE_VOLUME", "VOLUME_MOUNT_GROUP"] },
     });
-    await settlesOn(4, async () => (await registeredDrivers(world)).length, 20_000);
+    await settlesOn(4, async () => (await registeredDrivers(world)).length);
   });
   afterAll(async () => {
     for (const driver of [files, inline, attached, group]) await driver?.stop({ cleanUp: true });
@@ -138,7 +138,7 @@ describe("volumes of CSI drivers", () => {
     expect(await world.shell("block", script)).toBe("block special file\n");
     expect(await world.end("block")).toEqual([]);
     const calls = async () => (await files.callsFor("block")).slice(-2);
-    await settlesOn(["NodeUnpublishVolume", "NodeUnstageVolume"], calls, 10_000);
+    await settlesOn(["NodeUnpublishVolume", "NodeUnstageVolume"], calls);
     expect((await readFile(join(files.volumesDirectory, "block.img"))).subarray(0, 5).toString("utf8")).toBe("hello");
     await removeClaimed(world, "block");
   });
@@ -192,7 +192,7 @@ describe("volumes of CSI drivers", () => {
     const name = `csi-${createHash("sha256").update(`attached${ATTACHED}e2e`).digest("hex")}`;
     const why = `MountVolume.WaitForAttach failed for volume "attached" : volume attached is not attached for volume attachment ${name}`;
     const told = async () => (await world.events("attached")).some(({ message }) => message === why);
-    await expect.poll(told, { timeout: 10_000 }).toBe(true);
+    await settlesOn(true, told);
     expect((await world.nodeObject()).status?.volumesInUse).toContain(`kubernetes.io/csi/${ATTACHED}^attached`);
     const path = `/apis/storage.k8s.io/v1/volumeattachments/${name}`;
     expect(await world.api.object("GET", path)).toMatchObject({
@@ -206,8 +206,8 @@ describe("volumes of CSI drivers", () => {
     expect(request["publishContext"]).toEqual({ device: "sdz" });
     expect(await world.end("attached")).toEqual([]);
     // Only then may the controller detach it.
-    await settlesOn([], async () => (await world.nodeObject()).status?.volumesInUse ?? [], 20_000);
-    await settlesOn(404, async () => (await world.api.json("GET", path)).status, 20_000);
+    await settlesOn([], async () => (await world.nodeObject()).status?.volumesInUse ?? []);
+    await settlesOn(404, async () => (await world.api.json("GET", path)).status);
     expect(await attached.callsFor("attached")).toEqual([
       "NodeStageVolume",
       "NodePublishVolume",
