@@ -12,7 +12,11 @@ export interface Programs {
    * output is not bounded: the program waits until `write` has resolved. When `write` rejects the program is stopped, and
    * the call rejects in the same way.
    */
-  stream(run: StreamedRun, write: (bytes: Buffer) => Promise<void>, signal: AbortSignal): Promise<StreamOutcome>;
+  stream(
+    run: StreamedRun,
+    write: (bytes: Buffer) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<StreamedProgramOutcome>;
 }
 
 /** One run of a program that is streamed. */
@@ -57,7 +61,7 @@ export type ProgramOutcome =
   | ProgramFailure;
 
 /** How a streamed run ended. `ended`: with exit code 0. */
-export type StreamOutcome = { readonly kind: "ended" } | Exclude<ProgramOutcome, { kind: "printed" }>;
+export type StreamedProgramOutcome = { readonly kind: "ended" } | Exclude<ProgramOutcome, { kind: "printed" }>;
 
 /** A program that did not do its work. */
 export interface ProgramFailure {

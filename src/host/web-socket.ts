@@ -44,4 +44,4 @@ export interface ServedWebSocket {
 export const CLOSE_CODES = { normal: 1000, goingAway: 1001, unsupportedData: 1003 } as const;
 
 /** More in one message closes the connection with the code 1009. As kube-apiserver. */
-export const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
+export const MAX_WEB_SOCKET_MESSAGE_BYTES = 32 * 1024 * 1024;

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { acceptWebSocket } from "../../src/host/linux/network/accept-web-socket.ts";
 import { systemClock } from "../../src/host/linux/system/system-clock.ts";
-import { MAX_MESSAGE_BYTES, type ServedWebSocket } from "../../src/host/web-socket.ts";
+import { MAX_WEB_SOCKET_MESSAGE_BYTES, type ServedWebSocket } from "../../src/host/web-socket.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const PROTOCOL = "SPDY/3.1+portforward.k8s.io";
@@ -105,7 +105,7 @@ describe("a WebSocket over TCP", () => {
   it.each([
     ["a reserved bit", Buffer.from([0xf2, 0x80, 0, 0, 0, 0]), 1002],
     ["no mask", Buffer.from([0x82, 1, 0]), 1002],
-    ["a message that is too long", startOf(0x82, MAX_MESSAGE_BYTES + 1), 1009],
+    ["a message that is too long", startOf(0x82, MAX_WEB_SOCKET_MESSAGE_BYTES + 1), 1009],
   ])("is closed for %s", async (_what, bytes, code) => {
     const { client } = await dial();
     client.write(bytes);

@@ -15,7 +15,13 @@ import { createEventRecorder, type EventRecorder } from "../control-loop/record-
 import { createWorkQueue, type WorkQueue } from "../control-loop/work-queue.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
 import { reportAttachment, reportMultiAttach } from "./attach-events.ts";
-import { ATTACHMENTS, attachedVolumeOf, attachmentNodeOf, CSI_DRIVERS, type StoredAttachment } from "./attachment.ts";
+import {
+  ATTACHMENTS,
+  attachedVolumeOf,
+  attachmentNodeOf,
+  STORED_CSI_DRIVERS,
+  type StoredAttachment,
+} from "./attachment.ts";
 import { CLAIMS, readVolume, VOLUMES } from "./binder-deps.ts";
 import { isHeld, type NodeAttachment, planAttachments } from "./plan-attachments.ts";
 import { findWanted, type WantedAttachment } from "./wanted-attachments.ts";
@@ -71,7 +77,7 @@ export function createAttachDetach(deps: ControllerDeps): Controller {
       const { claimRef } = typed("PersistentVolume", object).spec ?? {};
       if (claimRef !== undefined) addNodesOfClaim(namespacedKeyOf(claimRef));
     }),
-    feed.follow(CSI_DRIVERS, () => {
+    feed.follow(STORED_CSI_DRIVERS, () => {
       for (const { metadata } of deps.reader.list("nodes")) queue.add(metadata.name ?? "");
     }),
     feed.follow(ATTACHMENTS, (event) => {

@@ -2,7 +2,7 @@ import type { VolumeAttachment } from "../../api/gen/types.ts";
 import { type KubeObject, type ObjectOf, typed } from "../../api/object.ts";
 
 export const ATTACHMENTS = "volumeattachments.storage.k8s.io";
-export const CSI_DRIVERS = "csidrivers.storage.k8s.io";
+export const STORED_CSI_DRIVERS = "csidrivers.storage.k8s.io";
 
 export type StoredAttachment = ObjectOf<"VolumeAttachment">;
 

@@ -3,7 +3,7 @@ import { type KubeObject, typed } from "../../api/object.ts";
 import { isPodTerminated, podClaimsOf, whyForeign } from "../claims/pod-claims.ts";
 import { namespacedKeyOf } from "../control-loop/namespaced-key.ts";
 import type { ResourceReader } from "../ports/resources.ts";
-import { CSI_DRIVERS } from "./attachment.ts";
+import { STORED_CSI_DRIVERS } from "./attachment.ts";
 import { readClaim, readVolume, type StoredVolume } from "./binder-deps.ts";
 
 /** A volume that has to be attached to a node for these pods. */
@@ -52,7 +52,7 @@ function volumesOf(reader: ResourceReader, object: KubeObject): readonly StoredV
 
 /** True when the driver needs attachments. A driver without an object, or one that does not say, does. */
 function isAttachRequired(reader: ResourceReader, driver: string): boolean {
-  const found = reader.get({ resource: CSI_DRIVERS, namespace: "", name: driver });
+  const found = reader.get({ resource: STORED_CSI_DRIVERS, namespace: "", name: driver });
   return found === undefined || typed("CSIDriver", found).spec.attachRequired !== false;
 }
 

@@ -9,7 +9,7 @@ import { KubeUnreachableError } from "../port.ts";
 import { readAnswerError } from "./answer-error.ts";
 import type { CallMetrics } from "./call-metrics.ts";
 import type { ApiRequest, Caller } from "./caller.ts";
-import { createDeadline, type Deadline } from "./deadline.ts";
+import { type CallDeadline, createDeadline } from "./deadline.ts";
 import { type AttemptOutcome, planCallRetry } from "./plan-retry.ts";
 import type { Lane, Transport } from "./transport/create-transport.ts";
 import { TIMED_OUT, TransportError, type WireAnswer } from "./transport/wire.ts";
@@ -105,7 +105,7 @@ export function createCaller(deps: CallerDeps, options: CallerOptions): Caller {
 
   const within = async <T>(
     request: ApiRequest,
-    deadline: Deadline,
+    deadline: CallDeadline,
     work: (prepared: PreparedRequest) => Promise<T>,
   ) => {
     const prepared = prepare(request);
@@ -227,7 +227,7 @@ async function readSuccess(what: string, answer: WireAnswer, maxBytes: number): 
 
 interface FailedCall {
   readonly what: string;
-  readonly deadline: Deadline;
+  readonly deadline: CallDeadline;
   readonly earlier: string | undefined;
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import { TIMED_OUT } from "./transport/wire.ts";
 
 /** The time of a call, and the signals that end it early. */
-export interface Deadline {
+export interface CallDeadline {
   /** Its reason is TIMED_OUT when the time is over. */
   readonly signal: AbortSignal;
   readonly isTimedOut: boolean;
@@ -18,7 +18,7 @@ export interface Deadline {
 export function createDeadline(
   clock: Clock,
   { parents, timeoutMs }: { parents: ReadonlyArray<AbortSignal | undefined>; timeoutMs: number | undefined },
-): Deadline {
+): CallDeadline {
   if (parents.some((parent) => parent?.aborted)) throw new AbortedError();
   const controller = new AbortController();
   const { signal } = controller;

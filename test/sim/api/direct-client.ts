@@ -6,7 +6,7 @@ import type { ServedAnswer, ServedRequest } from "../../../src/host/http-server.
 import { systemClock } from "../../../src/host/linux/system/system-clock.ts";
 import { readAnswerError } from "../../../src/kube/http/answer-error.ts";
 import type { ApiRequest, Caller } from "../../../src/kube/http/caller.ts";
-import { createDeadline, type Deadline } from "../../../src/kube/http/deadline.ts";
+import { type CallDeadline, createDeadline } from "../../../src/kube/http/deadline.ts";
 import { createKubeVerbs } from "../../../src/kube/http/kube-verbs.ts";
 import { type KubeClient, KubeUnreachableError } from "../../../src/kube/port.ts";
 import { createEventQueue } from "./event-queue.ts";
@@ -32,7 +32,7 @@ export function createDirectKubeClient(
   options: DirectClientOptions = {},
 ): KubeClient {
   const { clock = systemClock, timeoutMs = 10_000, userAgent = "direct/1.0" } = options;
-  const ask = async (request: ApiRequest, deadline: Deadline): Promise<ServedAnswer> => {
+  const ask = async (request: ApiRequest, deadline: CallDeadline): Promise<ServedAnswer> => {
     const { signal } = deadline;
     const web = describeRequest(request, { user, userAgent, signal });
     return await new Promise((resolve, reject) => {
@@ -80,7 +80,7 @@ export function createDirectKubeClient(
   return createKubeVerbs({ caller, clock }, { timeoutMs });
 }
 
-function explain({ method, path }: ApiRequest, { isTimedOut, timeoutMs }: Deadline, error: unknown): unknown {
+function explain({ method, path }: ApiRequest, { isTimedOut, timeoutMs }: CallDeadline, error: unknown): unknown {
   if (!isTimedOut) return error;
   return new KubeUnreachableError("timed-out", `${method} ${path}: no answer within ${timeoutMs} ms`, { cause: error });
 }

@@ -3,7 +3,12 @@ import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Timer } from "../../../base/clock.ts";
-import { type AcceptWebSocket, CLOSE_CODES, MAX_MESSAGE_BYTES, type WebSocketParts } from "../../web-socket.ts";
+import {
+  type AcceptWebSocket,
+  CLOSE_CODES,
+  MAX_WEB_SOCKET_MESSAGE_BYTES,
+  type WebSocketParts,
+} from "../../web-socket.ts";
 
 const CLOSE_GRACE_MS = 1_000;
 /** kubectl hangs up when it has not heard a pong for 61 s. */
@@ -16,7 +21,7 @@ const options = {
   noServer: true,
   clientTracking: false,
   perMessageDeflate: false,
-  maxPayload: MAX_MESSAGE_BYTES,
+  maxPayload: MAX_WEB_SOCKET_MESSAGE_BYTES,
   maxPendingAutoPongs: 60,
   closeTimeout: CLOSE_TIMEOUT_MS,
 };

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { throwIfAborted } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { createLimiter } from "../../../base/limiter.ts";
-import type { StreamedRun, StreamOutcome } from "../../programs-port.ts";
+import type { StreamedProgramOutcome, StreamedRun } from "../../programs-port.ts";
 import { withinLimits } from "./run-program.ts";
 import { startProcess } from "./start-process.ts";
 
@@ -11,7 +11,7 @@ export async function streamProgram(
   run: StreamedRun,
   write: (bytes: Buffer) => Promise<void>,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
-): Promise<StreamOutcome> {
+): Promise<StreamedProgramOutcome> {
   throwIfAborted(signal);
   const { stdin, timeoutMs } = run;
   const started = startProcess(run, { clock, stdin: stdin === undefined ? "ignore" : "pipe" });
