@@ -1,5 +1,5 @@
-import type { PodReference } from "../../api/pods.ts";
 import { setMaxListeners } from "node:events";
+import type { PodReference } from "../../api/pods.ts";
 import { messageOf } from "../../base/errors.ts";
 import { createLimiter } from "../../base/limiter.ts";
 import type { Log } from "../../base/log.ts";

@@ -1,5 +1,5 @@
-import type { PodReference } from "../../../api/pods.ts";
 import { posix } from "node:path";
+import type { PodReference } from "../../../api/pods.ts";
 import { codeOf, runAll } from "../../../base/errors.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../../cri/port.ts";

@@ -1,5 +1,5 @@
-import type { PodReference } from "../../../api/pods.ts";
 import type { ContainerUser, LifecycleHandler } from "../../../api/gen/types.ts";
+import type { PodReference } from "../../../api/pods.ts";
 
 /**
  * What the runtime says about pods, in the node agent's words: everything that the plan, the status and PLEG read.
@@ -89,10 +89,7 @@ export interface RecordedStop {
 }
 
 /** The status of a pod of which the runtime holds nothing. */
-export function emptyPodRuntimeStatus(
-  pod: PodReference,
-  observedAt: number,
-): PodRuntimeStatus {
+export function emptyPodRuntimeStatus(pod: PodReference, observedAt: number): PodRuntimeStatus {
   const { uid, name, namespace } = pod;
   return { uid, name, namespace, sandboxes: [], containers: [], ips: [], observedAt };
 }

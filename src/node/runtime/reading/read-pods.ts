@@ -1,6 +1,6 @@
-import type { PodReference } from "../../../api/pods.ts";
 import { decodeObject } from "../../../api/decode.ts";
 import type { ContainerUser, LifecycleHandler } from "../../../api/gen/types.ts";
+import type { PodReference } from "../../../api/pods.ts";
 import {
   CONTAINER_HASH_ANNOTATION,
   CONTAINER_NAME_LABEL,

@@ -12,7 +12,7 @@ type VolumeMountConfig = Pick<
 /** One of a container's `volumeMounts`, and the source that is to be mounted there. */
 export interface PlannedMount {
   readonly volumeName: string;
-/** The mount's place in the container's `volumeMounts`. */
+  /** The mount's place in the container's `volumeMounts`. */
   readonly index: number;
   readonly config: VolumeMountConfig;
   readonly source: MountSource;
@@ -22,7 +22,7 @@ export interface PlannedMount {
 type MountSource =
   | { readonly kind: "volume"; readonly hostPath: string }
   | { readonly kind: "sub-path"; readonly volume: FilesVolume; readonly subPath: string }
-/** The runtime mounts the image; `subPath` is a path below the image's root, or empty. */
+  /** The runtime mounts the image; `subPath` is a path below the image's root, or empty. */
   | { readonly kind: "image"; readonly subPath: string };
 
 /** A volume that is a directory or a file of the host. */
@@ -31,9 +31,9 @@ export type FilesVolume = Extract<ReadyVolume, { kind: "files" }>;
 /** Everything that a container's mounts depend on besides the container itself. */
 export interface MountPlanInput {
   readonly volumes: ReadonlyMap<string, ReadyVolume>;
-/** Expands a `subPathExpr` with the container's environment. */
+  /** Expands a `subPathExpr` with the container's environment. */
   expand(expression: string): Planned<string>;
-/** Whether the runtime handler of the pod's sandbox supports recursive read-only mounts. */
+  /** Whether the runtime handler of the pod's sandbox supports recursive read-only mounts. */
   readonly supportsRecursiveReadOnly: boolean;
   readonly seLinuxEnabled: boolean;
 }
@@ -127,7 +127,7 @@ function planDevice(
     const why = volume === undefined ? "" : ": it is no block device, and belongs into volumeMounts";
     return fail(`cannot find volume "${name}" to pass into container "${containerName}"${why}`);
   }
-// `m` would let a container make the device's node anew with mknod, so only a container that may write gets it.
+  // `m` would let a container make the device's node anew with mknod, so only a container that may write gets it.
   return succeed({
     containerPath: devicePath,
     hostPath: volume.hostPath,

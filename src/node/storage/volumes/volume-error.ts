@@ -32,11 +32,11 @@ export class VolumeSetUpError extends CodedError<VolumeSetUpErrorCode> {
 export class VolumeOperationError extends Error {
   override readonly name = "VolumeOperationError";
   readonly reason: VolumeEventReason;
-/** The step waits for others, who may be done after so long; undefined: the pod's usual back-off counts. */
+  /** The step waits for others, who may be done after so long; undefined: the pod's usual back-off counts. */
   readonly retryAfterMs: number | undefined;
-/** The step can never succeed here, so a pod that has not run yet fails with this reason. */
+  /** The step can never succeed here, so a pod that has not run yet fails with this reason. */
   readonly rejectionReason: RejectionReason | undefined;
-/** Nothing is wrong yet, so that no event is recorded. */
+  /** Nothing is wrong yet, so that no event is recorded. */
   readonly isQuiet: boolean;
 
   constructor(message: string, options: VolumeOperationErrorOptions = {}) {
@@ -66,9 +66,9 @@ export interface VolumeComplaint {
 export class VolumeError extends Error {
   override readonly name = "VolumeError";
   readonly complaints: readonly VolumeComplaint[];
-/** After how long the first of them is worth another try; undefined: after the pod's usual back-off. */
+  /** After how long the first of them is worth another try; undefined: after the pod's usual back-off. */
   readonly retryAfterMs: number | undefined;
-/** Why a pod that has not run yet can never run here; undefined where it may. */
+  /** Why a pod that has not run yet can never run here; undefined where it may. */
   readonly rejection: { readonly reason: string; readonly message: string } | undefined;
 
   constructor(failures: readonly VolumeFailure[]) {
