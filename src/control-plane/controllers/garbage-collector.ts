@@ -1,4 +1,5 @@
 import { isApiError } from "../../api/api-error.ts";
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "../../api/finalizers.ts";
 import type { OwnerReference } from "../../api/gen/types.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { formatTime, SECOND } from "../../base/clock.ts";
@@ -6,15 +7,7 @@ import { messageOf } from "../../base/errors.ts";
 import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../control-loop/controller.ts";
 import { createWorkQueue, type WorkQueue } from "../control-loop/work-queue.ts";
 import type { ObjectName } from "../ports/resources.ts";
-import {
-  createOwnerGraph,
-  FOREGROUND_FINALIZER,
-  isHeldBy,
-  ORPHAN_FINALIZER,
-  type OwnerGraph,
-  resourceKeyOf,
-  splitResourceKey,
-} from "./owner-graph.ts";
+import { createOwnerGraph, isHeldBy, type OwnerGraph, resourceKeyOf, splitResourceKey } from "./owner-graph.ts";
 import {
   blocks,
   classifyOwners,

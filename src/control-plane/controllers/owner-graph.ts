@@ -1,10 +1,6 @@
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "../../api/finalizers.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ObjectName, ResourceEvent } from "../ports/resources.ts";
-
-/** Holds an object that is deleted until its dependents that block it are gone. */
-export const FOREGROUND_FINALIZER = "foregroundDeletion";
-/** Holds an object that is deleted until its dependents have forgotten it. */
-export const ORPHAN_FINALIZER = "orphan";
 
 /**
  * The dependencies between objects and their owners, kept up to date by the feed. A change costs as much as it changes,

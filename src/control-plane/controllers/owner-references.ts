@@ -1,7 +1,8 @@
+import { FOREGROUND_FINALIZER } from "../../api/finalizers.ts";
 import type { OwnerReference } from "../../api/gen/types.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ResourceReader } from "../ports/resources.ts";
-import { FOREGROUND_FINALIZER, isHeldBy } from "./owner-graph.ts";
+import { isHeldBy } from "./owner-graph.ts";
 
 /**
  * The resource under which a kind is served; undefined for a kind that is not served (because its definition does not

@@ -1,4 +1,5 @@
 import { conflictError, notFoundError } from "../../api/api-error.ts";
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "../../api/finalizers.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { formatTime } from "../../base/clock.ts";
 import type { StoredObject } from "../ports/object-store.ts";
@@ -10,11 +11,6 @@ import type { Preconditions } from "./metadata.ts";
 import { storedForm, viewOf, withMetadata } from "./object-view.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
 import type { RequestContext } from "./request-context.ts";
-
-/** Keeps the owner until its blocking dependents are gone. The garbage collector removes it. */
-const FOREGROUND_FINALIZER = "foregroundDeletion";
-/** Keeps the owner until its dependents have forgotten it. */
-const ORPHAN_FINALIZER = "orphan";
 
 /** `metav1.DeleteOptions`, decoded. */
 export interface DeleteOptions {
