@@ -1,14 +1,17 @@
 import type { Cgroups } from "../../../host/cgroups-port.ts";
 
-/** The memory that all pods may use together, and how much of it they cannot give back. Bytes. */
+/**
+ * The memory that all pods may use together (`limit`), and the part in use that they cannot give back (`workingSet`),
+ * in bytes.
+ */
 export interface AllocatableMemory {
   readonly limit: number;
   readonly workingSet: number;
 }
 
 /**
- * Reads it from the cgroup of all pods, whose path is undefined where it does not stand. The result is undefined there,
- * and where the cgroup has no limit.
+ * Reads the cgroup of all pods. `pathOfAllPods` is undefined where that cgroup does not exist. The result is then
+ * undefined too, and also where the cgroup has no limit.
  */
 export async function readAllocatableMemory(
   cgroups: Pick<Cgroups, "read">,

@@ -2,21 +2,24 @@ import type { EvictionSignal, EvictionThreshold } from "../../../config/eviction
 import type { ImageService } from "../../../cri/port.ts";
 import type { Files } from "../../../host/port.ts";
 
-/** On which file systems the node keeps what pods need. */
+/** The file systems on which the node keeps what pods need. */
 export interface DiskLayout {
-  /** A directory on each; those of one device are the same directory. */
+  /** Each path is a directory on its file system. File systems on one device have the same path. */
   readonly nodeFs: string;
   readonly imageFs: string;
   readonly containerFs: string;
-  /** The runtime keeps images or containers on another disk than that of the pods' directories. */
+  /** The runtime keeps images or containers on another disk than the one of the pods' directories. */
   readonly isDedicated: boolean;
-  /** The containers' own layers are on another one than the images. */
+  /** The containers' own layers are on another disk than the images. */
   readonly isSplit: boolean;
 }
 
-/** Finds out once. */
+/** Finds out the layout of the disks once. */
 export interface DiskLayoutReader {
-  /** Asked until it is known, and then never again. Rejects while the runtime or its disk cannot be asked. */
+  /**
+   * Returns the layout. It asks the runtime until the layout is known, and then never again. Rejects while the runtime
+   * or its disk cannot be asked.
+   */
   read(signal: AbortSignal): Promise<DiskLayout>;
 }
 
@@ -27,7 +30,7 @@ interface DiskLayoutDeps {
 
 const TIMEOUT_MS = 10_000;
 
-/** Upstream's `HasDedicatedImageFs` and `HasDedicatedContainerFs` (pkg/kubelet/stats/provider.go). */
+/** Follows upstream's `HasDedicatedImageFs` and `HasDedicatedContainerFs` (pkg/kubelet/stats/provider.go). */
 export function createDiskLayoutReader(
   { images, files }: DiskLayoutDeps,
   { rootDirectory }: { readonly rootDirectory: string },
@@ -63,8 +66,9 @@ export function createDiskLayoutReader(
 }
 
 /**
- * Thresholds of the containers' file system follow from those of the disk that it is, whatever the configuration says of
- * it (upstream: `UpdateContainerFsThresholds`, pkg/kubelet/eviction/helpers.go).
+ * Derives the thresholds of the containers' file system from those of the disk on which it is. Thresholds that the
+ * configuration sets for `containerfs` are ignored (upstream: `UpdateContainerFsThresholds`,
+ * pkg/kubelet/eviction/helpers.go).
  */
 export function withContainerFs(
   thresholds: readonly EvictionThreshold[],

@@ -5,15 +5,18 @@ import type { Metrics } from "../../../base/metrics.ts";
 import type { Timeline } from "../../../base/timeline.ts";
 import type { StatusOverride, WorkerUpdate } from "../../pods/workers/pod-state.ts";
 
-/** Why a pod must go, and how much time its containers get. */
+/** The reason why a pod is evicted, and the time that its containers get. */
 interface Eviction {
-  /** Counts it in `kubelet_evictions`. */
+  /** The label under which `kubelet_evictions` counts the eviction. */
   readonly signal: string;
   readonly message: string;
   readonly gracePeriodSeconds: number;
-  /** Of the event. */
+  /** The annotations of the event. */
   readonly annotations?: Readonly<Record<string, string>>;
-  /** The node ends it for its own sake: what the condition DisruptionTarget says. Default: it was the pod's own doing. */
+  /**
+   * The message of the condition DisruptionTarget, for a pod that the node ends for the node's own sake. By default the
+   * condition is absent, because the pod itself caused the eviction.
+   */
   readonly disruption?: string;
 }
 
@@ -24,10 +27,16 @@ interface PodEvictorDeps {
   readonly log: Log;
 }
 
-/** Evicts pods; false for one that never is: upstream's `evictPod` (pkg/kubelet/eviction/eviction_manager.go). */
+/**
+ * Evicts a pod. Returns false for a pod that is never evicted. Follows upstream's `evictPod`
+ * (pkg/kubelet/eviction/eviction_manager.go).
+ */
 export type PodEvictor = (pod: Pod, eviction: Eviction) => boolean;
 
-/** The pod fails at once, its containers are stopped, and its status stays until somebody deletes it. */
+/**
+ * Creates an evictor. An evicted pod fails at once, its containers are stopped, and its status stays until the pod is
+ * deleted.
+ */
 export function createPodEvictor({ workers, timeline, metrics, log }: PodEvictorDeps): PodEvictor {
   const evictions = metrics.counter("kubelet_evictions", "Cumulative number of pod evictions by eviction signal", [
     "eviction_signal",
@@ -35,7 +44,7 @@ export function createPodEvictor({ workers, timeline, metrics, log }: PodEvictor
   return (pod, { signal, message, gracePeriodSeconds, annotations, disruption }) => {
     const reference = podReference(pod);
     const fields = { pod: `${reference.namespace}/${reference.name}`, uid: reference.uid, message };
-    // Nobody would bring a static pod back.
+    // A static pod is critical too, because nothing would start it again.
     if (isCriticalPod(pod)) {
       log.error("Eviction manager: cannot evict a critical pod", fields);
       return false;

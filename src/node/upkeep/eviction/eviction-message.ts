@@ -6,22 +6,22 @@ import type { ContainerUse } from "./pod-consumption.ts";
 import type { Candidate } from "./rank-pods.ts";
 import { formatAmount, SIGNALS, type SignalObservations, type StarvedResource, thresholdQuantity } from "./signals.ts";
 
-/** Why a pod goes, as its status and its event say it. */
+/** The reason for an eviction, as the pod's status and its event give it. */
 export interface EvictionWords {
   readonly message: string;
-  /** Of the event. */
+  /** The annotations of the event. */
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** A container, or the pod as a whole, that uses more than it asked for. */
+/** A container, or the pod as a whole, that uses more than it requested. */
 interface Offender {
   readonly name: string;
   readonly usage: string;
 }
 
 /**
- * Upstream's words (`evictionMessage`, pkg/kubelet/eviction/helpers.go), which tools look for. `due` are the thresholds
- * that call for evictions, the most urgent first.
+ * Composes the message in upstream's words (`evictionMessage`, pkg/kubelet/eviction/helpers.go), for which tools
+ * search. `due` holds the thresholds that call for evictions, the most urgent first.
  */
 export function composeEvictionWords(
   resource: StarvedResource,
@@ -87,7 +87,10 @@ function describeOffender(
   return `${what} ${name} was using ${usage}, request is ${request}, has larger consumption of ${resource}. `;
 }
 
-/** Of inodes and processes nobody is blamed: they are not known by container. */
+/**
+ * Returns a container's use of the resource. The result is undefined for inodes and processes, because their use is not
+ * known by container and so no container is blamed.
+ */
 function usedBy({ memory, rootfs, logs }: ContainerUse, resource: StarvedResource): number | undefined {
   if (resource === "memory") return memory?.workingSetBytes;
   if (resource !== "ephemeral-storage" || rootfs?.usedBytes === undefined || logs?.usedBytes === undefined)

@@ -4,24 +4,30 @@ import { codeOf } from "../../../base/errors.ts";
 import type { HangGuard } from "../../../base/hang-guard.ts";
 import type { Files } from "../../../host/port.ts";
 
-/** Reads how much of the disk files take, in bytes; what is not there takes nothing. Rejects in time, whatever hangs. */
+/**
+ * Reads how much of the disk files take, in bytes. A path that does not exist takes nothing. Each call rejects after a
+ * time limit if a disk hangs.
+ */
 export interface FileUsageReader {
-  /** Of files and of trees as a whole. */
+  /** Adds up files and whole trees. */
   ofPaths(paths: Iterable<string>, signal: AbortSignal): Promise<number>;
-  /** Of the files in a directory of ours, without the directory itself, which nobody's doing is. */
+  /**
+   * Adds up the files in one of the node agent's directories. The directory itself is not counted, because no pod made
+   * it.
+   */
   ofFilesIn(directory: string, signal: AbortSignal): Promise<number>;
-  /** The same for each directory in a directory of ours. */
+  /** Adds up the files in each subdirectory of one of the node agent's directories. */
   ofFilesBelow(directory: string, signal: AbortSignal): Promise<number>;
 }
 
 interface FileUsageReaderDeps {
   readonly files: Pick<Files, "diskUsage" | "list">;
-  /** For disks that do not answer; of these measurements alone. */
+  /** Guards against disks that do not answer. Only these measurements use this guard. */
   readonly guard: Pick<HangGuard, "run">;
 }
 
 const LIST_TIMEOUT_MS = 10 * SECOND;
-/** Millions of files are walked through. */
+/** The limit is long because a tree may have millions of files. */
 const WALK_TIMEOUT_MS = 3_600 * SECOND;
 
 export function createFileUsageReader({ files, guard }: FileUsageReaderDeps): FileUsageReader {

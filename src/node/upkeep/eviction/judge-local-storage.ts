@@ -3,7 +3,7 @@ import { compareQuantities } from "../../../api/quantity.ts";
 import type { LocalStorageLimits } from "./local-storage-limits.ts";
 import type { PodStorageUsage } from "./pod-storage-usage.ts";
 
-/** Why a pod is to go, in upstream's words, and what counts it in `kubelet_evictions`. */
+/** The reason for an eviction in upstream's words, and the signal under which `kubelet_evictions` counts it. */
 export interface ExceededLimit {
   readonly signal: "emptydirfs.limit" | "ephemeralpodfs.limit" | "ephemeralcontainerfs.limit";
   readonly message: string;
@@ -14,15 +14,17 @@ interface LocalStorageQuestion {
   readonly limits: LocalStorageLimits;
   readonly usage: PodStorageUsage;
   /**
-   * The containers' own layers are on another disk than the pods' directories. Then a container's limit is about its logs
-   * alone. Undefined while that is not known: containers are then judged by the pod's limit only.
+   * Whether the containers' own layers are on another disk than the pods' directories. If they are, a container's limit
+   * covers only its logs. Undefined means that this is not known yet; containers are then judged by the pod's limit
+   * only.
    */
   readonly hasDedicatedImageFs: boolean | undefined;
 }
 
 /**
- * The first limit that the pod exceeds: of its emptyDirs, of its containers together, of one container. Pure; upstream's
- * `localStorageEviction` (pkg/kubelet/eviction/eviction_manager.go).
+ * Finds the first limit that the pod exceeds: first the limits of its emptyDirs, then of all its containers together,
+ * then of a single container. The function is pure and follows upstream's `localStorageEviction`
+ * (pkg/kubelet/eviction/eviction_manager.go).
  */
 export function findExceededLimit(question: LocalStorageQuestion): ExceededLimit | undefined {
   return judgeEmptyDirs(question) ?? judgePod(question) ?? judgeContainers(question);
@@ -62,14 +64,20 @@ function judgeContainers({ limits, usage, hasDedicatedImageFs }: LocalStorageQue
   return undefined;
 }
 
-/** All that counts as the pod's ephemeral storage, in bytes; upstream's `calcEphemeralStorage` (pkg/kubelet/stats). */
+/**
+ * Adds up all that counts as the pod's ephemeral storage, in bytes, like upstream's `calcEphemeralStorage`
+ * (pkg/kubelet/stats).
+ */
 export function computePodStorage(pod: Pod, usage: PodStorageUsage): number {
   const volumes = (pod.spec?.volumes ?? []).filter(isEphemeralStorage).map(({ name }) => usage.volumes.get(name) ?? 0);
   const containers = usage.containers.map(({ writableLayer, logs }) => writableLayer + logs);
   return [...volumes, ...containers, usage.podLogs, usage.hostFiles].reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** What is in memory is held by the pod's limit of memory. */
+/**
+ * Tells whether a volume counts as ephemeral storage. A volume in memory does not, because the pod's memory limit
+ * covers it.
+ */
 export function isEphemeralStorage({ emptyDir, configMap }: Volume): boolean {
   return configMap !== undefined || (emptyDir !== undefined && (emptyDir.medium ?? "") === "");
 }

@@ -16,7 +16,7 @@ import type { PodStorageMeter } from "./measure-pod-storage.ts";
 
 /** Evicts pods that use more of the node's disk than they may. */
 interface LocalStorageEviction {
-  /** Until the signal fires; returns when nothing is being measured any more. */
+  /** Runs until the signal fires, and returns when no measurement is running any more. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -29,15 +29,21 @@ interface LocalStorageEvictionDeps {
     state(uid: string): PodState | undefined;
     states(): ReadonlyMap<string, PodState>;
   };
-  /** For one pod, as long as it runs. */
+  /** Creates the meter of one pod, which is used as long as the pod runs. */
   createMeter(): PodStorageMeter;
-  /** Whether the runtime keeps images or containers on another disk than that of the pods' directories; see `DiskLayout`. */
+  /**
+   * Tells whether the runtime keeps images or containers on another disk than the one of the pods' directories; see
+   * `DiskLayout`.
+   */
   readonly imageFs: { read(signal: AbortSignal): Promise<boolean> };
   readonly evict: PodEvictor;
 }
 
 interface LocalStorageEvictionOptions {
-  /** Between two looks at a pod, if that is cheap. Default 10 s, as upstream's `evictionMonitoringPeriod`. */
+  /**
+   * The time between two measurements of a pod, if a measurement is cheap. Default 10 s, as upstream's
+   * `evictionMonitoringPeriod`.
+   */
   readonly monitoringPeriodMs?: number;
 }
 
@@ -47,17 +53,21 @@ interface Verdict {
 }
 
 const MONITORING_PERIOD_MS = 10 * SECOND;
-/** What upstream's evictions for limits give a pod to stop in. */
+/** The time to stop that upstream's evictions for limits give a pod. */
 const GRACE_PERIOD_SECONDS = 1;
-/** When it is said that a pod has not stopped. */
+/** An event reports that a pod has not stopped after this time. */
 const STOP_TIMEOUT_MS = 10 * SECOND;
-/** A pod of millions of files is looked at less often: measuring takes no more than a tenth of the time. */
+/**
+ * The rest after a measurement is at least this many times as long as the measurement, so that measuring takes at most
+ * a tenth of the time. A pod with millions of files is therefore measured less often.
+ */
 const REST_PER_WORK = 9;
 
 /**
- * Each pod that has limits is measured by a task of its own, so that a disk that does not answer delays nobody else; the
- * others cost nothing. A pod that exceeds a limit is evicted, by upstream's rules (`localStorageEviction` in
- * pkg/kubelet/eviction/eviction_manager.go). Nothing is kept that a restart could lose: the next agent measures again.
+ * Evicts each pod that exceeds a limit, by upstream's rules (`localStorageEviction` in
+ * pkg/kubelet/eviction/eviction_manager.go). Each pod that has limits is measured by a task of its own, so that a disk
+ * that does not answer delays no other pod. Pods without limits cost nothing. No state is kept that a restart could
+ * lose: the next node agent measures again.
  */
 export function createLocalStorageEviction(
   deps: LocalStorageEvictionDeps,
@@ -65,7 +75,7 @@ export function createLocalStorageEviction(
 ): LocalStorageEviction {
   const { clock, random, workers, timeline } = deps;
 
-  /** The pod as it is when it has been measured, and the limit that it exceeds. */
+  /** Returns the limit that the pod exceeds, together with the pod as it is after the measurement. */
   const look = async (pod: Pod, meter: PodStorageMeter, signal: AbortSignal): Promise<Verdict | undefined> => {
     const needed = readLocalStorageLimits(pod);
     if (needed === undefined) return undefined;
@@ -77,7 +87,7 @@ export function createLocalStorageEviction(
     return exceeded && { pod: current, exceeded };
   };
 
-  /** Of one that must stay: once, as long as it is the same. */
+  /** Reports an exceeded limit of a pod that must stay. The caller reports the same message only once. */
   const tellUnenforced = (pod: Pod, { message }: ExceededLimit): void => {
     const words = `${message}The pod is static or critical and is not evicted for it.`;
     timeline.record(podReference(pod), { type: "Warning", reason: "LimitNotEnforced", message: words });
@@ -93,7 +103,7 @@ export function createLocalStorageEviction(
   const watchPod = async (uid: string, signal: AbortSignal): Promise<void> => {
     const meter = deps.createMeter();
     let told: string | undefined;
-    // Pods that start together are not measured together.
+    // A random delay keeps pods that start together from being measured together.
     await sleep(clock, random.next() * monitoringPeriodMs, signal);
     for (let pod = limitedPod(workers, uid); pod !== undefined; pod = limitedPod(workers, uid)) {
       const begun = clock.monotonic();
@@ -127,14 +137,16 @@ export function createLocalStorageEviction(
   return { run: async (signal) => await runWithTasks(signal, follow) };
 }
 
-/** Undefined for a pod that need not be measured: it has no limits, it is ending, or it is gone. */
+/**
+ * Returns the pod if it must be measured. The result is undefined for a pod that has no limits, is ending, or is gone.
+ */
 function limitedPod(workers: LocalStorageEvictionDeps["workers"], uid: string): Pod | undefined {
   const state = workers.state(uid);
   if (state?.phase !== "syncing" || state.subject.kind !== "pod") return undefined;
   return readLocalStorageLimits(state.subject.pod) === undefined ? undefined : state.subject.pod;
 }
 
-/** Only containers' limits need it to be known. */
+/** Reads the layout only if containers have limits, because nothing else needs it. */
 async function readImageFs(
   { imageFs, log }: LocalStorageEvictionDeps,
   limits: LocalStorageLimits,

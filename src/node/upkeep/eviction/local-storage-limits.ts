@@ -2,17 +2,20 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { addQuantities, compareQuantities } from "../../../api/quantity.ts";
 import { amountOf, computePodLimits } from "../../../api/resources.ts";
 
-/** How much of the node's disk a pod may use, as far as it is limited. Quantities are canonical, as messages show them. */
+/** The limits of how much of the node's disk a pod may use. Quantities are canonical, as messages show them. */
 export interface LocalStorageLimits {
-  /** In the pod's order. */
+  /** The limits of emptyDirs, in the pod's order. */
   readonly emptyDirs: readonly EmptyDirLimit[];
-  /** Of the pod as a whole. */
+  /** The limit of the pod as a whole. */
   readonly pod: string | undefined;
-  /** By name; of main containers only, as upstream has it: the others count towards the pod's. */
+  /**
+   * The limits of main containers, by name. As upstream has it, the other containers count only towards the pod's
+   * limit.
+   */
   readonly containers: ReadonlyMap<string, string>;
 }
 
-/** `sizeLimit`, whatever the medium. */
+/** The `sizeLimit` of an emptyDir of any medium. */
 interface EmptyDirLimit {
   readonly volumeName: string;
   readonly limit: string;
@@ -20,7 +23,7 @@ interface EmptyDirLimit {
 
 const EPHEMERAL_STORAGE = "ephemeral-storage";
 
-/** Undefined for a pod that may use as much as there is. */
+/** Reads a pod's limits. The result is undefined for a pod that may use as much as there is. */
 export function readLocalStorageLimits(pod: Pod): LocalStorageLimits | undefined {
   const emptyDirs = (pod.spec?.volumes ?? []).flatMap(({ name, emptyDir }): EmptyDirLimit[] => {
     const sizeLimit = emptyDir?.sizeLimit;

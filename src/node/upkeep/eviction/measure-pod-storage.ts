@@ -15,11 +15,11 @@ import type { LocalStorageLimits } from "./local-storage-limits.ts";
 import type { ContainerStorageUsage, PodStorageUsage } from "./pod-storage-usage.ts";
 import { findRuntimeFiles } from "./runtime-files.ts";
 
-/** Measures one pod, again and again. */
+/** Measures one pod repeatedly. */
 export interface PodStorageMeter {
   /**
-   * What must be known to judge the limits. What cannot be measured is missing from it, with a word in the log; rejects
-   * only when the signal fires.
+   * Measures everything that is needed to judge the limits. A part that cannot be measured is missing from the result,
+   * and the log reports it. Rejects only when the signal fires.
    */
   measure(pod: Pod, limits: LocalStorageLimits, signal: AbortSignal): Promise<PodStorageUsage>;
 }
@@ -27,7 +27,7 @@ export interface PodStorageMeter {
 interface PodStorageMeterDeps {
   readonly usage: FileUsageReader;
   readonly runtime: Pick<RuntimeService, "listContainerStats" | "containerStatus">;
-  /** The containers of the pod that run, as far as is known. */
+  /** The pod's running containers, as far as they are known. */
   runningContainers(podUid: string): readonly RunningContainer[];
   readonly log: Log;
 }
@@ -37,7 +37,7 @@ interface RunningContainer {
   readonly name: string;
 }
 
-/** `--root-dir` and `podLogsDir`. */
+/** `rootDirectory` is `--root-dir`, and `podLogsDirectory` is `podLogsDir`. */
 interface PodStorageMeterOptions {
   readonly rootDirectory: string;
   readonly podLogsDirectory: string;
@@ -45,7 +45,7 @@ interface PodStorageMeterOptions {
 
 const RUNTIME_TIMEOUT_MS = 10 * SECOND;
 
-/** Of one pod; it remembers where the runtime keeps files of the containers that run. */
+/** Creates the meter of one pod. It remembers where the runtime keeps files of the containers that run. */
 export function createPodStorageMeter(deps: PodStorageMeterDeps, options: PodStorageMeterOptions): PodStorageMeter {
   const { usage, runtime } = deps;
   const { rootDirectory, podLogsDirectory } = options;
@@ -100,7 +100,9 @@ export function createPodStorageMeter(deps: PodStorageMeterDeps, options: PodSto
     return usages;
   };
 
-  /** The containers of a pod share them. */
+  /**
+   * Finds the files that the runtime made for the pod. The containers of a pod share them, so each path is listed once.
+   */
   const findFilesOfRuntime = async (pod: PodReference, signal: AbortSignal): Promise<ReadonlySet<string>> => {
     const found = new Map<string, readonly string[]>();
     for (const { id, name } of deps.runningContainers(pod.uid)) {

@@ -4,30 +4,34 @@ import type { EvictionThreshold } from "../../../config/eviction-thresholds.ts";
 import type { PressureState } from "./pressure-state.ts";
 import { SIGNALS, type SignalObservation, type SignalObservations, thresholdQuantity } from "./signals.ts";
 
-/** What is known when a look is over. */
+/** The facts that are known at the end of a look at the node. */
 interface LookFacts {
   readonly thresholds: readonly EvictionThreshold[];
   readonly observations: SignalObservations;
-  /** Of the look before. */
+  /** The observations of the look before. */
   readonly previous: SignalObservations;
   readonly state: PressureState;
   readonly now: number;
 }
 
-/** As upstream's `evictionMonitoringPeriod`. */
+/** The same period as upstream's `evictionMonitoringPeriod`. */
 const MONITORING_PERIOD_MS = 10 * SECOND;
-/** However close it gets: a look costs the reading of a few files. */
+/** The shortest period, however close a threshold is. A look costs only the reading of a few files. */
 const LEAST_PERIOD_MS = 500;
-/** Memory that nobody took yet may be taken as quickly as this: as a part of all of it, and in bytes where that is more. */
+/**
+ * The fastest rate at which free memory is assumed to be taken: this share of the whole memory, or `BYTES_PER_MS` where
+ * that is more.
+ */
 const SHARE_PER_MS = 0.01 / SECOND;
 const BYTES_PER_MS = (64 * 1024 ** 2) / SECOND;
-/** What fell of late may fall quicker. */
+/** Memory that fell recently may fall faster by this factor. */
 const CAUTION = 2;
 
 /**
- * How long until the node is looked at again, pure. Ten seconds, as upstream; sooner where a grace period ends before; and
- * the sooner the less memory is left before a threshold is met, because it is gone in less than ten seconds. Upstream
- * leaves that to notifications of the kernel, which version 2 of cgroups has not and which are off by default.
+ * Computes the time until the next look at the node, in milliseconds; the function is pure. The time is ten seconds, as
+ * upstream. It is shorter if a grace period ends earlier. It is also shorter the less memory is left above a threshold,
+ * because memory can be gone in less than ten seconds. Upstream relies on the kernel's notifications for that; version
+ * 2 of cgroups does not have them, and they are off by default.
  */
 export function computeNextLook({ thresholds, observations, previous, state, now }: LookFacts): number {
   const waits = [MONITORING_PERIOD_MS];

@@ -6,34 +6,36 @@ import { composeEvictionWords, type EvictionWords } from "./eviction-message.ts"
 import { type Candidate, exceedsRequest, type RankedPod, rankPods } from "./rank-pods.ts";
 import { formatAmount, isHard, SIGNALS, type SignalObservations, thresholdQuantity } from "./signals.ts";
 
-/** Who goes, and everything that is said of it. */
+/** The pod to evict, and everything that is reported about the eviction. */
 export interface EvictionPlan extends EvictionWords {
   readonly victim: Pod;
   readonly gracePeriodSeconds: number;
-  /** Who was chosen against whom, for whoever asks the node. */
+  /** Explains why this pod was chosen before the others, for people who ask the node. */
   readonly explanation: string;
-  /** Before the victim in the order, and too important to go. */
+  /** The pods that rank before the victim and are too important to be evicted. */
   readonly spared: readonly Pod[];
 }
 
 export interface EvictionQuestion {
-  /** The one that is acted on. */
+  /** The threshold that this eviction acts on. */
   readonly threshold: EvictionThreshold;
-  /** All that call for evictions, the most urgent first. */
+  /** All thresholds that call for evictions, the most urgent first. */
   readonly due: readonly EvictionThreshold[];
   readonly observations: SignalObservations;
   readonly layout: Pick<DiskLayout, "isDedicated" | "isSplit">;
   readonly candidates: readonly Candidate[];
-  /** `evictionMaxPodGracePeriod`: of soft thresholds. Negative: the pod's own. */
+  /**
+   * `evictionMaxPodGracePeriod`, which applies to soft thresholds. A negative value means the pod's own grace period.
+   */
   readonly maxPodGracePeriodSeconds: number;
 }
 
-/** What a hard threshold gives: 0 would mean "forget it" to an API server. */
+/** The grace period of a hard threshold. An API server would take 0 to mean that the pod is to be forgotten. */
 const IMMEDIATE_GRACE_PERIOD_SECONDS = 1;
-/** Others that an explanation names. */
+/** The maximum number of other pods that an explanation names. */
 const MOST_OTHERS = 3;
 
-/** One pod at a time; undefined where nobody may go. Pure. */
+/** Plans the eviction of one pod. The result is undefined if no pod may be evicted. The function is pure. */
 export function planPressureEviction(question: EvictionQuestion): EvictionPlan | undefined {
   const { threshold, due, observations, layout, candidates } = question;
   const ranked = rankPods(threshold.signal, layout, candidates);

@@ -1,6 +1,6 @@
 /**
- * What the statistics tell of a pod, as far as evictions go by it: a part of the summary API's form. What is not known is
- * absent.
+ * The part of a pod's statistics that evictions use; it is a part of the summary API's form. A value that is not known
+ * is absent.
  */
 export interface PodConsumption {
   readonly podRef: { readonly uid: string };
@@ -10,11 +10,11 @@ export interface PodConsumption {
   readonly process_stats?: { readonly process_count: number };
 }
 
-/** Of a container that runs. */
+/** The consumption of a running container. */
 export interface ContainerUse {
   readonly name: string;
   readonly memory?: MemoryUse;
-  /** Its own layer. */
+  /** The container's writable layer. */
   readonly rootfs?: DiskUse;
   readonly logs?: DiskUse;
 }

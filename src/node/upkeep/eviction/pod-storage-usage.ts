@@ -1,23 +1,29 @@
 /**
- * What a pod uses of the node's disk, in bytes. What could not be measured is left out, so that all of it is at least what
- * is really used.
+ * The space that a pod uses on the node's disk, in bytes. Parts that could not be measured are left out, so the real
+ * use is never less than the sum.
  */
 export interface PodStorageUsage {
-  /** Of volumes that are the pod's own: emptyDirs, also those in memory, and config maps. By their names in the pod. */
+  /**
+   * The use of volumes that belong to the pod itself, by their names in the pod: emptyDirs, including those in memory,
+   * and config maps.
+   */
   readonly volumes: ReadonlyMap<string, number>;
-  /** Of those that run; what has ended is cleaned up anyway. */
+  /** The use of running containers. Containers that have ended are cleaned up anyway. */
   readonly containers: readonly ContainerStorageUsage[];
-  /** In the pod's directory for logs, beside those of its containers. */
+  /** The files in the pod's log directory, without the logs of its containers. */
   readonly podLogs: number;
-  /** Files of the node that its containers find mounted and can write: /etc/hosts, the termination logs and so on. */
+  /**
+   * The node's files that are mounted into the pod's containers and that the containers can write, such as /etc/hosts
+   * and the termination logs.
+   */
   readonly hostFiles: number;
 }
 
-/** One container that runs. */
+/** The use of one running container. */
 export interface ContainerStorageUsage {
   readonly name: string;
-  /** What it has written over its image. */
+  /** The bytes that the container has written over its image. */
   readonly writableLayer: number;
-  /** Of all its instances, as far as they have not been rotated away. */
+  /** The logs of all instances of the container that have not been rotated away. */
   readonly logs: number;
 }

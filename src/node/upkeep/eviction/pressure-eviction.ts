@@ -20,7 +20,7 @@ import { isBelow, SIGNALS, type SignalObservations } from "./signals.ts";
 
 /** Keeps the node from running out of memory, disk and processes. */
 interface PressureEviction {
-  /** Until the signal fires; returns when nothing of it is under way. */
+  /** Runs until the signal fires, and returns when none of its work is under way. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ interface PressureEvictionDeps {
   readonly candidates: CandidateReader;
   readonly nodeReclaim: NodeReclaim;
   readonly evict: PodEvictor;
-  /** Told after every look. */
+  /** The notice is set after every look. */
   readonly notice: Pick<PressureNotice, "set">;
   readonly workers: { untilFinished(uids: readonly string[], signal: AbortSignal): Promise<void> };
   recordNodeEvent(decision: Decision): void;
@@ -48,12 +48,12 @@ interface PressureEvictionOptions {
   readonly maxPodGracePeriodSeconds: number;
 }
 
-/** How long the end of an evicted pod is waited for before anybody else goes: upstream's `podCleanupTimeout`. */
+/** The next eviction waits at most this long for the evicted pod to end, as upstream's `podCleanupTimeout`. */
 const CLEANUP_TIMEOUT_MS = 30 * SECOND;
-/** After that what it had is counted as given back; as often as upstream looks whether a pod has ended. */
+/** After this time the pod's resources count as given back. Upstream checks this often whether a pod has ended. */
 const AFTER_EVICTION_MS = SECOND;
 
-/** What the node has to give up something for. */
+/** The thresholds for which the node must give something up, and the observations behind them. */
 interface Need {
   readonly threshold: EvictionThreshold;
   readonly due: readonly EvictionThreshold[];
@@ -61,9 +61,10 @@ interface Need {
 }
 
 /**
- * One look after another: what is left of everything, which thresholds that meets, and where one calls for it, one thing
- * that gives something back: what nobody needs, or else one pod, whose end is waited for. Follows `synchronize`
- * (pkg/kubelet/eviction/eviction_manager.go); the decisions are in `pressure-state.ts` and `plan-eviction.ts`.
+ * Looks at the node again and again: it reads how much of every resource is left and finds the thresholds that are met.
+ * If a threshold calls for it, one thing is given up: first things that no pod needs, and otherwise one pod, whose end
+ * is awaited. It follows `synchronize` (pkg/kubelet/eviction/eviction_manager.go); the decisions are in
+ * `pressure-state.ts` and `plan-eviction.ts`.
  */
 export function createPressureEviction(deps: PressureEvictionDeps, options: PressureEvictionOptions): PressureEviction {
   const { clock, log } = deps;
@@ -77,7 +78,7 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
   let thresholds = options.thresholds;
   let layout: DiskLayout | undefined;
 
-  /** Without it disks are not judged; everything else is. */
+  /** Finds the layout of the disks. While it is unknown, disks are not judged, but everything else is. */
   const findLayout = async (signal: AbortSignal): Promise<void> => {
     if (layout !== undefined) return;
     try {
@@ -89,7 +90,7 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
     }
   };
 
-  /** What must be done, and when to look again where nothing must. */
+  /** Returns what must be given up for, and the time until the next look if nothing must be. */
   const look = async (signal: AbortSignal): Promise<{ need: Need | undefined; waitMs: number }> => {
     await findLayout(signal);
     const observations = await deps.signals.read(layout, signal);
@@ -104,7 +105,9 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
     return { need: threshold && { threshold, due: verdict.due, observations }, waitMs };
   };
 
-  /** Undefined when nothing need be done any more, or nothing is known. */
+  /**
+   * Frees what no pod needs. The result is undefined if nothing more must be done, or if the signal is no longer known.
+   */
   const reclaimNode = async (need: Need, disks: DiskLayout, signal: AbortSignal): Promise<Need | undefined> => {
     const { threshold, due } = need;
     const what = planReclaim(threshold.signal, disks);
@@ -165,7 +168,7 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
     return true;
   };
 
-  /** Whether a pod was evicted. */
+  /** Acts on a need, and returns whether a pod was evicted. */
   const meet = async (need: Need, signal: AbortSignal): Promise<boolean> => {
     const { resource } = SIGNALS[need.threshold.signal];
     log.info("Eviction manager: attempting to reclaim", { resourceName: resource, signal: need.threshold.signal });

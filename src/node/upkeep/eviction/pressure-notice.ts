@@ -1,14 +1,14 @@
 import type { NodePressure } from "../../cluster/node-status/node-conditions.ts";
 
-/** What the node is short of, to whom it matters: its status, and who lets pods in. */
+/** Passes on what the node is short of to the node's status and to the code that admits pods. */
 export interface PressureNotice {
   pressure(): NodePressure;
   set(pressure: NodePressure): void;
-  /** Called after each change. */
+  /** The listener is called after each change. */
   subscribe(listener: () => void): void;
 }
 
-/** At first of nothing: whoever measures it has not looked yet. */
+/** Creates a notice that starts without any pressure, because no measurement has been made yet. */
 export function createPressureNotice(): PressureNotice {
   const listeners: (() => void)[] = [];
   let known: NodePressure = { memory: false, disk: false, pid: false };

@@ -3,23 +3,26 @@ import type { NodePressure } from "../../cluster/node-status/node-conditions.ts"
 import { isBelow, SIGNALS, type SignalObservations } from "./signals.ts";
 
 /**
- * What is remembered from one look at the node to the next. It is in memory only, as upstream's: a node agent that was
- * started anew finds out by its first look.
+ * The state that is kept from one look at the node to the next. It is in memory only, like upstream's: a restarted node
+ * agent finds out by its first look.
  */
 export interface PressureState {
-  /** Thresholds that are met, or were and are not resolved yet, and since when: milliseconds of `Clock.monotonic`. */
+  /**
+   * The thresholds that are met, or were met and are not resolved yet, and the time since when, in milliseconds of
+   * `Clock.monotonic`.
+   */
   readonly metSince: ReadonlyMap<EvictionThreshold, number>;
-  /** Those of them whose grace period is over: they stay until their minimum is reclaimed. */
+  /** The thresholds in `metSince` whose grace period is over. They stay until their minimum is reclaimed. */
   readonly held: ReadonlySet<EvictionThreshold>;
-  /** When the node was last seen short of each. */
+  /** The last time when the node was short of each resource, in milliseconds of `Clock.monotonic`. */
   readonly pressedAt: ReadonlyMap<keyof NodePressure, number>;
 }
 
-/** What one look came to. */
+/** The result of one look. */
 interface PressureVerdict {
   readonly state: PressureState;
   readonly pressure: NodePressure;
-  /** These call for an eviction now. */
+  /** The thresholds that call for an eviction now. */
   readonly due: readonly EvictionThreshold[];
 }
 
@@ -27,16 +30,16 @@ interface PressureQuestion {
   readonly thresholds: readonly EvictionThreshold[];
   readonly observations: SignalObservations;
   readonly now: number;
-  /** `evictionPressureTransitionPeriod`: so long a condition stays after it was last observed. */
+  /** `evictionPressureTransitionPeriod`: a condition stays for this long after it was last observed. */
   readonly transitionPeriodMs: number;
 }
 
 export const NO_PRESSURE_STATE: PressureState = { metSince: new Map(), held: new Set(), pressedAt: new Map() };
 
 /**
- * The next state, pure; upstream's `synchronize` up to where it acts (pkg/kubelet/eviction/eviction_manager.go), with one
- * difference: what cannot be read says nothing. A threshold whose signal is missing stays what it was, so that it neither
- * evicts anybody nor gives up a condition.
+ * Computes the next state; the function is pure. It follows upstream's `synchronize` up to the point where that acts
+ * (pkg/kubelet/eviction/eviction_manager.go), with one difference: a signal that cannot be read changes nothing. Its
+ * thresholds keep their state, so that they neither evict a pod nor end a condition.
  */
 export function advancePressure(state: PressureState, question: PressureQuestion): PressureVerdict {
   const { thresholds, observations, now, transitionPeriodMs } = question;
@@ -63,7 +66,10 @@ export function advancePressure(state: PressureState, question: PressureQuestion
   };
 }
 
-/** Whichever is to be seen to first: memory, then what pods may use of it together, then the others as they were given. */
+/**
+ * Chooses the threshold to act on first: memory, then the memory that pods may use together, then the others in the
+ * given order.
+ */
 export function chooseThreshold(due: readonly EvictionThreshold[]): EvictionThreshold | undefined {
   const urgency = ({ signal }: EvictionThreshold): number => {
     if (signal === "memory.available") return 0;

@@ -11,30 +11,31 @@ import { SIGNALS, type StarvedResource } from "./signals.ts";
 /** A pod that may be evicted. */
 export interface Candidate {
   readonly pod: Pod;
-  /** Undefined: nobody could measure it. */
+  /** Undefined means that the pod could not be measured. */
   readonly usage: PodConsumption | undefined;
 }
 
-/** With what its rank follows from. */
+/** A candidate with the values that determine its rank. */
 export interface RankedPod extends Candidate {
   readonly priority: number;
-  /** Bytes or pieces of what the node is short of; undefined where nobody could measure it. */
+  /** The amount that the pod uses of the scarce resource, in bytes or pieces. Undefined if it could not be measured. */
   readonly used: number | undefined;
   readonly requested: number;
 }
 
-/** What is the pod's on the file system that is too full. */
+/** The parts of a pod that are on the file system that is too full. */
 interface DiskParts {
-  /** What containers have written over their images. */
+  /** The writable layers of the containers. */
   readonly layers: boolean;
   readonly logs: boolean;
   readonly volumes: boolean;
 }
 
 /**
- * The pods in the order in which they are to go, pure, as pkg/kubelet/eviction/helpers.go ranks them: those of which
- * nothing is known; those that use more than they asked for (of processes nobody asks for any); those of less priority;
- * those that use most over what they asked for. Equals are told apart by their age, the youngest first: it loses least.
+ * Sorts the pods in the order in which they are evicted; the function is pure. As in pkg/kubelet/eviction/helpers.go,
+ * the first are pods of unknown use, then pods that use more than they request (processes cannot be requested), then
+ * pods of lower priority, then pods that exceed their request by the most. Among equals the youngest pod comes first,
+ * because it loses least.
  */
 export function rankPods(
   signal: EvictionSignal,
@@ -60,7 +61,7 @@ export function rankPods(
   });
 }
 
-/** It uses more than it asked for. */
+/** Tells whether a pod uses more than it requests. */
 export function exceedsRequest({ used, requested }: Pick<RankedPod, "used" | "requested">): boolean {
   return used !== undefined && used > requested;
 }
@@ -77,7 +78,10 @@ function createdAt({ metadata }: Pod): number {
   return parseTime(metadata?.creationTimestamp) ?? 0;
 }
 
-/** Inodes and processes cannot be asked for. Upstream takes a pod's bytes of storage off its inodes; that is no rank. */
+/**
+ * Returns a pod's request. Inodes and processes cannot be requested. Upstream subtracts a pod's requested bytes of
+ * storage from its inodes, which makes no sensible rank.
+ */
 function requestOf(pod: Pod, resource: StarvedResource): number {
   if (resource !== "memory" && resource !== "ephemeral-storage") return 0;
   return Number(quantityValue(amountOf(computePodRequests(pod), resource) ?? "0"));
@@ -99,7 +103,9 @@ function createMeasure(
   }
 }
 
-/** Upstream's `buildSignalToRankFunc`. Of images it counts nothing either: they are nobody's alone. */
+/**
+ * Follows upstream's `buildSignalToRankFunc`. Like upstream, it does not count images, because no single pod owns them.
+ */
 function partsOn(
   signal: EvictionSignal,
   { isDedicated, isSplit }: Pick<DiskLayout, "isDedicated" | "isSplit">,

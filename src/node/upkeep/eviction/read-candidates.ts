@@ -9,9 +9,9 @@ import type { PodConsumption } from "./pod-consumption.ts";
 import type { Candidate } from "./rank-pods.ts";
 import type { StarvedResource } from "./signals.ts";
 
-/** Finds out who could be evicted, and what each of them uses. */
+/** Finds the pods that could be evicted, and reads what each of them uses. */
 export interface CandidateReader {
-  /** Rejects where nothing could be measured: nobody is evicted on no evidence. */
+  /** Reads the candidates. Rejects if nothing could be measured, because no pod is evicted without evidence. */
   read(resource: StarvedResource, signal: AbortSignal): Promise<readonly Candidate[]>;
 }
 
@@ -19,20 +19,23 @@ interface CandidateReaderDeps {
   readonly clock: Clock;
   readonly workers: { states(): ReadonlyMap<string, PodState> };
   readonly stats: UsageStatistics;
-  /** Something of the pod runs, as far as is known. */
+  /** Tells whether a container of the pod runs, as far as is known. */
   runsContainers(podUid: string): boolean;
 }
 
-/** The node's statistics, as far as they are asked for here. */
+/** The part of the node's statistics that is needed here. */
 interface UsageStatistics {
-  /** Everything; what disks hold is measured while somebody waits, and may be missing at first. */
+  /** The complete summary. The contents of disks are measured while a caller waits, and may be missing at first. */
   summary(signal: AbortSignal): Promise<{ readonly pods: readonly PodConsumption[] }>;
-  /** Asks nobody but the kernel. */
+  /** The summary of processors and memory. It asks only the kernel. */
   cpuAndMemory(signal: AbortSignal): Promise<{ readonly pods: readonly PodConsumption[] }>;
 }
 
 const TIMEOUT_MS = 10 * SECOND;
-/** Disks that were not measured before are waited for so long, lest a pod that has much looks like one that has nothing. */
+/**
+ * The reader waits this long for disks that were not measured before. Otherwise a pod that has much on them would look
+ * like a pod that has nothing.
+ */
 const PATIENCE_MS = 5 * SECOND;
 const RETRY_MS = SECOND / 2;
 
@@ -63,7 +66,7 @@ export function createCandidateReader(deps: CandidateReaderDeps): CandidateReade
   };
 }
 
-/** Those that run, and those that end but were given more time than an eviction gives. */
+/** Lists the pods that run, and the pods that are ending but have more time than an eviction gives. */
 function listActivePods(states: ReadonlyMap<string, PodState>): Pod[] {
   return [...states.values()].flatMap((state) => {
     if (state.subject.kind !== "pod") return [];
@@ -72,12 +75,18 @@ function listActivePods(states: ReadonlyMap<string, PodState>): Pod[] {
   });
 }
 
-/** A pod that has not started yet is not one that cannot be measured, which would be the first to go. */
+/**
+ * The consumption of a pod that has not started yet. Without it the pod would count as one that cannot be measured,
+ * which would be evicted first.
+ */
 function nothingOf(uid: string): PodConsumption {
   return { podRef: { uid }, memory: { workingSetBytes: 0 }, containers: [] };
 }
 
-/** Of a pod that the statistics do not name nothing more is to be expected. */
+/**
+ * Tells whether a pod's disks are measured. A pod that the statistics do not name counts as measured, because nothing
+ * more will come for it.
+ */
 function isMeasured({ pod, usage }: Candidate): boolean {
   if (usage === undefined || usage.containers.length === 0) return true;
   const known = new Set(usage.volume?.map(({ name }) => name));

@@ -11,9 +11,11 @@ import type { AllocatableMemory } from "./allocatable-memory.ts";
 import type { DiskLayout } from "./disk-layout.ts";
 import type { SignalObservation, SignalObservations } from "./signals.ts";
 
-/** Reads how much of everything is left. */
+/** Reads how much of each resource is left. */
 export interface SignalReader {
-  /** What cannot be read is missing, with a word in the log; rejects with AbortedError only. */
+  /**
+   * Reads all signals. A signal that cannot be read is missing, and the log reports it. Rejects with AbortedError only.
+   */
   read(layout: DiskLayout | undefined, signal: AbortSignal): Promise<SignalObservations>;
 }
 
@@ -23,25 +25,28 @@ interface SignalReaderDeps {
   readonly cgroups: Pick<Cgroups, "read">;
   readonly machine: Pick<Machine, "memoryCapacityBytes" | "fileSystemUsage">;
   readonly proc: Pick<Proc, "tasks">;
-  /** For disks that do not answer. */
+  /** Guards against disks that do not answer. */
   readonly guard: Pick<HangGuard, "run">;
-  /** The memory of all pods; undefined where they have no cgroup in common, or none with a limit. */
+  /**
+   * Reads the memory of all pods. The result is undefined where pods have no common cgroup, or where that has no limit.
+   */
   readAllocatableMemory(): Promise<AllocatableMemory | undefined>;
 }
 
-/** A disk that takes longer says nothing this time: memory cannot wait for it. */
+/** A disk that takes longer is left out of this reading, because memory cannot wait for it. */
 const DISK_TIMEOUT_MS = 2 * SECOND;
 
 type Amounts = Pick<SignalObservation, "available" | "capacity">;
 type Entry = readonly [EvictionSignal, Amounts];
 
 /**
- * The kernel alone is asked, and nothing about pods, so that a look costs little and never shows what was true before: the
- * same numbers that the summary API tells of the node (`makeSignalObservations`, pkg/kubelet/eviction/helpers.go).
+ * Asks only the kernel, and nothing about pods, so that a look costs little and never shows outdated values. The values
+ * are the same as those that the summary API gives for the node (`makeSignalObservations`,
+ * pkg/kubelet/eviction/helpers.go).
  */
 export function createSignalReader(deps: SignalReaderDeps): SignalReader {
   const { clock, cgroups, machine, proc, guard } = deps;
-  /** Said once, until it works again. */
+  /** The readings that fail now. Each is logged once, until it works again. */
   const failing = new Set<string>();
 
   const attempt = async (what: string, read: () => Promise<readonly Entry[]>): Promise<readonly Entry[]> => {
@@ -105,7 +110,7 @@ export function createSignalReader(deps: SignalReaderDeps): SignalReader {
 
 type DiskName = "nodefs" | "imagefs" | "containerfs";
 
-/** Each disk is asked once, whatever it is called. */
+/** Groups the names by disk, so that each disk is asked once. */
 function groupDisks({ nodeFs, imageFs, containerFs }: DiskLayout): Map<string, DiskName[]> {
   const byPath = new Map<string, DiskName[]>();
   const add = (name: DiskName, path: string) => byPath.set(path, [...(byPath.get(path) ?? []), name]);
@@ -115,7 +120,10 @@ function groupDisks({ nodeFs, imageFs, containerFs }: DiskLayout): Map<string, D
   return byPath;
 }
 
-/** A file system of 0 inodes makes them as it needs them: it has no lack of them. */
+/**
+ * Describes a disk. A file system with a total of 0 inodes makes inodes as it needs them, so it cannot run short of
+ * them.
+ */
 function describeDisk(name: DiskName, { bytes, inodes }: FileSystemUsage): Entry[] {
   const amounts = ({ available, total }: FileSystemUsage["bytes"]): Amounts => {
     return { available: Number(available), capacity: Number(total) };

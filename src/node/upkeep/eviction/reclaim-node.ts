@@ -9,12 +9,15 @@ import type { PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.
 import type { DiskLayout } from "./disk-layout.ts";
 import { SIGNALS } from "./signals.ts";
 
-/** What of the node may go before any pod does. */
+/** The things on the node that may be removed before any pod is evicted. */
 export type Reclaimable = "dead containers" | "unused images";
 
-/** Removes what nobody needs. */
+/** Removes things that no pod needs. */
 export interface NodeReclaim {
-  /** What fails is logged, and what takes too long is given up; rejects with AbortedError only. */
+  /**
+   * Removes these things. A failure is logged, and a removal that takes too long is given up. Rejects with AbortedError
+   * only.
+   */
   reclaim(what: readonly Reclaimable[], signal: AbortSignal): Promise<void>;
 }
 
@@ -22,14 +25,17 @@ interface NodeReclaimDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly workers: { states(): ReadonlyMap<string, PodState> };
-  /** What the runtime holds of a pod, as far as is known. */
+  /** The containers and sandboxes that the runtime holds of a pod, as far as is known. */
   latest(podUid: string): PodRuntimeStatus | undefined;
-  /** All of it, logs included. */
+  /** Removes everything that the runtime holds of the pod, including its logs. */
   removeFromRuntime(pod: PodRuntimeStatus, signal: AbortSignal): Promise<void>;
   freeImages(signal: AbortSignal): Promise<bigint>;
 }
 
-/** Upstream's `buildSignalToNodeReclaimFuncs` (pkg/kubelet/eviction/helpers.go). Memory and processes are pods' alone. */
+/**
+ * Chooses what to remove, as upstream's `buildSignalToNodeReclaimFuncs` does (pkg/kubelet/eviction/helpers.go). Memory
+ * and processes are used by pods alone, so nothing is removed for them.
+ */
 export function planReclaim(
   signal: EvictionSignal,
   { isDedicated, isSplit }: Pick<DiskLayout, "isDedicated" | "isSplit">,
@@ -40,15 +46,15 @@ export function planReclaim(
   return signal.startsWith("nodefs.") ? [] : ["dead containers", "unused images"];
 }
 
-/** Pods are not to wait for a runtime that does not come to an end. */
+/** A removal is given up after this time, so that evictions do not wait for a runtime that hangs. */
 const TIMEOUT_MS = MINUTE;
 
 export function createNodeReclaim(deps: NodeReclaimDeps): NodeReclaim {
   const { clock, log } = deps;
 
   /**
-   * Of pods that have ended and are kept for their status. Static ones stay: after a restart of the node agent nothing else
-   * would tell that they have run.
+   * Removes the containers of pods that have ended and are kept for their status. Containers of static pods stay: after
+   * a restart of the node agent nothing else would show that these pods have run.
    */
   const removeDeadContainers = async (signal: AbortSignal): Promise<void> => {
     for (const { phase, subject } of deps.workers.states().values()) {

@@ -12,12 +12,15 @@ interface RuntimeRemoverDeps {
   readonly workers: { state(uid: string): PodState | undefined };
 }
 
-/** Removes all that the runtime holds of a pod, with the same care for the readings of it as the pod's worker takes. */
+/**
+ * Creates a function that removes everything that the runtime holds of a pod. It invalidates the readings of the pod
+ * with the same care as the pod's worker.
+ */
 export function createRuntimeRemover({ cache, pleg, pods, workers }: RuntimeRemoverDeps) {
   const changing = createRuntimeChanges({
     cache,
     refresh: async (pod) => await pleg.refresh(pod),
-    // The pod may be deleted and forgotten meanwhile.
+    // The pod may be deleted and forgotten in the meantime.
     isKnown: (uid) => workers.state(uid) !== undefined,
   });
   return async (pod: PodRuntimeStatus, signal: AbortSignal): Promise<void> =>

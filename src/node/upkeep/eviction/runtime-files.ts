@@ -1,12 +1,13 @@
 import { isRecord } from "../../../api/object.ts";
 import type { ContainerStatusResponse } from "../../../cri/gen/cri-v1.ts";
 
-/** Files that a runtime makes for a pod and mounts into its containers, which may write them. */
+/** The files that a runtime makes for a pod and mounts into its containers. The containers may write them. */
 const RUNTIME_FILES: ReadonlySet<unknown> = new Set(["/etc/hostname", "/etc/resolv.conf"]);
 
 /**
- * Where they are on the host, from the verbose status of a container, in which containerd and CRI-O show the container's
- * OCI configuration; none where a runtime shows something else. What the pod itself has mounted there is none of them.
+ * Finds these files on the host in the verbose status of a container, in which containerd and CRI-O show the
+ * container's OCI configuration. The result is empty for a runtime that shows something else. Files that the pod itself
+ * mounts at these paths are left out.
  */
 export function findRuntimeFiles({ info, status }: ContainerStatusResponse): string[] {
   const own = new Set(status?.mounts.map(({ containerPath }) => containerPath));

@@ -2,14 +2,14 @@ import { addQuantities, compareQuantities, formatQuantity } from "../../../api/q
 import type { EvictionSignal, EvictionThreshold, ThresholdValue } from "../../../config/eviction-thresholds.ts";
 import type { NodePressure } from "../../cluster/node-status/node-conditions.ts";
 
-/** What pods are ended for, as upstream's messages and events name it. */
+/** The resources for which pods are evicted, as upstream's messages and events name them. */
 export type StarvedResource = "memory" | "ephemeral-storage" | "inodes" | "pids";
 
 interface SignalFacts {
   readonly resource: StarvedResource;
-  /** What the node is short of while a threshold of the signal is met. */
+  /** The pressure that the node reports while a threshold of the signal is met. */
   readonly pressure: keyof NodePressure;
-  /** How its amounts are written. */
+  /** The format in which amounts are written. */
   readonly format: "BinarySI" | "DecimalSI";
 }
 
@@ -17,7 +17,7 @@ const MEMORY: SignalFacts = { resource: "memory", pressure: "memory", format: "B
 const STORAGE: SignalFacts = { resource: "ephemeral-storage", pressure: "disk", format: "BinarySI" };
 const INODES: SignalFacts = { resource: "inodes", pressure: "disk", format: "DecimalSI" };
 
-/** As pkg/kubelet/eviction/helpers.go maps them. */
+/** The facts of each signal, as pkg/kubelet/eviction/helpers.go maps them. */
 export const SIGNALS: Readonly<Record<EvictionSignal, SignalFacts>> = {
   "memory.available": MEMORY,
   "allocatableMemory.available": MEMORY,
@@ -30,36 +30,42 @@ export const SIGNALS: Readonly<Record<EvictionSignal, SignalFacts>> = {
   "pid.available": { resource: "pids", pressure: "pid", format: "DecimalSI" },
 };
 
-/** How much is left of what a signal is about, and how much there is: bytes or pieces. */
+/** How much is left of a signal's resource, and how much there is in total, in bytes or pieces. */
 export interface SignalObservation {
   readonly available: number;
   readonly capacity: number;
-  /** When it was read, milliseconds of `Clock.monotonic`. */
+  /** The time of the reading, in milliseconds of `Clock.monotonic`. */
   readonly at: number;
 }
 
-/** A signal that could not be read is missing. */
+/** The observations by signal. A signal that could not be read is missing. */
 export type SignalObservations = ReadonlyMap<EvictionSignal, SignalObservation>;
 
 const NANOS = 10n ** 9n;
 
-/** A canonical quantity. A share is written as bytes whatever it is of, as upstream does (`GetThresholdQuantity`). */
+/**
+ * Returns the threshold as a canonical quantity. A share is written as bytes for every resource, as upstream does
+ * (`GetThresholdQuantity`).
+ */
 export function thresholdQuantity(value: ThresholdValue, capacity: number): string {
   if (value.kind === "quantity") return value.quantity;
   return formatAmount(capacity * value.share, "BinarySI");
 }
 
-/** Of whole bytes or pieces. */
+/** Formats an amount of whole bytes or pieces. */
 export function formatAmount(amount: number, format: SignalFacts["format"]): string {
   return formatQuantity({ nanos: BigInt(Math.trunc(amount)) * NANOS, format });
 }
 
-/** A hard threshold gives pods no time. */
+/** Tells whether a threshold is hard, which means that it gives pods no time. */
 export function isHard({ gracePeriodMs }: Pick<EvictionThreshold, "gracePeriodMs">): boolean {
   return gracePeriodMs === 0;
 }
 
-/** Less is left than the threshold asks for; with `more`, than the threshold and that together. */
+/**
+ * Tells whether less is left than the threshold asks for. With `more`, less must be left than the threshold and `more`
+ * together.
+ */
 export function isBelow(
   { value }: Pick<EvictionThreshold, "value">,
   { available, capacity }: SignalObservation,

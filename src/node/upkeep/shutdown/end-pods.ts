@@ -18,9 +18,10 @@ const MESSAGE = "Pod was terminated in response to imminent node shutdown.";
 const VERDICT: StatusOverride = { phase: "Failed", reason: "Terminated", message: MESSAGE, disruption: MESSAGE };
 
 /**
- * Ends every pod, group by group: the next one's turn comes when all of this one have given back what they held, its
- * volumes too (the driver that unmounts them may be a pod of a later group), or when its time is over. Rejects with
- * AbortedError when the signal fires; pods that were told to end by then do.
+ * Ends every pod, group by group. The next group's turn comes when all pods of this group have given back what they
+ * held, including their volumes, or when the group's time is over. Volumes are included because the driver that
+ * unmounts them may be a pod of a later group. Rejects with AbortedError when the signal fires; pods that were told to
+ * end by then still end.
  */
 export async function endPods(
   { clock, log, workers }: EndPodsDeps,
@@ -51,7 +52,7 @@ function listActive({ states }: EndPodsDeps["workers"]): Pod[] {
 function killOf(pod: Pod, state: PodState | undefined, limitSeconds: number): WorkerUpdate {
   const own = pod.spec?.terminationGracePeriodSeconds ?? limitSeconds;
   const gracePeriodSeconds = Math.min(own, limitSeconds);
-  // What is being evicted says so still.
+  // A pod that is already being evicted keeps the reason of its eviction.
   const isJudged = state?.phase === "terminating" && state.statusOverride !== undefined;
   const kill = { gracePeriodSeconds, ...(!isJudged && { statusOverride: VERDICT }) };
   return { type: "kill", subject: { kind: "pod", pod }, kill };

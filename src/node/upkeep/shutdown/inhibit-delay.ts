@@ -17,8 +17,9 @@ const FIRST_WAIT_MS = 100;
 const LOOKS = 5;
 
 /**
- * Makes logind wait as long as the pods may take: writes its `InhibitDelayMaxSec` where it is less, and looks until it has
- * taken it over. File, tries and words as upstream's (pkg/kubelet/nodeshutdown).
+ * Makes logind wait as long as the pods may take. It writes logind's `InhibitDelayMaxSec` where that is less, and
+ * checks until logind has taken the new value over. The file, the number of tries and the words are upstream's
+ * (pkg/kubelet/nodeshutdown).
  */
 export async function ensureInhibitDelay(
   { clock, log, files, logind }: InhibitDelayDeps,

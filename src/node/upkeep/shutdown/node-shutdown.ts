@@ -16,14 +16,14 @@ interface NodeShutdownDeps extends EndPodsDeps, InhibitDelayDeps {
   readonly notice: Pick<ShutdownNotice, "isSet" | "set">;
   readonly record: ShutdownRecord;
   recordNodeEvent(decision: Decision): void;
-  /** Tells the API server what is still to be told. Bounded in time; never rejects. */
+  /** Sends the API server the updates that are still pending. It is bounded in time and never rejects. */
   flush(): Promise<void>;
 }
 
 const FIRST_RECONNECT_MS = SECOND;
 const LAST_RECONNECT_MS = 30 * SECOND;
 const WHY = "Kubelet needs time to handle node shutdown";
-/** A machine that goes down or not announces it a few times at most; what is older than the newest does not matter. */
+/** A machine announces or cancels its shutdown a few times at most. Only the newest announcement matters. */
 const MAX_ANNOUNCEMENTS = 64;
 
 /**
@@ -58,8 +58,8 @@ export function createNodeShutdown(deps: NodeShutdownDeps, periods: readonly Shu
         await logind.watchShutdowns({ onWatching, onShutdown }, inside);
       });
       await untilAborted(watching, inside);
-      // It may have been announced before anybody listened, as to the agent that was here before; then it is too late to
-      // hold it up, but not to end the pods.
+      // The shutdown may have been announced before this agent listened, for example to the former agent. It is then
+      // too late to delay the shutdown, but not too late to end the pods.
       const isAnnounced = await logind.isPreparingForShutdown(inside);
       const delay = isAnnounced ? undefined : await logind.delayShutdown(WHY, inside);
       log.info("Watching for the shutdown of the machine", { seconds, periods });
@@ -96,12 +96,12 @@ export function createNodeShutdown(deps: NodeShutdownDeps, periods: readonly Shu
 interface Vigil {
   readonly periods: readonly ShutdownPeriod[];
   readonly announcements: Mailbox<boolean>;
-  /** What was so before the first of the announcements. */
+  /** Whether a shutdown was announced already before the first entry of `announcements`. */
   readonly isAnnounced: boolean;
   readonly delay: ShutdownDelay | undefined;
 }
 
-/** Returns only by a failure or an abort; holds nothing up afterwards. */
+/** Acts on each announcement. It ends only by a failure or an abort, and holds no delay afterwards. */
 async function followAnnouncements(deps: NodeShutdownDeps, vigil: Vigil, signal: AbortSignal): Promise<void> {
   let { delay, isAnnounced } = vigil;
   let haveEnded = false;
@@ -123,7 +123,7 @@ async function followAnnouncements(deps: NodeShutdownDeps, vigil: Vigil, signal:
   }
 }
 
-/** To everybody, where it is news. */
+/** Reports a change in the log, in an event of the node and to the notice. */
 function tellOf({ log, notice, recordNodeEvent }: NodeShutdownDeps, isAnnounced: boolean): void {
   if (isAnnounced === notice.isSet()) return;
   const message = `Shutdown manager detected ${isAnnounced ? "shutdown event" : "shutdown cancellation"}`;
@@ -132,7 +132,10 @@ function tellOf({ log, notice, recordNodeEvent }: NodeShutdownDeps, isAnnounced:
   notice.set(isAnnounced);
 }
 
-/** Until they have ended, or the shutdown is called off, which is left for the caller to take. */
+/**
+ * Ends all pods, and returns when they have ended or the shutdown is called off. The announcement that calls it off
+ * stays for the caller to take.
+ */
 async function endAllPods(deps: NodeShutdownDeps, { periods, announcements }: Vigil, signal: AbortSignal) {
   const { clock, log, record } = deps;
   const startedAt = clock.now();

@@ -1,14 +1,14 @@
 import type { Pod } from "../../../api/gen/types.ts";
 
-/** Whether the machine is about to go down, to whom it matters. */
+/** Tells the rest of the node agent whether the machine is about to go down. */
 export interface ShutdownNotice {
-  /** Why no pod can be run, in upstream's words; empty while the machine stays. */
+  /** The reasons why no pod can run, in upstream's words. Empty while the machine stays up. */
   errors(): readonly string[];
-  /** Refuses every pod from the announcement on. */
+  /** Refuses every pod once the shutdown is announced. */
   admit(pod: Pod): { readonly reason: string; readonly message: string } | undefined;
   isSet(): boolean;
   set(isShuttingDown: boolean): void;
-  /** Called after each change. */
+  /** The listener is called after each change. */
   subscribe(listener: () => void): void;
 }
 

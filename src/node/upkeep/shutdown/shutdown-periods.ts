@@ -1,13 +1,13 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import { SECOND } from "../../../base/clock.ts";
 
-/** What the pods from a priority on, up to the next one, get to end. */
+/** The time to end that pods get whose priority is at least this one and below the next period's. */
 export interface ShutdownPeriod {
   readonly priority: number;
   readonly seconds: number;
 }
 
-/** The configuration's fields; times in milliseconds. */
+/** The fields of the configuration. Times are in milliseconds unless their names end in `Seconds`. */
 interface ShutdownConfiguration {
   readonly shutdownGracePeriod: number;
   readonly shutdownGracePeriodCriticalPods: number;
@@ -17,12 +17,13 @@ interface ShutdownConfiguration {
 }
 
 const DEFAULT_PRIORITY = 0;
-/** Of `system-cluster-critical`; what is more important gets the same period. */
+/** The priority of `system-cluster-critical`. Pods of higher priority get the same period. */
 const CRITICAL_PRIORITY = 2_000_000_000;
 
 /**
- * Least important first, which is the order in which they end; empty where pods are to get no time. As upstream's
- * `newPodManager` (pkg/kubelet/nodeshutdown/nodeshutdown_manager.go) reads it: the two periods are those of two priorities.
+ * Computes the periods, least important first, which is the order in which pods end. The result is empty if pods get no
+ * time. As in upstream's `newPodManager` (pkg/kubelet/nodeshutdown/nodeshutdown_manager.go), the two plain periods
+ * become periods of two priorities.
  */
 export function computeShutdownPeriods(
   configuration: ShutdownConfiguration,
@@ -51,7 +52,10 @@ interface ShutdownGroup {
   readonly pods: readonly Pod[];
 }
 
-/** In the order of the periods: a pod is in the last that begins at its priority or below, else in the first. */
+/**
+ * Groups the pods in the order of the periods. A pod belongs to the last period that begins at or below its priority,
+ * or else to the first period.
+ */
 export function groupByPeriod(periods: readonly ShutdownPeriod[], pods: readonly Pod[]): readonly ShutdownGroup[] {
   const periodOf = ({ spec }: Pod) => {
     const priority = spec?.priority ?? 0;

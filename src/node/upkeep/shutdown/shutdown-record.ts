@@ -5,9 +5,12 @@ import type { Log } from "../../../base/log.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import type { Files } from "../../../host/port.ts";
 
-/** When the last shutdown began and ended, kept for who asks after the machine came back. Wall clock, milliseconds. */
+/**
+ * Keeps when the last shutdown began and ended, for readers after the machine has come back. Times are wall clock, in
+ * milliseconds.
+ */
 export interface ShutdownRecord {
-  /** Tells the metrics what the file says. Never rejects. */
+  /** Sets the metrics from the file. Never rejects. */
   load(): Promise<void>;
   /** Never rejects: a shutdown does not wait for its record. */
   write(times: { readonly startedAt: number; readonly endedAt?: number }): Promise<void>;
@@ -15,10 +18,13 @@ export interface ShutdownRecord {
 
 const FILE = "graceful_node_shutdown_state";
 const MAX_BYTES = 4_096;
-/** Go's zero time, which is how upstream writes that there is none. */
+/** Go's zero time, which upstream writes where there is no time. */
 const NO_TIME = "0001-01-01T00:00:00Z";
 
-/** `graceful_node_shutdown_state` in the kubelet's directory, as upstream's (pkg/kubelet/nodeshutdown/storage.go). */
+/**
+ * Keeps the record in `graceful_node_shutdown_state` in the kubelet's directory, as upstream does
+ * (pkg/kubelet/nodeshutdown/storage.go).
+ */
 export function createShutdownRecord(
   { files, log, metrics }: { files: Pick<Files, "read" | "writeAtomically">; log: Log; metrics: Metrics },
   rootDirectory: string,

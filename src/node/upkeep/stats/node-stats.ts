@@ -10,21 +10,21 @@ import type { UsageSnapshot } from "./readings/usage-snapshot.ts";
 import { computeSummary, type NodeConstants } from "./summary/compute-summary.ts";
 import type { Summary } from "./summary/summary.ts";
 
-/** What the node and its pods use. Whoever asks at the same time, or a moment later, gets the same. */
+/** Tells what the node and its pods use. Callers who ask at the same time, or a moment later, get the same values. */
 export interface NodeStats {
-  /** Everything. Rejects only where the kernel counts nothing, and with AbortedError. */
+  /** The complete summary. Rejects with AbortedError, and otherwise only when the kernel counts nothing. */
   summary(signal: AbortSignal): Promise<Summary>;
-  /** Of processors, memory and swap only: asks nobody but the kernel. */
+  /** The summary of processors, memory and swap only. It asks only the kernel. */
   cpuAndMemory(signal: AbortSignal): Promise<Summary>;
-  /** What the kernel counts, without rates, so that nobody waits for them. */
+  /** The kernel's counters without rates, so that the caller does not wait for a second reading. */
   counters(signal: AbortSignal): Promise<UsageSnapshot>;
-  /** The readings as they are, in detail. */
+  /** The raw readings, with the details of the cgroups. */
   readings(signal: AbortSignal): Promise<NodeReadings>;
-  /** While it runs, disks are measured for those who ask. */
+  /** Disks are measured for callers only while this runs. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** What everything else is computed from. */
+/** The readings from which everything else is computed. */
 export interface NodeReadings {
   readonly node: NodeConstants;
   readonly usage: UsageSnapshot;
@@ -39,13 +39,13 @@ interface NodeStatsDeps {
   readonly storage: StorageUsageReader;
 }
 
-/** `--root-dir`. */
+/** `rootDirectory` is `--root-dir`. */
 interface NodeStatsOptions {
   readonly nodeName: string;
   readonly rootDirectory: string;
 }
 
-/** Readings are shared for so long: who asks in a hurry gets no more than who asks each second. */
+/** Readings are shared for this long. A caller who asks more often gets the same values as one who asks each second. */
 const SHARED_MS = SECOND;
 
 export function createNodeStats(deps: NodeStatsDeps, options: NodeStatsOptions): NodeStats {
@@ -86,7 +86,7 @@ export function createNodeStats(deps: NodeStatsDeps, options: NodeStatsOptions):
   };
 }
 
-/** One reading of a kind at a time, remembered for a moment. */
+/** Makes only one reading of each kind at a time, and remembers it for `SHARED_MS`. */
 function createSharedUsage({ clock, usage }: Pick<NodeStatsDeps, "clock" | "usage">) {
   const calls = createSharedCalls<UsageSnapshot>();
   const latest = new Map<string, { readonly snapshot: UsageSnapshot; readonly at: number }>();

@@ -7,27 +7,27 @@ import { METRIC_PAGE_TYPE, type MetricFamily, renderMetrics } from "./metrics/me
 import { computeResourceMetrics } from "./metrics/resource-metrics.ts";
 import type { NodeStats } from "./node-stats.ts";
 
-/** A request for statistics; only the node's own API tells when who asked has gone. */
+/** A request for statistics. Only the node's own API gives a signal, which fires when the client has gone. */
 interface StatsRequest extends PageRequest {
   readonly signal?: AbortSignal;
 }
 
-/** By path: `/stats/summary`, `/metrics/resource`, `/metrics/cadvisor`. */
+/** The handlers by path: `/stats/summary`, `/metrics/resource`, `/metrics/cadvisor`. */
 export type StatsEndpoints = Readonly<Record<string, (request: StatsRequest) => Promise<Page>>>;
 
 interface StatsEndpointsDeps {
   readonly stats: Pick<NodeStats, "summary" | "cpuAndMemory" | "counters">;
-  /** The readings, and what the page of containers says beside them. */
+  /** Reads the input of `/metrics/cadvisor`. */
   readContainers(signal: AbortSignal): Promise<CadvisorInput>;
   readonly log: Log;
 }
 
-/** Of who cannot tell that they have gone: what they asked for is bounded in time anyway. */
+/** The signal of requests that bring none. Their work is bounded in time anyway. */
 const NEVER = new AbortController().signal;
 
-/** Upstream: pkg/kubelet/server/stats/handler.go and `InstallAuthNotRequiredHandlers` of pkg/kubelet/server/server.go. */
+/** Follows pkg/kubelet/server/stats/handler.go and `InstallAuthNotRequiredHandlers` of pkg/kubelet/server/server.go. */
 export function createStatsEndpoints({ stats, readContainers, log }: StatsEndpointsDeps): StatsEndpoints {
-  /** A page that says itself where it could not be made. */
+  /** Makes a page that itself reports when the readings could not be made. */
   const page = async <T>(
     what: string,
     read: () => Promise<T>,

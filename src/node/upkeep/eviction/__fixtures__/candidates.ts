@@ -3,7 +3,7 @@ import { CONFIG_SOURCE_ANNOTATION } from "../../../../api/well-known.ts";
 import type { PodConsumption } from "../pod-consumption.ts";
 import type { Candidate } from "../rank-pods.ts";
 
-/** What a test says of one pod; amounts of use in bytes, requests as quantities. */
+/** The properties of a test's pod. Amounts of use are in bytes, requests are quantities. */
 export interface Sort {
   readonly priority?: number;
   readonly isStatic?: boolean;
@@ -17,11 +17,11 @@ export interface Sort {
   readonly inodes?: number;
   readonly storageRequest?: string;
   readonly processes?: number;
-  /** Nobody could measure it. */
+  /** The pod could not be measured. */
   readonly isUnmeasured?: boolean;
 }
 
-/** A pod of one container and one volume of its own. */
+/** Makes a pod with one container and one volume of its own. */
 export function candidateOf(name: string, sort: Sort = {}): Candidate {
   return { pod: podOf(name, sort), usage: sort.isUnmeasured ? undefined : usageOf(name, sort) };
 }

@@ -14,7 +14,7 @@ export const MIB = 1024 * 1024;
 export const ROOT = "/var/lib/kubelet";
 export const LOGS = "/var/log/pods";
 const SNAPSHOTS = "/var/lib/containerd/snapshots";
-/** When everything was made. */
+/** The time when all sandboxes and containers were created. */
 export const CREATED = Date.UTC(2025, 11, 31);
 
 /** A node with one pod: a sandbox `s1` and a container `c1`. */
@@ -24,19 +24,19 @@ export interface StatsWorld {
   readonly volumes: NodeVolumesWriter;
   readonly usage: UsageReader;
   readonly stats: NodeStats;
-  /** What the runtime says, by container id; and how often it was asked. */
+  /** The runtime's statistics, by container id. `asked` lists the questions that it and the disks were asked. */
   readonly runtimeStats: Map<string, Partial<ContainerStats>>;
   readonly asked: string[];
-  /** Of the pod's claims. */
+  /** Reports about the volumes of the pod's claims. */
   readonly reports: VolumeReport[];
-  /** By path; a function may never answer. */
+  /** The file systems, by path. A function may never answer. */
   readonly fileSystems: Map<string, () => Promise<FileSystemUsage>>;
-  /** Lets a reading that waits for a second one end. */
+  /** Ends a reading that waits for its second sample, by advancing the clock. */
   read<T>(reading: Promise<T>): Promise<T>;
   end(): Promise<void>;
 }
 
-/** Of so many MiB, a quarter of them used, and as many inodes. */
+/** Returns a file system of this many MiB with as many inodes, of which a quarter is used. */
 export function fileSystemOf(mebibytes: number): FileSystemUsage {
   const total = BigInt(mebibytes * MIB);
   const inodes = BigInt(mebibytes);

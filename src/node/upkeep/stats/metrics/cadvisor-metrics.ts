@@ -6,7 +6,7 @@ import { visibleInterfaces } from "../summary/describe-usage.ts";
 import { CGROUP_SERIES } from "./cgroup-series.ts";
 import type { MetricFamily, MetricSample } from "./metric-page.ts";
 
-/** What the page says beside the readings. */
+/** The readings, and everything else that the page shows. */
 export interface CadvisorInput {
   readonly readings: NodeReadings;
   readonly machine: MachineLabels & {
@@ -14,15 +14,15 @@ export interface CadvisorInput {
     readonly kernelRelease: string;
     readonly osImage: string;
   };
-  /** As the pod names it; empty where that is not known. */
+  /** Returns the image as the pod names it, or an empty string when it is not known. */
   imageOf(podUid: string, containerId: string): string;
-  /** Of the file system that holds the path; empty where that is not known. */
+  /** Returns the device of the file system that holds the path, or an empty string when it is not known. */
   deviceOf(path: string): string;
-  /** Milliseconds since the epoch. */
+  /** The present time, in milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** What tells machines apart. */
+/** The labels that identify a machine. */
 interface MachineLabels {
   readonly machineId: string;
   readonly systemUuid: string;
@@ -31,10 +31,10 @@ interface MachineLabels {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What the page has samples of: the machine, a sandbox, a container. */
+/** A subject of the page's samples: the machine, a sandbox or a container. */
 interface Subject extends MeasuredCgroup {
   readonly labels: Labels;
-  /** Milliseconds since the epoch; 0: not known. */
+  /** The creation time in milliseconds since the epoch. 0 means that it is not known. */
   readonly createdAt: number;
   readonly interfaces: readonly InterfaceCounters[];
   readonly disks: readonly Disk[];
@@ -47,8 +47,9 @@ interface Disk {
 }
 
 /**
- * `/metrics/cadvisor`, of the machine, of sandboxes, which have the pods' networks, and of containers, by the names, help
- * and labels of cadvisor in a kubelet. Undefined: there was an error, and the page says so.
+ * Computes the page `/metrics/cadvisor`. Its subjects are the machine, the sandboxes, which carry the pods' networks,
+ * and the containers. Names, help and labels are those of cadvisor in a kubelet. An undefined input means that there
+ * was an error, and the page says so.
  */
 export function computeCadvisorMetrics(input: CadvisorInput | undefined): MetricFamily[] {
   const error = { value: input === undefined ? 1 : 0 };
@@ -119,7 +120,7 @@ function describePod(input: CadvisorInput, { pod, sandbox, containers, network }
   return sandbox === undefined ? own : [describe(sandbox, { interfaces, disks: [] }), ...own];
 }
 
-/** A container's own layer, on the file system of the layers. */
+/** Describes a container's writable layer on the file system that holds the layers. */
 function disksOf({ readings, deviceOf }: CadvisorInput, podUid: string, { id }: ContainerUsage): Disk[] {
   const layer = readings.storage.pods.get(podUid)?.layers.get(id);
   const disk = readings.storage.containerFs;
@@ -149,7 +150,9 @@ function gauge(
   return { name, help, type: "gauge", samples };
 }
 
-/** Without a time of their own. A limit that is none is 0. */
+/**
+ * Computes the samples of start times and limits, which carry no timestamp. A limit that does not exist is shown as 0.
+ */
 function computeSpecs(subjects: readonly Subject[]): MetricFamily[] {
   const families = [
     gauge(

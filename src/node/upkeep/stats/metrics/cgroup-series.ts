@@ -1,11 +1,14 @@
 import type { CgroupDetails, CgroupMemory, CgroupUsage, Pressure } from "../../../../host/cgroups-port.ts";
 
-/** A series that each cgroup has one or several samples of. */
+/** A series with one or several samples for each cgroup. */
 interface CgroupSeries {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge";
-  /** With labels beside those of the cgroup; none where the kernel does not tell. */
+  /**
+   * Returns the samples, with labels in addition to those of the cgroup. The result is empty where the kernel does not
+   * tell.
+   */
   readonly read: (usage: CgroupUsage) => ReadonlyArray<{ readonly value: number; readonly labels?: Labels }>;
 }
 
@@ -17,7 +20,7 @@ type Row = readonly [
   read: (usage: CgroupUsage) => number | undefined,
 ];
 
-/** Divided by, because a product with the inverse would show digits that nobody counted. */
+/** A value is divided by this, because a product with the inverse would show digits that were never measured. */
 const NANOSECONDS = 1e9;
 const MICROSECONDS = 1e6;
 
@@ -25,7 +28,7 @@ const memory = (fieldOf: (memory: CgroupMemory) => number) => (usage: CgroupUsag
   usage.memory && fieldOf(usage.memory);
 const details = (fieldOf: (details: CgroupDetails) => number | undefined) => (usage: CgroupUsage) =>
   usage.details && fieldOf(usage.details);
-/** Of a quota; without one, the kernel counts nothing. */
+/** Reads a count of throttling. The kernel counts nothing where there is no quota. */
 const throttling = (fieldOf: (counts: NonNullable<CgroupDetails["throttling"]>) => number) => (usage: CgroupUsage) =>
   usage.details?.cpuQuotaMicroseconds === undefined || usage.details.throttling === undefined
     ? undefined
@@ -35,7 +38,7 @@ const waited = (resource: "cpu" | "memory" | "io", share: keyof Pressure) => (us
   return pressure && pressure[share].totalMicroseconds / MICROSECONDS;
 };
 
-/** Names and help are cadvisor's, metrics/prometheus.go. */
+/** Names and help texts are those of cadvisor's metrics/prometheus.go. */
 const ROWS: readonly Row[] = [
   [
     "container_cpu_user_seconds_total",
@@ -182,7 +185,7 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
-/** What `/metrics/cadvisor` tells of each cgroup by what the kernel counts there. */
+/** The series of `/metrics/cadvisor` that come from the kernel's counters of each cgroup. */
 export const CGROUP_SERIES: readonly CgroupSeries[] = [
   {
     name: "container_cpu_usage_seconds_total",

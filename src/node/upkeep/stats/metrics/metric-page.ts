@@ -1,4 +1,7 @@
-/** A page of metrics in Prometheus' text format, with the times of readings, which prom-client does not write. */
+/**
+ * One family on a page of metrics in Prometheus' text format. The format carries the times of the readings, which
+ * prom-client does not write.
+ */
 export interface MetricFamily {
   readonly name: string;
   readonly help: string;
@@ -9,13 +12,13 @@ export interface MetricFamily {
 export interface MetricSample {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
-  /** When it was read, milliseconds since the epoch; absent: when the page is. */
+  /** The time of the reading, in milliseconds since the epoch. Absent means the time at which the page is read. */
   readonly at?: number;
 }
 
 export const METRIC_PAGE_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Families without samples are left out, labels are in their order. */
+/** Writes the families as text. Families without samples are left out, and labels keep their order. */
 export function renderMetrics(families: readonly MetricFamily[]): string {
   const lines: string[] = [];
   for (const { name, help, type, samples } of families) {

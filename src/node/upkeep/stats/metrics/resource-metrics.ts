@@ -3,17 +3,18 @@ import type { MeasuredCgroup, UsageSnapshot } from "../readings/usage-snapshot.t
 import { sumOfPod } from "../summary/pod-sums.ts";
 import type { MetricFamily, MetricSample } from "./metric-page.ts";
 
-/** Divided by, because a product with its inverse would show digits that nobody counted. */
+/** A value is divided by this, because a product with the inverse would show digits that were never measured. */
 const NANOSECONDS = 1e9;
 
-/** What a subject of the page uses: the machine, a pod or a container. */
+/** The usage of a subject of the page: the machine, a pod or a container. */
 interface Subject extends MeasuredCgroup {
   readonly labels: Readonly<Record<string, string>>;
 }
 
 /**
- * `/metrics/resource`, from which the autoscaler and `kubectl top` learn what pods use; names, help and labels are those of
- * pkg/kubelet/metrics/collectors/resource_metrics.go. Undefined: there was an error, and the page says so.
+ * Computes the page `/metrics/resource`, from which the autoscaler and `kubectl top` learn what pods use. Names, help
+ * and labels are those of pkg/kubelet/metrics/collectors/resource_metrics.go. An undefined snapshot means that there
+ * was an error, and the page says so.
  */
 export function computeResourceMetrics(snapshot: UsageSnapshot | undefined): MetricFamily[] {
   const pods = snapshot?.pods ?? [];
@@ -84,7 +85,7 @@ function swap(prefix: string, help: string, subjects: readonly Subject[]): Metri
   };
 }
 
-/** Each with the time of its reading, from which rates are computed. */
+/** Makes samples that carry the times of their readings, from which rates are computed. */
 function samplesOf(subjects: readonly Subject[], amountOf: (subject: Subject) => number | undefined): MetricSample[] {
   return subjects.flatMap((subject) => {
     const value = amountOf(subject);

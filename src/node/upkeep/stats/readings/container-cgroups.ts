@@ -1,9 +1,12 @@
 import { type Clock, SECOND } from "../../../../base/clock.ts";
 import type { Cgroups } from "../../../../host/cgroups-port.ts";
 
-/** Knows where the cgroups of containers are. */
+/** Finds the cgroups of containers. */
 interface ContainerCgroups {
-  /** The paths by id, of those that are found. The tree is looked through only for containers that are new. */
+  /**
+   * Returns the paths of the cgroups that were found, by container id. The tree is searched only for containers that
+   * are new.
+   */
   pathsOf(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -12,10 +15,13 @@ interface ContainerCgroupsDeps {
   readonly clock: Pick<Clock, "monotonic">;
 }
 
-/** What has no cgroup is looked for again after this long: the runtime may be slower than its list. */
+/**
+ * A container without a cgroup is searched for again after this long, because the runtime may list a container before
+ * its cgroup is there.
+ */
 const RETRY_MS = 10 * SECOND;
 
-/** Nothing is kept of containers that are not asked for any more. */
+/** The finder forgets containers that are no longer asked for. */
 export function createContainerCgroups({ cgroups, clock }: ContainerCgroupsDeps): ContainerCgroups {
   let paths: ReadonlyMap<string, string> = new Map();
   let missed: ReadonlyMap<string, number> = new Map();

@@ -14,7 +14,7 @@ interface ContainerReadingsDeps {
   readonly cache: { latest(podUid: string): PodRuntimeStatus | undefined };
 }
 
-/** Reads what the page of containers tells. Without a list of mounts no device has a name. */
+/** Reads the input of the page `/metrics/cadvisor`. When the mounts cannot be listed, no device has a name. */
 export function createContainerReadings({ clock, machine, mounts, stats, cache }: ContainerReadingsDeps) {
   const imageOf = (podUid: string, containerId: string) =>
     cache.latest(podUid)?.containers.find(({ id }) => id === containerId)?.image ?? "";

@@ -1,40 +1,41 @@
 import { MINUTE, SECOND } from "../../../../base/clock.ts";
 
-/** What a counter of processor time said, and when by the monotonic clock. */
+/** The value of a counter of processor time, and the monotonic time in milliseconds when it was read. */
 interface CpuSample {
   readonly usageNanoseconds: number;
   readonly at: number;
 }
 
-/** Processors in use: nanoseconds of them a second, over the time since an earlier reading. */
+/** Computes processor rates: nanoseconds of processor time per second since an earlier reading. */
 interface CpuRates {
   /**
-   * Takes a reading of a counter and gives its rate; undefined while there is nothing to compare it with. `ageMs`: how
-   * long it has counted from 0, where that is known: a young counter is its own mean.
+   * Takes a reading of a counter and returns its rate, which is undefined while there is nothing to compare it with.
+   * `ageMs` says how long the counter has counted from 0, where that is known: the rate of a young counter is its mean
+   * since it began.
    */
   observe(key: string, sample: CpuSample, ageMs?: number): number | undefined;
-  /** Drops the counters that were not read after this time. */
+  /** Drops the counters whose last reading is before this time. */
   forget(before: number): void;
   readonly size: number;
 }
 
-/** Processor time comes in slices of milliseconds: a shorter window says nothing. */
+/** Processor time is counted in slices of milliseconds, so a shorter window says nothing. */
 export const MIN_WINDOW_MS = 100;
-/** Who asks more often than this still gets a mean over at least as long. */
+/** A caller who asks more often than this still gets a mean over at least this long. */
 const STEP_MS = 5 * SECOND;
-/** What was read before that says nothing about now. */
+/** A reading older than this says nothing about the present. */
 const MAX_WINDOW_MS = 2 * MINUTE;
 
 interface Counter {
-  /** What `latest` replaced, at least a step ago. */
+  /** The reading that `latest` replaced. It is at least one step older. */
   readonly earlier: CpuSample | undefined;
   readonly latest: CpuSample;
   readonly rate: number | undefined;
 }
 
 /**
- * Upstream samples every cgroup every ten seconds, asked or not. Here a request is a sample: who asks regularly gets the
- * mean since the last time, as from upstream, and nobody's asking costs nothing.
+ * Upstream samples every cgroup every ten seconds, whether a client asks or not. Here each request is a sample: a
+ * client that asks regularly gets the mean since its last request, as from upstream, and no requests cost nothing.
  */
 export function createCpuRates(): CpuRates {
   const counters = new Map<string, Counter>();
@@ -54,7 +55,9 @@ export function createCpuRates(): CpuRates {
   };
 }
 
-/** A counter that went back is another one of the same name. */
+/**
+ * Returns the counter if the sample continues it. A counter whose value decreased is a new counter of the same name.
+ */
 function usable(counter: Counter | undefined, { usageNanoseconds, at }: CpuSample): Counter | undefined {
   if (counter === undefined) return undefined;
   const isSame = usageNanoseconds >= counter.latest.usageNanoseconds && at - counter.latest.at <= MAX_WINDOW_MS;

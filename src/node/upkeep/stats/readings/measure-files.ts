@@ -7,15 +7,15 @@ type DiskFiles = Pick<Files, "diskUsage" | "list">;
 
 const NOTHING: Taken = { bytes: 0, inodes: 0 };
 
-/** Of a file or a tree; undefined when there is nothing. */
+/** Measures a file or a tree. The result is undefined when the path does not exist. */
 export async function measureTree(files: DiskFiles, path: string, signal: AbortSignal): Promise<Taken | undefined> {
   const usage = await untilAborted(files.diskUsage(path, signal), signal);
   return usage && { bytes: usage.bytes, inodes: usage.inodes };
 }
 
 /**
- * Of a pod's logs, and of its hosts file. Files only, as upstream has it: directories are nobody's doing
- * (pkg/kubelet/stats/host_stats_provider.go).
+ * Measures a pod's logs and its hosts file. Like upstream, it counts only files, because pods do not create the
+ * directories (pkg/kubelet/stats/host_stats_provider.go).
  */
 export async function measurePodFiles(
   files: DiskFiles,

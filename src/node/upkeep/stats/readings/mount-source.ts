@@ -1,8 +1,8 @@
 import type { MountEntry } from "../../../../host/mounts-port.ts";
 
 /**
- * Names the device of the file system that holds a path: the source of the deepest mount above the path, and of several
- * mounts at one path the last. Empty where no mount holds it.
+ * Names the device of the file system that holds a path. This is the source of the deepest mount above the path, and
+ * the last mount wins if several are at one path. The result is empty when no mount holds the path.
  */
 export function findMountSource(entries: readonly MountEntry[], path: string): string {
   const holds = (mount: string) => mount === "/" || path === mount || path.startsWith(`${mount}/`);

@@ -1,20 +1,20 @@
-/** What a pod has used of processors, by the counters of its containers, as one counter that does not go back. */
+/** Turns the counters of a pod's containers into one counter of processor time that never decreases. */
 interface PodCpuTotals {
-  /** `counters`: nanoseconds, by container id, of those that run now. */
+  /** `counters` holds the nanoseconds of the containers that run now, by container id. */
   observe(podUid: string, counters: ReadonlyMap<string, number>): number;
-  /** Drops all other pods. */
+  /** Drops all pods but these. */
   retain(podUids: ReadonlySet<string>): void;
 }
 
 interface Total {
-  /** Of containers that are gone, as they were read last. */
+  /** The sum of the last readings of the containers that are gone, in nanoseconds. */
   readonly gone: number;
   readonly counters: ReadonlyMap<string, number>;
 }
 
 /**
- * Upstream reads it from the pod's cgroup, which counts on when a container ends. This node makes no cgroups of pods: what
- * an ended container used since the last reading is not counted.
+ * Upstream reads this counter from the pod's cgroup, which keeps counting when a container ends. Here the time that an
+ * ended container used after its last reading is not counted, because this node makes no cgroups for pods.
  */
 export function createPodCpuTotals(): PodCpuTotals {
   const totals = new Map<string, Total>();

@@ -17,12 +17,12 @@ import type { ImageFileSystem, PodFilesUsage, PodStorage, StorageSnapshot, Taken
 import { createVolumeMeter, type VolumeMeter } from "./volume-meter.ts";
 
 /**
- * Reads how full disks are, and what pods take of them; see `RememberedValues` for how old that may be, and how long who asks
- * waits at the most.
+ * Reads how full the disks are and how much of them the pods take. `RememberedValues` says how old the values may be
+ * and how long a caller waits at most.
  */
 export interface StorageUsageReader {
   read(pods: readonly PodReference[]): Promise<StorageSnapshot>;
-  /** What is being measured goes on until the signal fires. */
+  /** Measurements continue until the signal fires. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -31,32 +31,32 @@ interface StorageReaderDeps {
   readonly log: Log;
   readonly files: Pick<Files, "diskUsage" | "list">;
   readonly machine: Pick<Machine, "fileSystemUsage">;
-  /** For disks that do not answer; of these statistics alone. */
+  /** Guards against disks that do not answer. Only these statistics use this guard. */
   readonly guard: Pick<HangGuard, "run">;
   readonly runtime: Pick<RuntimeService, "listContainerStats">;
   readonly images: Pick<ImageService, "imageFsInfo">;
   readonly volumes: Pick<NodeVolumes, "ofPod">;
-  /** Of volumes that are measured from time to time anyway. */
+  /** Reports about the volumes that other code measures from time to time anyway. */
   volumeReports(): Iterable<{ readonly pod: PodReference; readonly volumes: readonly VolumeReport[] }>;
 }
 
-/** `volumePeriodMs`: `volumeStatsAggPeriod`; 0 or less measures no volumes. */
+/** `volumePeriodMs` is `volumeStatsAggPeriod`; 0 or less means that no volumes are measured. */
 interface StorageReaderOptions {
   readonly rootDirectory: string;
   readonly podLogsDirectory: string;
   readonly volumePeriodMs: number;
 }
 
-/** As often as containerd looks at its layers; upstream's housekeeping, too. */
+/** containerd looks at its layers this often, and so does upstream's housekeeping. */
 const MAX_AGE_MS = 10 * SECOND;
 const ANSWER_TIMEOUT_MS = 10 * SECOND;
 const WALK_TIMEOUT_MS = 3_600 * SECOND;
 const RUNTIME_TIMEOUT_MS = 30 * SECOND;
-/** Measured at once, on disks and by the runtime. */
+/** The maximum number of measurements that run at the same time, on disks and by the runtime together. */
 const MAX_AT_ONCE = 8;
 
 type Layers = ReadonlyMap<string, Remembered<Taken>>;
-/** One file system of the runtime's. */
+/** One of the runtime's file systems. */
 type RuntimeFs = Pick<ImageFileSystem, "at" | "mountpoint" | "used">;
 
 export function createStorageUsageReader(deps: StorageReaderDeps, options: StorageReaderOptions): StorageUsageReader {
@@ -91,7 +91,7 @@ export function createStorageUsageReader(deps: StorageReaderDeps, options: Stora
       const { stats } = await runtime.listContainerStats({ filter: undefined }, call);
       return new Map(
         stats.flatMap(({ attributes, writableLayer }) =>
-          // containerd says 0 at the time 0 of a layer that it has not looked at yet.
+          // containerd reports 0 bytes with timestamp 0 for a layer that it has not looked at yet.
           writableLayer && writableLayer.timestamp > 0n
             ? [[attributes?.id ?? "", takenOf(writableLayer)] as const]
             : [],

@@ -17,9 +17,9 @@ export interface UsageReader {
 }
 
 export interface UsageOptions {
-  /** Of the cgroups, for a page of metrics. */
+  /** Whether the details of the cgroups are read, which a page of metrics needs. */
   readonly details: boolean;
-  /** Rates are wanted: where there is nothing to compare with, it is read twice, a tenth of a second apart. */
+  /** Whether rates are wanted. A counter without an earlier reading is then read twice, a tenth of a second apart. */
   readonly rates: boolean;
 }
 
@@ -27,24 +27,24 @@ interface UsageReaderDeps {
   readonly clock: Clock;
   readonly cgroups: Cgroups;
   readonly proc: Pick<Proc, "interfacesOf" | "pressure">;
-  /** Asked only for what has no cgroup here. */
+  /** The runtime is asked only about containers that have no cgroup here. */
   readonly runtime: Pick<RuntimeService, "listContainerStats">;
   readonly log: Log;
-  /** What the runtime holds, by UID, as it was listed last. */
+  /** The pods that the runtime holds, by UID, as of the last listing. */
   runtimePods(): ReadonlyMap<string, RuntimePod>;
-  /** The path of the cgroup of all pods. Default: there is none. */
+  /** The path of the cgroup of all pods. By default there is none. */
   cgroupOfAllPods?(): string | undefined;
 }
 
-/** Cgroups of daemons; empty: unknown, and for the node agent its own. */
+/** The paths of the daemons' cgroups. An empty path means unknown; for the node agent, its own cgroup is then used. */
 interface UsageReaderOptions {
   readonly kubeletCgroup: string;
   readonly systemCgroup: string;
 }
 
-/** The process whose network is the machine's. */
+/** The process whose network is the machine's network. */
 const INIT_PID = 1;
-/** What was not read for so long is gone. */
+/** A counter that was not read for this long is taken as gone. */
 const REMEMBERED_MS = 5 * MINUTE;
 
 interface Member {
@@ -53,14 +53,14 @@ interface Member {
   readonly createdAt: number;
 }
 
-/** Of a pod that is measured. */
+/** A pod that is measured, with its sandbox and its running containers. */
 interface Subject {
   readonly pod: RuntimePod;
   readonly sandbox: Member;
   readonly containers: readonly Member[];
 }
 
-/** The runtime is not asked for anything that the kernel tells, and nothing is read while nobody asks. */
+/** The reader does not ask the runtime for anything that the kernel tells, and it reads nothing unless it is asked. */
 export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOptions): UsageReader {
   const { clock, cgroups, proc } = deps;
   const containerCgroups = createContainerCgroups(deps);
@@ -77,7 +77,7 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
     const sample = { usageNanoseconds: cpu.usageNanoseconds, at: clock.monotonic() };
     return rates.observe(path, sample, createdAt === undefined ? undefined : clock.now() - createdAt);
   };
-  /** Once more, where the first reading gave no rate. */
+  /** Reads the cgroup once more if the first reading gave no rate. */
   const completed = async <T extends MeasuredCgroup>(measured: T, path: string | undefined): Promise<T> => {
     if (path === undefined || measured.cpuRate !== undefined || measured.usage.cpu === undefined) return measured;
     const again = await cgroups.read(path);
@@ -133,7 +133,7 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
     const pathless = new Set(containers.filter((id) => !paths.has(id)));
     return { paths, told: pathless.size === 0 ? new Map() : await readRuntimeUsage(deps, pathless, signal) };
   };
-  /** In its own time: nobody else waits for a slow runtime. */
+  /** Reads missing rates after a pause of its own, so that no other caller waits for a slow runtime. */
   const completeRates = async (snapshot: UsageSnapshot, names: SharedCgroups, signal: AbortSignal) => {
     if (!lacksRate(snapshot)) return snapshot;
     await sleep(clock, MIN_WINDOW_MS, signal);
@@ -172,7 +172,7 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
   };
 }
 
-/** Where containers are measured: in cgroups, or by the runtime. */
+/** Says where each container is measured: in its cgroup (`paths`) or by the runtime (`told`). */
 interface Places {
   readonly paths: ReadonlyMap<string, string>;
   readonly told: ReadonlyMap<string, RuntimeUsage>;
@@ -194,7 +194,10 @@ async function findDaemons(
   return { kubelet: kubeletCgroup || (await cgroups.own()), misc: systemCgroup || undefined };
 }
 
-/** With its newest sandbox that is ready and the containers that run in it; none for a pod without. */
+/**
+ * Describes a pod by its newest ready sandbox and the containers that run in it. The result is empty for a pod that has
+ * no such sandbox or containers.
+ */
 function findSubject(pod: RuntimePod): Subject[] {
   const [sandbox] = pod.sandboxes.filter(({ state }) => state === "ready").sort((a, b) => b.attempt - a.attempt);
   if (sandbox === undefined) return [];

@@ -6,26 +6,29 @@ import type { Log } from "../../../../base/log.ts";
 import { runWithTasks, type Tasks } from "../../../../base/tasks.ts";
 
 /**
- * What takes long to find out, or for ever, remembered by key. Who asks gets what is known, at once, and where that is old
- * it is found out anew for who asks next; where nothing is known yet, who asks first waits a little.
+ * Remembers, by key, values that take long or forever to find out. A caller gets the known value at once; if that value
+ * is old, a new one is looked up for the next caller. If no value is known yet, the first caller waits a little.
  */
 export interface RememberedValues<T> {
-  /** Undefined where it is not known in time, and where nobody could find it out. Takes a second at the most. */
+  /**
+   * The result is undefined when the value is not known in time or cannot be found out. The call takes at most a
+   * second.
+   */
   read(key: string, question: Question<T>): Promise<Remembered<T> | undefined>;
-  /** What is found out goes on until it is done or the signal fires; returns when nothing goes on any more. */
+  /** Lookups continue until they are done or the signal fires. The call returns when no lookup is running any more. */
   run(signal: AbortSignal): Promise<void>;
-  /** How many are remembered. */
+  /** The number of remembered keys. */
   readonly size: number;
 }
 
 interface Question<T> {
-  /** What is older is found out anew. */
+  /** A value older than this is looked up again. */
   readonly maxAgeMs: number;
-  /** Heeds its signal; may reject, of which the log tells. */
+  /** Looks the value up. It must stop when its signal fires. It may reject, and the log then says so. */
   find(signal: AbortSignal): Promise<T>;
 }
 
-/** A value, and when it was found, by the wall clock. */
+/** A value and the wall clock time when it was found, in milliseconds since the epoch. */
 export interface Remembered<T> {
   readonly value: T;
   readonly at: number;
@@ -34,20 +37,20 @@ export interface Remembered<T> {
 interface RememberedValuesDeps {
   readonly clock: Clock;
   readonly log: Log;
-  /** How much is found out at once. */
+  /** Limits how many lookups run at the same time. */
   readonly limiter: Limiter;
 }
 
-/** Longer than almost everything takes, and not so long that who asks gives up. */
+/** This is longer than almost every lookup takes, and short enough that the caller does not give up. */
 const PATIENCE_MS = SECOND;
-/** What nobody asked for is forgotten after this many times the age at which it would be found out anew. */
+/** A value that is not asked for is forgotten after this many times its maximum age. */
 const FORGOTTEN_AFTER = 10;
 
 interface Entry<T> {
   known: (Remembered<T> & { readonly since: number }) | undefined;
-  /** It settles when what goes on has ended, well or not. */
+  /** Resolves when the running lookup has ended, whether it succeeded or failed. */
   pending: Promise<void> | undefined;
-  /** Somebody has waited in vain: nobody waits for it again. */
+  /** A caller has waited in vain for this value, so no further caller waits for it. */
   isSlow: boolean;
   askedAt: number;
   maxAgeMs: number;
@@ -56,19 +59,22 @@ interface Entry<T> {
 export function createRememberedValues<T>({ clock, log, limiter }: RememberedValuesDeps): RememberedValues<T> {
   const entries = new Map<string, Entry<T>>();
   let sweptAt = clock.monotonic();
-  /** Each question has a signal of its own: hundreds of them on one would be hundreds of listeners. */
+  /**
+   * Each lookup has a signal of its own, because hundreds of lookups on one signal would mean hundreds of listeners.
+   */
   let working: { readonly tasks: Tasks; readonly controllers: Set<AbortController> } | undefined;
 
   const find = async (key: string, entry: Entry<T>, { find: ask }: Question<T>, signal: AbortSignal) => {
     try {
       const at = clock.now();
       const value = await limiter.run(async () => await ask(signal), signal);
-      // From now on, so that what takes longer than its age is not found out all the time.
+      // The age counts from the end of the lookup. Otherwise a lookup that takes longer than the maximum age would run
+      // all the time.
       entry.known = { value, at, since: clock.monotonic() };
       entry.isSlow = false;
     } catch (error) {
       if (isAbort(error)) return;
-      // What was known says nothing about what cannot be read now.
+      // A former value says nothing about something that cannot be read now.
       entry.known = undefined;
       log.debug("Cannot find out a statistic", { of: key, error: messageOf(error) });
     } finally {

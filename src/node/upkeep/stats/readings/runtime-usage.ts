@@ -6,10 +6,12 @@ import type { ContainerStats } from "../../../../cri/gen/cri-v1.ts";
 import type { RuntimeService } from "../../../../cri/port.ts";
 import type { CgroupUsage } from "../../../../host/cgroups-port.ts";
 
-/** What the runtime says that a container uses. */
+/** The usage of one container as the runtime reports it. */
 export interface RuntimeUsage {
   readonly usage: CgroupUsage;
-  /** Where the runtime tells; containerd does from 1.7 on, for who asks it from time to time. */
+  /**
+   * The rate, where the runtime reports it. containerd 1.7 and later reports it to clients that ask from time to time.
+   */
   readonly cpuRate: number | undefined;
 }
 
@@ -21,8 +23,8 @@ interface RuntimeUsageDeps {
 const TIMEOUT_MS = 5 * SECOND;
 
 /**
- * Of containers whose cgroups cannot be found, as those in virtual machines, by their ids. Empty where the runtime does not
- * answer: then they are left out.
+ * Reads the usage of containers whose cgroups cannot be found, such as containers in virtual machines, by container id.
+ * The result is empty when the runtime does not answer; those containers are then left out.
  */
 export async function readRuntimeUsage(
   { runtime, log }: RuntimeUsageDeps,
@@ -44,7 +46,7 @@ export async function readRuntimeUsage(
   }
 }
 
-/** Undefined for a container that it says nothing of. */
+/** The result is undefined for a container about which the runtime reports neither processors nor memory. */
 function describeUsage({ cpu, memory, swap }: ContainerStats): RuntimeUsage | undefined {
   if (cpu === undefined && memory === undefined) return undefined;
   const workingSet = numberOf(memory?.workingSetBytes);
@@ -68,7 +70,7 @@ function describeUsage({ cpu, memory, swap }: ContainerStats): RuntimeUsage | un
         swap: numberOf(swap?.swapUsageBytes),
         pageFaults: numberOf(memory.pageFaults),
         majorPageFaults: numberOf(memory.majorPageFaults),
-        // containerd says 0 where there is no limit.
+        // containerd reports 0 when there is no limit.
         limit: available ? available + workingSet : undefined,
         swapLimit: undefined,
       },

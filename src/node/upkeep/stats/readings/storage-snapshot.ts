@@ -1,18 +1,23 @@
 import type { FileSystemUsage } from "../../../../host/port.ts";
 import type { Remembered } from "./remembered-values.ts";
 
-/** What the node's file systems hold, and what of it is the pods'. What could not be read is undefined or missing. */
+/**
+ * The contents of the node's file systems and the pods' share of them. A value that could not be read is undefined or
+ * missing.
+ */
 export interface StorageSnapshot {
-  /** Of the node agent's root directory. */
+  /** The file system of the node agent's root directory. */
   readonly nodeFs: Remembered<FileSystemUsage> | undefined;
   readonly imageFs: ImageFileSystem | undefined;
-  /** Of the containers' own layers: another one than that of the images only where the runtime keeps them apart. */
+  /**
+   * The file system of the containers' own layers. It differs from `imageFs` only if the runtime keeps the two apart.
+   */
   readonly containerFs: ImageFileSystem | undefined;
-  /** By UID. */
+  /** The storage of each pod, by UID. */
   readonly pods: ReadonlyMap<string, PodStorage>;
 }
 
-/** A file system of the runtime's, and how much of it images or layers take. */
+/** One of the runtime's file systems, and how much of it images or layers take. */
 export interface ImageFileSystem {
   readonly at: number;
   readonly mountpoint: string;
@@ -20,28 +25,28 @@ export interface ImageFileSystem {
   readonly fileSystem: FileSystemUsage | undefined;
 }
 
-/** What something takes of a disk. */
+/** The amount of a disk that something takes. */
 export interface Taken {
   readonly bytes: number;
-  /** Undefined where nobody counts them. */
+  /** The number of inodes. Undefined where inodes are not counted. */
   readonly inodes: number | undefined;
 }
 
-/** Of one pod. */
+/** The storage of one pod. */
 export interface PodStorage {
-  /** By container id. */
+  /** The containers' writable layers, by container id. */
   readonly layers: ReadonlyMap<string, Remembered<Taken>>;
   readonly files: Remembered<PodFilesUsage> | undefined;
   readonly volumes: readonly VolumeReading[];
 }
 
-/** Files of the node agent's that are a pod's. */
+/** The node agent's files that belong to one pod. */
 export interface PodFilesUsage {
-  /** Of all instances, by the names of the containers. */
+  /** The logs of all instances of each container, by container name. */
   readonly containerLogs: ReadonlyMap<string, Taken>;
-  /** Beside those of its containers. */
+  /** The pod's logs without those of its containers. */
   readonly podLogs: Taken;
-  /** `/etc/hosts`; undefined for a pod that has another. */
+  /** The pod's `/etc/hosts`. Undefined for a pod whose hosts file is not the node's. */
   readonly hosts: Taken | undefined;
 }
 
@@ -53,6 +58,6 @@ export interface VolumeReading {
   readonly fileSystem: FileSystemUsage | undefined;
   readonly claim: { readonly namespace: string; readonly name: string } | undefined;
   readonly abnormal: boolean | undefined;
-  /** It takes of the node's disk and counts as its pod's. */
+  /** The volume takes space of the node's disk and counts as ephemeral storage of its pod. */
   readonly isEphemeral: boolean;
 }

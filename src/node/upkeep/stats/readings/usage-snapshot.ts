@@ -5,7 +5,10 @@ import type { InterfaceCounters } from "../../../../host/proc-port.ts";
 /** What the node and its pods used of processors, memory and the network at about one time. */
 export interface UsageSnapshot {
   readonly node: NodeUsage;
-  /** Cgroups that an operator named, and the node agent's own, where they are known. */
+  /**
+   * `kubelet` is the cgroup that an operator named for the node agent, or else the node agent's own. `misc` is the
+   * cgroup that an operator named for the system's daemons. Each is undefined where it is not known.
+   */
   readonly kubelet: MeasuredCgroup | undefined;
   readonly misc: MeasuredCgroup | undefined;
   /** The cgroup of all pods; undefined on a node where pods have no cgroups of their own. */
@@ -15,37 +18,40 @@ export interface UsageSnapshot {
 
 /** A cgroup and how busy it was. */
 export interface MeasuredCgroup {
-  /** By the wall clock, milliseconds since the epoch. */
+  /** The wall clock time of the reading, in milliseconds since the epoch. */
   readonly at: number;
   readonly usage: CgroupUsage;
-  /** Nanoseconds of processors a second; undefined where there is nothing yet to compare with. */
+  /** Nanoseconds of processor time per second. Undefined while there is no earlier reading to compare with. */
   readonly cpuRate: number | undefined;
 }
 
-/** The machine. */
+/** The usage of the machine as a whole. */
 export interface NodeUsage extends MeasuredCgroup {
   readonly interfaces: readonly InterfaceCounters[] | undefined;
   readonly pressure: CgroupPressure;
 }
 
-/** Of a pod with a container that runs. */
+/** The usage of a pod that has at least one running container. */
 export interface PodUsage {
   readonly pod: PodReference;
-  /** Of the sandbox, milliseconds since the epoch. */
+  /** The time when the sandbox was created, in milliseconds since the epoch. */
   readonly createdAt: number;
   readonly sandbox: ContainerUsage | undefined;
   readonly containers: readonly ContainerUsage[];
-  /** Counts on over restarts of containers, in nanoseconds; undefined where nobody counts. */
+  /**
+   * A counter in nanoseconds that does not start again when a container restarts. Undefined where no counter is
+   * available.
+   */
   readonly cpuTotal: number | undefined;
   readonly network: { readonly at: number; readonly interfaces: readonly InterfaceCounters[] } | undefined;
 }
 
-/** A container that runs, or a sandbox. */
+/** The usage of a running container or of a sandbox. */
 export interface ContainerUsage extends MeasuredCgroup {
   readonly id: string;
-  /** As the pod names it; empty for a sandbox. */
+  /** The container's name in the pod. Empty for a sandbox. */
   readonly name: string;
   readonly createdAt: number;
-  /** Of the cgroup; undefined for what the runtime alone can measure. */
+  /** The path of the cgroup. Undefined for a container that only the runtime can measure. */
   readonly path: string | undefined;
 }

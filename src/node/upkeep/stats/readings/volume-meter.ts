@@ -11,17 +11,17 @@ import { measureTree } from "./measure-files.ts";
 import { createRememberedValues, type Remembered } from "./remembered-values.ts";
 import type { Taken, VolumeReading } from "./storage-snapshot.ts";
 
-/** Measures the volumes of pods that are the pods' own, and puts them beside those that are measured anyway. */
+/** Measures the volumes that belong to pods themselves, and adds the volumes that other code already measures. */
 export interface VolumeMeter {
   read(podUid: string, known: KnownVolumes): Promise<VolumeReading[]>;
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** What need not be measured. */
+/** The facts that the meter does not need to measure. */
 interface KnownVolumes {
-  /** Of the pod's claims. */
+  /** Reports about the volumes of the pod's claims. */
   readonly reports: readonly VolumeReport[];
-  /** On which volumes are that are no file systems of their own. */
+  /** The file system that holds all volumes without a file system of their own. */
   readonly nodeFs: FileSystemUsage | undefined;
 }
 
@@ -35,17 +35,17 @@ interface VolumeMeterDeps {
   readonly volumes: Pick<NodeVolumes, "ofPod">;
 }
 
-/** What was found of one volume. */
+/** The measurement of one volume. */
 interface Reading {
   readonly used: Taken | undefined;
-  /** Undefined: the node's. */
+  /** The volume's own file system. Undefined means that the volume is on the node's file system. */
   readonly ownFs: FileSystemUsage | undefined;
 }
 
-/** A container may have filled its volume with millions of files. */
+/** The limit is long because a container may have filled its volume with millions of files. */
 const WALK_TIMEOUT_MS = 3_600 * SECOND;
 
-/** Each pod's are measured together, one after another. */
+/** The meter measures all volumes of one pod in one task, one volume after another. */
 export function createVolumeMeter(deps: VolumeMeterDeps, { volumePeriodMs }: { volumePeriodMs: number }): VolumeMeter {
   const { files, machine, guard, volumes } = deps;
   const readings = createRememberedValues<ReadonlyMap<string, Reading>>(deps);
@@ -65,7 +65,7 @@ export function createVolumeMeter(deps: VolumeMeterDeps, { volumePeriodMs }: { v
       }
       return found;
     };
-    // A volume that came or went makes it another question.
+    // The key changes when a volume comes or goes, so the earlier measurement is not reused.
     const key = [podUid, ...own.map(({ name }) => name).sort()].join("/");
     return await readings.read(key, { maxAgeMs: volumePeriodMs, find });
   };
@@ -100,7 +100,10 @@ function describeReport({ volumeName, measuredAt, claim, bytes, inodes, conditio
   };
 }
 
-/** Those that the node made of nothing or of the API's objects; of others, upstream says nothing either. */
+/**
+ * Returns the volumes that the node made empty or filled from the API's objects. Upstream reports no sizes of other
+ * kinds here either.
+ */
 function findOwn({ volumeName, source, ready }: NodeVolume): Array<{ name: string; path: string; volume: Volume }> {
   if (source.kind !== "pod" || ready?.kind !== "files") return [];
   const { volume } = source;
@@ -108,13 +111,13 @@ function findOwn({ volumeName, source, ready }: NodeVolume): Array<{ name: strin
   return isOwn ? [{ name: volumeName, path: ready.hostPath, volume }] : [];
 }
 
-/** It is a file system of its own. */
+/** Tells whether the volume lives in memory and so is a file system of its own. */
 function isInMemory({ emptyDir, secret, projected, downwardAPI }: Volume): boolean {
   if (emptyDir !== undefined) return (emptyDir.medium ?? "") !== "";
   return secret !== undefined || projected !== undefined || downwardAPI !== undefined;
 }
 
-/** As upstream's `IsLocalEphemeralVolume`, pkg/volume/util/util.go. */
+/** Follows upstream's `IsLocalEphemeralVolume`, pkg/volume/util/util.go. */
 function isLocalEphemeral({ emptyDir, configMap }: Volume): boolean {
   return configMap !== undefined || (emptyDir !== undefined && (emptyDir.medium ?? "") === "");
 }

@@ -14,22 +14,22 @@ import { describeCpu, describeIo, describeMemoryUsage, describeNetwork, describe
 import { sumOfPod, sumOfPods } from "./pod-sums.ts";
 import type { ContainerSummary, NodeSummary, PodSummary, RlimitStats, Summary } from "./summary.ts";
 
-/** What does not change while the node agent runs. */
+/** The facts that do not change while the node agent runs. */
 export interface NodeConstants {
   readonly nodeName: string;
   readonly rootDirectory: string;
   readonly memoryCapacityBytes: number;
   readonly swapCapacityBytes: number;
-  /** Milliseconds since the epoch; undefined where the kernel does not tell. */
+  /** The time when the machine booted, in milliseconds since the epoch. Undefined where the kernel does not tell. */
   readonly bootedAt: number | undefined;
-  /** When this node agent began. */
+  /** The time when this node agent started, in milliseconds since the epoch. */
   readonly startedAt: number;
 }
 
 interface SummaryInput {
   readonly node: NodeConstants;
   readonly usage: UsageSnapshot;
-  /** Undefined: of processors and memory only (`only_cpu_and_memory`). */
+  /** Undefined means that the summary covers only processors and memory (`only_cpu_and_memory`). */
   readonly rest:
     | { readonly storage: StorageSnapshot; readonly tasks: TaskCounts & { readonly at: number } }
     | undefined;

@@ -10,7 +10,7 @@ import type {
 } from "../readings/storage-snapshot.ts";
 import type { FsStats, SummaryVolume } from "./summary.ts";
 
-/** What something takes, beside what its file system has. */
+/** Describes the space that something takes, together with the amounts of its file system. */
 function describeTaken(at: number, used: Taken | undefined, fileSystem: FileSystemUsage | undefined): FsStats {
   return {
     time: formatTime(at),
@@ -19,7 +19,8 @@ function describeTaken(at: number, used: Taken | undefined, fileSystem: FileSyst
       capacityBytes: Number(fileSystem.bytes.total),
     }),
     ...(used && { usedBytes: used.bytes }),
-    // 0 inodes: the file system makes them as it needs them, and a limit of 0 would be taken for one that is met.
+    // A total of 0 inodes means that the file system makes inodes as it needs them. Clients would take a limit of 0 for
+    // one that is reached.
     ...(fileSystem &&
       fileSystem.inodes.total > 0n && {
         inodesFree: Number(fileSystem.inodes.available),
@@ -29,7 +30,7 @@ function describeTaken(at: number, used: Taken | undefined, fileSystem: FileSyst
   };
 }
 
-/** A file system as a whole. */
+/** Describes a file system as a whole. */
 export function describeFileSystem({ value, at }: Remembered<FileSystemUsage>): FsStats {
   const used = {
     bytes: Number(value.bytes.used),
@@ -38,12 +39,12 @@ export function describeFileSystem({ value, at }: Remembered<FileSystemUsage>): 
   return describeTaken(at, used, value);
 }
 
-/** What images take, or layers. */
+/** Describes the space that images or layers take. */
 export function describeImageFs({ at, used, fileSystem }: ImageFileSystem): FsStats {
   return describeTaken(at, used, fileSystem);
 }
 
-/** Of a pod. */
+/** Describes a volume of a pod. */
 export function describeVolume({ name, at, used, fileSystem, claim, abnormal }: VolumeReading): SummaryVolume {
   return {
     ...describeTaken(at, used, fileSystem),
@@ -53,7 +54,10 @@ export function describeVolume({ name, at, used, fileSystem, claim, abnormal }: 
   };
 }
 
-/** Of a container's layer. Upstream has the time 0 where the runtime says nothing; here nothing is said then. */
+/**
+ * Describes a container's writable layer. When the runtime reports nothing, upstream gives the time 0, and this code
+ * gives nothing.
+ */
 export function describeRootfs(
   id: string,
   { layers }: PodStorage,
@@ -63,13 +67,16 @@ export function describeRootfs(
   return layer && describeTaken(layer.at, layer.value, containerFs?.fileSystem);
 }
 
-/** Of a container's logs, those of its former instances included. */
+/** Describes a container's logs, including those of its former instances. */
 export function describeLogs(name: string, { files }: PodStorage, { nodeFs }: StorageSnapshot): FsStats | undefined {
   const logs = files?.value.containerLogs.get(name);
   return files && logs && describeTaken(files.at, logs, nodeFs?.value);
 }
 
-/** Everything of the node's disk that counts as the pod's; as `calcEphemeralStorage`, pkg/kubelet/stats/helper.go. */
+/**
+ * Describes all space on the node's disk that counts as the pod's, as `calcEphemeralStorage` does
+ * (pkg/kubelet/stats/helper.go).
+ */
 export function describeEphemeralStorage(
   containers: ReadonlyArray<{ readonly rootfs?: FsStats; readonly logs?: FsStats }>,
   { files, volumes }: PodStorage,

@@ -4,12 +4,18 @@ import type { InterfaceCounters } from "../../../../host/proc-port.ts";
 import type { MeasuredCgroup } from "../readings/usage-snapshot.ts";
 import type { CpuStats, InterfaceStats, IoStats, MemoryStats, NetworkStats, PsiStats, SwapStats } from "./summary.ts";
 
-/** What upstream takes for the interface of a pod. */
+/** The interface that upstream takes for the interface of a pod. */
 const DEFAULT_INTERFACE = "eth0";
-/** Interfaces of the machine that are no way out of it: cadvisor leaves them out (container/libcontainer/handler.go). */
+/**
+ * Prefixes of the machine's interfaces that lead nowhere out of it. cadvisor leaves them out
+ * (container/libcontainer/handler.go).
+ */
 const IGNORED_INTERFACES = ["lo", "veth", "docker", "nerdctl"];
 
-/** Undefined where nobody counts. `pressure`: other than the cgroup's own. */
+/**
+ * Describes processor use. The result is undefined where nothing is counted. `pressure` replaces the cgroup's own
+ * pressure.
+ */
 export function describeCpu(
   { at, usage, cpuRate }: MeasuredCgroup,
   pressure: CgroupPressure = usage.pressure,
@@ -23,7 +29,10 @@ export function describeCpu(
   };
 }
 
-/** `limit`: in place of the cgroup's own; the root has none, and the machine's memory is its. */
+/**
+ * Describes memory use. `limit` replaces the cgroup's own limit: the root cgroup has none, so the machine's memory is
+ * used as its limit.
+ */
 export function describeMemoryUsage(
   at: number,
   memory: CgroupMemory | undefined,
@@ -42,7 +51,7 @@ export function describeMemoryUsage(
   };
 }
 
-/** The same for swap. */
+/** Describes swap use. `limit` replaces the cgroup's own limit of swap. */
 export function describeSwap(
   at: number,
   memory: CgroupMemory | undefined,
@@ -57,12 +66,12 @@ export function describeSwap(
   };
 }
 
-/** Undefined where the kernel does not tell. */
+/** Describes the pressure on disks. The result is undefined where the kernel does not tell. */
 export function describeIo(at: number, { io }: CgroupPressure): IoStats | undefined {
   return io && { time: formatTime(at), psi: describePressure(io) };
 }
 
-/** Of a pod or of the machine. */
+/** Describes the network traffic of a pod or of the machine. */
 export function describeNetwork(at: number, counters: readonly InterfaceCounters[]): NetworkStats {
   const interfaces = visibleInterfaces(counters).map(
     ({ name, received, sent }): InterfaceStats => ({
@@ -77,7 +86,7 @@ export function describeNetwork(at: number, counters: readonly InterfaceCounters
   return { time: formatTime(at), ...(main ?? { name: "" }), ...(interfaces.length > 0 && { interfaces }) };
 }
 
-/** Those that carry what goes in and out. */
+/** Returns the interfaces that carry traffic into and out of the pod or the machine. */
 export function visibleInterfaces(counters: readonly InterfaceCounters[]): InterfaceCounters[] {
   return counters.filter(({ name }) => !IGNORED_INTERFACES.some((prefix) => name.toLowerCase().startsWith(prefix)));
 }

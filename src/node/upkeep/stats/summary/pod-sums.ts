@@ -2,13 +2,14 @@ import { type CgroupMemory, NO_CGROUP_MEMORY } from "../../../../host/cgroups-po
 import type { MeasuredCgroup, PodUsage } from "../readings/usage-snapshot.ts";
 
 /**
- * A pod as one cgroup: its containers and its sandbox together, which is also known where pods have no cgroups of their
- * own; limits of containers make one of the pod where each of them has one.
+ * Describes a pod as if it were one cgroup, by adding up its containers and its sandbox. This also works where pods
+ * have no cgroups of their own. If each container has a limit, the pod's limit is their sum; otherwise the pod has
+ * none.
  */
 export function sumOfPod({ sandbox, containers, cpuTotal, createdAt }: PodUsage): MeasuredCgroup {
   const members = sandbox === undefined ? containers : [...containers, sandbox];
   const memory = addMemory(members);
-  // The sandbox needs no limit: it does nothing.
+  // The sandbox needs no limit, because it does nothing.
   const limits = containers.map(({ usage }) => usage.memory?.limit);
   const swapLimits = containers.map(({ usage }) => usage.memory?.swapLimit);
   return {
@@ -25,7 +26,10 @@ export function sumOfPod({ sandbox, containers, cpuTotal, createdAt }: PodUsage)
   };
 }
 
-/** All pods as one; of processors their rate alone, because the counters of pods go away with them. */
+/**
+ * Describes all pods as one cgroup. Only the rate of processor time is given, because the counters of pods disappear
+ * with the pods.
+ */
 export function sumOfPods(pods: readonly PodUsage[], at: number): MeasuredCgroup {
   const sums = pods.map(sumOfPod);
   const memory = addMemory(sums) ?? NO_CGROUP_MEMORY;
@@ -67,7 +71,7 @@ function addLimits(limits: ReadonlyArray<number | undefined>): number | undefine
   return known.length < limits.length ? undefined : known.reduce((sum, limit) => sum + limit, 0);
 }
 
-/** Of those that are known; undefined where none is. */
+/** Adds up the known rates. The result is undefined when no rate is known. */
 function addRates(members: readonly MeasuredCgroup[]): number | undefined {
   const known = members.map(({ cpuRate }) => cpuRate).filter((rate) => rate !== undefined);
   return known.length === 0 ? undefined : known.reduce((sum, rate) => sum + rate, 0);

@@ -1,8 +1,8 @@
 import type { PodReference } from "../../../../api/pods.ts";
 
 /**
- * The summary API: `/stats/summary`, v1alpha1 (staging/src/k8s.io/kubelet/pkg/apis/stats/v1alpha1/types.go). Times are RFC
- * 3339 with whole seconds; what is not known is absent.
+ * The summary API: `/stats/summary`, v1alpha1 (staging/src/k8s.io/kubelet/pkg/apis/stats/v1alpha1/types.go). Times are
+ * RFC 3339 with whole seconds. A field that is not known is absent.
  */
 export interface Summary {
   readonly node: NodeSummary;
@@ -13,7 +13,7 @@ export interface Summary {
 export interface NodeSummary {
   readonly nodeName: string;
   readonly systemContainers?: readonly ContainerSummary[];
-  /** When the machine was started. */
+  /** The time when the machine was started. */
   readonly startTime: string | null;
   readonly cpu?: CpuStats;
   readonly memory?: MemoryStats;
@@ -26,10 +26,10 @@ export interface NodeSummary {
   readonly swap?: SwapStats;
 }
 
-/** Of a pod that has a container that runs. */
+/** The summary of a pod that has a running container. */
 export interface PodSummary {
   readonly podRef: PodReference;
-  /** When its sandbox was made. */
+  /** The time when the pod's sandbox was created. */
   readonly startTime: string;
   readonly containers: readonly ContainerSummary[];
   readonly cpu?: CpuStats;
@@ -42,7 +42,7 @@ export interface PodSummary {
   readonly swap?: SwapStats;
 }
 
-/** Of a container that runs, or of a group of daemons. */
+/** The summary of a running container, or of a group of daemons. */
 export interface ContainerSummary {
   readonly name: string;
   readonly startTime: string | null;
@@ -54,7 +54,7 @@ export interface ContainerSummary {
   readonly swap?: SwapStats;
 }
 
-/** Nanoseconds of processors a second, and in all. */
+/** Processor time: nanoseconds per second (`usageNanoCores`), and nanoseconds in total (`usageCoreNanoSeconds`). */
 export interface CpuStats {
   readonly time: string;
   readonly usageNanoCores?: number;
@@ -62,7 +62,7 @@ export interface CpuStats {
   readonly psi?: PsiStats;
 }
 
-/** `availableBytes` only where there is a limit. */
+/** Memory in use. `availableBytes` is present only where there is a limit. */
 export interface MemoryStats {
   readonly time: string;
   readonly availableBytes?: number;
@@ -74,19 +74,22 @@ export interface MemoryStats {
   readonly psi?: PsiStats;
 }
 
-/** What waiting for disks costs. */
+/** The time that tasks lose by waiting for disks. */
 export interface IoStats {
   readonly time: string;
   readonly psi?: PsiStats;
 }
 
-/** Of all tasks that could have run, and of some of them. */
+/**
+ * Pressure stall information. `full` counts the time when all tasks that could run were waiting, `some` the time when
+ * some of them were.
+ */
 export interface PsiStats {
   readonly full: PsiData;
   readonly some: PsiData;
 }
 
-/** `total` is what the kernel counts, as upstream hands it on: microseconds. */
+/** `total` is in microseconds, as the kernel counts it; upstream passes it on unchanged. */
 interface PsiData {
   readonly total: number;
   readonly avg10: number;
@@ -94,20 +97,20 @@ interface PsiData {
   readonly avg300: number;
 }
 
-/** `swapAvailableBytes` only where there is a limit. */
+/** Swap in use. `swapAvailableBytes` is present only where there is a limit. */
 export interface SwapStats {
   readonly time: string;
   readonly swapAvailableBytes?: number;
   readonly swapUsageBytes?: number;
 }
 
-/** The default interface, `eth0`, stands beside the list of all. */
+/** Network traffic. The fields of the default interface, `eth0`, stand beside the list of all interfaces. */
 export interface NetworkStats extends Partial<InterfaceStats> {
   readonly time: string;
   readonly interfaces?: readonly InterfaceStats[];
 }
 
-/** Counters, since the interface was made. */
+/** The counters of an interface since it was created. */
 export interface InterfaceStats {
   readonly name: string;
   readonly rxBytes: number;
@@ -116,7 +119,9 @@ export interface InterfaceStats {
   readonly txErrors: number;
 }
 
-/** `usedBytes` and `inodesUsed` are what the thing itself takes, the others tell of its file system. */
+/**
+ * Disk usage. `usedBytes` and `inodesUsed` are what the thing itself takes; the other fields describe its file system.
+ */
 export interface FsStats {
   readonly time: string;
   readonly availableBytes?: number;
@@ -127,14 +132,14 @@ export interface FsStats {
   readonly inodesUsed?: number;
 }
 
-/** `name` is the pod's for it. */
+/** Disk usage of a volume. `name` is the volume's name in the pod. */
 export interface SummaryVolume extends FsStats {
   readonly name: string;
   readonly pvcRef?: { readonly name: string; readonly namespace: string };
   readonly volumeHealthStats?: { readonly abnormal: boolean };
 }
 
-/** Processes and threads. */
+/** The number of processes and threads, and the most that the machine allows. */
 export interface RlimitStats {
   readonly time: string;
   readonly maxpid?: number;
