@@ -7,17 +7,20 @@ import { type AuthorizeNodeAction, allowAlways, createAccessReviews } from "./au
 
 interface AccessDeps {
   readonly clock: Clock;
-  /** The API server that is asked about users; undefined on a node without one. */
+  /** The client of the API server that is asked about users. Undefined on a node without one. */
   readonly reviews: Pick<KubeClient, "create"> | undefined;
 }
 
-/** Who may do what with the node's own API, as the configuration says it. */
+/** Decides who may do what with the node's own API, as the configuration says. */
 interface NodeAccess {
   readonly authenticate: Authenticate;
   readonly authorize: AuthorizeNodeAction;
 }
 
-/** `findServerProblem` has made sure that an API server is there where the configuration wants it to be asked. */
+/**
+ * Creates the access checks. `findServerProblem` has made sure that an API server exists if the configuration wants it
+ * to be asked.
+ */
 export function createNodeAccess(
   { clock, reviews }: AccessDeps,
   { kubelet, nodeName }: Pick<NodeAgentConfig, "kubelet" | "nodeName">,

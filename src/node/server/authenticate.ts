@@ -6,7 +6,7 @@ import type { ServedPeer, ServedRequest } from "../../host/http-server.ts";
 import type { KubeClient } from "../../kube/port.ts";
 import { createReviewCache } from "./review-cache.ts";
 
-/** Who asks, as authorization knows them. */
+/** The user who sends a request, as authorization sees the user. */
 export interface RequestUser {
   readonly name: string;
   readonly uid?: string;
@@ -14,21 +14,26 @@ export interface RequestUser {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** `refused` says why where credentials were shown; nothing where there were none. */
+/**
+ * The result of authentication. `refused` has a reason if the request showed credentials, and none if it showed none.
+ */
 type Authentication =
   | { readonly kind: "user"; readonly user: RequestUser }
   | { readonly kind: "refused"; readonly reason: string | undefined };
 
-/** Rejects with AbortedError only, when the client has gone. */
+/** Authenticates a request. Rejects with AbortedError only, when the client has gone. */
 export type Authenticate = (credentials: Credentials) => Promise<Authentication>;
 
-/** What a request proves its sender with. */
+/** The credentials that a request shows. */
 interface Credentials extends Pick<ServedRequest, "peer" | "signal"> {
-  /** The header. */
+  /** The header `Authorization`. */
   readonly authorization: string | undefined;
 }
 
-/** Whom a token stands for; undefined for nobody. Rejects where it cannot be told, and where the server says why not. */
+/**
+ * Finds the user that a token stands for. The result is undefined if the token stands for no user. Rejects if the user
+ * cannot be determined, or if the server gives a reason for refusing the token.
+ */
 export type ReviewToken = (token: string, signal: AbortSignal) => Promise<RequestUser | undefined>;
 
 const AUTHENTICATED = "system:authenticated";
@@ -36,8 +41,9 @@ const UNAUTHENTICATED = "system:unauthenticated";
 const ANONYMOUS: RequestUser = { name: "system:anonymous", groups: [UNAUTHENTICATED], extra: {} };
 
 /**
- * A client certificate first, then a bearer token; who shows neither may be anonymous, but who shows one that is not
- * believed is nobody (authenticatorfactory/delegating.go of k8s.io/apiserver, `BuildAuthn` of cmd/kubelet/app/auth.go).
+ * Authenticates by a client certificate first, then by a bearer token. A client that shows neither may be anonymous,
+ * but a client whose credentials are not accepted is refused (authenticatorfactory/delegating.go of k8s.io/apiserver,
+ * `BuildAuthn` of cmd/kubelet/app/auth.go).
  */
 export function createNodeAuthenticator(
   {
@@ -45,7 +51,7 @@ export function createNodeAuthenticator(
     reviewToken,
   }: {
     readonly clock: Pick<Clock, "now">;
-    /** Undefined: no token counts. */
+    /** Undefined means that tokens are not accepted. */
     readonly reviewToken: ReviewToken | undefined;
   },
   { anonymous }: { readonly anonymous: boolean },
@@ -77,7 +83,7 @@ function judgePeer(peer: ServedPeer, now: number): Authentication {
   if (peer.kind === "unverified") return refused(`client certificate: ${peer.reason}`);
   if (peer.notAfter <= now) return refused("client certificate has expired");
   const { commonName, organizations, fingerprint } = peer;
-  // Not wrong, but nobody's.
+  // A certificate without a common name is valid but names no user.
   if (commonName === "") return refused(undefined);
   const extra = { "authentication.kubernetes.io/credential-id": [`X509SHA256=${fingerprint}`] };
   return { kind: "user", user: withGroup({ name: commonName, groups: organizations, extra }) };
@@ -90,15 +96,15 @@ function withGroup(user: RequestUser): RequestUser {
   return hasOne || user.name === ANONYMOUS.name ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
 }
 
-/** Undefined where the header is not there, is of another scheme, or has nothing in it. */
+/** Reads a bearer token. The result is undefined if the header is missing, has another scheme, or is empty. */
 function readBearerToken(authorization: string | undefined): string | undefined {
   const [scheme = "", token = ""] = (authorization ?? "").trim().split(" ");
   return scheme.toLowerCase() === "bearer" && token !== "" ? token : undefined;
 }
 
 /**
- * Asks the API server. What it says of a token holds for `cacheTtlMs`, a plain no included; an error is nothing that
- * could be kept.
+ * Asks the API server about tokens. Its answer about a token, also a plain no, is kept for `cacheTtlMs` milliseconds.
+ * An error is not kept.
  */
 export function createTokenReviews(
   { client, clock }: { readonly client: Pick<KubeClient, "create">; readonly clock: Clock },
@@ -106,7 +112,7 @@ export function createTokenReviews(
 ): ReviewToken {
   const reviews = createReviewCache<RequestUser | undefined>(clock);
   return async (token, signal) => {
-    // Tokens are not kept in memory for longer than their requests.
+    // The key is a hash, so that a token stays in memory no longer than its request.
     const key = createHash("sha256").update(token).digest("base64");
     return await reviews.ask(key, signal, async (shared) => {
       const review: TokenReview = {

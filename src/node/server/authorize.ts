@@ -5,23 +5,29 @@ import type { KubeClient } from "../../kube/port.ts";
 import type { RequestUser } from "./authenticate.ts";
 import { createReviewCache } from "./review-cache.ts";
 
-/** One thing that somebody wants to do with the node. */
+/** One action on the node that a user asks for. */
 export interface NodeAction {
   readonly user: RequestUser;
   readonly verb: string;
   readonly subresource: string;
 }
 
-/** Rejects where it cannot be told, with AbortedError when the client has gone. */
+/**
+ * Tells whether an action is allowed. Rejects if that cannot be determined, and with AbortedError when the client has
+ * gone.
+ */
 export type AuthorizeNodeAction = (action: NodeAction, signal: AbortSignal) => Promise<boolean>;
 
-/** `authorization.mode: AlwaysAllow`. */
+/** Allows every action: `authorization.mode: AlwaysAllow`. */
 export const allowAlways: AuthorizeNodeAction = async () => true;
 
-/** What is longer than all that is written here is asked anew each time. */
+/** An answer whose key is longer than this is not kept, so the question is asked anew each time. */
 const MAX_KEY_CHARACTERS = 10_000;
 
-/** `authorization.mode: Webhook`: asks the API server (authorizer/webhook of k8s.io/apiserver). */
+/**
+ * Asks the API server whether an action is allowed (authorizer/webhook of k8s.io/apiserver): `authorization.mode:
+ * Webhook`.
+ */
 export function createAccessReviews(
   { client, clock }: { readonly client: Pick<KubeClient, "create">; readonly clock: Clock },
   options: { readonly nodeName: string; readonly allowedTtlMs: number; readonly refusedTtlMs: number },

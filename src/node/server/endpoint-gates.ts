@@ -1,6 +1,6 @@
 import type { Page } from "../../host/http-server.ts";
 
-/** What of the node's API the configuration allows. */
+/** The parts of the node's API that the configuration opens or closes. */
 export interface EndpointGates {
   /** `enableDebuggingHandlers`. */
   readonly debuggingHandlers: boolean;
@@ -8,7 +8,7 @@ export interface EndpointGates {
   readonly systemLogHandler: boolean;
 }
 
-/** The roots of `InstallDebuggingDisabledHandlers`, pkg/kubelet/server/server.go. */
+/** The root paths of `InstallDebuggingDisabledHandlers`, pkg/kubelet/server/server.go. */
 const DEBUGGING = [
   "/run",
   "/exec",
@@ -20,7 +20,10 @@ const DEBUGGING = [
   "/logs",
 ] as const;
 
-/** What is answered, in upstream's words, where the configuration keeps a path closed; undefined where it is open. */
+/**
+ * Returns the answer, in upstream's words, for a path that the configuration keeps closed. The result is undefined for
+ * a path that is open.
+ */
 export function findClosed(path: string, gates: EndpointGates): Page | undefined {
   if (!gates.debuggingHandlers) {
     if (isBeneath(path, "/configz")) return { status: 404, body: "404 page not found\n" };
@@ -31,7 +34,7 @@ export function findClosed(path: string, gates: EndpointGates): Page | undefined
   return undefined;
 }
 
-/** The path is the root, or something below it. */
+/** Tells whether the path is the root or something below it. */
 export function isBeneath(path: string, root: string): boolean {
   return path === root || path.startsWith(`${root}/`);
 }

@@ -3,32 +3,32 @@ import type { TimelineRecord } from "../../base/timeline.ts";
 import type { AnswerHeaders, Page, PageHandler, PageRequest } from "../../host/http-server.ts";
 import type { HealthChecks } from "./health-checks.ts";
 
-/** What every page says of itself that does not say otherwise. */
+/** The headers of every page that does not set its own. */
 export const PAGE_HEADERS: AnswerHeaders = {
   "content-type": "text/plain; charset=utf-8",
   "x-content-type-options": "nosniff",
 };
 
-/** What the node tells about itself over HTTP. */
+/** Everything that the node tells about itself over HTTP. */
 export interface NodeView {
   nodeName: string;
   runtime(): { name: string; version: string };
   conditions(): NodeCondition[];
   /** Every pod that the sources name, with its published status. */
   pods(): Pod[];
-  /** Every pod that the runtime holds something running of. */
+  /** Every pod for which the runtime has a ready sandbox or a running container. */
   runningPods(): Pod[];
   timeline(): readonly TimelineRecord[];
   health: HealthChecks;
   metrics(): Promise<{ contentType: string; text: string }>;
-  /** Pages about what the node and its pods do and use, by path: `/stats/summary`, `/metrics/resource`, … */
+  /** The pages about what the node and its pods do and use, by path: `/stats/summary`, `/metrics/resource`, … */
   statistics: Readonly<Record<string, StatisticsPage>>;
 }
 
-/** Only the node's own API tells when who asked has gone. */
+/** A page of statistics. Only the node's own API passes a signal, which fires when the client has gone. */
 export type StatisticsPage = (request: PageRequest & { readonly signal?: AbortSignal }) => Promise<Page>;
 
-/** `--healthz-port`, 10248: one path, for whoever restarts the node agent. */
+/** Serves `--healthz-port`, 10248: one path, for the program that restarts the node agent. */
 export function createHealthzHandler(view: NodeView): PageHandler {
   const other = route({});
   return async (request) => {
@@ -37,7 +37,7 @@ export function createHealthzHandler(view: NodeView): PageHandler {
   };
 }
 
-/** `--read-only-port`, 10255: what may be known without asking who wants to know. */
+/** Serves `--read-only-port`, 10255: everything that may be read without authentication. */
 export function createReadOnlyHandler(view: NodeView): PageHandler {
   const own = route({
     "/pods": () => podList(view.pods()),
@@ -55,7 +55,10 @@ export function createReadOnlyHandler(view: NodeView): PageHandler {
   };
 }
 
-/** The socket that `nodelet status` asks: all of the above and the node in one document. */
+/**
+ * Serves the socket that `nodelet status` asks: everything that the read-only port serves, and the whole node in one
+ * document.
+ */
 export function createNodeSocketHandler(view: NodeView): PageHandler {
   const readOnly = createReadOnlyHandler(view);
   const status = route({ "/status": () => json(report(view)) });
@@ -78,7 +81,10 @@ function report(view: NodeView) {
   };
 }
 
-/** As in every list, the items leave out what the list says of all. */
+/**
+ * Makes a list of pods. As in every Kubernetes list, the items omit `apiVersion` and `kind`, which the list states for
+ * all of them.
+ */
 function podList(pods: Pod[]): Page {
   const items = pods.map(({ apiVersion: _apiVersion, kind: _kind, ...pod }) => pod);
   return json({ kind: "PodList", apiVersion: "v1", metadata: {}, items });

@@ -1,21 +1,22 @@
 import { createMetrics, declareStartTime } from "../../base/metrics.ts";
 import type { Page, PageRequest } from "../../host/http-server.ts";
 
-/** Why something is not well; undefined when it is. */
+/** Returns the reason why something is not healthy, or undefined if it is healthy. */
 type HealthCheck = () => string | undefined;
 
-/** `/healthz` with what is beneath it, and `/metrics/slis`, which counts how often it said what. */
+/** The pages at and below `/healthz`, and `/metrics/slis`, which counts the results of the checks. */
 export interface HealthChecks {
-  /** Undefined for a path that is none of these. */
+  /** Returns the page of a path. The result is undefined for any other path. */
   find(path: string): ((request: PageRequest) => Promise<Page> | Page) | undefined;
 }
 
 const ROOT = "/healthz";
 
 /**
- * As upstream's healthz of k8s.io/apiserver: the root asks all but those that `exclude` names, says no more than `ok`
- * unless it is asked to be `verbose` or one fails, and keeps to itself why; beneath it each check has a page of its own,
- * which says why. `startedAt`: of the process, milliseconds since the epoch.
+ * Creates the pages like upstream's healthz of k8s.io/apiserver. The root runs all checks except those that `exclude`
+ * names. It answers only `ok` unless `verbose` is asked for or a check fails, and it withholds the reasons. Below the
+ * root each check has a page of its own that gives the reason. `startedAt` is the start time of the process, in
+ * milliseconds since the epoch.
  */
 export function createHealthChecks(
   checks: Readonly<Record<string, HealthCheck>>,

@@ -4,9 +4,9 @@ import type { HttpHandler, PageHandler, PageRequest, ServedAnswer } from "../../
 
 /** Counts and times the requests of the node's servers, under upstream's names (pkg/kubelet/server/metrics). */
 export interface HttpMetrics {
-  /** Those of the read-only server. */
+  /** Measures the requests of the read-only server. */
   measure(handler: PageHandler): PageHandler;
-  /** Those of the node's own API. A stream lasts until it is over. */
+  /** Measures the requests of the node's own API. A stream counts as in flight until it is over. */
   measureSecure(handler: HttpHandler): HttpHandler;
 }
 
@@ -14,26 +14,26 @@ const LABELS = ["method", "path", "server_type", "long_running"] as const;
 type RequestLabels = Readonly<Record<(typeof LABELS)[number], string>>;
 type ServerType = "readonly" | "readwrite";
 
-/** What anybody asks for beside these is `other`, so that nobody can make labels. */
+/** Methods and paths other than these are counted as `other`, so that clients cannot create new label values. */
 const METHODS: ReadonlySet<string> = new Set(["OPTIONS", "GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "CONNECT"]);
 const PATHS: ReadonlySet<string> = new Set([
   ...["attach", "checkpoint", "configz", "containerLogs", "debug", "exec", "healthz", "logs", "metrics"],
   ...["metrics/cadvisor", "metrics/probes", "metrics/resource", "pods", "portForward", "pprof", "run", "runningpods"],
   ...["stats", "statusz", "flagz"],
 ]);
-/** As upstream has it, whose lower case matches no path of port forwarding. */
+/** The paths that upstream counts as long-running. Its lower-case `portforward` matches no path of port forwarding. */
 const LONG_RUNNING: ReadonlySet<string> = new Set(["exec", "attach", "portforward", "debug"]);
-/** What the protocol of streams is counted of, by path. */
+/** The paths for which WebSocket streams are counted, and the names under which they are counted. */
 const STREAMS: ReadonlyMap<string, string> = new Map([
   ["exec", "exec"],
   ["attach", "attach"],
   ["portForward", "portforward"],
 ]);
 
-/** Both servers of a process count on the same series. */
+/** Both servers of a process count on the same series, so there is one instance for each registry. */
 const known = new WeakMap<Metrics, HttpMetrics>();
 
-/** Those of this registry. */
+/** Returns the metrics of this registry. */
 export function httpMetricsOf(metrics: Metrics, clock: Pick<Clock, "monotonic">): HttpMetrics {
   const made = known.get(metrics) ?? createHttpMetrics(metrics, clock);
   known.set(metrics, made);
@@ -73,7 +73,10 @@ function createHttpMetrics(metrics: Metrics, clock: Pick<Clock, "monotonic">): H
   };
 }
 
-/** The returned function is to be called when the request is over, once. */
+/**
+ * Returns a function that begins a request. The function that this returns must be called once, when the request is
+ * over.
+ */
 function declareRequests(metrics: Metrics, clock: Pick<Clock, "monotonic">) {
   const labels = [...LABELS];
   const requests = metrics.counter(
@@ -114,7 +117,10 @@ function pathLabel(path: string): string {
   return PATHS.has(label) ? label : "other";
 }
 
-/** The same answer, which tells when it is over. Of one in pieces that is not wanted but its head, that is now. */
+/**
+ * Returns the same answer, but with `end` called when the answer is over. An answer in pieces ends when its last piece
+ * is written; any other answer, and any answer to a HEAD request, is over at once.
+ */
 function endWith(answer: ServedAnswer, method: string, end: () => void): ServedAnswer {
   const { body } = answer;
   if (typeof body === "object" && "takeOver" in body) {

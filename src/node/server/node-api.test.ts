@@ -12,7 +12,7 @@ const ALL: EndpointGates = { debuggingHandlers: true, systemLogHandler: true };
 
 interface World {
   authenticate?: Authenticate;
-  /** Subresources that may be used. */
+  /** The subresources that the user may use. */
   allowed?: readonly string[];
   authorize?: AuthorizeNodeAction;
   options?: Partial<EndpointGates>;

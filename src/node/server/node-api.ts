@@ -8,26 +8,29 @@ import { type EndpointGates, findClosed, isBeneath } from "./endpoint-gates.ts";
 import { computeRequestAttributes } from "./request-attributes.ts";
 import { findUnavailable } from "./unavailable-endpoints.ts";
 
-/** What serves a root of the API and all that is beneath it; whoever asks may do so. */
+/** Serves a root of the API and everything below it. The request is already authorized. */
 export type NodeEndpoint = (request: ServedRequest) => Promise<ServedAnswer> | ServedAnswer;
 
 interface NodeApiDeps {
   readonly authenticate: Authenticate;
   readonly authorize: AuthorizeNodeAction;
-  /** What the read-only server serves too. */
+  /** Serves the pages that the read-only server serves too. */
   readonly readOnly: PageHandler;
   /** The JSON of `/configz`. */
   readonly configz: () => string;
-  /** By root (`/exec`, `/stats/summary`): the longest that a path is, or is beneath, serves it. */
+  /**
+   * The endpoints by root (`/exec`, `/stats/summary`). The longest root that is the path, or lies above it, serves the
+   * path.
+   */
   readonly endpoints: Readonly<Record<string, NodeEndpoint>>;
   readonly clock: Pick<Clock, "monotonic">;
   readonly log: Log;
 }
 
 /**
- * The node's own API: each request is authenticated, then authorized, and only then looked at (`InstallAuthFilter` of
- * pkg/kubelet/server/server.go, with its words). Whoever is refused loses the connection too: places are few. A path
- * that is nothing is answered as that to everybody, as there.
+ * Creates the handler of the node's own API. Each request is authenticated, then authorized, and only then served
+ * (`InstallAuthFilter` of pkg/kubelet/server/server.go, with its words). An unauthenticated client also loses its
+ * connection, because connections are few. As upstream does, an unknown path is answered as not found to every client.
  */
 export function createNodeApi(deps: NodeApiDeps, gates: EndpointGates): HttpHandler {
   const complain = createComplaints(deps);
@@ -62,7 +65,7 @@ export function createNodeApi(deps: NodeApiDeps, gates: EndpointGates): HttpHand
   };
 }
 
-/** Undefined for a path that is nothing. */
+/** Finds the endpoint of a path. The result is undefined for an unknown path. */
 function createLookup({ readOnly, configz, endpoints }: NodeApiDeps): (path: string) => NodeEndpoint | undefined {
   const longestFirst = Object.entries(endpoints).sort(([one], [other]) => other.length - one.length);
   return (path) => {
@@ -81,7 +84,10 @@ const READ_ONLY = /^\/(healthz(\/.*)?|pods\/?|runningpods\/?|metrics(\/slis)?)$/
 
 const NOT_FOUND: Page = { status: 404, body: "404 page not found\n" };
 
-/** Anybody can make the server complain, as often as they like: the log has the first of a minute, and how many followed. */
+/**
+ * Logs complaints sparingly, because any client can cause as many as it likes. The log shows the first complaint of a
+ * minute, and how many followed.
+ */
 function createComplaints({ clock, log }: Pick<NodeApiDeps, "clock" | "log">) {
   const told = new Map<string, { at: number; untold: number }>();
   return (message: string, fields: Record<string, string>): void => {

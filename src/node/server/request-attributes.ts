@@ -1,8 +1,13 @@
-/** What a request to the node's API is authorized as: a verb on subresources of the node, any of which suffices. */
+/**
+ * What a request to the node's API is authorized as: a verb on subresources of the node. Permission for any one of them
+ * is enough.
+ */
 interface RequestAttributes {
-  /** Empty for a method that is none of the API's: only who may do everything may do that. */
+  /**
+   * The verb. It is empty for a method that the API does not know, which only a user who may do everything is allowed
+   * to use.
+   */
   readonly verb: string;
-  /** At least one. */
   readonly subresources: readonly [string, ...string[]];
 }
 
@@ -14,7 +19,7 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: "delete",
 };
 
-/** Subresources that may be granted by themselves; without them `nodes/proxy` is asked for. */
+/** The subresources that can be granted by themselves. A user who lacks them needs `nodes/proxy`. */
 const FINE_GRAINED = [
   ["/pods", "pods"],
   ["/healthz", "healthz"],
@@ -22,7 +27,7 @@ const FINE_GRAINED = [
   ["/runningpods", "pods"],
 ] as const;
 
-/** Subresources of their own; who may use `nodes/proxy` may not use these by that. */
+/** The subresources that `nodes/proxy` does not include. */
 const SEPARATE = [
   ["/stats", "stats"],
   ["/metrics", "metrics"],
@@ -32,7 +37,7 @@ const SEPARATE = [
   ["/flagz", "configz"],
 ] as const;
 
-/** By method and path, as `GetRequestAttributes` of pkg/kubelet/server/auth.go. */
+/** Computes the attributes from method and path, as `GetRequestAttributes` of pkg/kubelet/server/auth.go does. */
 export function computeRequestAttributes(method: string, path: string): RequestAttributes {
   const matches = ([root]: readonly [string, string]) => path === root || path.startsWith(`${root}/`);
   const [, general] = SEPARATE.find(matches) ?? ["", "proxy"];

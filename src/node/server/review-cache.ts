@@ -4,26 +4,32 @@ import { CodedError } from "../../base/errors.ts";
 import { createSharedCalls } from "../../base/shared-calls.ts";
 import { withDeadline } from "../../base/time-limit.ts";
 
-/** Answers of the API server to questions about who asks and what they may do, asked once for all who wait. */
+/**
+ * Keeps the API server's answers about users and what they may do. A question that several callers wait for is asked
+ * once.
+ */
 interface ReviewCache<Answer> {
   /**
-   * The answer that is kept under the key, or a new one. Rejects as `review` does; with a CodedError `too-many-reviews`
-   * where too many are under way, and `timed-out` where the answer does not come.
+   * Returns the answer that is kept under the key, or a new one. Rejects as `review` does. Also rejects with a
+   * CodedError: `too-many-reviews` if too many are under way, and `timed-out` if the answer does not come.
    */
   ask(key: string, signal: AbortSignal, review: (signal: AbortSignal) => Promise<Reviewed<Answer>>): Promise<Answer>;
 }
 
 interface Reviewed<Answer> {
   readonly answer: Answer;
-  /** Milliseconds; 0: not at all. */
+  /** The time for which the answer is kept, in milliseconds. 0 means that it is not kept. */
   readonly keepMs: number;
 }
 
-/** An answer that takes longer is of no use to who waits for it. */
+/** An answer that takes longer is of no use to the client that waits for it. */
 const TIMEOUT_MS = 10_000;
-/** As many as connections could ask for would leave the API server to this node alone. */
+/**
+ * Without this limit, clients could make this node ask as many reviews as it has connections and take the API server
+ * for itself alone.
+ */
 const MAX_UNDER_WAY = 64;
-/** The one that was asked for longest ago gives way. */
+/** The most answers that are kept. The one that was asked for longest ago is dropped first. */
 const MAX_KEPT = 4096;
 
 export function createReviewCache<Answer>(clock: Pick<Clock, "monotonic" | "setTimer">): ReviewCache<Answer> {

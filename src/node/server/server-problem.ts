@@ -1,6 +1,9 @@
 import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
 
-/** Says, in upstream's words, why nobody could be let in by the configuration, so that there is no server; else undefined. */
+/**
+ * Returns, in upstream's words, why the configuration lets no client in, so that there is no server. The result is
+ * undefined if there is no such problem.
+ */
 export function findServerProblem({
   kubelet,
   cluster,

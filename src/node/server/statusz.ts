@@ -3,11 +3,11 @@ import type { Page } from "../../host/http-server.ts";
 import type { NodeEndpoint } from "./node-api.ts";
 
 interface StatuszOptions {
-  /** Of the process, milliseconds since the epoch. */
+  /** The start time of the process, in milliseconds since the epoch. */
   readonly startedAt: number;
-  /** `v1.36.0+…`. */
+  /** The version in the form `v1.36.0+…`. */
   readonly version: string;
-  /** What is served beside it. */
+  /** The other paths that the server serves. */
   readonly paths: readonly string[];
 }
 
@@ -16,7 +16,10 @@ const WARNING =
   "Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for " +
   "debugging purposes only.";
 
-/** `/statusz`, for a person (KEP-4827, the feature ComponentStatusz): since when it runs, and what it is. */
+/**
+ * Creates the page `/statusz` for people (KEP-4827, the feature ComponentStatusz). It shows since when the node agent
+ * runs, and its version.
+ */
 export function createStatusz(clock: Pick<Clock, "now">, { startedAt, version, paths }: StatuszOptions): () => Page {
   const binary = version.replace(/^v/, "");
   const emulated = binary.split(".").slice(0, 2).join(".");
@@ -35,11 +38,11 @@ export function createStatusz(clock: Pick<Clock, "now">, { startedAt, version, p
 }
 
 const PATH = "/statusz";
-/** The paths of the node's own API that are no endpoints. */
+/** The paths of the node's own API that are not endpoints. */
 const OTHER_PATHS = ["/configz", "/healthz", "/metrics", "/pods", "/runningpods", PATH];
 const NOT_FOUND: Page = { status: 404, body: "404 page not found\n" };
 
-/** The endpoints and `/statusz` beside them, which names all the others. */
+/** Adds to the endpoints the page `/statusz`, which names all the others. */
 export function withStatusz(
   endpoints: Readonly<Record<string, NodeEndpoint>>,
   { clock, version }: { readonly clock: Pick<Clock, "now">; readonly version: string },
@@ -49,7 +52,7 @@ export function withStatusz(
   return { ...endpoints, [PATH]: ({ path }) => (path === PATH ? page() : NOT_FOUND) };
 }
 
-/** As Unix' `date` writes it: `Sun Nov 22 00:22:58 UTC 2026`, the day with a space before it where it is of one digit. */
+/** Formats a time as Unix' `date` does: `Sun Nov 22 00:22:58 UTC 2026`, with a space before a day of one digit. */
 function formatUnixDate(ms: number): string {
   const [weekday = "", day = "", month = "", year = "", time = ""] = new Date(ms).toUTCString().split(/,? /);
   return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} UTC ${year}`;

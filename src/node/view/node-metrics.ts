@@ -19,15 +19,17 @@ interface NodeMetricsDeps extends Omit<PodGaugesDeps, "statusOf"> {
   setVolumeGauges(): void;
 }
 
-/** Upstream's buckets for pod starts go from half a second on; the first ones here are ours, to see below that. */
+/**
+ * Upstream's buckets for pod starts begin at half a second. The smaller ones here are our own, to show faster starts.
+ */
 const START_BUCKETS = [
   0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900,
   1200, 1800, 2700, 3600,
 ];
 
 /**
- * The series about the pods of the node. Durations are observed when a status shows them; gauges are set when the page of
- * metrics is made, which is what the returned function does.
+ * Declares the series about the pods of the node. Durations are observed when a status shows them. Gauges are set when
+ * the page of metrics is made, which the returned function does.
  */
 export function createNodeMetrics(deps: NodeMetricsDeps): NodeView["metrics"] {
   const { metrics, statuses } = deps;
@@ -43,7 +45,7 @@ export function createNodeMetrics(deps: NodeMetricsDeps): NodeView["metrics"] {
 function declareNode({ metrics, nodeName, cgroupVersion }: NodeMetricsDeps): void {
   metrics.gauge("kubelet_node_name", "The node's name. The count is always 1.", ["node"]).set(1, { node: nodeName });
   metrics.gauge("kubelet_cgroup_version", "cgroup version on the hosts.").set(cgroupVersion);
-  // What is told of containers is read of the kernel, as that library reads it, and under its names.
+  // Container statistics are read from the kernel, as the cadvisor library reads them, and under its names.
   const help = "Metrics provider used by kubelet to collect container stats. Values can be 'cadvisor' and 'cri'";
   metrics.gauge("kubelet_metrics_provider", help, ["provider"]).set(1, { provider: "cadvisor" });
 }
@@ -54,7 +56,7 @@ function observeStarts({ metrics, clock, statuses, states }: NodeMetricsDeps): v
     "Duration in seconds from kubelet seeing a pod for the first time to the pod starting to run",
     { buckets: START_BUCKETS },
   );
-  /** Pods that were last seen Pending. */
+  /** The pods that were last seen Pending, by UID. */
   const pending = new Set<string>();
   statuses.subscribe(({ pod, status }) => {
     const uid = podUid(pod);
@@ -64,9 +66,9 @@ function observeStarts({ metrics, clock, statuses, states }: NodeMetricsDeps): v
     }
     const began = pending.delete(uid) && status.phase === "Running";
     const seenAt = parseTime(pod.metadata?.annotations?.[CONFIG_SEEN_ANNOTATION]);
-    // A pod that ran before this node agent did says nothing about how fast we start pods.
+    // A pod that ran before this node agent started says nothing about how fast this agent starts pods.
     if (began && seenAt !== undefined && restarts(status) === 0) startDuration.observe((clock.now() - seenAt) / SECOND);
-    // Those that went without ever running are forgotten with the next pod that runs.
+    // Pods that disappeared without ever running are forgotten when any pod reports a phase other than Pending.
     for (const waiting of pending) if (!states().has(waiting)) pending.delete(waiting);
   });
 }

@@ -25,9 +25,9 @@ interface NodeViewDeps {
   health: RuntimeHealth;
   pleg: Pleg;
   loop: SyncLoop;
-  /** Why pods cannot be run now. */
+  /** The reasons why pods cannot run now. */
   errors(): readonly string[];
-  /** What the node is short of. */
+  /** The resources that the node is short of. */
   pressure(): NodePressure;
 }
 
@@ -65,7 +65,8 @@ export function createNodeView(deps: NodeViewDeps): NodeView {
     health: createHealthChecks(
       {
         ping: () => undefined,
-        // Upstream's asks whether its log can be written; this one is written in order, and would be waited for.
+        // Upstream's check asks whether its log can be written. This log is written in order, so the check would have
+        // to wait for it.
         log: () => undefined,
         syncloop() {
           const idle = clock.monotonic() - deps.loop.lastTurn();
@@ -83,7 +84,7 @@ function withStatus(pod: Pod, status: Pod["status"]): Pod {
   return status === undefined ? pod : { ...pod, status };
 }
 
-/** No source names it any more: shown as `kubectl` shows a pod that is being deleted. */
+/** Marks a pod that no source names any more, so that it is shown as `kubectl` shows a pod that is being deleted. */
 function marked(pod: Pod, now: number): Pod {
   const deletionTimestamp = pod.metadata?.deletionTimestamp ?? new Date(now).toISOString();
   return { ...pod, metadata: { ...pod.metadata, deletionTimestamp } };
@@ -93,7 +94,7 @@ function isRunning({ sandboxes, containers }: RuntimePod): boolean {
   return sandboxes.some(({ state }) => state === "ready") || containers.some(({ state }) => state === "running");
 }
 
-/** As much of a Pod as the runtime's labels tell, which is what kubelet's `/runningpods/` gives. */
+/** Describes as much of a Pod as the runtime's labels tell, which is what kubelet's `/runningpods/` returns. */
 function asPod({ uid, name, namespace, containers }: RuntimePod): Pod {
   const running = containers.filter(({ state }) => state === "running");
   return {

@@ -4,9 +4,9 @@ import type { Metrics } from "../../base/metrics.ts";
 import type { PodState } from "../pods/workers/pod-state.ts";
 import type { ContainerState, RuntimePod } from "../runtime/reading/pod-runtime-status.ts";
 
-/** Who knows of pods, each in its own way. */
+/** The sources of the gauges, each of which knows of pods in its own way. */
 export interface PodGaugesDeps {
-  /** All that the sources name, but mirror pods. */
+  /** All pods that the sources name, except mirror pods. */
   desiredPods(): readonly Pod[];
   mirrorPods(): readonly Pod[];
   states(): ReadonlyMap<string, PodState>;
@@ -14,7 +14,7 @@ export interface PodGaugesDeps {
   statusOf(uid: string): PodStatus | undefined;
 }
 
-/** As upstream writes the label `static`: what is not is an empty text. */
+/** The values of the label `static`, as upstream writes them: an empty text means that a pod is not static. */
 const STATIC = ["true", ""] as const;
 
 /**
@@ -89,7 +89,10 @@ function declareDesiredGauges(metrics: Metrics): (counts: DesiredCounts) => void
   };
 }
 
-/** What is finished is kept for its status and logs; upstream counts it among the terminated. */
+/**
+ * The lifecycle label of each phase. Finished pods are kept for their status and logs, and upstream counts them among
+ * the terminated pods.
+ */
 const LIFECYCLES = {
   syncing: "sync",
   terminating: "terminating",
@@ -132,7 +135,7 @@ function kindOf({ subject }: PodState, desired: ReadonlySet<string>): Kind {
   return [desired.has(podUid(subject.pod)) ? "desired" : "orphan", isStaticPod(subject.pod) ? "true" : ""];
 }
 
-/** Neither over nor refused (`filterOutInactivePods`). */
+/** Tells whether a pod is neither over nor refused (`filterOutInactivePods`). */
 function isActive(state: PodState | undefined, status: PodStatus | undefined): boolean {
   if (state !== undefined) return state.phase === "syncing" || state.phase === "terminating";
   return !isTerminalPhase(status?.phase);

@@ -1,6 +1,6 @@
 import type { KubeClient } from "../../../kube/port.ts";
 
-/** An API server that is asked for reviews: each waits for its answer, the status or an error. */
+/** Creates a fake API server for reviews. Each review waits until the test answers it with a status or an error. */
 export function createFakeReviews() {
   const asked: Array<{ spec: unknown; signal: AbortSignal | undefined; answer(status: object | Error): void }> = [];
   const client: Pick<KubeClient, "create"> = {
@@ -18,7 +18,7 @@ export function createFakeReviews() {
   return {
     client,
     asked,
-    /** Answers the one that was asked last. */
+    /** Answers the review that was asked last. */
     answer(status: object | Error): void {
       const last = asked.at(-1);
       if (last === undefined) throw new Error("nothing was asked");

@@ -21,7 +21,7 @@ let metrics: Metrics;
 let timeline: Timeline;
 let states: Map<string, PodState>;
 let updates: WorkerUpdate[];
-/** By pod, how much its volume takes; a function measures as it likes. */
+/** The amount that each pod's volume takes, by pod. A function takes the place of the measurement. */
 let used: Map<string, number | (() => Promise<number>)>;
 let measured: string[];
 let imageFs: () => Promise<boolean>;

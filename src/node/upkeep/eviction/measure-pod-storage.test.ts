@@ -33,7 +33,7 @@ let meter: PodStorageMeter;
 let running: Array<{ id: string; name: string }>;
 let layers: Record<string, number>;
 let asked: string[];
-/** What the runtime says of a container, whole. */
+/** The whole `info` that the runtime returns about a container. */
 let info: string;
 let fails: Error | undefined;
 
@@ -130,7 +130,7 @@ describe("a pod's storage is", () => {
     put(`${ROOT}/pods/u1/containers/main/00000000`, 16);
     put(`${ROOT}/pods/u1/containers/side/00000001`, 64);
     put(RESOLVER, 256);
-    // The containers of a pod share it.
+    // The containers of a pod share each file, so it counts once.
     expect((await measure()).hostFiles).toBe((4 + 16 + 64 + 256) * KIB);
   });
 

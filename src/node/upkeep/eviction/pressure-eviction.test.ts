@@ -23,7 +23,7 @@ const threshold = (signal: EvictionSignal, more: Partial<EvictionThreshold> = {}
 let clock: FakeClock;
 let metrics: Metrics;
 let timeline: Timeline;
-/** Mebibytes that are left; one that is not there cannot be read. */
+/** The mebibytes that are left, by signal. A signal that is missing cannot be read. */
 let left: Map<EvictionSignal, number>;
 let layout: () => Promise<DiskLayout>;
 let candidates: () => Promise<readonly Candidate[]>;

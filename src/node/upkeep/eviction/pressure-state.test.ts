@@ -18,7 +18,7 @@ const HARD = threshold("memory.available", "1Gi", { minReclaim: { kind: "quantit
 const SOFT = threshold("memory.available", "2Gi", { gracePeriodMs: 60_000 });
 const DISK: EvictionThreshold = { ...threshold("nodefs.available", "1"), value: { kind: "share", share: 0.25 } };
 
-/** Gibibytes that are left; undefined: it cannot be read. */
+/** Returns observations from the gibibytes that are left. An undefined amount means that the signal cannot be read. */
 const seen = (left: Partial<Record<EvictionSignal, number | undefined>>): SignalObservations => {
   const known = Object.entries(left).flatMap(([signal, gibibytes]) =>
     gibibytes === undefined ? [] : [[signal, { available: gibibytes * GIB, capacity: 8 * GIB, at: 0 }] as const],

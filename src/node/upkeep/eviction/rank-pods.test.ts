@@ -8,7 +8,7 @@ const ONE_DISK = { isDedicated: false, isSplit: false };
 const IMAGE_DISK = { isDedicated: true, isSplit: false };
 const SPLIT_DISKS = { isDedicated: true, isSplit: true };
 
-/** In the order in which they are to go; they are handed in in another. */
+/** The pods in the order in which they are to be evicted. The test passes them in another order. */
 type Ranking = ReadonlyArray<readonly [name: string, sort: Sort]>;
 
 const isRanked = (signal: EvictionSignal, layout: typeof ONE_DISK, ranking: Ranking) => {

@@ -11,7 +11,7 @@ let clock: FakeClock;
 let states: Map<string, PodState>;
 let running: Set<string>;
 let asked: string[];
-/** What the statistics tell, one answer after another, the last again and again. */
+/** The answers of the statistics, in order. The last answer is repeated. */
 let answers: Array<readonly PodConsumption[]>;
 let reader: CandidateReader;
 

@@ -66,7 +66,7 @@ export function createCandidateReader(deps: CandidateReaderDeps): CandidateReade
   };
 }
 
-/** Lists the pods that run, and the pods that are ending but have more time than an eviction gives. */
+/** Lists the pods that run, and the pods that are ending but were given more time than an eviction gives. */
 function listActivePods(states: ReadonlyMap<string, PodState>): Pod[] {
   return [...states.values()].flatMap((state) => {
     if (state.subject.kind !== "pod") return [];

@@ -60,7 +60,7 @@ describe("what is left", () => {
       "pid.available": [32_668, 32_768],
       "nodefs.available": [100, 1_000],
       "nodefs.inodesFree": [7, 70],
-      // A file system that makes inodes as it needs them has no lack of them.
+      // A file system that makes inodes as it needs them cannot run short of them.
       "imagefs.available": [200, 2_000],
       "containerfs.available": [200, 2_000],
     });

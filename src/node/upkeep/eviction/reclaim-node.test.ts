@@ -82,7 +82,7 @@ describe("what nobody needs", () => {
     for (const name of ["stubborn", "over"]) add(candidateOf(name).pod, "finished");
     add(candidateOf("running").pod, "syncing");
     add(candidateOf("ending").pod, "terminating");
-    // Nothing else tells that it has run.
+    // Nothing but its containers shows that the static pod has run.
     add(candidateOf("static", { isStatic: true }).pod, "finished");
     await reclaim.reclaim(BOTH, signal);
     expect(done).toEqual(["over", "images"]);

@@ -20,7 +20,7 @@ const MESSAGE = "Pod was terminated in response to imminent node shutdown.";
 let host: FakeHost;
 let notice: ShutdownNotice;
 let states: Map<string, PodState>;
-/** What was asked of the workers, `uid grace period`. */
+/** The kills that the workers were asked for, each as `uid grace period`. */
 let kills: string[];
 let told: string[];
 let waits: Set<() => void>;

@@ -27,15 +27,16 @@ const WHY = "Kubelet needs time to handle node shutdown";
 const MAX_ANNOUNCEMENTS = 64;
 
 /**
- * Holds the machine's shutdown up until its pods have ended:
+ * Delays the machine's shutdown until its pods have ended:
  *
  *     (connect) ──► holding ── announced ──► ending pods ── all ended, or their time is over ──► released
  *         ▲            ▲                          │                                                 │
  *         │            └──────── called off ──────┴─────────────────────────────────────────────────┘
  *         └── the bus is lost: again after 1 s, at most 30 s
  *
- * Upstream's nodeshutdown (pkg/kubelet/nodeshutdown), but a shutdown that is called off ends no further pods, one that was
- * announced while nobody listened is not missed, and what became of the pods is told before the machine may go.
+ * It follows upstream's nodeshutdown (pkg/kubelet/nodeshutdown), with three differences. A shutdown that is called off
+ * ends no further pods. A shutdown that was announced while no agent listened is not missed. The outcome of the pods is
+ * reported before the machine may go down.
  */
 interface NodeShutdown {
   run(signal: AbortSignal): Promise<void>;

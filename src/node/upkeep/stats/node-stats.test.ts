@@ -116,7 +116,7 @@ describe("the summary", () => {
           memory: { workingSetBytes: 40 * MIB, availableBytes: 24 * MIB, rssBytes: 30 * MIB, pageFaults: 9 },
           io: { psi: { some: { avg10: 3 } } },
           rootfs: { time: NOW, usedBytes: 3 * MIB, inodesUsed: 4, capacityBytes: 2_000 * MIB },
-          // Blocks of 4 KiB.
+          // Files take whole blocks of 4 KiB.
           logs: { usedBytes: 12_288, inodesUsed: 2, capacityBytes: 1_000 * MIB },
         },
       ],
@@ -168,7 +168,7 @@ describe("the summary", () => {
     expect(node).not.toHaveProperty("fs");
     expect(node.memory?.workingSetBytes).toBe(400 * MIB);
     expect(pods[0]?.containers[0]?.logs).toMatchObject({ usedBytes: 12_288 });
-    // And from then on at once.
+    // From then on the value is known at once.
     await world.host.clock.advance(1_000);
     const again = world.stats.summary(SIGNAL);
     await world.host.clock.settle();

@@ -44,7 +44,7 @@ it("never goes back while the counters do not", () => {
       const counters = new Map<string, number>();
       let last = 0;
       for (const [step, growth] of steps.entries()) {
-        // A container that is left out has ended; the next of its name has another id.
+        // A container that is missing here has ended. The next container of the same name has another id.
         const now = new Map(
           Object.entries(growth).map(([name, used]) => {
             const isOn = steps[step - 1]?.[name] !== undefined;

@@ -72,7 +72,7 @@ describe("reading what pods use", () => {
     world.host.proc.interfaces.set(42, [eth0]);
     use("sandbox-of-web", 1, { pids: [41] });
     use("c1", 1, { pids: [42, 43] });
-    // The sandbox's process has just gone.
+    // The process of the sandbox has just gone.
     expect((await read()).pods[0]?.network?.interfaces).toEqual([eth0]);
   });
 

@@ -9,7 +9,7 @@ const MAX_AGE_MS = 10_000;
 let clock: FakeClock;
 let values: RememberedValues<number>;
 let started: number;
-/** What is asked is answered by these, in order; undefined: never, but for an abort. */
+/** The answers to the questions, in order. An undefined answer never comes, and only an abort ends its question. */
 let answers: Array<{ readonly value?: number; readonly afterMs?: number; readonly fails?: true } | undefined>;
 
 beforeEach(() => {
