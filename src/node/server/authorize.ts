@@ -18,15 +18,15 @@ export interface NodeAction {
  */
 export type AuthorizeNodeAction = (action: NodeAction, signal: AbortSignal) => Promise<boolean>;
 
-/** Allows every action: `authorization.mode: AlwaysAllow`. */
+/** `authorization.mode: AlwaysAllow` allows every action. */
 export const allowAlways: AuthorizeNodeAction = async () => true;
 
 /** An answer whose key is longer than this is not kept, so the question is asked anew each time. */
 const MAX_KEY_CHARACTERS = 10_000;
 
 /**
- * Asks the API server whether an action is allowed (authorizer/webhook of k8s.io/apiserver): `authorization.mode:
- * Webhook`.
+ * `authorization.mode: Webhook` asks the API server whether an action is allowed (authorizer/webhook of
+ * k8s.io/apiserver).
  */
 export function createAccessReviews(
   { client, clock }: { readonly client: Pick<KubeClient, "create">; readonly clock: Clock },

@@ -118,8 +118,9 @@ function pathLabel(path: string): string {
 }
 
 /**
- * Returns the same answer, but with `end` called when the answer is over. An answer in pieces ends when its last piece
- * is written; any other answer, and any answer to a HEAD request, is over at once.
+ * Returns the same answer, but with `end` called when the answer is over. A stream is over when it closes, and an
+ * answer in pieces when its last piece is written. Every other answer is over at once, and so is an answer in pieces to
+ * a HEAD request.
  */
 function endWith(answer: ServedAnswer, method: string, end: () => void): ServedAnswer {
   const { body } = answer;

@@ -25,8 +25,8 @@ interface Reviewed<Answer> {
 /** An answer that takes longer is of no use to the client that waits for it. */
 const TIMEOUT_MS = 10_000;
 /**
- * Without this limit, clients could make this node ask as many reviews as it has connections and take the API server
- * for itself alone.
+ * Without this limit the node could ask for as many reviews as it has connections, which would leave the API server no
+ * room for others.
  */
 const MAX_UNDER_WAY = 64;
 /** The most answers that are kept. The one that was asked for longest ago is dropped first. */

@@ -13,7 +13,8 @@ export function findServerProblem({
     const isOpen = x509.clientCAFile !== "" || webhook.enabled === true || anonymous.enabled === true;
     return isOpen ? undefined : "No authentication method configured";
   }
-  // A Go kubelet refuses to start with these words; a node without a cluster has pods to run all the same.
+  // A Go kubelet refuses to start with these words. This node starts all the same, because a node without a cluster
+  // still has pods to run.
   if (kubelet.authentication.webhook.enabled === true) return "no client provided, cannot use webhook authentication";
   if (kubelet.authorization.mode === "Webhook") return "no client provided, cannot use webhook authorization";
   return undefined;

@@ -12,7 +12,7 @@ import type { Files } from "../../../host/port.ts";
 export interface ShutdownRecord {
   /** Sets the metrics from the file. Never rejects. */
   load(): Promise<void>;
-  /** Never rejects: a shutdown does not wait for its record. */
+  /** Writes the record. Never rejects, because a shutdown does not wait for its record. */
   write(times: { readonly startedAt: number; readonly endedAt?: number }): Promise<void>;
 }
 

@@ -133,7 +133,7 @@ export function createStatsWorld(options: { volumePeriodMs?: number; cgroupOfAll
     reports,
     fileSystems,
     async read(reading) {
-      // Rejections are the caller's.
+      // The caller handles a rejection.
       reading.catch(() => undefined);
       await clock.advance(100);
       await clock.settle();

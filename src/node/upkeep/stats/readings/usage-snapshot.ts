@@ -2,7 +2,7 @@ import type { PodReference } from "../../../../api/pods.ts";
 import type { CgroupPressure, CgroupUsage } from "../../../../host/cgroups-port.ts";
 import type { InterfaceCounters } from "../../../../host/proc-port.ts";
 
-/** What the node and its pods used of processors, memory and the network at about one time. */
+/** The processor time, memory and network traffic that the node and its pods used at about one time. */
 export interface UsageSnapshot {
   readonly node: NodeUsage;
   /**
