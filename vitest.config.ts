@@ -9,7 +9,7 @@ const UNIT_TIMEOUT_MS = 120_000;
 const CONTRACT_WORKERS = 2;
 const E2E_TIMEOUT_MS = 180_000;
 /** Files of `e2e` wait for most of their time: for grace periods, back-off, deadlines, and for each other's pods to start. */
-const E2E_WORKERS = 4;
+const E2E_WORKERS = 3;
 
 /** These have limits of a second or two, or run other programs that expect to be the only kubelet of the machine. */
 const ALONE = [

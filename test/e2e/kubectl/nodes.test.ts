@@ -90,7 +90,7 @@ describe("kubectl with nodes", () => {
 
     await setStatus(kubectl, BUDGET, { ...counts, disruptionsAllowed: 1 });
     const terminating = kubectl.start("get pod web -w");
-    const drained = kubectl.ok("drain worker --ignore-daemonsets --timeout=20s");
+    const drained = kubectl.ok("drain worker --ignore-daemonsets --timeout=120s");
     await terminating.prints("Terminating");
     // What a kubelet does once the containers of an evicted pod have ended.
     await kubectl.ok("delete pod web --force --grace-period=0");

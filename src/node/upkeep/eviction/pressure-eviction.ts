@@ -64,7 +64,7 @@ interface Need {
  * Looks at the node again and again: it reads how much of every resource is left and finds the thresholds that are met.
  * If a threshold calls for it, one thing is given up: first things that no pod needs, and otherwise one pod, whose end
  * is awaited. It follows `synchronize` (pkg/kubelet/eviction/eviction_manager.go); the decisions are in
- * `pressure-state.ts` and `plan-eviction.ts`.
+ * `pressure-state.ts` and `plan-pressure-eviction.ts`.
  */
 export function createPressureEviction(deps: PressureEvictionDeps, options: PressureEvictionOptions): PressureEviction {
   const { clock, log } = deps;
