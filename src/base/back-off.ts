@@ -1,22 +1,29 @@
 /**
- * Exponential back-off by key, as `client-go/util/flowcontrol.Backoff` counts it: the first failure waits `initialMs`,
- * each further one twice as long up to `maxMs`; an attempt that lasted longer than `resetMs` starts the key over.
+ * Exponential back-off by key, as `client-go/util/flowcontrol.Backoff` counts it. The first failure waits `initialMs`,
+ * and each further one waits twice as long, up to `maxMs`. An attempt that lasted longer than `resetMs` starts the key
+ * over.
  *
- * Pure over the `now` that is handed in: it owns no timer. Whoever waits asks `waitUntil` and sets its own timer, so a
- * wait ends when the back-off does and not at the next tick of something else.
+ * It is pure over the `now` that is handed in, and owns no timer. The caller asks `waitUntil` and sets its own timer,
+ * so that a wait ends when the back-off does and not at the next tick of something else.
  */
 export interface BackOff {
   /** When a key whose last attempt ended at `endedAt` may be tried again; undefined if it may be now. */
   waitUntil(key: string, endedAt: number, now: number): number | undefined;
-  /** Counts one more attempt, made at `now` because the last ended at `endedAt`; returns the delay that the next waits. */
+  /**
+   * Counts one more attempt, made at `now` because the last one ended at `endedAt`. Returns the delay before the next
+   * one.
+   */
   next(key: string, endedAt: number, now: number): number;
   /** The current delay of the key; 0 for a key that never failed. */
   delay(key: string): number;
   /** Forgets the key. */
   reset(key: string): void;
-  /** Forgets every key that begins so. */
+  /** Forgets every key that begins with the prefix. */
   resetAll(prefix: string): void;
-  /** Forgets keys whose last attempt is so long ago that no wait for them can be under way; returns how many are left. */
+  /**
+   * Forgets the keys whose last attempt is so long ago that no wait for them can be under way. Returns how many are
+   * left.
+   */
   collect(now: number): number;
 }
 

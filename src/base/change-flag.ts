@@ -1,7 +1,7 @@
 import { childController, isAbort, sleep } from "./abort.ts";
 import type { Clock } from "./clock.ts";
 
-/** Remembers that something changed until somebody looks. */
+/** Remembers that something changed until a reader looks. */
 export interface ChangeFlag {
   raise(): void;
   /**

@@ -1,16 +1,16 @@
 type Step = "any-run" | ((character: string) => boolean);
 
 /**
- * Matches a whole text: `*` any run of characters, `?` one, `[a-z]` and `[^a-z]` one of a set, `\` the next as it is, as
- * Go's path.Match reads one part of a path. A broken pattern matches nothing. The work is bounded by the product of the
- * two lengths, whatever the pattern: tenants write it.
+ * Matches a whole text. `*` matches any run of characters, `?` matches one, `[a-z]` and `[^a-z]` match one of a set,
+ * and `\` takes the next character as it is, as Go's `path.Match` reads one part of a path. A broken pattern matches
+ * nothing. The work is bounded by the product of the two lengths, whatever the pattern, because tenants write it.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
   const steps = parseGlob(pattern);
   if (steps === undefined) return false;
   let step = 0;
   let at = 0;
-  /** Where to go on if what follows the last `*` does not fit: it takes one character more. */
+  /** The place to go on from if the text after the last `*` does not fit: the `*` then takes one character more. */
   let retry: { step: number; at: number } | undefined;
   while (at < text.length) {
     const current = steps[step];

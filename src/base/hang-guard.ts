@@ -2,9 +2,10 @@ import type { Clock } from "./clock.ts";
 import { CodedError } from "./errors.ts";
 
 /**
- * Runs what may never end and cannot be stopped: calls to a file system of another machine, each of which holds one of the
- * few threads of this process until it is answered. At most `maxHung` run at once, so that no more than that many threads
- * are ever lost; one key has one work at a time, and the others wait for their turn as long as there is hope.
+ * Runs work that may never end and cannot be stopped: calls to a file system of another machine, each of which holds
+ * one of the few threads of this process until it is answered. At most `maxHung` works run at once, so that no more
+ * than that many threads are ever lost. Each key has one work at a time, and the others wait for their turn as long as
+ * there is hope.
  *
  *   waiting ──turn──▶ running ──ends──▶ gone
  *      │                 └──time is over──▶ overdue (the caller has its error) ──ends──▶ gone
@@ -12,12 +13,13 @@ import { CodedError } from "./errors.ts";
  */
 export interface HangGuard {
   /**
-   * `key`: what is waited for, as messages name it (`/var/lib/…/mount`, `nfs.example:/data`). Rejects with `ETIMEDOUT`
-   * when the work has not ended `timeoutMs` after this call, and at once when an overdue work of the same key is still
-   * under way; with `EBUSY` when `maxHung` works are overdue, or too many wait. A late result is dropped.
+   * `key` says what the work waits for, as messages name it (`/var/lib/…/mount`, `nfs.example:/data`). Rejects with
+   * `ETIMEDOUT` when the work has not ended `timeoutMs` after this call, and at once when an overdue work of the same
+   * key is still under way. Rejects with `EBUSY` when `maxHung` works are overdue, or too many wait. A late result is
+   * dropped.
    */
   run<T>(key: string, timeoutMs: number, work: () => Promise<T>): Promise<T>;
-  /** Works whose callers have given up on them. */
+  /** The number of works whose callers have given up on them. */
   readonly overdue: number;
 }
 
@@ -32,12 +34,12 @@ interface Work {
   isOverdue: boolean;
 }
 
-/** When so many wait, the next one is refused. */
+/** The next request is refused when this many wait. */
 const MAX_WAITING = 1_000;
 
 interface HangGuardOptions {
   readonly clock: Clock;
-  /** Less than the threads of the process, so that the others can still work. */
+  /** It is less than the number of threads of the process, so that the others can still work. */
   readonly maxHung: number;
 }
 
@@ -95,7 +97,7 @@ export function createHangGuard({ clock, maxHung }: HangGuardOptions): HangGuard
   };
 }
 
-/** Undefined for a request that may start, or that can hope to. */
+/** Returns undefined for a request that may start, or that can hope to. */
 function refusalOf(
   key: string,
   works: ReadonlyMap<string, Work>,

@@ -4,7 +4,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** Each line: below this many seconds, show the first unit, and the second while it is not zero. */
+/** Each line says: below this many seconds, show the first unit, and the second one while it is not zero. */
 const SCALE: ReadonlyArray<readonly [below: number, unit: number, name: string, rest?: readonly [number, string]]> = [
   [2 * MINUTE, SECOND, "s"],
   [10 * MINUTE, MINUTE, "m", [SECOND, "s"]],

@@ -1,7 +1,9 @@
 import { sleep } from "./abort.ts";
 import type { Clock } from "./clock.ts";
 
-/** Runs `task`, waits `periodMs`, and again, until the signal fires. Runs never overlap; an error of the task ends it. */
+/**
+ * Runs `task`, waits `periodMs` and repeats until the signal fires. Runs never overlap. An error of the task ends it.
+ */
 export async function repeat(
   clock: Clock,
   options: { periodMs: number; signal: AbortSignal; delayFirst?: boolean },

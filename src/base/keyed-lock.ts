@@ -1,8 +1,11 @@
 import { createLimiter, type Limiter } from "./limiter.ts";
 
-/** Tasks with one key run one after another, in the order in which they came; others do not notice. */
+/**
+ * Tasks with the same key run one after another, in the order in which they came. Tasks with other keys are not
+ * affected.
+ */
 export interface KeyedLock {
-  /** Rejects with AbortedError where the signal fires before the task's turn; a running task is its own affair. */
+  /** Rejects with `AbortedError` if the signal fires before the task's turn. It does not stop a task that runs. */
   run<T>(key: string, task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 

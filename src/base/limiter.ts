@@ -2,7 +2,7 @@ import { AbortedError } from "./abort.ts";
 
 /**
  * Lets at most `limit` tasks run at once; the rest wait in arrival order. A waiting task whose signal fires leaves the
- * line and rejects with AbortedError; a running one is its own affair.
+ * line and rejects with `AbortedError`. The limiter does not stop a task that runs.
  */
 export interface Limiter {
   run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
@@ -36,7 +36,7 @@ export function createLimiter(limit: number): Limiter {
       signal?.addEventListener("abort", leave, { once: true });
     });
   };
-  /** The place passes straight to the next in line, so `active` never dips and nobody overtakes. */
+  /** The place passes straight to the next task in line, so that `active` never dips and no task overtakes another. */
   const exit = () => {
     const next = line.shift();
     if (next) next();

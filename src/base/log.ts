@@ -1,6 +1,7 @@
 /**
- * Structured logging with the same keys everywhere (`pod`, `uid`, `container`, `error`). Levels are by what a reader
- * must do: error = an operator must act, warn = may become one, info = a rare change of state, debug = the rest.
+ * Structured logging with the same keys everywhere (`pod`, `uid`, `container`, `error`). The level tells what a reader
+ * must do: `error` means that an operator must act, `warn` that this may become an error, `info` is a rare change of
+ * state, and `debug` is the rest.
  */
 export interface Log {
   error(message: string, fields?: LogFields): void;

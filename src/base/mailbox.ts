@@ -1,8 +1,8 @@
 import { AbortedError } from "./abort.ts";
 
 /**
- * A bounded queue between one reader and many writers: items arrive in order, the reader takes them one at a time. At
- * the bound `offer` refuses and counts, and the writer decides what that means.
+ * A bounded queue between one reader and many writers. Items arrive in order, and the reader takes them one at a time.
+ * At the bound `offer` refuses the item and counts it, and the writer decides what that means.
  */
 export interface Mailbox<T> {
   /** False when the box is full and the item was not taken. */

@@ -9,7 +9,10 @@ export interface Metrics {
     help: string,
     options?: { labels?: readonly L[]; buckets?: readonly number[] },
   ): HistogramSeries<L>;
-  /** Called for each page before it is made, to set what is only worth knowing then; must be quick, and not throw. */
+  /**
+   * `update` is called before each page is made, to set values that are only needed then. It must be quick and must not
+   * throw.
+   */
   beforeRender(update: () => void): void;
   render(): Promise<string>;
   readonly contentType: string;
@@ -17,24 +20,27 @@ export interface Metrics {
 
 type Labels<L extends string> = Readonly<Record<L, string>>;
 
-/** Only goes up. */
+/** A series that only goes up. */
 export interface CounterSeries<L extends string> {
   add(labels?: Labels<L>, by?: number): void;
-  /** Forgets the series of these labels: what they name is gone. */
+  /** Forgets the series with these labels, for when the object that they name is gone. */
   remove(labels: Labels<L>): void;
 }
 
-/** Whatever it was set to last. */
+/** A series that holds the last value that was set. */
 export interface GaugeSeries<L extends string> {
   set(value: number, labels?: Labels<L>): void;
-  /** Forgets every set of labels, so that what is gone is not told any longer; without labels, back to 0. */
+  /**
+   * Forgets every set of labels, so that objects that are gone are no longer reported. A gauge without labels goes back
+   * to 0.
+   */
   reset(): void;
 }
 
 export interface HistogramSeries<L extends string> {
-  /** `value` in the unit of the name, which for durations is seconds. */
+  /** `value` is in the unit that the name tells, which for durations is seconds. */
   observe(value: number, labels?: Labels<L>): void;
-  /** Forgets the series of these labels: what they name is gone. */
+  /** Forgets the series with these labels, for when the object that they name is gone. */
   remove(labels: Labels<L>): void;
 }
 
@@ -81,7 +87,10 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** For pages that others read apart: by it a reader knows that what was counted began anew. Milliseconds since the epoch. */
+/**
+ * Pages that are read separately declare it, so that their reader knows when the counters began anew. `startedAt` is in
+ * milliseconds since the epoch.
+ */
 export function declareStartTime(metrics: Metrics, startedAt: number): void {
   const help = "Start time of the process since unix epoch in seconds.";
   metrics.gauge("process_start_time_seconds", help).set(startedAt / 1000);

@@ -4,7 +4,7 @@ export interface Random {
   next(): number;
 }
 
-/** `ms` lengthened by up to `factor` of itself, as upstream's `wait.Jitter` does. */
+/** Returns `ms` lengthened by up to `factor` of itself, as upstream's `wait.Jitter` does. */
 export function jitter(random: Random, ms: number, factor: number): number {
   return ms * (1 + random.next() * factor);
 }

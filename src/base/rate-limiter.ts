@@ -3,15 +3,15 @@ import type { Clock, Timer } from "./clock.ts";
 import { createTokenBucket } from "./token-bucket.ts";
 
 /**
- * Limits calls as `client-go/util/flowcontrol` does: `burst` of them at once, `qps` a second in the long run, in the
- * order of their arrival.
+ * Limits calls as `client-go/util/flowcontrol` does: it lets `burst` of them through at once and `qps` a second in the
+ * long run, in the order of their arrival.
  */
 export interface RateLimiter {
   /** Resolves when the call may be made. Rejects with AbortedError when the signal fires first; no token is used then. */
   acquire(signal: AbortSignal): Promise<void>;
 }
 
-/** `qps` of zero or less: no limit. A `burst` below one counts as one. */
+/** A `qps` of zero or less means no limit. A `burst` below one counts as one. */
 export function createRateLimiter(clock: Clock, { qps, burst }: { qps: number; burst: number }): RateLimiter {
   if (qps <= 0) return { acquire: async (signal) => refuseAborted(signal) };
   const bucket = createTokenBucket({ perSecond: qps, burst: Math.max(1, burst) }, clock.monotonic());

@@ -10,11 +10,12 @@ export interface Part {
 
 /** The background work of the process. */
 export interface PartRunner {
-  /** Where a part starts further work; a crash of it is a crash of the node agent. */
+  /** Parts start further work here. A crash of such a task is a crash of the node agent. */
   tasks: Tasks;
   /**
-   * Runs all parts until the signal fires or one crashes. What reports stops last, so that it can tell how the rest
-   * ended: first `working` ends, then `between` is done, then `reporting` ends. Rejects with the crash when all are gone.
+   * Runs all parts until the signal fires or one crashes. The `reporting` parts stop last, so that they can tell how
+   * the rest ended: first `working` ends, then `between` is done, then `reporting` ends. Rejects with the crash when
+   * all are gone.
    */
   run(parts: PartGroups, signal: AbortSignal): Promise<void>;
 }
@@ -22,7 +23,7 @@ export interface PartRunner {
 interface PartGroups {
   working: readonly Part[];
   reporting: readonly Part[];
-  /** In this order; each is done whatever becomes of those before it. */
+  /** The steps run in this order, and each runs even if an earlier one fails. */
   between: ReadonlyArray<() => Promise<void>>;
 }
 

@@ -1,10 +1,12 @@
 import { throwIfAborted, untilAborted } from "./abort.ts";
 
-/** One call at a time for a key: who asks while it is under way gets its outcome too. */
+/**
+ * Allows one call at a time for each key. A caller that asks while a call is under way gets the outcome of that call.
+ */
 interface SharedCalls<T> {
   /**
-   * Settles as the call does; rejects with AbortedError when the caller's signal fires. The call's own signal fires when
-   * nobody waits for it any more.
+   * Settles as the call does; rejects with `AbortedError` when the caller's signal fires. The call's own signal fires
+   * when no caller waits for it any more.
    */
   join(key: string, signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
@@ -35,7 +37,7 @@ export function createSharedCalls<T>(): SharedCalls<T> {
       } finally {
         call.waiting--;
         if (call.waiting === 0) call.controller.abort();
-        // It has settled, or nobody waits any more: who asks next needs a call of its own.
+        // The call has settled, or no caller waits for it any more. The next caller needs a call of its own.
         const isOver = call.waiting === 0 || !signal.aborted;
         if (isOver && calls.get(key) === call) calls.delete(key);
       }

@@ -1,8 +1,8 @@
 import { childController, isAbort } from "./abort.ts";
 
 /**
- * The background tasks of one owner. A task that rejects with anything but an abort is a crash: `onCrash` is told once
- * and the owner goes down. `settled` resolves when all have ended, so that nothing outlives its owner.
+ * The background tasks of one owner. A task that rejects with anything but an abort is a crash: `onCrash` is called
+ * once, and the owner goes down. `settled` resolves when all tasks have ended, so that none outlives its owner.
  */
 export interface Tasks {
   /** Starts a task; its name appears in the crash. */
@@ -33,8 +33,9 @@ export function createTasks(onCrash: (name: string, error: unknown) => void): Ta
 }
 
 /**
- * Runs `work`, which may spawn tasks of its own, until it ends, a task crashes or the signal fires; the signal that it is
- * handed then fires too. Returns when all tasks have ended; rejects with what `work` or a task threw, an abort excepted.
+ * Runs `work`, which may spawn tasks of its own, until it ends, a task crashes or the signal fires. The signal that
+ * `work` gets fires then as well. Returns when all tasks have ended. Rejects with the error that `work` or a task
+ * threw, unless it is an abort.
  */
 export async function runWithTasks(
   signal: AbortSignal,

@@ -8,8 +8,8 @@ interface TimeLimit {
 }
 
 /**
- * Whether the task ended in time. Its own signal fires when the time is over, and it has to heed that: it is waited for.
- * Rejects as the task does, with AbortedError when `signal` fires.
+ * Tells whether the task ended in time. The task's own signal fires when the time is over, and the task must heed it,
+ * because this function waits for the task. Rejects as the task does, and with `AbortedError` when `signal` fires.
  */
 export async function endsInTime(
   clock: Clock,
@@ -32,8 +32,9 @@ export async function endsInTime(
 }
 
 /**
- * Settles as the task does, but rejects with `timed-out` when it takes longer than it may; `what` is for the message:
- * "reading the node's status". The task's own signal fires then; whether it heeds that or not, nobody waits for it any more.
+ * Settles as the task does, but rejects with `timed-out` when the task takes longer than `timeoutMs`. `what` is for the
+ * message: "reading the node's status". The task's own signal fires then. No caller waits for the task after that,
+ * whether or not it heeds the signal.
  */
 export async function withDeadline<T>(
   clock: Pick<Clock, "setTimer">,

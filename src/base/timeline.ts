@@ -2,15 +2,15 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "./clock.ts";
 
 /**
- * What was decided about each pod, and why, oldest first. Events, `nodelet status` and later `explain` read from it, so a
- * decision is recorded once, where it is made. Bounded both ways: a pod's oldest records go first, and so do the
- * records of the pod that was quiet longest.
+ * The decisions about each pod and their reasons, oldest first. Events, `nodelet status` and later `explain` read from
+ * it, so a decision is recorded once, where it is made. It is bounded both ways: a pod's oldest records go first, and
+ * so do the records of the pod that was quiet longest.
  */
 export interface Timeline {
   record(pod: Subject, decision: Decision): void;
   /** Oldest first; empty for an unknown pod. */
   read(uid: string): readonly TimelineRecord[];
-  /** The listener is called after each record, in order; returns how to stop that. */
+  /** The listener is called after each record, in order. The returned function stops that. */
   subscribe(listener: (record: TimelineRecord) => void): () => void;
 }
 
@@ -23,20 +23,25 @@ interface Subject {
 
 export interface Decision {
   type: "Normal" | "Warning";
-  /** Upstream's event reason where it has one (`Pulled`, `Started`, `BackOff`, …), else a CamelCase noun of ours. */
+  /**
+   * Upstream's event reason where there is one (`Pulled`, `Started`, `BackOff`, …), else a CamelCase noun of our own.
+   */
   reason: string;
   message: string;
   container?: string;
-  /** Of the event that tells of it. */
+  /** The annotations of the event that reports the decision. */
   annotations?: Readonly<Record<string, string>>;
 }
 
 export interface TimelineRecord extends Decision {
   pod: Subject;
-  /** Milliseconds since the epoch of the last time; `firstAt` of the first, where the same decision was repeated. */
+  /**
+   * `at` is the time of the last occurrence and `firstAt` that of the first, where the same decision was repeated. Both
+   * are in milliseconds since the epoch.
+   */
   at: number;
   firstAt: number;
-  /** How often the same decision was made in a row. */
+  /** The number of times that the same decision was made in a row. */
   count: number;
 }
 
@@ -67,7 +72,7 @@ export function createTimeline(clock: Clock): Timeline {
       if (records.length > MAX_RECORDS_PER_POD) records.shift();
       for (const listener of listeners) listener(record);
     },
-    // To be read about does not make a pod less quiet.
+    // Reading about a pod does not make it less quiet.
     read: (uid) => byPod.peek(uid) ?? [],
     subscribe(listener) {
       listeners.add(listener);

@@ -1,10 +1,10 @@
-/** How often something may happen: `burst` times at once, and `perSecond` in the long run. */
+/** The allowed rate: `burst` times at once, and `perSecond` in the long run. */
 interface Rate {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-/** A token bucket over the time that is handed in (monotonic milliseconds); it starts full. */
+/** A token bucket over the time that is handed in (monotonic milliseconds). It starts full. */
 export interface TokenBucket {
   /** Takes a token if there is one. */
   tryTake(now: number): boolean;
@@ -15,7 +15,7 @@ export interface TokenBucket {
 /** A refill is a sum of fractions, and may fall short of a whole token by a rounding error. */
 const WHOLE = 1 - 1e-6;
 
-/** `startedAt`: the time at which it is full. */
+/** The bucket is full at `startedAt`. */
 export function createTokenBucket(rate: Rate, startedAt: number): TokenBucket {
   let tokens = rate.burst;
   let filledAt = startedAt;
