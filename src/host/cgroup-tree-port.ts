@@ -1,28 +1,28 @@
 /**
- * The writing side of cgroups: to make them, to say what may be used in them, and to remove them. A cgroup is named by its
- * path, as `Cgroups` has it; in version 1 each call concerns every hierarchy. Errors are the kernel's, with its codes:
+ * The writing side of cgroups: it makes them, limits what is used in them, and removes them. A cgroup is named by its
+ * path, as in `Cgroups`. In version 1 each call concerns every hierarchy. Errors are the kernel's, with its codes:
  * `EROFS`, `EACCES` or `EPERM` where this process may not make cgroups at all.
  */
 export interface CgroupTree {
   /**
-   * What is missing of the cgroup in the words of upstream, `has some missing paths: …`; undefined when it is there as a
-   * whole. Quick: it is asked before each sync of a pod.
+   * Returns what is missing of the cgroup in the words of upstream, `has some missing paths: …`, or undefined when the
+   * whole cgroup is there. It is quick, because it is called before each sync of a pod.
    */
   findLack(path: string): string | undefined;
   /**
-   * Makes the cgroup with its parents, ready for containers. What is there stays as it is. `limits`: what `limit` will be
-   * called with next, for whoever can do both in one; it is to be called in any case.
+   * Makes the cgroup with its parents, ready for containers. Parts that exist stay as they are. `limits` are those that
+   * `limit` is called with next, for an adapter that can do both in one step; the caller must call `limit` in any case.
    */
   make(path: string, limits?: CgroupLimits): Promise<void>;
   /** Changes what the limits name, and nothing else. After a failure some of them are in force. */
   limit(path: string, limits: CgroupLimits): Promise<void>;
-  /** The names of the cgroups directly in this one, of each hierarchy. Empty where it is not there. */
+  /** The names of the cgroups directly in this one, over all hierarchies. Empty where the cgroup does not exist. */
   children(path: string): string[];
   /** The processes in the cgroup and in all below it. */
   processes(path: string): number[];
   /**
-   * Removes the cgroup with all below it; absent is fine. `EBUSY` while there are processes: with `killing` they are killed
-   * (SIGKILL) and waited for, a second at most.
+   * Removes the cgroup with all below it; an absent cgroup is fine. Rejects with `EBUSY` while there are processes in
+   * it. With `killing` the processes are killed (SIGKILL) and waited for, a second at most.
    */
   remove(path: string, options: { readonly killing: boolean }): Promise<void>;
 }

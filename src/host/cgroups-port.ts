@@ -1,30 +1,33 @@
 import type { CgroupTree } from "./cgroup-tree-port.ts";
 
 /**
- * What groups of processes use of the machine, by the kernel's count. A cgroup is named by its path beneath the root of its
- * hierarchy, `/k8s.io/ID`; of version 1, where every controller has a hierarchy of its own, the path is the same in all of
- * them. The real adapter and the fake pass one contract suite (`test/contract/host-cgroups.test.ts`).
+ * The kernel's count of what groups of processes use of the machine. A cgroup is named by its path beneath the root of
+ * its hierarchy, `/k8s.io/ID`. In version 1, where every controller has a hierarchy of its own, the path is the same in
+ * all of them. The real adapter and the fake pass one contract suite (`test/contract/host-cgroups.test.ts`).
  */
 export interface Cgroups extends CgroupTree {
   /**
-   * The cgroups of containers, by the containers' ids as runtimes put them into the names: `ID`, `cri-containerd-ID.scope`,
-   * `crio-ID.scope`. Those that are not found are missing. It looks through the whole tree, which costs some milliseconds:
-   * for containers that are new.
+   * Finds the cgroups of containers by the containers' ids, which runtimes put into the names: `ID`,
+   * `cri-containerd-ID.scope`, `crio-ID.scope`. Ids without a cgroup are missing from the result. It looks through the
+   * whole tree, which costs some milliseconds, so it is meant for containers that are new.
    */
   find(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, string>>;
-  /** Undefined when there is no such cgroup. `details`: read what only a page of metrics shows, too. */
+  /**
+   * Returns undefined when there is no such cgroup. With `details` it also reads values that only a page of metrics
+   * shows.
+   */
   read(path: string, options?: { readonly details?: boolean }): Promise<CgroupUsage | undefined>;
-  /** The cgroup of this process; undefined where it is in different ones for processors and memory. */
+  /** The cgroup of this process. Undefined where the process is in different cgroups for processors and memory. */
   own(): Promise<string | undefined>;
 }
 
-/** Of one cgroup with all that is below it. What the kernel does not tell is undefined. */
+/** The usage of one cgroup with all that is below it. A value that the kernel does not tell is undefined. */
 export interface CgroupUsage {
   readonly cpu: CgroupCpu | undefined;
   readonly memory: CgroupMemory | undefined;
   /** The processes of the cgroup itself. */
   readonly pids: readonly number[];
-  /** How long its tasks have waited; version 2 only. */
+  /** How long the tasks of the cgroup have waited; version 2 only. */
   readonly pressure: CgroupPressure;
   readonly details: CgroupDetails | undefined;
 }
@@ -36,7 +39,7 @@ export interface CgroupCpu {
   readonly systemNanoseconds: number;
 }
 
-/** In bytes. */
+/** All amounts are in bytes. */
 export interface CgroupMemory {
   readonly usage: number;
   /** `usage` without the pages of files that were not used of late, which the kernel takes back first. */
@@ -54,11 +57,11 @@ export interface CgroupMemory {
   readonly majorPageFaults: number;
   /** Undefined: as much as there is. */
   readonly limit: number | undefined;
-  /** Of memory and swap together in version 1, of swap alone in version 2, as each of them has it. */
+  /** The limit of memory and swap together in version 1, of swap alone in version 2, as each version has it. */
   readonly swapLimit: number | undefined;
 }
 
-/** Of a cgroup that holds nothing. */
+/** The memory of a cgroup that holds nothing. */
 export const NO_CGROUP_MEMORY: CgroupMemory = {
   usage: 0,
   workingSet: 0,
@@ -74,7 +77,7 @@ export const NO_CGROUP_MEMORY: CgroupMemory = {
   swapLimit: undefined,
 };
 
-/** Of each resource that is watched. */
+/** The pressure on each resource that is watched. */
 export interface CgroupPressure {
   readonly cpu?: Pressure;
   readonly memory?: Pressure;
@@ -95,7 +98,7 @@ export interface PressureShare {
   readonly totalMicroseconds: number;
 }
 
-/** What dashboards show beside usage. */
+/** Values that dashboards show beside usage. */
 export interface CgroupDetails {
   /** In the unit of version 1, where 1024 are one processor. */
   readonly cpuShares: number | undefined;
@@ -114,7 +117,7 @@ export interface CgroupDetails {
   readonly maxTasks: number | undefined;
 }
 
-/** Of a quota; counters. */
+/** The counters of a quota. */
 export interface CgroupThrottling {
   readonly periods: number;
   readonly throttledPeriods: number;

@@ -8,18 +8,18 @@ export type HttpHandler = (request: ServedRequest) => Promise<ServedAnswer> | Se
 
 export interface ServedRequest {
   readonly method: string;
-  /** Begins with `/`. As sent, or decoded where the options say so. */
+  /** It begins with `/`. It is as sent, or decoded where the options say so. */
   readonly path: string;
   readonly query: URLSearchParams;
   /** The query as sent; "" without one. */
   readonly rawQuery: string;
   /** The values of a header in the order sent, by its lower-case name. */
   header(name: string): readonly string[];
-  /** All headers whose lower-case name begins so, by that name. */
+  /** All headers whose lower-case name begins with the prefix, by that name. */
   headersBeginning(prefix: string): Readonly<Record<string, readonly string[]>>;
   /**
-   * The client asks over HTTP/1.1 for another protocol on its connection (`Connection: Upgrade`): the answer may take that
-   * over. Such a request has no body.
+   * True when the client asks over HTTP/1.1 for another protocol on its connection (`Connection: Upgrade`). The answer
+   * may take the connection over. Such a request has no body.
    */
   readonly isUpgrade: boolean;
   /** Undefined where the client showed no certificate, or was not asked for one. */
@@ -28,16 +28,18 @@ export interface ServedRequest {
   readonly remoteAddress: string;
   /** Aborted when the client has gone or the server closes. */
   readonly signal: AbortSignal;
-  /** Rejects with a CodedError `body-too-large` when there is more, `body-aborted` when the client left. */
+  /** Rejects with a CodedError: `body-too-large` when there is more, `body-aborted` when the client left. */
   readBody(maxBytes: number): Promise<Buffer>;
   /**
-   * The body as it arrives, no faster than it is read and for as long as the client takes; breaks when the client leaves.
-   * It takes the place of `readBody` where the body is passed on. Undefined for a request that has none.
+   * The body as it arrives, no faster than it is read and for as long as the client takes. It breaks when the client
+   * leaves. It takes the place of `readBody` where the body is passed on. Undefined for a request without a body.
    */
   bodyStream(): Readable | undefined;
 }
 
-/** A client certificate: believed, or not, by the authorities that were in force when the connection was made. */
+/**
+ * A client certificate. The authorities that were in force when the connection was made decide whether it is verified.
+ */
 export type ServedPeer =
   | {
       readonly kind: "verified";
@@ -51,18 +53,18 @@ export type ServedPeer =
     }
   | { readonly kind: "unverified"; readonly reason: string };
 
-/** By name; a list is a header of several lines. */
+/** Headers by name. A list is a header of several lines. */
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 /**
- * What a handler answers. No header can break an answer: what HTTP does not allow in a value is escaped, and a header that
- * the version of HTTP forbids is left out.
+ * The answer of a handler. No header can break an answer: a character that HTTP does not allow in a value is escaped,
+ * and a header that the version of HTTP forbids is left out.
  */
 export interface ServedAnswer {
   readonly status: number;
   readonly headers?: AnswerHeaders;
   readonly body: AnswerBody;
-  /** True: the connection ends with this answer, where it is one of HTTP/1.1. */
+  /** True: the connection ends with this answer, if it is a connection of HTTP/1.1. */
   readonly closes?: boolean;
 }
 
@@ -77,37 +79,38 @@ interface StreamedBody {
 /** A body that is written bit by bit, by a writer that waits for its client. */
 interface PacedBody {
   /**
-   * The answer ends when this resolves; when it rejects, the client gets what was written, and a connection that breaks,
-   * so that it does not take the part for the whole. Not called where only the head is asked for.
+   * The answer ends when this resolves. When it rejects, the client gets what was written and then a broken connection,
+   * so that it does not take the part for the whole. It is not called where only the head is asked for.
    */
   produce(writer: PacedWriter): Promise<void>;
 }
 
 /**
- * A body that is read from somewhere no faster than the client takes it. It is destroyed when the client leaves; when it
- * breaks, so does the answer.
+ * A body that is read from a source no faster than the client takes it. The source is destroyed when the client leaves.
+ * When the source breaks, so does the answer.
  */
 interface PipedBody {
   readonly source: Readable;
 }
 
 /**
- * The connection itself, in place of an answer. Only for a request that `isUpgrade`; others are cut off. Status and headers
- * of the answer are not sent.
+ * The connection itself, in place of an answer. It is only for a request with `isUpgrade`; the connection of any other
+ * request is cut off. Status and headers of the answer are not sent.
  */
 export interface TakenOver {
   /**
    * Writes the answer's head and all that follows, and resolves when that is over, which is soon after the socket has
-   * closed. The server closes the socket then, and before that when it closes itself; it waits for the end of this.
+   * closed. The server closes the socket then, and earlier when the server itself closes; it waits for this promise to
+   * settle.
    */
   takeOver(socket: Duplex): Promise<void>;
 }
 
 /** The other end of an answer that streams. */
 export interface AnswerWriter {
-  /** Never waits: `bufferedBytes` tells that the client is slow. Nothing happens after the end. */
+  /** It never waits: `bufferedBytes` tells that the client is slow. A write after the end does nothing. */
   write(chunk: Buffer | string): void;
-  /** What is written and not yet taken by the client's connection. */
+  /** Bytes that were written and that the client's connection has not yet taken. */
   readonly bufferedBytes: number;
   end(): void;
   /** Aborted when the answer is over, by `end` or because the client has gone. */
@@ -122,7 +125,10 @@ export interface PacedWriter {
   readonly signal: AbortSignal;
 }
 
-/** An answer that is one text, made of no more than what is asked for: what most of the node's endpoints are. */
+/**
+ * An answer that is one text and needs no more of the request than these fields. Most of the node's endpoints are
+ * pages.
+ */
 export type Page = ServedAnswer & { readonly body: string };
 export type PageRequest = Pick<ServedRequest, "method" | "path" | "query"> & { readonly signal?: AbortSignal };
 export type PageHandler = (request: PageRequest) => Promise<Page> | Page;
@@ -134,24 +140,24 @@ export interface HttpServerOptions {
   readonly at: ListenAddress;
   /** Undefined: plain HTTP. */
   readonly tls?: ServerTls;
-  /** Beside HTTP/1.1; only with TLS. Default false. */
+  /** True: HTTP/2 is served beside HTTP/1.1; only with TLS. Default false. */
   readonly http2?: boolean;
   /**
-   * True: `path` is decoded, so that authorization and routing see the same; what cannot be decoded is answered with 400.
-   * Default false: `path` is as sent.
+   * True: `path` is decoded, so that authorization and routing see the same path. A path that cannot be decoded is
+   * answered with 400. Default false: `path` is as sent.
    */
   readonly decodesPath?: boolean;
-  /** False: a connection ends with the answer to a request that has a body, for the body is not read. Default true. */
+  /** False: bodies are not read, and a connection ends with the answer to a request that has one. Default true. */
   readonly readsBodies?: boolean;
-  /** They go with every answer that does not set them itself. */
+  /** These headers go with every answer that does not set them itself. */
   readonly defaultHeaders?: AnswerHeaders;
-  /** What a client may take. Default: `HTTP_LIMITS`. */
+  /** The bounds for clients. Default: `HTTP_LIMITS`. */
   readonly limits?: Partial<HttpLimits>;
-  /** Told of a connection that ended in TLS' greetings. */
+  /** It is called for each connection that ended during the TLS handshake. */
   readonly onBadConnection?: (reason: string, remoteAddress: string) => void;
 }
 
-/** What TLS is spoken with, as long as the server lives; only the identity changes. */
+/** The settings of TLS. They hold as long as the server lives; only the identity changes. */
 export interface ServerTls {
   readonly identity: ServingIdentity;
   /** Clients are asked for a certificate; the identity must then name authorities. */
@@ -169,7 +175,7 @@ export interface ServerTls {
   readonly resumesSessions?: boolean;
 }
 
-/** What the server shows, and whom it believes; both may change. */
+/** The certificate that the server shows, and the authorities of the clients that it believes. Both may change. */
 export interface ServingIdentity {
   /** Undefined: every handshake fails. */
   readonly pair: { readonly certificatePem: string; readonly keyPem: string } | undefined;
@@ -177,31 +183,36 @@ export interface ServingIdentity {
   readonly clientAuthorityPem: string | undefined;
 }
 
-/** What a client may take of a server before it is cut off; no other client is told or held up then. */
+/**
+ * The bounds for what a client may take of a server before it is cut off. The cut does not disturb any other client.
+ */
 export interface HttpLimits {
-  /** Milliseconds from connecting to the end of TLS' greetings. */
+  /** Milliseconds from connecting to the end of the TLS handshake. */
   readonly greetingMs: number;
-  /** Milliseconds that the headers of a connection's first request may take, and those of any in HTTP/1.1. */
+  /** Milliseconds that the headers of a connection's first request may take, and those of any request in HTTP/1.1. */
   readonly headersMs: number;
-  /** Milliseconds that a connection is kept on which nothing is asked. Pings do not count. */
+  /** Milliseconds that a connection without a request is kept. Pings do not count as requests. */
   readonly quietMs: number;
   /**
    * Milliseconds that a client may take for the body of its request, or keep a piece of a complete answer waiting. An
    * answer that still streams may wait for ever: its writer bounds what waits.
    */
   readonly waitMs: number;
-  /** Beyond it the connection that has been quiet for longest is closed for a new one; where none is, the new one is. */
+  /**
+   * Beyond this number a new connection closes the one that has been quiet for longest. If none is quiet, the new one
+   * is closed.
+   */
   readonly maxConnections: number;
-  /** Of one connection at a time; HTTP/2 tells it to the client, and refuses more. */
+  /** Streams of one connection at a time. HTTP/2 tells the number to the client, and refuses more. */
   readonly maxStreams: number;
   /** Bytes of a request's line and headers; more is answered with 431. */
   readonly maxHeaderBytes: number;
 }
 
 /**
- * The times are those of kube-apiserver (32 s for headers, 90 s of quiet, 60 s for a request). It has no limit to its
- * connections, and allows 100 streams and a mebibyte of headers: here one process holds all of them, and a node's agent
- * watches hundreds of secrets and config maps on one connection.
+ * The times are those of kube-apiserver (32 s for headers, 90 s of quiet, 60 s for a request). kube-apiserver does not
+ * limit its connections, and allows 100 streams and a mebibyte of headers. The limits here differ because one process
+ * holds all connections, and a node's agent watches hundreds of secrets and config maps on one connection.
  */
 export const HTTP_LIMITS: HttpLimits = {
   greetingMs: 32_000,
@@ -217,8 +228,9 @@ export interface HttpServer {
   /** The port that was taken; 0 for a unix socket. */
   readonly port: number;
   /**
-   * For connections from now on. Those that are open end after their next answer, for they were judged by what held
-   * before. Throws for one that TLS cannot use, with the old identity still in force, and where there is no TLS.
+   * Uses the identity for connections from now on. Open connections end after their next answer, because they were
+   * judged by the old identity. Throws for an identity that TLS cannot use, with the old one still in force, and for a
+   * server without TLS.
    */
   use(identity: ServingIdentity): void;
   /** Stops listening, ends open connections, and resolves when they are gone. */

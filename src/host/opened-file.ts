@@ -1,17 +1,17 @@
 /**
- * A regular file that is held open for reading: whatever becomes of its name, it stays the same file. Whoever opened it
- * closes it, and an open file that was removed takes its place on the disk until then.
+ * A regular file that is held open for reading. It stays the same file even if its name goes or leads elsewhere. The
+ * opener closes it. An open file that was removed takes its place on the disk until it is closed.
  */
 export interface OpenedFile {
-  /** Tells it from every other file, as long as it is open. */
+  /** It tells the file from every other file, as long as the file is open. */
   readonly identity: string;
   status(): Promise<OpenedFileStatus>;
-  /** Up to `maxBytes` from `position`; fewer at the end, none behind it. */
+  /** Reads up to `maxBytes` from `position`: fewer at the end of the file, none behind it. */
   read(position: number, maxBytes: number): Promise<Buffer>;
   close(): Promise<void>;
 }
 
-/** As it is now: files are written while they are open. */
+/** The status at the time of the call. Files are written while they are open. */
 interface OpenedFileStatus {
   readonly sizeBytes: number;
   /** Milliseconds since the epoch. */

@@ -39,11 +39,14 @@ export interface Files {
   read(path: string, maxBytes: number): Promise<Buffer>;
   /** The last `maxBytes` of the file; all of it when it is shorter. Refuses what `read` refuses. */
   readTail(path: string, maxBytes: number): Promise<Buffer>;
-  /** Written beside and renamed over, fsynced: a reader sees the old content or the new one, also after a crash. */
+  /**
+   * Writes beside the file, syncs and renames over it: a reader sees the old content or the new one, also after a
+   * crash.
+   */
   writeAtomically(path: string, data: string | Buffer, mode: number): Promise<void>;
   /**
-   * As `writeAtomically`, without waiting for the disk: after a crash of the machine the file may be empty or gone. For
-   * what is written anew anyway before it is next needed.
+   * Does the same as `writeAtomically` without waiting for the disk: after a crash of the machine the file may be empty
+   * or gone. It is for files that are written anew anyway before they are next needed.
    */
   replace(path: string, data: string | Buffer, mode: number): Promise<void>;
   /** Makes the file if it is absent, leaves its content alone, and sets its mode in any case. A link is `ELOOP`. */
@@ -53,10 +56,10 @@ export interface Files {
   /** Gives an existing directory to a group and sets its mode, set-group-ID bit included. */
   setGroup(path: string, group: number, mode: number): Promise<void>;
   /**
-   * Gives a tree to a group, as upstream does for a pod's fsGroup: the group may read (and, unless `readOnly`, write) each
-   * file and search each directory, which hands the group on by its set-group-ID bit; no right is taken from anybody. Of a
-   * link only the group changes, not what it leads to. What is mounted in the tree is left alone. The root comes last. A
-   * root that is a link is `ELOOP`. After a failure or an abort a part of the tree is changed.
+   * Gives a tree to a group, as upstream does for a pod's fsGroup. The group may read (and, unless `readOnly`, write)
+   * each file and search each directory, which hands the group on by its set-group-ID bit. No other right is taken
+   * away. For a link only its own group changes, not the file that it leads to. Mounts in the tree are left alone. The
+   * root comes last. A root that is a link is `ELOOP`. After a failure or an abort a part of the tree is changed.
    */
   changeGroup(path: string, options: GroupChange, signal?: AbortSignal): Promise<void>;
   /**
@@ -69,9 +72,9 @@ export interface Files {
   /** Follows links; undefined when there is nothing. */
   stat(path: string): Promise<FileStatus | undefined>;
   /**
-   * How much of the disk a file, or a tree, takes; undefined when there is nothing. Made for what containers may change
-   * meanwhile: no link is followed, and other file systems in the tree are neither counted nor asked anything. Rejects
-   * with AbortedError soon after the signal fires.
+   * How much of the disk a file or a tree takes; undefined when there is nothing. It is made for trees that containers
+   * may change meanwhile: no link is followed, and other file systems in the tree are neither counted nor asked
+   * anything. Rejects with `AbortedError` soon after the signal fires.
    */
   diskUsage(path: string, signal?: AbortSignal): Promise<DiskUsage | undefined>;
   /** Makes a symbolic link. Replaces an existing link in one step; anything else at `path` is `EEXIST`. */
@@ -79,32 +82,33 @@ export interface Files {
   /** The target of a symbolic link; undefined when the path is no link. */
   readLink(path: string): Promise<string | undefined>;
   /**
-   * Removes a file or a tree without following links; absent is fine. Anything mounted in the tree rejects with `EBUSY`
-   * and is left as it is, bind mounts included; what was removed before it was met stays removed.
+   * Removes a file or a tree without following links; absent is fine. A mount in the tree rejects with `EBUSY` and is
+   * left as it is, bind mounts included. Whatever was removed before the mount was met stays removed.
    */
   remove(path: string): Promise<void>;
   /**
-   * Removes a directory that holds nothing (`ENOTEMPTY` else); absent is fine. For mount points: whatever went wrong with
-   * an unmount, nobody's data is removed.
+   * Removes an empty directory (`ENOTEMPTY` for any other); absent is fine. It is for mount points: even if an unmount
+   * went wrong, no user's data is removed.
    */
   removeEmptyDirectory(path: string): Promise<void>;
   /**
-   * Opens what is at `path`, which is relative and without `..`, in the directory `root`. Made for trees that containers
-   * may change meanwhile: a link is followed where it stays beneath the root (an absolute one where it begins with the
-   * root's path), else it is `EXDEV`; any link is `ELOOP` with `refusesLinks`. Refuses what `read` refuses; a FIFO or a
-   * device never makes the caller wait.
+   * Opens `path`, which is relative and without `..`, in the directory `root`. It is made for trees that containers may
+   * change meanwhile. A link is followed where it stays beneath the root (an absolute one where it begins with the
+   * root's path), else it is `EXDEV`. With `refusesLinks` any link is `ELOOP`. It refuses what `read` refuses; a FIFO
+   * or a device never makes the caller wait.
    */
   openBeneath(root: string, path: string, options?: { readonly refusesLinks: boolean }): Promise<OpenedFile>;
-  /** As `list`, for a directory that is looked up as `openBeneath` does. `ENOTDIR` for anything else. */
+  /** Does the same as `list`, for a directory that is looked up as in `openBeneath`. `ENOTDIR` for anything else. */
   listBeneath(root: string, path: string): Promise<DirectoryEntry[]>;
   /**
-   * Gives a file another name in the same file system. Replaces nothing: `EEXIST`. Never neither name leads to it; a crash
-   * may leave both.
+   * Gives a file another name in the same file system. It replaces nothing: an existing name is `EEXIST`. At every
+   * moment at least one of the two names leads to the file; a crash may leave both.
    */
   rename(from: string, to: string): Promise<void>;
   /**
-   * Writes a file, in gzip's form and with its mode, to `to`: at first as `unfinished`, whatever was there, and on the disk
-   * before it has its name. A link at `from` is `ELOOP`. Memory does not depend on the file's length.
+   * Compresses a file with gzip and writes it, with its mode, to `to`. It is written as `unfinished` at first,
+   * replacing anything there, and is on the disk before it gets its final name. A link at `from` is `ELOOP`. The memory
+   * needed does not depend on the file's length.
    */
   compress(
     from: string,
@@ -113,27 +117,29 @@ export interface Files {
   ): Promise<void>;
   /**
    * Calls `onChange` once when the watch is in force, and again after something in the directory changed (several
-   * changes may give one call). Resolves when the signal fires, and when the directory itself was removed or moved: then
-   * after a last call. Rejects if it cannot watch.
+   * changes may give one call). Resolves when the signal fires. Also resolves, after a last call, when the directory
+   * itself was removed or moved. Rejects if it cannot watch.
    */
   watch(directory: string, onChange: () => void, signal: AbortSignal): Promise<void>;
 }
 
 /** What `createTree` makes. */
 export interface NewTree {
-  /** By their paths beneath the directory: names joined by single slashes, none of them empty, `.` or `..`. */
+  /**
+   * The files by their paths beneath the directory: names joined by single slashes, none of them empty, `.` or `..`.
+   */
   readonly files: ReadonlyMap<string, NewFile>;
-  /** Of the directory itself and of those that its files' paths name, whatever the umask. */
+  /** The mode of the directory itself and of those that its files' paths name, whatever the umask. */
   readonly directoryMode: number;
-  /** Of everything in the tree. Default: as the system gives it. */
+  /** The group of everything in the tree. Default: as the system gives it. */
   readonly group?: number | undefined;
 }
 
 export interface NewFile {
   readonly data: Buffer;
-  /** Whatever the umask. */
+  /** The mode, whatever the umask. */
   readonly mode: number;
-  /** Who owns it. Default: this process's user. */
+  /** The owner. Default: this process's user. */
   readonly user?: number | undefined;
 }
 
@@ -150,29 +156,33 @@ export interface FileStatus {
   modifiedAt: number;
   /** Permission bits. */
   mode: number;
-  /** The numbers of its owner. */
+  /** The numbers of the owner and the group. */
   user: number;
   group: number;
-  /** Tells file systems apart, as long as they are mounted. */
+  /** It tells file systems apart, as long as they are mounted. */
   device: string;
-  /** Differs from an earlier one wherever the content may: made of device, inode, size and the times of change. */
+  /**
+   * It differs from an earlier one wherever the content may differ. It is made of device, inode, size and the times of
+   * change.
+   */
   version: string;
 }
 
-/** What a tree takes of its file system. */
+/** The space that a tree takes of its file system. */
 export interface DiskUsage {
-  /** Of the blocks, holes excluded; directories take some, too. A file of several names counts once. */
+  /** The bytes of its blocks, holes excluded; directories take some, too. A file with several names counts once. */
   readonly bytes: number;
   readonly inodes: number;
-  /** False for a tree too deep or too wide to be seen as a whole: then it takes at least this. */
+  /** False for a tree too deep or too wide to be seen as a whole: the tree then takes at least this much. */
   readonly isWhole: boolean;
 }
 
 export interface HttpClient {
   /**
-   * One request: no proxy, no keep-alive. Up to ten redirects are followed for GET and HEAD where they stay on the same
-   * host name; any other redirect is the answer. Rejects with `ETIMEDOUT`, `EFBIG`, the system's code (`ECONNREFUSED`,
-   * …), `ENOTTLS` where https was asked and http answered, `EINVAL` for a URL that is not http or https, or with AbortedError.
+   * Makes one request, without a proxy or keep-alive. Up to ten redirects are followed for GET and HEAD where they stay
+   * on the same host name; any other redirect is the answer. Rejects with `ETIMEDOUT`, `EFBIG`, the system's code
+   * (`ECONNREFUSED`, …), `ENOTTLS` where https was asked and http answered, `EINVAL` for a URL that is not http or
+   * https, or with `AbortedError`.
    */
   request(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
 }
@@ -181,7 +191,7 @@ export interface HttpRequest {
   method: "GET" | "POST" | "PUT" | "HEAD";
   url: string;
   headers?: ReadonlyArray<readonly [name: string, value: string]>;
-  /** For the whole exchange, redirects included. */
+  /** The limit for the whole exchange, redirects included. */
   timeoutMs: number;
   /** A longer body rejects with `EFBIG`. */
   maxBodyBytes: number;
@@ -191,7 +201,7 @@ export interface HttpRequest {
 
 export interface HttpResponse {
   status: number;
-  /** Lower-case names; the values of one that came several times are joined with ", ". */
+  /** Headers by lower-case names. The values of a header that came several times are joined with ", ". */
   headers: Readonly<Record<string, string>>;
   body: Buffer;
 }
@@ -201,35 +211,35 @@ export interface Machine {
   hostname(): string;
   /** The addresses of the interface that the default route leaves by, IPv4 first; empty without a network. */
   nodeAddresses(): Promise<string[]>;
-  /** Of all interfaces, loopback and link-local addresses included; no interface is named behind a `%`. */
+  /** The addresses of all interfaces, loopback and link-local ones included; no interface is named behind a `%`. */
   interfaceAddresses(): string[];
   /** Bytes. */
   memoryCapacityBytes(): Promise<bigint>;
   /** Bytes; 0 without swap. */
   swapCapacityBytes(): Promise<bigint>;
   cpuCount(): number;
-  /** How many accesses of files this process can have under way; one that hangs takes its place for as long. */
+  /** How many accesses of files this process can have under way. An access that hangs takes its place for as long. */
   fileAccessPlaces(): number;
   /** The sizes of huge pages that the kernel knows, smallest first, with the pages set aside of each. */
   hugepages(): Promise<Hugepages[]>;
-  /** Of the file system that holds the path. Rejects with `ENOENT` when there is nothing. */
+  /** The capacity of the file system that holds the path. Rejects with `ENOENT` when there is nothing. */
   fileSystemCapacity(path: string): Promise<FileSystemCapacity>;
-  /** The same, with how full it is. May never settle where the file system is another machine's. */
+  /** The same, with how full the file system is. It may never settle where the file system is another machine's. */
   fileSystemUsage(path: string): Promise<FileSystemUsage>;
   identity(): Promise<MachineIdentity>;
 }
 
-/** What tells this machine, and this run of it, from others. */
+/** The facts that tell this machine, and this boot of it, from others. */
 export interface MachineIdentity {
-  /** systemd's; empty on a machine that has none. */
+  /** The id from systemd; empty on a machine that has none. */
   readonly machineId: string;
-  /** Of the firmware, as it writes it; the machine id where that cannot be read (containers, boards without DMI). */
+  /** The UUID as the firmware writes it; the machine id where that cannot be read (containers, boards without DMI). */
   readonly systemUuid: string;
-  /** Another one after each boot; empty where the kernel does not tell. */
+  /** It changes with each boot; empty where the kernel does not tell. */
   readonly bootId: string;
   /** `uname -r`. */
   readonly kernelRelease: string;
-  /** As the distribution calls itself: `PRETTY_NAME` of os-release. `Unknown` without that file. */
+  /** The distribution's own name: `PRETTY_NAME` of os-release. `Unknown` without that file. */
   readonly osImage: string;
   /** In Go's words, as Kubernetes has them: `amd64`, `arm64`, … */
   readonly architecture: string;
@@ -244,11 +254,11 @@ export interface Hugepages {
 /** How full a file system is. */
 export interface FileSystemUsage {
   readonly bytes: Usage;
-  /** All 0 where the file system makes them as it needs them. */
+  /** All values are 0 where the file system makes inodes as it needs them. */
   readonly inodes: Usage;
 }
 
-/** `available`: to users other than root, for whom some may be kept; so the three need not add up. */
+/** `available` is for users other than root. Some may be kept for root, so the three need not add up. */
 export interface Usage {
   readonly total: bigint;
   readonly available: bigint;
@@ -258,6 +268,6 @@ export interface Usage {
 /** How much a file system can hold, used or not. */
 export interface FileSystemCapacity {
   readonly sizeBytes: bigint;
-  /** 0 where the file system makes them as it needs them. */
+  /** The number is 0 where the file system makes inodes as it needs them. */
   readonly inodes: bigint;
 }

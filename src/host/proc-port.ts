@@ -1,24 +1,27 @@
 import type { CgroupPressure } from "./cgroups-port.ts";
 
-/** What the kernel counts of the machine as a whole, and of processes, as procfs shows it. */
+/** The kernel's counts of the machine as a whole, and of processes, as procfs shows them. */
 export interface Proc {
-  /** Of the network that the process is in, as the kernel lists them; undefined when the process has gone. */
+  /**
+   * The interfaces of the network that the process is in, as the kernel lists them; undefined when the process has
+   * gone.
+   */
   interfacesOf(pid: number): Promise<InterfaceCounters[] | undefined>;
   tasks(): Promise<TaskCounts>;
-  /** Of all tasks of the machine; empty where the kernel does not tell. */
+  /** The pressure on all tasks of the machine; empty where the kernel does not tell. */
   pressure(): Promise<CgroupPressure>;
   /** When the machine was started, milliseconds since the epoch; undefined where the kernel does not tell. */
   bootedAt(): Promise<number | undefined>;
 }
 
-/** Since the interface was made. */
+/** The counters begin when the interface is made. */
 export interface InterfaceCounters {
   readonly name: string;
   readonly received: TrafficCounters;
   readonly sent: TrafficCounters;
 }
 
-/** One direction. */
+/** The counters of one direction. */
 export interface TrafficCounters {
   readonly bytes: number;
   readonly packets: number;

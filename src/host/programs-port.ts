@@ -43,14 +43,17 @@ export interface ProgramRun extends StreamedRun {
 
 /** How much of what a program prints is kept. */
 export interface OutputLimits {
-  /** Of the standard output. Default 1 MiB. */
+  /** The limit for the standard output. Default 1 MiB. */
   readonly maxBytes?: number;
   /**
    * What happens to a program that prints more: `fail` stops it, which is a failure; `cut` throws the rest away and lets it
    * go on. Default `fail`.
    */
   readonly atLimit?: "fail" | "cut";
-  /** Of the standard error, whose rest is always thrown away. Default 1 KiB, which is what a message can carry. */
+  /**
+   * The limit for the standard error, whose rest is always thrown away. Default 1 KiB, which is what a message can
+   * carry.
+   */
   readonly maxErrorBytes?: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The addresses of a host; of an address itself that one. Rejects with a CodedError `lookup-failed` in the words of Go's
- * resolver, and with AbortedError when the signal fires.
+ * Resolves a host to its addresses; an address resolves to itself. Rejects with a CodedError `lookup-failed` in the
+ * words of Go's resolver, and with `AbortedError` when the signal fires.
  */
 export type ResolveHost = (host: string, signal: AbortSignal) => Promise<readonly string[]>;

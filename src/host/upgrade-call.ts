@@ -1,9 +1,10 @@
 import type { Duplex, Readable } from "node:stream";
 
 /**
- * Calls a server over HTTP/1.1 and asks it for another protocol on the same connection. Redirects are not followed.
- * The signal holds until there is a result: rejects with AbortedError then, and with a CodedError `call-failed` when the
- * server cannot be reached or answers in no HTTP. What the result holds, belongs to the caller.
+ * Calls a server over HTTP/1.1 and asks it for another protocol on the same connection. Redirects are not followed. The
+ * signal holds until there is a result: when it fires before, the call rejects with `AbortedError`. The call rejects
+ * with a CodedError `call-failed` when the server cannot be reached or its answer is no HTTP. The streams in the result
+ * belong to the caller.
  */
 export type CallUpgrade = (call: UpgradeCall, signal: AbortSignal) => Promise<UpgradeResult>;
 
@@ -12,9 +13,9 @@ export interface UpgradeCall {
   /** `http:` or `https:`. */
   readonly url: URL;
   readonly method: string;
-  /** Sent as they are: `Connection` and `Upgrade` are among them. */
+  /** The headers are sent as they are: `Connection` and `Upgrade` are among them. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** In PEM; only for `https:`. */
+  /** All of these are in PEM; only for `https:`. */
   readonly tls?: {
     readonly ca?: string;
     readonly cert?: string;
@@ -28,13 +29,13 @@ export interface UpgradeCall {
 /** Whether the server agreed. */
 export type UpgradeResult =
   | {
-      /** 101: whoever gets the socket reads from its first byte. */
+      /** The status was 101. The new owner of the socket reads from its first byte. */
       readonly kind: "upgraded";
       readonly headers: Record<string, string | string[]>;
       readonly socket: Duplex;
     }
   | {
-      /** Anything else; the body must be read or destroyed. */
+      /** The status was anything else. The body must be read or destroyed. */
       readonly kind: "answered";
       readonly status: number;
       readonly headers: Record<string, string | string[]>;
@@ -47,13 +48,13 @@ interface JoinStreamsOptions {
   readonly idleMs?: number;
 }
 
-/** A stream that has ended leaves the other way open for answers, but not for one that no longer says anything. */
+/** A stream that has ended leaves the other way open for answers, but not once it has been quiet for this long. */
 const HALF_CLOSED_IDLE_MS = 60_000;
 
 /**
- * Carries bytes both ways between two streams, no faster than they are taken. The end of one way is passed on and leaves
- * the other open; once a stream has closed, what it sent is still delivered. Resolves when both are closed, also on an
- * abort, which destroys both. Never rejects: a broken stream is a closed one.
+ * Carries bytes both ways between two streams, no faster than they are taken. The end of one way is passed on and
+ * leaves the other open. Once a stream has closed, the bytes that it sent are still delivered. Resolves when both are
+ * closed, also on an abort, which destroys both. Never rejects: a broken stream counts as closed.
  */
 export async function joinStreams(
   a: Duplex,
@@ -77,13 +78,13 @@ export async function joinStreams(
   }
 }
 
-/** One way; resolves when the source has closed. */
+/** Carries one way. Resolves when the source has closed. */
 async function carry(from: Duplex, to: Duplex, quiet: QuietTimer): Promise<void> {
   from.on("error", () => undefined);
   await new Promise<void>((resolve) => {
     const onClose = () => {
       quiet.shorten(HALF_CLOSED_IDLE_MS);
-      // Nobody is left to answer to: what is still on its way goes out, then this is over too.
+      // No stream is left to answer to. Bytes that are still on their way go out, then this stream is over too.
       to.end(() => to.destroy());
       resolve();
     };
@@ -103,7 +104,7 @@ async function carry(from: Duplex, to: Duplex, quiet: QuietTimer): Promise<void>
 
 interface QuietTimer {
   restart(): void;
-  /** From now on no longer than this. */
+  /** Lowers the limit to `ms` from now on. */
   shorten(ms: number): void;
   stop(): void;
 }

@@ -1,11 +1,11 @@
 import type { Readable } from "node:stream";
 
 /**
- * Calls a server over HTTP/1.1, on a connection of its own that ends with the answer. Redirects are not followed. Rejects
- * with AbortedError when the signal fires before there is an answer, and with a CodedError `call-failed` when the server
- * cannot be reached or answers in no HTTP; its message is in the words that Go's programs have for it
- * (`dial tcp 10.0.0.1:80: connect: connection refused`), which is what people search for. An answer's body breaks when the
- * signal fires.
+ * Calls a server over HTTP/1.1, on a connection of its own that ends with the answer. Redirects are not followed.
+ * Rejects with `AbortedError` when the signal fires before there is an answer, and with a CodedError `call-failed` when
+ * the server cannot be reached or its answer is no HTTP. The message is in the words that Go's programs have for it
+ * (`dial tcp 10.0.0.1:80: connect: connection refused`), because people search for those. An answer's body breaks when
+ * the signal fires.
  */
 export type CallWeb = (call: WebCall, signal: AbortSignal) => Promise<WebReply>;
 
@@ -16,11 +16,11 @@ export interface WebCall {
   readonly host: string;
   readonly port: number;
   readonly method: string;
-  /** With its query; sent as it is. */
+  /** The path with its query; sent as it is. */
   readonly target: string;
-  /** Sent as they are, by lower-case names; `host` is the address unless it is among them. */
+  /** Headers by lower-case names, sent as they are. `host` is the address unless it is among them. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** Sent in chunks unless the headers say how long it is; none when left out. */
+  /** The body is sent in chunks unless the headers say how long it is. Default: none. */
   readonly body?: Readable;
   /** Only for `https`. */
   readonly tls?: CallTls;
@@ -31,14 +31,17 @@ export interface CallTls {
   /** The caller's own certificate, in PEM. */
   readonly cert?: string;
   readonly key?: string;
-  /** Whose certificates are believed; undefined: anybody's, which is how API servers call nodes unless they are told. */
+  /**
+   * The authorities whose certificates are believed. Undefined: every certificate is believed, which is how API servers
+   * call nodes unless they are told otherwise.
+   */
   readonly ca: string | undefined;
 }
 
 /** An answer whose body is still coming; it must be read or destroyed. */
 export interface WebReply {
   readonly status: number;
-  /** By lower-case names, values in the order sent. */
+  /** Headers by lower-case names, values in the order sent. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly body: Readable;
 }

@@ -30,7 +30,7 @@ import { SpdyError } from "./spdy-error.ts";
 import { createSpdyStream, type SpdyStream, type StreamCarrier, type StreamEnd } from "./spdy-stream.ts";
 
 const OPEN_TIMEOUT_MS = 30_000;
-/** Milliseconds that the peer may take for the rest and to hang up, before it is cut off. */
+/** Milliseconds that the peer may take to read the rest and to hang up, before it is cut off. */
 const CLOSE_GRACE_MS = 1_000;
 const MAX_STREAM_ID = 2 ** 31 - 1;
 const MAX_PING_ID = 2 ** 32 - 1;
@@ -43,7 +43,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyConnectionOpti
 /** What the connection knows of a stream. */
 interface Entry {
   readonly end: StreamEnd;
-  /** Opened here, and not accepted yet. */
+  /** Set while the stream was opened here and is not accepted yet. */
   pending: { resolve(): void; reject(error: Error): void } | undefined;
 }
 
@@ -70,9 +70,9 @@ class Connection implements SpdyConnection {
   readonly #carrier: StreamCarrier;
 
   #state: State = "open";
-  /** Why it ended. */
+  /** Why the connection ended. */
   #reason: SpdyError | undefined;
-  /** The same, where neither end wanted it. */
+  /** The same reason, set only where neither end wanted the end. */
   #failure: SpdyError | undefined;
   #nextStreamId: number;
   #lastPeerStreamId = 0;
@@ -145,7 +145,7 @@ class Connection implements SpdyConnection {
   async #withinTime(accepted: Promise<void>, { timeoutMs = OPEN_TIMEOUT_MS, signal }: OpenStreamOptions) {
     await new Promise<void>((resolve, reject) => {
       const onAbort = () => reject(new AbortedError());
-      // In client-go's words.
+      // The message is in client-go's words.
       const onTimeout = () => reject(new SpdyError("timed-out", "Timeout occurred"));
       const timer = this.#options.clock.setTimer(timeoutMs, onTimeout);
       signal?.addEventListener("abort", onAbort, { once: true });
@@ -297,7 +297,7 @@ class Connection implements SpdyConnection {
   #onReset(streamId: number, status: number): void {
     const entry = this.#streams.get(streamId);
     if (entry === undefined) return;
-    // In moby/spdystream's words, whatever the status.
+    // The message is in moby/spdystream's words, whatever the status.
     entry.pending?.reject(new SpdyError("refused", "Stream reset"));
     entry.pending = undefined;
     entry.end.resetByPeer(status);
@@ -347,7 +347,9 @@ class Connection implements SpdyConnection {
     };
   }
 
-  /** Half of the limit has to be read before more is received, so that reading does not stop and start with every frame. */
+  /**
+   * Half of the limit must be read before more is received, so that reading does not stop and start with every frame.
+   */
   #holdBack(bytes: number): void {
     this.#unreadBytes += bytes;
     if (this.#state === "ending") return;
@@ -366,9 +368,9 @@ class Connection implements SpdyConnection {
   }
 
   /**
-   * One ping is sent at a time, and as upstream a ping without an answer has no consequence. Unlike upstream, none is
-   * sent while other frames come or could come: a peer may have sent all and hung up, and bytes that reach it then make
-   * the kernel throw away what is still on its way here.
+   * One ping is sent at a time. As in upstream, a ping without an answer has no consequence. Unlike upstream, no ping
+   * is sent while other frames come or could come. A peer may have sent all and hung up, and bytes that reach it then
+   * make the kernel throw away the bytes that are still on their way here.
    */
   #pingEvery(periodMs: number): void {
     this.#after(periodMs, () => {

@@ -1,20 +1,23 @@
 import { SpdyError } from "./spdy-error.ts";
 
-/** A stream may be sent so many bytes before the receiver says that it has taken some; and all of a connection together. */
+/**
+ * The number of bytes that may be sent in a stream before the receiver says that it has taken some. The same bound
+ * holds for all streams of a connection together.
+ */
 const DEFAULT_WINDOW_BYTES = 64 * 1024;
 const MAX_WINDOW_BYTES = 2 ** 31 - 1;
 /** Stream 0 stands for the connection's window. */
 const CONNECTION = 0;
 
 /**
- * How much the peer lets us send. Kubernetes' own programs (moby/spdystream) never speak of windows, and would never
- * open one that is used up: only a peer that announces its windows in SETTINGS is taken to have any.
+ * How much the peer allows to be sent. Kubernetes' own programs (moby/spdystream) never speak of windows, and would
+ * never open one that is used up. Only a peer that announces its windows in SETTINGS is taken to have any.
  */
 export interface SendWindows {
   /** Infinity for a peer without windows. May be negative. */
   room(streamId: number): number;
   sent(streamId: number, bytes: number): void;
-  /** The peer has windows, of this size at first. */
+  /** Records that the peer has windows, of this size at first. */
   announce(initialBytes: number): void;
   /** Throws `protocol-error` for a window that becomes larger than there can be. */
   widen(streamId: number, bytes: number): void;
@@ -22,7 +25,7 @@ export interface SendWindows {
 }
 
 export function createSendWindows(): SendWindows {
-  /** Sent and not given back, by stream. */
+  /** Bytes that were sent and not given back, by stream. */
   const used = new Map<number, number>();
   let initial: number | undefined;
   const usedOf = (streamId: number) => used.get(streamId) ?? 0;
@@ -48,21 +51,21 @@ export function createSendWindows(): SendWindows {
 }
 
 /**
- * When the peer has to be told that it may send more: when it has shown that it has windows itself, and half of its own
- * was taken. Others are never told. Kubernetes' own programs read such frames only to skip them, from queues that one
- * stream which nobody reads can block; and one that arrives when they have sent all and hung up breaks the connection,
- * with the last of what they sent still on its way.
+ * Decides when the peer must be told that it may send more: when the peer has shown that it has windows itself, and
+ * half of this side's window was taken. Other peers are never told. Kubernetes' own programs read such frames only to
+ * skip them, from queues that one unread stream can block. A frame that arrives when they have sent all and hung up
+ * breaks the connection, and loses the last bytes that are still on their way.
  */
 interface ReceiveWindows {
   taken(streamId: number, bytes: number): void;
-  /** The peer has windows. */
+  /** Records that the peer has windows. */
   announce(): void;
   forget(streamId: number): void;
 }
 
-/** `open` is called with the windows that the peer has to be told of. */
+/** `open` is called with each window that must be announced to the peer. */
 export function createReceiveWindows(open: (streamId: number, bytes: number) => void): ReceiveWindows {
-  /** Taken and not told of, by stream. */
+  /** Bytes that were taken and not announced to the peer, by stream. */
   const untold = new Map<number, number>();
   let isAnnounced = false;
   const tell = (streamId: number, bytes: number) => {

@@ -7,14 +7,14 @@ import {
 } from "./frames.ts";
 import { SpdyError } from "./spdy-error.ts";
 
-/** Told of frames in the order in which they end; of the bytes of a data frame as soon as they are there. */
+/** Receives frames in the order in which they end, and the bytes of a data frame as soon as they are there. */
 interface FrameSink {
   control(frame: ControlFrame): void;
-  /** `fin`: these are the stream's last bytes. They may be none. */
+  /** `fin` says that these are the stream's last bytes. There may be no bytes. */
   data(streamId: number, bytes: Buffer, fin: boolean): void;
 }
 
-/** Given the bytes in any pieces; throws `protocol-error`, after which it must not be used any more. */
+/** Takes the bytes in any pieces. `push` throws `protocol-error`, after which the reader must not be used any more. */
 export interface FrameReader {
   push(chunk: Buffer): void;
 }
@@ -38,7 +38,9 @@ export function createSpdyFrameReader(
   const held: Buffer[] = [];
   let heldBytes = 0;
 
-  /** The next `count` bytes and what follows them; undefined where there are fewer, which are kept then. */
+  /**
+   * Returns the next `length` bytes and the rest. Returns undefined where there are fewer, and keeps those for later.
+   */
   const take = (chunk: Buffer, length: number): { bytes: Buffer; rest: Buffer } | undefined => {
     if (heldBytes + chunk.length < length) {
       held.push(chunk);
@@ -66,7 +68,7 @@ export function createSpdyFrameReader(
     }
   };
 
-  /** Goes on by one step; the rest of the chunk, undefined where more is needed. */
+  /** Goes on by one step. Returns the rest of the chunk, or undefined where more bytes are needed. */
   const step = (chunk: Buffer): Buffer | undefined => {
     if (state.at === "data") {
       const { header, left } = state;
@@ -90,7 +92,8 @@ export function createSpdyFrameReader(
   return {
     push(chunk) {
       let rest: Buffer | undefined = chunk;
-      // A control frame without payload needs no further byte; SPDY/3 has none, so it is rejected when the next byte comes.
+      // A control frame without payload needs no further byte. SPDY/3 has no such frame, so it is rejected when the
+      // next byte comes.
       while (rest !== undefined && rest.length > 0) rest = step(rest);
     },
   };

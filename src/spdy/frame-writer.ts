@@ -2,14 +2,17 @@ import type { Duplex } from "node:stream";
 import type { SendWindows } from "./flow-control.ts";
 import { encodeDataHeader } from "./frames.ts";
 
-/** What goes out on one connection: control frames at once, data as fast as it is taken. */
+/** Sends the frames of one connection: control frames at once, data as fast as it is taken. */
 export interface FrameWriter {
   control(frame: Buffer): void;
-  /** `done` when all of it has been handed to the connection; one call a stream at a time. */
+  /**
+   * Sends a piece. `done` is called when all of it has been handed to the connection. A stream sends one piece at a
+   * time.
+   */
   data(piece: DataPiece): void;
-  /** Goes on where it waited for a window. */
+  /** Continues with the pieces that waited for a window. */
   resume(): void;
-  /** What the stream still had to send is dropped, without `done`. */
+  /** Drops the data that the stream still had to send, without calling `done`. */
   forget(streamId: number): void;
 }
 
@@ -23,7 +26,9 @@ interface DataPiece {
 /** Larger pieces are cut, so that no stream keeps the others waiting for long. */
 const MAX_DATA_BYTES = 64 * 1024;
 
-/** The socket's buffer is the only one: while it is full, each stream waits with one piece, first come, first served. */
+/**
+ * The socket's buffer is the only one. While it is full, each stream waits with one piece, first come, first served.
+ */
 export function createFrameWriter(socket: Duplex, windows: SendWindows): FrameWriter {
   const waiting: DataPiece[] = [];
 
@@ -40,7 +45,9 @@ export function createFrameWriter(socket: Duplex, windows: SendWindows): FrameWr
     socket.uncork();
   };
 
-  /** The bytes of the piece that may go now; undefined where it has to wait. An end without bytes needs no window. */
+  /**
+   * How many bytes of the piece may go now; undefined where the piece must wait. An end without bytes needs no window.
+   */
   const roomFor = ({ streamId, bytes }: DataPiece): number | undefined => {
     const room = Math.min(windows.room(streamId), MAX_DATA_BYTES);
     return bytes.length > 0 && room <= 0 ? undefined : Math.min(room, bytes.length);

@@ -1,6 +1,9 @@
 import { SpdyError } from "./spdy-error.ts";
 
-/** Control frames as they travel, their blocks of headers still compressed: draft-mbelshe-httpbis-spdy-00, section 2.6. */
+/**
+ * Control frames as they travel, with their blocks of headers still compressed: draft-mbelshe-httpbis-spdy-00, section
+ * 2.6.
+ */
 export type ControlFrame =
   | { readonly type: "syn-stream"; readonly streamId: number; readonly fin: boolean; readonly block: Buffer }
   | { readonly type: "syn-reply"; readonly streamId: number; readonly fin: boolean; readonly block: Buffer }
@@ -10,10 +13,10 @@ export type ControlFrame =
   | { readonly type: "ping"; readonly id: number }
   | { readonly type: "go-away"; readonly lastStreamId: number; readonly status: number }
   | { readonly type: "window-update"; readonly streamId: number; readonly bytes: number }
-  /** Of a kind that SPDY/3 does not know, or knows and has no use for here: to be skipped. */
+  /** A frame of a type that SPDY/3 does not know, or that has no use here. It is skipped. */
   | { readonly type: "unknown" };
 
-/** Before every frame. */
+/** The length of the header before every frame. */
 export const FRAME_HEADER_BYTES = 8;
 
 /** Why a stream ends before its time. */
@@ -50,7 +53,7 @@ const TYPES = {
   windowUpdate: 9,
 } as const;
 
-/** What the first eight bytes of a frame say. */
+/** The content of the first eight bytes of a frame. */
 export type FrameHeader =
   | { readonly kind: "data"; readonly streamId: number; readonly fin: boolean; readonly length: number }
   | { readonly kind: "control"; readonly type: number; readonly flags: number; readonly length: number };
@@ -69,7 +72,7 @@ export function decodeFrameHeader(bytes: Buffer): FrameHeader {
   return { kind: "control", type: first & 0xffff, flags, length };
 }
 
-/** Throws `protocol-error` for a frame that is none of its type. */
+/** Throws `protocol-error` for a payload that does not fit the frame's type. */
 export function decodeControlFrame({ type, flags }: { type: number; flags: number }, payload: Buffer): ControlFrame {
   const fin = (flags & FLAG_FIN) !== 0;
   switch (type) {
@@ -128,7 +131,7 @@ function broken(what: string): SpdyError {
   return new SpdyError("protocol-error", `the peer sent ${what}`);
 }
 
-/** Opens a stream; the number of the one that it belongs to and its priority are 0. */
+/** Opens a stream. Its priority and the number of the stream that it belongs to are 0. */
 export function encodeSynStream(streamId: number, block: Buffer): Buffer {
   return control(TYPES.synStream, [streamId, 0], Buffer.concat([Buffer.alloc(2), block]));
 }
@@ -143,7 +146,7 @@ export function encodeRstStream(streamId: number, status: number): Buffer {
   return control(TYPES.rstStream, [streamId, status]);
 }
 
-/** The peer sends back what it did not begin itself. */
+/** The peer sends back every ping that it did not begin itself. */
 export function encodePing(id: number): Buffer {
   return control(TYPES.ping, [id]);
 }
@@ -153,12 +156,12 @@ export function encodeGoAway(lastStreamId: number, status: number): Buffer {
   return control(TYPES.goAway, [lastStreamId, status]);
 }
 
-/** For stream 0: the whole connection. */
+/** Stream 0 stands for the whole connection. */
 export function encodeWindowUpdate(streamId: number, bytes: number): Buffer {
   return control(TYPES.windowUpdate, [streamId, bytes]);
 }
 
-/** What comes before a data frame's bytes. */
+/** The header before a data frame's bytes. */
 export function encodeDataHeader(streamId: number, length: number, fin: boolean): Buffer {
   const header = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
   header.writeUInt32BE(streamId, 0);

@@ -1,15 +1,15 @@
 import { SpdyError } from "./spdy-error.ts";
 
 /**
- * A stream's headers. Names are in lower case, as SPDY demands; a header that has several values has them in one string,
- * with a NUL between two.
+ * A stream's headers. Names are in lower case, as SPDY demands. A header that has several values has them in one
+ * string, with a NUL between two.
  */
 export type SpdyHeaders = ReadonlyMap<string, string>;
 
-/** More in one block is a mistake or an attack: Kubernetes sends three. */
+/** A block with more headers is a mistake or an attack: Kubernetes sends three. */
 const MAX_HEADERS = 1000;
 
-/** The block before it is compressed: draft-mbelshe-httpbis-spdy-00, section 2.6.10. */
+/** Encodes the block before it is compressed: draft-mbelshe-httpbis-spdy-00, section 2.6.10. */
 export function encodeHeaderBlock(headers: Iterable<readonly [name: string, value: string]>): Buffer {
   const fields = [...headers].flatMap(([name, value]) => [withLength(name.toLowerCase()), withLength(value)]);
   return Buffer.concat([uint32(fields.length / 2), ...fields]);
@@ -26,7 +26,7 @@ function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** Throws `protocol-error` for what is no block of headers. */
+/** Throws `protocol-error` for bytes that are no block of headers. */
 export function decodeHeaderBlock(block: Buffer): SpdyHeaders {
   let offset = 0;
   const readLength = () => {

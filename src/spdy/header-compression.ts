@@ -4,24 +4,24 @@ import { HEADER_DICTIONARY } from "./header-dictionary.ts";
 import { SpdyError } from "./spdy-error.ts";
 
 /**
- * The blocks of headers that go one way are one zlib stream, flushed after each (draft-mbelshe-httpbis-spdy-00, section
- * 2.6.10.1). A flush ends on a whole byte, and all that deflate knows of the past are the last 32 KiB: so each block is
- * done on its own, with that window for its dictionary. That needs no native state, whose calls would be asynchronous
- * and would have to be kept in the order of the frames, and nothing has to be freed.
+ * The blocks of headers that go one way are one zlib stream, flushed after each block (draft-mbelshe-httpbis-spdy-00,
+ * section 2.6.10.1). A flush ends on a whole byte, and deflate looks back no further than 32 KiB. So each block is
+ * compressed on its own, with that window for its dictionary. That needs no native state, whose calls would be
+ * asynchronous and would have to be kept in the order of the frames, and nothing has to be freed.
  */
 type HeaderCompressor = (block: Buffer) => Buffer;
 
-/** Throws `protocol-error` for bytes that are not compressed so, or become too many. */
+/** Throws `protocol-error` for bytes that are not compressed in this way, or that become too many. */
 export type HeaderDecompressor = (compressed: Buffer) => Buffer;
 
-/** As far as deflate looks back. */
+/** The distance that deflate looks back. */
 const WINDOW_BYTES = 32 * 1024;
-/** Deflate with that window, the best compression, and a dictionary. */
+/** The header says: deflate with that window, the best compression, and a dictionary. */
 const ZLIB_HEADER = Buffer.from([0x78, 0xf9]);
 /** Adler-32 of the dictionary. */
 const DICTIONARY_ID = 0xe3c6a7c2;
 
-/** For one connection. */
+/** Makes the compressor of one connection. */
 export function createHeaderCompressor(): HeaderCompressor {
   let window = HEADER_DICTIONARY;
   let isFirst = true;
@@ -40,7 +40,7 @@ export function createHeaderCompressor(): HeaderCompressor {
   };
 }
 
-/** For one connection; `maxBytes` bounds what one block may become. */
+/** Makes the decompressor of one connection. `maxBytes` bounds the decompressed size of one block. */
 export function createHeaderDecompressor(maxBytes: number): HeaderDecompressor {
   let window: Buffer | undefined;
   return (compressed) => {
@@ -68,7 +68,7 @@ function inflate(bytes: Buffer, dictionary: Buffer, maxBytes: number): Buffer {
   }
 }
 
-/** RFC 1950. */
+/** Reads the header that RFC 1950 defines. */
 function readZlibHeader(bytes: Buffer): { headerLength: number; hasDictionary: boolean } {
   const [method = 0, flags = 0] = bytes;
   if (bytes.length < 2 || (method & 0x0f) !== 8 || ((method << 8) | flags) % 31 !== 0) {

@@ -1,4 +1,4 @@
-/** Each stands in the dictionary after its length; `_` is a space here. */
+/** Each word stands in the dictionary after its length. `_` stands for a space here. */
 const WORDS = [
   "options head post put delete trace accept accept-charset",
   "accept-encoding accept-language accept-ranges age allow authorization cache-control connection",
@@ -11,7 +11,7 @@ const WORDS = [
   "origin",
 ];
 
-/** What follows them, without lengths. */
+/** The text that follows the words, without lengths. */
 const PHRASES = [
   "100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505203 Non-Au",
   "thoritative Information204 No Content301 Moved Permanently400 Bad Request401 Unauthorized403 Forbidd",
@@ -21,7 +21,10 @@ const PHRASES = [
   "vatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.",
 ];
 
-/** What both ends know before the first header: draft-mbelshe-httpbis-spdy-00, section 2.6.10.1. 1,423 bytes. */
+/**
+ * The dictionary that both ends know before the first header: draft-mbelshe-httpbis-spdy-00, section 2.6.10.1. It has
+ * 1,423 bytes.
+ */
 export const HEADER_DICTIONARY: Buffer = Buffer.concat([
   ...WORDS.flatMap((line) => line.split(" ")).map((word) => withLength(word.replace("_", " "))),
   Buffer.from(PHRASES.join(""), "latin1"),

@@ -6,24 +6,27 @@ import type { SpdyStream } from "./spdy-stream.ts";
 /** SPDY/3.1 over one connection: many streams, opened by either end. */
 export interface SpdyConnection {
   /**
-   * Resolves when the peer has accepted the stream, before which nothing may be sent in it. Rejects with a SpdyError, or
-   * with AbortedError when the signal fires.
+   * Resolves when the peer has accepted the stream; nothing may be sent in it before. Rejects with a `SpdyError`, or
+   * with `AbortedError` when the signal fires.
    */
   openStream(headers: Readonly<Record<string, string>>, options?: OpenStreamOptions): Promise<SpdyStream>;
-  /** Resets all streams, tells the peer and ends the socket. Idempotent; resolves as `closed`. */
+  /** Resets all streams, tells the peer and ends the socket. Idempotent; resolves together with `closed`. */
   close(): Promise<void>;
-  /** Resolves when the socket has closed and nothing is left; with the reason where neither end wanted it. */
+  /**
+   * Resolves when the socket has closed and no stream is left. The value is the reason where neither end wanted the
+   * end.
+   */
   readonly closed: Promise<SpdyError | undefined>;
-  /** Streams that have not been closed in both ways. */
+  /** The number of streams that are not closed in both ways. */
   readonly streamCount: number;
 }
 
 export interface SpdyConnectionOptions {
   readonly role: "client" | "server";
   readonly clock: Pick<Clock, "setTimer" | "monotonic">;
-  /** Given each stream that the peer has opened. Default: all are refused. */
+  /** It gets each stream that the peer has opened. Default: all are refused. */
   readonly onStream?: (stream: SpdyStream) => void;
-  /** Decides on a stream that the peer opens. Default: yes. */
+  /** Decides whether to accept a stream that the peer opens. Default: yes. */
   readonly accept?: (headers: SpdyHeaders) => boolean;
   /** Milliseconds of quiet after which the peer is pinged, so that proxies on the way keep the connection. Default: never. */
   readonly pingPeriodMs?: number;
@@ -39,21 +42,21 @@ export interface OpenStreamOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What a peer may take. */
+/** The bounds for a peer. */
 export interface SpdyLimits {
-  /** Of either end; the peer's are refused beyond it, our own rejected. */
+  /** Streams that either end may open. Beyond it streams of the peer are refused, and `openStream` rejects. */
   readonly maxStreams: number;
-  /** Bytes that were received and not read, in all streams together. Beyond it nothing more is received in any of them. */
+  /** Bytes that were received and not read, in all streams together. Beyond it no stream receives anything more. */
   readonly maxUnreadBytes: number;
-  /** Of a control frame; more is a protocol error. */
+  /** Bytes of a control frame. A longer frame is a protocol error. */
   readonly maxControlBytes: number;
-  /** Of a stream's headers; more is a protocol error. */
+  /** Bytes of a stream's headers. Longer headers are a protocol error. */
   readonly maxHeaderBytes: number;
-  /** Bytes that were sent and not taken. A peer that causes more, because it reads none of our answers, is cut off. */
+  /** Bytes that were sent and not taken. A peer that causes more, because it reads none of the answers, is cut off. */
   readonly maxUnsentBytes: number;
 }
 
-/** They are generous for kubectl, and bound every other client. */
+/** These limits are generous for kubectl, and bound every other client. */
 export const SPDY_LIMITS: SpdyLimits = {
   maxStreams: 1000,
   maxUnreadBytes: 1024 * 1024,

@@ -18,7 +18,7 @@ type SpdyErrorCode =
   | "timed-out"
   | "no-more-streams";
 
-/** What streams fail with, and what a connection ends with. */
+/** The error that streams fail with, and that a connection ends with. */
 export class SpdyError extends CodedError<SpdyErrorCode> {
   override readonly name = "SpdyError";
 }

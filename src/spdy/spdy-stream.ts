@@ -5,13 +5,13 @@ import type { SpdyHeaders } from "./header-block.ts";
 import { SpdyError } from "./spdy-error.ts";
 
 /**
- * One stream of a connection. Each way ends on its own: `end()` says that no more is sent, destroying it says so of both
- * at once. An error without a listener is not emitted: owners that need to know use `finished` or `pipeline`.
- * Fails with a SpdyError.
+ * One stream of a connection. Each way ends on its own: `end()` says that no more is sent, and `destroy()` ends both
+ * ways at once. An error without a listener is not emitted: owners that need to know use `finished` or `pipeline`. The
+ * stream fails with a `SpdyError`.
  */
 export type SpdyStream = Duplex & {
   readonly id: number;
-  /** What it was opened with. */
+  /** The headers that the stream was opened with. */
   readonly headers: SpdyHeaders;
 };
 
@@ -20,33 +20,36 @@ export interface StreamEnd {
   readonly stream: SpdyStream;
   /** Bytes that come after the end, or without a reader, are dropped. */
   receive(bytes: Buffer): void;
-  /** The peer has sent all. */
+  /** The peer has sent all of its bytes. */
   finish(): void;
-  /** The peer has ended both ways; `status` is one of RESET_STATUS. */
+  /** The peer has ended both ways. `status` is one of `RESET_STATUS`. */
   resetByPeer(status: number): void;
-  /** The connection is over; what is complete can still be read. */
+  /** The connection is over. Bytes that have come can still be read. */
   lose(error: SpdyError): void;
 }
 
-/** What a stream needs of its connection. */
+/** The functions that a stream needs of its connection. */
 export interface StreamCarrier {
   send(piece: { streamId: number; bytes: Buffer; fin: boolean; done: () => void }): void;
-  /** What waits to be sent is dropped. */
+  /** Drops the bytes that wait to be sent. */
   forget(streamId: number): void;
   reset(streamId: number, status: number): void;
-  /** Counts bytes that have come and are not read; negative when they are read. */
+  /** Counts bytes that have come and are not read. The number is negative when they are read. */
   held(bytes: number): void;
   taken(streamId: number, bytes: number): void;
-  /** Nothing of the stream is left. */
+  /** The stream has ended for good. */
   gone(streamId: number): void;
 }
 
-/** A piece counts this much beyond its bytes, so that many small ones are bounded too. */
+/** A piece counts this much beyond its bytes, so that many small pieces are bounded too. */
 const PIECE_OVERHEAD_BYTES = 128;
 const HIGH_WATER_MARK_BYTES = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
-/** Why a reset is a failure, by its status; `cancel` is no failure, because moby/spdystream ends every finished stream with it. */
+/**
+ * Why a reset is a failure, by its status. `cancel` is no failure, because moby/spdystream ends every finished stream
+ * with it.
+ */
 const RESET_REASONS: ReadonlyMap<number, string> = new Map([
   [RESET_STATUS.protocolError, "protocol error"],
   [RESET_STATUS.invalidStream, "invalid stream"],
@@ -104,7 +107,8 @@ export function createSpdyStream(id: number, headers: SpdyHeaders, carrier: Stre
       doneSending(false, error ?? new AbortedError("the stream was destroyed"));
     },
   });
-  // Without a listener an error would end the process, and a connection may be lost before its owner has got the stream.
+  // Without a listener an error would end the process, and a connection may be lost before its owner has got the
+  // stream.
   duplex.on("error", () => undefined);
 
   const deliver = () => {

@@ -1,9 +1,14 @@
 import { Duplex } from "node:stream";
 
-/** How many bytes the next piece has at most; what is written in one call may arrive in several. */
+/**
+ * Returns how many bytes the next piece has at most. Bytes that are written in one call may arrive in several pieces.
+ */
 export type NextCut = () => number;
 
-/** Two ends of a connection in memory. What one writes the other reads, cut anew; a reader that pauses holds up the writer. */
+/**
+ * Makes two ends of a connection in memory. Each end reads what the other writes, cut anew. A reader that pauses holds
+ * up the writer.
+ */
 export function connectStreams(nextCut: NextCut = () => Number.POSITIVE_INFINITY): { a: Duplex; b: Duplex } {
   const a: Duplex = createEnd(() => b, nextCut);
   const b: Duplex = createEnd(() => a, nextCut);

@@ -1,13 +1,14 @@
 import { listKernelDirectories } from "./kernel-files.ts";
 
-/** No machine has more; what is found by then is given. */
+/** No machine has more. The search ends here and gives what it has found by then. */
 const MAX_DIRECTORIES = 20_000;
 /** CRI-O's monitor of a container has its id in its name, too. */
 const MONITOR_PREFIX = "crio-conmon-";
 
 /**
- * Looks for cgroups of these ids, level by level: a container that may make cgroups beneath its own cannot pass one off as
- * another's, because what is found is not looked into. `pause` is awaited from time to time.
+ * Looks for cgroups with these ids, level by level. A cgroup that was found is not searched further, so a container
+ * that may make cgroups beneath its own cannot pass one off as another container's. `pause` is awaited from time to
+ * time.
  */
 export async function findCgroups(
   root: string,
@@ -31,7 +32,7 @@ export async function findCgroups(
   return found;
 }
 
-/** As upstream's `extractIDFromCgroupPath`, pkg/kubelet/stats/cri_stats_provider.go. */
+/** Does what upstream's `extractIDFromCgroupPath` does (pkg/kubelet/stats/cri_stats_provider.go). */
 function containerIdOf(name: string): string | undefined {
   if (name.startsWith(MONITOR_PREFIX)) return undefined;
   return name.endsWith(".scope") ? name.slice(name.lastIndexOf("-") + 1, -".scope".length) : name;

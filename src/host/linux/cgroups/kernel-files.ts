@@ -1,16 +1,19 @@
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { codeOf } from "../../../base/errors.ts";
 
-/** Longer than any file that is read so: `cgroup.procs` of ten thousands of processes. */
+/** The bound is longer than any file that is read here, such as `cgroup.procs` with tens of thousands of processes. */
 const MAX_BYTES = 1024 * 1024;
 const buffer = Buffer.allocUnsafe(64 * 1024);
 
-/** The file or what it describes is not there, has just gone, is switched off in this kernel, or is not for us. */
+/**
+ * The file or its subject is absent, has just gone, is switched off in this kernel, or may not be read by this process.
+ */
 const NOTHING = new Set(["ENOENT", "ENOTDIR", "ENODEV", "ESRCH", "EOPNOTSUPP", "ENOTSUP", "EINVAL", "EACCES", "EPERM"]);
 
 /**
- * A file of procfs or of cgroups: made by the kernel in memory while it is read. Read at once and not by the threads of the
- * file system: that takes a tenth of the time, and no disk can hang. Undefined where there is nothing to read.
+ * Reads a file of procfs or of cgroups, which the kernel makes in memory while it is read. It is read synchronously and
+ * not by the threads of the file system: that takes a tenth of the time, and no disk can hang. Undefined where there is
+ * nothing to read.
  */
 export function readKernelFile(path: string): string | undefined {
   return orNothing(() => {
@@ -28,7 +31,7 @@ export function readKernelFile(path: string): string | undefined {
   });
 }
 
-/** The directories in one of those file systems; empty where there is none. */
+/** The directories in a directory of one of those file systems; empty where there is none. */
 export function listKernelDirectories(path: string): string[] {
   const entries = orNothing(() => readdirSync(path, { withFileTypes: true })) ?? [];
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
@@ -43,7 +46,7 @@ function orNothing<T>(read: () => T): T | undefined {
   }
 }
 
-/** The numbers of lines of a name and a number. */
+/** Reads lines of a name and a number. */
 export function parseFlatKeyed(text: string | undefined): ReadonlyMap<string, number> {
   const values = new Map<string, number>();
   for (const line of text?.split("\n") ?? []) {

@@ -5,7 +5,7 @@ import { listProcesses, removeCgroup } from "./remove-cgroup.ts";
 import { type HierarchiesV1, readHierarchiesV1 } from "./tree-v1.ts";
 import { findLackV2, limitCgroupV2, makeCgroupV2 } from "./tree-v2.ts";
 
-/** `root`: where the hierarchies of version 1 are mounted, or the one of version 2 is. */
+/** `root` is where the hierarchies of version 1, or the one of version 2, are mounted. */
 export function createLinuxCgroupTree(root: string, isUnified: boolean): CgroupTree {
   let known: HierarchiesV1 | undefined;
   const hierarchies = (): HierarchiesV1 => {
@@ -26,7 +26,7 @@ export function createLinuxCgroupTree(root: string, isUnified: boolean): CgroupT
       const ends = await Promise.allSettled(
         directoriesOf(path).map(async (directory) => await removeCgroup(directory, options)),
       );
-      // Each hierarchy holds the same processes: what keeps one of them keeps them all.
+      // Each hierarchy holds the same processes, so a process that keeps one of them from going keeps them all.
       const [failure] = ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : []));
       if (failure !== undefined) throw failure;
     },

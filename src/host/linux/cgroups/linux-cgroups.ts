@@ -6,17 +6,20 @@ import { createLinuxCgroupTree } from "./linux-cgroup-tree.ts";
 import { readCgroupV1 } from "./read-v1.ts";
 import { readCgroupV2 } from "./read-v2.ts";
 
-/** Files are read at once; after this long everybody else gets a turn. */
+/** Files are read synchronously. After this long the event loop gets a turn. */
 const SLICE_MS = 5;
 
-/** Default: where the kernel's are. */
+/** The defaults are the places of the kernel's file systems. */
 interface LinuxCgroupsOptions {
   /** Where the hierarchies are mounted. */
   readonly root?: string;
   readonly proc?: string;
 }
 
-/** Both versions; on a machine that has both mounted, version 1, whose controllers are the ones in use there. */
+/**
+ * Reads both versions. On a machine that has both mounted it reads version 1, whose controllers are the ones in use
+ * there.
+ */
 export function createLinuxCgroups({ root = "/sys/fs/cgroup", proc = "/proc" }: LinuxCgroupsOptions = {}): Cgroups {
   const isUnified = existsSync(`${root}/cgroup.controllers`);
   const pause = createPauses();
@@ -38,7 +41,10 @@ export function createLinuxCgroups({ root = "/sys/fs/cgroup", proc = "/proc" }: 
   };
 }
 
-/** What is awaited between readings: nothing, but for a turn of the event loop after each slice of work. */
+/**
+ * The returned function is awaited between readings. It waits for nothing but a turn of the event loop after each slice
+ * of work.
+ */
 function createPauses(): () => Promise<void> {
   let sliceEnds = performance.now() + SLICE_MS;
   return async () => {
@@ -48,7 +54,10 @@ function createPauses(): () => Promise<void> {
   };
 }
 
-/** From the lines of `/proc/self/cgroup`; as upstream's `getContainer`, pkg/kubelet/cm/container_manager_linux.go. */
+/**
+ * Finds the own path in the lines of `/proc/self/cgroup`, as upstream's `getContainer` does
+ * (pkg/kubelet/cm/container_manager_linux.go).
+ */
 function parseOwn(text: string, isUnified: boolean): string | undefined {
   const paths = new Map<string, string>();
   for (const line of text.split("\n")) {

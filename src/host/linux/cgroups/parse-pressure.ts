@@ -1,12 +1,15 @@
 import type { CgroupPressure, Pressure, PressureShare } from "../../cgroups-port.ts";
 
-/** Of `cpu.pressure` and its like. Undefined where there is no such file; a line that an older kernel lacks is all 0. */
+/**
+ * Parses `cpu.pressure` and its like. Undefined where there is no such file. A line that an older kernel lacks counts
+ * as all 0.
+ */
 function parsePressure(text: string | undefined): Pressure | undefined {
   if (text === undefined || text.trim() === "") return undefined;
   return { some: parseShare(text, "some"), full: parseShare(text, "full") };
 }
 
-/** Of the three files, wherever they are. */
+/** Reads the three files, wherever they are. */
 export function readPressure(read: (resource: "cpu" | "memory" | "io") => string | undefined): CgroupPressure {
   const cpu = parsePressure(read("cpu"));
   const memory = parsePressure(read("memory"));

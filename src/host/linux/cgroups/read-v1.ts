@@ -1,12 +1,14 @@
 import type { CgroupCpu, CgroupDetails, CgroupMemory, CgroupThrottling, CgroupUsage } from "../../cgroups-port.ts";
 import { parseFlatKeyed, parseNumber, readKernelFile } from "./kernel-files.ts";
 
-/** Limits above this are none: the kernel rounds the largest number to pages (cadvisor: metrics/prometheus.go). */
+/**
+ * A limit above this means no limit: the kernel rounds the largest number to pages (cadvisor: metrics/prometheus.go).
+ */
 const UNLIMITED = 2 ** 62;
 /** `cpuacct.stat` counts in hundredths of a second, whatever the kernel's own clock. */
 const TICK_NANOSECONDS = 10_000_000;
 
-/** Of version 1. Undefined when neither processors nor memory are counted there. */
+/** Reads a cgroup of version 1. Undefined when neither processors nor memory are counted there. */
 export function readCgroupV1(root: string, path: string, details: boolean): CgroupUsage | undefined {
   const read = (controller: string, file: string) => readKernelFile(`${root}/${controller}${path}/${file}`);
   const cpu = readCpu(read);
@@ -39,7 +41,7 @@ function readMemory(read: Read): CgroupMemory | undefined {
   const usage = parseNumber(read("memory", "memory.usage_in_bytes"));
   if (usage === undefined) return undefined;
   const stat = parseFlatKeyed(read("memory", "memory.stat"));
-  // With what is below it, where the kernel counts that apart.
+  // The total includes the cgroups below, where the kernel counts those apart.
   const amountOf = (name: string) => stat.get(`total_${name}`) ?? stat.get(name) ?? 0;
   const inactiveFile = amountOf("inactive_file");
   return {
@@ -92,7 +94,7 @@ function limited(text: string | undefined): number | undefined {
   return limit === undefined || limit > UNLIMITED ? undefined : limit;
 }
 
-/** Those of other process namespaces are shown as 0. */
+/** Processes of other process namespaces are shown as 0, and are left out. */
 export function parsePids(text: string | undefined): number[] {
   return (text ?? "")
     .split("\n")

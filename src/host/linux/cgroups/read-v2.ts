@@ -8,7 +8,10 @@ type Values = ReadonlyMap<string, number>;
 
 const MICROSECOND = 1_000;
 
-/** Of version 2. `memoryInfo`: `/proc/meminfo`, which tells of the root what its own files do not. */
+/**
+ * Reads a cgroup of version 2. `memoryInfo` is the path of `/proc/meminfo`, which has the numbers that the root's own
+ * files lack.
+ */
 export function readCgroupV2(directory: string, details: boolean, memoryInfo: string): CgroupUsage | undefined {
   const read: Read = (file) => readKernelFile(`${directory}/${file}`);
   const processes = read("cgroup.procs");
@@ -55,7 +58,9 @@ function readMemory(read: Read, memoryInfo: string): CgroupMemory | undefined {
   };
 }
 
-/** The root has no `memory.current`: what is not free is in use, as runc has it (libcontainer: fs2/memory.go). */
+/**
+ * The root has no `memory.current`: memory that is not free counts as used, as in runc (libcontainer: fs2/memory.go).
+ */
 function readAmounts(read: Read, memoryInfo: string): { usage: number; swap: number } {
   const usage = parseNumber(read("memory.current"));
   if (usage !== undefined) return { usage, swap: parseNumber(read("memory.swap.current")) ?? 0 };
@@ -82,7 +87,7 @@ function readDetails(read: Read, cpuStat: Values): CgroupDetails {
   };
 }
 
-/** Where no quota was ever possible, the kernel counts nothing. */
+/** The kernel counts nothing in a cgroup that cannot have a quota. */
 function computeThrottling(stat: Values): CgroupThrottling | undefined {
   const periods = stat.get("nr_periods");
   if (periods === undefined) return undefined;
@@ -95,7 +100,10 @@ function computeThrottling(stat: Values): CgroupThrottling | undefined {
   };
 }
 
-/** From 1…10,000 to 2…262,144, the inverse of what runtimes did with the shares (cadvisor: container/common/helpers.go). */
+/**
+ * Converts 1…10,000 to 2…262,144, the inverse of what runtimes did with the shares (cadvisor:
+ * container/common/helpers.go).
+ */
 function sharesOf(weight: number | undefined): number | undefined {
   return weight && 2 + Math.trunc(((weight - 1) * 262_142) / 9_999);
 }

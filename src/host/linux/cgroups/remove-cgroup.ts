@@ -6,12 +6,15 @@ import { listKernelDirectories, readKernelFile } from "./kernel-files.ts";
 import { parsePids } from "./read-v1.ts";
 import { writeKernelFile } from "./write-kernel-file.ts";
 
-/** A process that was killed leaves its cgroup a moment later: looked at after 1 ms, 2 ms, … a second in all. */
+/**
+ * A process that was killed leaves its cgroup a moment later. The cgroup is tried again after 1 ms, 2 ms, …, a second
+ * in all.
+ */
 const RETRIES = 10;
-/** Deeper than any runtime nests them; a container may nest its own as it likes, and takes them along when it ends. */
+/** No runtime nests cgroups this deep. A container may nest its own as it likes, and takes them along when it ends. */
 const MAX_DEPTH = 32;
 
-/** Those that can be seen from here, of the cgroup and of all below it. */
+/** Lists the processes that can be seen from here, in the cgroup and in all below it. */
 export function listProcesses(directory: string, depth = 0): number[] {
   const own = parsePids(readKernelFile(`${directory}/cgroup.procs`));
   if (depth === MAX_DEPTH) return own;
@@ -19,7 +22,7 @@ export function listProcesses(directory: string, depth = 0): number[] {
   return [...own, ...below];
 }
 
-/** As `CgroupTree.remove`, in one hierarchy. */
+/** Does what `CgroupTree.remove` says, in one hierarchy. */
 export async function removeCgroup(directory: string, { killing }: { readonly killing: boolean }): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -33,7 +36,7 @@ export async function removeCgroup(directory: string, { killing }: { readonly ki
   }
 }
 
-/** Most have nothing below them any more: one call is all. */
+/** Most cgroups have nothing below them any more, so that one call is enough. */
 async function removeTree(directory: string, depth: number): Promise<void> {
   if (await isRemoved(directory)) return;
   const below = depth < MAX_DEPTH ? listKernelDirectories(directory) : [];
@@ -50,19 +53,22 @@ async function isRemoved(directory: string): Promise<boolean> {
   } catch (error) {
     if (codeOf(error) === "ENOENT") return true;
     if (codeOf(error) === "EBUSY" || codeOf(error) === "ENOTEMPTY") return false;
-    // A file system that is read-only refuses even to remove what is not there.
+    // A read-only file system refuses even to remove a directory that does not exist.
     if (!existsSync(directory)) return true;
     throw error;
   }
 }
 
-/** By the cgroup where the kernel can (version 2 since 5.14), so that none is missed that was born meanwhile. */
+/**
+ * Kills by the cgroup where the kernel can (version 2 since 5.14), so that no process that was born meanwhile is
+ * missed.
+ */
 function killAll(directory: string): void {
   try {
     writeKernelFile(`${directory}/cgroup.kill`, "1");
     return;
   } catch {
-    // Version 1, or an older kernel.
+    // The cgroup is of version 1, or the kernel is older.
   }
   for (const pid of listProcesses(directory)) {
     if (pid === process.pid) continue;

@@ -5,18 +5,21 @@ import type { CgroupLimits } from "../../cgroup-tree-port.ts";
 import { parseNumber, readKernelFile } from "./kernel-files.ts";
 import { writeIfPresent, writeKernelFile, writeMemoryLimit } from "./write-kernel-file.ts";
 
-/** Those that containers are put in (`subsystems` of libcontainer's fs/fs.go); others are somebody else's. */
+/**
+ * The controllers that containers are put in (`subsystems` of libcontainer's fs/fs.go). Other hierarchies are not the
+ * node agent's.
+ */
 const CONTROLLERS = new Set([
   ..."cpuset devices memory cpu cpuacct pids blkio hugetlb net_cls net_prio perf_event freezer rdma misc".split(" "),
-  // Without a controller: systemd's own, and version 2 mounted beside version 1.
+  // These two have no controller: systemd's own hierarchy, and version 2 mounted beside version 1.
   "systemd",
   "unified",
 ]);
 
-/** Without these there is no cgroup (upstream: `Validate` of cm/cgroup_v1_manager_linux.go). */
+/** A cgroup counts as existing only with these controllers (upstream: `Validate` of cm/cgroup_v1_manager_linux.go). */
 const NEEDED = new Set(["cpu", "cpuacct", "cpuset", "memory", "systemd", "pids", "hugetlb"]);
 
-/** These a machine must have (upstream: `validateSystemRequirements` of cm/container_manager_linux.go). */
+/** A machine must have these controllers (upstream: `validateSystemRequirements` of cm/container_manager_linux.go). */
 const MOUNTED = ["cpu", "cpuacct", "cpuset", "memory"];
 
 /** The hierarchies of version 1 that are mounted beneath a directory, each by its controllers. */
@@ -28,9 +31,12 @@ export interface HierarchiesV1 {
   limit(path: string, limits: CgroupLimits): Promise<void>;
 }
 
-/** Reads the directory once: hierarchies are mounted when the machine starts. Throws where it is not there. */
+/**
+ * Reads the directory once, because hierarchies are mounted when the machine starts. Throws where the directory is
+ * absent.
+ */
 export function readHierarchiesV1(root: string): HierarchiesV1 {
-  // Controllers that share a hierarchy are links to it: `cpu` and `cpuacct` to `cpu,cpuacct`.
+  // Controllers that share a hierarchy are links to it: `cpu` and `cpuacct` lead to `cpu,cpuacct`.
   const names = readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name.split(",").some((part) => CONTROLLERS.has(part)))
     .map(({ name }) => name);
@@ -93,8 +99,8 @@ async function makeDirectory(hierarchy: string, path: string): Promise<void> {
 }
 
 /**
- * Where the old quota does not fit the new period the kernel refuses the period; it does not any more once the new quota is
- * in force.
+ * The kernel refuses the new period while the old quota does not fit it. It accepts the period once the new quota is in
+ * force.
  */
 function setQuota(
   directory: string,
@@ -121,7 +127,7 @@ function setHugepages(directory: string, { hugepages = new Map() }: CgroupLimits
   }
 }
 
-/** A new cpuset names no processors and no memory, and no process may enter it: it gets what its parent has. */
+/** A new cpuset names no processors and no memory, and no process may enter it. It gets the values of its parent. */
 function inheritCpuset(hierarchy: string, path: string): void {
   for (const file of ["cpuset.cpus", "cpuset.mems"]) inheritFile(hierarchy, path, file);
 }

@@ -5,11 +5,11 @@ import { computeCpuWeight } from "../../cpu-weight.ts";
 import { parseNumber, readKernelFile } from "./kernel-files.ts";
 import { writeIfPresent, writeKernelFile, writeMemoryLimit } from "./write-kernel-file.ts";
 
-/** Those that pods are held to their limits by (upstream: `getSupportedUnifiedControllers`). */
+/** The controllers that hold pods to their limits (upstream: `getSupportedUnifiedControllers`). */
 const NEEDED = ["cpu", "cpuset", "hugetlb", "memory", "pids"];
 const DEFAULT_PERIOD_MICROSECONDS = 100_000n;
 
-/** Upstream's words, after the cgroup's name; undefined when the cgroup is there. */
+/** Returns upstream's words, which follow the cgroup's name; undefined when the cgroup is there. */
 export function findLackV2(root: string, path: string): string | undefined {
   const available = readNames(`${root}/cgroup.controllers`) ?? [];
   const enabled = readNames(`${root}${path}/cgroup.controllers`);
@@ -18,7 +18,9 @@ export function findLackV2(root: string, path: string): string | undefined {
   return missing.length === 0 ? undefined : `has some missing controllers: ${missing.join(", ")}`;
 }
 
-/** Makes it level by level: a controller is there for a cgroup only where each of those above hands it down. */
+/**
+ * Makes the cgroup level by level, because a controller is there for a cgroup only if each cgroup above hands it down.
+ */
 export async function makeCgroupV2(root: string, path: string): Promise<void> {
   const controllers = readNames(`${root}/cgroup.controllers`) ?? [];
   let directory = root;
@@ -31,7 +33,7 @@ export async function makeCgroupV2(root: string, path: string): Promise<void> {
   }
 }
 
-/** What cannot be handed down is missed when a limit of it is set. */
+/** A controller that cannot be handed down is missed only when one of its limits is set. */
 function handDown(directory: string, controllers: readonly string[]): void {
   const file = `${directory}/cgroup.subtree_control`;
   const given = readNames(file) ?? [];
@@ -45,13 +47,13 @@ function handDown(directory: string, controllers: readonly string[]): void {
       try {
         writeKernelFile(file, each);
       } catch {
-        // One that is refused must not keep the others away.
+        // A controller that is refused must not keep the others away.
       }
     }
   }
 }
 
-/** As `CgroupTree.limit`. */
+/** Does what `CgroupTree.limit` says. */
 export async function limitCgroupV2(directory: string, limits: CgroupLimits): Promise<void> {
   const { cpuShares, cpuQuotaMicroseconds: quota = 0n, cpuPeriodMicroseconds: period = 0n } = limits;
   if (cpuShares !== undefined) writeKernelFile(`${directory}/cpu.weight`, `${computeCpuWeight(cpuShares)}`);
@@ -65,7 +67,7 @@ export async function limitCgroupV2(directory: string, limits: CgroupLimits): Pr
   }
   if (limits.maxTasks !== undefined) writeKernelFile(`${directory}/pids.max`, `${limits.maxTasks || 1n}`);
   for (const [size, bytes] of limits.hugepages ?? []) {
-    // The kernel may know pages that its controller does not count.
+    // The kernel may know page sizes that its controller does not count.
     if (!writeIfPresent(`${directory}/hugetlb.${size}.max`, `${bytes}`)) continue;
     writeIfPresent(`${directory}/hugetlb.${size}.rsvd.max`, `${bytes}`);
   }

@@ -3,8 +3,8 @@ import { open } from "node:fs/promises";
 import { codeOf } from "../../../base/errors.ts";
 
 /**
- * Writes to a file of the kernel's, which is never made. At once, as `readKernelFile` reads: what is written this way
- * changes a number in memory.
+ * Writes to a file of the kernel, which is never created. It writes synchronously, as `readKernelFile` reads, because
+ * such a write only changes a number in memory.
  */
 export function writeKernelFile(path: string, value: string): void {
   const descriptor = openSync(path, "r+");
@@ -16,8 +16,8 @@ export function writeKernelFile(path: string, value: string): void {
 }
 
 /**
- * A limit of memory. Below what is used the kernel takes pages back before the write ends, however long that takes: then it
- * is another thread that waits.
+ * Writes a limit of memory. For a limit below the memory in use, the kernel takes pages back before the write ends,
+ * however long that takes. Another thread waits in that case.
  */
 export async function writeMemoryLimit(path: string, bytes: bigint, used: number | undefined): Promise<void> {
   if (used !== undefined && used < bytes) {
@@ -32,7 +32,7 @@ export async function writeMemoryLimit(path: string, bytes: bigint, used: number
   }
 }
 
-/** False where the kernel has no such file. */
+/** Returns false where the kernel has no such file. */
 export function writeIfPresent(path: string, value: string): boolean {
   try {
     writeKernelFile(path, value);

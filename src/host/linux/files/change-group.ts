@@ -11,7 +11,8 @@ import { readMountTable } from "../mounts/mount-table.ts";
 import { bytesOf, openBelow, readBatches } from "./walk-tree.ts";
 
 const { O_NOFOLLOW } = fs.constants;
-// By number: a hundred thousand file handles are as many objects that the garbage collector has to finalize.
+// Files are handled by descriptor number: a hundred thousand file handles would be as many objects for the garbage
+// collector to finalize.
 const [openFile, closeFile, fstat] = [promisify(fs.open), promisify(fs.close), promisify(fs.fstat)];
 const [chmod, chown, lchown, lstat] = [
   promisify(fs.chmod),
@@ -19,27 +20,30 @@ const [chmod, chown, lchown, lstat] = [
   promisify(fs.lchown),
   promisify(fs.lstat),
 ];
-/** Each is a file that is changed right now, with one descriptor. */
+/** The number of files that are changed at a time, with one descriptor each. */
 const CONCURRENCY = 8;
-/** A container can nest directories as deep as it likes, and each is reached from the root again. */
+/** A container can nest directories as deep as it likes, and each directory is reached from the root again. */
 const MAX_DEPTH = 2_048;
 
-/** A tree under way. Names are kept byte by byte, as latin1: a container may use such as are no UTF-8. */
+/**
+ * The state of one change of a tree. Names are kept byte by byte, as latin1, because a container may use names that are
+ * no UTF-8.
+ */
 interface Change {
   readonly path: string;
   readonly options: GroupChange;
   readonly signal: AbortSignal | undefined;
   readonly root: FileHandle;
   readonly mountId: string;
-  /** Something is mounted somewhere in this tree: then each file is asked what mount it is on. */
+  /** True when something is mounted somewhere in this tree: then each file is asked what mount it is on. */
   readonly hasMounts: boolean;
   /** Directories still to do, beneath the root. */
   readonly pending: string[];
 }
 
 /**
- * See `Files.changeGroup`. Containers may share the tree and exchange anything in it for a link meanwhile: what is changed
- * was opened without following one, and is changed by its descriptor. The root comes last, as upstream's does
+ * See `Files.changeGroup`. Containers may share the tree and exchange anything in it for a link meanwhile. So each file
+ * is opened without following a link, and is changed by its descriptor. The root comes last, as in upstream
  * (pkg/volume/volume_linux.go): until then `onlyIfRootDiffers` sees that an earlier run did not end.
  */
 export async function changeGroup(path: string, options: GroupChange, signal?: AbortSignal): Promise<void> {
@@ -65,7 +69,7 @@ export async function changeGroup(path: string, options: GroupChange, signal?: A
   }
 }
 
-/** The directory and the files in it; the directories in it come later. */
+/** Changes the directory and the files in it. The directories in it come later. */
 async function changeDirectory(change: Change, relative: string): Promise<void> {
   const directory = await openBelow(change.root, relative);
   if (directory === undefined) return;
@@ -91,7 +95,7 @@ interface Entry {
   readonly relative: string;
 }
 
-/** What vanished meanwhile needs no change. */
+/** A file that vanished meanwhile needs no change. */
 async function changeEntry(change: Change, { directory, dev, name, relative }: Entry): Promise<void> {
   const through = bytesOf(directory, name);
   const { options } = change;
@@ -120,11 +124,11 @@ async function changeFile({ options, mountId, hasMounts }: Change, through: Buff
   }
 }
 
-/** By its descriptor: of a link, which may have come there since, nothing is changed. */
+/** Changes a file by its descriptor. A link, which may have come there since, is left unchanged. */
 async function changeOpened(file: { readonly fd: number }, options: GroupChange): Promise<void> {
   const status = await fstat(file.fd);
   if (status.isSymbolicLink() || isRight(status, options)) return;
-  // A change of the group takes bits away (set-user-ID); the mode from before is given back with it.
+  // A change of the group takes bits away (set-user-ID), so the earlier mode is given back after it.
   if (status.gid !== options.group) await chown(descriptorPath(file), -1, options.group);
   await chmod(descriptorPath(file), modeForGroup({ mode: status.mode, isDirectory: status.isDirectory() }, options));
 }
@@ -136,7 +140,7 @@ function isRight(status: fs.Stats, options: GroupChange): boolean {
   );
 }
 
-/** A few at a time; the first failure ends it when those under way have ended. */
+/** Works on a few names at a time. After the first failure it ends when the works under way have ended. */
 async function eachOf(names: readonly string[], work: (name: string) => Promise<void>): Promise<void> {
   const left = names[Symbol.iterator]();
   const workers = Array.from({ length: CONCURRENCY }, async () => {
@@ -146,7 +150,7 @@ async function eachOf(names: readonly string[], work: (name: string) => Promise<
   if (failed?.status === "rejected") throw failed.reason;
 }
 
-/** The system's error names the path that we went through, which tells a reader nothing. */
+/** The system's error names the path through the descriptor, which tells a reader nothing. */
 function nameIn(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (code === undefined || error instanceof CodedError) return error;

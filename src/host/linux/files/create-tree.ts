@@ -7,12 +7,12 @@ import type { NewFile, NewTree } from "../../port.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DIRECTORY, O_NOFOLLOW } = constants;
 
-/** What a directory is to hold: a file, or a directory with more. */
+/** The planned content of a directory: each name is a file, or a directory with more. */
 type Content = Map<string, NewFile | Content>;
 
 /**
- * Makes a directory with all its files. Every step goes through the descriptor of the directory that the name is made in
- * (`/proc/self/fd/N/name`, as `openat` does), so that nobody who shares the volume can put a link in its way.
+ * Makes a directory with all its files. Every step goes through the descriptor of the directory that the name is made
+ * in (`/proc/self/fd/N/name`, as `openat` does), so that no process that shares the volume can put a link in its way.
  */
 export async function createTree(path: string, tree: NewTree): Promise<void> {
   const content = arrange(tree.files);
@@ -56,7 +56,7 @@ async function makeFile({ parent, name }: Place, file: NewFile, group: number | 
   try {
     await handle.writeFile(file.data);
     if (file.user !== undefined || group !== undefined) await handle.chown(file.user ?? -1, group ?? -1);
-    // After the owner: a change of that one takes some bits away.
+    // The mode is set after the owner, because a change of the owner takes some bits away.
     await handle.chmod(file.mode);
   } finally {
     await handle.close();
@@ -82,7 +82,7 @@ function arrange(files: ReadonlyMap<string, NewFile>): Content {
   return root;
 }
 
-/** The system's error names the path that we went through, which tells a reader nothing. */
+/** The system's error names the path through the descriptor, which tells a reader nothing. */
 async function named<T>(operation: string, path: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();

@@ -10,20 +10,20 @@ import { bytesOf, openBelow, readBatches } from "./walk-tree.ts";
 
 const lstat = promisify(lstatCallback);
 const { O_NOFOLLOW } = constants;
-/** Of `st_blocks`, whatever the file system's own are. */
+/** The unit of `st_blocks`, whatever the size of the file system's own blocks. */
 const BLOCK_BYTES = 512;
-/** Directories below this many keep one of them open; so many opens at most lead to each. */
+/** One directory in this many levels is kept open, so that at most this many opens lead to each directory. */
 const ANCHOR_EVERY = 16;
-/** A path of single letters is no longer where one is no longer than 4096 bytes. */
+/** A path of single letters with this depth is still no longer than 4096 bytes. */
 const MAX_DEPTH = 2_048;
-/** Names of directories that are remembered until they are looked into. */
+/** The bound for the names of directories that are remembered until they are looked into. */
 const MAX_WAITING = 1_000_000;
 
-/** A walk under way. */
+/** The state of one walk. */
 interface Walk {
   readonly signal: AbortSignal | undefined;
   readonly device: number;
-  /** Of what is mounted somewhere in the tree, relative to its root; byte by byte, as latin1. */
+  /** The paths of mounts in the tree, relative to its root; byte by byte, as latin1. */
   readonly mounted: ReadonlySet<string>;
   /** Directories that are still to be looked into. */
   waiting: number;
@@ -34,8 +34,8 @@ interface Walk {
 
 /**
  * See `Files.diskUsage`; upstream's `DiskUsage` (pkg/volume/util/fs/fs.go). Containers may share the tree and exchange
- * anything in it meanwhile: every name is reached through directories that were opened without following links, and what
- * is mounted in it, which may be a server that does not answer, is not looked at.
+ * anything in it meanwhile, so every name is reached through directories that were opened without following links.
+ * Mounts in the tree are not looked at, because their server may not answer.
  */
 export async function readDiskUsage(path: string, signal?: AbortSignal): Promise<DiskUsage | undefined> {
   throwIfAborted(signal);
@@ -53,7 +53,7 @@ export async function readDiskUsage(path: string, signal?: AbortSignal): Promise
   }
 }
 
-/** A directory to look into: by its path below one that is held open, and by that below the root. */
+/** A directory to look into: its path below a directory that is held open, and its path below the root. */
 interface Directory {
   readonly anchor: FileHandle;
   readonly below: string;
@@ -78,16 +78,16 @@ async function walkDirectory(walk: Walk, at: Directory): Promise<void> {
       });
     }
   } finally {
-    // Closed twice is closed once.
+    // A second close does nothing.
     await directory.close();
   }
 }
 
-/** Counts what is in the directory; gives the names of the directories among it. */
+/** Counts the entries of the directory. Returns the names of the directories among them. */
 async function lookInto(walk: Walk, { directory, at }: { directory: FileHandle; at: Directory }): Promise<string[]> {
   const found: string[] = [];
   for await (const names of readBatches(directory)) {
-    // One after another: a disk that hangs takes one of the process's few threads with it, and no more.
+    // The names are looked at one after another, so that a disk that hangs takes only one of the process's few threads.
     for (const name of names) {
       throwIfAborted(walk.signal);
       if (walk.mounted.has(join(at.relative, name))) continue;
@@ -106,7 +106,9 @@ async function lookInto(walk: Walk, { directory, at }: { directory: FileHandle; 
   return found;
 }
 
-/** Of a file with several names each counts for its share, so that nobody needs to remember which were seen. */
+/**
+ * A file with several names counts its share for each of them, so that the names already seen need not be remembered.
+ */
 function add(walk: Walk, status: Stats): void {
   const share = status.isDirectory() ? 1 : Math.max(1, status.nlink);
   walk.bytes += (status.blocks * BLOCK_BYTES) / share;
@@ -128,7 +130,7 @@ async function findMounted(root: FileHandle): Promise<Set<string>> {
   return new Set(paths.map((path) => Buffer.from(path.slice(beneath.length)).toString("latin1")));
 }
 
-/** What vanished meanwhile takes no place. */
+/** A file that vanished meanwhile takes no space. */
 async function statusOf(directory: FileHandle, name: string): Promise<Stats | undefined> {
   try {
     return await lstat(bytesOf(directory, name));

@@ -6,7 +6,7 @@ type TypeQuestions = Pick<
   "isFile" | "isDirectory" | "isSymbolicLink" | "isSocket" | "isCharacterDevice" | "isBlockDevice"
 >;
 
-/** As the port names the types, of what Node.js says of a file or a directory's entry. */
+/** Maps what Node.js says of a file, or of a directory's entry, to the port's names of types. */
 export function typeOf(entry: TypeQuestions): FileType {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "directory";

@@ -30,7 +30,7 @@ import { watchDirectory } from "./watch-directory.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_DIRECTORY } = constants;
 
-/** Of directories that are made on the way to another. */
+/** The mode of directories that are made on the way to another. */
 const PARENT_MODE = 0o755;
 
 export const linuxFiles: Files = {
@@ -118,7 +118,7 @@ async function readFrom(
   return buffer.subarray(0, length);
 }
 
-/** Written beside and renamed over. `sync`: the content is on the disk before its name is. */
+/** Writes the file beside its place and renames it over. With `sync` the content is on the disk before its name is. */
 async function replaceFile(
   path: string,
   data: string | Buffer,
@@ -141,7 +141,7 @@ async function replaceFile(
   }
 }
 
-/** Without it a power loss may forget the rename. File systems that cannot sync a directory say `EINVAL`. */
+/** Without this a power loss may forget the rename. File systems that cannot sync a directory say `EINVAL`. */
 async function syncDirectory(path: string): Promise<void> {
   const handle = await open(path, O_RDONLY | O_DIRECTORY);
   try {
@@ -171,7 +171,10 @@ async function makeDirectory(path: string, mode: number): Promise<void> {
   await chmod(path, mode);
 }
 
-/** Not `mkdir` with `recursive`, which leaves the mode of the parents to the umask; as here that of the last is. */
+/**
+ * `mkdir` with `recursive` would leave the mode of the parents to the umask. Here the mode of the last directory is
+ * left to it.
+ */
 async function makeWithParents(path: string, mode: number): Promise<void> {
   try {
     await mkdir(path, mode);
@@ -185,7 +188,7 @@ async function makeWithParents(path: string, mode: number): Promise<void> {
   }
 }
 
-/** One that somebody else makes at the same time is as good. */
+/** A parent that another process makes at the same time is as good. */
 async function makeParent(path: string): Promise<void> {
   await makeWithParents(path, PARENT_MODE);
   await chmod(path, PARENT_MODE);
@@ -193,7 +196,7 @@ async function makeParent(path: string): Promise<void> {
 
 async function readStatus(path: string): Promise<FileStatus | undefined> {
   try {
-    // As bigint, because the times of change are compared to the nanosecond.
+    // The status is read as bigint, because the times of change are compared to the nanosecond.
     const status = await stat(path, { bigint: true });
     return {
       type: typeOf(status),

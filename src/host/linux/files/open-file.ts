@@ -10,7 +10,10 @@ import { typeOf } from "./file-type.ts";
 const { O_RDONLY, O_NONBLOCK, O_NOCTTY } = constants;
 const MAX_DIRECTORY_ENTRIES = 100_000;
 
-/** See `Files.openBeneath`. What it is, is known before it is opened for reading, by a handle that no device notices. */
+/**
+ * See `Files.openBeneath`. The type of the file is known before it is opened for reading, by a handle that no device
+ * notices.
+ */
 export async function openFileBeneath(
   root: string,
   path: string,
@@ -59,7 +62,7 @@ export async function listFileBeneath(root: string, path: string): Promise<Direc
   }
 }
 
-/** Sorted by code unit. `shown`: what the path is called in an error. */
+/** Lists the entries, sorted by code unit. `shown` is the path in an error. */
 export async function listDirectory(path: string, shown = path): Promise<DirectoryEntry[]> {
   const entries: DirectoryEntry[] = [];
   for await (const entry of await opendir(path, { bufferSize: 256 })) {

@@ -7,15 +7,15 @@ import { fileError } from "../../file-error.ts";
 import { readMountId } from "../mounts/mount-id.ts";
 
 /**
- * Each level keeps a descriptor open, and a container can nest directories as deep as it likes: what lies deeper is moved
- * up into the directory that is removed, and removed from there.
+ * Each level keeps a descriptor open, and a container can nest directories as deep as it likes. A deeper directory is
+ * moved up into the directory that is removed, and removed from there.
  */
 const MAX_DEPTH = 256;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /**
- * Removes a file or a tree. A container that shares part of the tree may swap a directory for a link while we walk, so
- * every step goes through the descriptor of the directory that holds the name (`/proc/self/fd/N/name`, which is what
+ * Removes a file or a tree. A container that shares part of the tree may swap a directory for a link during the walk.
+ * So every step goes through the descriptor of the directory that holds the name (`/proc/self/fd/N/name`, which is what
  * `unlinkat` does), and a directory is opened without following a link.
  */
 export async function removeTree(path: string): Promise<void> {
@@ -37,16 +37,16 @@ export async function removeTree(path: string): Promise<void> {
 
 interface Entry {
   parent: FileHandle;
-  /** Of the mount that `parent` is on. */
+  /** The id of the mount that `parent` is on. */
   mountId: string;
-  /** Byte by byte: a container may use names that are no UTF-8. */
+  /** The name is kept byte by byte, because a container may use names that are no UTF-8. */
   name: Buffer;
   /** For messages only. */
   path: string;
   depth: number;
-  /** As its directory's list has it, which may be of the past. Default: not known. */
+  /** The type that the directory's listing gave, which may be out of date. Default: not known. */
   isDirectory?: boolean;
-  /** The directory that is removed; undefined for itself. */
+  /** The directory that is removed; undefined for that directory itself. */
   top?: Top | undefined;
 }
 
@@ -59,7 +59,8 @@ interface Top {
 async function removeEntry(entry: Entry): Promise<void> {
   const through = Buffer.concat([Buffer.from(`${pathOf(entry.parent)}/`), entry.name]);
   const isDeep = entry.depth >= MAX_DEPTH && entry.top !== undefined;
-  // To unlink a directory is an error that costs more than the rest: what was listed as one is opened as one.
+  // To unlink a directory is an error that costs more than the rest, so an entry that was listed as a directory is
+  // opened as one.
   if ((isDeep || entry.isDirectory !== true) && (await unlinked(entry, through))) return;
   if (isDeep && entry.top) return await lift(entry, entry.top, through);
   if (!(await emptyDirectory(entry, through))) return await removeEntry({ ...entry, isDirectory: false });
@@ -70,7 +71,7 @@ async function removeEntry(entry: Entry): Promise<void> {
   }
 }
 
-/** True when it is gone; false for a directory. */
+/** Returns true when the entry is gone, and false for a directory. */
 async function unlinked(entry: Entry, through: Buffer): Promise<boolean> {
   try {
     await unlink(through);
@@ -83,7 +84,7 @@ async function unlinked(entry: Entry, through: Buffer): Promise<boolean> {
   }
 }
 
-/** False where it is not any more what it was listed as. */
+/** Returns false where the entry is no longer the directory that it was listed as. */
 async function emptyDirectory(entry: Entry, through: Buffer): Promise<boolean> {
   let directory: FileHandle;
   try {
@@ -93,7 +94,7 @@ async function emptyDirectory(entry: Entry, through: Buffer): Promise<boolean> {
     throw nameIn(error, "open", entry.path);
   }
   try {
-    // The device number would not tell: a bind mount shows another directory of the same file system.
+    // The device number would not do, because a bind mount shows another directory of the same file system.
     if (readMountId(directory) !== entry.mountId) throw fileError("EBUSY", "rmdir", entry.path);
     const top = entry.top ?? { directory, lifted: 0 };
     let liftedBefore: number;
@@ -116,7 +117,7 @@ async function emptyOpened(entry: Entry, directory: FileHandle, top: Top): Promi
   }
 }
 
-/** A name that is taken is passed over: `rename` replaces nothing but an empty directory. */
+/** A taken name is passed over: `rename` replaces nothing but an empty directory. */
 async function lift(entry: Entry, top: Top, through: Buffer): Promise<void> {
   for (;;) {
     const to = `${pathOf(top.directory)}/.lifted-${top.lifted++}`;
@@ -129,7 +130,7 @@ async function lift(entry: Entry, top: Top, through: Buffer): Promise<void> {
   }
 }
 
-/** The system's error names the path that we went through, which tells a reader nothing. */
+/** The system's error names the path through the descriptor, which tells a reader nothing. */
 function nameIn(error: unknown, operation: string, path: string): Error {
   const code = codeOf(error) ?? "EIO";
   if (code === "EBUSY") return fileError("EBUSY", operation, path);

@@ -4,12 +4,12 @@ import { codeOf } from "../../../base/errors.ts";
 import { descriptorPath, O_PATH } from "../mounts/held-place.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
-/** Names that are read before the files are looked at. */
+/** The number of names that are read before the files are looked at. */
 const BATCH = 256;
 
 /**
- * From `root` again, name by name without following links: no descriptors are kept, however deep it is. Undefined for a
- * directory that is not there any more, or is none.
+ * Opens a directory from `root` again, name by name without following links, so that no descriptors are kept, however
+ * deep it is. Undefined for a name that is gone, or that is no directory.
  */
 export async function openBelow(root: FileHandle, relative: string): Promise<FileHandle | undefined> {
   let at = await open(`${descriptorPath(root)}/.`, O_PATH | O_DIRECTORY);
@@ -27,7 +27,10 @@ export async function openBelow(root: FileHandle, relative: string): Promise<Fil
   return at;
 }
 
-/** Not all names at once: a hundred thousand would hold everything else up. Byte by byte, as latin1. */
+/**
+ * Reads the names in batches, because a hundred thousand at once would hold everything else up. Names are byte by byte,
+ * as latin1.
+ */
 export async function* readBatches(directory: FileHandle): AsyncGenerator<string[]> {
   let names: string[] = [];
   for await (const { name } of await opendir(descriptorPath(directory), { encoding: "latin1", bufferSize: BATCH })) {
@@ -39,7 +42,7 @@ export async function* readBatches(directory: FileHandle): AsyncGenerator<string
   yield names;
 }
 
-/** The path to a name in an open directory. Names are latin1: a container may use such as are no UTF-8. */
+/** The path to a name in an open directory. Names are latin1, because a container may use names that are no UTF-8. */
 export function bytesOf(directory: FileHandle, name: string): Buffer {
   return Buffer.from(`${descriptorPath(directory)}/${name}`, "latin1");
 }

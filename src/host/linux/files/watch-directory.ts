@@ -22,7 +22,7 @@ export async function watchDirectory(path: string, onChange: () => void, signal:
       else reject(error);
     };
     const onAbort = () => end();
-    // inotify holds on to the directory itself: once the path leads elsewhere, this watch sees nothing that matters.
+    // inotify holds on to the directory itself. Once the path leads elsewhere, this watch sees nothing that matters.
     const endIfReplaced = () => {
       void readIdentity(path).then((current) => {
         if (hasEnded || current?.inode === identity.inode) return;
@@ -37,7 +37,7 @@ export async function watchDirectory(path: string, onChange: () => void, signal:
       if (event === "rename") endIfReplaced();
     });
     onChange();
-    // Replaced between the first look and the watch: no event would tell.
+    // No event tells of a directory that was replaced between the first look and the watch.
     endIfReplaced();
   });
 }

@@ -47,7 +47,10 @@ export async function bindBeneath(calls: MountCalls, request: BindBeneath): Prom
   }
 }
 
-/** With all that is mounted below it. Both ends are open files: no name is looked up between the check and the mount. */
+/**
+ * Mounts the source with all that is mounted below it. Both ends are open files: no name is looked up between the check
+ * and the mount.
+ */
 async function mountOpened(
   calls: MountCalls,
   { from, place, operation }: { from: FileHandle; place: HeldPlace; operation: string },
@@ -64,8 +67,8 @@ async function mountOpened(
 }
 
 /**
- * A bind mount takes its flags from what it shows; another call changes them, and takes away those that it does not name:
- * a volume that was `nosuid` must not lose that.
+ * A bind mount takes its flags from the mount that it shows. The remount that makes it read-only takes away the flags
+ * that it does not name, so it names them all: a volume that was `nosuid` must not lose that.
  */
 async function makeReadOnly(calls: MountCalls, place: HeldPlace): Promise<void> {
   const what = { operation: "make read-only", path: place.path };
@@ -83,7 +86,10 @@ async function makeReadOnly(calls: MountCalls, place: HeldPlace): Promise<void> 
   }
 }
 
-/** A directory or an empty file; what is there of the other kind goes if it is empty. Never through a link. */
+/**
+ * Makes a directory or an empty file. An existing one of the other kind goes if it is empty. It never goes through a
+ * link.
+ */
 async function makeTarget(place: HeldPlace, isDirectory: boolean): Promise<void> {
   const what = { operation: "make the mount point", path: place.path };
   const there = await openPlace(place);
@@ -107,7 +113,7 @@ async function makeTarget(place: HeldPlace, isDirectory: boolean): Promise<void>
   });
 }
 
-/** The last of the checks, should ever one of those before it be wrong: what is seen is what was opened. */
+/** The last check, should ever one of those before it be wrong: the file that is seen is the file that was opened. */
 async function refuseUnlessShown(place: HeldPlace, expected: BigIntStats): Promise<void> {
   const shown = await openPlace(place);
   if (shown === undefined) throw mountError("ENOENT", { operation: "bind at", path: place.path });

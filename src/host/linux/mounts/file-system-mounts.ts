@@ -5,7 +5,7 @@ import { mountError } from "./mount-calls.ts";
 import { programError } from "./program-error.ts";
 import type { ProgramEnd, RunMountProgram } from "./run-mount-program.ts";
 
-/** What is left of the time of a request, over all its programs. */
+/** One request with the time that is left for all its programs. */
 interface Run {
   readonly runProgram: RunMountProgram;
   readonly request: FileSystemMount;
@@ -33,8 +33,8 @@ export function createFileSystemMounts(
 }
 
 /**
- * As upstream's formatAndMountSensitive (k8s.io/mount-utils, mount_linux.go), but a file system of another type is refused
- * where upstream tries to mount it nevertheless.
+ * Does what upstream's `formatAndMountSensitive` does (k8s.io/mount-utils, mount_linux.go), but refuses a file system
+ * of another type, which upstream tries to mount nevertheless.
  */
 async function formatAndMount(run: Run): Promise<void> {
   const { source, target, type, options } = run.request;
@@ -63,10 +63,10 @@ async function mount(run: Run): Promise<void> {
 /** blkid's exit code for a device on which it found nothing. */
 const NOTHING_FOUND = 2;
 
-/** The type of what the device holds; empty if that is nothing at all. */
+/** The type of the data that the device holds; empty if it holds nothing at all. */
 async function readFormat(run: Run): Promise<string> {
   const { source } = run.request;
-  // A device that is not there would look to blkid like one that holds nothing, and be formatted.
+  // blkid takes a missing device for one that holds nothing, and it would then be formatted. This rules that out.
   const end = await start(run, "blkid", ["-p", "-s", "TYPE", "-s", "PTTYPE", "-o", "export", "--", source]);
   if (end.code === NOTHING_FOUND && end.stderr === "") return "";
   if (end.code !== 0) throw programError(end, { operation: "read the format of", path: source, program: "blkid" });
@@ -76,13 +76,16 @@ async function readFormat(run: Run): Promise<string> {
 
 async function format(run: Run): Promise<void> {
   const { source, type } = run.request;
-  // Forced, because mkfs would ask; no blocks are kept for root, who needs none on a volume.
+  // mkfs is forced, because it would ask. No blocks are kept for root, who needs none on a volume.
   const flags = type === "ext3" || type === "ext4" ? ["-F", "-m0"] : type === "xfs" ? ["-f"] : [];
   const end = await start(run, `mkfs.${type}`, [...flags, source]);
   if (end.code !== 0) throw programError(end, { operation: "format", path: source, program: `mkfs.${type}` });
 }
 
-/** fsck's exit code for errors that it left as they are; past it, it could not do its work, which mount then decides. */
+/**
+ * fsck's exit code for errors that it left uncorrected. A higher code means that fsck could not do its work; mount then
+ * decides.
+ */
 const ERRORS_UNCORRECTED = 4;
 
 async function check(run: Run): Promise<void> {
@@ -112,7 +115,7 @@ async function start(run: Run, name: string, args: readonly string[]): Promise<P
   }
 }
 
-/** A type is part of a program's name, and nothing may look like an option. */
+/** The type is part of a program's name, and no argument may look like an option. */
 async function refuseOdd({ source, target, type }: FileSystemMount): Promise<void> {
   const what = { operation: `mount '${source}' at`, path: target };
   if (!/^[a-z0-9][a-z0-9._-]*$/i.test(type)) throw mountError("EINVAL", { ...what, why: `odd type '${type}'` });

@@ -5,11 +5,14 @@ import { codeOf } from "../../../base/errors.ts";
 import { mountError } from "./mount-calls.ts";
 import { readMountId } from "./mount-id.ts";
 
-/** Names a file without opening it: no permission is asked, no device or FIFO notices, no file system is waited for. */
+/**
+ * A handle of this kind names a file without opening it: no permission is asked, no device or FIFO notices, no file
+ * system is waited for.
+ */
 export const O_PATH = 0o10000000;
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
 
-/** A name in a directory that is held open: whoever may rename what is above it changes nothing for us. */
+/** A name in a directory that is held open. A process that renames a directory above it changes nothing here. */
 export interface HeldPlace {
   readonly parent: FileHandle;
   readonly name: string;
@@ -19,7 +22,7 @@ export interface HeldPlace {
   readonly path: string;
 }
 
-/** Links above the name are followed: they are the caller's own. `ENOENT` when the directory is not there. */
+/** Links above the name are followed, because they are the caller's own. `ENOENT` when the directory is not there. */
 export async function withPlace<T>(path: string, operation: string, use: (place: HeldPlace) => Promise<T>): Promise<T> {
   const name = basename(path);
   if (name === "" || name === "." || name === "..") throw mountError("EINVAL", { operation, path });
@@ -31,7 +34,7 @@ export async function withPlace<T>(path: string, operation: string, use: (place:
   }
 }
 
-/** Opens what is at the place, a link itself included; undefined when there is nothing. */
+/** Opens the entry at the place, a link itself included; undefined when there is nothing. */
 export async function openPlace(place: Pick<HeldPlace, "through">, flags = 0): Promise<FileHandle | undefined> {
   try {
     return await open(place.through, O_PATH | O_NOFOLLOW | flags);
@@ -41,7 +44,9 @@ export async function openPlace(place: Pick<HeldPlace, "through">, flags = 0): P
   }
 }
 
-/** Of what is mounted over the place itself; undefined where nothing is. A link has nothing mounted over it. */
+/**
+ * The id of the mount over the place itself; undefined where nothing is mounted. A link has nothing mounted over it.
+ */
 export async function readMountIdAt(place: HeldPlace): Promise<string | undefined> {
   const handle = await openPlace(place);
   if (handle === undefined) return undefined;
@@ -53,12 +58,12 @@ export async function readMountIdAt(place: HeldPlace): Promise<string | undefine
   }
 }
 
-/** Leads to the open file itself, whatever happens to its name. */
+/** The path leads to the open file itself, whatever happens to its name. */
 export function descriptorPath({ fd }: { fd: number }): string {
   return `/proc/self/fd/${fd}`;
 }
 
-/** The system's error names the path that we went through, which tells a reader nothing. */
+/** The system's error names the path through the descriptor, which tells a reader nothing. */
 export async function named<T>(what: { operation: string; path: string }, step: () => Promise<T>): Promise<T> {
   try {
     return await step();

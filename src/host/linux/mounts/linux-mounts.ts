@@ -13,7 +13,7 @@ import { unmountTree } from "./unmount-tree.ts";
 
 const UNMOUNT_TIMEOUT_MS = 30_000;
 
-/** How the kernel is asked; given `mount(8)` and `umount(8)` as calls, for where there is no other way. */
+/** Chooses how the kernel is asked. `byPrograms` calls mount(8) and umount(8), for platforms without another way. */
 type LoadMountCalls = (byPrograms: MountCalls) => Promise<MountCalls>;
 
 /** The mounts of this machine, in this process's mount namespace. */
@@ -21,7 +21,7 @@ export function createLinuxMounts(programs: Pick<Programs, "run">, loadCalls: Lo
   const run = createMountPrograms(programs);
   const byPrograms = createProcessMountCalls(run);
   let loading: Promise<MountCalls> | undefined;
-  /** On first use: a process that mounts nothing does without. */
+  /** The calls are loaded on first use: a process that mounts nothing does without them. */
   const load = async () => {
     loading ??= loadCalls(byPrograms).then((calls) => dividedByPlace(calls, byPrograms));
     return await loading;
@@ -48,7 +48,7 @@ function dividedByPlace(calls: MountCalls, byPrograms: MountCalls): MountCalls {
   };
 }
 
-/** The C library's functions; programs where those cannot be called. */
+/** Returns the C library's functions, or programs where those functions cannot be called. */
 async function loadMountCalls(byPrograms: MountCalls): Promise<MountCalls> {
   try {
     return (await import("./library-mount-calls.ts")).createLibraryMountCalls();

@@ -7,13 +7,13 @@ import { readMountTable } from "./mount-table.ts";
 
 const { O_DIRECTORY } = constants;
 
-/** A file system without a device; it is mounted over a directory unless one of its type is there. */
+/** A file system without a device. It is mounted over a directory unless one of its type is there already. */
 interface EmptyFileSystem {
   readonly type: "tmpfs" | "hugetlbfs";
   readonly options: readonly string[];
 }
 
-/** See `Mounts.mountMemory`; kubelet makes it readable for all as well. `sizeBytes` undefined: half of the memory. */
+/** See `Mounts.mountMemory`; kubelet also makes it readable for all. `sizeBytes` undefined means half of the memory. */
 export function memoryFileSystem(sizeBytes: bigint | undefined): EmptyFileSystem {
   const size = sizeBytes === undefined ? [] : [`size=${sizeBytes}`];
   return { type: "tmpfs", options: [...size, ...(canForbidSwap() ? ["noswap"] : []), "mode=1777"] };
@@ -25,7 +25,7 @@ export function hugepagesFileSystem(size: { pageSizeBytes: bigint; sizeBytes: bi
   return { type: "hugetlbfs", options: [`pagesize=${size.pageSizeBytes}`, ...limit, "mode=1777"] };
 }
 
-/** Mounts it over an existing directory, which is no link; the mount's source is its own type, as kubelet names it. */
+/** Mounts it over an existing directory, which is no link. The mount's source is its own type, as kubelet names it. */
 export async function mountEmpty(calls: MountCalls, path: string, { type, options }: EmptyFileSystem): Promise<void> {
   const operation = `mount a ${type} at`;
   await withPlace(path, operation, async (place) => {
@@ -53,12 +53,12 @@ async function openDirectory(place: HeldPlace, operation: string) {
   });
 }
 
-/** From the table: to ask the file system itself could take forever. */
+/** The type is read from the table, because the file system itself could take forever to answer. */
 async function readTypeOf(mountId: string): Promise<string | undefined> {
   return (await readMountTable()).find(({ id }) => id === Number(mountId))?.type;
 }
 
-/** From Linux 6.4 (pkg/kubelet/util/swap): secrets of a pod then never reach a disk. */
+/** The kernel can from Linux 6.4 (pkg/kubelet/util/swap). Secrets of a pod then never reach a disk. */
 function canForbidSwap(): boolean {
   const [major = 0, minor = 0] = release().split(".").map(Number);
   return major > 6 || (major === 6 && minor >= 4);

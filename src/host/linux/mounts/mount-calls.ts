@@ -15,19 +15,19 @@ export interface MountCall {
   readonly operation: string;
   /** For messages only. */
   readonly path: string;
-  /** What is shown: a name that only the file system understands, or an open file. */
+  /** The source: a name that only the file system understands, or an open file. */
   readonly source: string | { readonly fd: number };
-  /** What it is mounted over: an open file, so that no name is looked up again. */
+  /** The place that it is mounted over: an open file, so that no name is looked up again. */
   readonly target: { readonly fd: number };
-  /** Of the file system; empty when what is mounted already is bound or changed. */
+  /** The type of the file system; empty when an existing mount is bound or changed. */
   readonly type: string;
   /** `MS_…` */
   readonly flags: number;
-  /** For the file system: `size=1024,noswap`. */
+  /** Options for the file system: `size=1024,noswap`. */
   readonly data: string;
 }
 
-/** Takes away what is mounted over a name in an open directory. A link in its place is not followed. */
+/** Takes away the mount over a name in an open directory. A link in its place is not followed. */
 export interface UnmountCall {
   readonly parent: { readonly fd: number };
   readonly name: string;
@@ -38,14 +38,14 @@ export interface UnmountCall {
   readonly isLocal: boolean;
 }
 
-/** Of `<linux/mount.h>`; the same on every architecture. */
+/** The flags of `<linux/mount.h>`; they are the same on every architecture. */
 export const MS_RDONLY = 0x1;
 export const MS_REMOUNT = 0x20;
 export const MS_BIND = 0x1000;
 export const MS_REC = 0x4000;
 export const MS_SLAVE = 0x80000;
 
-/** The flags of a mount itself, which a remount takes away unless it names them again. */
+/** The flags of a mount itself. A remount takes away those that it does not name again. */
 export const MOUNT_FLAGS: ReadonlyMap<string, number> = new Map([
   ["ro", MS_RDONLY],
   ["nosuid", 0x2],
@@ -57,7 +57,7 @@ export const MOUNT_FLAGS: ReadonlyMap<string, number> = new Map([
   ["relatime", 0x200000],
 ]);
 
-/** `code`: the system's name of what went wrong (`EBUSY`). `why`: a program's words; default the system's. */
+/** `code` is the system's name of the error (`EBUSY`). `why` is a program's words; default the system's. */
 export function mountError(
   code: string,
   { operation, path, why }: { operation: string; path: string; why?: string | undefined },
@@ -67,7 +67,7 @@ export function mountError(
   return new CodedError(code, `${code}: cannot ${operation} '${path}'${meaning ? `: ${meaning}` : ""}`, { cause });
 }
 
-/** Of errno; `EIO` for a number that nobody knows. */
+/** Names an errno; `EIO` for an unknown number. */
 export function codeOfErrno(errno: number): string {
   return getSystemErrorMap().get(-errno)?.[0] ?? "EIO";
 }

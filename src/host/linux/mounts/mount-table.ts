@@ -7,8 +7,9 @@ let running: Promise<unknown> | undefined;
 let next: Promise<MountEntry[]> | undefined;
 
 /**
- * This process's mount table. Reading it asks no file system anything, so that one that hangs does no harm. With thousands
- * of mounts it takes milliseconds: those who ask while it is read share the next reading, which is as new as they need it.
+ * This process's mount table. Reading it asks no file system anything, so a file system that hangs does no harm. With
+ * thousands of mounts it takes milliseconds. Callers that ask during a reading share the next one, which is as new as
+ * they need it.
  */
 export async function readMountTable(): Promise<MountEntry[]> {
   if (next !== undefined) return await next;
@@ -25,7 +26,7 @@ export async function readMountTable(): Promise<MountEntry[]> {
 
 const nothing = () => undefined;
 
-/** The text of mountinfo (proc_pid_mountinfo(5)). Lines that are none are passed over. */
+/** Parses the text of mountinfo (proc_pid_mountinfo(5)). Lines of another form are passed over. */
 export function parseMountTable(text: string): MountEntry[] {
   return text.split("\n").flatMap((line) => parseLine(line) ?? []);
 }

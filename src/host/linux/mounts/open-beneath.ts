@@ -4,41 +4,42 @@ import { CodedError, codeOf } from "../../../base/errors.ts";
 import { descriptorPath, named, O_PATH } from "./held-place.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
-/** Linux gives up here too. */
+/** Linux gives up after this many links, too. */
 const MAX_LINKS = 40;
 /** Each level of directories keeps one descriptor open. */
 const MAX_DEPTH = 256;
-/** So often something may be exchanged under our hands at one name before we take it for an attack. */
+/** An entry may be exchanged this often at one name before it is taken for an attack. */
 const MAX_EXCHANGES = 100;
 
 interface OpenBeneath {
-  /** Links in it are followed: who can change what is below it cannot change itself. */
+  /** Links in it are followed: a container that can change the tree below it cannot change the root itself. */
   readonly root: string;
-  /** Relative, without `..`. */
+  /** The path is relative, without `..`. */
   readonly path: string;
-  /** Directories that are missing are made, with this mode whatever the umask; undefined: they are `ENOENT`. */
+  /** Missing directories are made with this mode, whatever the umask. Undefined: they are `ENOENT`. */
   readonly directoryMode?: number | undefined;
   /** Any link in the path is `ELOOP`, wherever it leads. */
   readonly refusesLinks?: boolean;
 }
 
-/** The walk so far. */
+/** The state of the walk so far. */
 interface Walk {
   readonly request: OpenBeneath;
-  /** From the root to where the walk is; only the last may be no directory. */
+  /** The handles from the root to the place of the walk; only the last one may be no directory. */
   readonly opened: FileHandle[];
   /** Names still to go. */
   readonly names: string[];
-  /** By what absolute links may begin to stay beneath the root. */
+  /** The prefixes by which absolute links may begin to stay beneath the root. */
   readonly rootPaths: readonly string[];
   links: number;
 }
 
 /**
- * Opens what `path` is beneath `root`, whatever a container does to the tree meanwhile (CVE-2017-1002101,
- * CVE-2021-25741). Each name is opened in the directory that was opened before it, without following a link; links are
- * read and walked by us, so that `..` goes back on our own way and never by the kernel's. The handle is of `O_PATH`: good
- * for fstat and for its path, and nothing that is opened so can make us wait or notices it. The caller closes it.
+ * Opens `path` beneath `root` safely, even if a container changes the tree meanwhile (CVE-2017-1002101,
+ * CVE-2021-25741). Each name is opened in the directory that was opened before it, without following a link. Links are
+ * read and walked here, so that `..` goes back on the way that was opened and never by the kernel's. The handle is of
+ * `O_PATH`: it is good for fstat and for its path, and no device or FIFO that is opened so notices it or makes the
+ * caller wait. The caller closes it.
  */
 export async function openBeneath(request: OpenBeneath): Promise<FileHandle> {
   const { root, path } = request;
@@ -74,12 +75,12 @@ async function go(walk: Walk, name: string): Promise<void> {
   throw beneathError("EAGAIN", walk.request, `'${name}' changes all the time`);
 }
 
-/** False when what is there changed between two looks at it. */
+/** Returns false when the entry changed between two looks at it. */
 async function tryName(walk: Walk, name: string): Promise<boolean> {
   const parent = walk.opened[walk.opened.length - 1];
   if (parent === undefined) return false;
   const through = `${descriptorPath(parent)}/${name}`;
-  // Most names are of directories, and opened as one nothing else has to be asked.
+  // Most names are directories, and a name that is opened as a directory needs no further question.
   const directory = await openOr(walk, through, O_DIRECTORY, ["ENOTDIR", "ELOOP", "ENOENT"]);
   if (typeof directory !== "string") {
     walk.opened.push(directory);
@@ -103,7 +104,7 @@ async function tryName(walk: Walk, name: string): Promise<boolean> {
   return true;
 }
 
-/** Undefined for what is no link, or is gone. */
+/** Returns undefined for an entry that is no link, or is gone. */
 async function readLinkOr(walk: Walk, through: string): Promise<string | undefined> {
   try {
     return await readlink(through);
@@ -119,14 +120,15 @@ function follow(walk: Walk, target: string): void {
     walk.names.unshift(...target.split("/"));
     return;
   }
-  // By its text: a link that leads back beneath the root by another way is refused with those that lead out.
+  // The link is judged by its text. A link that leads back beneath the root by another way is refused with those that
+  // lead out.
   const root = walk.rootPaths.find((candidate) => target === candidate || target.startsWith(`${candidate}/`));
   if (root === undefined) throw beneathError("EXDEV", walk.request, "a link leads out of it");
   const back = Array.from({ length: walk.opened.length - 1 }, () => "..");
   walk.names.unshift(...back, ...target.slice(root.length).split("/"));
 }
 
-/** True once the directory is there and open. Another process may make it at the same time. */
+/** Makes the missing directory. Another process may make it at the same time. */
 async function makeMissing(walk: Walk, through: string): Promise<boolean> {
   const { directoryMode } = walk.request;
   if (directoryMode === undefined) throw beneathError("ENOENT", walk.request, "there is no such file or directory");
@@ -144,14 +146,14 @@ async function makeMissing(walk: Walk, through: string): Promise<boolean> {
 }
 
 /**
- * Gives back what the umask took. Only where that is what the directory looks like: it may have been exchanged for another
- * one. The set-group-ID bit, which it inherits, stays.
+ * Gives back the bits that the umask took, only where the directory looks as if the umask took them: it may have been
+ * exchanged for another one. The set-group-ID bit, which it inherits, stays.
  */
 async function restoreMode(directory: FileHandle, asked: number): Promise<void> {
   const { mode, uid } = await directory.stat();
   const [now, inherited] = [mode & 0o1777, mode & 0o6000];
   if (now === asked || (now & ~asked) !== 0 || uid !== process.geteuid?.()) return;
-  // chmod by the open directory itself: fchmod refuses a descriptor of this kind.
+  // chmod goes by the path of the open directory: fchmod refuses a descriptor of this kind.
   await chmod(descriptorPath(directory), asked | inherited);
 }
 

@@ -1,20 +1,20 @@
 import type { MountEntry } from "../../mounts-port.ts";
 
-/** What has to go for one mount to go. */
+/** What has to be unmounted for one mount to go. */
 export interface UnmountPlan {
-  /** Of the mount itself. */
+  /** The path of the mount itself. */
   readonly path: string;
   readonly type: string;
-  /** What is mounted below it, in the order in which it can be unmounted: innermost and latest first. */
+  /** The mounts below it, in the order in which they can be unmounted: innermost and latest first. */
   readonly below: readonly MountEntry[];
   /**
-   * A mount outside shares what happens below this one, as a bind mount does with its source: unless it is parted from it
-   * first, unmounting what is below it here would unmount it there.
+   * True when a mount outside shares what happens below this one, as a bind mount does with its source. Unless the two
+   * are parted first, unmounting the mounts below this one would unmount them there as well.
    */
   readonly isShownElsewhere: boolean;
 }
 
-/** `entries`: the whole mount table, in its order. An unknown mount has nothing below it. */
+/** `entries` is the whole mount table, in its order. An unknown mount has nothing below it. */
 export function planUnmount(entries: readonly MountEntry[], id: number): UnmountPlan {
   const children = new Map<number, MountEntry[]>();
   for (const entry of entries) {

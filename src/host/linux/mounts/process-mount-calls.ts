@@ -5,10 +5,10 @@ import type { RunMountProgram } from "./run-mount-program.ts";
 const MOUNT_TIMEOUT_MS = 30_000;
 
 /**
- * mount(8) and umount(8). They inherit the descriptors and look up no name again (`--no-canonicalize`). For platforms on
- * which the C library cannot be called, and to unmount what another machine serves: a process that hangs there holds
- * none of this one's threads. Before the call a link in the place of the mount was refused; umount(8) itself would follow
- * one that was put there since.
+ * mount(8) and umount(8). They inherit the descriptors and look up no name again (`--no-canonicalize`). They serve
+ * platforms on which the C library cannot be called, and unmounts of file systems of another machine: a process that
+ * hangs there holds none of this process's threads. Before the call a link in the place of the mount was refused;
+ * umount(8) itself would follow one that was put there since.
  */
 export function createProcessMountCalls(run: RunMountProgram): MountCalls {
   return {
@@ -36,7 +36,7 @@ export function createProcessMountCalls(run: RunMountProgram): MountCalls {
   };
 }
 
-/** Those that are no options: what is bound, or how mounts below are shared. */
+/** The flags that are no options: a bind, or a change of how mounts below are shared. */
 function describeChange(flags: number, isOpen: boolean): string[] {
   if ((flags & MS_SLAVE) !== 0) return ["--make-rslave"];
   if ((flags & MS_BIND) === 0 || !isOpen) return [];

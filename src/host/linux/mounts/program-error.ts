@@ -2,7 +2,7 @@ import type { CodedError } from "../../../base/errors.ts";
 import { mountError } from "./mount-calls.ts";
 import type { ProgramEnd } from "./run-mount-program.ts";
 
-/** What programs say in the C locale, where it stands for a code that callers decide by. */
+/** The words of programs in the C locale that stand for a code by which callers decide. */
 const WORDS: ReadonlyArray<readonly [words: RegExp, code: string]> = [
   [/target is busy|device is busy|already mounted|or mount point busy|device or resource busy/i, "EBUSY"],
   [/must be superuser|permission denied by|operation not permitted/i, "EPERM"],
@@ -16,10 +16,13 @@ const WORDS: ReadonlyArray<readonly [words: RegExp, code: string]> = [
   [/no space left/i, "ENOSPC"],
 ];
 
-/** Longer words of a program end here. */
+/** Longer words of a program are cut here. */
 const MAX_WORDS = 1_024;
 
-/** The error of a program that ended with another code than 0, in its own words. `EIO` where those tell no code. */
+/**
+ * The error of a program that ended with another code than 0, in its own words. The code is `EIO` where the words tell
+ * none.
+ */
 export function programError(
   end: ProgramEnd,
   { operation, path, program }: { operation: string; path: string; program: string },

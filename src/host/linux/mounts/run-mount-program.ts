@@ -19,7 +19,7 @@ interface RunOptions {
   readonly descriptors?: readonly number[];
 }
 
-/** Of its output and of its errors; the rest is thrown away. */
+/** The limit for the output, and for the errors; the rest is thrown away. */
 const MAX_OUTPUT_BYTES = 64 * 1024;
 /** A service is often started with a path that lacks the directories of an administrator's programs. */
 const PATH = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin";

@@ -12,14 +12,14 @@ import { readMountTable } from "./mount-table.ts";
 import { planUnmount, type UnmountPlan } from "./plan-unmount.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
-/** The file systems of this machine alone: no other machine or process has to answer when one is unmounted. */
+/** File systems of this machine alone: no other machine or process has to answer when one is unmounted. */
 const LOCAL_TYPES: ReadonlySet<string> = new Set(
   (
     "bpf btrfs cgroup cgroup2 configfs debugfs devpts devtmpfs erofs exfat ext2 ext3 ext4 f2fs hugetlbfs iso9660 mqueue " +
     "overlay proc pstore ramfs rootfs securityfs squashfs sysfs tmpfs tracefs vfat xfs zfs"
   ).split(" "),
 );
-/** Mounts over one path; more than anybody means to stack there. */
+/** The bound for mounts over one path. No sensible stack has more. */
 const MAX_ROUNDS = 1_000;
 
 interface UnmountOptions {
@@ -38,7 +38,7 @@ export async function unmountTree(calls: MountCalls, path: string, options: Unmo
   }
 }
 
-/** All that is mounted over the place, and below it. */
+/** Unmounts all that is mounted over the place, and below it. */
 export async function unmountPlace(
   calls: MountCalls,
   place: HeldPlace,
@@ -69,7 +69,7 @@ interface Unmount {
   isOver: () => boolean;
 }
 
-/** Each takes away what is on top of the stack, with what is below it. */
+/** Each round takes away the top of the stack, with the mounts below it. */
 async function unmountRounds(unmount: Unmount): Promise<void> {
   const { place, isOver } = unmount;
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -81,7 +81,7 @@ async function unmountRounds(unmount: Unmount): Promise<void> {
   throw mountError("EBUSY", { operation: "unmount", path: place.path, why: "something is mounted again and again" });
 }
 
-/** False where it is used, or holds other mounts. */
+/** Returns false where the mount is in use, or holds other mounts. */
 async function goesAtOnce({ calls, place, timeoutMs }: Unmount): Promise<boolean> {
   const { parent, name, path } = place;
   try {
@@ -117,8 +117,9 @@ async function unmountTop({ calls, place, timeoutMs, isOver }: Unmount, plan: Un
 }
 
 /**
- * A container may exchange directories for links there: each name is opened in the directory before it without following
- * a link, and it is unmounted only if it is still the mount that the table named. Else the next round looks again.
+ * A container may exchange directories for links there. So each name is opened in the directory before it without
+ * following a link, and it is unmounted only if it is still the mount that the table named. Otherwise the next round
+ * looks again.
  */
 async function unmountBelow(
   { calls, top, timeoutMs }: { calls: MountCalls; top: FileHandle; timeoutMs: number },
