@@ -1,9 +1,9 @@
-/** How a tree is given to a group; see `Files.changeGroup`. */
+/** The way in which a tree is given to a group; see `Files.changeGroup`. */
 export interface GroupChange {
   readonly group: number;
   /** The group may read and not write. */
   readonly readOnly: boolean;
-  /** Nothing happens when the root of the tree is as it would become: fsGroupChangePolicy `OnRootMismatch`. */
+  /** Nothing happens when the root of the tree has the result already: fsGroupChangePolicy `OnRootMismatch`. */
   readonly onlyIfRootDiffers: boolean;
 }
 
@@ -12,7 +12,7 @@ const READ_ONLY = 0o440;
 const SEARCH = 0o110;
 const SET_GROUP_ID = 0o2000;
 
-/** The permission bits that a file of the tree gets: nothing is ever taken away (pkg/volume/volume_linux.go). */
+/** The permission bits that a file of the tree gets. No bit is ever taken away (pkg/volume/volume_linux.go). */
 export function modeForGroup(
   { mode, isDirectory }: { mode: number; isDirectory: boolean },
   { readOnly }: Pick<GroupChange, "readOnly">,
@@ -21,7 +21,9 @@ export function modeForGroup(
   return (mode & 0o7777) | forAll | (isDirectory ? SEARCH | SET_GROUP_ID : 0);
 }
 
-/** Whether the root of a tree, which upstream takes to be a directory, has what the change would give it. */
+/**
+ * Tells whether the root of a tree, which upstream takes to be a directory, already has what the change would give it.
+ */
 export function hasGroup(root: { mode: number; group: number }, { group, readOnly }: GroupChange): boolean {
   return (
     root.group === group && modeForGroup({ mode: root.mode, isDirectory: true }, { readOnly }) === (root.mode & 0o7777)

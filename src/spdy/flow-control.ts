@@ -52,9 +52,9 @@ export function createSendWindows(): SendWindows {
 
 /**
  * Decides when the peer must be told that it may send more: when the peer has shown that it has windows itself, and
- * half of this side's window was taken. Other peers are never told. Kubernetes' own programs read such frames only to
- * skip them, from queues that one unread stream can block. A frame that arrives when they have sent all and hung up
- * breaks the connection, and loses the last bytes that are still on their way.
+ * half of its own window was taken. Other peers are never told. Kubernetes' own programs read such frames only to skip
+ * them, from queues that one unread stream can block. A frame that arrives when they have sent all and hung up breaks
+ * the connection, and loses the last bytes that are still on their way.
  */
 interface ReceiveWindows {
   taken(streamId: number, bytes: number): void;

@@ -7,10 +7,12 @@ import { childrenOf, type MemoryEntry } from "./memory-entry.ts";
 import { type MemoryTree, type Place, typeOf } from "./memory-tree.ts";
 import { bindPlace, findMountTarget, findPlace, kindOf, unmountAll } from "./mount-in-memory.ts";
 
-/** Linux gives up here too. */
+/** Linux gives up after this many links, too. */
 const MAX_LINKS = 40;
 
-/** As the port's `bindBeneath`. Nothing happens at the same time here, so that paths may be walked by name. */
+/**
+ * Does what the port's `bindBeneath` says. Nothing happens at the same time here, so that paths may be walked by name.
+ */
 export function bindBeneath(tree: MemoryTree, request: BindBeneath): { type: FileType } {
   const { root, target, directoryMode } = request;
   if (request.path.startsWith("/") || request.path.split("/").includes("..")) {
@@ -29,7 +31,7 @@ export function bindBeneath(tree: MemoryTree, request: BindBeneath): { type: Fil
   return { type: typeOf(from.entry) };
 }
 
-/** What is at a path beneath a root, as the port's `openBeneath` finds it. Throws where it finds nothing. */
+/** Finds the entry at a path beneath a root, as the port's `openBeneath` does. Throws where there is none. */
 export function findBeneath(tree: MemoryTree, request: Beneath): MemoryEntry {
   const { root, path } = request;
   if (path.startsWith("/") || path.split("/").includes("..")) {
@@ -41,12 +43,12 @@ export function findBeneath(tree: MemoryTree, request: Beneath): MemoryEntry {
   return place.entry;
 }
 
-/** Where to look. */
+/** The place to look at. */
 export interface Beneath extends Pick<BindBeneath, "root" | "path"> {
   readonly refusesLinks?: boolean;
 }
 
-/** A directory or an empty file. */
+/** Makes a directory or an empty file. */
 function makeTarget(tree: MemoryTree, path: string, kind: "directory" | "file"): void {
   const place = tree.walk(path, { operation: "mount", followLast: false });
   if (place.entry?.content.kind === "link") throw fileError("ELOOP", "mount", path);
@@ -62,14 +64,14 @@ function makeTarget(tree: MemoryTree, path: string, kind: "directory" | "file"):
   tree.attach({ ...place, entry: undefined }, tree.create(content, isDirectory ? 0o750 : 0o640));
 }
 
-/** Follows links one by one, each only as long as it stays beneath the root; undefined where something is missing. */
+/** Follows links one by one, each only as long as it stays beneath the root. Undefined where a name is missing. */
 function walkBeneath(tree: MemoryTree, root: string, request: Beneath): (Place & { entry: MemoryEntry }) | undefined {
   const path = resolveBeneath(tree, root, request);
   const place = findPlace(tree, path.at, false);
   return path.missing.length > 0 ? undefined : place;
 }
 
-/** The path of the last thing that exists, and the names that are missing below it. */
+/** The path of the last entry that exists, and the names that are missing below it. */
 function resolveBeneath(tree: MemoryTree, root: string, request: Beneath): { at: string; missing: string[] } {
   const names = request.path.split("/").filter(isName);
   let at = root;
@@ -119,7 +121,7 @@ function beneathError(code: "EINVAL" | "EXDEV" | "ELOOP" | "ENOTDIR", { root, pa
   return new CodedError(code, `${code}: cannot open '${path}' beneath '${root}': ${why}`);
 }
 
-/** Without links. */
+/** The path without links. */
 function realPathOf(tree: MemoryTree, path: string): string {
   let real = "/";
   for (const name of posix.normalize(path).split("/").filter(Boolean)) {

@@ -4,7 +4,7 @@ import { childrenOf, type MemoryEntry } from "./memory-entry.ts";
 import { type MemoryTree, refuseReadOnly } from "./memory-tree.ts";
 import type { Position } from "./mount-layers.ts";
 
-/** As the port's `changeGroup`. */
+/** Does what the port's `changeGroup` says. */
 export function changeGroup(tree: MemoryTree, path: string, options: GroupChange): void {
   const { entry, mount } = tree.walk(path, { operation: "chown", followLast: false });
   if (entry === undefined) throw fileError("ENOENT", "chown", path);

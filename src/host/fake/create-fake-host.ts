@@ -14,8 +14,8 @@ import { createFakeSystemd, type FakeSystemd } from "./fake-systemd.ts";
 import { createMemoryTree } from "./memory-tree.ts";
 
 /**
- * A machine in memory that outlives the node agents started on it: a test that crashes one and starts the next hands
- * both the same host.
+ * A machine in memory that outlives the node agents started on it. A test that crashes one agent and starts the next
+ * hands both the same host.
  */
 export interface FakeHost extends Host {
   readonly clock: FakeClock;
@@ -31,7 +31,7 @@ export interface FakeHost extends Host {
   readonly proc: FakeProc;
 }
 
-/** `clock`: default a new one. `seed` of the randomness: default 1. */
+/** `clock` defaults to a new one, and `seed`, of the randomness, to 1. */
 export function createFakeHost(options: { clock?: FakeClock; seed?: number } = {}): FakeHost {
   const clock = options.clock ?? createFakeClock();
   const tree = createMemoryTree(() => clock.now());

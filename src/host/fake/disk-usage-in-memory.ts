@@ -5,7 +5,7 @@ import type { Position } from "./mount-layers.ts";
 
 const BLOCK_BYTES = 4_096;
 
-/** As the port's `diskUsage`, on a file system with blocks of 4 KiB, of which each directory takes one. */
+/** Does what the port's `diskUsage` says, on a file system with blocks of 4 KiB, of which each directory takes one. */
 export function readDiskUsage(tree: MemoryTree, path: string): DiskUsage | undefined {
   const entry = tree.find(path, { operation: "stat", followLast: false });
   if (entry === undefined) return undefined;

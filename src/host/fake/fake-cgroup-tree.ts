@@ -1,32 +1,32 @@
 import type { CgroupLimits, CgroupTree } from "../cgroup-tree-port.ts";
 import { fileError } from "../file-error.ts";
 
-/** Calls of the tree that can be made to fail. */
+/** The calls of the tree that a test can make fail. */
 export type CgroupTreeOperation = "make" | "limit" | "remove";
 
-/** Cgroups in memory, with what a test wants to know of them and do to them. */
+/** Cgroups in memory, which a test can examine and change. */
 export interface FakeCgroupTree extends CgroupTree {
-  /** All but the root, by path, with the limits that they were given. */
+  /** All cgroups but the root, by path, with the limits that they were given. */
   readonly limits: ReadonlyMap<string, CgroupLimits>;
-  /** Puts a process into a cgroup, which is made where it is not there, as a runtime does. */
+  /** Puts a process into a cgroup, which is made where it is missing, as a runtime does. */
   enter(path: string, pid: number): void;
-  /** The machine starts anew: they are the kernel's, and gone with it. */
+  /** Removes all cgroups, as a new start of the machine does: they belong to the kernel, and go with it. */
   clear(): void;
-  /** Takes it out of all of them. */
+  /** Takes the process out of all cgroups. */
   leave(pid: number): void;
   /** The processes that were killed. */
   readonly killed: readonly number[];
-  /** Asked before each change; an error that it gives is what the change fails with, and nothing happens. */
+  /** It is called before each change. The change fails with the error that it returns, and has no effect then. */
   fault: ((operation: CgroupTreeOperation, path: string) => Error | undefined) | undefined;
 }
 
-/** What the tree tells to whoever keeps what the cgroups use. */
+/** Hears of cgroups that are made and removed, for a count of their usage. */
 interface FakeCgroupListener {
   made(path: string): void;
   removed(path: string): void;
 }
 
-/** There is only the root at first. */
+/** The tree has only the root at first. */
 export function createFakeCgroupTree(listener: FakeCgroupListener): FakeCgroupTree {
   const limits = new Map<string, CgroupLimits>();
   const places = new Map<number, string>();

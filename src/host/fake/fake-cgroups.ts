@@ -3,18 +3,18 @@ import { createFakeCgroupTree, type FakeCgroupTree } from "./fake-cgroup-tree.ts
 
 /** Cgroups that a test makes and changes. */
 export interface FakeCgroups extends Cgroups {
-  /** What was made of them, and by whom they are entered. */
+  /** The tree of the cgroups, with the processes in them. */
   readonly tree: FakeCgroupTree;
-  /** Makes the cgroup or replaces what it uses; fields that are not given are as in a cgroup where nothing happened. */
+  /** Makes the cgroup or replaces its usage. Fields that are not given are as in a cgroup where nothing happened. */
   set(path: string, usage: FakeUsage): void;
   delete(path: string): void;
-  /** Of this process. */
+  /** The cgroup of this process. */
   ownPath: string | undefined;
-  /** How often the tree was looked through. */
+  /** The number of searches through the tree. */
   readonly searches: number;
 }
 
-/** Absent: processors and memory are counted, and are 0. */
+/** An absent field means that processors and memory are counted, and are 0. */
 interface FakeUsage extends Partial<Omit<CgroupUsage, "memory">> {
   readonly memory?: Partial<CgroupMemory> | undefined;
 }

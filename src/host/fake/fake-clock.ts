@@ -7,11 +7,11 @@ import type { Clock } from "../../base/clock.ts";
  */
 export interface FakeClock extends Clock {
   /**
-   * Lets `ms` pass: fires the timers that fall due one by one, each at its own time, and lets everything that hangs on
+   * Lets `ms` pass: fires the timers that fall due one by one, each at its own time, and lets all work that hangs on
    * one settle before the next fires.
    */
   advance(ms: number): Promise<void>;
-  /** Lets everything happen that needs no time, timers without delay included. The same as `advance(0)`. */
+  /** Lets everything happen that needs no time, timers without delay included. It is the same as `advance(0)`. */
   settle(): Promise<void>;
   /** Moves the wall clock, forward or back, without letting time pass: no timer fires and `monotonic` stays. */
   jumpWallClock(ms: number): void;
@@ -27,7 +27,7 @@ interface FakeTimer {
   readonly fire: () => void;
 }
 
-/** More in one `advance` means that something re-arms itself without letting time pass. */
+/** More timers in one `advance` mean that a timer re-arms itself without letting time pass. */
 const MAX_FIRES_PER_ADVANCE = 1_000_000;
 const DEFAULT_NOW = Date.UTC(2026, 0, 1);
 
@@ -79,7 +79,7 @@ export function createFakeClock(options: { now?: number } = {}): FakeClock {
   };
 }
 
-/** Everything above rank 2 waits on promises only, and a turn of the real loop begins when none is left to run. */
+/** Everything above rank 2 waits on promises only. A turn of the real loop begins when no promise is left to run. */
 async function drain(): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve));
 }

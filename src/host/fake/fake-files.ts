@@ -15,7 +15,7 @@ import { createWatchers } from "./watchers.ts";
  * manifest, a runtime that writes a log. They pass no hook.
  */
 export interface FakeFiles extends Files {
-  /** Hands every access to the hook, before and after its effect; returns how to take the hook away. */
+  /** Hands every access to the hook, before and after its effect. The returned function takes the hook away. */
   intercept(hook: FileHook): () => void;
   /** Writes in place (not atomically) and makes the directories above. */
   put(path: string, data: string | Buffer, mode?: number): void;
@@ -23,7 +23,7 @@ export interface FakeFiles extends Files {
   text(path: string): string | undefined;
   /** Makes a FIFO ("other"), a socket or a device. */
   putSpecial(path: string, type: Exclude<FileType, "file" | "directory" | "link">): void;
-  /** Renames, over whatever is there. */
+  /** Renames, and replaces an existing entry. */
   move(from: string, to: string): void;
   /** Removes a file or a tree. */
   delete(path: string): void;
@@ -32,8 +32,8 @@ export interface FakeFiles extends Files {
 }
 
 /**
- * May throw, to fail the access, or wait, to delay it. A throw in the "after" phase fails an access whose effect has
- * happened, as a crash right after it would. A throw at `notify` loses the notification of a watched directory.
+ * A hook may throw, to fail the access, or wait, to delay it. A throw in the "after" phase fails an access whose effect
+ * has happened, as a crash right after it would. A throw at `notify` loses the notification of a watched directory.
  */
 type FileHook = (access: FileAccess) => Promise<void> | void;
 

@@ -5,13 +5,16 @@ import type { HttpClient, HttpRequest, HttpResponse } from "../port.ts";
 
 /** An HTTP client whose servers are functions. */
 export interface FakeHttp extends HttpClient {
-  /** What answers at this URL from now on; `undefined` takes it away, and the connection is refused again. */
+  /**
+   * Sets the server that answers at this URL from now on. `undefined` takes it away, and the connection is refused
+   * again.
+   */
   serve(url: string, server: HttpServer | undefined): void;
   /** Every request that was made, oldest first. */
   readonly requests: readonly HttpRequest[];
 }
 
-/** An answer, or what makes one. A function that throws breaks the connection with its error. */
+/** An answer, or a function that makes one. A function that throws breaks the connection with its error. */
 type HttpServer = HttpAnswer | ((request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>);
 
 interface HttpAnswer {
@@ -87,7 +90,7 @@ function redirectOf(request: HttpRequest, url: string, response: HttpResponse): 
 interface Deadline {
   /** Rejects when the time is up or the request was aborted. */
   failed: Promise<never>;
-  /** Fires when the request has ended, in whatever way. */
+  /** Fires when the request has ended, in any way. */
   over: AbortSignal;
   clear(): void;
 }

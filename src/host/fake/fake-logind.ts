@@ -1,24 +1,24 @@
 import { throwIfAborted, untilAborted } from "../../base/abort.ts";
 import { type Logind, LogindError, type ShutdownListener } from "../logind-port.ts";
 
-/** A logind that a test announces shutdowns through. */
+/** A logind through which a test announces shutdowns. */
 export interface FakeLogind extends Logind {
-  /** True: the machine is about to go down; false: it is not after all. */
+  /** True means that the machine is about to go down; false calls that off. */
   announce(isShutdown: boolean): void;
-  /** What it says to every call from now on; undefined: it answers again. */
+  /** Sets the message with which every call fails from now on. Undefined makes it answer again. */
   fail(message: string | undefined): void;
-  /** Who held a shutdown up and watched was killed: neither is so any longer, and nobody is told. */
+  /** Ends the delays and watches of a process that was killed. No listener is told. */
   endProcess(): void;
   /** The bus goes away and comes back at once: who watches is told so. */
   loseBus(): void;
-  /** In milliseconds; `onReload` may change it. */
+  /** The delay in milliseconds; `onReload` may change it. */
   inhibitDelayMs: number;
   onReload: () => void;
-  /** Delays that are held now. */
+  /** The number of delays that are held now. */
   readonly held: number;
 }
 
-/** Waits for five seconds at most, as logind does unless it is configured. Default: there is none. */
+/** The fake waits for five seconds at most, as logind does unless it is configured. By default there is no logind. */
 export function createFakeLogind(): FakeLogind {
   let failure: string | undefined = "there is no systemd-logind";
   let isAnnounced = false;

@@ -6,7 +6,7 @@ export interface FakeMachine extends Machine {
   facts: MachineFacts;
 }
 
-/** What the fake machine says of itself; a test may change it at any time. */
+/** The facts of the fake machine. A test may change them at any time. */
 interface MachineFacts {
   hostname: string;
   nodeAddresses: string[];
@@ -15,7 +15,7 @@ interface MachineFacts {
   swapCapacityBytes: bigint;
   cpuCount: number;
   hugepages: Hugepages[];
-  /** Of the one file system; undefined: it cannot be read. */
+  /** The capacity of the one file system. Undefined: it cannot be read. */
   fileSystem: FileSystemCapacity | undefined;
   identity: MachineIdentity;
 }

@@ -18,25 +18,28 @@ import {
 } from "./mount-in-memory.ts";
 
 /**
- * Mounts in memory, over the tree of the fake files, that obey the port. A file system that is mounted by its source
- * again still holds what was written to it. The synchronous methods are the rest of the machine and pass no hook.
+ * Mounts in memory, over the tree of the fake files, that obey the port. A file system that is mounted again from the
+ * same source still holds the files that were written to it. The synchronous methods are the rest of the machine and
+ * pass no hook.
  */
 export interface FakeMounts extends Mounts {
-  /** Hands every access to the hook, before and after its effect; returns how to take the hook away. */
+  /** Hands every access to the hook, before and after its effect. The returned function takes the hook away. */
   intercept(hook: MountHook): () => void;
   /** The mount table. */
   mounted(): readonly MountEntry[];
-  /** As an operator's `umount` does; nothing happens where nothing is mounted. */
+  /** Unmounts as an operator's `umount` does. Nothing happens where nothing is mounted. */
   drop(path: string): void;
-  /** As a process does that works in the directory: what is mounted there is busy. Returns how to let go. */
+  /** Keeps a mount busy, as a process that works in the directory does. The returned function lets go. */
   hold(path: string): () => void;
-  /** What a block device holds from now on; `undefined`: nothing, so that `formatAndMount` formats it. */
+  /**
+   * Sets the content of a block device from now on. `undefined` means no content, so that `formatAndMount` formats it.
+   */
   putDevice(source: string, type: string | undefined): void;
 }
 
 /**
- * May throw, to fail the access, or wait, to delay it (or, by never resolving, to hang it). A throw in the "after" phase
- * fails an access whose effect has happened, as a crash right after it would.
+ * A hook may throw, to fail the access, or wait, to delay it (or, by never resolving, to hang it). A throw in the
+ * "after" phase fails an access whose effect has happened, as a crash right after it would.
  */
 type MountHook = (access: MountAccess) => Promise<void> | void;
 
@@ -45,14 +48,14 @@ export interface MountAccess {
   readonly operation: keyof Mounts;
   /** The target; empty for `list`. */
   readonly path: string;
-  /** What is to be shown there, where the operation has one. */
+  /** The source that is to be shown there, where the operation has one. */
   readonly source?: string | undefined;
   readonly phase: "before" | "after";
 }
 
 const UNMOUNT_TIMEOUT_MS = 30_000;
 
-/** `hugepageSizes`: in bytes; others are refused. */
+/** `hugepageSizes` are in bytes; other sizes are refused. */
 export function createFakeMounts(deps: {
   clock: Clock;
   tree: MemoryTree;
@@ -146,7 +149,7 @@ interface Bound {
   signal?: AbortSignal | undefined;
 }
 
-/** What comes after the time-out or the abort has no effect any more: the process that would have it was killed. */
+/** Work after the time-out or the abort has no effect any more, because the process that would do it was killed. */
 async function within(clock: Clock, bound: Bound, work: (isOver: () => boolean) => Promise<unknown>): Promise<void> {
   const { operation, path, timeoutMs, signal } = bound;
   throwIfAborted(signal);
@@ -171,7 +174,7 @@ async function within(clock: Clock, bound: Bound, work: (isOver: () => boolean) 
   });
 }
 
-/** What is mounted by its source: servers' exports and block devices. */
+/** The file systems that are mounted by their source: servers' exports and block devices. */
 function createDevices(tree: MemoryTree) {
   const devices = new Map<string, { type: string; root: MemoryEntry } | undefined>();
   const open = ({ source, type }: FileSystemMount): MemoryEntry => {
@@ -187,7 +190,7 @@ function createDevices(tree: MemoryTree) {
     put: (source: string, type: string | undefined) => {
       devices.set(source, type === undefined ? undefined : { type, root: createRoot(tree, 0o755) });
     },
-    /** An export that nobody has mounted yet is empty. */
+    /** An export is empty until it is first mounted. */
     open,
     format: (request: FileSystemMount): MemoryEntry => {
       const { source, type, options } = request;

@@ -11,7 +11,7 @@ import type {
   TcpProbeOutcome,
 } from "../probe-port.ts";
 
-/** What listens at an address, for probes. What it does not speak it leaves without an answer. */
+/** A listener at an address, for probes. It leaves a protocol that it does not speak without an answer. */
 export interface FakeListener {
   http?(probe: HttpProbe): FakeHttpAnswer;
   grpc?(probe: GrpcProbe): GrpcProbeOutcome | "silent";
@@ -19,7 +19,7 @@ export interface FakeListener {
   isDeaf?: boolean;
 }
 
-/** `silent`: never; `endless`: the head, and then a body that does not end; `closed`: hung up. */
+/** `silent` never answers. `endless` sends the head, and then a body that does not end. `closed` hangs up. */
 export type FakeHttpAnswer =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
   | "silent"
@@ -28,9 +28,11 @@ export type FakeHttpAnswer =
 
 /** A network of listeners, all of which tests put there. */
 export interface FakeProbes extends ProbeClient {
-  /** What listens at `host:port` (`[…]:port` for IPv6) from now on; undefined: nobody. */
+  /** Sets the listener at `host:port` (`[…]:port` for IPv6) from now on; undefined for none. */
   listen(authority: string, listener: FakeListener | undefined): void;
-  /** Who answers where nobody was put: the rest of the world, in a simulation. Default nobody. */
+  /**
+   * Finds the listener for addresses where a test has put none: the rest of the world, in a simulation. Default none.
+   */
   listenElsewhere(find: (target: ProbeTarget) => FakeListener | undefined): void;
 }
 
@@ -43,10 +45,10 @@ export function createFakeProbes(clock: Clock): FakeProbes {
   let elsewhere: (target: ProbeTarget) => FakeListener | undefined = () => undefined;
   const find = (target: ProbeTarget) => listeners.get(authorityOf(target)) ?? elsewhere(target);
 
-  /** What `answer` gives, or `late` when the time is over; `undefined` never comes. */
+  /** Returns `answer`, or `late` when the time is over. An `undefined` answer never comes. */
   const inTime = async <T>(target: ProbeTarget, signal: AbortSignal, answer: T | undefined, late: T): Promise<T> => {
     throwIfAborted(signal);
-    // What comes over a network comes later.
+    // An answer over a network comes later.
     await Promise.resolve();
     if (signal.aborted) throw new AbortedError();
     if (answer !== undefined) return answer;
@@ -98,7 +100,7 @@ function connectTo(listener: FakeListener | undefined): TcpProbeOutcome | undefi
 type Find = (target: ProbeTarget) => FakeListener | undefined;
 type Asked = { outcome: HttpProbeOutcome | undefined; isBody: boolean; url: string };
 
-/** Without an outcome: it does not come, and `isBody` says what is waited for. */
+/** A result without an outcome means that none comes, and `isBody` tells which part is missing. */
 function askHttp(find: Find, first: HttpProbe): Asked {
   let probe = first;
   for (let redirects = 0; redirects < MAX_REDIRECTS; redirects++) {

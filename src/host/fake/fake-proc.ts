@@ -1,16 +1,16 @@
 import type { CgroupPressure } from "../cgroups-port.ts";
 import type { InterfaceCounters, Proc, TaskCounts } from "../proc-port.ts";
 
-/** What a test lets procfs say. */
+/** A procfs whose contents a test sets. */
 export interface FakeProc extends Proc {
-  /** By process; that of number 1 is the machine's. */
+  /** The interfaces by process; those of number 1 are the machine's. */
   readonly interfaces: Map<number, InterfaceCounters[]>;
   taskCounts: TaskCounts;
   nodePressure: CgroupPressure;
   bootTime: number | undefined;
 }
 
-/** A machine without a network. */
+/** The machine has no network. */
 export function createFakeProc(): FakeProc {
   const proc: FakeProc = {
     interfaces: new Map(),

@@ -4,7 +4,7 @@ import type { OutputLimits, ProgramFailure, ProgramOutcome, Programs, StreamedRu
 
 /** Programs that are functions. */
 export interface FakePrograms extends Programs {
-  /** What runs at this path from now on; `undefined` takes it away. */
+  /** Sets the program at this path from now on; `undefined` takes it away. */
   install(path: string, program: FakeProgram | undefined): void;
   /** Every run that was begun, oldest first. */
   readonly runs: readonly StreamedRun[];

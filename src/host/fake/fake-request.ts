@@ -3,12 +3,12 @@ import { CodedError } from "../../base/errors.ts";
 import type { ServedRequest } from "../http-server.ts";
 
 interface FakeRequest extends Partial<Pick<ServedRequest, "method" | "peer" | "remoteAddress" | "signal">> {
-  /** By their lower-case names. With `connection` among them the request asks for an upgrade. */
+  /** Headers by their lower-case names. With `connection` among them the request asks for an upgrade. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string;
 }
 
-/** A request as the server hands it to its handler. `target` is path and query, of which the path is taken as it is. */
+/** A request as the server hands it to its handler. `target` is path and query; the path is taken as it is. */
 export function createFakeRequest(
   target: string,
   {

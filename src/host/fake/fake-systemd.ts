@@ -2,18 +2,18 @@ import { type Systemd, SystemdError, type UnitProperty } from "../systemd-port.t
 
 /** A service manager in memory. */
 export interface FakeSystemd extends Systemd {
-  /** What was asked of it, in order: `StartTransientUnit kubepods.slice`. */
+  /** The calls in their order: `StartTransientUnit kubepods.slice`. */
   readonly calls: readonly string[];
-  /** The properties of those that run. */
+  /** The properties of the units that run. */
   readonly units: ReadonlyMap<string, ReadonlyMap<string, UnitProperty["value"]>>;
   version: number;
-  /** Asked before each call; an error that it gives is what the call fails with. */
+  /** It is called before each call. The call fails with the error that it returns. */
   fault: ((call: string) => Error | undefined) | undefined;
-  /** A unit has begun to run: its cgroup is made. */
+  /** It is called when a unit has begun to run, whose cgroup is then made. */
   onStart: (unit: string) => void;
 }
 
-/** Default: there is none. */
+/** By default there is no systemd. */
 export function createFakeSystemd(): FakeSystemd {
   const calls: string[] = [];
   const units = new Map<string, Map<string, UnitProperty["value"]>>();

@@ -17,7 +17,7 @@ export type EntryContent =
   | { kind: "link"; target: string }
   | { kind: "special"; type: Exclude<FileType, "file" | "directory" | "link"> };
 
-/** Undefined for what is no directory. */
+/** Undefined for an entry that is no directory. */
 export function childrenOf(entry: MemoryEntry): Map<string, MemoryEntry> | undefined {
   return entry.content.kind === "directory" ? entry.content.children : undefined;
 }

@@ -6,32 +6,32 @@ import type { FileStatus } from "../port.ts";
 import { childrenOf, type EntryContent, type MemoryEntry } from "./memory-entry.ts";
 import { createMountLayers, type MemoryMount, type MountLayers } from "./mount-layers.ts";
 
-/** A file tree in memory: names, links and what they lead to, with the errors that Linux gives. Not asynchronous. */
+/** A file tree in memory: names, links and their targets, with the errors that Linux gives. It is not asynchronous. */
 export interface MemoryTree {
-  /** Where the path leads. Throws `ENOENT`, `ENOTDIR` or `ELOOP` when its directory cannot be reached. */
+  /** The place that the path leads to. Throws `ENOENT`, `ENOTDIR` or `ELOOP` when its directory cannot be reached. */
   walk(path: string, options: WalkOptions): Place;
-  /** As `walk`, but what is there; undefined for nothing, also where the directory is missing. */
+  /** Returns the entry that `walk` finds. Undefined where there is none, also where the directory is missing. */
   find(path: string, options: WalkOptions): MemoryEntry | undefined;
   /** Makes an entry, not yet in any directory. */
   create(content: EntryContent, mode: number): MemoryEntry;
-  /** Puts the entry in its directory; replaces what was there. */
+  /** Puts the entry in its directory, and replaces an earlier one of that name. */
   attach(place: Place, entry: MemoryEntry): void;
   detach(place: Place): void;
-  /** Says that the entry's content or mode changed now. */
+  /** Notes that the entry's content or mode changed now. */
   touch(entry: MemoryEntry): void;
   makeDirectories(path: string): MemoryEntry;
-  /** The listener is told of each directory in which a name or a file changes. */
+  /** The listener hears of each directory in which a name or a file changes. */
   subscribe(listener: (directory: MemoryEntry) => void): void;
   readonly layers: MountLayers;
-  /** Names from the root of the mount down to the entry; undefined when it is not beneath it any more. */
+  /** The names from the root of the mount down to the entry; undefined when the entry is not beneath it any more. */
   namesIn(mount: MemoryMount, entry: MemoryEntry): string[] | undefined;
-  /** Where the mount is seen; undefined when the directory that it was mounted over is gone. */
+  /** The path at which the mount is seen; undefined when the directory that it was mounted over is gone. */
   pathOf(mount: MemoryMount): string | undefined;
 }
 
 interface WalkOptions {
   operation: string;
-  /** Whether a link in the last place is followed; those before always are. */
+  /** Whether a link in the last place is followed; links before it always are. */
   followLast: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface Place {
   name: string;
   /** What is seen there: where something is mounted, the root of that. */
   entry: MemoryEntry | undefined;
-  /** That the entry is on, or would be. */
+  /** The mount that the entry is on, or would be. */
   mount: MemoryMount;
   /** Something is mounted over the place itself. */
   isMountPoint: boolean;
@@ -49,7 +49,7 @@ export interface Place {
   path: string;
 }
 
-/** Linux gives up here too. */
+/** Linux gives up after this many links, too. */
 const MAX_LINKS = 40;
 
 export function createMemoryTree(now: () => number): MemoryTree {
@@ -89,7 +89,7 @@ export function createMemoryTree(now: () => number): MemoryTree {
     onChange(parent);
   };
 
-  /** Names from the root of the mount down to the entry; undefined when it is not beneath it any more. */
+  /** The names from the root of the mount down to the entry; undefined when the entry is not beneath it any more. */
   const namesIn = (mount: MemoryMount, entry: MemoryEntry): string[] | undefined => {
     const names: string[] = [];
     for (let current = entry; current !== mount.root; ) {
@@ -151,7 +151,7 @@ export function createMemoryTree(now: () => number): MemoryTree {
   };
 }
 
-/** A link sends the walk back to the root with what the link stands for. */
+/** A link sends the walk back to the root with the target of the link. */
 function walkFrom(layers: MountLayers, path: string, options: WalkOptions, links = 0): Place {
   assert(posix.isAbsolute(path), "paths are absolute");
   if (links > MAX_LINKS) throw fileError("ELOOP", options.operation, path);
@@ -178,23 +178,23 @@ function walkFrom(layers: MountLayers, path: string, options: WalkOptions, links
   return { parent: root.entry, name: "", ...root, isMountPoint: true, path };
 }
 
-/** Nothing takes the place of a mount, and what was mounted read-only stays as it is. */
+/** No entry takes the place of a mount, and a read-only mount stays as it is. */
 function refuseMountPoint(place: Place): void {
   if (place.isMountPoint) throw fileError("EBUSY", "rename", place.path);
   refuseReadOnly(place);
 }
 
-/** Throws `EROFS` for what is seen through a read-only mount. */
+/** Throws `EROFS` for an entry that is seen through a read-only mount. */
 export function refuseReadOnly({ mount, path }: Pick<Place, "mount" | "path">): void {
   if (mount.facts.options.includes("ro")) throw fileError("EROFS", "open", path);
 }
 
-/** As the port names the types. */
+/** The type by the port's names. */
 export function typeOf(entry: MemoryEntry): FileType {
   return entry.content.kind === "special" ? entry.content.type : entry.content.kind;
 }
 
-/** As the port gives it. */
+/** The status in the port's form. */
 export function statusOf(entry: MemoryEntry, device: string): FileStatus {
   return {
     type: typeOf(entry),
@@ -208,7 +208,7 @@ export function statusOf(entry: MemoryEntry, device: string): FileStatus {
   };
 }
 
-/** From the top down, without the path itself and without the root. */
+/** The ancestors from the top down, without the path itself and without the root. */
 function ancestorsOf(path: string): string[] {
   const names = posix.normalize(path).split("/").filter(Boolean);
   return names.slice(0, -1).map((_, index) => `/${names.slice(0, index + 1).join("/")}`);

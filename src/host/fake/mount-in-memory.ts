@@ -21,7 +21,7 @@ export function mountRoot(
   tree.layers.mount(over, root, { ...facts, device: `0:${root.inode}` });
 }
 
-/** A directory that is no part of the tree yet. */
+/** Makes a directory that is no part of the tree yet. */
 export function createRoot(tree: MemoryTree, mode: number): MemoryEntry {
   return tree.create({ kind: "directory", children: new Map() }, mode);
 }
@@ -33,7 +33,7 @@ export function bind(tree: MemoryTree, source: string, target: string, readOnly:
   bindPlace(tree, from, { over: to, readOnly });
 }
 
-/** With all that is mounted below it. */
+/** Binds the place with all that is mounted below it. */
 export function bindPlace(
   tree: MemoryTree,
   from: Position,
@@ -54,13 +54,13 @@ export function bindPlace(
   for (const mount of before) {
     const parent = mount.parent && copies.get(mount.parent);
     if (parent === undefined || tree.namesIn(parent, mount.covered) === undefined) continue;
-    // What is mounted over the source itself is where `from` already is.
+    // `from` is already inside the mount over the source itself.
     if (mount.covered === from.entry && mount.parent === from.mount) continue;
     copies.set(mount, layers.mount({ mount: parent, entry: mount.covered }, mount.root, mount.facts));
   }
 }
 
-/** Unmounts what is stacked over the path and what is below it. */
+/** Unmounts all that is stacked over the path and all below it. */
 export function unmountAll(tree: MemoryTree, path: string): void {
   for (;;) {
     const place = mountPointAt(tree, path);
@@ -90,7 +90,7 @@ export function listMounts(tree: MemoryTree): MountEntry[] {
   });
 }
 
-/** An existing directory or file that is no link, as mounts are made over. */
+/** Finds an existing directory or file that is no link, because mounts are made over such entries. */
 export function findMountTarget(
   tree: MemoryTree,
   path: string,
@@ -102,7 +102,7 @@ export function findMountTarget(
   return place;
 }
 
-/** What is there; `ENOENT` where nothing is. */
+/** Finds the entry at the path; `ENOENT` where there is none. */
 export function findPlace(tree: MemoryTree, path: string, followLast: boolean): Place & { entry: MemoryEntry } {
   const place = tree.walk(path, { operation: "mount", followLast });
   const { entry } = place;
@@ -110,7 +110,7 @@ export function findPlace(tree: MemoryTree, path: string, followLast: boolean): 
   return { ...place, entry };
 }
 
-/** Of what the kernel lets one be mounted over the other. */
+/** The kernel lets an entry be mounted over another one of the same kind. */
 export function kindOf(entry: MemoryEntry): "directory" | "file" {
   return entry.content.kind === "directory" ? "directory" : "file";
 }

@@ -11,29 +11,31 @@ export interface MemoryMount {
   readonly facts: MountFacts;
 }
 
-/** What the mount table says of a mount. */
+/** The facts that the mount table has about a mount. */
 export interface MountFacts {
   readonly type: string;
   readonly source: string;
-  /** The same for all mounts of one file system. */
+  /** All mounts of one file system have the same device. */
   readonly device: string;
   readonly options: readonly string[];
-  /** Shown of the file system by a bind mount; default `/`. */
+  /** The part of the file system that a bind mount shows; default `/`. */
   readonly shown?: string;
 }
 
-/** What is mounted over what in a memory tree. As in the kernel, a mount hides one entry of one mount, not of all. */
+/**
+ * The mounts of a memory tree and what they cover. As in the kernel, a mount hides one entry of one mount, not of all.
+ */
 export interface MountLayers {
   readonly root: MemoryMount;
-  /** Where a walk that reached `entry` on `mount` really is: at the root of what is mounted last over it. */
+  /** Where a walk that reached `entry` on `mount` really is: at the root of the last mount over it. */
   top(at: Position): Position;
   mount(over: Position, root: MemoryEntry, facts: MountFacts): MemoryMount;
   unmount(mount: MemoryMount): void;
-  /** In the order in which they were mounted. */
+  /** All mounts, in the order in which they were mounted. */
   all(): readonly MemoryMount[];
 }
 
-/** A entry as it is seen through one mount of several that may show it. */
+/** An entry as it is seen through one mount of several that may show it. */
 export interface Position {
   readonly mount: MemoryMount;
   readonly entry: MemoryEntry;

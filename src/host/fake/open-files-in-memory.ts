@@ -6,7 +6,7 @@ import { type Beneath, findBeneath } from "./bind-beneath-in-memory.ts";
 import type { MemoryEntry } from "./memory-entry.ts";
 import type { MemoryTree } from "./memory-tree.ts";
 
-/** As the port's `openBeneath`. */
+/** Does what the port's `openBeneath` says. */
 export function openBeneath(tree: MemoryTree, request: Beneath): OpenedFile {
   const { root, path } = request;
   const entry = findBeneath(tree, request);
@@ -28,7 +28,7 @@ export function openBeneath(tree: MemoryTree, request: Beneath): OpenedFile {
   };
 }
 
-/** As the port's `rename`, in one step. */
+/** Does what the port's `rename` says, in one step. */
 export function renameFile(tree: MemoryTree, from: string, to: string): void {
   const source = tree.walk(from, { operation: "link", followLast: false });
   if (source.entry === undefined) throw fileError("ENOENT", "link", from);
@@ -38,7 +38,7 @@ export function renameFile(tree: MemoryTree, from: string, to: string): void {
   tree.attach(target, source.entry);
 }
 
-/** As the port's `compress`, in one step. */
+/** Does what the port's `compress` says, in one step. */
 export function compressFile(tree: MemoryTree, from: string, to: { path: string; unfinished: string }): void {
   const source = fileAt(tree, from);
   const unfinished = tree.walk(to.unfinished, { operation: "unlink", followLast: false });

@@ -1,6 +1,6 @@
 import type { MemoryEntry } from "./memory-entry.ts";
 
-/** Who watches which directory of a memory tree. */
+/** The watches on directories of a memory tree. */
 interface Watchers {
   /** Tells the watchers of the directory, after the current turn. */
   changed(directory: MemoryEntry): void;
@@ -16,7 +16,7 @@ interface DirectoryWatch {
   onChange(): void;
 }
 
-/** `beforeNotify` may throw: then that notification is lost, as inotify loses them when its queue overflows. */
+/** `beforeNotify` may throw: that notification is then lost, as inotify loses them when its queue overflows. */
 export function createWatchers(beforeNotify: (path: string) => Promise<void>): Watchers {
   const watches = new Set<ActiveWatch>();
 

@@ -11,7 +11,7 @@ export interface CreateLogOptions {
   /** Takes one line without its end. Default: stderr, as kubelet does. */
   write?: (line: string) => void;
   /**
-   * Verbosity of single modules, which are what `with({ logger })` names: the first pattern that matches counts. `*`
+   * The verbosity of single modules, which are named by `with({ logger })`. The first pattern that matches counts. `*`
    * stands for any text and `?` for one character.
    */
   vmodule?: ReadonlyArray<{ filePattern: string; verbosity: number }>;
@@ -19,10 +19,10 @@ export interface CreateLogOptions {
   now?: () => number;
 }
 
-/** The name of the module, and no field of the record where it is written as text. */
+/** The name of the module. It is no field of the record where that is written as text. */
 const LOGGER_FIELD = "logger";
 
-/** The log of this process. Records are written whole and in order; long values are cut and none can break a line. */
+/** The log of this process. Records are written whole and in order. Long values are cut, and none can break a line. */
 export function createLog(options: CreateLogOptions): Log {
   const write = options.write ?? writeToStderr;
   const emit =
@@ -67,7 +67,10 @@ function matchesGlob(pattern: string, name: string): boolean {
 
 const PINO_LEVELS = { E: "error", W: "warn", I: "info" } as const;
 
-/** `{"ts":…,"v":0,"pod":"…","msg":"…"}`: an error has `err` and no `v`, as upstream's; only a warning needs a mark. */
+/**
+ * Writes `{"ts":…,"v":0,"pod":"…","msg":"…"}`. An error has `err` and no `v`, as upstream's; only a warning needs a
+ * mark.
+ */
 function createJsonEmitter(write: (line: string) => void): (record: LogRecord) => void {
   let at = 0;
   const logger = pino(

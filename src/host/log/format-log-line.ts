@@ -3,8 +3,8 @@ import type { LogRecord } from "./log-record.ts";
 const pad = (number: number, width: number) => String(number).padStart(width, "0");
 
 /**
- * klog's structured line: `I1121 15:04:05.123000   12345 nodelet] "Pod started" pod="default/x" attempt=2`. Local time,
- * the process id in place of the thread's, and the program or module in place of the source file.
+ * klog's structured line: `I1121 15:04:05.123000   12345 nodelet] "Pod started" pod="default/x" attempt=2`. It has
+ * local time, the process id in place of the thread's, and the program or module in place of the source file.
  */
 export function formatLogLine(record: LogRecord): string {
   const { logger, ...fields } = record.fields;
@@ -29,7 +29,7 @@ function formatValue(value: unknown): string {
   return typeof value === "object" && value !== null ? escapeControls(JSON.stringify(value)) : String(value);
 }
 
-/** No value can end the line, start another or talk to a terminal. */
+/** Quotes the text, so that no value can end the line, start another or talk to a terminal. */
 function quote(text: string): string {
   return escapeControls(JSON.stringify(text));
 }

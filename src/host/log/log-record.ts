@@ -12,7 +12,7 @@ export interface LogRecord {
   at: number;
 }
 
-/** Longest message, and longest text of one value, in characters; what is beyond is cut and counted. */
+/** The longest message, and the longest text of one value, in characters. The rest is cut and counted. */
 const MAX_TEXT = 4_096;
 const MAX_FIELDS = 32;
 const MAX_ITEMS = 64;
@@ -23,7 +23,10 @@ export function boundMessage(message: string): string {
   return cut(message);
 }
 
-/** Fields as plain JSON values: errors as their messages, nothing endless, and `error` under klog's key `err`. */
+/**
+ * Turns fields into plain JSON values: errors become their messages, no value is endless, and `error` gets klog's key
+ * `err`.
+ */
 export function boundFields(fields: LogFields): LogFields {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   const bounded = entries.slice(0, MAX_FIELDS).map(([key, value]) => [key === "error" ? "err" : key, bound(value, 0)]);
@@ -56,7 +59,7 @@ function boundObject(entries: ReadonlyArray<readonly [string, unknown]>, depth: 
   return Object.fromEntries(kept);
 }
 
-/** With what caused it, a few steps back: the first message often only says what was tried. */
+/** The message includes its causes, a few steps back, because the first message often only says what was tried. */
 function describeError(error: Error): string {
   const messages: string[] = [];
   let current: unknown = error;

@@ -66,7 +66,8 @@ const NOTHING_FOUND = 2;
 /** The type of the data that the device holds; empty if it holds nothing at all. */
 async function readFormat(run: Run): Promise<string> {
   const { source } = run.request;
-  // blkid takes a missing device for one that holds nothing, and it would then be formatted. This rules that out.
+  // A missing device looks to blkid like one that holds nothing, and must not be formatted, so `stderr` must be empty
+  // too.
   const end = await start(run, "blkid", ["-p", "-s", "TYPE", "-s", "PTTYPE", "-o", "export", "--", source]);
   if (end.code === NOTHING_FOUND && end.stderr === "") return "";
   if (end.code !== 0) throw programError(end, { operation: "read the format of", path: source, program: "blkid" });

@@ -37,7 +37,7 @@ interface Walk {
 /**
  * Opens `path` beneath `root` safely, even if a container changes the tree meanwhile (CVE-2017-1002101,
  * CVE-2021-25741). Each name is opened in the directory that was opened before it, without following a link. Links are
- * read and walked here, so that `..` goes back on the way that was opened and never by the kernel's. The handle is of
+ * read and walked here, so that `..` goes back along the opened handles and never by the kernel's way. The handle is of
  * `O_PATH`: it is good for fstat and for its path, and no device or FIFO that is opened so notices it or makes the
  * caller wait. The caller closes it.
  */
@@ -128,7 +128,9 @@ function follow(walk: Walk, target: string): void {
   walk.names.unshift(...back, ...target.slice(root.length).split("/"));
 }
 
-/** Makes the missing directory. Another process may make it at the same time. */
+/**
+ * Makes the missing directory. Returns true once it is there and open. Another process may make it at the same time.
+ */
 async function makeMissing(walk: Walk, through: string): Promise<boolean> {
   const { directoryMode } = walk.request;
   if (directoryMode === undefined) throw beneathError("ENOENT", walk.request, "there is no such file or directory");

@@ -13,10 +13,10 @@ import {
 const CLOSE_GRACE_MS = 1_000;
 /** kubectl hangs up when it has not heard a pong for 61 s. */
 const SIGN_OF_LIFE_MS = 15_000;
-/** For a client that has sent a close and does not hang up: the package alone knows of it. */
+/** The limit for a client that has sent a close and does not hang up, which only the package knows. */
 const CLOSE_TIMEOUT_MS = 10_000;
 
-/** The package answers each ping, and cuts a client off that sends more than 60 and reads none of the answers. */
+/** The package answers each ping. It cuts off a client that sends more than 60 and reads none of the answers. */
 const options = {
   noServer: true,
   clientTracking: false,
@@ -47,7 +47,7 @@ export const acceptWebSocket: AcceptWebSocket = ({ clock, socket, key, protocol,
     if (!isOpen) return;
     isOpen = false;
     socket.end();
-    // What is of no use any more is read all the same, because a socket does not notice its end otherwise.
+    // Bytes that are of no use any more are read all the same, because a socket does not notice its end otherwise.
     webSocket?.resume();
     setTimer("grace", graceMs, () => socket.destroy());
     handler.end();
@@ -80,7 +80,7 @@ export const acceptWebSocket: AcceptWebSocket = ({ clock, socket, key, protocol,
   webSocket?.on("error", () => finish());
   const closed = (async () => {
     socket.on("error", () => undefined);
-    // The client says no more; after a close of its own the package answers that, and hangs up.
+    // The client sends no more. After a close of its own the package answers that, and hangs up.
     socket.once("end", () => finish());
     if (!socket.closed) await new Promise<void>((resolve) => socket.once("close", () => resolve()));
     finish();
@@ -114,8 +114,8 @@ export const acceptWebSocket: AcceptWebSocket = ({ clock, socket, key, protocol,
 };
 
 /**
- * Answers the request; undefined for a client that has left already. The protocol is no part of what the package is given:
- * it refuses names with a slash (`SPDY/3.1+portforward.k8s.io`), so that it is written into the answer here.
+ * Answers the request; undefined for a client that has left already. The protocol is not given to the package, which
+ * refuses names with a slash (`SPDY/3.1+portforward.k8s.io`). It is written into the answer here.
  */
 function shakeHands(
   socket: Duplex,

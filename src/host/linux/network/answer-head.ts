@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import type { Writable } from "node:stream";
 import type { AnswerHeaders } from "../../http-server.ts";
 
-/** What an answer is written to, in either version of HTTP. */
+/** The response that an answer is written to, in either version of HTTP. */
 export interface AnswerResponse extends Writable {
   readonly headersSent: boolean;
   writeHead(status: number, headers: OutgoingHttpHeaders): unknown;
@@ -16,15 +16,15 @@ interface AnswerHead {
   readonly isHttp2: boolean;
 }
 
-/** They are about one connection of HTTP/1.1, and HTTP/2 forbids them. */
+/** These headers are about one connection of HTTP/1.1, and HTTP/2 forbids them. */
 const OF_CONNECTIONS = new Set([
   ...["connection", "http2-settings", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade"],
 ]);
 
 /**
- * Sends the head of an answer. What comes from a server behind a proxy, or from the name of a file, may be nothing that
- * Node.js lets pass: values are escaped, and a header that may not be repeated is sent once. False, with nothing sent,
- * where there is no such answer even so.
+ * Sends the head of an answer. Headers from a server behind a proxy, or from the name of a file, may hold values that
+ * Node.js refuses. So values are escaped, and a header that may not be repeated is sent once. Returns false, with
+ * nothing sent, where Node.js refuses the head even so.
  */
 export function sendHead(response: AnswerResponse, { status, headers, isHttp2 }: AnswerHead): boolean {
   const sent = Object.entries(headers).flatMap(([name, values]) => {
@@ -45,7 +45,7 @@ function tryHead(response: AnswerResponse, status: number, headers: OutgoingHttp
   }
 }
 
-/** Which headers HTTP/2 wants once is known to Node.js alone; this is only for an answer that it has refused. */
+/** Only Node.js knows which headers HTTP/2 allows once. This is only for an answer that Node.js has refused. */
 function withoutRepetitions(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
   const once = Object.entries(headers).map(([name, value]) => {
     return [name, Array.isArray(value) && name.toLowerCase() !== "set-cookie" ? value[0] : value];
@@ -53,7 +53,10 @@ function withoutRepetitions(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
   return Object.fromEntries(once);
 }
 
-/** A value is a line of Latin-1. Other text is sent as the bytes of its UTF-8, as Go does; in an address as its escapes. */
+/**
+ * A value is a line of Latin-1. Other text is sent as the bytes of its UTF-8, as Go does, and in an address as its
+ * escapes.
+ */
 function escapeValue(name: string, value: string): string {
   if (/^[\t -~\u0080-\u00ff]*$/.test(value)) return value;
   if (name.toLowerCase() !== "location") return Buffer.from(value.replace(/\p{Cc}/gu, " ")).toString("latin1");

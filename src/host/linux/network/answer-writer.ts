@@ -19,12 +19,15 @@ interface Piece {
 interface WriterOptions {
   /** Other writers are likely to send the same bytes at the same time. */
   readonly isShared: boolean;
-  /** A body of unknown length goes in chunks over HTTP/1.1. They are framed here, once for all writers that share them. */
+  /**
+   * A body of unknown length goes in chunks over HTTP/1.1. The chunks are framed here, once for all writers that share
+   * them.
+   */
   readonly isChunked: boolean;
 }
 
 /**
- * Sends what is written in few large pieces, and no more than the client takes. The rest waits here as the original
+ * Sends the written chunks in few large pieces, and no more than the client takes. The rest waits here as the original
  * chunks, which are often the stored objects themselves.
  *
  *   idle ──write──▶ queued ──turn──▶ idle, queued (there is more) or blocked (the client is slow) ──drain──▶ queued
@@ -67,7 +70,8 @@ export class QueuedWriter implements AnswerWriter, Sender {
   write(chunk: Buffer | string): void {
     if (this.#lifetime.isOver || this.#isEnding) return;
     const buffer = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
-    // Most often it is the only chunk until its turn, and an array that grows would reserve room for sixteen more.
+    // Most often this is the only chunk until the writer's turn, and an array that grows would reserve room for sixteen
+    // more.
     if (this.#chunks.length === 0) this.#chunks = [buffer];
     else this.#chunks.push(buffer);
     this.#bytes += buffer.length;

@@ -10,7 +10,7 @@ import { sendRequest } from "./send-request.ts";
 export const callUpgrade: CallUpgrade = async ({ url, method, headers, tls }, signal) => {
   throwIfAborted(signal);
   const to = addressOf(url);
-  // The caller's signal means nothing to the body of an answer.
+  // The caller's signal must not break the body of an answer, so the request has a signal of its own.
   const { controller, release } = childController(signal);
   try {
     const reply = await sendRequest(
@@ -21,7 +21,7 @@ export const callUpgrade: CallUpgrade = async ({ url, method, headers, tls }, si
         headers,
         tls,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,
-        // Either side may say that it has said everything while the other still talks.
+        // Either side may end its own direction while the other still sends.
         allowHalfOpen: true,
       },
       controller.signal,
@@ -37,7 +37,7 @@ export const callUpgrade: CallUpgrade = async ({ url, method, headers, tls }, si
   }
 };
 
-/** By lower-case names; several of one name as a list, in their order. */
+/** Headers by lower-case names. Several of one name are a list, in their order. */
 function headersOf({ headersDistinct }: IncomingMessage): Record<string, string | string[]> {
   const entries = Object.entries(headersDistinct).map(([name, values = []]): [string, string | string[]] => {
     const [first = "", ...others] = values;

@@ -1,4 +1,4 @@
-/** Of the kernel's route flags: the route is usable. */
+/** A flag of the kernel's routes: the route is usable. */
 const RTF_UP = 0x1;
 const RTF_REJECT = 0x200;
 

@@ -2,7 +2,7 @@ import type { ClientRequest } from "node:http";
 import { isIP } from "node:net";
 import { codeOf, messageOf } from "../../../base/errors.ts";
 
-/** What Go's net package says where Node.js gives a code. */
+/** The words of Go's net package for the codes of Node.js. */
 const CONNECT_WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connect: connection refused",
   EHOSTUNREACH: "connect: no route to host",
@@ -11,12 +11,12 @@ const CONNECT_WORDS: Readonly<Record<string, string>> = {
   ETIMEDOUT: "i/o timeout",
 };
 
-/** Why a connection failed, in the words that Go's programs have for it. */
+/** Says why a connection failed, in the words that Go's programs have for it. */
 export function describeDialError(error: unknown, { host, port }: { host: string; port: number }): string {
   const code = codeOf(error) ?? "";
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return `dial tcp: ${describeLookupError(error, host)}`;
   const address = isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
-  // A name of several addresses that all failed: the first one's failure stands for them.
+  // The name has several addresses that all failed: the first one's failure stands for them.
   const [first] = error instanceof AggregateError ? error.errors : [];
   const words = CONNECT_WORDS[code] ?? CONNECT_WORDS[codeOf(first) ?? ""];
   if (words !== undefined) return `dial tcp ${address}: ${words}`;
@@ -25,17 +25,17 @@ export function describeDialError(error: unknown, { host, port }: { host: string
   return messageOf(error);
 }
 
-/** Why a name has no address, in the same words. */
+/** Says why a name has no address, in the same words. */
 export function describeLookupError(error: unknown, host: string): string {
   return `lookup ${host}: ${codeOf(error) === "EAI_AGAIN" ? "server misbehaving" : "no such host"}`;
 }
 
 const resetWords = (address: string) => `read tcp ${address}: connection reset by peer`;
 
-/** As long as an API server tries to connect. */
+/** An API server tries to connect for this long. */
 export const CONNECT_TIMEOUT_MS = 30_000;
 
-/** Breaks a call whose connection does not stand in time, TLS included; an answer may take as long as it takes. */
+/** Breaks a call whose connection, TLS included, does not stand in time. The answer itself has no limit. */
 export function limitConnecting(request: ClientRequest, timeoutMs: number): void {
   const timer = setTimeout(() => {
     request.destroy(Object.assign(new Error("i/o timeout"), { code: "ETIMEDOUT" }));

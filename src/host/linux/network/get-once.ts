@@ -6,16 +6,16 @@ import { withinTime } from "./within-time.ts";
 interface GetRequest {
   readonly to: RequestAddress;
   readonly path: string;
-  /** In PEM: the authorities that are believed, for https. Default: the system's. */
+  /** The authorities that are believed for https, in PEM. Default: the system's. */
   readonly ca?: string;
-  /** For the whole exchange. */
+  /** The limit for the whole exchange. */
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
 }
 
 /**
- * One GET whose answer is read to its end; a redirect is an answer. Rejects with `ETIMEDOUT`, with `EFBIG` for a longer
- * body, or with the error of Node.js.
+ * Makes one GET request and reads its answer to the end. A redirect counts as an answer. Rejects with `ETIMEDOUT`, with
+ * `EFBIG` for a longer body, or with the error of Node.js.
  */
 export async function getOnce(
   { to, path, ca, timeoutMs, maxBodyBytes }: GetRequest,

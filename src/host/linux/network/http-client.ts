@@ -73,8 +73,8 @@ function credentialsOf({ username, password }: URL): string | undefined {
 const NOT_TLS = "server gave HTTP response to HTTPS client";
 
 /**
- * TLS takes the beginning of an answer in plain HTTP for a record of a version that does not exist. Of an error during the
- * handshake Node.js gives the text of OpenSSL and nothing else.
+ * TLS takes the beginning of an answer in plain HTTP for a record of a version that does not exist. For an error during
+ * the handshake Node.js gives the text of OpenSSL and nothing else.
  */
 function isPlainAnswer(error: unknown): boolean {
   const code = codeOf(error);

@@ -54,20 +54,23 @@ export const listenHttp: ListenHttp = async (options, handler) => {
   };
 };
 
-/** TCP asks after this much quiet whether the peer is still there, for streams are quiet for hours. As Go's listeners. */
+/**
+ * TCP asks after this much quiet whether the peer is still there, because streams are quiet for hours. Go's listeners
+ * do the same.
+ */
 const PROBE_IDLE_MS = 15_000;
 
 interface MadeServer {
   readonly server: NetServer;
-  /** The same server; undefined for plain HTTP. */
+  /** The same server where it speaks TLS; undefined for plain HTTP. */
   readonly secure: TlsServer | undefined;
-  /** Ends the connections of HTTP/1.1 on which nothing is asked. */
+  /** Ends the connections of HTTP/1.1 that have no request. */
   closeIdle(): void;
 }
 
 function createServer({ tls, http2 = false }: HttpServerOptions, limits: HttpLimits): MadeServer {
   const tcp = { keepAlive: true, keepAliveInitialDelay: PROBE_IDLE_MS, noDelay: true };
-  // A body that is passed on takes as long as it takes, and quiet connections are followed for all protocols alike.
+  // A body that is passed on may take any time, and quiet connections are followed for all protocols alike.
   const http1 = {
     ...{ headersTimeout: limits.headersMs, requestTimeout: 0, keepAliveTimeout: 0 },
     ...{ connectionsCheckingInterval: limits.headersMs / 2, maxHeaderSize: limits.maxHeaderBytes },
@@ -79,7 +82,7 @@ function createServer({ tls, http2 = false }: HttpServerOptions, limits: HttpLim
   const greeting = {
     ...contextOf(tls, tls.identity),
     requestCert: tls.asksForCertificate,
-    // Others authenticate by token: whether a certificate counts is told request by request.
+    // Some clients authenticate by token, so whether a certificate counts is decided request by request.
     rejectUnauthorized: false,
     handshakeTimeout: limits.greetingMs,
   };
@@ -89,13 +92,13 @@ function createServer({ tls, http2 = false }: HttpServerOptions, limits: HttpLim
   }
   const settings = { maxConcurrentStreams: limits.maxStreams, maxHeaderListSize: limits.maxHeaderBytes };
   const server = createHttp2Server({ ...tcp, ...greeting, allowHTTP1: true, settings });
-  // The options of an HTTP/2 server do not have these, and the server itself does.
+  // The options of an HTTP/2 server do not have these fields, but the server itself does.
   Object.assign(server, http1);
   return { server, secure: server, closeIdle: () => undefined };
 }
 
 function contextOf(tls: ServerTls, { pair, clientAuthorityPem }: ServingIdentity): SecureContextOptions {
-  // Without authorities of its own TLS would believe those of the whole web.
+  // Without authorities of its own, TLS would believe those of the whole web.
   if (tls.asksForCertificate && clientAuthorityPem === undefined) {
     throw new CodedError("no-authority", "client certificates are asked for, and there is no authority to judge them");
   }
@@ -112,7 +115,7 @@ function contextOf(tls: ServerTls, { pair, clientAuthorityPem }: ServingIdentity
   };
 }
 
-/** Changes the identity, and tells which handshakes failed. */
+/** Changes the identity, and reports handshakes that failed. */
 function followIdentity(
   secure: TlsServer | undefined,
   { tls, onBadConnection }: HttpServerOptions,

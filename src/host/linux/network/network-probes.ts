@@ -14,7 +14,7 @@ import { addressOf, pathAndQuery, redirectTarget } from "./request-url.ts";
 import { type OutgoingRequest, type Reply, sendRequest } from "./send-request.ts";
 import { type Deadline, withinTime } from "./within-time.ts";
 
-/** Go's http.Client fails when there are more. */
+/** Go's `http.Client` fails when there are more. */
 const MAX_REDIRECTS = 10;
 /** Go follows these; any other 3xx is an answer. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -25,10 +25,10 @@ export const networkProbes: ProbeClient = {
   grpc: async (probe, signal) => await checkHealth(probe, signal),
 };
 
-/** Where a request goes: the probe's target, or what it was redirected to. */
+/** The place that a request goes to: the probe's target, or the target of a redirect. */
 interface Hop {
   readonly url: URL;
-  /** As it is written in messages and in the request line. */
+  /** The URL as it is written in messages and in the request line. */
   readonly text: string;
   readonly path: string;
   readonly hostHeader: string | undefined;
@@ -59,7 +59,7 @@ function firstHop(probe: HttpProbe): Hop {
 
 type Exchange = HttpProbeOutcome | { kind: "redirected"; to: Hop };
 
-/** One request and the head of its answer; the body of a redirect that is followed is not read. */
+/** Makes one request and reads the head of its answer. The body of a redirect that is followed is not read. */
 async function exchange(probe: HttpProbe, hop: Hop, deadline: Deadline): Promise<Exchange> {
   const broken = (kind: "no-answer" | "broken-body", error: unknown): Exchange => {
     return { kind, url: hop.text, failure: failureOf(error, deadline) };
@@ -95,18 +95,18 @@ function requestOf(probe: HttpProbe, { url, path, hostHeader }: Hop): OutgoingRe
     method: "GET",
     path,
     headers: [["Host", hostHeader ?? url.host], ...others].flat(),
-    // By the target, as Go has it; Node.js would take the name in the Host header.
+    // The name comes from the target, as in Go. Node.js would take the name in the `Host` header.
     tls: { rejectUnauthorized: false, servername: isIP(url.hostname) === 0 ? url.hostname : "" },
     // Nothing but this answer is ever read from the connection.
     isLenient: true,
   };
 }
 
-/** Undefined where the redirect is not followed, and so is the answer. */
+/** Returns undefined where the redirect is not followed and counts as the answer. */
 function redirectOf(probe: HttpProbe, from: Hop, location: string | undefined): Hop | undefined {
   const url = redirectTarget(from.text, location, firstHop(probe).url.hostname);
   if (url === undefined || location === undefined) return undefined;
-  // A name that was asked for holds for as long as nobody names another authority, as in Go.
+  // A name that was asked for holds until a redirect names another authority, as in Go.
   const isRelative = !/^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(location);
   const hostHeader = isRelative ? from.hostHeader : url.host;
   return { url, text: url.href, path: pathAndQuery(url), hostHeader };
@@ -143,13 +143,13 @@ function failureOf(thrown: unknown, { isOver }: Deadline): ConnectionFailure {
   const message = messageOf(error);
   if (isOver()) return { reason: "timeout", message };
   const code = String(codeOf(error) ?? "");
-  // Node.js says ECONNRESET for a connection that ended without an answer, too, in these words.
+  // Node.js also says ECONNRESET, in these words, for a connection that ended without an answer.
   if (message === "socket hang up" || message === "aborted") return { reason: "closed", message };
   if (code === "ECONNRESET") return { reason: "reset", message };
   return { reason: REASONS[code] ?? "other", message };
 }
 
-/** Of a name with several addresses all were tried: the first that failed tells why. */
+/** All addresses of a name were tried. The first that failed tells why. */
 function firstOf(thrown: unknown): unknown {
   return thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
 }

@@ -1,6 +1,9 @@
-/** Buffers for the pieces of long answers, used again and again: otherwise a list of 20 MB would leave 20 MB of garbage. */
+/**
+ * Buffers for the pieces of long answers. They are used again and again: otherwise a list of 20 MB would leave 20 MB of
+ * garbage.
+ */
 export interface PieceBuffers {
-  /** The chunks as one; not more than `PIECE_BYTES` together. */
+  /** Joins the chunks into one buffer. They must not be longer than `PIECE_BYTES` together. */
   fill(chunks: readonly Buffer[]): Buffer;
   /** Takes back a piece that is not in use any more. */
   release(piece: Buffer): void;
@@ -8,7 +11,7 @@ export interface PieceBuffers {
 
 /** More bytes are not joined into one write, because other clients would wait for it. */
 export const PIECE_BYTES = 128 * 1024;
-/** So many lists can be sent at a time without new memory. */
+/** This many lists can be sent at a time without new memory. */
 const MAX_KEPT = 8;
 
 export function createPieceBuffers(): PieceBuffers {

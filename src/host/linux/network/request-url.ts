@@ -1,6 +1,6 @@
 import type { RequestAddress } from "./send-request.ts";
 
-/** Whom a URL of http or https leads to. */
+/** The server that a URL of http or https leads to. */
 export function addressOf({ protocol, hostname, port }: URL): Exclude<RequestAddress, { socketPath: string }> {
   const scheme = protocol === "https:" ? "https" : "http";
   const host = hostname.replace(/^\[|\]$/g, "");
@@ -17,7 +17,7 @@ export function isWebUrl({ protocol }: URL): boolean {
   return protocol === "http:" || protocol === "https:";
 }
 
-/** Where a redirect leads; undefined unless that is on the same host, which is named as in `URL.hostname`. */
+/** The target of a redirect; undefined unless that is on the same host. `hostname` has the form of `URL.hostname`. */
 export function redirectTarget(from: string, location: string | undefined, hostname: string): URL | undefined {
   if (location === undefined || location === "" || !URL.canParse(location, from)) return undefined;
   const target = new URL(location, from);

@@ -23,14 +23,14 @@ interface WaitingExchange {
   endConnection(): void;
 }
 
-/** What follows an HTTP head. */
+/** The part of an answer that follows its HTTP head. */
 type SentBody = Exclude<AnswerBody, TakenOver>;
 type OpenBody = Exclude<SentBody, string | Buffer | readonly Buffer[]>;
 
-/** Answers that have no body, and so say nothing of its length. */
+/** The statuses of answers that have no body, and so do not state its length. */
 const BODILESS = new Set([204, 304]);
 
-/** Sends an answer, a stream included. What a handler has given in its answer does not make this throw. */
+/** Sends an answer, a stream included. No answer that a handler gives makes this throw. */
 export function sendAnswer(answer: ServedAnswer & { readonly body: SentBody }, exchange: WaitingExchange): void {
   const { body, status } = answer;
   const headers = { ...exchange.defaultHeaders, ...answer.headers, ...lastOf(answer, exchange) };
@@ -49,7 +49,7 @@ function lastOf({ closes = false }: ServedAnswer, { isHttp2, isLast, endConnecti
   return isHttp2 ? {} : { connection: "close" };
 }
 
-/** Sends the head, or answers with 502 where it is nothing that HTTP can carry: false then. */
+/** Sends the head. Answers with 502 and returns false where HTTP cannot carry the head. */
 function startAnswer(
   { response, isHttp2, lifetime }: WaitingExchange,
   status: number,
@@ -72,7 +72,7 @@ function sendWholeBody(
   const { response, lifetime, method } = exchange;
   lifetime.waitForClient();
   if (method === "HEAD") response.end();
-  // Node.js would write a head before a string as UTF-8, and it is Latin-1.
+  // Node.js would write a head before a string as UTF-8, but it must be Latin-1.
   else if (typeof body === "string") response.end(Buffer.from(body));
   else if (Buffer.isBuffer(body)) response.end(body);
   else {
@@ -85,7 +85,7 @@ function sendWholeBody(
 function sendOpenBody(body: OpenBody, exchange: WaitingExchange): void {
   const { response, method, isHttp2 } = exchange;
   if (method === "HEAD") {
-    // A stream that is not read has no end.
+    // A stream that is not read never ends.
     letGo(body);
     response.end();
     return;
@@ -96,7 +96,7 @@ function sendOpenBody(body: OpenBody, exchange: WaitingExchange): void {
   if ("stream" in body) {
     body.stream(new QueuedWriter(exchange, { isShared: true, isChunked: takeChunking(response) }));
   } else if ("produce" in body) void sendProduced(body, exchange);
-  // Whichever of the two breaks takes the other along, which is all there is to say.
+  // Whichever of the two breaks takes the other along, so no error has to be handled here.
   else pipeline(body.source, response, () => undefined);
 }
 
@@ -129,10 +129,12 @@ async function writePaced(response: AnswerResponse, chunk: Buffer, signal: Abort
   }
 }
 
-/** Milliseconds without a byte in which a client may take what is on its way, before its connection is destroyed. */
+/**
+ * Milliseconds without a byte in which a client may take the bytes on their way, before its connection is destroyed.
+ */
 const FLUSH_TIMEOUT_MS = 10_000;
 
-/** The client gets what was written, and then the end of its connection. */
+/** The client gets the bytes that were written, and then the end of its connection. */
 export function endSoon(socket: Socket): void {
   socket.setTimeout(FLUSH_TIMEOUT_MS, () => socket.destroy());
   socket.destroySoon();
@@ -153,7 +155,10 @@ function lengthOf(body: string | Buffer | readonly Buffer[]): number {
   return Buffer.isBuffer(body) ? body.length : body.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Takes the framing over from Node.js, once the headers have announced it. False where there is none: HTTP/2 and 1.0. */
+/**
+ * Takes the framing over from Node.js, once the headers have announced it. Returns false where there is none: HTTP/2
+ * and 1.0.
+ */
 function takeChunking(response: AnswerResponse): boolean {
   if (!("chunkedEncoding" in response) || response.chunkedEncoding !== true) return false;
   response.chunkedEncoding = false;

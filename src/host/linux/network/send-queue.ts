@@ -1,37 +1,40 @@
 /** A writer that has bytes for a client. */
 export interface Sender {
-  /** Writes what it has. It may add itself again at once, for another turn. */
+  /** Writes the bytes that it has. It may add itself again at once, for another turn. */
   send(): void;
 }
 
 /**
- * Gives senders their turns. An event for a thousand watchers makes a thousand writes to sockets, which take
- * many milliseconds: they are made in slices, between which requests are served, and after the answer to the request
- * that caused them. A long round is followed by a pause, and what a sender gets before its turn comes goes along with
- * the rest: when there is much to send, fewer writes carry more.
+ * Gives senders their turns. An event for a thousand watchers makes a thousand writes to sockets, which take many
+ * milliseconds. They are made in slices, between which requests are served, and after the answer to the request that
+ * caused them. A long round is followed by a pause. Bytes that a sender gets before its turn comes go along with the
+ * rest: when there is much to send, fewer writes carry more.
  */
 export interface SendQueue {
   /** A sender must not be added again before it had its turn. */
   add(sender: Sender): void;
   /**
-   * The chunks as one, plain or as one chunk of HTTP/1.1's chunked coding. Senders that stand one behind the other often
-   * have the same chunks, and share what is joined.
+   * Joins the chunks, plain or as one chunk of HTTP/1.1's chunked coding. Senders that stand one behind the other often
+   * have the same chunks, and share the joined buffer.
    */
   join(chunks: readonly Buffer[], framing?: "chunked"): Buffer;
 }
 
 /** Milliseconds of sending in which nothing else runs. */
 const SLICE_MS = 1;
-/** Bytes may go to the socket only after the slice, so that a slice costs more than its own time. */
+/**
+ * The number is bounded because bytes may go to the socket only after the slice, so that a slice costs more than its
+ * own time.
+ */
 const SENDERS_PER_SLICE = 64;
-/** Reading the clock takes a part of the time that a write takes. */
+/** Reading the clock takes a fraction of the time of a write. */
 const SENDERS_PER_CLOCK_READING = 8;
-/** Milliseconds. A shorter round is followed by no pause. */
+/** Milliseconds. No pause follows a shorter round. */
 const LONG_ROUND_MS = 4;
 /**
- * Milliseconds. The pause is bounded, because a round may have taken long only because the machine was busy. With a thousand watchers on
- * sockets of their own and a hundred events a second, 20 ms saved a tenth of the processor time that 8 ms take and doubled
- * how long an event was on its way; no pause at all took a third more.
+ * Milliseconds. The pause is bounded, because a round may have taken long only because the machine was busy. With a
+ * thousand watchers on sockets of their own and a hundred events a second, a bound of 20 ms saved a tenth of the
+ * processor time that 8 ms take, and doubled the time that an event was on its way. No pause at all took a third more.
  */
 const MAX_PAUSE_MS = 8;
 
@@ -109,7 +112,7 @@ interface Joined {
 
 const LINE_END = Buffer.from("\r\n");
 
-/** As RFC 9112, 7.1 has it: the length in hexadecimal digits, and the bytes. */
+/** Frames a chunk as in RFC 9112, 7.1: the length in hexadecimal digits, and the bytes. */
 function frameChunk(chunks: readonly Buffer[]): Buffer {
   const size = chunks.reduce((sum, { length }) => sum + length, 0);
   return Buffer.concat([Buffer.from(`${size.toString(16)}\r\n`), ...chunks, LINE_END]);

@@ -8,16 +8,16 @@ import { limitConnecting } from "./dial.ts";
 export interface OutgoingRequest {
   readonly to: RequestAddress;
   readonly method: string;
-  /** With its query; sent as it is. */
+  /** The path with its query; sent as it is. */
   readonly path: string;
   /**
-   * By lower-case names; or, to be sent line by line in this order, names and values in turn. `host` is the address unless
-   * it is among them.
+   * Headers by lower-case names, or names and values in turn, which are sent line by line in this order. `host` is the
+   * address unless it is among them.
    */
   readonly headers: Readonly<Record<string, string | readonly string[]>> | readonly string[];
-  /** Sent in chunks unless the headers say how long it is. Default: none. */
+  /** The body is sent in chunks unless the headers say how long it is. Default: none. */
   readonly body?: Readable | undefined;
-  /** A user's name and password, for an `authorization` of the Basic scheme. */
+  /** A user's name and password, for an `authorization` header of the Basic scheme. */
   readonly auth?: string | undefined;
   /** How TLS is spoken, for a server that is asked over https. */
   readonly tls?: RequestTls | undefined;
@@ -29,13 +29,13 @@ export interface OutgoingRequest {
   readonly isLenient?: boolean;
 }
 
-/** Whom a request is sent to. Hosts are names or addresses, without brackets. */
+/** The server that a request is sent to. Hosts are names or addresses, without brackets. */
 export type RequestAddress =
   | { readonly scheme: "http" | "https"; readonly host: string; readonly port: number }
   | { readonly socketPath: string };
 
 interface RequestTls {
-  /** In PEM: the own certificate, and the authorities that are believed. */
+  /** The own certificate and key, and the authorities that are believed, in PEM. */
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
   readonly ca?: string | undefined;
@@ -45,19 +45,19 @@ interface RequestTls {
   readonly servername?: string | undefined;
 }
 
-/** What came of a request. The body of an answer must be read or destroyed, and so must a socket. */
+/** The outcome of a request. The body of an answer must be read or destroyed, and so must a socket. */
 export type Reply =
   | { readonly kind: "answered"; readonly status: number; readonly message: IncomingMessage }
   | { readonly kind: "upgraded"; readonly message: IncomingMessage; readonly socket: Duplex };
 
-/** TCP notices a peer that has gone without a word after as long as with Go's dialer. */
+/** TCP notices a peer that has gone without a word after this much quiet, as with Go's dialer. */
 const KEEP_ALIVE_MS = 15_000;
 const MAX_LENIENT_HEAD_BYTES = 1024 * 1024;
 
 /**
- * Resolves when the head of the answer is there; an interim answer is none. Redirects are answers. Rejects with
- * AbortedError when the signal has fired, and else with the error of Node.js. The signal breaks the body of an answer,
- * too, but not a socket that was handed over.
+ * Resolves when the head of the answer is there; interim answers are skipped. Redirects are answers. Rejects with
+ * `AbortedError` when the signal has fired, and else with the error of Node.js. The signal also breaks the body of an
+ * answer, but not a socket that was handed over.
  */
 export async function sendRequest(outgoing: OutgoingRequest, signal: AbortSignal): Promise<Reply> {
   throwIfAborted(signal);
@@ -66,17 +66,18 @@ export async function sendRequest(outgoing: OutgoingRequest, signal: AbortSignal
     const onAbort = () => request.destroy(new AbortedError());
     signal.addEventListener("abort", onAbort, { once: true });
     request.once("close", () => signal.removeEventListener("abort", onAbort));
-    // Listened to for good: a connection can break after the head has come. Whoever reads the body is then told.
+    // The listener stays for good, because a connection can break after the head has come. The reader of the body is
+    // then told.
     request.on("error", (error) => reject(signal.aborted ? new AbortedError() : error));
     request.once("upgrade", (message: IncomingMessage, socket: Duplex, head: Buffer) => {
       signal.removeEventListener("abort", onAbort);
-      // HTTP has let go of the socket, and an error that has no listener ends this process.
+      // HTTP has let go of the socket, and an error without a listener ends this process.
       socket.on("error", () => socket.destroy());
       if (head.length > 0) socket.unshift(head);
       resolve({ kind: "upgraded", message, socket });
     });
     request.once("response", (message: IncomingMessage) => {
-      // The body may break before anybody reads it.
+      // The body may break before it is read.
       message.on("error", () => undefined);
       resolve({ kind: "answered", status: message.statusCode ?? 0, message });
     });
@@ -110,13 +111,16 @@ function headerValues(headers: OutgoingRequest["headers"]): Record<string, strin
     Object.entries(headers).flatMap(([name, value]) => {
       const [first, ...others] = [value].flat();
       if (first === undefined) return [];
-      // Node.js takes no list, not even one of one value, for a header that there can only be one of: `host`.
+      // `host` can only be sent once, and Node.js takes no list for such a header, not even a list of one value.
       return [[name, others.length === 0 ? first : [first, ...others]]];
     }),
   );
 }
 
-/** A server may answer before it has read everything. The rest of the body is thrown away, and its sender gets the answer. */
+/**
+ * A server may answer before it has read everything. The rest of the body is thrown away, and its sender gets the
+ * answer.
+ */
 function sendBody(body: Readable, request: ClientRequest): void {
   body.once("error", (error) => request.destroy(error));
   body.once("close", () => {

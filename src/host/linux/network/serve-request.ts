@@ -24,13 +24,13 @@ interface ServerMeans {
   readonly connections: TrackedConnections;
   readonly sendQueue: SendQueue;
   readonly pieceBuffers: PieceBuffers;
-  /** The connections that handlers have taken over, until they are done with them. */
+  /** The connections that handlers have taken over and still use. */
   readonly takenOver: Set<Promise<void>>;
 }
 
 export type Exchange = [raw: RawRequest, response: AnswerResponse];
 
-/** Has a request answered. Never rejects: in the last resort the client is cut off. */
+/** Serves one request. It never rejects: in the last resort the client is cut off. */
 export async function serveRequest(means: ServerMeans, ...[raw, response]: Exchange): Promise<void> {
   const lifetime = new Lifetime(() => cutOff(raw));
   means.connections.begin(raw, lifetime);
@@ -48,7 +48,7 @@ export async function serveRequest(means: ServerMeans, ...[raw, response]: Excha
   }
 }
 
-/** The connection as Node.js leaves it, and what of it was read too far. */
+/** The connection as Node.js leaves it, and the bytes of it that were read too far. */
 interface UpgradeSocket {
   readonly socket: Socket;
   readonly head: Buffer;
@@ -56,7 +56,8 @@ interface UpgradeSocket {
 
 /**
  * Serves a request of HTTP/1.1 that asks for another protocol, on a connection that Node.js no longer looks after. An
- * answer that does not take it over is one as to any request, and the last of the connection. Never rejects.
+ * answer that does not take the connection over is sent as to any request, and is the last one of the connection. It
+ * never rejects.
  */
 export async function serveUpgrade(
   means: ServerMeans,
@@ -67,11 +68,11 @@ export async function serveUpgrade(
   means.connections.begin(raw, lifetime);
   socket.on("error", () => undefined);
   socket.setTimeout(0);
-  // Each way of the connection stays open until its own end.
+  // Each direction of the connection stays open until its own end.
   socket.allowHalfOpen = true;
   const end = () => lifetime.end();
   socket.once("close", end);
-  // Nothing reads yet: a client that leaves before it is answered is noticed by this.
+  // Nothing reads yet, so this event tells of a client that leaves before it is answered.
   socket.once("end", end);
   try {
     const answer = await answerOf(means, raw, lifetime);
@@ -94,14 +95,14 @@ export async function serveUpgrade(
   }
 }
 
-/** An answer in HTTP/1.1, after which the connection ends. */
+/** Makes the response for an answer in HTTP/1.1, after which the connection ends. */
 function carryAnswer(raw: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(raw);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
   response.once("finish", () => socket.destroySoon());
   response.once("close", () => socket.destroySoon());
-  // What else the client sends is read and thrown away: a reset could overtake the answer.
+  // Further bytes of the client are read and thrown away: a reset could overtake the answer.
   socket.resume();
   return response;
 }
@@ -137,12 +138,12 @@ const PLAIN = { "content-type": "text/plain; charset=utf-8" };
 const BAD_REQUEST: ServedAnswer = { status: 400, headers: PLAIN, body: "400 bad request\n" };
 const TOO_LONG: ServedAnswer = { status: 431, headers: PLAIN, body: "431 request header fields too large\n" };
 
-/** The handler's answer, or that to a request that no handler is to see. */
+/** The handler's answer, or the answer to a request that no handler is to see. */
 async function answerOf(means: ServerMeans, raw: RawRequest, lifetime: Lifetime): Promise<ServedAnswer> {
-  // An HTTP/2 client that has not taken note of the limit yet, or never will, is bound by nothing but this.
+  // Nothing else bounds an HTTP/2 client that has not taken note of the limit yet, or never will.
   if (isHttp2(raw) && headerBytesOf(raw) > means.limits.maxHeaderBytes) return TOO_LONG;
   const request = describeRequest(raw, lifetime, means.options);
-  // Where a body ended and another protocol began, two readers could disagree.
+  // Two readers could disagree about where a body ends and another protocol begins.
   if (request === undefined || (request.isUpgrade && hasBody(raw))) return { ...BAD_REQUEST, closes: true };
   try {
     return await means.handler(request);
@@ -157,13 +158,13 @@ const headerBytesOf = ({ rawHeaders }: RawRequest) => rawHeaders.reduce((sum, { 
 
 const isTakenOver = (body: AnswerBody): body is TakenOver => typeof body === "object" && "takeOver" in body;
 
-/** Lets go of what an answer holds that cannot be given, and of a client that waits for it. */
+/** Releases what an answer that cannot be sent holds, and gives up on a client that waits for it. */
 function abandon({ body }: ServedAnswer, lifetime: Lifetime): void {
   if (typeof body === "object" && "source" in body) body.source.on("error", () => undefined).destroy();
   if (!lifetime.isOver) lifetime.giveUp();
 }
 
-/** Over HTTP/2 the stream, over HTTP/1.1 the connection, which has no other request. */
+/** Ends the stream over HTTP/2, and over HTTP/1.1 the connection, which has no other request. */
 function cutOff(raw: RawRequest): void {
   if (raw.stream === undefined) raw.socket.destroy();
   else raw.stream.close(constants.NGHTTP2_CANCEL);

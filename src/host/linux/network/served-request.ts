@@ -6,7 +6,10 @@ import type { TLSSocket } from "node:tls";
 import { CodedError, messageOf } from "../../../base/errors.ts";
 import type { ServedPeer, ServedRequest } from "../../http-server.ts";
 
-/** Lasts until an answer is over: sent, or of no use because the client has gone. A class, because every request makes one. */
+/**
+ * Lasts until an answer is over: it was sent, or is of no use because the client has gone. It is a class, because every
+ * request makes one.
+ */
 export class Lifetime {
   readonly #cutOff: () => void;
   #controller: AbortController | undefined;
@@ -23,29 +26,29 @@ export class Lifetime {
     return this.#isOver;
   }
 
-  /** Made when it is first asked for, because most requests end without that. */
+  /** The signal is made when it is first asked for, because most requests end without it. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.#isOver) this.#controller.abort();
     return this.#controller.signal;
   }
 
-  /** One listener, called once. */
+  /** There is one listener, called once. */
   onEnd(listener: () => void): void {
     this.#onEnd = listener;
   }
 
-  /** It is the client's turn: the exchange does not go on before the client reads or writes. */
+  /** Notes that it is the client's turn: the exchange does not go on before the client reads or writes. */
   waitForClient(): void {
     this.#waitsSince = performance.now();
   }
 
-  /** The client has done so. */
+  /** Notes that the client has read or written. */
   clientCame(): void {
     this.#waitsSince = undefined;
   }
 
-  /** Milliseconds that the client has been waited for; 0 while it is not its turn. */
+  /** Milliseconds that the exchange has waited for the client; 0 while it is not the client's turn. */
   waitedMs(now: number): number {
     return this.#waitsSince === undefined ? 0 : now - this.#waitsSince;
   }
@@ -63,10 +66,12 @@ export class Lifetime {
   }
 }
 
-/** HTTP/1.1 requests come through the same event as those of HTTP/2, and by themselves when they ask for an upgrade. */
+/**
+ * HTTP/1.1 requests come through the same event as those of HTTP/2, and through their own when they ask for an upgrade.
+ */
 export type RawRequest = Http2ServerRequest | (IncomingMessage & { readonly stream?: undefined });
 
-/** Undefined when the request's target is no path, or none that can be decoded where it is to be. */
+/** Returns undefined when the request's target is no path, or cannot be decoded where it must be. */
 export function describeRequest(
   raw: RawRequest,
   lifetime: Lifetime,
@@ -142,13 +147,13 @@ class ReceivedRequest implements ServedRequest {
   }
 }
 
-/** The headers tell: HTTP/2 marks those without a body, HTTP/1.1 announces a body in them. */
+/** The headers tell: HTTP/2 marks requests without a body, and HTTP/1.1 announces a body in its headers. */
 export function hasBody(raw: RawRequest): boolean {
   if ("stream" in raw && raw.stream !== undefined) return !raw.stream.endAfterHeaders;
   return raw.headers["transfer-encoding"] !== undefined || (raw.headers["content-length"] ?? "0") !== "0";
 }
 
-/** By their lower-case names. Repeated headers stay apart: `Impersonate-Group` is one for each group. */
+/** Headers by their lower-case names. Repeated headers stay apart: `Impersonate-Group` comes once for each group. */
 function readHeaders({ rawHeaders }: RawRequest): ReadonlyMap<string, readonly string[]> {
   const byName = new Map<string, string[]>();
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -160,7 +165,7 @@ function readHeaders({ rawHeaders }: RawRequest): ReadonlyMap<string, readonly s
   return byName;
 }
 
-/** HTTP/1.1 requests have a socket of their own. */
+/** The socket of the connection. HTTP/1.1 requests have a socket of their own. */
 function socketOf(raw: RawRequest): Socket | undefined {
   if ("stream" in raw && raw.stream !== undefined) return raw.stream.session?.socket;
   return raw.socket;
@@ -168,7 +173,7 @@ function socketOf(raw: RawRequest): Socket | undefined {
 
 const peers = new WeakMap<object, { readonly peer: ServedPeer | undefined }>();
 
-/** Read once for each connection. */
+/** The peer is read once for each connection. */
 function peerOf(socket: Socket): ServedPeer | undefined {
   const known = peers.get(socket);
   if (known) return known.peer;
@@ -178,7 +183,7 @@ function peerOf(socket: Socket): ServedPeer | undefined {
 }
 
 function readPeer(socket: TLSSocket): ServedPeer | undefined {
-  // A session that is resumed counts as authorized even where there was no certificate.
+  // A resumed session counts as authorized even where there was no certificate.
   const certificate = socket.getPeerX509Certificate();
   if (certificate === undefined) return undefined;
   if (!socket.authorized) return { kind: "unverified", reason: String(socket.authorizationError) };
@@ -192,7 +197,7 @@ function readPeer(socket: TLSSocket): ServedPeer | undefined {
   };
 }
 
-/** Several of one attribute come as a list, which the types do not say. */
+/** Several values of one attribute come as a list, which the types do not say. */
 function valuesOf(value: unknown): string[] {
   const values: unknown[] = Array.isArray(value) ? value : [value];
   return values.filter((entry) => typeof entry === "string");
@@ -218,7 +223,7 @@ function readBody(raw: RawRequest, maxBytes: number): Promise<Buffer> {
       if (bytes <= maxBytes) chunks.push(chunk);
       else if (bytes > MAX_DISCARDED_BYTES) raw.destroy();
       else if (!isTooLong) {
-        // Read on: a client that still sends would not see the answer.
+        // The rest is read on: a client that still sends would not see the answer.
         isTooLong = true;
         chunks = [];
         reject(new CodedError("body-too-large", `the body is longer than ${maxBytes} bytes`));
@@ -230,7 +235,7 @@ function readBody(raw: RawRequest, maxBytes: number): Promise<Buffer> {
       resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks));
     });
     const abort = (error?: unknown) => {
-      // Every request is closed at its end.
+      // Every request is closed at its end, so a close after a complete body is no failure.
       if (isComplete) return;
       const why = error === undefined ? "the client left" : messageOf(error);
       reject(new CodedError("body-aborted", `the body could not be read: ${why}`, { cause: error }));

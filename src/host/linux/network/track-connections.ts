@@ -3,15 +3,15 @@ import type { Server, Socket } from "node:net";
 import type { HttpLimits } from "../../http-server.ts";
 import type { Lifetime, RawRequest } from "./served-request.ts";
 
-/** The connections of one server. None may hold resources for long that it does not use. */
+/** The connections of one server. None may hold unused resources for long. */
 export interface TrackedConnections {
-  /** A request is served on its connection, which is in use until the lifetime is over. */
+  /** Notes that a request is served on its connection, which is in use until the lifetime is over. */
   begin(raw: RawRequest, lifetime: Lifetime): void;
   /** True for a request on a connection from before `retire`. */
   isStale(raw: RawRequest): boolean;
-  /** The connections that are open are to end with their next answers. */
+  /** Makes the open connections end with their next answers. */
   retire(): void;
-  /** Ends all of them, also those that have not said anything yet. */
+  /** Ends all connections, also those that have not said anything yet. */
   close(): void;
 }
 
@@ -25,7 +25,7 @@ interface Connection {
   socket: Socket;
   session: ServerHttp2Session | undefined;
   readonly open: Set<Lifetime>;
-  /** Milliseconds that it may stay as it is while no request is open. */
+  /** Milliseconds that the connection may stay as it is while no request is open. */
   patienceMs: number;
   /** The beginning of that time, in milliseconds of a clock that only rises. */
   since: number;
@@ -43,7 +43,7 @@ const LOOKS_PER_LIMIT = 4;
 
 /** Follows the connections of a server that does not listen yet, and ends those that are beyond the limits. */
 export function trackConnections(server: Server, { limits, isSecure }: TrackOptions): TrackedConnections {
-  // In the order in which they were last used, so that the first that is quiet has been so for longest.
+  // The connections are in the order of their last use, so that the first quiet one has been quiet for longest.
   const connections = new Set<Connection>();
   const byPeer = new Map<string, Connection>();
   const byCarrier = new WeakMap<object, Connection>();
@@ -132,7 +132,7 @@ export function trackConnections(server: Server, { limits, isSecure }: TrackOpti
   };
 }
 
-/** Ends what takes too long, again and again until the returned function is called. */
+/** Ends the connections that take too long, again and again until the returned function is called. */
 function lookAt(
   connections: Iterable<Connection>,
   limits: HttpLimits,

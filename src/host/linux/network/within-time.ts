@@ -1,7 +1,7 @@
 import { AbortedError, childController, throwIfAborted } from "../../../base/abort.ts";
 import { systemClock } from "../system/system-clock.ts";
 
-/** The end of a request's time. */
+/** The end of the time that a request has. */
 export interface Deadline {
   /** Fires when the time is over, and when the caller gives up. */
   readonly signal: AbortSignal;
@@ -9,8 +9,8 @@ export interface Deadline {
 }
 
 /**
- * Settles as the task does, which is to heed the signal of its deadline; rejects with AbortedError when `signal` has fired.
- * What the task has left open is broken then.
+ * Settles as the task does; the task must heed the signal of its deadline. Rejects with `AbortedError` when `signal`
+ * has fired. Whatever the task has left open is then broken.
  */
 export async function withinTime<T>(
   timeoutMs: number,

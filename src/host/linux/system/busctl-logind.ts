@@ -11,7 +11,7 @@ const INTERFACE = "org.freedesktop.login1.Manager";
 const SIGNAL = "PrepareForShutdown";
 const SYSTEMD = ["org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager"];
 const SIGHUP = "1";
-/** What `busctl monitor` says when it has become one. */
+/** `busctl monitor` prints this when it has become a monitor. */
 const WATCHING = "Monitoring bus message stream.";
 const ECHO = "held\n";
 
@@ -21,8 +21,8 @@ interface LogindDeps {
 }
 
 /**
- * Spoken to through systemd's own `busctl` and `systemd-inhibit`: what holds a shutdown up is an open file that the bus
- * hands over, and Node.js cannot receive one.
+ * Speaks to logind through systemd's own `busctl` and `systemd-inhibit`: an open file that the bus hands over holds a
+ * shutdown up, and Node.js cannot receive one.
  */
 export function createBusctlLogind({ programs, clock }: LogindDeps): Logind {
   const busctl = async (args: readonly string[], signal: AbortSignal): Promise<string> => {
@@ -44,8 +44,8 @@ export function createBusctlLogind({ programs, clock }: LogindDeps): Logind {
 }
 
 /**
- * `systemd-inhibit` holds the delay while the program that it runs goes on. That is a `cat`: its echo says that the delay
- * has begun, and it ends with the pipe to it, which closes also when this process is killed.
+ * `systemd-inhibit` holds the delay while the program that it runs goes on. That program is a `cat`: its echo says that
+ * the delay has begun, and it ends with the pipe to it, which also closes when this process is killed.
  */
 async function delayShutdown(clock: Clock, why: string, signal: AbortSignal): Promise<ShutdownDelay> {
   throwIfAborted(signal);
@@ -75,7 +75,7 @@ async function delayShutdown(clock: Clock, why: string, signal: AbortSignal): Pr
 async function watchShutdowns(clock: Clock, listener: ShutdownListener, signal: AbortSignal): Promise<never> {
   throwIfAborted(signal);
   const match = `type='signal',sender='${SERVICE}',path='${OBJECT}',interface='${INTERFACE}',member='${SIGNAL}'`;
-  // A monitor would not notice that its reader was killed before the next shutdown.
+  // Without this a monitor would not notice before the next shutdown that its reader was killed.
   const args = ["--pdeathsig", "KILL", "--", "busctl", "--system", "--json=short", `--match=${match}`, "monitor"];
   const onOutput = (line: string) => {
     const isAnnounced = readAnnouncement(line);
@@ -93,7 +93,7 @@ async function watchShutdowns(clock: Clock, listener: ShutdownListener, signal: 
   }
 }
 
-/** Undefined for a line that announces nothing: the monitor is also told that the bus is gone. */
+/** Returns undefined for a line that announces nothing: the monitor also reports that the bus is gone. */
 function readAnnouncement(line: string): boolean | undefined {
   let message: { member?: unknown; payload?: { data?: unknown } };
   try {

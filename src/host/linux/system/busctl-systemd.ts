@@ -7,9 +7,9 @@ const SERVICE = "org.freedesktop.systemd1";
 const OBJECT = "/org/freedesktop/systemd1";
 const INTERFACE = `${SERVICE}.Manager`;
 const UNIT = `${SERVICE}.Unit`;
-/** A job that is in the way gives way. */
+/** A job that conflicts with the new one is replaced. */
 const MODE = "replace";
-/** Processes at once; systemd does one thing after the other anyway. */
+/** The number of processes at once. systemd does one thing after the other anyway. */
 const MAX_CALLS = 4;
 
 /** The service manager of this machine, spoken to through `busctl`. */
@@ -49,14 +49,14 @@ function listProperties(properties: readonly UnitProperty[]): string[] {
   return [String(properties.length), ...each];
 }
 
-/** As distributions write it: `252.38-1~deb12u1`, `v245.4-1.fc32`. */
+/** Distributions write the version as `252.38-1~deb12u1` or `v245.4-1.fc32`. */
 function parseVersion(version: unknown): number {
   const [, digits] = /^v?(\d+)/.exec(String(version)) ?? [];
   if (digits === undefined) throw new SystemdError("failed", `systemd tells no version: ${String(version)}`);
   return Number(digits);
 }
 
-/** How systemd writes a unit's name in the path of its object: all but letters and digits as `_2e`. */
+/** systemd writes a unit's name in the path of its object like this: all but letters and digits as `_2e`. */
 function escapeUnit(unit: string): string {
   return unit.replaceAll(/^\d|[^A-Za-z0-9]/g, (letter) => `_${letter.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }

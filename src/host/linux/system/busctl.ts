@@ -1,11 +1,11 @@
 import type { ProgramOutcome, Programs } from "../../programs-port.ts";
 
-/** As long as callers of the bus wait by default. */
+/** Callers of the bus wait this long by default. */
 export const BUS_TIMEOUT_MS = 25_000;
 
 /**
- * One call of the system's bus by systemd's own `busctl`, which prints the answer as JSON. The `--` keeps the name of a
- * unit, which may be `-.slice`, from being taken for an option.
+ * Makes one call of the system's bus with systemd's own `busctl`, which prints the answer as JSON. The `--` keeps the
+ * name of a unit, which may be `-.slice`, from being taken for an option.
  */
 export async function runBusctl(
   programs: Pick<Programs, "run">,

@@ -6,7 +6,7 @@ import { readMachineIdentity } from "./machine-identity.ts";
 
 const MAX_ROUTES_BYTES = 4 * 1024 * 1024;
 const MAX_FACT_BYTES = 64 * 1024;
-/** Node.js', unless its environment says otherwise when it starts. */
+/** The size that Node.js uses, unless its environment says otherwise when it starts. */
 const DEFAULT_THREAD_POOL_SIZE = 4;
 const HUGEPAGES_DIRECTORY = "/sys/kernel/mm/hugepages";
 
@@ -52,7 +52,9 @@ export function createLinuxMachine(files: Pick<Files, "read" | "list">): Machine
   };
 }
 
-/** IPv4 first; no link-local IPv6 addresses, which mean nothing without their interface. */
+/**
+ * The addresses, IPv4 first. Link-local IPv6 addresses are left out, because they mean nothing without their interface.
+ */
 function addressesOf(name: string): string[] {
   const addresses = (networkInterfaces()[name] ?? []).filter(({ internal }) => !internal);
   const ipv4 = addresses.filter(({ family }) => family === "IPv4");

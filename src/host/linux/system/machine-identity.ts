@@ -1,7 +1,7 @@
 import { endianness } from "node:os";
 import type { Files, MachineIdentity } from "../../port.ts";
 
-/** First file that can be read, in upstream's order (cadvisor: machine/info.go, utils/sysfs/sysfs.go). */
+/** The first file that can be read counts, in upstream's order (cadvisor: machine/info.go, utils/sysfs/sysfs.go). */
 const MACHINE_ID_PATHS = ["/etc/machine-id", "/var/lib/dbus/machine-id"];
 const SYSTEM_UUID_PATHS = [
   "/sys/class/dmi/id/product_uuid",
@@ -22,7 +22,7 @@ const ARCHITECTURES: Readonly<Record<string, string>> = {
   x64: "amd64",
 };
 
-/** Reads what it finds; a file that is missing or not for us leaves its field at the fallback. */
+/** Reads the files that exist. A file that is missing or may not be read leaves its field at the fallback. */
 export async function readMachineIdentity(files: Pick<Files, "read">, kernelRelease: string): Promise<MachineIdentity> {
   const [machineId, systemUuid, bootId, osRelease] = await Promise.all([
     readFirst(files, MACHINE_ID_PATHS),
@@ -50,7 +50,9 @@ async function readFirst(files: Pick<Files, "read">, paths: readonly string[]): 
   return "";
 }
 
-/** os-release is a list of shell assignments: the value may be in quotes, with backslashes before what is special there. */
+/**
+ * os-release is a list of shell assignments. The value may be in quotes, with backslashes before special characters.
+ */
 function readPrettyName(osRelease: string): string {
   const value = /^\s*PRETTY_NAME=(.*)$/m.exec(osRelease)?.[1]?.trim() ?? "";
   const quoted = /^(["'])(.*)\1$/.exec(value);

@@ -3,14 +3,14 @@ import { type CounterSeries, declareStartTime, type Metrics } from "../../../bas
 import { readKernelFile } from "../cgroups/kernel-files.ts";
 
 const MICROSECONDS = 1e6;
-/** No limit, as Prometheus' own libraries write it. */
+/** Prometheus' own libraries write a missing limit like this. */
 const UNLIMITED = 2 ** 64;
-/** Of proc_pid_stat(5), counted after the name of the program. */
+/** A field of proc_pid_stat(5), counted after the name of the program. */
 const VIRTUAL_BYTES_FIELD = 20;
 
 /**
- * Declares what every program that Prometheus reads tells of itself, under the common names; read when somebody asks.
- * What the kernel does not tell is NaN.
+ * Declares the series that every program for Prometheus has about itself, under the common names. They are read for
+ * each page. A value that the kernel does not tell is NaN.
  */
 export function declareProcessSeries(metrics: Metrics): void {
   const cpu = metrics.counter("process_cpu_seconds_total", "Total user and system CPU time spent in seconds.");
@@ -45,7 +45,7 @@ export function declareProcessSeries(metrics: Metrics): void {
   });
 }
 
-/** Adds what a total that is kept elsewhere has grown by. */
+/** Adds the growth of a total that is kept elsewhere. */
 function followTotal(series: CounterSeries<never>): (total: number) => void {
   let counted = 0;
   return (total) => {
@@ -54,7 +54,7 @@ function followTotal(series: CounterSeries<never>): (total: number) => void {
   };
 }
 
-/** Of the network that the process is in, which for a node agent is the machine's. */
+/** The traffic of the network that the process is in, which for a node agent is the machine's. */
 function readTraffic(): { received: number; sent: number } {
   const lines = (readKernelFile("/proc/self/net/dev") ?? "").split("\n").slice(2);
   const counters = lines.map((line) =>
@@ -74,7 +74,7 @@ function readVirtualBytes(): number {
   return Number(fields[VIRTUAL_BYTES_FIELD] ?? Number.NaN);
 }
 
-/** Without the one that the reading itself opens. */
+/** Counts the open files without the one that the reading itself opens. */
 function countOpenFiles(): number {
   try {
     return readdirSync("/proc/self/fd").length - 1;

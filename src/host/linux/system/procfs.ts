@@ -2,7 +2,7 @@ import type { InterfaceCounters, Proc } from "../../proc-port.ts";
 import { parseFlatKeyed, parseNumber, readKernelFile } from "../cgroups/kernel-files.ts";
 import { readPressure } from "../cgroups/parse-pressure.ts";
 
-/** `proc`: where procfs is mounted. */
+/** `proc` is where procfs is mounted. */
 export function createProcfs({ proc = "/proc" }: { proc?: string } = {}): Proc {
   return {
     async interfacesOf(pid) {

@@ -6,7 +6,10 @@ import { type StartedProcess, startProcess } from "./start-process.ts";
 
 const MAX_STDOUT_BYTES = 1024 * 1024;
 const MAX_STDERR_BYTES = 1024;
-/** From the end of a program to the end of its pipes, which is the same moment unless other processes hold them. */
+/**
+ * The time from the end of a program to the end of its pipes. Both are the same moment unless other processes hold the
+ * pipes.
+ */
 const PIPE_GRACE_MS = 1_000;
 
 /** See `Programs.run`. */

@@ -32,16 +32,16 @@ interface StartOptions {
   readonly clock: Pick<Clock, "setTimer">;
   readonly stdin: "pipe" | "ignore";
   /**
-   * How long the pipes may stay open after the process has ended: other processes that it has started may hold them.
-   * Undefined: until the last of those has ended.
+   * How long the pipes may stay open after the process has ended, because other processes that it has started may hold
+   * them. Undefined: until the last of those has ended.
    */
   readonly pipeGraceMs?: number;
 }
 
-/** How long a process may go on after it was killed; later nobody waits for it any more. */
+/** How long a process may go on after it was killed. After that no caller waits for it any more. */
 const KILL_GRACE_MS = 1_000;
 
-/** A process that cannot be started is one that has ended already. */
+/** A process that cannot be started counts as one that has ended already. */
 export function startProcess(run: Omit<StreamedRun, "timeoutMs">, options: StartOptions): StartedProcess {
   const { path, args, environment, inheritsEnvironment = true, descriptors = [] } = run;
   try {
@@ -124,7 +124,7 @@ function silentStreams(): Streams {
   return { stdin: null, stdout: Readable.from([]), stderr: Readable.from([]) };
 }
 
-/** The pipes of a process that was not started, for want of descriptors, are missing. */
+/** Pipes are missing from a process that was not started for want of descriptors. */
 function withoutNulls({ stdin, stdout, stderr }: ChildProcess): Partial<Streams> {
   return { ...(stdin && { stdin }), ...(stdout && { stdout }), ...(stderr && { stderr }) };
 }
@@ -133,6 +133,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // The last of the group has ended by itself meanwhile.
+    // The last process of the group has ended by itself meanwhile.
   }
 }

@@ -30,7 +30,7 @@ export async function streamProgram(
     try {
       for await (const bytes of from) await turns.run(async () => await take(bytes));
     } catch {
-      // The pipes of a process that was stopped break; its end says why.
+      // The pipes of a stopped process break. Its end says why.
     }
   };
   const end = await withinLimits(started, { clock, timeoutMs, signal }, async () => {

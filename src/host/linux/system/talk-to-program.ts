@@ -7,21 +7,21 @@ import { type ProcessEnd, startProcess } from "./start-process.ts";
 export interface Conversation {
   /** Writes to the program's standard input. */
   say(text: string): void;
-  /** Closes its standard input, by which many programs know that they are not needed any more. */
+  /** Closes the program's standard input, by which many programs know that they are not needed any more. */
   endInput(): void;
   /** Kills the program with everything that it has started. */
   kill(): void;
-  /** Never rejects. `stderr`: the last lines of it, as many as a message can carry. */
+  /** It never rejects. `stderr` has the last lines of it, as many as a message can carry. */
   readonly ended: Promise<{ readonly end: ProcessEnd; readonly stderr: string }>;
 }
 
-/** Each is called with a line at a time, without its end. */
+/** Each listener is called with one line at a time, without its end. */
 interface LineListeners {
   readonly onOutput: (line: string) => void;
   readonly onError?: (line: string) => void;
 }
 
-/** A longer line is cut there. */
+/** A longer line is cut at this length. */
 const MAX_LINE_CHARACTERS = 64 * 1024;
 const MAX_STDERR_CHARACTERS = 1_024;
 const PIPE_GRACE_MS = 1_000;
