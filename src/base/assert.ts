@@ -1,14 +1,20 @@
-/** Thrown when the program contradicts itself. Never caught to continue: it ends the process with its message. */
+/**
+ * It is thrown when the program contradicts itself. It is never caught to continue: it ends the process with its
+ * message.
+ */
 class AssertionError extends Error {
   override readonly name = "AssertionError";
 }
 
-/** Stays on in production. `message` says which invariant broke, not what the condition was. */
+/** The check stays on in production. `message` says which invariant broke, not what the condition was. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionError(message);
 }
 
-/** Ends every `switch` over a union: the compiler proves it unreachable, the run time says so if data lied. */
+/**
+ * It ends every `switch` over a union. The compiler proves it unreachable, and it throws at run time if the data does
+ * not fit the types.
+ */
 export function assertNever(value: never, what: string): never {
   throw new AssertionError(`unexpected ${what}: ${JSON.stringify(value)}`);
 }

@@ -27,7 +27,7 @@ export interface BackOff {
   collect(now: number): number;
 }
 
-/** The delay after so many failures in a row: `initialMs` after the first, twice as long after each further one. */
+/** The delay after this many failures in a row: `initialMs` after the first, twice as long after each further one. */
 export function computeBackOff(failures: number, { initialMs, maxMs }: BackOffRange): number {
   return Math.min(initialMs * 2 ** Math.max(0, failures - 1), maxMs);
 }

@@ -1,9 +1,11 @@
 /**
- * Time as a value that is handed in. Everything above rank 2 tells the time and waits only through a Clock, so that the
- * simulator can run a day in a second and a test never sleeps.
+ * Time as a value that is handed in. Everything above rank 2 tells the time and waits only through a `Clock`, so that
+ * the simulator can run a day in a second and a test never sleeps.
  */
 export interface Clock {
-  /** Wall-clock time, milliseconds since the Unix epoch. May jump; use it only for what leaves this process. */
+  /**
+   * Wall-clock time, milliseconds since the Unix epoch. It may jump, so use it only for times that leave this process.
+   */
   now(): number;
   /** Milliseconds from an arbitrary start; never goes back. Use it for durations. */
   monotonic(): number;
@@ -26,7 +28,7 @@ export function formatTimeNano(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, -1)}000000Z`;
 }
 
-/** Milliseconds since the epoch of an RFC 3339 time; undefined where the text is absent or no time. */
+/** The milliseconds since the epoch of an RFC 3339 time; undefined where the text is absent or is no such time. */
 export function parseTime(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = Date.parse(text);

@@ -1,6 +1,6 @@
 /**
- * A failure with a code from a documented union, for a reader who decides by code and a person who reads the message.
- * Expected outcomes are return values, not errors; an abort is neither (see `isAbort`).
+ * A failure with a code from a documented union, for callers that decide by the code and for people who read the
+ * message. Expected outcomes are return values, not errors. An abort is neither (see `isAbort`).
  */
 export class CodedError<Code extends string> extends Error {
   override readonly name: string = "CodedError";
@@ -24,8 +24,8 @@ export function codeOf(thrown: unknown): string | undefined {
 }
 
 /**
- * Runs every step even when some fail, then throws what went wrong: nothing for none, the error itself for one, an
- * AggregateError for more. For teardown, where stopping at the first error would leak the rest.
+ * Runs every step even when some fail, then throws the failures: nothing for none, the error itself for one, an
+ * AggregateError for more. It is for teardown, where stopping at the first error would leak the rest.
  */
 export async function runAll(steps: ReadonlyArray<() => Promise<void> | void>, what: string): Promise<void> {
   const failures: unknown[] = [];

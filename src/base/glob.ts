@@ -30,7 +30,7 @@ export function matchesGlob(pattern: string, text: string): boolean {
   return steps.slice(step).every((rest) => rest === "any-run");
 }
 
-/** Undefined for a set that is not closed or a `\` at the end. */
+/** Returns undefined for a set that is not closed, or a `\` at the end. */
 function parseGlob(pattern: string): Step[] | undefined {
   const steps: Step[] = [];
   const tokens = pattern.match(/\\.|\[\^?(?:\\.|[^\]\\])+\]|./gs) ?? [];

@@ -7,7 +7,7 @@ function createRig(maxHung = 2) {
   const guard = createHangGuard({ clock, maxHung });
   const started: string[] = [];
   const ends = new Map<string, () => void>();
-  /** Starts a work that ends when it is told to. */
+  /** Starts a work that ends on request. */
   const run = (name: string, { key = name, timeoutMs = 1_000 } = {}) => {
     let outcome = "pending";
     const work = async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLimiter } from "./limiter.ts";
 
-/** Tasks that note when they begin and end when they are told to. */
+/** Tasks that note when they begin, and that end on request. */
 function createTasks(limit: number) {
   const limiter = createLimiter(limit);
   const begun: string[] = [];

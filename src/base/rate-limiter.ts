@@ -7,7 +7,10 @@ import { createTokenBucket } from "./token-bucket.ts";
  * long run, in the order of their arrival.
  */
 export interface RateLimiter {
-  /** Resolves when the call may be made. Rejects with AbortedError when the signal fires first; no token is used then. */
+  /**
+   * Resolves when the call may be made. Rejects with `AbortedError` when the signal fires first, and then uses no
+   * token.
+   */
   acquire(signal: AbortSignal): Promise<void>;
 }
 

@@ -14,7 +14,7 @@ export interface CgroupTree {
    * `limit` is called with next, for an adapter that can do both in one step; the caller must call `limit` in any case.
    */
   make(path: string, limits?: CgroupLimits): Promise<void>;
-  /** Changes what the limits name, and nothing else. After a failure some of them are in force. */
+  /** Changes the limits that are given, and nothing else. After a failure some of them are in force. */
   limit(path: string, limits: CgroupLimits): Promise<void>;
   /** The names of the cgroups directly in this one, over all hierarchies. Empty where the cgroup does not exist. */
   children(path: string): string[];
@@ -27,7 +27,7 @@ export interface CgroupTree {
   remove(path: string, options: { readonly killing: boolean }): Promise<void>;
 }
 
-/** What a cgroup may use, in the units of version 1. Undefined leaves it as it is. */
+/** The limits of a cgroup, in the units of version 1. An undefined limit stays as it is. */
 export interface CgroupLimits {
   /** 2…262,144; 1,024 are one processor. */
   readonly cpuShares?: bigint | undefined;

@@ -42,7 +42,7 @@ export interface CgroupCpu {
 /** All amounts are in bytes. */
 export interface CgroupMemory {
   readonly usage: number;
-  /** `usage` without the pages of files that were not used of late, which the kernel takes back first. */
+  /** `usage` without the pages of files that were not used lately, which the kernel takes back first. */
   readonly workingSet: number;
   /** Anonymous memory. */
   readonly rss: number;

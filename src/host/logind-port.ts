@@ -32,7 +32,7 @@ export interface ShutdownListener {
   onShutdown(isAnnounced: boolean): void;
 }
 
-/** `missing`: the programs that speak to logind are not installed; `failed`: it was asked and did not do it. */
+/** `missing`: the programs that speak to logind are not installed. `failed`: logind was asked and did not do it. */
 export class LogindError extends CodedError<"missing" | "failed"> {
   override readonly name = "LogindError";
 }

@@ -11,9 +11,9 @@ export interface Mounts {
   /** Whether something is mounted over the path itself. The kernel answers this, not the table; false for a link. */
   isMountPoint(path: string): Promise<boolean>;
   /**
-   * Mounts an empty file system in memory over an existing directory, at most `sizeBytes` large (undefined: the kernel's
-   * default, half of the memory), its root of mode 1777. It is never swapped out where the kernel can promise that.
-   * Nothing happens where one is mounted already.
+   * Mounts an empty file system in memory over an existing directory. It is at most `sizeBytes` large (undefined: the
+   * kernel's default, half of the memory), and its root has mode 1777. It is never swapped out where the kernel can
+   * promise that. Nothing happens where one is mounted already.
    */
   mountMemory(path: string, sizeBytes: bigint | undefined): Promise<void>;
   /**
@@ -69,7 +69,7 @@ export interface MountEntry {
   readonly source: string;
   /** The options of the mount and of its file system: `ro`, `size=1024k`. */
   readonly options: readonly string[];
-  /** `shared`: mounts made below it, or by others below it, are seen on both sides. */
+  /** `shared` means that mounts made below it, or below its peers, are seen on both sides. */
   readonly propagation: "private" | "shared" | "slave";
   /** Set for a shared mount. Mounts with the same number see the same. */
   readonly peerGroup?: number;

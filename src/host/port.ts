@@ -53,7 +53,7 @@ export interface Files {
   touch(path: string, mode: number): Promise<void>;
   /** Makes the directory and its parents (parents 0755) and sets the mode of the last, whatever the umask. */
   makeDirectory(path: string, mode: number): Promise<void>;
-  /** Gives an existing directory to a group and sets its mode, set-group-ID bit included. */
+  /** Gives an existing directory to a group and sets its mode, the set-group-ID bit included. */
   setGroup(path: string, group: number, mode: number): Promise<void>;
   /**
    * Gives a tree to a group, as upstream does for a pod's fsGroup. The group may read (and, unless `readOnly`, write)
@@ -63,8 +63,9 @@ export interface Files {
    */
   changeGroup(path: string, options: GroupChange, signal?: AbortSignal): Promise<void>;
   /**
-   * Makes a directory with all its files. Rejects with `EEXIST` when anything is at `path`, a link too, and follows no
-   * link beneath it. Waits for no disk. A failure or a crash leaves what was made so far, always in the same order.
+   * Makes a directory with all its files. Rejects with `EEXIST` when anything, even a link, is at `path`, and follows
+   * no link beneath it. It waits for no disk. A failure or a crash leaves the part that was made so far; the order is
+   * always the same.
    */
   createTree(path: string, tree: NewTree): Promise<void>;
   /** Entries by name, sorted by code unit. Rejects with `EOVERFLOW` past 100,000 of them. */
@@ -123,7 +124,7 @@ export interface Files {
   watch(directory: string, onChange: () => void, signal: AbortSignal): Promise<void>;
 }
 
-/** What `createTree` makes. */
+/** The tree that `createTree` makes. */
 export interface NewTree {
   /**
    * The files by their paths beneath the directory: names joined by single slashes, none of them empty, `.` or `..`.
@@ -143,7 +144,7 @@ export interface NewFile {
   readonly user?: number | undefined;
 }
 
-/** The type is that of the entry itself: a link is a link. */
+/** The type is that of the entry itself: a link counts as a link. */
 export interface DirectoryEntry {
   name: string;
   type: FileType;
@@ -241,7 +242,7 @@ export interface MachineIdentity {
   readonly kernelRelease: string;
   /** The distribution's own name: `PRETTY_NAME` of os-release. `Unknown` without that file. */
   readonly osImage: string;
-  /** In Go's words, as Kubernetes has them: `amd64`, `arm64`, … */
+  /** The architecture in Go's words, which Kubernetes uses: `amd64`, `arm64`, … */
   readonly architecture: string;
 }
 

@@ -5,12 +5,14 @@
  * (`test/contract/host-programs.test.ts`).
  */
 export interface Programs {
-  /** Runs a program to its end. When the signal fires the program is stopped, and the call rejects with AbortedError. */
+  /**
+   * Runs a program to its end. When the signal fires the program is stopped, and the call rejects with `AbortedError`.
+   */
   run(run: ProgramRun, signal?: AbortSignal): Promise<ProgramOutcome>;
   /**
-   * As `run`, but everything that the program prints, on its standard error too, is handed to `write` as it comes. The
-   * output is not bounded: the program waits until `write` has resolved. When `write` rejects the program is stopped, and
-   * the call rejects in the same way.
+   * Does the same as `run`, but everything that the program prints, on its standard error too, is handed to `write` as
+   * it comes. The output is not bounded: the program waits until `write` has resolved. When `write` rejects, the
+   * program is stopped and the call rejects in the same way.
    */
   stream(
     run: StreamedRun,
@@ -24,11 +26,11 @@ export interface StreamedRun {
   /** An absolute path, or a name that is looked for in the directories of the program's own `PATH`. */
   readonly path: string;
   readonly args: readonly string[];
-  /** Variables that are set for the program. They hide those of this process that have the same name. */
+  /** Variables that are set for the program. They hide variables of this process with the same name. */
   readonly environment: Readonly<Record<string, string>>;
-  /** False: `environment` is all that the program sees of variables. Default: it sees those of this process too. */
+  /** False: the program sees only the variables in `environment`. Default: it also sees those of this process. */
   readonly inheritsEnvironment?: boolean;
-  /** What the program can read. It need not read it. Default: nothing. */
+  /** The text on the program's standard input, which the program need not read. Default: nothing. */
   readonly stdin?: string;
   /** The program is stopped when it takes longer. */
   readonly timeoutMs: number;
@@ -41,13 +43,13 @@ export interface ProgramRun extends StreamedRun {
   readonly output?: OutputLimits;
 }
 
-/** How much of what a program prints is kept. */
+/** The bounds for the kept output of a program. */
 export interface OutputLimits {
   /** The limit for the standard output. Default 1 MiB. */
   readonly maxBytes?: number;
   /**
-   * What happens to a program that prints more: `fail` stops it, which is a failure; `cut` throws the rest away and lets it
-   * go on. Default `fail`.
+   * The treatment of a program that prints more. `fail` stops it, which is a failure. `cut` throws the rest away and
+   * lets the program go on. Default `fail`.
    */
   readonly atLimit?: "fail" | "cut";
   /**
@@ -70,7 +72,7 @@ export type StreamedProgramOutcome = { readonly kind: "ended" } | Exclude<Progra
 export interface ProgramFailure {
   readonly kind: "failed";
   readonly cause: "exit-code" | "signal" | "timed-out" | "too-much-output" | "not-started";
-  /** What happened, for a message that begins with the program's name: `failed with exit code 3`. */
+  /** The problem, for a message that begins with the program's name: `failed with exit code 3`. */
   readonly problem: string;
   /** Undefined unless the cause is `exit-code`. */
   readonly exitCode: number | undefined;

@@ -44,7 +44,7 @@ export type UpgradeResult =
 
 /** How long two joined streams may be quiet. */
 interface JoinStreamsOptions {
-  /** Milliseconds without a byte in either direction, after which both are destroyed. Default: for ever. */
+  /** Milliseconds without a byte in either direction, after which both streams are destroyed. Default: no limit. */
   readonly idleMs?: number;
 }
 

@@ -40,7 +40,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyConnectionOpti
   return new Connection(socket, options);
 }
 
-/** What the connection knows of a stream. */
+/** The connection's record of a stream. */
 interface Entry {
   readonly end: StreamEnd;
   /** Set while the stream was opened here and is not accepted yet. */
@@ -180,7 +180,7 @@ class Connection implements SpdyConnection {
   }
 
   #fail(reason: SpdyError): void {
-    // A peer that goes away may break the connection.
+    // A peer that goes away may break the connection without a failure.
     if (this.#state === "open") this.#failure = reason;
     this.#end(reason);
   }
@@ -276,7 +276,7 @@ class Connection implements SpdyConnection {
     }
     const end = createSpdyStream(id, headers, this.#carrier);
     this.#streams.set(id, { end, pending: undefined });
-    // spdystream drops data that comes in a stream before this.
+    // spdystream drops data that comes in a stream before this reply.
     this.#control(encodeSynReply(id, this.#compress(encodeHeaderBlock([]))));
     if (fin) end.finish();
     onStream(end.stream);

@@ -14,12 +14,12 @@ const CONNECTION = 0;
  * never open one that is used up. Only a peer that announces its windows in SETTINGS is taken to have any.
  */
 export interface SendWindows {
-  /** Infinity for a peer without windows. May be negative. */
+  /** The number is infinite for a peer without windows, and may be negative. */
   room(streamId: number): number;
   sent(streamId: number, bytes: number): void;
   /** Records that the peer has windows, of this size at first. */
   announce(initialBytes: number): void;
-  /** Throws `protocol-error` for a window that becomes larger than there can be. */
+  /** Throws `protocol-error` for a window that becomes larger than the protocol allows. */
   widen(streamId: number, bytes: number): void;
   forget(streamId: number): void;
 }

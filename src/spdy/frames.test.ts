@@ -70,7 +70,7 @@ describe("a frame", () => {
   });
 });
 
-/** Control frames, and data joined by stream. */
+/** Reads control frames, and data joined by stream. */
 function read(pieces: readonly Buffer[]): Array<ControlFrame | string> {
   const frames: Array<ControlFrame | string> = [];
   const sink = {
@@ -143,7 +143,7 @@ function receive(bytes: Buffer) {
   return { clock, closed: server.closed, close: () => server.close() };
 }
 
-/** What the stream has made of these bytes, and those before, when it was flushed. */
+/** The output of the stream for these bytes and those before, once it is flushed. */
 async function pass(stream: Deflate | Inflate, bytes: Buffer): Promise<Buffer> {
   const chunks: Buffer[] = [];
   const onData = (chunk: Buffer) => void chunks.push(chunk);
@@ -179,7 +179,7 @@ describe("a block of headers", () => {
     const deflate = createDeflate({ dictionary: HEADER_DICTIONARY });
     const compress = createHeaderCompressor();
     const decompress = createHeaderDecompressor(1024 * 1024);
-    // Far more than the 32 KiB that deflate looks back.
+    // These are far more bytes than the 32 KiB that deflate looks back.
     for (let number = 0; number < 1500; number++) {
       const block = encodeHeaderBlock([
         ["streamtype", number % 2 === 0 ? "data" : "error"],

@@ -31,10 +31,13 @@ function connect({ cut, client = {}, server = {} }: { cut?: NextCut; client?: Si
   };
 }
 
-/** What a server does that sends back what comes. */
+/** The handler of a server that sends back what it receives. */
 const echo = (stream: SpdyStream) => void stream.pipe(stream);
 
-/** Unlike an iterator, which destroys what it has read to its end, leaves the other way open. */
+/**
+ * Reads all bytes and leaves the other way open, unlike an iterator, which destroys the stream that it has read to its
+ * end.
+ */
 async function readAll(stream: SpdyStream): Promise<Buffer> {
   const chunks: Buffer[] = [];
   stream.on("data", (chunk: Buffer) => void chunks.push(chunk));

@@ -28,7 +28,10 @@ export interface SpdyConnectionOptions {
   readonly onStream?: (stream: SpdyStream) => void;
   /** Decides whether to accept a stream that the peer opens. Default: yes. */
   readonly accept?: (headers: SpdyHeaders) => boolean;
-  /** Milliseconds of quiet after which the peer is pinged, so that proxies on the way keep the connection. Default: never. */
+  /**
+   * Milliseconds of quiet after which the peer is pinged, so that proxies on the way keep the connection open. Default:
+   * never.
+   */
   readonly pingPeriodMs?: number;
   /** Milliseconds without a frame other than pings, after which the connection ends. Default: never. */
   readonly idleTimeoutMs?: number;

@@ -27,7 +27,7 @@ export interface FakeFiles extends Files {
   move(from: string, to: string): void;
   /** Removes a file or a tree. */
   delete(path: string): void;
-  /** Makes the directory (if it is absent) a mount point, with what it holds. */
+  /** Makes the directory a mount point, with the entries in it; makes it first if it is absent. */
   mount(path: string): void;
 }
 

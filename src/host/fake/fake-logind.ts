@@ -9,7 +9,7 @@ export interface FakeLogind extends Logind {
   fail(message: string | undefined): void;
   /** Ends the delays and watches of a process that was killed. No listener is told. */
   endProcess(): void;
-  /** The bus goes away and comes back at once: who watches is told so. */
+  /** The bus goes away and comes back at once. Watchers are told so. */
   loseBus(): void;
   /** The delay in milliseconds; `onReload` may change it. */
   inhibitDelayMs: number;

@@ -5,7 +5,7 @@ import type { MountAccess } from "./fake-mounts.ts";
 let host: FakeHost;
 const NFS = { source: "server:/export", target: "/mnt", type: "nfs", options: ["vers=4.2"], timeoutMs: 1_000 };
 const paths = () => host.mounts.mounted().map(({ path }) => path);
-/** What became of a promise, so far. */
+/** The outcome of a promise so far. */
 const watch = (promise: Promise<unknown>) => {
   const seen = { outcome: "pending" };
   promise.then(

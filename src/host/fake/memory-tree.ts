@@ -12,7 +12,7 @@ export interface MemoryTree {
   walk(path: string, options: WalkOptions): Place;
   /** Returns the entry that `walk` finds. Undefined where there is none, also where the directory is missing. */
   find(path: string, options: WalkOptions): MemoryEntry | undefined;
-  /** Makes an entry, not yet in any directory. */
+  /** Makes an entry, which is not yet in any directory. */
   create(content: EntryContent, mode: number): MemoryEntry;
   /** Puts the entry in its directory, and replaces an earlier one of that name. */
   attach(place: Place, entry: MemoryEntry): void;
@@ -39,11 +39,11 @@ export interface Place {
   /** The directory that holds the entry; the root holds itself. */
   parent: MemoryEntry;
   name: string;
-  /** What is seen there: where something is mounted, the root of that. */
+  /** The entry that is seen there: where something is mounted, the root of that mount. */
   entry: MemoryEntry | undefined;
   /** The mount that the entry is on, or would be. */
   mount: MemoryMount;
-  /** Something is mounted over the place itself. */
+  /** True when something is mounted over the place itself. */
   isMountPoint: boolean;
   /** For messages only. */
   path: string;
@@ -82,7 +82,7 @@ export function createMemoryTree(now: () => number): MemoryTree {
     if (replaced !== undefined) parents.delete(replaced);
     childrenOf(parent)?.set(name, entry);
     parents.set(entry, { directory: parent, name });
-    // A rename moves the time of change as well, so that a file that replaces another never looks like it.
+    // A rename also moves the time of change, so that a file never looks like the one that it replaces.
     entry.revision++;
     parent.revision++;
     parent.modifiedAt = now();

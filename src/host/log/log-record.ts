@@ -1,6 +1,6 @@
 import type { LogFields } from "../../base/log.ts";
 
-/** klog's severities; they are all that a text line shows of a level. */
+/** klog's severities. A text line shows nothing else of a level. */
 export type Severity = "E" | "W" | "I";
 
 /** One line of the log before it is written; `at` in milliseconds since the epoch. */

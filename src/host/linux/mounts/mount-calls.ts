@@ -11,7 +11,7 @@ export interface MountCalls {
 }
 
 export interface MountCall {
-  /** What the message says was tried: `bind '/a' at`. */
+  /** The attempted operation in the message: `bind '/a' at`. */
   readonly operation: string;
   /** For messages only. */
   readonly path: string;

@@ -17,7 +17,7 @@ interface WaitingExchange {
   readonly sendQueue: SendQueue;
   readonly pieceBuffers: PieceBuffers;
   readonly defaultHeaders: AnswerHeaders;
-  /** The connection ends with this answer, whatever it is. */
+  /** The connection ends with this answer in any case. */
   readonly isLast: boolean;
   /** Ends a connection of HTTP/2 as soon as its streams are over. */
   endConnection(): void;
@@ -90,8 +90,8 @@ function sendOpenBody(body: OpenBody, exchange: WaitingExchange): void {
     response.end();
     return;
   }
-  // HTTP/1.1 would hold the status back until the first event, and clients wait for it. The buffer makes Node.js write the
-  // head as Latin-1, which `flushHeaders` does not.
+  // HTTP/1.1 would hold the status back until the first event, and clients wait for it. The buffer makes Node.js write
+  // the head as Latin-1, which `flushHeaders` does not.
   if (!isHttp2) response.write(Buffer.alloc(0));
   if ("stream" in body) {
     body.stream(new QueuedWriter(exchange, { isShared: true, isChunked: takeChunking(response) }));

@@ -18,7 +18,7 @@ describe("a queue of senders", () => {
     vi.useRealTimers();
   });
 
-  /** Takes so long to send, and then does what is left to do. */
+  /** Adds a sender that takes `takesMs` to send and then calls `after`. */
   const add = (name: string, takesMs = 0, after: () => void = () => undefined) => {
     queue.add({
       send() {

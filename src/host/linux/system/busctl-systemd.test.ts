@@ -19,7 +19,7 @@ async function listCalls(use: (systemd: Systemd) => Promise<unknown>, answer = "
   return calls;
 }
 
-/** A `busctl` that is a function of what it is to call. */
+/** A `busctl` that is a function of its arguments. */
 function busctl(call: (args: readonly string[]) => Promise<string>): Pick<Programs, "run"> {
   return {
     async run({ path, args }) {
