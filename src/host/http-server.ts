@@ -169,8 +169,8 @@ export interface ServerTls {
   /** OpenSSL's list. Default: its own. */
   readonly curves?: string | undefined;
   /**
-   * True: clients may resume a session, and are believed as they were when it began. Only for a server whose authorities
-   * never change. Default false.
+   * True: clients may resume a session, and are believed as they were when the session began. This is only for a server
+   * whose authorities never change. Default false.
    */
   readonly resumesSessions?: boolean;
 }
@@ -195,7 +195,7 @@ export interface HttpLimits {
   readonly quietMs: number;
   /**
    * Milliseconds that a client may take for the body of its request, or keep a piece of a complete answer waiting. An
-   * answer that still streams may wait for ever: its writer bounds what waits.
+   * answer that still streams may wait for ever: its writer bounds the bytes that wait.
    */
   readonly waitMs: number;
   /**

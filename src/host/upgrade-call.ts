@@ -84,7 +84,8 @@ async function carry(from: Duplex, to: Duplex, quiet: QuietTimer): Promise<void>
   await new Promise<void>((resolve) => {
     const onClose = () => {
       quiet.shorten(HALF_CLOSED_IDLE_MS);
-      // No stream is left to answer to. Bytes that are still on their way go out, then this stream is over too.
+      // The source has closed, so no answer can reach it. Bytes that are still on their way go out, then `to` is over
+      // too.
       to.end(() => to.destroy());
       resolve();
     };

@@ -180,7 +180,7 @@ class Connection implements SpdyConnection {
   }
 
   #fail(reason: SpdyError): void {
-    // A peer that goes away may break the connection without a failure.
+    // A peer that goes away may break the connection, which is no failure then.
     if (this.#state === "open") this.#failure = reason;
     this.#end(reason);
   }

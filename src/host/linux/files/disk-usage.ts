@@ -25,7 +25,7 @@ interface Walk {
   readonly device: number;
   /** The paths of mounts in the tree, relative to its root; byte by byte, as latin1. */
   readonly mounted: ReadonlySet<string>;
-  /** Directories that are still to be looked into. */
+  /** The number of directories that are still to be looked into. */
   waiting: number;
   bytes: number;
   inodes: number;

@@ -78,7 +78,7 @@ export const linuxFiles: Files = {
 
 /**
  * Opens without waiting: a FIFO without a writer would hold one of the few threads of the file system forever. The type
- * is looked at before the open as well, because opening some devices has effects of its own.
+ * is also checked before the open, because opening some devices has effects of its own.
  */
 async function withRegularFile<T>(path: string, use: (handle: FileHandle, size: number) => Promise<T>): Promise<T> {
   refuseUnlessRegular(await stat(path), path);
@@ -97,7 +97,7 @@ function refuseUnlessRegular(status: Stats, path: string): void {
   if (!status.isFile()) throw fileError("EINVAL", "read", path);
 }
 
-/** Up to `maxBytes` from `start`. The size is a hint only: files of procfs say 0, and others grow meanwhile. */
+/** Reads up to `maxBytes` from `start`. The size is a hint only: files of procfs say 0, and others grow meanwhile. */
 async function readFrom(
   handle: FileHandle,
   start: number,

@@ -58,7 +58,7 @@ async function readTypeOf(mountId: string): Promise<string | undefined> {
   return (await readMountTable()).find(({ id }) => id === Number(mountId))?.type;
 }
 
-/** The kernel can from Linux 6.4 (pkg/kubelet/util/swap). Secrets of a pod then never reach a disk. */
+/** The kernel can do so from Linux 6.4 on (pkg/kubelet/util/swap). Secrets of a pod then never reach a disk. */
 function canForbidSwap(): boolean {
   const [major = 0, minor = 0] = release().split(".").map(Number);
   return major > 6 || (major === 6 && minor >= 4);

@@ -2,8 +2,8 @@ import { getSystemErrorMap } from "node:util";
 import { CodedError } from "../../../base/errors.ts";
 
 /**
- * mount(2) and umount2(2). Two adapters: the C library's functions, and mount(8) and umount(8) where those cannot be
- * called. Both reject with a CodedError that has the system's code.
+ * mount(2) and umount2(2). There are two adapters: the C library's functions, and mount(8) and umount(8) where those
+ * functions cannot be called. Both reject with a CodedError that has the system's code.
  */
 export interface MountCalls {
   mount(call: MountCall): Promise<void>;

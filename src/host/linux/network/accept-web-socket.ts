@@ -13,7 +13,7 @@ import {
 const CLOSE_GRACE_MS = 1_000;
 /** kubectl hangs up when it has not heard a pong for 61 s. */
 const SIGN_OF_LIFE_MS = 15_000;
-/** The limit for a client that has sent a close and does not hang up, which only the package knows. */
+/** The limit for a client that has sent a close and does not hang up. Only the package knows of such a client. */
 const CLOSE_TIMEOUT_MS = 10_000;
 
 /** The package answers each ping. It cuts off a client that sends more than 60 and reads none of the answers. */
@@ -80,7 +80,7 @@ export const acceptWebSocket: AcceptWebSocket = ({ clock, socket, key, protocol,
   webSocket?.on("error", () => finish());
   const closed = (async () => {
     socket.on("error", () => undefined);
-    // The client sends no more. After a close of its own the package answers that, and hangs up.
+    // The client sends no more. If it has sent a close, the package answers it and hangs up.
     socket.once("end", () => finish());
     if (!socket.closed) await new Promise<void>((resolve) => socket.once("close", () => resolve()));
     finish();

@@ -3,7 +3,7 @@ import { CodedError } from "../../../base/errors.ts";
 
 interface BodyLimit {
   readonly maxBytes: number;
-  /** What happens to a longer body: `refuse` rejects with `EFBIG`, `cut` keeps its beginning. */
+  /** The treatment of a longer body: `refuse` rejects with `EFBIG`, `cut` keeps its beginning. */
   readonly atLimit: "refuse" | "cut";
 }
 

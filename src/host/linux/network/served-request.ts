@@ -223,7 +223,7 @@ function readBody(raw: RawRequest, maxBytes: number): Promise<Buffer> {
       if (bytes <= maxBytes) chunks.push(chunk);
       else if (bytes > MAX_DISCARDED_BYTES) raw.destroy();
       else if (!isTooLong) {
-        // The rest is read on: a client that still sends would not see the answer.
+        // The rest is read on, because a client that still sends would otherwise not see the answer.
         isTooLong = true;
         chunks = [];
         reject(new CodedError("body-too-large", `the body is longer than ${maxBytes} bytes`));

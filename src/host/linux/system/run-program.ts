@@ -40,7 +40,9 @@ interface Limits {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Stops the process when its time is over or the signal fires. Rejects with AbortedError after the signal has fired. */
+/**
+ * Stops the process when its time is over or the signal fires. Rejects with `AbortedError` after the signal has fired.
+ */
 export async function withinLimits<T>(
   started: StartedProcess,
   { clock, timeoutMs, signal }: Limits,

@@ -12,7 +12,7 @@ export interface StartedProcess {
   readonly stderr: Readable;
   /** Resolves once the process has ended, and never rejects. */
   readonly ended: Promise<ProcessEnd>;
-  /** Kills the whole group. The reason of the first call is what `ended` resolves with. */
+  /** Kills the whole group. `ended` resolves with the reason of the first call. */
   stop(reason: StopReason): void;
 }
 
