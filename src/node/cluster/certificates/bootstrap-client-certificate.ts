@@ -15,7 +15,7 @@ import { ensurePendingRequest, type PendingRequest, removePendingRequest } from 
 import { requestCertificate } from "./request-certificate.ts";
 
 interface BootstrapDeps {
-  /** With the credentials of the bootstrap kubeconfig. */
+  /** This client authenticates with the credentials of the bootstrap kubeconfig. */
   readonly client: Pick<KubeClient, "create" | "get" | "list" | "watch">;
   readonly clock: Clock;
   readonly random: Random;
@@ -26,30 +26,30 @@ interface BootstrapDeps {
 interface BootstrapOptions {
   readonly nodeName: string;
   readonly certDirectory: string;
-  /** Absolute. */
+  /** The path is absolute. */
   readonly kubeconfigPath: string;
-  /** Of the bootstrap kubeconfig, as `readKubeconfig` reads it. */
+  /** The connection of the bootstrap kubeconfig, as `readKubeconfig` reads it. */
   readonly bootstrapConnection: BootstrapConnection;
 }
 
 /** `kept`: the kubeconfig is valid as it is; `issued`: it was written, and points to a new certificate. */
 export type BootstrapOutcome = "kept" | "issued";
 
-/** Then the request is looked for again, and made again where it is gone. */
+/** After this time the request is looked up again, and made again where it is gone. */
 const WAIT_MS = 15 * MINUTE;
 const RETRY_MS = SECOND;
 const MAX_RETRY_MS = 30 * SECOND;
-/** Each leaves a request behind in the cluster. */
+/** The bound of the delay before a new request; each new request leaves the one before it in the cluster. */
 const MAX_ANEW_MS = 5 * MINUTE;
 
 /**
- * TLS bootstrap (pkg/kubelet/certificate/bootstrap): gets the node's first client certificate with the credentials of the
- * bootstrap kubeconfig, waits for as long as its approval takes, and writes the kubeconfig that uses it. A run that dies
- * anywhere is taken up by the next: the key and its request are on disk before the request is made, and stay there until
- * the kubeconfig is.
+ * TLS bootstrap (pkg/kubelet/certificate/bootstrap): gets the node's first client certificate with the credentials of
+ * the bootstrap kubeconfig, waits for as long as its approval takes, and writes the kubeconfig that uses it. When a run
+ * dies at any point, the next run continues its work: the key and its request are on disk before the request is made,
+ * and stay there until the kubeconfig is written.
  *
- * Goes on for as long as the API server cannot be reached. Rejects with a CertificateError `denied`, `failed` or
- * `refused`, for an operator to act on; the next run finds the same request.
+ * This function goes on for as long as the API server cannot be reached. It rejects with a CertificateError `denied`,
+ * `failed` or `refused`, on which an operator must act; the next run finds the same request.
  */
 export async function bootstrapClientCertificate(
   deps: BootstrapDeps,
@@ -60,7 +60,7 @@ export async function bootstrapClientCertificate(
   const { certDirectory, kubeconfigPath: path, bootstrapConnection: connection } = options;
   if (await isClientKubeconfigValid(deps, { path, now: clock.now() })) {
     log.info("Kubeconfig exists and is valid, skipping bootstrap", { path });
-    // An earlier run may have died with this left to do.
+    // An earlier run may have died before it did this.
     await removePendingRequest(deps, options);
     return "kept";
   }
@@ -68,7 +68,7 @@ export async function bootstrapClientCertificate(
   const store = createCertificateStore({ files, clock }, { directory: certDirectory, pairName: "kubelet-client" });
   await obtain(deps, { options, store, signal });
   await writeClientKubeconfig(deps, { path, pairPath: store.currentPath, connection });
-  // The last: as long as it is there, the bootstrap is not over.
+  // This step is the last: the bootstrap is not over for as long as the pending request is there.
   await removePendingRequest(deps, options);
   log.info("The node has its client certificate", { path });
   return "issued";
@@ -104,13 +104,16 @@ async function obtain(deps: BootstrapDeps, { options, store, signal }: Attempt):
   }
 }
 
-/** An earlier run stored it and died: the server need not be asked again, by a token that may have expired since. */
+/**
+ * True when an earlier run stored the certificate and died. The server then need not be asked again, by a token that
+ * may have expired since.
+ */
 async function isStored(store: CertificateStore, { keyPem }: PendingRequest, now: number): Promise<boolean> {
   const pair = await store.read();
   return pair !== undefined && pair.keyPem === keyPem && readCertificate(pair.certificatePem).notAfter > now;
 }
 
-/** Undefined when there is no answer yet. */
+/** The result is undefined when there is no answer yet. */
 async function ask(
   deps: BootstrapDeps,
   pending: PendingRequest,
@@ -144,6 +147,6 @@ async function ask(
 function classify(error: unknown): "give-up" | "begin-anew" | "try-again" {
   if (isAbort(error)) return "give-up";
   if (error instanceof CertificateError) return error.code === "incompatible" ? "begin-anew" : "give-up";
-  // Of files and of our own making nothing gets better by waiting.
+  // Waiting mends neither an error of files nor an error of our own.
   return error instanceof KubeUnreachableError || isApiError(error) ? "try-again" : "give-up";
 }

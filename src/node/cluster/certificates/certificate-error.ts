@@ -1,14 +1,15 @@
 import { CodedError } from "../../../base/errors.ts";
 
 /**
- * A certificate that the node needs and does not get. Its message is for an operator, and holds no credentials.
- * - `denied`: somebody denied the request; `failed`: its signer could not sign it.
- * - `refused`: the API server does not take requests from us: a token that expired, a role that is missing.
+ * Why the node does not get a certificate that it needs. The error's message is for an operator, and holds no
+ * credentials.
+ * - `denied`: an approver denied the request; `failed`: its signer could not sign it.
+ * - `refused`: the API server does not take requests from us, because a token expired or a role is missing.
  * - `incompatible`: what was issued or found under our request's name is of no use to us.
  */
 type CertificateErrorCode = "denied" | "failed" | "refused" | "incompatible";
 
-/** What TLS bootstrap rejects with, and what the log of a rotation says. */
+/** The error with which TLS bootstrap rejects, and which the log of a rotation shows. */
 export class CertificateError extends CodedError<CertificateErrorCode> {
   override readonly name = "CertificateError";
 }

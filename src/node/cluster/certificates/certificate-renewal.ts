@@ -12,13 +12,14 @@ import { isSameSubject } from "./rotation-plan.ts";
 /** The request for the next certificate, from when it is made until its answer is on disk. */
 interface Renewal {
   /**
-   * Asks for a certificate, or goes on waiting for the one that it asked for before. Undefined when the subject has changed
-   * meanwhile, so that nobody wants the answer any more. Rejects when the request fails, is denied or stays unanswered.
+   * Asks for a certificate, or goes on waiting for the one that it asked for before. The result is undefined when the
+   * subject has changed meanwhile, so that the answer is no longer wanted. Rejects when the request fails, is denied or
+   * stays unanswered.
    */
   ask(subject: CertificateSubject, signal: AbortSignal): Promise<KeyedCertificate | undefined>;
-  /** The answer is on disk: the next request is a new one, with a new key. */
+  /** Tells that the answer is on disk. The next request is then a new one, with a new key. */
   finish(): void;
-  /** The subject may have changed. */
+  /** Tells that the subject may have changed. */
   reconsider(): void;
 }
 
@@ -26,7 +27,7 @@ interface RenewalDeps extends RequestDeps {
   readonly random: Random;
 }
 
-/** For what a certificate is requested; those of the rotation. */
+/** What a certificate is requested for. The values are those of the rotation. */
 interface RenewalOptions {
   readonly signerName: string;
   readonly usages: readonly string[];
@@ -39,10 +40,12 @@ interface OpenRequest {
   readonly request: NamedRequest;
 }
 
-/** One wait; a request that nobody has answered by then is waited for again, and not made anew as upstream does. */
+/**
+ * The length of one wait. A request that is unanswered by then is waited for again, and not made anew as upstream does.
+ */
 const WAIT_MS = 15 * MINUTE;
 const LOOK_MS = MINUTE;
-/** Without vowels, as the API server's own suffixes. */
+/** The letters have no vowels, like those of the API server's own suffixes. */
 const SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
 
 export function createRenewal(deps: RenewalDeps, options: RenewalOptions): Renewal {
@@ -53,11 +56,14 @@ export function createRenewal(deps: RenewalDeps, options: RenewalOptions): Renew
   const make = async (subject: CertificateSubject): Promise<OpenRequest> => {
     const { requestPem, keyPem } = await createCertificateRequest(subject);
     const { signerName, usages } = options;
-    // Named here and not by the server: when its answer is lost, the request is found again.
+    // The request is named here and not by the server, so that it can be found again when the server's answer is lost.
     return { subject, keyPem, request: { name: `csr-${randomSuffix(deps.random)}`, requestPem, signerName, usages } };
   };
 
-  /** Fires when the subject is another than was asked for; ends with its own signal. */
+  /**
+   * Aborts the controller when the subject is no longer the one that was asked for. Ends with the controller's own
+   * signal.
+   */
   const abortWhenUnwanted = async (subject: CertificateSubject, controller: AbortController) => {
     look = () => {
       if (!isSameSubject(subject, options.subject())) controller.abort();

@@ -22,11 +22,14 @@ export interface CertificateRotation {
    * logged and tried again; the certificate that is there stays in use until the new one is on disk.
    */
   run(signal: AbortSignal): Promise<void>;
-  /** Undefined before the first, and when it has expired. */
+  /** The certificate is undefined before there is a first one, and when it has expired. */
   current(): CurrentCertificate | undefined;
-  /** The listener is called with each new certificate, the one that was found on disk included; returns how to stop that. */
+  /**
+   * The listener is called with each new certificate, including the one that was found on disk. Returns a function that
+   * ends the subscription.
+   */
   subscribe(listener: (certificate: CurrentCertificate) => void): () => void;
-  /** The subject may have changed: look at it now, and not within the next minute. */
+  /** Tells that the subject may have changed, so that it is looked at now and not within the next minute. */
   reconsider(): void;
 }
 
@@ -47,17 +50,20 @@ interface RotationDeps {
 export interface RotationOptions {
   readonly signerName: string;
   readonly usages: readonly string[];
-  /** Asked at each look; undefined while it is not known whom the certificate is to name. */
+  /** Called at each look. The subject is undefined while it is not known which names the certificate must have. */
   subject(): CertificateSubject | undefined;
   readonly pairName: PairName;
   readonly certDirectory: string;
 }
 
-/** Often enough for a wall clock that jumps and for a subject that changes; upstream looks every second. */
+/**
+ * The time between two looks. It suffices for a wall clock that jumps and for a subject that changes; upstream looks
+ * every second.
+ */
 const LOOK_MS = MINUTE;
 const FIRST_RETRY_MS = 2 * SECOND;
 const MAX_RETRY_MS = 32 * SECOND;
-/** Somebody said no: asking on at once would only fill the cluster with requests. */
+/** The delay after a denial. Asking again at once would only fill the cluster with requests. */
 const FIRST_DENIED_RETRY_MS = 5 * MINUTE;
 const MAX_DENIED_RETRY_MS = 60 * MINUTE;
 
@@ -75,7 +81,7 @@ export function createCertificateRotation(deps: RotationDeps, options: RotationO
   const renewal = createRenewal({ ...deps, log }, options);
   const listeners = new Set<(certificate: CurrentCertificate) => void>();
   let held: Held | undefined;
-  /** What the certificate that is held was issued for, where this run has asked for it. */
+  /** The subject that the held certificate was issued for, where this run has asked for it. */
   let issuedFor: CertificateSubject | undefined;
   let wake = () => {};
 
@@ -99,13 +105,13 @@ export function createCertificateRotation(deps: RotationDeps, options: RotationO
     }
   };
 
-  /** Why the certificate is to be replaced now; undefined when it is not. */
+  /** Tells why the certificate must be replaced now; undefined when it need not be. */
   const findReason = (subject: CertificateSubject): string | undefined => {
     if (held === undefined) return "there is none";
     if (clock.now() >= held.facts.notAfter) return "it has expired";
     if (clock.now() >= held.rotateAt) return "it is near its end";
     const missing = findMissing(held.facts, subject);
-    // A signer that leaves something out would be asked for it again and again.
+    // Without this check, a signer that leaves something out would be asked for it again and again.
     return missing.length === 0 || isSameSubject(issuedFor, subject) ? undefined : `it lacks ${missing.join(", ")}`;
   };
 
@@ -180,9 +186,9 @@ export function createCertificateRotation(deps: RotationDeps, options: RotationO
   };
 }
 
-/** How long to wait after how many failures in a row; times are monotonic milliseconds. */
+/** Computes how long to wait after a number of failures in a row. All times are monotonic milliseconds. */
 interface Failures {
-  /** Returns the delay. */
+  /** Counts a failure and returns the delay. */
   count(error: unknown, now: number): number;
   clear(now: number): void;
   waitMs(now: number): number;
@@ -204,7 +210,7 @@ function createFailures(random: Random): Failures {
     },
     clear(now) {
       inARow = 0;
-      // A subject that changes all the time is followed, but not more often than this.
+      // A subject that changes all the time is followed, but not more often than once per second.
       retryAt = now + SECOND;
     },
     waitMs: (now) => Math.max(0, retryAt - now),

@@ -5,20 +5,23 @@ import type { Files } from "../../../host/port.ts";
 import type { KeyedCertificate } from "../../../pki/read-certificate.ts";
 import { formatPair, readPair } from "./pem-pair.ts";
 
-/** Which of the node's certificates: by it the node authenticates, or serves its own API. */
+/**
+ * One of the node's two certificates: the node authenticates with `kubelet-client`, and serves its own API with
+ * `kubelet-server`.
+ */
 export type PairName = "kubelet-client" | "kubelet-server";
 
 /**
- * A certificate with its key on disk, as client-go's file store keeps it (client-go/util/certificate): each pair in a file
- * of its own, `NAME-2026-03-01-12-00-00.pem`, and a link `NAME-current.pem` that moves from one to the next in one step.
- * A Go kubelet that takes over finds what it left, and the other way round.
+ * A certificate with its key on disk, as client-go's file store keeps it (client-go/util/certificate): each pair has a
+ * file of its own, `NAME-2026-03-01-12-00-00.pem`, and a link `NAME-current.pem` moves from one file to the next in one
+ * step. A Go kubelet that takes over finds what this store left, and the other way round.
  */
 export interface CertificateStore {
-  /** Of the link: for whoever reads the pair by path. */
+  /** The path of the link, for code that reads the pair by path. */
   readonly currentPath: string;
-  /** Undefined when there is none, or what is there cannot be used. */
+  /** The pair is undefined when there is none, or when what is there cannot be used. */
   read(): Promise<KeyedCertificate | undefined>;
-  /** After a crash at any point either the old pair is current or the new one. */
+  /** Writes the pair. After a crash at any point either the old pair is current or the new one. */
   write(pair: KeyedCertificate): Promise<void>;
 }
 
@@ -30,7 +33,7 @@ interface CertificateStoreDeps {
   readonly clock: Pick<Clock, "now">;
 }
 
-/** A pair with a long chain is a tenth of it. */
+/** The bound of a file's size. A pair with a long chain has a tenth of it. */
 const MAX_PAIR_BYTES = 256 * 1024;
 /** Upstream keeps every pair for ever; the last few are enough to look at. */
 const MAX_KEPT_PAIRS = 5;
@@ -71,7 +74,7 @@ export function createCertificateStore(
   };
 }
 
-/** A Go kubelet that died between two steps of its own leaves the link under another name. */
+/** A Go kubelet that died between two steps of its own leaves the link under another name. This function renames it. */
 async function recoverLink({
   files,
   currentPath,
@@ -82,7 +85,7 @@ async function recoverLink({
   if (target !== undefined) await files.link(target, currentPath);
 }
 
-/** Undefined where there is no file. */
+/** The result is undefined where there is no file. */
 export async function readText(files: Pick<Files, "read">, path: string): Promise<string | undefined> {
   try {
     return (await files.read(path, MAX_PAIR_BYTES)).toString("utf8");
@@ -92,7 +95,7 @@ export async function readText(files: Pick<Files, "read">, path: string): Promis
   }
 }
 
-/** Made as upstream makes it; one that exists keeps the mode that it was given. */
+/** Makes the directory with upstream's mode. A directory that exists keeps its mode. */
 export async function ensureDirectory(files: Pick<Files, "stat" | "makeDirectory">, path: string): Promise<void> {
   if ((await files.stat(path)) === undefined) await files.makeDirectory(path, 0o755);
 }

@@ -17,13 +17,16 @@ interface ServingCertificateDeps {
   readonly clock: Clock;
   readonly files: Files;
   readonly log: Log;
-  /** Requests certificates from the cluster; undefined where the configuration or the lack of a cluster forbids it. */
+  /**
+   * The rotation requests certificates from the cluster. It is undefined where the configuration forbids it or there is
+   * no cluster.
+   */
   readonly rotation: CertificateRotation | undefined;
 }
 
 /**
- * The certificate that the configuration wants: one that the cluster signs, that of named files, or the node's own.
- * Rejects where a file that the configuration names is not there or of no use.
+ * Chooses the certificate that the configuration wants: one that the cluster signs, that of named files, or the node's
+ * own. Rejects where a file that the configuration names is missing or of no use.
  */
 export async function chooseServingCertificate(
   { clock, files, log, rotation }: ServingCertificateDeps,

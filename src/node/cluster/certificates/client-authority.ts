@@ -5,17 +5,20 @@ import { readText } from "./certificate-store.ts";
 import { type FollowDeps, followFiles } from "./follow-files.ts";
 import { splitCertificates } from "./pem-pair.ts";
 
-/** Whose client certificates the node's server believes: `authentication.x509.clientCAFile`. */
+/** The authorities whose client certificates the node's server believes: `authentication.x509.clientCAFile`. */
 export interface ClientAuthority {
-  /** Certificates as PEM, at least one. */
+  /** The authorities' certificates as PEM; there is at least one. */
   current(): string;
-  /** Called after each change. */
+  /** The listener is called after each change. */
   subscribe(listener: () => void): () => void;
   /** Reads the file anew when it changes, until the signal fires. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Rejects with a CodedError `client-authority` where the file has no certificate, and never goes on with less. */
+/**
+ * Rejects with a CodedError `client-authority` where the file has no certificate. The node never goes on without an
+ * authority.
+ */
 export async function createClientAuthority(
   deps: FollowDeps & { readonly files: Pick<Files, "read" | "watch"> },
   path: string,

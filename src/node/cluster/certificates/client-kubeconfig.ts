@@ -8,7 +8,7 @@ import { readCertificate } from "../../../pki/read-certificate.ts";
 import { ensureDirectory } from "./certificate-store.ts";
 import { readPair, splitCertificates } from "./pem-pair.ts";
 
-/** How the bootstrap kubeconfig reaches the API server; the node's own will do the same. */
+/** How the bootstrap kubeconfig reaches the API server. The node's own kubeconfig reaches it in the same way. */
 export type BootstrapConnection = Pick<
   KubeConnection,
   "server" | "authority" | "insecureSkipTlsVerify" | "tlsServerName" | "proxyUrl"
@@ -22,8 +22,9 @@ interface KubeconfigDeps {
 const MAX_PEM_BYTES = 256 * 1024;
 
 /**
- * Whether the file is there and has a client certificate with its key, none of it expired: then no bootstrap is needed
- * (`isClientConfigStillValid` of upstream's bootstrap.go). What is wrong with a file that is there is logged.
+ * Tells whether the file is there and has a client certificate with its key, none of it expired. In that case no
+ * bootstrap is needed (`isClientConfigStillValid` of upstream's bootstrap.go). Faults of a file that is there are
+ * logged.
  */
 export async function isClientKubeconfigValid(
   { files, log }: KubeconfigDeps,
@@ -55,7 +56,10 @@ async function readPem(files: KubeconfigDeps["files"], source: PemSource): Promi
   return (await files.read(source.path, MAX_PEM_BYTES)).toString("utf8");
 }
 
-/** Writes the kubeconfig that names the certificate by its path, so that it need not change when that is rotated. */
+/**
+ * Writes the kubeconfig. It names the certificate by its path, so that it need not change when the certificate is
+ * rotated.
+ */
 export async function writeClientKubeconfig(
   { files }: KubeconfigDeps,
   { path, pairPath, connection }: { path: string; pairPath: string; connection: BootstrapConnection },
@@ -64,7 +68,7 @@ export async function writeClientKubeconfig(
   await files.writeAtomically(path, formatKubeconfig(connection, pairPath), 0o600);
 }
 
-/** With the names that upstream gives its parts. */
+/** The cluster, user and context have the names that upstream gives them. */
 function formatKubeconfig(connection: BootstrapConnection, pairPath: string): string {
   const { authority, insecureSkipTlsVerify, server, tlsServerName, proxyUrl } = connection;
   const cluster: Record<string, string | boolean | undefined> = {
@@ -76,7 +80,7 @@ function formatKubeconfig(connection: BootstrapConnection, pairPath: string): st
     server,
     "tls-server-name": tlsServerName,
   };
-  // JSON is YAML: quoted, no value can be taken for something else.
+  // JSON is also YAML. A quoted value cannot be taken for something else.
   const fields = Object.entries(cluster).filter(([, value]) => value !== undefined);
   return `apiVersion: v1
 kind: Config

@@ -16,21 +16,22 @@ interface ServingCertificateDeps {
 
 interface ServingCertificateOptions {
   readonly certDirectory: string;
-  /** A name or an address. */
+  /** The host's name or address. */
   readonly hostName: string;
 }
 
 const DAY_MS = 86_400_000;
 const LIFETIME_DAYS = 365;
-/** A client whose clock is a little behind accepts a fresh certificate. */
+/** The certificate begins this much in the past, so that a client whose clock is a little behind accepts it. */
 const BACKDATE_MS = 3_600_000;
 /** `node-1@1767225600`, the common name that upstream's generator gives. */
 const OWN_NAME = /@\d+$/;
 
 /**
- * The certificate that the node serves its own API with where the configuration names none and none is requested from the
- * cluster: `kubelet.crt` and `kubelet.key`, signed by an authority that is forgotten at once (`InitializeTLS` in
- * cmd/kubelet/app/server.go). A pair that is there is used, whoever made it; one of this kind that expired is made anew.
+ * Returns the certificate with which the node serves its own API where the configuration names none and none is
+ * requested from the cluster: `kubelet.crt` and `kubelet.key`, signed by an authority that is forgotten at once
+ * (`InitializeTLS` in cmd/kubelet/app/server.go). A pair that is already there is used, whatever its origin; an expired
+ * pair of this kind is made anew.
  */
 export async function ensureServingCertificate(
   { files, clock, log }: ServingCertificateDeps,
@@ -45,7 +46,7 @@ export async function ensureServingCertificate(
   if (found !== undefined && !isOwnAndExpired(found, clock.now())) return found;
   const made = await makeSelfSigned(hostName, clock.now());
   await ensureDirectory(files, certDirectory);
-  // A crash between the two leaves halves that do not belong together, and the next start makes both anew.
+  // A crash between the two writes leaves halves that do not belong together, and the next start makes both anew.
   await files.writeAtomically(keyPath, made.keyPem, 0o600);
   await files.writeAtomically(certificatePath, made.certificatePem, 0o644);
   log.info("Using self-signed cert", { certFile: certificatePath, keyFile: keyPath });

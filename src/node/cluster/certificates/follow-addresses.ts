@@ -7,12 +7,12 @@ interface FollowedNode {
   follow(listener: () => void): () => void;
 }
 
-/** The addresses of the node; none before its object is known. */
+/** Returns the addresses of the node, or none before its object is known. */
 export function addressesOf(ownNode: Pick<FollowedNode, "node"> | undefined): readonly NodeAddress[] {
   return ownNode?.node()?.status?.addresses ?? [];
 }
 
-/** The same rotation, which looks at its certificate at once when the node's addresses change. */
+/** Returns the same rotation, which now also looks at its certificate at once when the node's addresses change. */
 export function followAddresses(rotation: CertificateRotation, ownNode: FollowedNode | undefined): CertificateRotation {
   let known = "";
   return {

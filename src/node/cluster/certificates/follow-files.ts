@@ -13,14 +13,14 @@ export interface FollowDeps {
   readonly log: Log;
 }
 
-/** Whatever happens to the watch, files are looked at this often (as upstream's dynamic file contents are). */
+/** The files are looked at this often even when the watch reports nothing (as upstream's dynamic file contents are). */
 const LOOK_MS = MINUTE;
-/** A pair of files is replaced one after the other: the second follows soon. */
+/** The two files of a pair are replaced one after the other. This delay lets the second one follow. */
 const SETTLE_MS = 0.2 * SECOND;
 
 /**
- * Calls `look` at the beginning, after something changed in a directory of the files, and once a minute, until the signal
- * fires; never twice at a time. What `look` throws is logged: what was read before goes on holding.
+ * Calls `look` at the beginning, after a change in a directory of the files, and once a minute, until the signal fires.
+ * Two calls never overlap. What `look` throws is logged, and what was read before stays valid.
  */
 export async function followFiles(
   { files, clock, log }: FollowDeps,
@@ -29,7 +29,8 @@ export async function followFiles(
 ): Promise<void> {
   const flag = createChangeFlag(clock);
   const watch = async (directory: string, inner: AbortSignal) => {
-    // A directory that is away, or cannot be watched, is tried again; meanwhile there is the minute.
+    // A directory that is missing or cannot be watched is tried again after a minute. The look of each minute still
+    // happens meanwhile.
     while (!inner.aborted) {
       try {
         await files.watch(directory, flag.raise, inner);

@@ -4,29 +4,32 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 const PRIVATE_KEY = /-----BEGIN ((?:[A-Z]+ )?PRIVATE KEY)-----[^-]+-----END \1-----/;
 const REQUEST = /-----BEGIN CERTIFICATE REQUEST-----[^-]+-----END CERTIFICATE REQUEST-----/;
 
-/** The certificates of a text, one PEM each, in their order; whatever else is in it is passed over. */
+/** Returns the certificates of a text, one PEM each, in their order. Everything else in the text is ignored. */
 export function splitCertificates(text: string): string[] {
   return [...text.matchAll(CERTIFICATE)].map(([pem]) => `${pem}\n`);
 }
 
-/** The first private key of a text. */
+/** Returns the first private key of a text. */
 export function findPrivateKey(text: string): string | undefined {
   const pem = PRIVATE_KEY.exec(text)?.[0];
   return pem && `${pem}\n`;
 }
 
-/** The first certificate request of a text. */
+/** Returns the first certificate request of a text. */
 export function findRequestPem(text: string): string | undefined {
   const pem = REQUEST.exec(text)?.[0];
   return pem && `${pem}\n`;
 }
 
-/** Certificates and their key in one text, as client-go writes `kubelet-client-current.pem`: leaf, intermediates, key. */
+/**
+ * Joins certificates and their key into one text, as client-go writes `kubelet-client-current.pem`: leaf,
+ * intermediates, key.
+ */
 export function formatPair({ certificatePem, keyPem }: KeyedCertificate): string {
   return [...splitCertificates(certificatePem), keyPem].map((pem) => `${pem.trimEnd()}\n`).join("");
 }
 
-/** What `formatPair` writes. Undefined when a part is missing or the key is not the leaf's. */
+/** Reads what `formatPair` writes. The result is undefined when a part is missing or the key is not the leaf's. */
 export function readPair(certificateText: string, keyText: string): KeyedCertificate | undefined {
   const certificatePem = splitCertificates(certificateText).join("");
   const keyPem = findPrivateKey(keyText);

@@ -11,9 +11,9 @@ export interface PendingRequest extends NamedRequest {
   readonly keyPem: string;
 }
 
-/** As whom the node authenticates, and with what the certificate may be used for. */
+/** The signer decides what kind of client the node authenticates as. */
 const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client-kubelet";
-/** Key encipherment is for RSA keys, and ours are on P-256. */
+/** The usages omit key encipherment, which is for RSA keys; ours are on P-256. */
 const CLIENT_USAGES: readonly string[] = ["digital signature", "client auth"];
 
 interface PendingDeps {
@@ -26,9 +26,10 @@ interface PendingOptions {
 }
 
 /**
- * The request that an earlier run began, or a new one. Its key is on disk before anybody hears of it, in the file that
- * upstream uses (pkg/kubelet/certificate/bootstrap), and beside it the request itself: whoever comes after a crash asks for
- * the same under the same name. A key without a request, as a Go kubelet leaves it, begins anew.
+ * Returns the request that an earlier run began, or a new one. Its key is on disk before the API server hears of it, in
+ * the file that upstream uses (pkg/kubelet/certificate/bootstrap), and the request itself is beside it: a run after a
+ * crash asks for the same certificate under the same name. A key without a request, as a Go kubelet leaves it, begins
+ * anew.
  */
 export async function ensurePendingRequest({ files }: PendingDeps, options: PendingOptions): Promise<PendingRequest> {
   const path = pendingPath(options);
@@ -41,7 +42,7 @@ export async function ensurePendingRequest({ files }: PendingDeps, options: Pend
   return describe(subject, { requestPem, keyPem });
 }
 
-/** When its certificate is in use, or when it can never be. */
+/** Removes the pending request. This happens when its certificate is in use, or can never be. */
 export async function removePendingRequest({ files }: PendingDeps, options: PendingOptions): Promise<void> {
   await files.remove(pendingPath(options));
 }
@@ -51,7 +52,7 @@ interface NodeSubject {
   readonly organizations: readonly string[];
 }
 
-/** As the node authorizer knows nodes. */
+/** Returns the subject by which the node authorizer recognizes a node. */
 export function nodeSubject(nodeName: string): NodeSubject {
   return { commonName: `system:node:${nodeName}`, organizations: ["system:nodes"] };
 }
@@ -60,7 +61,7 @@ function pendingPath({ certDirectory }: PendingOptions): string {
   return posix.join(certDirectory, "kubelet-client.key.tmp");
 }
 
-/** Undefined for what another name was asked for with, and for a torn or foreign file. */
+/** The result is undefined for a request of another node name, and for a torn or foreign file. */
 async function readPending(text: string | undefined, subject: NodeSubject): Promise<PendingRequest | undefined> {
   const keyPem = findPrivateKey(text ?? "");
   const requestPem = findRequestPem(text ?? "");
@@ -81,7 +82,7 @@ function describe(
   return { name: digestName(subject, keyPem), requestPem, keyPem, signerName: CLIENT_SIGNER, usages: CLIENT_USAGES };
 }
 
-/** `digestedName` of upstream: the same key, subject and usages always have the same name. */
+/** This is upstream's `digestedName`: the same key, subject and usages always have the same name. */
 function digestName({ commonName, organizations }: NodeSubject, keyPem: string): string {
   const hash = createHash("sha512-256");
   const parts = [publicKeyOf(keyPem, "der"), ...[commonName, ...organizations, ...CLIENT_USAGES].map(Buffer.from)];

@@ -17,7 +17,7 @@ export interface RequestDeps {
   readonly log: Log;
 }
 
-/** What is asked for. Whoever asks again for the same uses the same name, and finds the request that is there. */
+/** A request for a certificate. A repeated request uses the same name, and so finds the request that is there. */
 export interface NamedRequest {
   readonly name: string;
   readonly requestPem: string;
@@ -28,7 +28,7 @@ export interface NamedRequest {
 type CertificateAnswer =
   | { readonly kind: "issued"; readonly certificatePem: string }
   | { readonly kind: "denied" | "failed"; readonly message: string }
-  /** Deleted, by a person or by the control plane's cleaning up. */
+  /** The request was deleted, by a person or by the control plane's cleaning up. */
   | { readonly kind: "gone" }
   | { readonly kind: "timed-out" };
 
@@ -36,15 +36,15 @@ const CALL_TIMEOUT_MS = 30 * SECOND;
 const WATCH_SECONDS = 600;
 const RETRY_MS = SECOND;
 const MAX_RETRY_MS = 30 * SECOND;
-/** What the server says of a request that it will not take tomorrow either. */
+/** The reasons with which the server refuses a request that it will not accept later either. */
 const REFUSALS: readonly ApiErrorReason[] = [
   ...(["BadRequest", "Forbidden", "Invalid", "MethodNotAllowed", "NotFound", "Unauthorized"] as const),
 ];
 
 /**
  * Creates the request, or finds it where it was created before, and waits at most `waitMs` for the answer
- * (client-go/util/certificate/csr). While the API server cannot be reached, the wait goes on. Rejects with a
- * CertificateError `refused` or `incompatible`, and with what the client throws when the request cannot be made.
+ * (client-go/util/certificate/csr). The wait goes on while the API server cannot be reached. Rejects with a
+ * CertificateError `refused` or `incompatible`, and with the client's error when the request cannot be made.
  */
 export async function requestCertificate(
   deps: RequestDeps,
@@ -70,7 +70,7 @@ export async function requestCertificate(
   }
 }
 
-/** Returns the UID: another request under the same name is none of ours. */
+/** Returns the UID of the request. A request with another UID under the same name is not ours. */
 async function submit(
   { client, clock, log }: RequestDeps,
   request: NamedRequest,
@@ -106,7 +106,9 @@ function explain(error: unknown): unknown {
   return new CertificateError("refused", message, { cause: error });
 }
 
-/** Why the request that was found cannot stand for ours; the names hold a digest of the key, so that it rarely cannot. */
+/**
+ * Tells why the request that was found cannot stand for ours. This is rare, because the names hold a digest of the key.
+ */
 async function findDifference(
   found: CertificateSigningRequest,
   ours: CertificateSigningRequest,
@@ -152,7 +154,7 @@ async function follow(deps: RequestDeps, request: SubmittedRequest, signal: Abor
   }
 }
 
-/** Undefined when the server ended the watch before there was an answer. */
+/** The result is undefined when the server ended the watch before there was an answer. */
 async function watch(
   { client }: RequestDeps,
   request: SubmittedRequest,

@@ -1,16 +1,19 @@
 import type { Metrics } from "../../../base/metrics.ts";
 import type { PairName } from "./certificate-store.ts";
 
-/** Series of one of the node's certificates, under upstream's names (pkg/kubelet/certificate, pkg/kubelet/kubelet.go). */
+/**
+ * The metric series of one of the node's certificates, under upstream's names (pkg/kubelet/certificate,
+ * pkg/kubelet/kubelet.go).
+ */
 interface RotationMetrics {
-  /** Seconds until the certificate expires, negative afterwards; infinite where there is none. */
+  /** Sets the seconds until the certificate expires: negative after that time, infinite where there is none. */
   setTtl(seconds: number): void;
   countFailure(): void;
-  /** `seconds`: since the replaced certificate began to be valid. */
+  /** `seconds` counts from when the replaced certificate began to be valid. */
   observeRotation(seconds: number): void;
 }
 
-/** From a minute to four years. */
+/** The buckets, in seconds, reach from a minute to four years. */
 const ROTATION_BUCKETS = [60, 3600, 14400, 86400, 604800, 2592000, 7776000, 15552000, 31104000, 124416000];
 
 export function createRotationMetrics(metrics: Metrics | undefined, pairName: PairName): RotationMetrics {

@@ -6,8 +6,8 @@ import { type CertificateFacts, compressAddress } from "../../../pki/read-certif
 import { nodeSubject } from "./pending-request.ts";
 
 /**
- * When a certificate is rotated: at 70 to 90 % of its life, so that nodes that joined together do not renew together
- * (`nextRotationDeadline` of client-go/util/certificate). Milliseconds since the epoch.
+ * Computes when a certificate is rotated: at 70 to 90 % of its life, so that nodes that joined together do not renew
+ * together (`nextRotationDeadline` of client-go/util/certificate). The result is in milliseconds since the epoch.
  */
 export function computeRotationTime(
   { notBefore, notAfter }: Pick<CertificateFacts, "notBefore" | "notAfter">,
@@ -16,7 +16,10 @@ export function computeRotationTime(
   return notBefore + (notAfter - notBefore) * (0.7 + 0.2 * random.next());
 }
 
-/** What of the subject the certificate does not have; more than was asked for is fine. Empty: it is as wanted. */
+/**
+ * Lists the parts of the subject that the certificate lacks; extra names in the certificate are fine. An empty list
+ * means that the certificate is as wanted.
+ */
 export function findMissing(certificate: CertificateFacts, subject: CertificateSubject): string[] {
   const lacks = (what: string, wanted: readonly string[] = [], present: readonly string[]) =>
     wanted.filter((name) => !present.includes(name)).map((name) => `${what} ${name}`);
@@ -28,7 +31,7 @@ export function findMissing(certificate: CertificateFacts, subject: CertificateS
   ];
 }
 
-/** True when both ask for the same, in whatever order. */
+/** True when both ask for the same, in any order. */
 export function isSameSubject(a: CertificateSubject | undefined, b: CertificateSubject | undefined): boolean {
   return normalForm(a) === normalForm(b);
 }
@@ -41,9 +44,9 @@ function normalForm(subject: CertificateSubject | undefined): string {
 }
 
 /**
- * Whom a node's serving certificate names, by the addresses of its node object (`addressesToHostnamesAndIPs` of
- * pkg/kubelet/certificate). Undefined without any IP address: then none is requested, unless names alone suffice
- * (`AllowDNSOnlyNodeCSR`).
+ * Computes the subject of a node's serving certificate from the addresses of its node object
+ * (`addressesToHostnamesAndIPs` of pkg/kubelet/certificate). It is undefined without any IP address, and then no
+ * certificate is requested, unless names alone suffice (`AllowDNSOnlyNodeCSR`).
  */
 export function computeServingSubject(
   nodeName: string,
@@ -54,7 +57,7 @@ export function computeServingSubject(
   const ipAddresses = new Set<string>();
   for (const { type, address } of addresses) {
     if (address === "") continue;
-    // An address with a zone is one on this machine only.
+    // An address with a zone is valid on this machine only.
     const isAddress = isIP(address) !== 0 && !address.includes("%");
     if (isAddress && /^(Hostname|ExternalIP|InternalIP)$/.test(type)) ipAddresses.add(address);
     if ((type === "Hostname" && !isAddress) || /^(ExternalDNS|InternalDNS)$/.test(type)) dnsNames.add(address);

@@ -3,17 +3,20 @@ import type { ServingIdentity } from "../../../host/http-server.ts";
 import type { ClientAuthority } from "./client-authority.ts";
 import type { ServingCertificate } from "./serving-certificate.ts";
 
-/** What the node's server shows to those who connect, and whose certificates it believes. */
+/**
+ * The certificate that the node's server shows to its clients, and the authorities whose client certificates it
+ * believes.
+ */
 export interface ServerIdentity {
-  /** Those who connect are asked for a certificate. */
+  /** True when clients are asked for a certificate as they connect. */
   readonly asksForCertificate: boolean;
   identity(): ServingIdentity;
-  /** Called after each change of the identity. Returns how to stop that. */
+  /** The listener is called after each change of the identity. Returns a function that ends the subscription. */
   subscribe(listener: () => void): () => void;
   readonly parts: readonly Part[];
 }
 
-/** `authority`: undefined where no client certificate counts. */
+/** `authority` is undefined where no client certificate counts. */
 export function createServerIdentity(
   certificate: ServingCertificate,
   authority: ClientAuthority | undefined,

@@ -8,28 +8,31 @@ import { readText } from "./certificate-store.ts";
 import { type FollowDeps, followFiles } from "./follow-files.ts";
 import { readPair } from "./pem-pair.ts";
 
-/** What the node's server shows who connects. */
+/** The certificate that the node's server shows to its clients. */
 export interface ServingCertificate {
-  /** Undefined while there is none: nobody can connect then. */
+  /** The pair is undefined while there is none, and then no client can connect. */
   current(): KeyedCertificate | undefined;
-  /** Called after each change. */
+  /** The listener is called after each change. */
   subscribe(listener: () => void): () => void;
-  /** Keeps it up to date until the signal fires. */
+  /** Keeps the certificate up to date until the signal fires. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Paths of a certificate, with those between it and its authority, and of its private key. */
+/** The paths of a certificate, which includes those between it and its authority, and of its private key. */
 interface PairFiles {
   readonly certificateFile: string;
   readonly keyFile: string;
 }
 
-/** One that stays as it is. */
+/** Creates a certificate that never changes. */
 export function createFixedCertificate(pair: KeyedCertificate): ServingCertificate {
   return { current: () => pair, subscribe: () => () => undefined, run: aborted };
 }
 
-/** `tlsCertFile` and `tlsPrivateKeyFile`. Rejects with a CodedError `serving-certificate` where they are no pair. */
+/**
+ * Reads the files of `tlsCertFile` and `tlsPrivateKeyFile`. Rejects with a CodedError `serving-certificate` where they
+ * are no pair.
+ */
 export async function readPairFiles(
   files: Pick<Files, "read">,
   { certificateFile, keyFile }: PairFiles,
@@ -46,8 +49,9 @@ export async function readPairFiles(
 }
 
 /**
- * The pair of two files, read anew when they change (`ReloadKubeletServerCertificateFile`). What is no pair then, as half
- * of a new one is, is not used; the pair from before goes on. `first` is what was read at the start.
+ * Creates the certificate of two files, which are read anew when they change (`ReloadKubeletServerCertificateFile`).
+ * Files that are no pair, such as half of a new pair, are not used; the pair from before stays in use. `first` is what
+ * was read at the start.
  */
 export function createFollowedCertificate(
   deps: FollowDeps & { readonly files: Pick<Files, "read" | "watch"> },
@@ -76,7 +80,10 @@ export function createFollowedCertificate(
   };
 }
 
-/** `serverTLSBootstrap`: the one that the cluster signs; until there is one `fallback`, where files name any. */
+/**
+ * Creates the certificate of `serverTLSBootstrap`, which the cluster signs. Until there is one, `fallback` is used,
+ * where files name one.
+ */
 export function createRotatedCertificate(
   rotation: Pick<CertificateRotation, "current" | "subscribe" | "run">,
   { fallback, log }: { readonly fallback: KeyedCertificate | undefined; readonly log: Log },

@@ -3,27 +3,32 @@ import { LRUCache } from "lru-cache";
 import { createTokenBucket, type TokenBucket } from "../../../base/token-bucket.ts";
 import type { NodeEvent } from "./make-event.ts";
 
-/** What is to be written of an event that just happened. */
+/** What must be written about an event that just happened. */
 export interface CorrelatedEvent {
   readonly event: NodeEvent;
-  /** True when the API server was told of it before: what changed is a patch. */
+  /** True when the API server has been told of the event before. Then only a patch is needed. */
   readonly isRepeated: boolean;
 }
 
 /**
- * Keeps events few, as client-go's EventCorrelator does (client-go/tools/record/events_cache.go): repeated ones are
- * counted, similar ones become one, and an object about which too much is said is no longer listened to.
+ * Keeps events few, as client-go's EventCorrelator does (client-go/tools/record/events_cache.go): repeated events are
+ * counted, similar ones become one, and events about an object that has too many are dropped.
  */
 interface EventCorrelator {
-  /** `at`: when it happened, monotonic milliseconds. Undefined for an event to be left out. */
+  /**
+   * `at` is when the event happened, in monotonic milliseconds. The result is undefined for an event that must be left
+   * out.
+   */
   correlate(event: NodeEvent, at: number): CorrelatedEvent | undefined;
 }
 
 const MAX_ENTRIES = 4_096;
-/** As many messages of one reason within the interval are told one by one; from this one on they are combined. */
+/**
+ * The number of messages with one reason in the interval from which on they are combined. Fewer are told one by one.
+ */
 const MAX_SIMILAR_EVENTS = 10;
 const SIMILAR_INTERVAL_MS = 600_000;
-/** Of one source about one object. */
+/** The rate of events from one source about one object. */
 const SPAM_RATE = { perSecond: 1 / 300, burst: 25 };
 
 export function createEventCorrelator(): EventCorrelator {
@@ -33,7 +38,8 @@ export function createEventCorrelator(): EventCorrelator {
   return {
     correlate(made, at) {
       const { event, key } = aggregate(made, at);
-      // Counted before it is filtered: what is left out shows in the count of the next that is not.
+      // An event is counted before it is filtered, so that events left out show in the count of the next one that is
+      // sent.
       const observed = observe(event, key);
       return isSpam(observed.event, at) ? undefined : observed;
     },
@@ -46,7 +52,7 @@ interface SimilarEvents {
   readonly at: number;
 }
 
-/** Events of one reason about one object that differ in their messages; more than a few become one event. */
+/** Combines events of one reason about one object that differ in their messages: more than a few become one event. */
 function createAggregator(): (event: NodeEvent, at: number) => { event: NodeEvent; key: string } {
   const similar = new LRUCache<string, SimilarEvents>({ max: MAX_ENTRIES });
   return (event, at) => {
@@ -70,7 +76,7 @@ interface Observation {
   readonly firstTimestamp: string;
 }
 
-/** An event that was seen before keeps its name and its beginning, and is one more. */
+/** Counts events. An event that was seen before keeps its name and its first time, and its count grows by one. */
 function createObserver(): (event: NodeEvent, key: string) => CorrelatedEvent {
   const observations = new LRUCache<string, Observation>({ max: MAX_ENTRIES });
   return (event, key) => {
@@ -97,13 +103,16 @@ function eventKey(event: NodeEvent): string {
   return keyOf(event, [event.involvedObject.fieldPath ?? "", event.type, event.reason, event.message]);
 }
 
-/** The source is always this node's kubelet; what remains is the object, and what else tells two events apart. */
+/**
+ * Makes the key of an event. The source is always this node's kubelet, so the key holds the object and what else
+ * distinguishes two events.
+ */
 function keyOf({ involvedObject }: NodeEvent, parts: readonly string[]): string {
   const { kind = "", namespace = "", name = "", uid = "", apiVersion = "" } = involvedObject;
   return digest([kind, namespace, name, uid, apiVersion, ...parts]);
 }
 
-/** Messages may be long, and thousands of keys are kept. */
+/** Shortens a key, because messages may be long and thousands of keys are kept. */
 function digest(parts: readonly string[]): string {
   return hash("sha256", JSON.stringify(parts), "base64");
 }

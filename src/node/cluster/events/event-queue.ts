@@ -1,14 +1,15 @@
 import type { CorrelatedEvent } from "./correlate-events.ts";
 
 /**
- * Events on their way to the API server, oldest first. One that is repeated while it waits takes its own place: an outage
- * leaves one write an event, however often it happened. At the bound the newest is refused, as client-go's broadcaster
- * does; its count is not lost, because the next of its kind brings it along.
+ * Events on their way to the API server, oldest first. An event that is repeated while it waits replaces the waiting
+ * one in its place: an outage leaves one write for each event, however often it happened. When the queue is full the
+ * newest event is refused, as in client-go's broadcaster; its count is not lost, because the next of its kind carries
+ * it.
  */
 interface EventQueue {
-  /** False when it is full and the event was not taken. */
+  /** Returns false when the queue is full and the event was not taken. */
   offer(event: CorrelatedEvent): boolean;
-  /** The oldest; undefined when there is none. */
+  /** Removes and returns the oldest event; undefined when there is none. */
   take(): CorrelatedEvent | undefined;
   readonly size: number;
 }
@@ -21,7 +22,7 @@ export function createEventQueue(capacity: number): EventQueue {
       const key = `${namespace}/${name}`;
       const earlier = waiting.get(key);
       if (earlier === undefined && waiting.size >= capacity) return false;
-      // What the server was never told of is still to be created, whatever its count is by now.
+      // An event that the server was never told of must still be created, whatever its count is by now.
       waiting.set(key, earlier === undefined ? next : { event: next.event, isRepeated: earlier.isRepeated });
       return true;
     },

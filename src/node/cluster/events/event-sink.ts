@@ -14,39 +14,48 @@ import { logFieldsOf, sendEvent } from "./send-event.ts";
 
 /** Tells the API server what happens on the node, as core/v1 events in kubelet's words. */
 interface EventSink {
-  /** Sends what is recorded, until the signal fires. What is recorded before it runs waits for it. Once only. */
+  /**
+   * Sends what is recorded, until the signal fires. Events that were recorded before the run wait for it. May be called
+   * only once.
+   */
   run(signal: AbortSignal): Promise<void>;
-  /** An event about the node itself: `NodeReady`, `Starting`, `Rebooted`, … */
+  /** Records an event about the node itself: `NodeReady`, `Starting`, `Rebooted`, … */
   recordNode(facts: EventFacts): void;
   /**
-   * Resolves when all that was recorded has been sent or given up, and in any case after `timeoutMs`; at once when the
-   * sink does not run. For the shutdown, before the signal of `run` fires. Never rejects.
+   * Resolves when every recorded event has been sent or given up, and in any case after `timeoutMs`; at once when the
+   * sink does not run. A shutdown calls this before it fires the signal of `run`. Never rejects.
    */
   flush(timeoutMs: number): Promise<void>;
-  /** Events that were lost because the queue was full. */
+  /** The number of events that were lost because the queue was full. */
   readonly dropped: number;
 }
 
 interface EventSinkDeps {
-  /** Best one of its own: events must not use up what the status of pods may send. */
+  /**
+   * The client should be used for events only, because events must not use up the rate limit of the pods' status
+   * updates.
+   */
   readonly client: Pick<KubeClient, "create" | "patch">;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly timeline: Pick<Timeline, "subscribe">;
-  /** The pod by the UID that the node runs it under; a static pod itself or its mirror. Undefined when it is gone. */
+  /**
+   * Finds the pod by the UID under which the node runs it: a static pod itself or its mirror. The result is undefined
+   * when the pod is gone.
+   */
   apiPodOf(uid: string): Pod | undefined;
 }
 
 interface EventSinkOptions {
   readonly nodeName: string;
-  /** `eventRecordQPS`: calls a second in the long run. 0 is no limit. */
+  /** `eventRecordQPS`: the calls per second in the long run. 0 means no limit. */
   readonly qps: number;
-  /** `eventBurst`: calls at once. */
+  /** `eventBurst`: the number of calls that may be made at once. */
   readonly burst: number;
 }
 
-/** As client-go's broadcaster. */
+/** The bound is that of client-go's broadcaster. */
 const MAX_QUEUED_EVENTS = 1_000;
 
 export function createEventSink(deps: EventSinkDeps, options: EventSinkOptions): EventSink {
@@ -55,9 +64,9 @@ export function createEventSink(deps: EventSinkDeps, options: EventSinkOptions):
   const correlator = createEventCorrelator();
   const queue = createEventQueue(MAX_QUEUED_EVENTS);
   const sendDeps = { ...deps, limiter: createRateLimiter(clock, options) };
-  /** Ends the sleep of who sends. */
+  /** Ends the sender's sleep. */
   let wake = () => {};
-  /** Called when there is nothing left to send. */
+  /** These callbacks are called when there is nothing left to send. */
   const idleWaits = new Set<() => void>();
   let isRunning = false;
   let isSending = false;
@@ -74,7 +83,7 @@ export function createEventSink(deps: EventSinkDeps, options: EventSinkOptions):
       return;
     }
     dropped++;
-    // Said once for each time that it fills up: what is lost is lost in thousands.
+    // The loss is logged once each time the queue fills up, because events are lost in thousands.
     if (!isFull) log.error("Unable to record event: too many queued events, dropped event", logFieldsOf(made));
     isFull = true;
   };

@@ -1,36 +1,38 @@
 import type { Decision } from "../../../base/timeline.ts";
 
 /**
- * Decisions that stay on the node: `nodelet status` shows them, the API server is not told. Upstream logs these and makes
- * no event of them, and each of their causes has one of its own.
+ * Decisions that stay on the node: `nodelet status` shows them, and the API server is not told. Upstream logs these and
+ * makes no event of them, and each of their causes has an event of its own.
  */
 const INTERNAL_REASONS: ReadonlySet<string> = new Set([
-  // A dead container that could not be removed is tried again, and harms nobody.
+  // The removal of a dead container is tried again, and the failure does no harm.
   "FailedRemoval",
-  // The step that failed has said so (FailedMount, FailedCreatePodSandBox, Failed, NetworkNotReady); upstream stopped
-  // repeating it as an event in 1.9 (pkg/kubelet/pod_workers.go).
+  // The step that failed has recorded its own event (FailedMount, FailedCreatePodSandBox, Failed, NetworkNotReady);
+  // upstream stopped repeating it as an event in 1.9 (pkg/kubelet/pod_workers.go).
   "FailedSync",
-  // Against whom a pod was evicted: the Evicted that follows says why, and other tenants' pods are nobody else's business.
+  // The ranking compares a pod with the pods of other tenants, which must not be shown. The Evicted event that follows
+  // says why the pod was evicted.
   "EvictionRank",
-  // What a row of probes came to; each of them that failed has told so itself.
+  // The verdict of several probes in a row. Each probe that failed has recorded its own event.
   "ProbeVerdict",
 ]);
 
-/** Whether what was recorded about a pod is told to the API server as an event. */
+/** Tells whether a decision recorded about a pod is sent to the API server as an event. */
 export function isEventWorthy({ reason }: Pick<Decision, "reason">): boolean {
   return !INTERNAL_REASONS.has(reason);
 }
 
 /**
- * What a hook prints or is answered may hold secrets, and events are read by many: of these nothing but the fact goes out,
- * as upstream has it (pkg/kubelet/kuberuntime/kuberuntime_container.go). The node's own records keep it all.
+ * The output or answer of a hook may hold secrets, and many people read events. The event therefore tells only that the
+ * hook failed, as upstream has it (pkg/kubelet/kuberuntime/kuberuntime_container.go). The node's own records keep
+ * everything.
  */
 const BARE_MESSAGES: ReadonlyMap<string, string> = new Map([
   ["FailedPostStartHook", "PostStartHook failed"],
   ["FailedPreStopHook", "PreStopHook failed"],
 ]);
 
-/** The message that a record's event has. */
+/** Returns the message of a record's event. */
 export function eventMessage({ reason, message }: Pick<Decision, "reason" | "message">): string {
   return BARE_MESSAGES.get(reason) ?? message;
 }

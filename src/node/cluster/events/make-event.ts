@@ -4,7 +4,7 @@ import { checkDnsSubdomain } from "../../../api/validation/names.ts";
 import { type Clock, formatTime } from "../../../base/clock.ts";
 import type { Random } from "../../../base/random.ts";
 
-/** What happened, in an event's words. */
+/** What happened, as an event tells it. */
 export interface EventFacts {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
@@ -12,7 +12,7 @@ export interface EventFacts {
   readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Every field that this agent sets is there: the correlator counts on it. */
+/** An event with every field that this agent sets; the correlator relies on them. */
 export interface NodeEvent extends Event {
   readonly metadata: {
     readonly name: string;
@@ -27,17 +27,17 @@ export interface NodeEvent extends Event {
   readonly lastTimestamp: string;
 }
 
-/** An event that happens now for the first time. */
+/** Makes an event that happens now for the first time. */
 type MakeEvent = (involvedObject: ObjectReference, facts: EventFacts) => NodeEvent;
 
-/** Longer messages are cut: the queue and the API server hold many of them. */
+/** Longer messages are cut, because the queue and the API server hold many of them. */
 const MAX_MESSAGE_LENGTH = 8_192;
 const NANOS_PER_MS = 1_000_000n;
-/** The namespace of events about what has none itself. */
+/** The namespace of events about objects that have none themselves. */
 const DEFAULT_NAMESPACE = "default";
 const COMPONENT = "kubelet";
 
-/** As client-go's recorder makes them for kubelet (client-go/tools/record/event.go). */
+/** Makes events as client-go's recorder makes them for kubelet (client-go/tools/record/event.go). */
 export function createEventMaker(deps: { clock: Clock; random: Random }, nodeName: string): MakeEvent {
   const nextName = createEventNames(deps.random);
   return (involvedObject, { type, reason, message, annotations }) => {
@@ -66,8 +66,9 @@ export function createEventMaker(deps: { clock: Clock; random: Random }, nodeNam
 }
 
 /**
- * The pod as its events name it. The UID is always the one that the node knows the pod by: kubectl looks for the events of
- * a mirror pod under its static pod's UID (kubectl's `describe`), so that what the API server has must not replace it.
+ * Refers to the pod as its events name it. The UID is always the one by which the node knows the pod: kubectl looks for
+ * the events of a mirror pod under its static pod's UID (kubectl's `describe`), so the API server's UID must not
+ * replace it.
  */
 export function referToPod(pod: PodReference, known: Pod | undefined, container: string | undefined): ObjectReference {
   const { uid, name, namespace } = pod;
@@ -84,7 +85,10 @@ export function referToPod(pod: PodReference, known: Pod | undefined, container:
   };
 }
 
-/** Kubelet's own reference (pkg/kubelet/kubelet.go): the UID is the node's name, where kubectl's `describe` looks too. */
+/**
+ * Refers to the node as kubelet does (pkg/kubelet/kubelet.go): the UID is the node's name, where kubectl's `describe`
+ * looks too.
+ */
 export function referToNode(nodeName: string): ObjectReference {
   return { kind: "Node", name: nodeName, uid: nodeName };
 }
@@ -95,16 +99,19 @@ const FIELDS: Readonly<Record<ContainerKind, string>> = {
   ephemeral: "spec.ephemeralContainers",
 };
 
-/** Of a pod that nobody knows any more, all that is left are its main containers to be stopped. */
+/**
+ * Returns the field of the pod's spec that lists the container. Of a pod that is no longer known, only main containers
+ * remain to be stopped.
+ */
 function fieldOf(pod: Pod | undefined, name: string): string {
   const found = pod && podContainers(pod).find(({ container }) => container.name === name);
   return FIELDS[found?.kind ?? "main"];
 }
 
 /**
- * `<object>.<nanoseconds in hexadecimal>`; where that is no valid name, a UUID (client-go/tools/record/util). Our clock
- * counts milliseconds, what lies below is random; they only go up, so that no two events share a name even when the clock
- * is set back.
+ * Creates names of the form `<object>.<nanoseconds in hexadecimal>`; where that is no valid name, a UUID
+ * (client-go/tools/record/util). Our clock counts milliseconds, and the digits below are random. The numbers only grow,
+ * so that no two events share a name even when the clock is set back.
  */
 function createEventNames(random: Random): (objectName: string, now: number) => string {
   let last = 0n;
@@ -116,7 +123,7 @@ function createEventNames(random: Random): (objectName: string, now: number) => 
   };
 }
 
-/** Version 4, made of the randomness that is handed in. */
+/** Makes a version 4 UUID from the given source of randomness. */
 function randomUuid(random: Random): string {
   const digit = (limit: number) => Math.floor(random.next() * limit);
   return "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx".replace(/[xy]/g, (place) => {

@@ -10,7 +10,7 @@ import type { KubeClient } from "../../../kube/port.ts";
 import type { CorrelatedEvent } from "./correlate-events.ts";
 import type { NodeEvent } from "./make-event.ts";
 
-/** What the sending of events needs. */
+/** What `sendEvent` needs. */
 interface SendDeps {
   readonly client: Pick<KubeClient, "create" | "patch">;
   readonly clock: Clock;
@@ -23,13 +23,16 @@ const MAX_TRIES = 12;
 const RETRY_MS = 10 * SECOND;
 const MAX_RETRY_MS = 60 * SECOND;
 const CALL_TIMEOUT_MS = 30 * SECOND;
-/** The server says no for now; upstream gives these up as well, and loses what happens during a restart of it. */
+/**
+ * The reasons with which the server refuses only for now. Upstream gives up on these too, and so loses the events of a
+ * server's restart.
+ */
 const PASSING: readonly ApiErrorReason[] = ["TooManyRequests", "ServiceUnavailable", "Timeout"];
 
 /**
- * Writes one event, and holds all others until it is written or given up (client-go/tools/record/event.go,
- * `recordToSink`): a server that cannot be asked is asked 12 times, one that refuses only once. Rejects with nothing but
- * an abort.
+ * Writes one event, and delays all others until it is written or given up (client-go/tools/record/event.go,
+ * `recordToSink`): a server that cannot be reached is asked 12 times, one that refuses only once. Rejects only with an
+ * abort.
  */
 export async function sendEvent(deps: SendDeps, correlated: CorrelatedEvent, signal: AbortSignal): Promise<void> {
   const { clock, random, log } = deps;
@@ -49,7 +52,7 @@ export async function sendEvent(deps: SendDeps, correlated: CorrelatedEvent, sig
         return;
       }
       log.warn("Unable to write event (may retry after sleeping)", { ...fields, error: messageOf(error) });
-      // The first wait differs from node to node, so that they do not all come back at once.
+      // The first wait differs from node to node, so that the nodes do not all come back at once.
       const delayMs = tries === 1 ? RETRY_MS * random.next() : RETRY_MS;
       await sleep(clock, Math.max(delayMs, retryAfterMs(error)), signal);
     }
@@ -70,7 +73,7 @@ async function write(
       await deps.client.patch(EVENTS, event.metadata, { type: "strategic", body }, options);
       return;
     } catch (error) {
-      // The server keeps events for an hour; what is repeated later begins anew there, with its count.
+      // The server keeps events for an hour; an event that is repeated later is created there again, with its count.
       if (!isApiError(error, "NotFound")) throw error;
     }
   }
@@ -78,7 +81,7 @@ async function write(
   try {
     await deps.client.create(EVENTS, event, options);
   } catch (error) {
-    // The answer to an earlier try was lost, not the event.
+    // The earlier try has created the event, and only its answer was lost.
     if (!(isRetry && isApiError(error, "AlreadyExists"))) throw error;
   }
 }
@@ -88,7 +91,7 @@ function retryAfterMs(error: unknown): number {
   return Math.min(MAX_RETRY_MS, seconds * SECOND);
 }
 
-/** A namespace that goes takes no more events, and nobody needs to know. */
+/** Logs a refusal. A namespace that is being deleted takes no more events, which only deserves a debug message. */
 function logRefusal(log: Log, error: ApiError, fields: Readonly<Record<string, unknown>>): void {
   const isUsual =
     error.reason === "AlreadyExists" || error.details.causes?.some(({ reason }) => reason === "NamespaceTerminating");
@@ -97,7 +100,7 @@ function logRefusal(log: Log, error: ApiError, fields: Readonly<Record<string, u
   else log.warn(message, { ...fields, error: error.message });
 }
 
-/** How logs name an event. */
+/** Returns the log fields that name an event. */
 export function logFieldsOf({ metadata, involvedObject, type, reason, message }: NodeEvent): Record<string, unknown> {
   const { kind, namespace, name, fieldPath } = involvedObject;
   const object = namespace === undefined ? name : `${namespace}/${name}`;

@@ -1,10 +1,10 @@
 import type { Log } from "../../../../base/log.ts";
 import { createFakeHost, type FakeHost } from "../../../../host/fake/create-fake-host.ts";
 
-/** Keys are made on threads of their own, which no fake clock knows of: this many turns of the loop are ample. */
+/** Keys are made on separate threads, which no fake clock controls. This many turns of the event loop are ample. */
 const MAX_TURNS = 100_000;
 
-/** Lets things happen that need no time of the clock, until the condition holds. */
+/** Runs everything that needs no clock time, until the condition holds. */
 export async function until(host: FakeHost, isReached: () => boolean, what = "the condition"): Promise<void> {
   for (let turn = 0; turn < MAX_TURNS; turn++) {
     await host.clock.settle();
@@ -13,7 +13,7 @@ export async function until(host: FakeHost, isReached: () => boolean, what = "th
   throw new Error(`${what} was never reached`);
 }
 
-/** Settles as the promise does, while everything goes on that needs no time. */
+/** Settles as the promise does, and meanwhile runs everything that needs no clock time. */
 export async function settled<T>(host: FakeHost, promise: Promise<T>): Promise<T> {
   let isOver = false;
   const over = promise.finally(() => {
@@ -24,7 +24,7 @@ export async function settled<T>(host: FakeHost, promise: Promise<T>): Promise<T
   return over;
 }
 
-/** A host, what is logged on it, and every private key that was ever in one of its files. */
+/** Creates a host, with everything that is logged on it and every private key that was ever in one of its files. */
 export function createRigHost() {
   const host = createFakeHost();
   const logged: string[] = [];
@@ -40,7 +40,10 @@ export function createRigHost() {
     host,
     log,
     logged,
-    /** Lines of keys that can be read in the texts; there were keys, or this says nothing. */
+    /**
+     * Returns the lines of keys that the texts contain. It throws where no key was ever written, because then it proves
+     * nothing.
+     */
     leaks(...texts: readonly string[]) {
       if (secrets.size === 0) throw new Error("no key was ever written");
       const all = [...logged, ...texts].join("\n");

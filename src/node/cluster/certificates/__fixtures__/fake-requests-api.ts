@@ -25,11 +25,11 @@ export async function createFakeRequestsApi(clock: Pick<Clock, "now">) {
   const calls: string[] = [];
   let revisions = 0;
   const hooks = {
-    /** Before the effect of a call, by its verb; a throw is the answer. */
+    /** Runs before the effect of a call, with the call's verb. What it throws is the answer. */
     before: async (_verb: string): Promise<void> => {},
-    /** After it: a throw is a lost answer. */
+    /** Runs after the effect. A throw simulates a lost answer. */
     after: async (_verb: string): Promise<void> => {},
-    /** The moment that a request is there: approves and signs it, or not. */
+    /** Runs at the moment that a request is created, and may approve and sign it. */
     created: async (_name: string): Promise<void> => {},
   };
 
@@ -57,7 +57,7 @@ export async function createFakeRequestsApi(clock: Pick<Clock, "now">) {
     stored,
     hooks,
     authority,
-    /** What was called since the last time that this was asked, as `create node-csr-…`. */
+    /** Returns the calls since the last time that this was called, as `create node-csr-…`. */
     calls: () => calls.splice(0),
     names: () => [...stored.keys()],
     watching: () => watchers.size,
@@ -71,7 +71,7 @@ export async function createFakeRequestsApi(clock: Pick<Clock, "now">) {
       const pem = await signCertificateRequest({ ...terms, requestPem, usages: spec.usages ?? [] });
       change(name, { certificate: Buffer.from(pem).toString("base64") });
     },
-    /** As a signer does whose policy knows no alternative names. */
+    /** Signs as a signer does whose policy knows no alternative names. */
     async signWithoutNames(name: string, days = 100) {
       const x509 = await loadX509();
       const { spec } = stored.get(name) ?? { spec: { request: "" } };
@@ -97,7 +97,7 @@ export async function createFakeRequestsApi(clock: Pick<Clock, "now">) {
       revisions++;
       if (request !== undefined) for (const watcher of [...watchers]) watcher.tell("DELETED", request);
     },
-    /** Ends every watch: in order, or with the error. */
+    /** Ends every watch: regularly, or with the error. */
     endWatches: (error?: Error) => {
       for (const watcher of [...watchers]) watcher.end(error);
     },

@@ -10,9 +10,9 @@ export function createFakeEventsApi() {
   const stored = new Map<string, Record<string, unknown>>();
   const calls: string[] = [];
   const hooks = {
-    /** Before the effect; a throw is the answer. */
+    /** Runs before the effect. What it throws is the answer. */
     before: async (_call: string): Promise<void> => {},
-    /** After it: a throw is a lost answer. */
+    /** Runs after the effect. A throw simulates a lost answer. */
     after: async (_call: string): Promise<void> => {},
   };
   const call = async <T>(verb: string, name: string, effect: () => unknown, resource: KubeResource<T>): Promise<T> => {
@@ -51,7 +51,7 @@ export function createFakeEventsApi() {
     client,
     stored,
     hooks,
-    /** What was called since the last time that this was asked. */
+    /** Returns the calls since the last time that this was called. */
     calls: () => calls.splice(0),
     /** `reason ×count message` of each event, in order of creation. */
     told: () => [...stored.values()].map((event) => `${event["reason"]} ×${event["count"]} ${event["message"]}`),
