@@ -18,7 +18,7 @@ import { computeRotationTime, findMissing, isSameSubject } from "./rotation-plan
 /** One of the node's certificates, kept valid for as long as it runs. */
 export interface CertificateRotation {
   /**
-   * Reads the certificate that is there, and then renews it before it ends, until the signal fires. Whatever goes wrong is
+   * Reads the certificate that is there, and then renews it before it ends, until the signal fires. Every failure is
    * logged and tried again; the certificate that is there stays in use until the new one is on disk.
    */
   run(signal: AbortSignal): Promise<void>;

@@ -4,8 +4,8 @@ import { SECOND } from "../../../base/clock.ts";
 const TTL_ANNOTATION = "node.alpha.kubernetes.io/ttl";
 
 /**
- * For how many milliseconds the node may use a copy of a secret or config map; undefined where the cluster sets no such
- * time.
+ * Reads for how many milliseconds the node may use a copy of a secret or config map; undefined where the cluster sets
+ * no such time.
  */
 export function readObjectTtlMs(node: Node | undefined): number | undefined {
   const text = node?.metadata?.annotations?.[TTL_ANNOTATION];
@@ -13,12 +13,15 @@ export function readObjectTtlMs(node: Node | undefined): number | undefined {
   return text === undefined || !Number.isInteger(seconds) || seconds < 0 ? undefined : seconds * SECOND;
 }
 
-/** The address ranges that the cluster has set aside for the node's pods, primary first; none where it assigns none. */
+/**
+ * Reads the address ranges that the cluster has set aside for the node's pods, primary first; none where it assigns
+ * none.
+ */
 export function readPodCidrs({ spec }: Node): readonly string[] {
   return spec?.podCIDRs ?? (spec?.podCIDR === undefined ? [] : [spec.podCIDR]);
 }
 
-/** The labels of the node; undefined before its object is known. */
+/** Returns the labels of the node; undefined before its object is known. */
 export function readNodeLabels(node: Node | undefined): Readonly<Record<string, string>> | undefined {
   return node?.metadata?.labels;
 }

@@ -5,8 +5,8 @@ import { computeProvidedNodeIp } from "./node-addresses.ts";
 import { computeNodeStatus, type NodeStatusInput } from "./node-status.ts";
 
 /**
- * The node object as the heartbeat wants it: its status, the two labels that workloads are placed by, and the annotation
- * for a cloud controller. `problem`: why the addresses are not what was asked for.
+ * Computes the node object as the heartbeat wants it: its status, the two labels by which workloads are placed, and the
+ * annotation for a cloud controller. `problem` tells why the addresses are not what was asked for.
  */
 export function computeDesiredNode(
   current: Node,

@@ -1,4 +1,7 @@
-/** Calls `onChanged` where the node's errors, which its status tells, differ from those of the call before. */
+/**
+ * Returns a function that calls `onChanged` where the node's errors, which its status tells, differ from those of the
+ * call before.
+ */
 export function createErrorWatch(errors: () => readonly string[], onChanged: () => void): () => void {
   let told = "";
   return () => {

@@ -1,7 +1,7 @@
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 
-/** Says once that something fails and once that it works again, however often it is tried in between. */
+/** Logs once that an operation fails and once that it works again, however often it is tried in between. */
 interface FailureLog {
   failed(error: unknown): void;
   succeeded(): void;

@@ -6,25 +6,28 @@ import type { Image } from "../../../cri/gen/cri-v1.ts";
 import { createFailureLog } from "./failure-log.ts";
 import { computeStatusImages } from "./status-images.ts";
 
-/** The images on the machine as the node's status names them, listed now and then so that no heartbeat waits for it. */
+/**
+ * The images on the machine as the node's status names them. They are listed periodically, so that no heartbeat waits
+ * for the list.
+ */
 export interface ImageInventory {
   run(signal: AbortSignal): Promise<void>;
-  /** Undefined before the first list. A list that fails leaves the last. */
+  /** The images are undefined before the first list. After a list that fails, the last one stays. */
   images(): readonly ContainerImage[] | undefined;
 }
 
 interface ImageInventoryDeps {
-  /** Bounds itself in time. */
+  /** The function bounds its own duration. */
   listImages(signal: AbortSignal): Promise<readonly Image[]>;
   clock: Clock;
   log: Log;
 }
 
-/** Upstream's (pkg/kubelet/images/image_gc_manager.go). */
+/** The period is upstream's (pkg/kubelet/images/image_gc_manager.go). */
 const PERIOD_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 
-/** `maxImages`: `nodeStatusMaxImages`, negative for all. */
+/** `maxImages` is `nodeStatusMaxImages`; a negative number means all. */
 export function createImageInventory(
   { listImages, clock, log }: ImageInventoryDeps,
   { maxImages }: { readonly maxImages: number },

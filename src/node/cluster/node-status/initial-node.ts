@@ -7,20 +7,20 @@ import {
 } from "../../../api/node-names.ts";
 import { computeProvidedNodeIp } from "./node-addresses.ts";
 
-/** What the configuration says of the node object that is made where none exists. */
+/** What the configuration says about the node object that is made where none exists. */
 export interface InitialNodeOptions {
   readonly nodeName: string;
-  /** `--node-labels`; they win over what the node says of itself. */
+  /** The labels of `--node-labels`. They win over those that the node sets itself. */
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
-  /** False: cordoned from the beginning. */
+  /** The node is cordoned from the beginning when this is false. */
   readonly isSchedulable: boolean;
-  /** Empty for none. */
+  /** The provider's ID is empty where there is none. */
   readonly providerId: string;
-  /** A cloud controller finishes the node before pods may come. */
+  /** True when a cloud controller finishes the node before pods may come. */
   readonly isCloudExternal: boolean;
   readonly nodeIps: readonly string[];
-  /** The attach-detach controller attaches volumes, and not the node. */
+  /** True when the attach-detach controller attaches volumes, and not the node. */
   readonly controllerAttachDetach: boolean;
 }
 
@@ -35,8 +35,8 @@ const CLOUD_TAINT: Taint = {
 const UNSCHEDULABLE_TAINT: Taint = { key: NODE_TAINTS.unschedulable, effect: "NoSchedule" };
 
 /**
- * The node as it registers itself (upstream: pkg/kubelet/kubelet_node_status.go, initialNode). The taint `not-ready` is not
- * the node's to set: admission adds it. Nor are pod ranges, which the cluster assigns.
+ * Computes the node as it registers itself (upstream: pkg/kubelet/kubelet_node_status.go, initialNode). The node must
+ * not set the taint `not-ready`, which admission adds, nor the pod ranges, which the cluster assigns.
  */
 export function computeInitialNode(
   facts: { readonly architecture: string; readonly status: NodeStatus },
@@ -53,7 +53,8 @@ export function computeInitialNode(
         [NODE_LABELS.hostname]: options.nodeName,
         [NODE_LABELS.os]: "linux",
         [NODE_LABELS.architecture]: facts.architecture,
-        // The node life-cycle controller would add these two, a moment later and only where there is one.
+        // The node life-cycle controller would add these two labels, but a moment later, and only where there is such a
+        // controller.
         [BETA_NODE_LABELS.os]: "linux",
         [BETA_NODE_LABELS.architecture]: facts.architecture,
         ...options.labels,
@@ -77,7 +78,10 @@ function computeAnnotations(options: InitialNodeOptions): Record<string, string>
   };
 }
 
-/** A cordoned node is tainted as it is made: the scheduler must not be faster than the controller (upstream #63897). */
+/**
+ * A cordoned node is tainted when it is made, because the scheduler must not be faster than the controller (upstream
+ * #63897).
+ */
 function computeTaints({ taints, isSchedulable, isCloudExternal }: InitialNodeOptions): Taint[] {
   const { key, effect } = UNSCHEDULABLE_TAINT;
   const isTainted = taints.some((taint) => taint.key === key && taint.effect === effect);

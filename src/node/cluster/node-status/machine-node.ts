@@ -13,8 +13,8 @@ export async function readMachineNode(deps: InventoryDeps, config: NodeAgentConf
 }
 
 /**
- * Gives the API server's node object the resources of the machine where it tells none: somebody else may have made the
- * object, and its status is still on its way there.
+ * Gives the API server's node object the resources of the machine where the object has none: another client may have
+ * made the object, and its status is still on its way there.
  */
 export function withMachineResources(node: Node, machineNode: Node): Node {
   return node.status?.allocatable === undefined ? { ...node, status: machineNode.status ?? {} } : node;

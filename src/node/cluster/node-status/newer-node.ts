@@ -1,8 +1,8 @@
 import type { Node } from "../../../api/gen/types.ts";
 
 /**
- * The one that the server wrote later. Resource versions of one object can be compared as numbers where they are
- * numbers; where they are not, and for another object of that name, what was read counts.
+ * Returns the node that the server wrote later. Resource versions of one object are compared as numbers where they are
+ * numbers. Where they are not, and for another object of the same name, the node that was read counts.
  */
 export function newerNode(read: Node, known: Node | undefined): Node {
   if (known === undefined || read.metadata?.uid !== known.metadata?.uid) return read;

@@ -3,26 +3,26 @@ import type { NodeAddress } from "../../../api/gen/types.ts";
 
 export interface NodeAddressesInput {
   readonly nodeName: string;
-  /** As `--node-ip` gives them. `0.0.0.0` and `::` stand for "one of that family". */
+  /** The addresses are those of `--node-ip`. `0.0.0.0` and `::` stand for "one of that family". */
   readonly nodeIps: readonly string[];
-  /** A cloud controller tells the addresses. */
+  /** True when a cloud controller sets the addresses. */
   readonly isCloudExternal: boolean;
-  /** Of the interface with the default route. */
+  /** The addresses of the interface with the default route. */
   readonly machineAddresses: readonly string[];
-  /** Of all interfaces: an address that was configured must be one of them. */
+  /** The addresses of all interfaces. An address that was configured must be one of them. */
   readonly interfaceAddresses: readonly string[];
   readonly previous: readonly NodeAddress[];
 }
 
-/** `addresses` is what is to be told now; `problem` says why it is not what was asked for. */
+/** `addresses` are those to report now; `problem` says why they are not what was asked for. */
 interface NodeAddressesVerdict {
   readonly addresses: readonly NodeAddress[];
   readonly problem: string | undefined;
 }
 
 /**
- * The node's addresses, from the configuration or the machine and nowhere else: name services are not asked, since what
- * they say of the node's name is often 127.0.1.1 (upstream: pkg/kubelet/nodestatus/setters.go, NodeAddress).
+ * Computes the node's addresses from the configuration or the machine and from nothing else. Name services are not
+ * asked, since they often map the node's name to 127.0.1.1 (upstream: pkg/kubelet/nodestatus/setters.go, NodeAddress).
  */
 export function computeNodeAddresses(input: NodeAddressesInput): NodeAddressesVerdict {
   const { nodeName, isCloudExternal, previous } = input;
@@ -41,7 +41,7 @@ export function computeNodeAddresses(input: NodeAddressesInput): NodeAddressesVe
   };
   if (isCloudExternal && previous.length > 0) return { addresses: previous, problem: undefined };
   if (given.length > 0) return tell(...given);
-  // The cloud controller knows better than a guess (upstream #120720).
+  // The cloud controller knows the addresses better than a guess does (upstream #120720).
   if (isCloudExternal) return tell();
   if (isIP(nodeName) !== 0) return tell(canonical(nodeName));
   const found = chooseAddress(input);
@@ -50,19 +50,21 @@ export function computeNodeAddresses(input: NodeAddressesInput): NodeAddressesVe
   return { addresses: previous, problem };
 }
 
-/** What the annotation `alpha.kubernetes.io/provided-node-ip` tells the cloud controller; undefined for no annotation. */
+/**
+ * Computes the annotation `alpha.kubernetes.io/provided-node-ip` for the cloud controller; undefined for no annotation.
+ */
 export function computeProvidedNodeIp(nodeIps: readonly string[], isCloudExternal: boolean): string | undefined {
   const given = nodeIps.map(canonical).filter((address) => !isUnspecified(address));
   return isCloudExternal && given.length > 0 ? given.join(",") : undefined;
 }
 
-/** One address, of the wanted family where there is one: IPv4, unless `--node-ip=::` prefers the other. */
+/** Chooses one address of the wanted family, where there is one: IPv4, unless `--node-ip=::` prefers IPv6. */
 function chooseAddress({ nodeIps, machineAddresses }: NodeAddressesInput): string | undefined {
   const wanted = isIP(nodeIps[0] ?? "") === 6 ? 6 : 4;
   return machineAddresses.find((address) => isIP(address) === wanted) ?? machineAddresses[0];
 }
 
-/** Undefined when nothing is wrong; else upstream's words. */
+/** Describes what is wrong with an address, in upstream's words; undefined when nothing is. */
 function findFault(address: string, interfaceAddresses: readonly string[]): string | undefined {
   if (isIP(address) === 0) return "nodeIP must be a valid IP address";
   const [first = 0, second = 0] = address.includes(":") ? [] : address.split(".").map(Number);
@@ -79,7 +81,7 @@ function isUnspecified(address: string): boolean {
   return address === "0.0.0.0" || address === "::";
 }
 
-/** One text for each IPv6 address: lower case, the longest run of zeros left out. */
+/** Gives each IPv6 address one canonical text: lower case, with the longest run of zeros left out. */
 function canonical(address: string): string {
   return isIP(address) === 6 && !address.includes("%") ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
 }

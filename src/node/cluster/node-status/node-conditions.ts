@@ -2,16 +2,16 @@ import type { NodeCondition } from "../../../api/gen/types.ts";
 import { formatTime } from "../../../base/clock.ts";
 
 interface NodeConditionsInput {
-  /** Why pods cannot be run at all, each in a sentence; empty when they can. */
+  /** The errors tell, each in a sentence, why pods cannot be run at all. The list is empty when they can. */
   errors: readonly string[];
-  /** Undefined: nobody measures it, and the conditions about it are left as they are. */
+  /** The pressure is undefined where it is not measured; the conditions about it are then left as they are. */
   pressure?: NodePressure;
   previous: readonly NodeCondition[];
   /** Milliseconds since the epoch. */
   now: number;
 }
 
-/** What the node is short of. */
+/** The resources that the node is short of. */
 export interface NodePressure {
   readonly memory: boolean;
   readonly disk: boolean;
@@ -24,14 +24,14 @@ interface Verdict {
   readonly message: string;
 }
 
-/** A pressure condition's two faces, with the event that tells of the change to each. */
+/** The two states of a pressure condition, each with the event that tells of the change to it. */
 interface PressureWords {
   readonly type: string;
   readonly pressed: Omit<Verdict, "status"> & { readonly event: string };
   readonly relieved: Omit<Verdict, "status"> & { readonly event: string };
 }
 
-/** Upstream's words and order (pkg/kubelet/nodestatus/setters.go). */
+/** The words and the order are upstream's (pkg/kubelet/nodestatus/setters.go). */
 export const PRESSURE_CONDITIONS: Readonly<Record<keyof NodePressure, PressureWords>> = {
   memory: {
     type: "MemoryPressure",
@@ -75,8 +75,8 @@ export const PRESSURE_CONDITIONS: Readonly<Record<keyof NodePressure, PressureWo
 };
 
 /**
- * The node's conditions: those of others as they were, ours judged anew and each in its place, new ones at the end.
- * Ready comes last of ours, as upstream keeps it for clients that look there.
+ * Computes the node's conditions: those of others stay as they were, ours are judged anew in their places, and new ones
+ * are added at the end. Ready comes last of ours, as upstream keeps it for clients that look there.
  */
 export function computeNodeConditions({ errors, pressure, previous, now }: NodeConditionsInput): NodeCondition[] {
   const conditions = new Map(previous.map((condition) => [condition.type, condition]));
@@ -109,7 +109,7 @@ function judgeReadiness(errors: readonly string[]): Verdict {
     : { status: "False", reason: "KubeletNotReady", message: joinErrors(errors) };
 }
 
-/** As Go's aggregate of errors prints itself. */
+/** Joins the errors as Go's aggregate of errors prints itself. */
 function joinErrors(errors: readonly string[]): string {
   const [only = "", ...others] = new Set(errors);
   return others.length === 0 ? only : `[${[only, ...others].join(", ")}]`;

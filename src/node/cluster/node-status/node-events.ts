@@ -2,12 +2,12 @@ import type { Node, NodeStatus } from "../../../api/gen/types.ts";
 import type { Decision } from "../../../base/timeline.ts";
 import { PRESSURE_CONDITIONS } from "./node-conditions.ts";
 
-/** Recorded once, as the node agent starts. */
+/** This decision is recorded once, when the node agent starts. */
 export const STARTING_DECISION: Decision = { type: "Normal", reason: "Starting", message: "Starting kubelet." };
 
 /**
- * What is worth an event between two statuses of the node, in upstream's words. A node that becomes known has no history:
- * its first Ready is none, its first pressure conditions are.
+ * Computes the events that lie between two statuses of the node, in upstream's words. A node that becomes known has no
+ * history: its first Ready makes no event, its first pressure conditions do.
  */
 export function computeNodeEvents(nodeName: string, before: NodeStatus, after: NodeStatus): Decision[] {
   const events: Decision[] = [];
@@ -30,14 +30,17 @@ export function computeNodeEvents(nodeName: string, before: NodeStatus, after: N
   return events;
 }
 
-/** Undefined where nothing changed; a node is taken to have been schedulable before anybody looked. */
+/**
+ * Computes the event of a change; undefined where nothing changed. Before the first look, the node counts as
+ * schedulable.
+ */
 export function computeSchedulingEvent(node: Node, wasUnschedulable: boolean): Decision | undefined {
   const isUnschedulable = node.spec?.unschedulable === true;
   if (isUnschedulable === wasUnschedulable) return undefined;
   return statusEvent(node.metadata?.name ?? "", isUnschedulable ? "NodeNotSchedulable" : "NodeSchedulable");
 }
 
-/** As if nobody had judged the pressure yet. */
+/** Returns the status as if its pressure conditions had not been judged yet. */
 export function withoutPressure(status: NodeStatus): NodeStatus {
   const types = new Set(Object.values(PRESSURE_CONDITIONS).map(({ type }) => type));
   return { ...status, conditions: (status.conditions ?? []).filter(({ type }) => !types.has(type)) };

@@ -15,28 +15,31 @@ import { computeNodeEvents, computeSchedulingEvent, STARTING_DECISION, withoutPr
 import { computeNodePatch, isNodeChanged } from "./node-patch.ts";
 import type { NodeStatusInput } from "./node-status.ts";
 
-/** Keeps the status of the node object true. */
+/** Keeps the status of the node object up to date. */
 interface NodeHeartbeat {
-  /** From when the node is registered until the signal fires. Rejects with AbortedError only. */
+  /** Runs from when the node is registered until the signal fires. Rejects with AbortedError only. */
   run(signal: AbortSignal): Promise<void>;
-  /** Something that the status tells has changed: it is computed at once. Costs nothing when called too often. */
+  /** Tells that something in the status has changed, so that it is computed at once. Extra calls cost nothing. */
   syncNow(): void;
 }
 
 export interface NodeHeartbeatDeps {
-  /** The one for heartbeats, which no other traffic slows down. */
+  /** The client for heartbeats, which no other traffic slows down. */
   client: Pick<KubeClient, "get" | "patch">;
   clock: Clock;
   random: Random;
   log: Log;
   readStatus(signal: AbortSignal): Promise<NodeStatusInput>;
-  /** Told after the server has the status that the event is about. */
+  /** Called after the server has the status that the event is about. */
   recordNodeEvent(decision: Decision): void;
-  /** Told of every version of the node object that was read or written, its pod ranges and volumes in use included. */
+  /**
+   * Called with every version of the node object that was read or written. The version includes its pod ranges and
+   * volumes in use.
+   */
   observeNode?(node: Node): void;
-  /** What others on the node add to the object before it is written. */
+  /** Adds to the object what other parts of the node want in it, before it is written. */
   decorate?(node: Node): Node;
-  /** Makes the node object again after somebody deleted it; undefined where the node does not register itself. */
+  /** Makes the node object again after it was deleted; undefined where the node does not register itself. */
   registerAgain?: ((signal: AbortSignal) => Promise<Node>) | undefined;
 }
 
@@ -44,15 +47,15 @@ interface NodeHeartbeatOptions {
   readonly nodeName: string;
   /** How often the status is computed. */
   readonly updateFrequencyMs: number;
-  /** How often it is sent although nothing changed. */
+  /** How often the status is sent although nothing changed. */
   readonly reportFrequencyMs: number;
-  /** With `updateFrequencyMs` the bound of each call: the smaller of the two. */
+  /** The smaller of this and `updateFrequencyMs` is the bound of each call. */
   readonly leaseDurationSeconds: number;
 }
 
 const MAX_TRIES = 5;
 const PERIOD_JITTER = 0.04;
-/** Between the end of one and the beginning of the next, however often `syncNow` is called. */
+/** The least time between the end of one sync and the beginning of the next, however often `syncNow` is called. */
 const MIN_GAP_MS = 100;
 
 export function createNodeHeartbeat(deps: NodeHeartbeatDeps, options: NodeHeartbeatOptions): NodeHeartbeat {
@@ -61,7 +64,7 @@ export function createNodeHeartbeat(deps: NodeHeartbeatDeps, options: NodeHeartb
   const failures = createFailureLog(log, "Updating the node's status");
   const name = { namespace: "", name: options.nodeName };
   const timeoutMs = Math.min(options.updateFrequencyMs, options.leaseDurationSeconds * 1000);
-  /** As it was last written: the server's cache may be behind that. */
+  /** The node as it was last written. The server's cache may be older. */
   let written: Node | undefined;
   let reportDueAt = clock.monotonic() + options.reportFrequencyMs;
   let wasUnschedulable = false;
@@ -81,7 +84,7 @@ export function createNodeHeartbeat(deps: NodeHeartbeatDeps, options: NodeHeartb
     problem = now;
   };
 
-  /** In a large cluster these reads are much of what a server does, so that the first is served from its cache. */
+  /** In a large cluster these reads are a large part of a server's work, so the first read is served from its cache. */
   const readNode = async (attempt: number, signal: AbortSignal): Promise<Node> => {
     const call = { signal, timeoutMs, ...(attempt === 0 && { resourceVersion: "0" }) };
     try {
@@ -112,8 +115,8 @@ export function createNodeHeartbeat(deps: NodeHeartbeatDeps, options: NodeHeartb
     }
     const call = { subresource: "status", signal, timeoutMs };
     const updated = await client.patch(NODES, name, { type: "strategic", body }, call);
-    // After a change the next report comes half a period earlier or later, so that what changed many nodes at once does
-    // not have them report together from then on.
+    // After a change the next report comes up to half a period earlier or later, so that a change of many nodes at once
+    // does not make them report together from then on.
     const delayMs = isChanged ? options.reportFrequencyMs * (random.next() - 0.5) : 0;
     reportDueAt = clock.monotonic() + options.reportFrequencyMs + delayMs;
     tellEvents(current, desired);
@@ -121,7 +124,7 @@ export function createNodeHeartbeat(deps: NodeHeartbeatDeps, options: NodeHeartb
     observe(updated);
   };
 
-  /** At the start the pressure is told whether it is news or not, as upstream does. */
+  /** At the start the pressure is told even when it is no news, as upstream does. */
   const tellEvents = (before: Node, after: Node) => {
     const known = written === undefined ? withoutPressure(before.status ?? {}) : (before.status ?? {});
     for (const event of computeNodeEvents(options.nodeName, known, after.status ?? {})) deps.recordNodeEvent(event);
@@ -136,7 +139,7 @@ export function createNodeHeartbeat(deps: NodeHeartbeatDeps, options: NodeHeartb
         return;
       } catch (error) {
         throwIfAborted(signal);
-        // A node that is not in the cache yet is no failure.
+        // A node that is missing from the cache is no failure yet.
         if (attempt > 0 || !isApiError(error, "NotFound")) failures.failed(error);
       }
     }

@@ -10,7 +10,7 @@ import { withDeadline } from "../../../base/time-limit.ts";
 import type { KubeClient } from "../../../kube/port.ts";
 import { createFailureLog } from "./failure-log.ts";
 
-/** The node's sign of life: a small object that is written every few seconds, and by nothing else held up. */
+/** The node's sign of life: a small object that is written every few seconds, and that nothing else delays. */
 interface NodeLease {
   run(signal: AbortSignal): Promise<void>;
 }
@@ -20,7 +20,7 @@ interface NodeLeaseDeps {
   clock: Clock;
   random: Random;
   log: Log;
-  /** The node object, which owns the lease, as far as it is known. */
+  /** The node object, which owns the lease, where it is known. */
   node: {
     node(): Node | undefined;
     nodeReady(signal: AbortSignal): Promise<Node>;
@@ -29,11 +29,14 @@ interface NodeLeaseDeps {
 
 interface NodeLeaseOptions {
   readonly nodeName: string;
-  /** The control plane gives the node up when it was not renewed for this long. Renewed four times as often. */
+  /**
+   * The control plane gives the node up when the lease was not renewed for this long. It is renewed four times as
+   * often.
+   */
   readonly leaseDurationSeconds: number;
 }
 
-/** Upstream's (component-helpers/apimachinery/lease/controller.go). */
+/** These values are upstream's (component-helpers/apimachinery/lease/controller.go). */
 const NAMESPACE = "kube-node-lease";
 const RENEWALS_PER_DURATION = 4;
 const RENEWAL_JITTER = 0.04;
@@ -48,10 +51,13 @@ export function createNodeLease(deps: NodeLeaseDeps, options: NodeLeaseOptions):
   const renewIntervalMs = (options.leaseDurationSeconds * 1000) / RENEWALS_PER_DURATION;
   const name = { namespace: NAMESPACE, name: options.nodeName };
   const call = (signal: AbortSignal) => ({ signal, timeoutMs: renewIntervalMs });
-  /** Nobody else writes it, so that the last answer is what the next write builds on, without a read. */
+  /** The last answer. Only this agent writes the lease, so that the next write builds on this without a read. */
   let latest: Lease | undefined;
 
-  /** A lease without an owner would outlive its node: none is made before the node is there. */
+  /**
+   * Waits for the node, because a lease without an owner would outlive its node. No lease is made before the node is
+   * there.
+   */
   const requireOwner = async (signal: AbortSignal): Promise<Node> => {
     const wait = { timeoutMs: renewIntervalMs, signal, what: "waiting for the node object" };
     return deps.node.node() ?? (await withDeadline(clock, wait, async (inner) => deps.node.nodeReady(inner)));
@@ -71,7 +77,7 @@ export function createNodeLease(deps: NodeLeaseDeps, options: NodeLeaseOptions):
     };
   };
 
-  /** Goes on until there is a lease. */
+  /** Tries until there is a lease. */
   const ensure = async (signal: AbortSignal): Promise<{ lease: Lease; isNew: boolean }> => {
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, MAX_RETRY_MS)) {
       try {
@@ -84,7 +90,7 @@ export function createNodeLease(deps: NodeLeaseDeps, options: NodeLeaseOptions):
     }
   };
 
-  /** Undefined when it could not be done in a few attempts, one right after the other. */
+  /** Updates the lease; undefined when a few attempts, one right after the other, all failed. */
   const update = async (from: Lease, signal: AbortSignal): Promise<Lease | undefined> => {
     let base = from;
     for (let attempt = 0; attempt < MAX_UPDATES; attempt++) {
@@ -127,7 +133,7 @@ interface Renewal extends NodeLeaseOptions {
   readonly now: number;
 }
 
-/** The lease as it is written next; a node that was made anew becomes its owner. */
+/** Computes the lease as it is written next. A node that was made anew becomes its owner. */
 function renewed(lease: Lease, { nodeName, leaseDurationSeconds, owner, now }: Renewal): Lease {
   const uid = owner?.metadata?.uid;
   const ownerReferences: OwnerReference[] = [{ apiVersion: "v1", kind: "Node", name: nodeName, uid: uid ?? "" }];
@@ -138,7 +144,7 @@ function renewed(lease: Lease, { nodeName, leaseDurationSeconds, owner, now }: R
   };
 }
 
-/** As `metav1.MicroTime` is written. */
+/** Formats a time as `metav1.MicroTime` is written. */
 function formatMicroTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, -1)}000Z`;
 }

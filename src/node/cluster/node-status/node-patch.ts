@@ -5,9 +5,10 @@ import { isEqualJson } from "../../../api/patch/json-value.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The strategic merge patch of `nodes/status` that makes the one node the other; undefined where nothing differs. It has
- * the status, labels and annotations, and nothing else whatever differs: a node must never write its own spec or owners
- * (CVE-2025-5187), and a patch without a field cannot. Follows upstream's component-helpers/node/util/status.go.
+ * Computes the strategic merge patch of `nodes/status` that turns the current node into the desired one; undefined
+ * where nothing differs. It has the status, labels and annotations, and never anything else: a node must never write
+ * its own spec or owners (CVE-2025-5187), and a patch without a field cannot. Follows upstream's
+ * component-helpers/node/util/status.go.
  */
 export function computeNodePatch(current: Node, desired: Node): object | undefined {
   const metadata = diffFields(
@@ -23,17 +24,17 @@ export function computeNodePatch(current: Node, desired: Node): object | undefin
   return Object.keys(patch).length > 0 ? patch : undefined;
 }
 
-/** True when the nodes differ in more than the times at which somebody looked, and the order of conditions. */
+/** True when the nodes differ in more than the times of their heartbeats and the order of their conditions. */
 export function isNodeChanged(current: Node, desired: Node): boolean {
   return computeNodePatch(withoutHeartbeats(current), withoutHeartbeats(desired)) !== undefined;
 }
 
-/** Lists that merge by the type of their items, and have their own ways below. */
+/** These lists merge by the type of their items, and have functions of their own below. */
 const SEPARATE = { addresses: undefined, conditions: undefined };
 
 /**
- * The addresses are declared to merge by type, which cannot hold two of one type, as a node with both families has. So
- * they are replaced as a whole.
+ * Compares the addresses, which are replaced as a whole. They are declared to merge by type, but such a merge cannot
+ * hold two addresses of one type, which a node with both families has.
  */
 function diffAddresses(current: Node, desired: Node): object | undefined {
   const { addresses = [] } = desired.status ?? {};
@@ -41,7 +42,7 @@ function diffAddresses(current: Node, desired: Node): object | undefined {
   return { addresses: [...addresses, { $patch: "replace" }] };
 }
 
-/** Only what changed of each, so that what others write at the same time into theirs stays. */
+/** Lists only what changed in each condition, so that fields that others write into theirs at the same time stay. */
 function diffConditions(current: readonly NodeCondition[], desired: readonly NodeCondition[]): object | undefined {
   const changed = desired.flatMap((condition) => {
     const before = current.find(({ type }) => type === condition.type);
@@ -54,14 +55,17 @@ function diffConditions(current: readonly NodeCondition[], desired: readonly Nod
   return { "$setElementOrder/conditions": desired.map(({ type }) => ({ type })), conditions };
 }
 
-/** Field by field; lists as a whole; null for what is to go. What is empty and what is not there are the same. */
+/**
+ * Compares field by field, and lists as a whole. A field to be removed becomes null. An empty field equals a missing
+ * one.
+ */
 function diffFields(current: Fields, desired: Fields): Fields | undefined {
   const changes: Array<readonly [string, unknown]> = [];
   for (const name of new Set([...Object.keys(current), ...Object.keys(desired)])) {
     const before = current[name];
     const after = desired[name];
     if (isRecord(before)) {
-      // Also where nothing is to stay: what somebody else adds meanwhile must not go with it.
+      // The fields are compared even where nothing remains, so that what others add meanwhile is not removed.
       const difference = diffFields(before, isRecord(after) ? after : {});
       if (difference !== undefined) changes.push([name, difference]);
     } else if (isAbsent(after)) {

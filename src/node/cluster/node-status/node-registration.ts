@@ -11,51 +11,58 @@ import { computeNodePatch } from "./node-patch.ts";
 import type { NodeStartup } from "./node-startup.ts";
 import { reconcileExistingNode } from "./reconcile-node.ts";
 
-/** Makes the node object, or finds it, and knows it from then on. */
+/** Makes the node object or finds it, and follows it from then on. */
 export interface NodeRegistration {
   /**
-   * Creates the node, or brings the existing one in line with it; goes on trying until that is done. Where the node is
-   * not to register itself, waits until somebody has made it. Rejects with AbortedError only. Not twice at a time.
+   * Creates the node, or brings the existing one in line with it, and tries until that is done. Where the node must not
+   * register itself, waits until another client has made it. Rejects with AbortedError only. Two calls must not
+   * overlap.
    */
   register(initialNode: Node, signal: AbortSignal): Promise<Node>;
-  /** Resolves when the node object is known; what reads pods from the API waits for it. */
+  /** Resolves when the node object is known. Code that reads pods from the API waits for this. */
   nodeReady(signal: AbortSignal): Promise<Node>;
-  /** As it was last seen; undefined before. */
+  /** Returns the node as it was last seen; undefined before that. */
   node(): Node | undefined;
-  /** Whoever reads or writes the node object tells it here. */
+  /** Code that reads or writes the node object passes it to this function. */
   observe(node: Node): void;
-  /** Called with the first object, and with each that is another of the name: what was made for the old one is void. */
+  /**
+   * The listener is called with the first object, and with each later object of the same name that is a different one.
+   * Everything that was made for the old object is then void.
+   */
   subscribe(listener: (node: Node) => void): () => void;
-  /** Called with every version that is observed. */
+  /** The listener is called with every version that is observed. */
   follow(listener: (node: Node) => void): () => void;
 }
 
 interface NodeRegistrationDeps {
-  /** The one for heartbeats, which no other traffic slows down. */
+  /** The client for heartbeats, which no other traffic slows down. */
   client: Pick<KubeClient, "get" | "create" | "patch">;
   clock: Clock;
   random: Random;
   log: Log;
-  /** Told how far the registration has come. */
+  /** The startup is told how far the registration has come. */
   startup?: NodeStartup | undefined;
 }
 
 export interface NodeRegistrationOptions {
   readonly nodeName: string;
   readonly registerNode: boolean;
-  /** For each call. */
+  /** The time bound of each call. */
   readonly timeoutMs: number;
   /**
-   * Counts of extended resources of an existing node are set to 0. Default true, as upstream does where no device plugin
-   * was at work here before: the devices must say anew that they are there.
+   * True when the counts of extended resources of an existing node are set to 0. Default true, as upstream does where
+   * no device plugin ran here before: device plugins must report their devices anew.
    */
   readonly resetExtendedResources?: boolean;
 }
 
-/** Upstream's (pkg/kubelet/kubelet_node_status.go, registerWithAPIServer), but the first attempt is made at once. */
+/**
+ * The delays are upstream's (pkg/kubelet/kubelet_node_status.go, registerWithAPIServer), but the first attempt is made
+ * at once.
+ */
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 7_000;
-/** So that the nodes of a cluster do not all come back in step after an outage. */
+/** The jitter keeps the nodes of a cluster from coming back in step after an outage. */
 const RETRY_JITTER = 0.1;
 
 export function createNodeRegistration(deps: NodeRegistrationDeps, options: NodeRegistrationOptions): NodeRegistration {
@@ -98,7 +105,7 @@ export function createNodeRegistration(deps: NodeRegistrationDeps, options: Node
       await startup?.created();
       return node;
     } catch (error) {
-      // Who may not create nodes may still be given one that exists.
+      // An agent that may not create nodes can still find a node that exists.
       if (!isApiError(error, "AlreadyExists") && !isApiError(error, "Forbidden")) throw error;
       const existing = await find(signal).catch((absence: unknown) => {
         throw isApiError(absence, "NotFound") ? error : absence;

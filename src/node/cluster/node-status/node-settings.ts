@@ -3,7 +3,7 @@ import { createCapacitySettings } from "../../resources/capacity/capacity-settin
 import type { InitialNodeOptions } from "./initial-node.ts";
 import type { NodeStatusSettings } from "./node-status.ts";
 
-/** The configuration as the node's status needs it. */
+/** Returns the configuration as the node's status needs it. */
 export function createNodeStatusSettings({
   kubelet,
   nodeName,
@@ -22,7 +22,7 @@ export function createNodeStatusSettings({
   };
 }
 
-/** The configuration as the node's registration needs it. */
+/** Returns the configuration as the node's registration needs it. */
 export function createInitialNodeOptions({ kubelet, nodeName, nodeIps, cluster }: NodeAgentConfig): InitialNodeOptions {
   return {
     nodeName,

@@ -3,13 +3,13 @@ import { type Clock, SECOND } from "../../../base/clock.ts";
 import type { GaugeSeries, Metrics } from "../../../base/metrics.ts";
 
 /**
- * How long the node took to become one, told once, of a node that was not registered before
+ * Measures how long the node took to start, once, and only for a node that was not registered before
  * (pkg/kubelet/util/node_startup_latency_tracker.go): from the start of the machine to that of the node agent, to its
  * first attempt to register, to its object, to Ready.
  */
 export interface NodeStartup {
   attempted(): void;
-  /** The object was made by us just now. */
+  /** Tells that this agent has just made the object. */
   created(): Promise<void>;
   observe(node: Node): void;
 }
@@ -17,11 +17,11 @@ export interface NodeStartup {
 interface NodeStartupDeps {
   readonly clock: Pick<Clock, "now">;
   readonly metrics: Metrics;
-  /** Milliseconds since the epoch; undefined where nobody knows. */
+  /** The time in milliseconds since the epoch; undefined where it is unknown. */
   bootedAt(): Promise<number | undefined>;
 }
 
-/** To be made when the node agent starts. */
+/** Must be called when the node agent starts. */
 export function createNodeStartup({ clock, metrics, bootedAt }: NodeStartupDeps): NodeStartup {
   const gauge = (part: string, help: string) =>
     metrics.gauge(`kubelet_node_startup${part}_duration_seconds`, `Duration in seconds of node startup ${help}.`);

@@ -15,26 +15,29 @@ export interface NodeStatusReaderDeps {
   log: Log;
   runtime(): RuntimeFacts;
   images(): readonly ContainerImage[] | undefined;
-  /** Why pods cannot be run, in upstream's order: runtime and PLEG, network, storage, shutdown. */
+  /** Lists why pods cannot be run, in upstream's order: runtime and PLEG, network, storage, shutdown. */
   errors(): readonly string[];
-  /** What the node is short of. */
+  /** Tells which resources the node is short of. */
   pressure(): NodePressure;
-  /** The volumes that the status names; undefined before they are known. */
+  /** Returns the volumes that the status names; undefined before they are known. */
   volumes(): Promise<VolumesOfNode | undefined>;
 }
 
-/** What the status names of volumes; see there. */
+/** The volumes that the status names; see `NodeStatusInput`. */
 export type VolumesOfNode = Pick<NodeStatusInput, "volumesInUse" | "volumesAttached">;
 
 interface NodeStatusReaderOptions {
   readonly settings: NodeStatusSettings;
-  /** Its file system's size is the node's ephemeral storage. */
+  /** The size of this directory's file system is the node's ephemeral storage. */
   readonly rootDirectory: string;
 }
 
 const NO_VOLUMES: VolumesOfNode = { volumesInUse: undefined, volumesAttached: undefined };
 
-/** What the machine is, is read once: a machine that grew needs a restart, as upstream. Its addresses are read anew. */
+/**
+ * The inventory of the machine is read once, so a machine that grew needs a restart, as upstream. Its addresses are
+ * read anew.
+ */
 export function createNodeStatusReader(deps: NodeStatusReaderDeps, options: NodeStatusReaderOptions): NodeStatusReader {
   const { machine } = deps;
   let facts: MachineInventory | undefined;

@@ -19,60 +19,60 @@ import {
 import { computeNodeAddresses } from "./node-addresses.ts";
 import { computeNodeConditions, type NodePressure } from "./node-conditions.ts";
 
-/** All that the node's status is computed from, beside the status before. */
+/** Everything that the node's status is computed from, besides the previous status. */
 export interface NodeStatusInput extends NodeStatusSettings, NodeStatusFacts {}
 
-/** What the configuration says; the same for as long as the node agent runs. */
+/** What the configuration says. It stays the same for as long as the node agent runs. */
 export interface NodeStatusSettings extends CapacitySettings {
   readonly nodeName: string;
-  /** As `--node-ip` gives them. */
+  /** The addresses of `--node-ip`. */
   readonly nodeIps: readonly string[];
-  /** A cloud controller tells the node's addresses. */
+  /** True when a cloud controller sets the node's addresses. */
   readonly isCloudExternal: boolean;
-  /** Where the node agent's HTTPS server listens. */
+  /** The port of the node agent's HTTPS server. */
   readonly kubeletPort: number;
-  /** False: nobody counts ephemeral storage, and a node without that capacity is as ready as others. */
+  /** When this is false, ephemeral storage is not counted, and a node without that capacity is as ready as others. */
   readonly localStorageCapacityIsolation: boolean;
-  /** What declared features depend on; undefined where the feature gate NodeDeclaredFeatures is off. */
+  /** The gates that declared features depend on; undefined where the feature gate NodeDeclaredFeatures is off. */
   readonly declaringGates: NodeAbilities["gates"] | undefined;
 }
 
-/** What is true now. */
+/** The facts of this moment. */
 interface NodeStatusFacts {
   readonly machine: MachineInventory;
-  /** Of the interface with the default route. */
+  /** The addresses of the interface with the default route. */
   readonly machineAddresses: readonly string[];
   readonly interfaceAddresses: readonly string[];
   readonly runtime: RuntimeFacts;
-  /** Undefined before they could be listed: those that the status names stay. */
+  /** The images are undefined before they could be listed. The ones that the status names then stay. */
   readonly images: readonly ContainerImage[] | undefined;
-  /** Why pods cannot be run, in upstream's order: runtime and PLEG, network, storage, shutdown. */
+  /** The errors tell why pods cannot be run, in upstream's order: runtime and PLEG, network, storage, shutdown. */
   readonly errors: readonly string[];
   readonly pressure: NodePressure;
-  /** Undefined before the volumes on the machine are known: those that the status names stay. */
+  /** The names are undefined before the volumes on the machine are known. The ones that the status names then stay. */
   readonly volumesInUse: readonly string[] | undefined;
-  /** Undefined where a controller attaches volumes, and keeps them in the status. */
+  /** The volumes are undefined where a controller attaches volumes, and keeps them in the status. */
   readonly volumesAttached: readonly AttachedVolume[] | undefined;
 }
 
-/** As the runtime answers `Version` and `Status`. */
+/** What the runtime answers to `Version` and `Status`. */
 export interface RuntimeFacts {
-  /** `containerd`; empty until it has answered. */
+  /** The runtime's name, such as `containerd`; empty until it has answered. */
   readonly name: string;
   readonly version: string;
   readonly handlers: readonly RuntimeHandler[];
   readonly features: RuntimeFeatures | undefined;
 }
 
-/** `problem`: why the addresses are not what was asked for. */
+/** `problem` tells why the addresses are not what was asked for. */
 interface NodeStatusVerdict {
   readonly status: NodeStatus;
   readonly problem: string | undefined;
 }
 
 /**
- * The node's status, from the one before: what others keep in it stays (volumes attached, conditions and resources that
- * are not ours). Follows pkg/kubelet/nodestatus/setters.go.
+ * Computes the node's status from the previous one: what others keep in it stays (volumes attached, conditions and
+ * resources that are not ours). Follows pkg/kubelet/nodestatus/setters.go.
  */
 export function computeNodeStatus(input: NodeStatusInput, previous: NodeStatus, now: number): NodeStatusVerdict {
   const { runtime, images, volumesInUse, volumesAttached, declaringGates: gates } = input;
@@ -97,7 +97,7 @@ export function computeNodeStatus(input: NodeStatusInput, previous: NodeStatus, 
     ...(features !== undefined && { features }),
     ...(volumesInUse !== undefined && { volumesInUse: [...volumesInUse] }),
     ...(volumesAttached !== undefined && { volumesAttached: [...volumesAttached] }),
-    // An empty list takes away what an agent before this one declared, and nobody does any more.
+    // An empty list removes the features that an earlier agent declared and that are no longer declared.
     ...(gates &&
       runtime.name !== "" && { declaredFeatures: computeDeclaredFeatures({ gates, runtime: runtime.features }) }),
   };
@@ -105,8 +105,8 @@ export function computeNodeStatus(input: NodeStatusInput, previous: NodeStatus, 
 }
 
 /**
- * What an administrator added to the capacity by hand stays, and is allocatable as it is. An extended resource that is
- * not in the capacity any more cannot be allocated either.
+ * Computes capacity and allocatable. What an administrator added to the capacity by hand stays, and is allocatable as
+ * it is. An extended resource that is no longer in the capacity cannot be allocated either.
  */
 function computeResources(
   { machine, reservations, maxPods, podsPerCore }: NodeStatusInput,
@@ -136,22 +136,25 @@ function computeNodeInfo({ machine, runtime }: NodeStatusInput, previous: NodeSy
     osImage,
     architecture,
     operatingSystem: "linux",
-    // A runtime that has not answered yet is the one that was there before.
+    // Until the runtime has answered, the version in the previous status stays.
     containerRuntimeVersion: runtimeVersion ?? (previous?.containerRuntimeVersion || "Unknown://Unknown"),
     kubeletVersion: KUBELET_VERSION,
-    // kube-proxy's version was never known here, and upstream stopped to tell its own in its place.
+    // kube-proxy's version was never known here, and upstream no longer reports its own version in its place.
     kubeProxyVersion: "",
     ...(machine.swapBytes > 0n && { swap: { capacity: Number(machine.swapBytes) } }),
   };
 }
 
-/** The version in it: without the `v`, and without what a distribution put behind the numbers, as upstream parses it. */
+/**
+ * Extracts the version without the `v` and without the suffix that a distribution puts behind the numbers, as upstream
+ * parses it.
+ */
 function formatRuntimeVersion(version: string): string {
   const semantic = /^v?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)$/.exec(version);
   return semantic?.[1] ?? /^v?(\d+(?:\.\d+)*)/.exec(version)?.[1] ?? "Unknown";
 }
 
-/** By name: containerd tells them in another order each time. */
+/** The handlers are sorted by name, because containerd lists them in another order each time. */
 function computeRuntimeHandlers(handlers: readonly RuntimeHandler[]): NodeRuntimeHandler[] {
   const sorted = handlers.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return sorted.map(({ name, features }) => {

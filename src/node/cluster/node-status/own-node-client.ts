@@ -5,11 +5,11 @@ import type { KubeClient } from "../../../kube/port.ts";
 
 /** Reads the node's own object from the API server; each call rejects as the client's `get` does. */
 export interface OwnNodeClient {
-  /** Within ten seconds. */
+  /** Reads the node within ten seconds. */
   readNow(signal: AbortSignal): Promise<Node>;
-  /** The labels, which the API server may take from its cache. */
+  /** Reads the labels, which the API server may take from its cache. */
   readLabels(signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
-  /** Names of the volumes that the status tells to be attached; undefined where it tells nothing of volumes. */
+  /** Reads the names of the volumes that the status reports as attached; undefined where it has no volumes. */
   readVolumesAttached(signal: AbortSignal): Promise<readonly string[] | undefined>;
 }
 

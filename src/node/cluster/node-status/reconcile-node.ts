@@ -2,7 +2,10 @@ import type { Node, NodeStatus } from "../../../api/gen/types.ts";
 import { BETA_NODE_LABELS, CONTROLLER_ATTACH_DETACH_ANNOTATION, NODE_LABELS } from "../../../api/node-names.ts";
 import { isExtendedResource, isHugepagesResource } from "../../resources/capacity/node-capacity.ts";
 
-/** Labels that follow the node at each start. Others that it was registered with are an administrator's from then on. */
+/**
+ * The labels that follow the node at each start. Other labels from the registration belong to an administrator from
+ * then on.
+ */
 const DEFAULT_LABELS: readonly string[] = [
   ...Object.values(NODE_LABELS),
   BETA_NODE_LABELS.zone,
@@ -11,9 +14,9 @@ const DEFAULT_LABELS: readonly string[] = [
 ];
 
 /**
- * The node that exists, as it should be now that the node agent starts anew: default labels, the annotation about
- * attaching volumes, extended resources at none until who provides them says so again, huge pages as the kernel has them.
- * Everything else is the heartbeat's or not the node's to change (upstream: tryRegisterWithAPIServer).
+ * Computes the existing node as it should be now that the node agent starts anew: default labels, the annotation about
+ * attaching volumes, extended resources at 0 until their providers report them again, huge pages as the kernel has
+ * them. Everything else belongs to the heartbeat or is not the node's to change (upstream: tryRegisterWithAPIServer).
  */
 export function reconcileExistingNode(
   initial: Node,
@@ -61,7 +64,7 @@ function withoutExtendedResources(status: NodeStatus = {}): NodeStatus {
   return { ...status, capacity: { ...status.capacity, ...none }, allocatable: { ...status.allocatable, ...none } };
 }
 
-/** A size of huge pages that the kernel no longer has goes from the node: the heartbeat never removes a resource. */
+/** Removes a size of huge pages that the kernel no longer has, because the heartbeat never removes a resource. */
 function reconcileHugepages(initial: NodeStatus, existing: NodeStatus): NodeStatus {
   const replace = (from: Readonly<Record<string, string>> = {}, into: Readonly<Record<string, string>> = {}) => {
     const others = Object.entries(into).filter(([name]) => !isHugepagesResource(name));

@@ -13,7 +13,10 @@ interface RegisterNodeDeps extends InventoryDeps {
   readStatus(): Promise<NodeStatusInput>;
 }
 
-/** Registers the node with the status that it has at that moment. Goes on trying; rejects with AbortedError only. */
+/**
+ * Returns a function that registers the node with the status of that moment. It tries until that succeeds, and rejects
+ * with AbortedError only.
+ */
 export function createNodeRegistrar(deps: RegisterNodeDeps, config: NodeAgentConfig) {
   return async (signal: AbortSignal): Promise<Node> => {
     const { identity } = await readMachineInventory(deps, config.rootDirectory);

@@ -2,20 +2,22 @@ import type { Node } from "../../../api/gen/types.ts";
 import { untilAborted } from "../../../base/abort.ts";
 
 /**
- * Whether the API server knows that this node uses its volumes: a volume is mounted only after that, because what the
- * node's status does not name may be detached at any moment (`status.volumesInUse`; pkg/kubelet/volumemanager/cache).
+ * Tracks whether the API server knows that this node uses its volumes. A volume is mounted only after that, because a
+ * volume that the node's status does not name may be detached at any moment (`status.volumesInUse`;
+ * pkg/kubelet/volumemanager/cache).
  */
 export interface ReportedVolumes {
-  /** Resolves when the node's status names them all; asks for a report where it does not. */
+  /** Resolves when the node's status names them all. Asks for a report where it does not. */
   report(names: readonly string[], signal: AbortSignal): Promise<void>;
   /**
-   * What the status that is being made names. The rest is known no longer from this moment on, not only when that status
-   * has been written: whoever takes a volume into use meanwhile has to wait for the next one.
+   * Tells which volumes the status that is being made names. Other volumes count as unknown from this moment on, not
+   * only from when that status has been written: a volume that comes into use meanwhile has to wait for the next
+   * status.
    */
   telling(names: readonly string[]): void;
-  /** The node object as it was last read or written. */
+  /** Takes the node object as it was last read or written. */
   observe(node: Node): void;
-  /** Told when somebody waits for a report. */
+  /** The listener is called when a caller waits for a report. */
   onWanted(listener: () => void): void;
 }
 

@@ -1,4 +1,4 @@
-/** Tells that something has changed that the node's object says; what it is, the next look finds out. */
+/** Tells that something in the node's object has changed. The next look finds out what it is. */
 export interface StatusChanges {
   tell(): void;
   subscribe(listener: () => void): void;

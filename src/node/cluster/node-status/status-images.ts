@@ -5,7 +5,7 @@ const MAX_NAMES = 5;
 
 type ListedImage = Pick<Image, "id" | "repoDigests" | "repoTags" | "size">;
 
-/** The largest images, at most `maxImages` (negative: all), each with a few of its names, digests first. */
+/** Returns the largest images, at most `maxImages` (negative: all), each with a few of its names, digests first. */
 export function computeStatusImages(images: readonly ListedImage[], maxImages: number): ContainerImage[] {
   const sorted = images.toSorted((a, b) => {
     if (a.size !== b.size) return a.size > b.size ? -1 : 1;

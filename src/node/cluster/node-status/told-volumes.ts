@@ -3,7 +3,7 @@ import type { ReportedVolumes } from "./reported-volumes.ts";
 
 /** The volumes of storage drivers, as the node's status names them. */
 interface DriverVolumes {
-  /** Rejects while it cannot be read what an earlier node agent left mounted. */
+  /** Rejects while it is impossible to read what an earlier node agent left mounted. */
   load(): Promise<void>;
   volumesInUse(): readonly string[];
   volumesAttached(): VolumesOfNode["volumesAttached"];
@@ -24,7 +24,7 @@ export async function readToldVolumes({ volumes, reported }: ToldVolumesDeps): P
   try {
     await volumes.load();
     const volumesInUse = volumes.volumesInUse();
-    // In one turn with the reading, so that no volume comes into use between the two.
+    // This runs in the same turn as the reading, so that no volume comes into use between the two.
     reported.telling(volumesInUse);
     return { volumesInUse, volumesAttached: volumes.volumesAttached() };
   } catch {

@@ -1,12 +1,15 @@
 import { aborted, childController, sleep } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 
-/** Says of keys that their time has come, each once. */
+/** Reports keys whose time has come, each once. */
 export interface Alarms {
-  /** From now; replaces an earlier time of the key. */
+  /** Sets the key's time, counted from now; it replaces an earlier time of the key. */
   set(key: string, delayMs: number): void;
   clear(key: string): void;
-  /** What became due before is said at once. `onDue` must not throw. */
+  /**
+   * Reports due keys until the signal fires; those that became due earlier are reported at once. `onDue` must not
+   * throw.
+   */
   run(signal: AbortSignal, onDue: (key: string) => void): Promise<void>;
 }
 

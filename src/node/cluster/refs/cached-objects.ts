@@ -17,14 +17,14 @@ const READ_TIMEOUT_MS = 10 * SECOND;
 interface Entry<T> {
   readonly pods: Set<string>;
   held: { readonly object: T; readonly readAt: number } | undefined;
-  /** The next read is of the newest, whatever is held. */
+  /** The next read must return the newest version, whatever is held. */
   mustRead: boolean;
 }
 
 /**
- * The strategy Cache: an object is read when it is asked for, and again when what is held is older than `ttlMs` says
- * (undefined: a minute) or when another pod has come to name it. While the server is away, what is held is given; that the
- * object is gone is believed (pkg/kubelet/util/manager/cache_based_manager.go).
+ * The strategy Cache: an object is read when it is asked for, and again when the held copy is older than `ttlMs` says
+ * (undefined: a minute) or when another pod has begun to name it. While the server is unreachable, the held copy is
+ * given; an answer that the object is gone is believed (pkg/kubelet/util/manager/cache_based_manager.go).
  */
 export function createCachedObjects<T extends Referable>(
   deps: ReferencedObjectsDeps<T>,
@@ -36,7 +36,7 @@ export function createCachedObjects<T extends Referable>(
 
   const refresh = async (name: NamespacedName, entry: Entry<T>, signal: AbortSignal): Promise<T> => {
     const { held, mustRead } = entry;
-    // Not older than what is held: from the server's cache where that is as far.
+    // The read must not be older than the held copy; the server's cache may answer where it is that recent.
     const resourceVersion = mustRead ? undefined : held?.object.metadata?.resourceVersion;
     try {
       entry.mustRead = false;
@@ -82,7 +82,7 @@ export function createCachedObjects<T extends Referable>(
   };
 }
 
-/** The strategy Get: an object is read each time that it is asked for, by whomever. */
+/** The strategy Get: an object is read each time that it is asked for, by any caller. */
 export function createFetchedObjects<T>({ client, resource }: ReferencedObjectsDeps<T>): ReferencedObjects<T> {
   return {
     get: async (name, signal) => client.get(resource, name, { timeoutMs: READ_TIMEOUT_MS, signal }),

@@ -11,27 +11,33 @@ import { createReflector, type ReflectorDeps } from "../../../kube/create-reflec
 import { describeKubeFailure } from "../../../kube/outage-log.ts";
 import type { Reflector, ReflectorChange } from "../../../kube/reflector.ts";
 
-/** The trust bundles of the cluster, for the pods that show some of them. Followed only while there is such a pod. */
+/**
+ * The trust bundles of the cluster, for the pods that show some of them. They are followed only while there is such a
+ * pod.
+ */
 export interface ClusterTrustBundles {
   /**
-   * The PEM texts of the bundles. Rejects with an ApiError NotFound for a name that there is not, with other words while
-   * the bundles have not been read.
+   * Returns the PEM texts of the bundles. Rejects with an ApiError NotFound for a name that does not exist, and with
+   * another error while the bundles have not been read.
    */
   bundles(selection: TrustBundleSelection, signal: AbortSignal): Promise<readonly string[]>;
-  /** Again for a pod that changed. */
+  /** Registers the pod; called again for a pod that changed. */
   registerPod(pod: Pod): void;
   unregisterPod(podUid: string): void;
-  /** The listener is called with the pods that a change may concern. It must not throw. Returns how to stop that. */
+  /**
+   * The listener is called with the pods that a change may concern. It must not throw. Returns a function that ends the
+   * subscription.
+   */
   subscribe(listener: (podUids: readonly string[]) => void): () => void;
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** By name, or all of a signer with these labels (no selector: none of them). */
+/** Selects one bundle by its name, or all bundles of a signer with these labels (without a selector, none of them). */
 export type TrustBundleSelection =
   | { readonly name: string }
   | { readonly signerName: string; readonly labelSelector: LabelSelector | undefined };
 
-/** What of a `ClusterTrustBundle` matters here. */
+/** The parts of a `ClusterTrustBundle` that matter here. */
 interface TrustBundle {
   readonly metadata: ObjectMeta;
   readonly signerName: string;
@@ -39,7 +45,7 @@ interface TrustBundle {
 }
 
 const SYNC_WAIT_MS = SECOND;
-/** A server that has the kind in no version may be upgraded; until then it is not asked all the time. */
+/** A server that has the kind in no version may be upgraded; until then it is asked only this often. */
 const NOT_SERVED_WAIT_MS = 5 * MINUTE;
 
 const VERSIONS = ["v1beta1", "v1alpha1"].map(resourceOf);
@@ -55,7 +61,7 @@ export function createClusterTrustBundles(deps: ReflectorDeps): ClusterTrustBund
   const { clock, log } = deps;
   const pods = new Map<string, readonly ClusterTrustBundleProjection[]>();
   const listeners = new Set<(podUids: readonly string[]) => void>();
-  /** In `VERSIONS`; past their end when the server has none of them. */
+  /** An index into `VERSIONS`; it is past their end when the server has none of them. */
   let versionIndex = 0;
   let following: Following | undefined;
   /** Called when the first pod has come or the last has gone. */
@@ -81,7 +87,10 @@ export function createClusterTrustBundles(deps: ReflectorDeps): ClusterTrustBund
     return begun;
   };
 
-  /** Undefined where the server has no version of the kind. Who asks before `run` has come to it waits for the same. */
+  /**
+   * Returns what is followed; undefined where the server has no version of the kind. A caller that asks before `run`
+   * has begun waits for the same one.
+   */
   const currentFollowing = (): Following | undefined => {
     const resource = VERSIONS[versionIndex];
     if (following === undefined && resource !== undefined) following = begin(resource);
@@ -172,7 +181,7 @@ async function sync(
   throw new Error(`ClusterTrustBundle informer has not yet synced${reason}`);
 }
 
-/** In the order of their names, so that the same bundles always give the same. */
+/** Sorts the bundles by name, so that the same bundles always give the same result. */
 function selectBundles(
   bundles: readonly TrustBundle[],
   selection: Extract<TrustBundleSelection, { signerName: string }>,
@@ -189,7 +198,7 @@ function projectionsOf(pod: Pod): ClusterTrustBundleProjection[] {
   return sources.flatMap(({ clusterTrustBundle }) => (clusterTrustBundle ? [clusterTrustBundle] : []));
 }
 
-/** Labels are left out: they may be what has changed. */
+/** Tells whether the projection may show the bundle. Labels are not compared, because they may be what has changed. */
 function mayShow({ name, signerName }: ClusterTrustBundleProjection, bundle: TrustBundle): boolean {
   return name === undefined ? signerName === bundle.signerName : name === bundle.metadata.name;
 }

@@ -1,14 +1,14 @@
 import type { Container, Pod, Volume } from "../../../api/gen/types.ts";
 import { podContainers } from "../../../api/pods.ts";
 
-/** Names of objects in the pod's namespace, each once, in the pod's order. */
+/** The names of objects in the pod's namespace, each once, in the pod's order. */
 export interface NamedObjects {
   readonly secrets: string[];
   readonly configMaps: string[];
 }
 
 /**
- * The secrets and config maps that the pod names, as `VisitPodSecretNames` and `VisitPodConfigmapNames` find them
+ * Lists the secrets and config maps that the pod names, as `VisitPodSecretNames` and `VisitPodConfigmapNames` find them
  * (pkg/api/v1/pod/util.go): pull secrets, environments of containers of all kinds, and volumes.
  */
 export function listNamedObjects(pod: Pod): NamedObjects {
@@ -18,7 +18,7 @@ export function listNamedObjects(pod: Pod): NamedObjects {
   return collect([...pullSecrets, ...environments, ...volumes]);
 }
 
-/** Those of them that volumes name: a running pod follows their changes. */
+/** Lists those that volumes name. A running pod follows their changes. */
 export function listObjectsOfVolumes(pod: Pod): NamedObjects {
   return collect((pod.spec?.volumes ?? []).flatMap(listVolumeReferences));
 }

@@ -16,34 +16,34 @@ import { createWatchedObjects } from "./watched-objects.ts";
 /** The secrets and config maps that the node's pods name. */
 export interface ObjectRefs {
   /**
-   * Rejects with an ApiError NotFound for what does not exist; with an ObjectRefError when no registered pod names the
-   * object (the strategy Get reads it all the same) and, after a second, when the server does not give it.
+   * Reads a secret. Rejects with an ApiError NotFound when it does not exist; with an ObjectRefError when no registered
+   * pod names it (the strategy Get reads it all the same) and, after a second, when the server does not give it.
    */
   secret(namespace: string, name: string, signal: AbortSignal): Promise<Secret>;
-  /** As `secret`. */
+  /** Reads a config map, as `secret` reads a secret. */
   configMap(namespace: string, name: string, signal: AbortSignal): Promise<ConfigMap>;
-  /** From now on what the pod names can be read. Again for a pod that changed. */
+  /** Makes what the pod names readable from now on. Called again for a pod that changed. */
   registerPod(pod: Pod): void;
   unregisterPod(uid: string): void;
-  /** Pods that are registered. */
+  /** Returns the UIDs of the registered pods. */
   podUids(): readonly string[];
   /**
-   * The listener is called when an object is not any more what some pod was told it is, with all pods that name it. It
-   * must not throw. Returns how to stop that. With the strategy Get nothing is ever told.
+   * The listener is called when an object no longer is what some pod was told, with all pods that name it. It must not
+   * throw. Returns a function that ends the subscription. With the strategy Get it is never called.
    */
   subscribe(listener: ObjectRefListener): () => void;
   /** Keeps the copies up to date until the signal fires. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Hears of changes; see `ObjectRefs.subscribe`. */
+/** The listener of `ObjectRefs.subscribe`. */
 type ObjectRefListener = (change: ObjectRefChange) => void;
 
 interface ObjectRefChange {
   readonly kind: "Secret" | "ConfigMap";
   readonly namespace: string;
   readonly name: string;
-  /** Pods that name it. */
+  /** The pods that name the object. */
   readonly podUids: readonly string[];
 }
 
@@ -58,8 +58,8 @@ export interface ObjectRefsOptions {
   /** `configMapAndSecretChangeDetectionStrategy`. */
   readonly strategy: "Watch" | "Cache" | "Get";
   /**
-   * For Cache: how old what is given may be, as the node's annotation `node.alpha.kubernetes.io/ttl` says. Default, and
-   * for undefined: a minute.
+   * For Cache: how old a copy may be, as the node's annotation `node.alpha.kubernetes.io/ttl` says. Default, and for
+   * undefined: a minute.
    */
   readonly ttlMs?: () => number | undefined;
 }
@@ -69,7 +69,7 @@ interface RegisteredPod {
   readonly references: NamedObjects;
 }
 
-/** The strategy that the validated configuration names. */
+/** Returns the strategy that the validated configuration names. */
 export function readRefStrategy(name: string): ObjectRefsOptions["strategy"] {
   return name === "Cache" || name === "Get" ? name : "Watch";
 }
@@ -144,7 +144,7 @@ function createStrategy<T extends Referable>(
   }
 }
 
-/** All until the signal fires; when one crashes the others end too. */
+/** Runs all parts until the signal fires. When one crashes the others end too. */
 async function runTogether(
   parts: ReadonlyArray<Pick<ReferencedObjects<unknown>, "run">>,
   signal: AbortSignal,

@@ -3,10 +3,10 @@ import { SERVICE_ACCOUNTS } from "../../../api/kube-resource.ts";
 import type { KubeClient } from "../../../kube/port.ts";
 import type { ServiceAccountTokenRequest, ServiceAccountTokens } from "./service-account-tokens.ts";
 
-/** The service accounts of pods, for plugins that get credentials by them. */
+/** The service accounts of pods, for plugins that get credentials through them. */
 export interface PodAccounts {
   read(name: { readonly namespace: string; readonly name: string }, signal: AbortSignal): Promise<ServiceAccount>;
-  /** A token of the account for one audience, bound to the pod. */
+  /** Returns a token of the account for one audience, bound to the pod. */
   token(request: PodAccountTokenRequest, signal: AbortSignal): Promise<string>;
 }
 
@@ -14,7 +14,7 @@ interface PodAccountTokenRequest extends Omit<ServiceAccountTokenRequest, "audie
   readonly audience: string;
 }
 
-/** The life that an API server gives a token where the request names none. */
+/** The lifetime that an API server gives a token where the request names none. */
 const TOKEN_SECONDS = 3_600;
 
 export function createPodAccounts(

@@ -4,12 +4,12 @@ import type { ClusterTrustBundles } from "./cluster-trust-bundles.ts";
 import type { ObjectRefs } from "./object-refs.ts";
 import type { ServiceAccountTokens } from "./service-account-tokens.ts";
 
-/** Which pods there are, to those who keep what pods refer to. */
+/** Tells the keepers of pods' references which pods there are. */
 export interface PodRefs {
-  /** The API server shows this of a pod: what it names can be read from now on. */
+  /** Takes a pod as the API server shows it. What the pod names can be read from now on. */
   show(pod: Pod): void;
   forget(uid: string): void;
-  /** Pods of which something is held. */
+  /** Returns the UIDs of the pods of which something is held. */
   podUids(): readonly string[];
 }
 
@@ -30,7 +30,7 @@ export function createPodRefs({ objects, tokens, trustBundles, onChanged }: PodR
   trustBundles.subscribe(tell);
   return {
     show(pod) {
-      // A static pod refers to nothing of the API server, and neither does its mirror.
+      // Neither a static pod nor its mirror refers to anything of the API server.
       if (isMirrorPod(pod)) return;
       objects.registerPod(pod);
       trustBundles.registerPod(pod);

@@ -6,18 +6,20 @@ import type { Decision } from "../../../base/timeline.ts";
 import { describeKubeFailure } from "../../../kube/outage-log.ts";
 import type { ObjectRefs } from "./object-refs.ts";
 
-/** The credentials of registries that a pod brings. */
+/** The registry credentials that a pod brings. */
 export interface PullSecrets {
-  /** Rejects only with AbortedError: without a secret the image may be public, or the node have its own credentials. */
+  /**
+   * Rejects only with AbortedError: without a secret the image may be public, or the node may have its own credentials.
+   */
   of(pod: Pod, signal: AbortSignal): Promise<PodPullSecrets>;
 }
 
 interface PodPullSecrets {
-  /** In the pod's order. */
+  /** The secrets are in the pod's order. */
   readonly secrets: Secret[];
-  /** Names of those that could not be had. */
+  /** The names of the secrets that could not be read. */
   readonly missing: string[];
-  /** What the pod's user is told about them; undefined when none is missing. */
+  /** The warning to the pod's user about the missing secrets; undefined when none is missing. */
   readonly warning: Decision | undefined;
 }
 
@@ -26,7 +28,7 @@ interface PullSecretsDeps {
   readonly log: Log;
 }
 
-/** What `spec.imagePullSecrets` names, as `getPullSecretsForPod` reads it (pkg/kubelet/kubelet_pods.go). */
+/** Reads what `spec.imagePullSecrets` names, as `getPullSecretsForPod` does (pkg/kubelet/kubelet_pods.go). */
 export function createPullSecrets({ refs, log }: PullSecretsDeps): PullSecrets {
   return {
     async of(pod, signal) {
@@ -45,7 +47,7 @@ export function createPullSecrets({ refs, log }: PullSecretsDeps): PullSecrets {
         }
       });
       const secrets = (await Promise.all(found)).flat();
-      // Several fail in any order, and the same message each time is one event.
+      // Several secrets fail in any order; with a fixed order the message stays the same, and so makes only one event.
       const inOrder = names.filter((name) => missing.includes(name));
       return { secrets, missing: inOrder, warning: inOrder.length > 0 ? warnOf(inOrder) : undefined };
     },

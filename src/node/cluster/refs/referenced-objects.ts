@@ -6,20 +6,20 @@ import type { Log } from "../../../base/log.ts";
 import type { Random } from "../../../base/random.ts";
 import type { KubeClient, NamespacedName } from "../../../kube/port.ts";
 
-/** Objects of one kind that registered pods name: what a strategy of reading them is. */
+/** The objects of one kind that registered pods name. Each strategy of reading them implements this. */
 export interface ReferencedObjects<T> {
   /** Rejects with an ObjectRefError, an ApiError, a KubeUnreachableError or AbortedError. */
   get(name: NamespacedName, signal: AbortSignal): Promise<T>;
-  /** The pod names the object. Once more for the same pod only says anew how. */
+  /** Tells that the pod names the object. A second call for the same pod only updates how it does. */
   add(name: NamespacedName, reference: ObjectReference): void;
-  /** The pod names it no longer. */
+  /** Tells that the pod no longer names the object. */
   remove(name: NamespacedName, podUid: string): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
 interface ObjectReference {
   readonly podUid: string;
-  /** By a volume, so that its changes matter for as long as the pod runs. */
+  /** True when a volume names the object, so that its changes matter for as long as the pod runs. */
   readonly isMounted: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface ReferencedObjectsDeps<T> {
   readonly random: Random;
   readonly log: Log;
   readonly resource: KubeResource<T>;
-  /** Called when what some pod was told of the object is true no longer. */
+  /** Called when the object no longer is what some pod was told. */
   onChange(name: NamespacedName, podUids: readonly string[]): void;
 }
 
@@ -47,7 +47,7 @@ export class ObjectRefError extends CodedError<"not-registered" | "not-synced"> 
   override readonly name = "ObjectRefError";
 }
 
-/** In upstream's words. */
+/** Makes an error with upstream's words. */
 export function notRegisteredError({ namespace, name }: NamespacedName): ObjectRefError {
   return new ObjectRefError(
     "not-registered",
@@ -55,7 +55,7 @@ export function notRegisteredError({ namespace, name }: NamespacedName): ObjectR
   );
 }
 
-/** Neither namespaces nor names hold a slash. */
+/** Makes the key of an object. It is unique, because neither namespaces nor names hold a slash. */
 export function keyOfObject({ namespace, name }: NamespacedName): string {
   return `${namespace}/${name}`;
 }

@@ -7,17 +7,18 @@ import { createReflector, type ReflectorDeps } from "../../../kube/create-reflec
 import { describeKubeFailure } from "../../../kube/outage-log.ts";
 import type { KubeClient } from "../../../kube/port.ts";
 
-/** Which of the runtime's handlers runs a pod. */
+/** Tells which of the runtime's handlers runs a pod. */
 export interface RuntimeClasses {
   run(signal: AbortSignal): Promise<void>;
-  /** Resolves when all runtime classes were read once. */
+  /** Resolves when all runtime classes have been read once. */
   synced(signal: AbortSignal): Promise<void>;
   /**
-   * The handler of the pod's runtime class; "" for a pod without one, which is the runtime's default. Rejects with an
-   * ApiError NotFound for a class that does not exist, with other words when the server could not be asked.
+   * Returns the handler of the pod's runtime class; "" for a pod without one, which is the runtime's default. Rejects
+   * with an ApiError NotFound for a class that does not exist, and with another error when the server could not be
+   * asked.
    */
   handlerOf(pod: Pod, signal: AbortSignal): Promise<string>;
-  /** The same as far as it is known by now, without asking; undefined for a class that was not heard of. */
+  /** Returns the same without asking the server; undefined for a class that is not known yet. */
   knownHandlerOf(pod: Pod): string | undefined;
 }
 
@@ -28,8 +29,9 @@ interface RuntimeClassesDeps extends ReflectorDeps {
 const GET_TIMEOUT_MS = 10 * SECOND;
 
 /**
- * Follows all runtime classes. What is not among them is asked for before it is said to be missing: the class and its pod
- * may have been made together, and the watch be behind. Upstream fails such a pod once (pkg/kubelet/runtimeclass).
+ * Follows all runtime classes. The server is asked for a class that is not among them before the class counts as
+ * missing: the class and its pod may have been made together, and the watch may be late. Upstream fails such a pod once
+ * (pkg/kubelet/runtimeclass).
  */
 export function createRuntimeClasses(deps: RuntimeClassesDeps): RuntimeClasses {
   const reflector = createReflector(deps, { resource: RUNTIME_CLASSES });
@@ -39,7 +41,7 @@ export function createRuntimeClasses(deps: RuntimeClassesDeps): RuntimeClasses {
       return await deps.client.get(RUNTIME_CLASSES, { namespace: "", name }, { timeoutMs: GET_TIMEOUT_MS, signal });
     } catch (error) {
       if (isAbort(error)) throw error;
-      // Upstream's lister names the singular, and so do the events that users search for.
+      // Upstream's lister names the singular, and so do the events that users search for. This message does the same.
       if (isApiError(error, "NotFound")) throw notFoundError({ group: "node.k8s.io", resource: "runtimeclass" }, name);
       throw new Error(`failed to lookup RuntimeClass ${name}: ${describeKubeFailure(error)}`, { cause: error });
     }

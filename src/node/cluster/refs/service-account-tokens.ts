@@ -11,35 +11,36 @@ import { describeKubeFailure } from "../../../kube/outage-log.ts";
 import type { KubeClient } from "../../../kube/port.ts";
 import { createAlarms } from "./alarms.ts";
 
-/** Tokens by which containers prove to be of a service account, each bound to its pod. */
+/** Tokens with which containers prove their service account, each bound to its pod. */
 export interface ServiceAccountTokens {
   /**
-   * A token that is valid now: the last one, or a new one when that is due (see `refreshAfterMs`). While the server gives
-   * no new one, the last for as long as it is valid. Otherwise rejects with a TokenError, or AbortedError.
+   * Returns a token that is valid now: the last one, or a new one when that is due (see `refreshAfterMs`). While the
+   * server gives no new one, the last is returned for as long as it is valid. Otherwise rejects with a TokenError, or
+   * with AbortedError.
    */
   get(request: ServiceAccountTokenRequest, signal: AbortSignal): Promise<ServiceAccountToken>;
-  /** The pod is gone: so are its tokens. */
+  /** Drops the tokens of a pod that is gone. */
   forgetPod(podUid: string): void;
-  /** Pods whose tokens are held. */
+  /** Returns the UIDs of the pods whose tokens are held. */
   podUids(): readonly string[];
   /**
-   * The listener is called with the pod when it is time for its next token, which somebody has to ask for. It must not
-   * throw. Returns how to stop that.
+   * The listener is called with the pod when it is time for its next token, which the listener's side has to ask for.
+   * It must not throw. Returns a function that ends the subscription.
    */
   subscribe(listener: (podUid: string) => void): () => void;
-  /** Looks at the clock until the signal fires. */
+  /** Checks until the signal fires which tokens are due. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 export interface ServiceAccountTokenRequest {
   readonly namespace: string;
   readonly serviceAccount: string;
-  /** Another account of that name gets no token. Default: any. */
+  /** An account of the same name with another UID gets no token. Default: any UID. */
   readonly serviceAccountUid?: string | undefined;
-  /** Empty: the API server's own. */
+  /** An empty list means the API server's own audience. */
   readonly audiences: readonly string[];
   readonly expirationSeconds: number;
-  /** Whose end is the token's end. */
+  /** The token ends when this pod ends. */
   readonly pod: { readonly name: string; readonly uid: string };
 }
 
@@ -47,7 +48,7 @@ interface ServiceAccountToken {
   readonly token: string;
   /** Milliseconds since the epoch, by the server's clock. */
   readonly expiresAt: number;
-  /** When to ask for the next: milliseconds from when this one was given. */
+  /** When to ask for the next token, in milliseconds from when this one was given. */
   readonly refreshAfterMs: number;
 }
 
@@ -58,20 +59,23 @@ interface ServiceAccountTokensDeps {
   readonly log: Log;
 }
 
-/** `not-fetched`: there was none, and the server gave none. `expired`: the last is valid no longer, and so on. */
+/**
+ * `not-fetched`: there was no token, and the server gave none. `expired`: the last one is no longer valid, and the
+ * server gave none.
+ */
 class TokenError extends CodedError<"not-fetched" | "expired"> {
   override readonly name = "TokenError";
 }
 
-// As pkg/kubelet/token/token_manager.go has them.
+// These values are those of pkg/kubelet/token/token_manager.go.
 const MAX_AGE_MS = 24 * 60 * MINUTE;
 const REFRESH_AT = 0.8;
 const MAX_JITTER_MS = 10 * SECOND;
 const SWEEP_PERIOD_MS = MINUTE;
-/** Past it the token that was asked for first goes, and is asked for again when it is needed. */
+/** Beyond this number the token that was requested first is dropped, and requested again when it is needed. */
 const MAX_TOKENS = 4_096;
 const REQUEST_TIMEOUT_MS = 10 * SECOND;
-/** Who has a valid token is not kept waiting for long, nor each time, by a server that is away. */
+/** A caller that has a valid token does not wait long, nor each time, for a server that is unreachable. */
 const REFRESH_TIMEOUT_MS = 3 * SECOND;
 const REFRESH_RETRY_MS = 10 * SECOND;
 /** A pod whose token could not be refreshed is woken again, if nothing else has done so. */
@@ -80,11 +84,11 @@ const WAKE_AGAIN_MS = MINUTE;
 interface HeldToken {
   readonly token: ServiceAccountToken;
   readonly podUid: string;
-  /** By the wall clock and by the one that does not jump. */
+  /** The time by the wall clock, and by the clock that does not jump. */
   readonly receivedAt: number;
   readonly receivedMonotonic: number;
   readonly lifeMs: number;
-  /** After a refresh that failed, by the clock that does not jump. */
+  /** The time of the next try after a refresh that failed, by the clock that does not jump. */
   retryAt: number;
 }
 
@@ -107,7 +111,7 @@ export function createServiceAccountTokens(deps: ServiceAccountTokensDeps): Serv
     if (podUid !== undefined) for (const listener of listeners) listener(podUid);
   };
 
-  /** What expired goes, but for the token that is just asked for: who asks is told that it did. */
+  /** Drops expired tokens, except the one that is asked for now: its caller is told that it expired. */
   const sweep = (askedFor: string) => {
     if (clock.monotonic() - sweptAt < SWEEP_PERIOD_MS) return;
     sweptAt = clock.monotonic();
@@ -172,9 +176,9 @@ export function createServiceAccountTokens(deps: ServiceAccountTokensDeps): Serv
 }
 
 /**
- * At 80 % of its life or a day after it was given, a little earlier by chance; and when the wall clock went back behind
- * that, because then it says nothing. Measured by both clocks: the one may jump, and the other may stand still while the
- * machine sleeps.
+ * A token is due at 80 % of its life or a day after it was given, a little earlier by chance. It is also due when the
+ * wall clock went back behind the time of the token, because then its age by that clock means nothing. The age is
+ * measured by both clocks: the wall clock may jump, and the monotonic one may stand still while the machine sleeps.
  */
 function isDue(held: HeldToken, clock: Clock): boolean {
   if (isExpired(held, clock)) return true;
@@ -208,7 +212,7 @@ async function requestToken(
   const expiresAt = parseTime(answer.status?.expirationTimestamp);
   const token = answer.status?.token ?? "";
   if (token === "" || expiresAt === undefined) throw new Error("the answer holds no token");
-  // The server may have given it another life than was asked for.
+  // The server may have given the token another lifetime than was asked for.
   const lifeMs = (answer.spec?.expirationSeconds ?? expirationSeconds) * SECOND;
   const refreshAfterMs = Math.min(REFRESH_AT * lifeMs, MAX_AGE_MS) - random.next() * MAX_JITTER_MS;
   return {
@@ -221,7 +225,7 @@ async function requestToken(
   };
 }
 
-/** In upstream's words, with nothing in them that is secret. */
+/** Makes an error with upstream's words, and without anything secret. */
 function toTokenError(error: unknown, request: ServiceAccountTokenRequest, hadToken: boolean): TokenError {
   const reason = describeKubeFailure(error);
   const options = error instanceof SyntaxError ? {} : { cause: error };

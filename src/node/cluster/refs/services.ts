@@ -3,24 +3,27 @@ import { type KubeResource, SERVICES } from "../../../api/kube-resource.ts";
 import { createReflector, type ReflectorDeps } from "../../../kube/create-reflector.ts";
 import type { ReflectorChange } from "../../../kube/reflector.ts";
 
-/** The services that containers hear of in their environment. */
+/** The services that containers see in their environment. */
 export interface Services {
   run(signal: AbortSignal): Promise<void>;
-  /** All services were read once: before that an environment would lack some. */
+  /** True when all services have been read once. Before that an environment would lack some. */
   readonly hasSynced: boolean;
   synced(signal: AbortSignal): Promise<void>;
-  /** Those of the namespace with a cluster IP, by name; only what an environment is made of (see `TRIMMED_SERVICES`). */
+  /**
+   * Lists the services of the namespace with a cluster IP, by name. They have only the fields that environments need
+   * (see `TRIMMED_SERVICES`).
+   */
   list(namespace: string): Service[];
 }
 
-/** Every service of the cluster, or rather of each what environments need: there may be thousands. */
+/** Holds every service of the cluster, but of each only what environments need, because there may be thousands. */
 export function createServices(deps: ReflectorDeps): Services {
   const byNamespace = new Map<string, Map<string, Service>>();
 
   const take = ({ type, object }: ReflectorChange<Service>) => {
     const { namespace = "", name = "" } = object.metadata ?? {};
     const services = byNamespace.get(namespace) ?? new Map<string, Service>();
-    // Upstream's `IsServiceIPSet`: neither headless nor an external name.
+    // This is upstream's `IsServiceIPSet`: the service is neither headless nor an external name.
     const { clusterIP = "" } = object.spec ?? {};
     if (type === "DELETED" || clusterIP === "" || clusterIP === "None") services.delete(name);
     else services.set(name, object);

@@ -15,8 +15,8 @@ import type { KubeClient } from "../../../kube/port.ts";
 import { keyOfObject } from "./referenced-objects.ts";
 
 /**
- * VolumeClaims, volumes and attachments as the API has them now. Nothing is kept: what a node may read of them it may read one
- * by one, and not watch. Who asks for one while it is being read gets the same answer.
+ * Claims, volumes and attachments as the API has them now. Nothing is kept: a node may read them one by one, but may
+ * not watch them. A caller that asks for one while it is being read gets the same answer.
  */
 export interface VolumeClaims {
   /** Rejects with an ApiError NotFound for what does not exist, and so on. */
@@ -27,19 +27,19 @@ export interface VolumeClaims {
   readonly attachments: VolumeAttachments;
 }
 
-/** A claim as it was read, and what its status is to be. */
+/** A claim as it was read, and its wanted status. */
 interface ClaimStatusChange {
   readonly claim: PersistentVolumeClaim;
   readonly status: PersistentVolumeClaimStatus;
 }
 
-/** What asks for a volume to be attached to a node, and tells whether it is. */
+/** The objects that ask for a volume to be attached to a node, and tell whether it is. */
 interface VolumeAttachments {
-  /** Undefined where there is none. */
+  /** The result is undefined where there is no such attachment. */
   get(name: string, signal: AbortSignal): Promise<VolumeAttachment | undefined>;
-  /** One that is there already is left as it is. */
+  /** Creates the attachment. One that exists already is left as it is. */
   create(attachment: VolumeAttachment, signal: AbortSignal): Promise<void>;
-  /** One that is gone already is fine. */
+  /** Deletes the attachment. It is no error when it is gone already. */
   delete(name: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -105,7 +105,7 @@ async function unless<T>(reason: "NotFound" | "AlreadyExists", call: Promise<T>)
   }
 }
 
-/** Its words go into events: an answer that is no JSON is not quoted there. */
+/** Makes the error's message fit for events: an answer that is no JSON is not quoted there. */
 async function readable<T>(call: Promise<T>): Promise<T> {
   return await call.catch((error: unknown) => {
     if (error instanceof SyntaxError) throw new Error(describeKubeFailure(error));
@@ -113,7 +113,10 @@ async function readable<T>(call: Promise<T>): Promise<T> {
   });
 }
 
-/** The merge patch (RFC 7396) from the one to the other: what is gone is null, and lists are replaced as a whole. */
+/**
+ * Computes the merge patch (RFC 7396) from one to the other: removed fields are null, and lists are replaced as a
+ * whole.
+ */
 function mergePatchOf(before: object, after: object): Record<string, unknown> {
   const old = new Map<string, unknown>(Object.entries(before));
   const patch: Record<string, unknown> = {};

@@ -21,7 +21,10 @@ import {
 /** How long a read waits for the first list (pkg/kubelet/util/manager/watch_based_manager.go waits as long). */
 const SYNC_WAIT_MS = SECOND;
 const IDLE_CHECK_MS = MINUTE;
-/** What was not asked for so long, and is in no volume, is not watched: an environment is read only once. */
+/**
+ * An object that was not asked for this long, and that is in no volume, is not watched: an environment is read only
+ * once.
+ */
 const MAX_IDLE_MS = 5 * MINUTE;
 
 /**
@@ -46,20 +49,23 @@ interface Watch<T> {
 
 interface Entry<T> {
   readonly name: NamespacedName;
-  /** By UID of the pod, whether a volume of it names the object. */
+  /** Tells, by the pod's UID, whether a volume of the pod names the object. */
   readonly pods: Map<string, boolean>;
   watching: Watching<T>;
   askedAt: number;
-  /** What the last who asked was told; undefined before. A change of that is told to all. */
+  /**
+   * What the last caller was told; undefined before the first. A change of it is told to all pods that name the object.
+   */
   told: "nothing" | "missing" | { readonly resourceVersion: string } | undefined;
 }
 
 /**
- * The strategy Watch: a reflector for each object, from when the first pod names it until the last no longer does. An
- * answer is what the watch has told, also while the server is away.
+ * The strategy Watch: each object has a reflector, from when the first pod names it until the last no longer does. The
+ * answer is what the watch has told, also while the server is unreachable.
  *
- * Unlike upstream, what a volume names is never taken for idle, because here nobody asks again each minute; and an
- * immutable object is read anew for a pod that comes later, because it may have been deleted and made again meanwhile.
+ * Unlike upstream, an object that a volume names never counts as idle, because here it is not asked for again each
+ * minute. An immutable object is read anew for a pod that comes later, because it may have been deleted and made again
+ * meanwhile.
  */
 export function createWatchedObjects<T extends Referable>(deps: ReferencedObjectsDeps<T>): ReferencedObjects<T> {
   const { clock, resource } = deps;
@@ -140,7 +146,7 @@ export function createWatchedObjects<T extends Referable>(deps: ReferencedObject
       entries.set(key, entry);
       if (entry.watching.state === "final" && !entry.pods.has(podUid)) entry.watching = { state: "unwatched" };
       entry.pods.set(podUid, isMounted);
-      // Before it is asked for, so that the answer is there by then.
+      // The watch starts before the object is asked for, so that the answer is there by then.
       if (entry.watching.state === "unwatched") watchOf(entry);
     },
     remove(name, podUid) {
@@ -187,7 +193,7 @@ async function syncsInTime<T>(clock: Clock, reflector: Reflector<T>, signal: Abo
   return await endsInTime(clock, { timeoutMs: SYNC_WAIT_MS, signal }, async (inTime) => await reflector.synced(inTime));
 }
 
-/** In upstream's words, and after them what the server said if it did say something. */
+/** Makes an error with upstream's words, followed by the server's failure if there was one. */
 function notSyncedError(kind: string, failure: unknown): ObjectRefError {
   const reason = failure === undefined ? "timed out waiting for the condition" : describeKubeFailure(failure);
   const hasCause = failure !== undefined && !(failure instanceof SyntaxError);
@@ -196,8 +202,8 @@ function notSyncedError(kind: string, failure: unknown): ObjectRefError {
 }
 
 /**
- * Warnings and news of single objects are for debugging: that the server is away is said by others, and who needs the
- * object gets the error.
+ * Turns warnings and news about single objects into debug messages: other parts log that the server is unreachable, and
+ * the caller that needs the object gets the error.
  */
 function quiet(log: Log): Log {
   return {

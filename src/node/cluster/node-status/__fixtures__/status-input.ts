@@ -2,7 +2,7 @@ import type { NodeStatusInput } from "../node-status.ts";
 
 const GIB = 1024n ** 3n;
 
-/** A small, healthy machine; `changes` are what a test is about. */
+/** Makes the input of a small, healthy machine; `changes` are what a test is about. */
 export function statusInput(changes: Partial<NodeStatusInput> = {}): NodeStatusInput {
   return {
     nodeName: "node-1",

@@ -21,9 +21,9 @@ interface StubServer {
   readonly calls: StubCall[];
   /** Called before each call is answered; what it throws or rejects with is the answer. */
   intercept: (call: StubCall) => void | Promise<void>;
-  /** What is stored, by plural. */
+  /** Returns the stored object of the resource. */
   stored<T>(resource: KubeResource<T>): T | undefined;
-  /** Stores it, as somebody else would. */
+  /** Stores the object, as another client of the server would. */
   store<T>(resource: KubeResource<T>, object: T): T;
   remove(resource: KubeResource<unknown>): void;
   count(verb: Verb): number;

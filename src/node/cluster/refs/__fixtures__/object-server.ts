@@ -9,21 +9,21 @@ import {
   type ListOptions,
 } from "../../../../kube/port.ts";
 
-/** An API server of any objects, as far as the readers of pods' references need it. */
+/** An API server of arbitrary objects, as far as the readers of pods' references need it. */
 export interface ObjectServer {
   readonly client: Pick<KubeClient, "get" | "list" | "watch">;
   /** Every call, as `get secrets default/a@5` or `list secrets default metadata.name=a`. */
   readonly calls: string[];
-  /** Selections that are watched now. */
+  /** The selections that are watched now. */
   readonly watched: string[];
-  /** Every call fails with it while it is set. */
+  /** Every call fails with this error while it is set. */
   failure: Error | undefined;
-  /** Calls are answered only when `release` is called. */
+  /** Delays the answers of calls until `release` is called. */
   hold(): void;
   release(): void;
   put(plural: string, object: StoredObject): void;
   remove(plural: string, namespace: string, name: string): void;
-  /** Breaks all watches, and leaves the server away. */
+  /** Breaks all watches, and makes the server unreachable. */
   goAway(): void;
 }
 
