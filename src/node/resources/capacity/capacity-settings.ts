@@ -1,15 +1,15 @@
 import type { NodeAgentConfig } from "../../../config/node-agent-config.ts";
 import type { NodeReservations } from "./node-reservations.ts";
 
-/** What the configuration says of the node's capacity, and of the part of it that is not for pods. */
+/** What the configuration says about the node's capacity, and about the part of it that is not for pods. */
 export interface CapacitySettings {
   readonly maxPods: number;
-  /** 0 for no such limit. */
+  /** The value 0 means no such limit. */
   readonly podsPerCore: number;
   readonly reservations: NodeReservations;
 }
 
-/** The configuration as the capacity needs it. */
+/** Returns the configuration as the capacity needs it. */
 export function createCapacitySettings({ kubelet }: Pick<NodeAgentConfig, "kubelet">): CapacitySettings {
   return {
     maxPods: kubelet.maxPods,

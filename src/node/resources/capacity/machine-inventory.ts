@@ -16,7 +16,7 @@ export interface MachineInventory {
   readonly ephemeralStorageBytes: bigint | undefined;
 }
 
-/** The machine, and where it is said what of it cannot be read. */
+/** The machine, and the log that tells which facts cannot be read. */
 export interface InventoryDeps {
   readonly machine: Pick<
     Machine,

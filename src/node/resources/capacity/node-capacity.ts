@@ -4,7 +4,7 @@ import type { CapacitySettings } from "./capacity-settings.ts";
 import type { MachineInventory } from "./machine-inventory.ts";
 import { computeReserved, type NodeReservations } from "./node-reservations.ts";
 
-/** Computes all that the machine has. */
+/** Computes all resources that the machine has. */
 export function computeNodeCapacity(
   machine: MachineInventory,
   { maxPods, podsPerCore }: Pick<CapacitySettings, "maxPods" | "podsPerCore">,
@@ -25,8 +25,9 @@ export function computeNodeCapacity(
 }
 
 /**
- * Computes which part of the capacity pods may have: the capacity without what is reserved. Huge pages are taken off the
- * memory as well, since the kernel has taken them from there (upstream: pkg/kubelet/nodestatus/setters.go, MachineInfo).
+ * Computes which part of the capacity pods may have: the capacity without what is reserved. Huge pages are subtracted
+ * from the memory as well, since the kernel has taken them from there (upstream: pkg/kubelet/nodestatus/setters.go,
+ * MachineInfo).
  */
 export function computeNodeAllocatable(capacity: ResourceList, reservations: NodeReservations): ResourceList {
   const allocatable = Object.fromEntries(

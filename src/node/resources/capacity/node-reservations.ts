@@ -38,7 +38,10 @@ export function computeReserved(
   return parts.filter((part) => part !== undefined).reduce(addQuantities, "0");
 }
 
-/** Upstream computes percentages as 32-bit floats, and users compare the resulting digits. 0 and 100 % reserve nothing. */
+/**
+ * Computes the amount of a threshold. Upstream computes percentages as 32-bit floats, and users compare the resulting
+ * digits. 0 and 100 % reserve nothing.
+ */
 function thresholdAmount(threshold: string, capacity: string): string {
   const percent = /^(.*)%$/.exec(threshold)?.[1];
   if (percent === undefined) return threshold;

@@ -4,7 +4,7 @@ import { createCapacitySettings } from "./capacity-settings.ts";
 import { type InventoryDeps, type MachineInventory, readMachineInventory } from "./machine-inventory.ts";
 import { computeNodeAllocatable, computeNodeCapacity } from "./node-capacity.ts";
 
-/** What the machine has, and what of it pods may have. */
+/** The resources of the machine, and the part of them that pods may have. */
 interface NodeCapacity {
   readonly machine: MachineInventory;
   readonly capacity: ResourceList;

@@ -10,13 +10,16 @@ export interface AllPodsLimitsInput {
   /** The highest number of processes on the machine; undefined where the kernel has no such limit. */
   readonly maxTasks: number | undefined;
   readonly reservations: NodeReservations;
-  /** `enforceNodeAllocatable` names `pods`: they are held to the node's resources without the reserved ones. */
+  /**
+   * True when `enforceNodeAllocatable` names `pods`: pods are then limited to the node's resources without the reserved
+   * ones.
+   */
   readonly isEnforced: boolean;
 }
 
 /**
- * Computes what all pods together may use. The thresholds of evictions are left to pods here: evictions act before the
- * kernel's limit does (upstream: `GetNodeAllocatableAbsolute`, cm/node_container_manager_linux.go).
+ * Computes what all pods together may use. The thresholds of evictions are not subtracted here: evictions act before
+ * the kernel's limit does (upstream: `GetNodeAllocatableAbsolute`, cm/node_container_manager_linux.go).
  */
 export function computeAllPodsLimits(input: AllPodsLimitsInput): CgroupLimits {
   const { maxTasks, reservations, isEnforced } = input;

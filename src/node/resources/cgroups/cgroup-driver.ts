@@ -6,8 +6,9 @@ import type { CgroupDriver } from "./cgroup-name.ts";
 const CALL_TIMEOUT_MS = 10_000;
 
 /**
- * The driver that the runtime uses, by its own word; the configured one where the runtime is too old to tell (upstream:
- * `getCgroupDriverFromCRI`, cmd/kubelet/app/server.go). Asked until it is known; rejects while the runtime is not there.
+ * Returns a function that asks the runtime for its cgroup driver; the answer is the configured driver where the runtime
+ * is too old to tell (upstream: `getCgroupDriverFromCRI`, cmd/kubelet/app/server.go). The runtime is asked until the
+ * driver is known. The call rejects while the runtime is not there.
  */
 export function createCgroupDriver(
   { runtime, log }: { runtime: Pick<RuntimeService, "runtimeConfig">; log: Log },

@@ -15,38 +15,43 @@ import {
   quoteName,
 } from "./cgroup-name.ts";
 
-/** What stands above the pods' cgroups. */
+/** The cgroups above those of the pods. */
 export interface CgroupHierarchy {
-  /** Resolves when it stands; rejects while the last attempt to make it failed. Waits for the runtime to be there. */
+  /**
+   * Resolves when the hierarchy stands, and rejects while the last attempt to make it has failed. Waits for the runtime
+   * to be there.
+   */
   standing(signal: AbortSignal): Promise<Standing>;
-  /** Undefined while it does not stand. */
+  /** Returns the hierarchy; undefined while it does not stand. */
   current(): Standing | undefined;
-  /** Makes it, and tries again until it stands. Rejects, for good, where this process may make no cgroups. */
+  /**
+   * Makes the hierarchy, and tries again until it stands. Rejects, for good, where this process may not make cgroups.
+   */
   raise(signal: AbortSignal): Promise<Standing>;
 }
 
-/** How the cgroups are named, and changed. */
+/** How the cgroups are named and changed. */
 export interface Standing {
   readonly driver: CgroupDriver;
-  /** In which the driver makes them. */
+  /** The tree in which the driver makes the cgroups. */
   readonly tree: CgroupTree;
   readonly allPods: CgroupName;
   nameOf(qosClass: QosClass): CgroupName;
   pathOf(name: CgroupName): string;
 }
 
-/** What pods of each class may use together; of the guaranteed, what all pods may. */
+/** What the pods of each class may use together. The entry of the guaranteed class holds what all pods may use. */
 export type ClassLimits = Readonly<Record<QosClass, CgroupLimits>>;
 
 interface CgroupHierarchyDeps {
   clock: Clock;
   log: Log;
   driver(signal: AbortSignal): Promise<CgroupDriver>;
-  /** Rejects where the driver cannot make cgroups here, which is for good. */
+  /** Returns the driver's tree. Rejects, for good, where the driver cannot make cgroups here. */
   treeOf(driver: CgroupDriver): Promise<CgroupTree>;
-  /** Of the cgroup of all pods, when it is made. */
+  /** Reads the limits of the cgroup of all pods, when that cgroup is made. */
   readLimits(): Promise<CgroupLimits>;
-  /** Of the classes, while nothing is known of pods. */
+  /** The limits of the classes, while no pods are known. */
   classLimits: ClassLimits;
 }
 
@@ -63,8 +68,8 @@ const NO_SYSTEMD = "the runtime has systemd make its cgroups, and systemd cannot
 const SYSTEMD_MEND = `set cgroupDriver: cgroupfs and SystemdCgroup = false in the runtime; ${MEND}`;
 
 /**
- * Throws, in upstream's words, where the configured root is not there. Default: where it is there for no driver, as long as
- * the runtime has not told which it is.
+ * Throws, in upstream's words, where the configured root does not exist for any of the drivers. By default all drivers
+ * count, because the runtime has not told yet which one it uses.
  */
 export function checkCgroupRoot(
   tree: Pick<CgroupTree, "findLack">,
@@ -77,7 +82,7 @@ export function checkCgroupRoot(
   throw new CodedError("no-cgroup-root", `${message} (make it; ${MEND})`);
 }
 
-/** `root`: the cgroup beneath which pods get theirs, `/` for the root of all. */
+/** `root` is the cgroup beneath which pods get theirs; `/` is the root of all cgroups. */
 export function createCgroupHierarchy(deps: CgroupHierarchyDeps, { root }: { readonly root: string }): CgroupHierarchy {
   const { clock, log } = deps;
   let outcome: Outcome | undefined;
@@ -86,7 +91,10 @@ export function createCgroupHierarchy(deps: CgroupHierarchyDeps, { root }: { rea
     tell = resolve;
   });
 
-  /** Nobody can start a pod before the runtime answers; why it does not, others tell. */
+  /**
+   * Asks for the driver until the runtime answers. No pod can start before that; other parts log why the runtime does
+   * not answer.
+   */
   const learnDriver = async (signal: AbortSignal): Promise<CgroupDriver> => {
     for (let waitMs = FIRST_QUESTION_MS; ; waitMs = Math.min(waitMs * 2, LAST_QUESTION_MS)) {
       try {
@@ -153,8 +161,8 @@ function createStanding(root: string, driver: CgroupDriver, tree: CgroupTree): S
 }
 
 /**
- * From the top down. What is there already may hold pods: the classes are limited anew at once, all pods by whoever
- * enforces what they may have of the node.
+ * Makes the cgroups from the top down. Cgroups that exist already may hold pods: the classes get new limits at once,
+ * and the cgroup of all pods gets them from the part that enforces the node's allocatable resources.
  */
 async function makeAll(deps: CgroupHierarchyDeps, standing: Standing): Promise<void> {
   const { log, readLimits, classLimits } = deps;
@@ -167,7 +175,7 @@ async function makeAll(deps: CgroupHierarchyDeps, standing: Standing): Promise<v
   if (tree.findLack(allPods) !== undefined) {
     await tree.make(allPods);
     const lack = tree.findLack(allPods);
-    // Those above it do not hand their controllers down, as in a container that has processes at its root.
+    // The cgroups above it do not hand their controllers down, as in a container that has processes at its root.
     if (lack !== undefined) throw notValid(standing.allPods, lack);
     await limit(allPods, await readLimits());
   }
@@ -178,7 +186,7 @@ async function makeAll(deps: CgroupHierarchyDeps, standing: Standing): Promise<v
   }
 }
 
-/** Upstream: `Start` of cm/qos_container_manager_linux.go. */
+/** The words are upstream's: `Start` of cm/qos_container_manager_linux.go. */
 function notValid(name: CgroupName, lack: string): Error {
   const words = "failed to initialize top level QOS containers: error validating root container";
   return new CodedError("not-allowed", `${words} ${describeName(name)} : cgroup ${quoteName(name)} ${lack} (${MEND})`);

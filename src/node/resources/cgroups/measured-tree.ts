@@ -2,7 +2,10 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import type { CgroupTree } from "../../../host/cgroup-tree-port.ts";
 
-/** Gives the same tree with upstream's series of how long its changes take, one series for all trees. */
+/**
+ * Returns a function that wraps a tree, so that upstream's series measure how long its changes take. All trees share
+ * one series.
+ */
 export function createTreeMeasure({
   clock,
   metrics,

@@ -9,24 +9,27 @@ import { partsOfDriverPath, quoteName } from "./cgroup-name.ts";
 interface NodeAllocatableDeps {
   clock: Clock;
   hierarchy: Pick<CgroupHierarchy, "standing">;
-  /** Of the cgroup of all pods. */
+  /** Reads the limits of the cgroup of all pods. */
   readLimits(): Promise<CgroupLimits>;
   recordNodeEvent(decision: Decision): void;
 }
 
-/** A cgroup of others, held to what is set aside for them. */
+/** A cgroup of other processes, limited to what is set aside for them. */
 export interface ReservedCgroup {
-  /** As the configuration says it. */
+  /** The path is in the form of the configuration. */
   readonly path: string;
   readonly of: "System" | "Kube";
-  /** Only what can be taken back at any time, which is processor time. */
+  /** True when only resources are limited that can be taken back at any time, which is CPU time. */
   readonly compressibleOnly: boolean;
   readonly limits: CgroupLimits;
 }
 
-/** Holds pods, and whom the configuration names, to their shares of the node. */
+/** Limits the pods, and the cgroups that the configuration names, to their shares of the node. */
 interface NodeAllocatable {
-  /** Returns when all are held to them. Rejects where a reserved cgroup cannot be, which is a wrong configuration. */
+  /**
+   * Returns when all limits are set. Rejects where a reserved cgroup cannot be limited, which means that the
+   * configuration is wrong.
+   */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -34,7 +37,7 @@ const RETRY_MS = MINUTE;
 const ENFORCED = "NodeAllocatableEnforced";
 const FAILED = "FailedNodeAllocatableEnforcement";
 
-/** Upstream: `enforceNodeAllocatableCgroups`, cm/node_container_manager_linux.go. */
+/** This is `enforceNodeAllocatableCgroups` of upstream (cm/node_container_manager_linux.go). */
 export function createNodeAllocatable(
   deps: NodeAllocatableDeps,
   { reserved }: { readonly reserved: readonly ReservedCgroup[] },
@@ -59,7 +62,10 @@ export function createNodeAllocatable(
     recordNodeEvent({ type: "Normal", reason: ENFORCED, message });
   };
 
-  /** Where pods use more than they are now to have, the kernel refuses until evictions have made room. */
+  /**
+   * Limits the cgroup of all pods. Where pods use more than the new limit, the kernel refuses it until evictions have
+   * made room.
+   */
   const enforcePods = async ({ allPods, pathOf, tree }: Standing, signal: AbortSignal): Promise<void> => {
     for (;;) {
       try {

@@ -21,7 +21,9 @@ interface NodeCgroups {
   readonly pods: PodCgroups;
   /** The path of the cgroup of all pods; undefined while it does not stand. */
   pathOfAllPods(): string | undefined;
-  /** Makes what stands above the pods' cgroups and keeps it in order. Rejects where this process may make no cgroups. */
+  /**
+   * Makes the cgroups above those of the pods and keeps them in order. Rejects where this process may not make cgroups.
+   */
   run(reports: { recordNodeEvent(decision: Decision): void }, signal: AbortSignal): Promise<void>;
 }
 
@@ -42,12 +44,12 @@ interface NodeCgroupsOptions {
   readonly root: string;
   /** The driver that is used where the runtime is too old to name its own. */
   readonly driver: CgroupDriver;
-  /** The highest number of processes of a pod; undefined: as many as the node has. */
+  /** The highest number of processes of a pod; undefined means as many as the node has. */
   readonly maxTasksOfPod: bigint | undefined;
   readonly reserved: readonly ReservedCgroup[];
 }
 
-/** Throws where the configured root is not there. */
+/** Creates the cgroups' keeper. Throws where the configured root does not exist. */
 export function createNodeCgroups(deps: NodeCgroupsDeps, options: NodeCgroupsOptions): NodeCgroups {
   const { clock, log, facts, readLimits } = deps;
   const classLimits = (milliCpu: bigint) => computeClassCgroups(milliCpu, facts);

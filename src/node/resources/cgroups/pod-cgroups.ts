@@ -12,26 +12,35 @@ import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
 import type { CgroupHierarchy, ClassLimits, Standing } from "./cgroup-hierarchy.ts";
 import { type CgroupName, describeName, nameOfPod, podUidOf } from "./cgroup-name.ts";
 
-/** The cgroups of pods, each in that of its QoS class. */
+/** The cgroups of pods, each beneath the cgroup of its QoS class. */
 export interface PodCgroups {
-  /** The pod's cgroup as the runtime is told it: containers are put below it. Only for a pod that was ensured. */
+  /**
+   * Returns the pod's cgroup as the runtime is told it, which puts the containers below it. Only for a pod that was
+   * ensured.
+   */
   parentOf(pod: Pod): string;
-  /** Makes the pod's cgroup where it is not there. `isNew`: nothing runs in it, so that its limits are set in any case. */
+  /**
+   * Makes the pod's cgroup where it does not exist. `isNew` means that nothing runs in it, so that its limits are set
+   * in any case.
+   */
   ensure(pod: Pod, options: { readonly isNew: boolean; readonly signal: AbortSignal }): Promise<void>;
-  /** Removes it. Nothing of the pod runs any more by the runtime's word: what is found in it nevertheless is killed. */
+  /**
+   * Removes the pod's cgroup. The runtime has said that nothing of the pod runs any more, so any process that is still
+   * in the cgroup is killed.
+   */
   release(pod: ReleasedPod, signal: AbortSignal): Promise<void>;
   /**
-   * Removes cgroups of pods that are not known, where nothing runs in them: another node agent may have its pods beneath
-   * the same root.
+   * Removes the cgroups of unknown pods in which nothing runs: another node agent may have its pods beneath the same
+   * root.
    */
   collect(isKnown: (uid: string) => boolean): Promise<void>;
-  /** Keeps the classes as they should be; once the hierarchy stands. */
+  /** Keeps the classes' limits up to date, from when the hierarchy stands. */
   run(signal: AbortSignal): Promise<void>;
-  /** Pods of which something is held. */
+  /** Returns the UIDs of the pods of which something is held. */
   podUids(): readonly string[];
 }
 
-/** Of an orphan the class is not known. */
+/** A pod to release. The class of an orphan is unknown. */
 interface ReleasedPod {
   readonly uid: string;
   readonly qosClass: QosClass | undefined;
@@ -42,17 +51,17 @@ interface PodCgroupsDeps {
   log: Log;
   hierarchy: Pick<CgroupHierarchy, "standing" | "current">;
   limitsOf(pod: Pod): CgroupLimits;
-  /** Thousandths of a core that the pod asks for. */
+  /** Returns how many thousandths of a core the pod asks for. */
   milliCpuOf(pod: Pod): bigint;
-  /** `milliCpu`: what the burstable pods ask for together. */
+  /** `milliCpu` is what the burstable pods ask for together. */
   classLimits(milliCpu: bigint): ClassLimits;
 }
 
 const CLASSES: readonly QosClass[] = ["Guaranteed", "Burstable", "BestEffort"];
-/** As upstream's `periodicQOSCgroupUpdateInterval`. */
+/** The period is upstream's `periodicQOSCgroupUpdateInterval`. */
 const REFRESH_PERIOD_MS = MINUTE;
 
-/** A burstable pod's part of what its class is given. */
+/** A burstable pod's part of the shares of its class. */
 interface Share {
   readonly pod: Pod;
   readonly milliCpu: bigint;
@@ -61,9 +70,12 @@ interface Share {
 export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
   const { log, hierarchy } = deps;
   const shares = new Map<string, Share>();
-  /** By UID: what is collected may come back meanwhile, as a static pod does. */
+  /** The locks are by UID: a pod whose cgroup is collected may come back meanwhile, as a static pod does. */
   const locks = createKeyedLock();
-  /** One change of a class at a time, so that the last one is what stays; who waited for it finds it made, mostly. */
+  /**
+   * Changes of a class happen one at a time, so that the last one stays. A caller that waited usually finds its change
+   * already made.
+   */
   const turns = createLimiter(1);
   let milliCpu = 0n;
   let writtenShares: bigint | undefined;
@@ -73,7 +85,7 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
     await turns.run(async () => await standing.tree.limit(path, deps.classLimits(milliCpu)[qosClass]));
   };
 
-  /** Before the pod starts, and after it ended; what fails is made up for within a minute. */
+  /** Updates the burstable class before a pod starts and after it ended. A failure is made up for within a minute. */
   const updateBurstable = async (standing: Standing) => await turns.run(async () => await writeBurstable(standing));
 
   const writeBurstable = async (standing: Standing) => {
@@ -106,7 +118,7 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
     try {
       await tree.limit(path, limits);
     } catch (error) {
-      // As upstream: where the cgroups above have limits of their own, one that does not fit them keeps no pod away.
+      // As upstream, a pod starts even though its limits do not fit those of the cgroups above it.
       log.warn("A pod's cgroup cannot be limited as the pod asks for", { cgroup: path, error: messageOf(error) });
     }
   };
@@ -185,7 +197,7 @@ async function collectOne(
     await tree.remove(path, { killing: false });
     log.info("Removed the cgroup of a pod that is gone", { cgroup: path });
   } catch (error) {
-    // Somebody has just begun to use it.
+    // Another process has just begun to use the cgroup.
     if (codeOf(error) === "EBUSY") return;
     log.warn("Failed to destroy orphaned pod cgroup", { cgroup: path, error: messageOf(error) });
   }

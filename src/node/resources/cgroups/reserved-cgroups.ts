@@ -8,8 +8,8 @@ type ReservedSettings = Pick<
 >;
 
 /**
- * Lists the cgroups that are held to what is set aside for them, in upstream's order. The validation of the configuration
- * has made sure that each of them is named.
+ * Lists the cgroups that are limited to what is set aside for them, in upstream's order. The validation of the
+ * configuration has made sure that each of them is named.
  */
 export function listReservedCgroups(kubelet: ReservedSettings): readonly ReservedCgroup[] {
   const enforced = kubelet.enforceNodeAllocatable ?? [];

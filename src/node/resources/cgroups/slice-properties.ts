@@ -2,24 +2,24 @@ import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
 import { computeCpuWeight } from "../../../host/cpu-weight.ts";
 import type { UnitProperty } from "../../../host/systemd-port.ts";
 
-/** What decides how a limit is told to systemd. */
+/** The facts that decide how a limit is passed to systemd. */
 export interface SliceFacts {
   readonly cgroupVersion: 1 | 2;
-  /** Of systemd. */
+  /** The version of systemd. */
   readonly systemdVersion: number;
 }
 
 const INFINITY = 2n ** 64n - 1n;
 const DEFAULT_PERIOD_MICROSECONDS = 100_000n;
 const SECOND_MICROSECONDS = 1_000_000n;
-/** systemd counts quotas in whole per cent of a processor. */
+/** systemd counts quotas in whole per cent of a CPU. */
 const PER_CENT_MICROSECONDS = 10_000n;
-/** The first that takes a period. */
+/** The first version of systemd that takes a period. */
 const PERIOD_VERSION = 242;
 
 /**
- * Of a slice that is made, beside its limits: as libcontainer's systemd drivers have it, so that it does not matter which
- * of us made it.
+ * Lists the properties of a new slice, besides its limits. They are those of libcontainer's systemd drivers, so that it
+ * does not matter which of the two made the slice.
  */
 export function listSliceProperties(
   { unit, parent }: { readonly unit: string; readonly parent: string },
@@ -35,7 +35,7 @@ export function listSliceProperties(
   ];
 }
 
-/** Of the limits, those that systemd keeps. The others, huge pages among them, are only in the kernel's files. */
+/** Lists the limits that systemd keeps. The others, such as huge pages, are only in the kernel's files. */
 export function listLimitProperties(limits: CgroupLimits, facts: SliceFacts): UnitProperty[] {
   const { cpuShares = 0n, memoryBytes = 0n, maxTasks } = limits;
   const isV1 = facts.cgroupVersion === 1;
@@ -50,7 +50,7 @@ export function listLimitProperties(limits: CgroupLimits, facts: SliceFacts): Un
   return properties;
 }
 
-/** The same limits with the quota that systemd sets, for files that are to say what it says. */
+/** Returns the same limits with the quota that systemd sets, for files that must match systemd's value. */
 export function roundQuota(limits: CgroupLimits): CgroupLimits {
   const { cpuQuotaMicroseconds: quota = 0n, cpuPeriodMicroseconds: period } = limits;
   if (quota <= 0n) return limits;
@@ -68,6 +68,6 @@ function computeQuotaPerSecond({ cpuQuotaMicroseconds: quota = 0n, cpuPeriodMicr
 
 function computeTasksMax(maxTasks: bigint): bigint {
   if (maxTasks < 0n) return INFINITY;
-  // None at all is what systemd refuses.
+  // systemd refuses a limit of 0.
   return maxTasks === 0n ? 1n : maxTasks;
 }

@@ -6,26 +6,36 @@ import { listLimitProperties, listSliceProperties, roundQuota, type SliceFacts }
 
 interface SliceTreeDeps {
   clock: Clock;
-  /** The kernel's files: what systemd does not know of is done there, and everything is read there. */
+  /**
+   * The tree of the kernel's files. Everything that systemd does not know of is done there, and everything is read
+   * there.
+   */
   files: CgroupTree;
   systemd: Systemd;
 }
 
-/** As upstream (libcontainer: `startUnit` of systemd/common.go). */
+/** The limit is upstream's (libcontainer: `startUnit` of systemd/common.go). */
 const START_LIMIT_MS = 30 * SECOND;
 const FIRST_LOOK_MS = 1;
 const LAST_LOOK_MS = 250;
 const ROOT_SLICE = "-.slice";
 
 /**
- * The tree of cgroups where systemd owns them: each of ours is a slice, which systemd makes, limits and forgets. Without
- * that it would take away what it does not know of. Behaviour: libcontainer's systemd/v1.go and v2.go.
+ * The tree of cgroups where systemd owns them: each of our cgroups is a slice, which systemd makes, limits and forgets.
+ * Otherwise systemd would remove cgroups that it does not know. The behaviour is that of libcontainer's systemd/v1.go
+ * and v2.go.
  */
 export function createSliceTree({ clock, files, systemd }: SliceTreeDeps, facts: SliceFacts): CgroupTree {
-  /** What a slice was made with and not limited to since: to say it again would be another call. */
+  /**
+   * The limits with which a slice was made, until it is limited again. Setting the same limits again would only be
+   * another call.
+   */
   const told = new Map<string, CgroupLimits>();
 
-  /** systemd makes the cgroup first, so that it is systemd's in every hierarchy that systemd has. */
+  /**
+   * Waits until systemd has made the cgroup. systemd makes it first, so that the cgroup is systemd's in every hierarchy
+   * that systemd has.
+   */
   const untilThere = async (path: string): Promise<void> => {
     const { parent, unit } = splitPath(path);
     const deadline = clock.monotonic() + START_LIMIT_MS;
@@ -42,7 +52,7 @@ export function createSliceTree({ clock, files, systemd }: SliceTreeDeps, facts:
     }
   };
 
-  /** False: there is one already, whose properties stay as they are. */
+  /** Starts the slice. The result is false when there is one already, whose properties stay as they are. */
   const start = async (path: string, limits: CgroupLimits): Promise<boolean> => {
     const { unit, parentUnit } = splitPath(path);
     const properties = [
@@ -53,7 +63,7 @@ export function createSliceTree({ clock, files, systemd }: SliceTreeDeps, facts:
       await systemd.startTransientUnit(unit, properties);
       return true;
     } catch (error) {
-      // One that runs, or that has a file of its own, is no failure; what the call says of it is in words only.
+      // A slice that runs, or that has a unit file of its own, is no failure; the error tells this case only in words.
       const isActive = await systemd.isActive(unit).catch(() => undefined);
       if (isActive === true) return false;
       const isStarted = isActive === false && (await startLoaded(systemd, unit));
@@ -68,7 +78,8 @@ export function createSliceTree({ clock, files, systemd }: SliceTreeDeps, facts:
       told.delete(path);
       const isNew = await start(path, limits);
       if (isNew) await untilThere(path);
-      // The rest: hierarchies of version 1 that systemd does not have, controllers of version 2 that it does not hand down.
+      // This makes the rest: hierarchies of version 1 that systemd does not have, and controllers of version 2 that it
+      // does not hand down.
       await files.make(path);
       if (isNew) told.set(path, limits);
     },
@@ -81,7 +92,8 @@ export function createSliceTree({ clock, files, systemd }: SliceTreeDeps, facts:
     },
     async remove(path, options) {
       told.delete(path);
-      // The kernel first: it alone refuses while there are processes, whom systemd would end. Then nothing is left to end.
+      // The kernel removes the cgroup first: only the kernel refuses while there are processes, which systemd would
+      // end. Then no process is left for systemd to end.
       await files.remove(path, options);
       const { unit } = splitPath(path);
       try {
@@ -102,7 +114,7 @@ async function startLoaded(systemd: Systemd, unit: string): Promise<boolean> {
   );
 }
 
-/** `/a.slice/a-b.slice` is the unit `a-b.slice` in `a.slice`; what is at the top is in systemd's root. */
+/** `/a.slice/a-b.slice` is the unit `a-b.slice` in `a.slice`; a slice at the top is in systemd's root. */
 function splitPath(path: string): { parent: string; parentUnit: string; unit: string } {
   const end = path.lastIndexOf("/");
   const parent = path.slice(0, end);

@@ -3,14 +3,14 @@ import { createHangGuard, type HangGuard } from "../../../base/hang-guard.ts";
 import type { Machine } from "../../../host/port.ts";
 
 /**
- * Shares out the places that this process has for file access: a call to a file system that does not answer holds one of
- * them until it does. Each guard bounds how many places its own calls may hold, so that calls of one kind that hang do
- * not hold up those of another.
+ * Divides the places (threads) that this process has for file access. A call to a file system that does not answer
+ * holds one place until it does. Each guard bounds how many places its own calls may hold, so that hanging calls of one
+ * kind do not delay those of another.
  */
 export interface HangGuards {
-  /** Half of the places: for the volumes of pods. The other half is left to our own files, whatever hangs. */
+  /** Half of the places are for the volumes of pods. The other half is left to our own files, whatever hangs. */
   forVolumes(): HangGuard;
-  /** An eighth of the places, but one at least: for one kind of measurement. */
+  /** An eighth of the places, but at least one, is for one kind of measurement. */
   forMeasurement(): HangGuard;
 }
 

@@ -13,19 +13,20 @@ import { milliCpuToQuota, milliCpuToShares } from "./cpu-shares.ts";
 import { computeHugepageLimits } from "./hugepages.ts";
 import type { SizingFacts } from "./sizing-facts.ts";
 
-/** What the kernel takes as the largest limit of huge pages. */
+/** The largest limit of huge pages that the kernel takes. */
 const UNBOUNDED = 1n << 62n;
 const NO_QUOTA = -1n;
 
-/** How pods are held to what they ask for, besides what is known of the node. */
+/** The settings of a pod's limits, besides the facts about the node. */
 interface PodCgroupOptions {
-  /** `podPidsLimit`; undefined: as many as the node has. */
+  /** The value of `podPidsLimit`; undefined means as many as the node has. */
   readonly maxTasks: bigint | undefined;
 }
 
 /**
- * What the cgroup of a pod allows to all its containers together (upstream: `ResourceConfigForPod`, cm/helpers_linux.go).
- * A limit stands only where every container has one: the others may use what there is.
+ * Computes what the cgroup of a pod allows to all its containers together (upstream: `ResourceConfigForPod`,
+ * cm/helpers_linux.go). A limit is set only where every container has one: containers without one may use all that
+ * there is.
  */
 export function computePodCgroup(
   pod: Pod,
@@ -47,12 +48,15 @@ export function computePodCgroup(
   };
 }
 
-/** Thousandths of a core that the pod asks for. */
+/** Computes how many thousandths of a core the pod asks for. */
 export function computeMilliCpuRequest(pod: Pod): bigint {
   return quantityMilliValue(computePodRequests(pod)["cpu"] ?? "0");
 }
 
-/** What pods of the QoS classes that have a cgroup may use together: `milliCpu` is what the burstable ask for. */
+/**
+ * Computes what pods of the QoS classes that have a cgroup may use together; `milliCpu` is what the burstable pods ask
+ * for.
+ */
 export function computeClassCgroups(
   milliCpu: bigint,
   { hugepageSizes }: Pick<SizingFacts, "hugepageSizes">,
@@ -66,8 +70,8 @@ export function computeClassCgroups(
 }
 
 /**
- * What a cgroup allows of these resources, as of those that are set aside or that all pods may have (upstream:
- * `getCgroupConfigInternal`, cm/node_container_manager_linux.go). `pid` are tasks. Huge pages are not bounded here.
+ * Computes what a cgroup allows of these resources, which are those that are set aside or those of all pods (upstream:
+ * `getCgroupConfigInternal`, cm/node_container_manager_linux.go). `pid` counts tasks. Huge pages are not bounded here.
  */
 export function computeSharedCgroup(
   resources: Readonly<ResourceList>,
@@ -98,7 +102,9 @@ function computeHugepages(requests: Readonly<ResourceList>, sizes: readonly stri
   return new Map(computeHugepageLimits(requests, sizes).map(({ pageSize, limit }) => [pageSize, limit]));
 }
 
-/** Whether there is a limit at every moment: an init container shares that of the sidecars that run beside it. */
+/**
+ * Tells whether a limit holds at every moment: an init container shares the limit of the sidecars that run beside it.
+ */
 function isLimited(pod: Pod, resource: "cpu" | "memory"): boolean {
   const has = ({ resources }: Pick<Container, "resources">) =>
     compareQuantities(resources?.limits?.[resource] ?? "0", "0") !== 0;

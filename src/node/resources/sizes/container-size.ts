@@ -8,7 +8,7 @@ import { computeOomScoreAdjust } from "./oom-score-adjust.ts";
 import type { SizingFacts } from "./sizing-facts.ts";
 import { computeSwap } from "./swap.ts";
 
-/** The cgroup settings and OOM score of one container. Follows kuberuntime_container_linux.go. */
+/** Computes the cgroup settings and the OOM score of one container. Follows kuberuntime_container_linux.go. */
 export function computeContainerResources(pod: Pod, container: Container, node: SizingFacts): LinuxContainerResources {
   const { requests = {}, limits = {} } = container.resources ?? {};
   const resources = computeLinuxResources(
@@ -29,7 +29,7 @@ export function computeContainerResources(pod: Pod, container: Container, node: 
   };
 }
 
-/** What the pod's containers add up to, without the pod's overhead: for runtimes that size a sandbox (a VM) by it. */
+/** Computes the sum of the pod's containers, without the pod's overhead. Runtimes size a sandbox (a VM) by it. */
 export function computeSandboxResources(pod: Pod, node: SizingFacts): LinuxContainerResources {
   const bare: Pod = pod.spec ? { ...pod, spec: { ...pod.spec, overhead: {} } } : pod;
   const limits = computePodLimits(bare);
@@ -39,7 +39,7 @@ export function computeSandboxResources(pod: Pod, node: SizingFacts): LinuxConta
   );
 }
 
-/** The pod's overhead as requests and limits alike; empty when it has none. */
+/** Computes the pod's overhead as both requests and limits; empty when it has none. */
 export function computeOverheadResources(pod: Pod, node: SizingFacts): LinuxContainerResources {
   const overhead = pod.spec?.overhead;
   if (overhead === undefined) return LinuxContainerResources.fromPartial({});
@@ -47,7 +47,7 @@ export function computeOverheadResources(pod: Pod, node: SizingFacts): LinuxCont
   return computeLinuxResources({ cpuRequest: cpu, cpuLimit: cpu, memoryLimit: overhead["memory"] }, node);
 }
 
-/** Quantities; undefined means that the pod says nothing. */
+/** These are quantities; undefined means that the pod does not set the value. */
 interface Amounts {
   cpuRequest: string | undefined;
   cpuLimit: string | undefined;
@@ -67,7 +67,7 @@ function computeLinuxResources(amounts: Amounts, node: SizingFacts): LinuxContai
   });
 }
 
-/** A container without a limit of its own is bounded by its pod's, where the pod has one. */
+/** Returns the container's limit. A container without its own is bounded by its pod's limit, where the pod has one. */
 function limitOf(pod: Pod, limits: Readonly<Record<string, string>>, resource: "cpu" | "memory"): string | undefined {
   const own = limits[resource];
   if (own !== undefined && quantityMilliValue(own) !== 0n) return own;

@@ -6,14 +6,14 @@ const MAX_SHARES = 262_144n;
 /** The kernel refuses quotas below a millisecond. */
 const MIN_QUOTA_MICROSECONDS = 1000n;
 
-/** `cpu.shares` of a CPU request in thousandths of a core; the kernel's minimum for none. */
+/** Computes `cpu.shares` from a CPU request in thousandths of a core. No request gives the kernel's minimum. */
 export function milliCpuToShares(milliCpu: bigint): bigint {
   const shares = (milliCpu * SHARES_PER_CPU) / MILLI_PER_CPU;
   if (shares < MIN_SHARES) return MIN_SHARES;
   return shares > MAX_SHARES ? MAX_SHARES : shares;
 }
 
-/** The CFS quota in microseconds of a CPU limit in thousandths of a core; 0 (no quota) for no limit. */
+/** Computes the CFS quota in microseconds from a CPU limit in thousandths of a core; 0 (no quota) for no limit. */
 export function milliCpuToQuota(milliCpu: bigint, periodMicroseconds: bigint): bigint {
   if (milliCpu === 0n) return 0n;
   const quota = (milliCpu * periodMicroseconds) / MILLI_PER_CPU;

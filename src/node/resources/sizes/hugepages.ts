@@ -4,7 +4,7 @@ import type { HugepageLimit } from "../../../cri/gen/cri-v1.ts";
 const PREFIX = "hugepages-";
 const UNITS = ["B", "KB", "MB", "GB", "TB", "PB"];
 
-/** A limit for each page size of the machine: what the container's limits say, else none of that size. */
+/** Computes a limit for each page size of the machine: the container's limit of that size, or else 0. */
 export function computeHugepageLimits(
   limits: Readonly<Record<string, string>>,
   sizes: readonly string[],
@@ -16,7 +16,7 @@ export function computeHugepageLimits(
   return sizes.map((pageSize) => ({ pageSize, limit: asked.get(pageSize) ?? 0n }));
 }
 
-/** `2Mi` as cgroups write it: `2MB`, in powers of 1024 all the same. */
+/** Formats a size as cgroups write it: `2Mi` becomes `2MB`, still in powers of 1024. */
 function cgroupPageSize(size: string): string {
   let value = quantityValue(size);
   let unit = 0;

@@ -7,14 +7,14 @@ import { assert } from "../../../base/assert.ts";
 
 const GUARANTEED = -997n;
 const BEST_EFFORT = 1000n;
-/** Burstable stays strictly between the two, whatever it asks for. */
+/** The score of a burstable container stays strictly between the two others, whatever it requests. */
 const BURSTABLE_MIN = 1000n + GUARANTEED;
 const BURSTABLE_MAX = BEST_EFFORT - 1n;
 
 /**
- * `oom_score_adj` of the container's processes, -1000 to 1000: the higher, the sooner the kernel kills them when the
- * machine runs out of memory. A burstable container's falls with the share of memory that it asked for, so that one that
- * stays within its request survives one that does not. Follows pkg/kubelet/qos/policy.go.
+ * Computes `oom_score_adj` of the container's processes, -1000 to 1000: with a higher score the kernel kills them
+ * sooner when the machine runs out of memory. The score of a burstable container falls with the share of memory that it
+ * requested, so that a container within its request survives one that is not. Follows pkg/kubelet/qos/policy.go.
  */
 export function computeOomScoreAdjust(pod: Pod, container: Container, memoryCapacityBytes: bigint): bigint {
   assert(memoryCapacityBytes > 0n, "a machine has memory");
@@ -54,7 +54,7 @@ function smallestMainRequest(pod: Pod): bigint {
   return smallest;
 }
 
-/** What the pod as a whole asked for beyond its containers, split evenly among them. */
+/** Computes what the pod as a whole requested beyond its containers, split evenly among them. */
 function podLevelSurplus(pod: Pod): bigint {
   const { spec } = pod;
   const podRequest = quantityValue(spec?.resources?.requests?.["memory"] ?? "0");

@@ -1,13 +1,16 @@
 /** The properties and the configuration of this node that decide how large cgroups are. */
 export interface SizingFacts {
-  /** The whole machine's memory, which OOM scores and shares of swap are computed from. Positive. */
+  /** The whole machine's memory, from which OOM scores and shares of swap are computed. It is positive. */
   memoryCapacityBytes: bigint;
-  /** `cpuCFSQuota`: CPU limits are enforced. */
+  /** The value of `cpuCFSQuota`: CPU limits are enforced where it is true. */
   cpuCfsQuota: boolean;
   /** The period that CPU quotas refer to. kubelet's is 100000 unless `cpuCFSQuotaPeriod` says otherwise. */
   cpuCfsQuotaPeriodMicroseconds: bigint;
   cgroupVersion: 1 | 2;
-  /** The kernel kills the process that hit the memory limit and not its whole container. On cgroup v1 it always does. */
+  /**
+   * True when the kernel kills the process that hit the memory limit and not its whole container. On cgroup v1 it
+   * always does so.
+   */
   singleProcessOomKill: boolean;
   swap: SizingSwap;
   /** The page sizes as cgroups name them (`2MB`, `1GB`), in the order in which limits are listed. */

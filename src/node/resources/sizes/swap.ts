@@ -4,15 +4,18 @@ import { computeQosClass } from "../../../api/qos.ts";
 import { quantityValue } from "../../../api/quantity.ts";
 import type { SizingFacts } from "./sizing-facts.ts";
 
-/** What a container is told about swap; at most one of the two is set. */
+/** A container's settings of swap. At most one of the two is set. */
 interface SwapSettings {
-  /** cgroup v1: memory and swap together; equal to the memory limit, it leaves no swap. */
+  /** cgroup v1: the limit of memory and swap together. A value equal to the memory limit leaves no swap. */
   memorySwapLimitInBytes?: bigint;
   /** cgroup v2: `memory.swap.max`. */
   unified?: Record<string, string>;
 }
 
-/** No swap unless the node allows it in part and the container is burstable with a request below its limit. */
+/**
+ * Computes the settings of swap. A container gets none unless the node allows it in part and the container is burstable
+ * with a request below its limit.
+ */
 export function computeSwap(
   pod: Pod,
   container: Container,
@@ -24,12 +27,15 @@ export function computeSwap(
   return { unified: { "memory.swap.max": `${swapLimitBytes(pod, container, node)}` } };
 }
 
-/** The container's share of the machine's swap is the share of its memory that it asked for. */
+/**
+ * Computes the container's swap. Its share of the machine's swap is the share of the machine's memory that it
+ * requested.
+ */
 function swapLimitBytes(pod: Pod, container: Container, node: SizingFacts): bigint {
   if (node.swap.behavior === "NoSwap" || isCriticalPod(pod) || computeQosClass(pod) !== "Burstable") return 0n;
   const request = quantityValue(container.resources?.requests?.["memory"] ?? "0");
   const limit = quantityValue(container.resources?.limits?.["memory"] ?? "0");
-  // Equal also means that neither is set; a request beyond the machine has no meaningful share.
+  // Equal values also mean that neither is set. A request beyond the machine's memory has no meaningful share.
   if (request === limit || request > node.memoryCapacityBytes) return 0n;
   return (request * node.swap.capacityBytes) / node.memoryCapacityBytes;
 }

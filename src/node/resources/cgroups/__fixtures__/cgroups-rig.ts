@@ -12,11 +12,11 @@ import type { CgroupDriver } from "../cgroup-name.ts";
 import { createPodCgroups, type PodCgroups } from "../pod-cgroups.ts";
 import { createSliceTree } from "../slice-tree.ts";
 
-/** Thousandths of a core are the shares here, and a pod asks for as many as its annotation says. */
+/** In this rig, CPU shares are thousandths of a core, and a pod asks for as many as its annotation says. */
 export interface CgroupsRig {
   readonly clock: FakeClock;
   readonly tree: FakeCgroupTree;
-  /** Of the driver `systemd`; there is none at first. */
+  /** The systemd of the driver `systemd`. It is missing at first. */
   readonly systemd: FakeSystemd;
   readonly hierarchy: CgroupHierarchy;
   readonly pods: PodCgroups;
@@ -71,7 +71,7 @@ export function createCgroupsRig(options: { driver?: CgroupDriver; askRuntime?()
   return { clock, tree, systemd, hierarchy, pods, warnings, nodeEvents: [], stopping: new AbortController() };
 }
 
-/** A rig whose runtime has systemd make its cgroups, and systemd is there. */
+/** Creates a rig whose runtime lets systemd make its cgroups, and in which systemd is present. */
 export function createSystemdRig(): CgroupsRig {
   const rig = createCgroupsRig({ driver: "systemd" });
   rig.systemd.fault = undefined;
@@ -83,7 +83,7 @@ export function createSystemdRig(): CgroupsRig {
   return rig;
 }
 
-/** Of the burstable class where it asks for processors, else of none. */
+/** Makes a pod of the burstable class where it asks for CPU, and of the best-effort class otherwise. */
 export function makePod(uid: string, milliCpu?: number): Pod {
   const requests = milliCpu === undefined ? undefined : { cpu: `${milliCpu}m` };
   return {
@@ -92,7 +92,7 @@ export function makePod(uid: string, milliCpu?: number): Pod {
   };
 }
 
-/** The operation fails on these paths, so many times. */
+/** Makes the operation fail on this path, this many times. */
 export function failing(
   operation: CgroupTreeOperation,
   path: string,
