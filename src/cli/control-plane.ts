@@ -3,7 +3,7 @@ import { createLog } from "../host/log/create-log.ts";
 import { watchProcess } from "./kubelet/watch-process.ts";
 import { readVersion } from "./version.ts";
 
-/** As commander reads them. */
+/** The options as commander reads them. */
 export interface ControlPlaneCommand {
   apiAddress: string;
   apiPort: number;
@@ -17,7 +17,7 @@ export interface ControlPlaneCommand {
   controllers: boolean;
 }
 
-/** Runs the API server and its controllers until SIGTERM or SIGINT. Needs no root. Returns the exit code. */
+/** Runs the API server and its controllers until SIGTERM or SIGINT. Needs no root rights. Returns the exit code. */
 export async function controlPlane(options: ControlPlaneCommand): Promise<number> {
   process.title = "nodelet control-plane";
   const log = createLog({ format: "text", verbosity: 0 });

@@ -2,11 +2,11 @@ import type { Finding } from "../cluster/doctor/finding.ts";
 import { judgeMachine } from "../cluster/doctor/judge-machine.ts";
 import { readDoctorFacts } from "../cluster/doctor/read-doctor-facts.ts";
 
-/** Of the node agent's health server. */
+/** The port of the node agent's health server. */
 const PORTS = [10_248];
 const MARKS: Record<Finding["level"], string> = { ok: "ok  ", warn: "warn", fail: "FAIL" };
 
-/** Prints what this machine has and lacks; 1 when pods cannot run on it. */
+/** Prints what this machine has and lacks. Returns 1 when pods cannot run on it. */
 export async function doctor(stateDirectory: string, output: "json" | undefined): Promise<number> {
   const facts = await readDoctorFacts(stateDirectory, PORTS);
   const findings = judgeMachine(facts);

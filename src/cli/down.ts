@@ -8,12 +8,12 @@ import { removeNodeRunState, stopNode } from "../cluster/supervisor/stop-node.ts
 import { createLineLog } from "./line-log.ts";
 import { requireRoot } from "./require-root.ts";
 
-/** A runtime's message may carry as many lines as it had attempts. */
+/** The bound of a printed reason, because a runtime's message may have as many lines as there were attempts. */
 const MAX_REASON_CHARACTERS = 500;
 
 /**
- * Stops the node; with `pods` also ends and removes all its pods and what they left on the machine, with `now` too without
- * their grace periods and hooks.
+ * Stops the node. With `pods` it also ends and removes all its pods and what they left on the machine; with `now` it
+ * does so without their grace periods and hooks.
  */
 export async function down(layout: StateLayout, options: { pods: boolean; now: boolean }): Promise<number> {
   requireRoot("down");
@@ -37,8 +37,8 @@ export async function down(layout: StateLayout, options: { pods: boolean; now: b
 }
 
 /**
- * Ends the pods, then removes the run state, which kills what did not end. Whoever calls it has stopped the node, or is
- * the supervisor itself and holds the lock. Returns the exit code.
+ * Ends the pods, then removes the run state, which kills what did not end. The caller has stopped the node before, or
+ * is the supervisor itself and holds the lock. Returns the exit code.
  */
 export async function removePods(layout: StateLayout, log: Log, lockHeld = false): Promise<number> {
   const lock = lockHeld ? undefined : await claimProcessLock(layout.lock);

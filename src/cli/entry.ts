@@ -1,13 +1,15 @@
 import { fileURLToPath } from "node:url";
 
-// A reader that has seen enough (`nodelet status | head`) is no failure.
+// A reader that has seen enough closes the pipe (`nodelet status
+// head`). That is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
   throw error;
 });
 
 const [command, ...rest] = process.argv.slice(2);
-// The node agent's code is loaded without the rest: it runs for months, and what it does not need it should not hold.
+// The node agent's code is loaded without the rest: it runs for months, and should not hold code in memory that it does
+// not need.
 if (command === "kubelet") {
   const runKubelet = await (await import("./node-commands.ts")).loadKubelet();
   process.exitCode = await runKubelet(rest, process);

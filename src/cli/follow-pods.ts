@@ -5,7 +5,7 @@ import { computePodRow } from "../cluster/status/pod-row.ts";
 import type { ExpectedPod } from "../cluster/supervisor/manifest-pods.ts";
 import { computeSettlement, type Settlement } from "../cluster/supervisor/settlement.ts";
 
-/** `expected` are the pods that are waited for; `signal` ends the following. */
+/** `expected` are the pods that the caller waits for; `signal` ends the following. */
 interface FollowOptions {
   socket: string;
   expected: readonly ExpectedPod[];
@@ -17,7 +17,7 @@ const BUSY_PERIOD_MS = 200;
 const QUIET_PERIOD_MS = 2_000;
 
 /**
- * Prints a line whenever a pod's state changes. Returns how far the pods have come: as soon as they are all there or one
+ * Prints a line whenever a pod's state changes. Returns how far the pods have come, as soon as all are there or one
  * cannot get there, and at the latest when the signal fires.
  */
 export async function followUntilSettled(options: FollowOptions): Promise<Settlement> {
@@ -43,12 +43,12 @@ export async function followPods(options: Omit<FollowOptions, "expected">): Prom
     const report = await readReportIfRunning(options.socket);
     const changed = report !== undefined && printChanges(seen, report, options.print);
     quiet = changed ? 0 : quiet + 1;
-    // Soon after a change there is often another; else a person does not mind a second or two.
+    // Another change often follows soon after a change. Otherwise a person does not mind a second or two.
     await pause(quiet < 50 ? BUSY_PERIOD_MS : QUIET_PERIOD_MS, options.signal);
   }
 }
 
-/** Undefined while the agent is being started again. */
+/** Reads the report; undefined while the agent is being restarted. */
 export async function readReportIfRunning(socket: string): Promise<NodeReport | undefined> {
   try {
     return await readNodeReport(socket);

@@ -1,7 +1,9 @@
 import { messageOf } from "../base/errors.ts";
 import type { Log, LogFields } from "../base/log.ts";
 
-/** One line a record: time, level, message, fields as `key=value`. Debug records are dropped. */
+/**
+ * Creates a log of one line for each record: time, level, message, fields as `key=value`. Debug records are dropped.
+ */
 export function createLineLog(write: (line: string) => void, now: () => number, fields: LogFields = {}): Log {
   const record = (level: string) => (message: string, more?: LogFields) => {
     write(`${new Date(now()).toISOString()} ${level} ${message}${formatFields({ ...fields, ...more })}\n`);

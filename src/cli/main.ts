@@ -165,7 +165,7 @@ function wholeNumber(least: number, most: number): (text: string) => number {
   };
 }
 
-/** At least four addresses: one is the network's, one the bridge's, one the broadcast's. */
+/** Checks an IPv4 range of at least four addresses: one is the network's, one the bridge's, one the broadcast's. */
 function ipv4Cidr(text: string): string {
   const [address = "", prefix = "", ...rest] = text.split("/");
   if (isIPv4(address) && /^\d{1,2}$/.test(prefix) && Number(prefix) >= 8 && Number(prefix) <= 30 && rest.length === 0)
@@ -188,7 +188,10 @@ function bridgeName(text: string): string {
   throw new InvalidArgumentError("It must be at most 15 letters, digits, '.', '-' or '_'.");
 }
 
-/** A coded error is meant for the user; anything else is a fault of ours, and its stack says where. */
+/**
+ * Explains an error. A coded error is meant for the user; any other error is a fault of this program, and its stack
+ * says where.
+ */
 function explain(error: unknown): string {
   const code = codeOf(error);
   if (code === "EACCES" || code === "EPERM") return `${messageOf(error)}\nRun it as root.`;

@@ -2,7 +2,10 @@ import type { ContainerState, Pod } from "../api/gen/types.ts";
 import { computePodRow } from "../cluster/status/pod-row.ts";
 import { formatTable } from "./text-table.ts";
 
-/** The pods by namespace and name, as `kubectl get pods -A` prints them; `wide` adds what each container does. */
+/**
+ * Formats the pods by namespace and name, as `kubectl get pods -A` prints them. `wide` adds the state of each
+ * container.
+ */
 export function formatPodTable(pods: readonly Pod[], now: number, wide: boolean): string {
   if (pods.length === 0) return "No pods.";
   const head = [

@@ -1,6 +1,6 @@
 import { CodedError } from "../base/errors.ts";
 
-/** Throws `not-root` with what to do. */
+/** Throws `not-root`, with a hint, where the process does not run as root. */
 export function requireRoot(command: string): void {
   if (process.geteuid?.() === 0) return;
   throw new CodedError(

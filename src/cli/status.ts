@@ -7,7 +7,7 @@ import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
 import { formatPodTable } from "./pod-table.ts";
 import { formatTable } from "./text-table.ts";
 
-/** Prints the node and its pods; 1 when nothing runs. */
+/** Prints the node and its pods. Returns 1 when nothing runs. */
 export async function status(layout: StateLayout, output: "wide" | "json" | undefined): Promise<number> {
   let report: NodeReport;
   try {
@@ -25,7 +25,7 @@ export async function status(layout: StateLayout, output: "wide" | "json" | unde
   return 0;
 }
 
-/** Where kubectl finds the API, while its process runs. */
+/** Tells where kubectl finds the API, while its process runs. */
 async function describeApi(layout: StateLayout): Promise<string> {
   const server = await readLiveProcess(layout.controlPlanePidFile);
   if (server === undefined) return `The Kubernetes API does not run; see ${layout.controlPlaneLog}`;

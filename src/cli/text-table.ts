@@ -1,6 +1,6 @@
 const GAP = "   ";
 
-/** Columns padded to their widest cell, as kubectl prints them: no lines, no trailing blanks. */
+/** Formats columns padded to their widest cell, as kubectl prints them: no lines, no trailing blanks. */
 export function formatTable(head: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));

@@ -8,16 +8,19 @@ import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
 import { followUntilSettled, readReportIfRunning } from "./follow-pods.ts";
 import { formatPodTable } from "./pod-table.ts";
 
-/** What a background supervisor tells the process that started it, and anyone else by its log. */
+/** What a background supervisor tells the process that started it. Other readers find it in the supervisor's log. */
 export interface SupervisorLink {
   progress(line: string): void;
   ready(): void;
   failed(reason: string): void;
-  /** Another supervisor was faster. */
+  /** Tells that another supervisor was faster. */
   taken(pid: number): void;
 }
 
-/** In the foreground: to the terminal. In the background: to the starting process, while that still listens. */
+/**
+ * Creates the link. In the foreground it writes to the terminal; in the background it writes to the starting process,
+ * for as long as that listens.
+ */
 export function createSupervisorLink(background: boolean): SupervisorLink {
   const send = (message: Message) => {
     if (background && process.connected) process.send?.(message);
@@ -44,15 +47,16 @@ interface Message {
 const LOG_TAIL_BYTES = 1_000;
 
 interface DetachOptions {
-  /** Undefined: the state directory's own. */
+  /** Undefined means the manifests directory of the state directory. */
   manifests?: string;
-  /** Seconds. */
+  /** The time is in seconds. */
   waitTimeout: number;
 }
 
 /**
- * Starts the supervisor in the background unless one runs, and returns when every pod of the manifests directory is
- * there: 0; or cannot get there, or not in time: 1, and why. The supervisor runs on in any case.
+ * Starts the supervisor in the background unless one runs. Returns 0 when every pod of the manifests directory is
+ * there. Returns 1, and prints why, when one cannot get there or is not there in time. The supervisor runs on in any
+ * case.
  */
 export async function upDetached(
   layout: StateLayout,

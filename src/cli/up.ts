@@ -17,10 +17,10 @@ import { createLineLog } from "./line-log.ts";
 import { requireRoot } from "./require-root.ts";
 import { createSupervisorLink, type SupervisorLink, upDetached } from "./up-detached.ts";
 
-/** As commander reads them. */
+/** The options as commander reads them. */
 export interface UpOptions {
   detach: boolean;
-  /** Absolute; undefined: `manifests` in the state directory. */
+  /** The path is absolute; undefined means `manifests` in the state directory. */
   manifests?: string;
   pods: boolean;
   waitTimeout: number;
@@ -33,19 +33,19 @@ export interface UpOptions {
   serviceCidr: string;
   kubeletArg: string[];
   stateDir: string;
-  /** This is the background process of `--detach`. */
+  /** True in the background process of `--detach`. */
   supervisor: boolean;
 }
 
-/** How this program was started: `entry` is its JavaScript file, `argv` what followed. */
+/** How this program was started: `entry` is its JavaScript file, `argv` the arguments after it. */
 export interface UpContext {
   entry: string;
   argv: readonly string[];
 }
 
 /**
- * Containers with users of their own come by here on the way to their root: to be listed it is not, and what is private in
- * it says so itself.
+ * The mode of the state directory. Containers with user namespaces pass through the directory to reach their root, but
+ * may not list it. Private files in it have stricter modes of their own.
  */
 const STATE_DIRECTORY_MODE = 0o711;
 
@@ -71,7 +71,7 @@ interface Supervision {
   link: SupervisorLink;
 }
 
-/** One supervisor a state directory: a second one says so and ends. */
+/** Runs at most one supervisor for each state directory. A second one reports that and ends. */
 async function superviseOnce(layout: StateLayout, supervision: Supervision): Promise<number> {
   const lock = await claimProcessLock(layout.lock);
   if (lock.state === "taken") {
@@ -105,7 +105,7 @@ async function supervise(layout: StateLayout, { options, context, link }: Superv
   };
   try {
     await writeRuntimeOptions(layout.directory, { ...runtime, manifests });
-    // An agent that outlived its supervisor would not see that its runtime is replaced.
+    // An agent that outlived its supervisor would not notice that its runtime is replaced.
     await endAgent(layout, log);
     await endControlPlane(layout, log);
     await runStandaloneNode(
@@ -150,7 +150,10 @@ async function sayWhatLives(layout: StateLayout, print: (line: string) => void):
   );
 }
 
-/** The first signal asks to stop, the second ends this process at once; its children are found again by the next. */
+/**
+ * Stops on signals. The first signal asks to stop, the second ends this process at once; the next supervisor then finds
+ * its children again.
+ */
 function stopOnSignals(onStop: () => void): { signal: AbortSignal } {
   const controller = new AbortController();
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 
-/** Put in by the build; without one (run from source) the package file tells. */
+/** The build sets this constant. Without a build (when run from source) the package file has the version. */
 declare const NODELET_VERSION: string | undefined;
 
-/** As `package.json` says it, e.g. `0.1.0`. */
+/** Reads the version in `package.json`, e.g. `0.1.0`. */
 export async function readVersion(): Promise<string> {
   if (typeof NODELET_VERSION === "string") return NODELET_VERSION;
   const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");

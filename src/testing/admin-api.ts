@@ -6,7 +6,7 @@ import type { ClusterCertificates } from "../pki/cluster-certificates.ts";
 
 export interface ApiAnswer {
   readonly status: number;
-  /** Parsed. */
+  /** The body is already parsed. */
   readonly body: unknown;
 }
 
@@ -19,24 +19,28 @@ interface ApiCall {
 interface Poll {
   readonly path: string;
   readonly signal?: AbortSignal | undefined;
-  /** Throwing from it ends the wait. */
+  /** A throw of this function ends the wait. */
   isReached(answer: ApiAnswer): boolean;
 }
 
 /** The cluster's API as an administrator's client sees it. */
 export interface AdminApi {
   call(method: string, path: string, call?: ApiCall): Promise<ApiAnswer>;
-  /** Reads the path until the answer is as wanted; rejects when that takes far longer than it ever should. */
+  /** Reads the path until the answer is the wanted one. Rejects when that takes far longer than it ever should. */
   poll(what: string, poll: Poll): Promise<void>;
-  /** Ends its connections. */
+  /** Ends the client's connections. */
   close(): void;
 }
 
 const POLL_INTERVAL_MS = 2;
-/** What is waited for takes milliseconds; a machine that runs many test processes may be slow. */
+/**
+ * The bound of a wait. The event usually takes milliseconds, but a machine that runs many test processes may be slow.
+ */
 const POLL_LIMIT_MS = 30_000;
 
-/** Through the front door, so that what it writes has been authorized, defaulted and validated as everything is. */
+/**
+ * Connects through the API like any client, so that its writes are authorized, defaulted and validated like all others.
+ */
 export function connectAdminApi(url: string, { authority, admin }: ClusterCertificates): AdminApi {
   const agent = new Agent({
     keepAlive: true,

@@ -16,7 +16,7 @@ export async function applyManifests(api: AdminApi, objects: readonly KubeObject
   for (const object of objects) if (!isDefinition(object)) await applyObject(api, object, resources);
 }
 
-/** Installs the definitions among the objects, and resolves when all that they define is served. */
+/** Installs the definitions among the objects, and resolves when everything that they define is served. */
 export async function installDefinitions(
   api: AdminApi,
   objects: readonly KubeObject[],
@@ -35,7 +35,9 @@ export async function installDefinitions(
   }
 }
 
-/** Throws `not-established` as soon as it is known that it never will be. */
+/**
+ * Tells whether the definition is established. Throws `not-established` as soon as it is known that it never will be.
+ */
 function isEstablished(name: string, definition: unknown): boolean {
   const conditions = conditionsOf(definition);
   const refused = conditions.find(({ type, status }) => type === "NamesAccepted" && status === "False");
@@ -87,7 +89,7 @@ async function readResources(api: AdminApi, root: string): Promise<ServedResourc
     .filter(({ plural }) => !plural.includes("/"));
 }
 
-/** Where the object has no name yet it is created, under one that the server makes. */
+/** Sends the object. An object without a name is created, under a name that the server makes. */
 async function send(api: AdminApi, object: KubeObject, collection: string): Promise<void> {
   const { name } = object.metadata;
   const options = `fieldManager=${APPLIED_BY}&fieldValidation=Strict`;

@@ -2,7 +2,7 @@ import { type Log, type LogFields, silentLog } from "../base/log.ts";
 
 type LogCallback = (level: "error" | "warn" | "info" | "debug", message: string, fields: LogFields) => void;
 
-/** A log that hands every record to a function; without one it drops them. */
+/** Creates a log that passes every record to the callback. Without a callback it drops them. */
 export function callbackLog(callback: LogCallback | undefined): Log {
   return callback === undefined ? silentLog : logWith(callback, {});
 }

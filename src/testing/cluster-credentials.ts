@@ -4,7 +4,7 @@ import {
   ensureClusterCertificates,
 } from "../pki/cluster-certificates.ts";
 
-/** Certificates that live as long as the cluster does: they are never written anywhere. */
+/** Creates certificates that live as long as the cluster does. They are never written to disk. */
 export function createCertificates(): Promise<ClusterCertificates> {
   return ensureClusterCertificates("pki", { files: createMemoryFiles(), now: Date.now(), hosts: [] });
 }

@@ -3,24 +3,27 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Where one cluster's files are, readable by their owner only. */
+/** The directory of one cluster's files, which only their owner can read. */
 export interface ClusterDirectory {
   readonly path: string;
-  /** Returns the file's path. */
+  /** Writes a file and returns its path. */
   write(name: string, text: string): Promise<string>;
   remove(): Promise<void>;
-  /** It stays, whatever happens: it is by what lies in it that something of the machine can still be removed. */
+  /** Keeps the directory in any case, because its files are needed to remove what remains on the machine. */
   keep(): void;
 }
 
 const PRIVATE_FILE = 0o600;
-/** What is still there when the process ends: somebody forgot to stop a cluster, or called `process.exit`. */
+/**
+ * The directories that are still there when the process ends, because a cluster was not stopped or `process.exit` was
+ * called.
+ */
 const remaining = new Set<string>();
 let isExitWatched = false;
 
-/** Makes a directory that goes when it is told to, or else when the process ends by itself. */
+/** Makes a directory that is removed on request, or else when the process ends by itself. */
 export async function createClusterDirectory(): Promise<ClusterDirectory> {
-  // One listener for all clusters: each with its own would look like a leak to Node.js.
+  // All clusters share one listener: with one listener for each, Node.js would warn of a leak.
   if (!isExitWatched) process.once("exit", removeRemaining);
   isExitWatched = true;
   const directory = await mkdtemp(join(tmpdir(), "nodelet-cluster-"));

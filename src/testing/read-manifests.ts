@@ -9,8 +9,9 @@ const MANIFEST_FILE = /\.(ya?ml|json)$/;
 const LINE_BREAK = /[\r\n]/;
 
 /**
- * The objects of sources as `startCluster` takes them, in their order; a directory's files by name, its folders not.
- * Rejects with `manifest-unreadable`, naming the source, for what cannot be read and what holds no object at all.
+ * Reads the objects of sources as `startCluster` takes them, in their order. A directory gives its files by name,
+ * without its subdirectories. Rejects with `manifest-unreadable`, naming the source, for a source that cannot be read
+ * or holds no object at all.
  */
 export async function readManifests(sources: readonly (string | URL | object)[]): Promise<KubeObject[]> {
   const objects: KubeObject[] = [];
@@ -22,7 +23,7 @@ async function readSource(source: string | URL | object): Promise<KubeObject[]> 
   if (typeof source === "string" && LINE_BREAK.test(source)) return parseText(source, "the text");
   if (typeof source === "string") return readPath(source);
   if (source instanceof URL) return readPath(fileURLToPath(source));
-  // A copy without what JSON has no word for, as a client would send it: undefined fields, Date objects.
+  // The copy lacks what JSON cannot express, as if a client had sent it: undefined fields, Date objects.
   const copy: unknown = JSON.parse(JSON.stringify(source));
   return objectsOf(copy, "the object");
 }
@@ -62,7 +63,10 @@ function parseText(text: string, from: string): KubeObject[] {
   });
 }
 
-/** Lists are taken apart, whether the API's own (`kind: List`, `kind: PodList`) or JSON's. */
+/**
+ * Returns the objects of a value. Lists are taken apart, whether they are the API's (`kind: List`, `kind: PodList`) or
+ * JSON's.
+ */
 function objectsOf(value: unknown, from: string): KubeObject[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => objectsOf(item, `${from}, item ${index + 1}`));
   if (isRecord(value) && Array.isArray(value["items"]) && String(value["kind"]).endsWith("List")) {

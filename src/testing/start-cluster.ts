@@ -18,68 +18,73 @@ import { readManifests } from "./read-manifests.ts";
 const DAY_MS = 86_400_000;
 
 /**
- * Kubernetes objects, in one of these forms: an object, or a list of them, as the API has it; the path of a YAML or JSON
- * file, or of a directory of such files; their text, which is told from a path by its line breaks.
+ * Kubernetes objects, in one of these forms: an object or a list of them, as the API has it; the path of a YAML or JSON
+ * file, or of a directory of such files; or the text of such a file, which is recognized by its line breaks.
  */
 type ManifestSource = string | URL | object;
 
-/** What a test may ask of its cluster. Everything has a default that is good for tests that run in parallel. */
+/** What a test may ask of its cluster. Every option has a default that suits tests that run in parallel. */
 export interface StartClusterOptions {
-  /** Where the API server listens, on loopback. Default: a free port. */
+  /** The port of the API server, on loopback. Default: a free port. */
   port?: number;
   /**
-   * The definitions of custom resources, installed and established before the cluster is returned. What else a file has
-   * (a role, a deployment) is left alone, so that the directory of an operator's manifests will do.
+   * The definitions of custom resources, installed and established before the cluster is returned. Other objects in the
+   * files (a role, a deployment) are ignored, so that the directory of an operator's manifests can be given.
    */
   crds?: readonly ManifestSource[];
   /**
    * A real node, which runs pods: a containerd of its own and a node agent, as children of this process. `true` needs
-   * root, containerd, runc and CNI plugins, and rejects with `node-impossible` where one is missing; `"if-possible"`
-   * goes on without a node there, and `cluster.node` says why. Default false: pods are stored and none runs.
+   * root, containerd, runc and CNI plugins, and rejects with `node-impossible` where one is missing. `"if-possible"`
+   * continues without a node in that case, and `cluster.node` says why. Default false: pods are stored and none runs.
    */
   node?: boolean | "if-possible";
   /** Archives of images (`docker save`, OCI) that the node's pods may use, besides what it can pull. */
   images?: readonly string[];
-  /** Is told what the control plane logs, for diagnosis: `log: console.error` shows it all. Default: nobody is. */
+  /**
+   * This function gets everything that the control plane logs, for diagnosis: `log: console.error` shows it all.
+   * Default: the records are dropped.
+   */
   log?: (
     level: "error" | "warn" | "info" | "debug",
     message: string,
     fields: Readonly<Record<string, unknown>>,
   ) => void;
-  /** Aborting it while the cluster starts gives up the start; nothing is left then. Later it has no effect. */
+  /** An abort while the cluster starts gives up the start, and leaves nothing behind. Later it has no effect. */
   signal?: AbortSignal;
 }
 
-/** How somebody reaches the cluster. */
+/** How a client reaches the cluster. */
 export interface ClusterAccess {
-  /** `https://127.0.0.1:43210`. */
+  /** The URL of the API, such as `https://127.0.0.1:43210`. */
   readonly url: string;
-  /** A kubeconfig's text: for `KubeConfig.loadFromString` of `@kubernetes/client-node`. */
+  /** The text of a kubeconfig, for `KubeConfig.loadFromString` of `@kubernetes/client-node`. */
   readonly kubeconfig: string;
-  /** The same as a file, for `kubectl --kubeconfig` and `KUBECONFIG`; gone after `stop`. */
+  /**
+   * The path of a file with the same text, for `kubectl --kubeconfig` and `KUBECONFIG`. The file is gone after `stop`.
+   */
   readonly kubeconfigPath: string;
 }
 
-/** A Kubernetes API of a test's own; its kubeconfig is an administrator's. */
+/** A Kubernetes API for one test. Its kubeconfig is an administrator's. */
 export interface TestCluster extends ClusterAccess {
-  /** Whether pods run, and on which node; or why they do not. */
+  /** Tells whether pods run, and on which node, or why they do not. */
   readonly node:
     | { readonly running: true; readonly name: string }
     | { readonly running: false; readonly reason: string };
   /**
-   * Creates or changes what the manifests say, in their order, as `kubectl apply --server-side --force-conflicts` does.
-   * Definitions of custom resources come first and are established before the rest. A namespaced object that names no
-   * namespace goes to `default`. Rejects with what the server says about the first object that it refuses.
+   * Creates or changes the objects of the manifests, in their order, as `kubectl apply --server-side --force-conflicts`
+   * does. Definitions of custom resources come first and are established before the rest. A namespaced object that
+   * names no namespace goes to `default`. Rejects with the server's message about the first object that it refuses.
    */
   apply(...manifests: ManifestSource[]): Promise<void>;
   /**
-   * Access for somebody else, by a client certificate of this name and these groups. Roles decide what they may do: one
-   * who has none may do next to nothing, and a member of `system:masters` everything.
+   * Gives access to another user, through a client certificate of this name and these groups. Roles decide what the
+   * user may do: without any role it is next to nothing, and for a member of `system:masters` it is everything.
    */
   addUser(name: string, groups?: readonly string[]): Promise<ClusterAccess>;
   /**
-   * Ends the cluster, with all connections to it, and removes all that it left. Idempotent; also what `await using`
-   * calls. Rejects when the control plane had ended by a bug.
+   * Ends the cluster with all connections to it, and removes everything that it left. Idempotent; `await using` calls
+   * this too. Rejects when the control plane has ended by a bug.
    */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -91,13 +96,13 @@ const SERVICE_CIDR = "10.96.0.0/16";
 const NO_NODE = "no node was asked for: objects are stored, admitted and watched, and no pod runs";
 
 /**
- * Starts an API server in this process with nothing in it but what every cluster begins with, ready to take pods, and
- * with `node` a node that runs them. Without a node it needs no root, and writes no more than kubeconfigs, to a directory
- * of its own. Any number of them run side by side.
+ * Starts an API server in this process that has only the objects that every cluster begins with, ready to take pods,
+ * and with `node` a node that runs them. Without a node it needs no root rights, and writes only kubeconfigs, to a
+ * directory of its own. Any number of clusters can run at the same time.
  *
  * Rejects with an error whose `code` is `listen-failed` (the port is taken), `manifest-unreadable`, `manifest-refused`,
- * `not-established` (a definition's names clash with another's), `node-impossible`, `image-unreadable` or another of the
- * node's; whatever it is, nothing is left behind.
+ * `not-established` (a definition's names clash with another's), `node-impossible`, `image-unreadable` or another one
+ * of the node's. In every case nothing is left behind.
  */
 export async function startCluster(options: StartClusterOptions = {}): Promise<TestCluster> {
   const { crds = [], signal } = options;
@@ -139,7 +144,10 @@ async function serve(certificates: ClusterCertificates, { port = 0, log }: Start
   );
 }
 
-/** Pods are refused until a controller has made their service account: a test need not know, and wait for it. */
+/**
+ * Waits until pods are accepted. They are refused until a controller has made their service account, which a test
+ * should not have to know.
+ */
 async function untilPodsAreTaken(api: AdminApi, signal: AbortSignal | undefined): Promise<void> {
   const path = "/api/v1/namespaces/default/serviceaccounts/default";
   await api.poll("the default service account", { path, signal, isReached: ({ status }) => status === 200 });
@@ -158,7 +166,7 @@ interface NodeDeps {
   teardown: Array<() => Promise<void>>;
 }
 
-/** The node, known to the API and ready; or why there is none. */
+/** Returns the node, known to the API and ready, or the reason why there is none. */
 async function ensureNode(deps: NodeDeps, options: StartClusterOptions): Promise<TestCluster["node"]> {
   const { node: isWanted = false, images = [], log, signal = new AbortController().signal } = options;
   if (isWanted === false) return { running: false, reason: NO_NODE };

@@ -19,21 +19,27 @@ import { LOCAL_NODE } from "./local-node.ts";
 /** A node agent and a containerd of their own, as children of this process. */
 export interface TestNode {
   readonly name: string;
-  /** Stops both, ends the pods without grace, and removes what they made on the machine, but for the directory. */
+  /**
+   * Stops both, ends the pods without a grace period, and removes everything that they made on the machine, except the
+   * directory.
+   */
   stop(): Promise<void>;
 }
 
 export interface TestNodeOptions {
-  /** Exists; everything of the node is beneath it. Removed by who made it, after `stop`. */
+  /** The directory exists, and everything of the node is beneath it. Its creator removes it after `stop`. */
   directory: string;
-  /** Called where something of the node could not be removed: `nodelet down --pods` on the directory is the way left. */
+  /**
+   * Called where something of the node could not be removed. It can then still be removed with `nodelet down --pods` on
+   * the directory.
+   */
   keepDirectory(): void;
-  /** The cluster's own, in PEM: whose client certificates the node believes. */
+  /** The cluster's own authority, in PEM. The node accepts the client certificates that it signed. */
   authorityPem: string;
-  /** The text of the node's kubeconfig, by its name. */
+  /** Returns the text of the node's kubeconfig, for the node's name. */
   issueKubeconfig(nodeName: string): Promise<string>;
   writePrivately(path: string, text: string): Promise<void>;
-  /** Archives of images to import. */
+  /** The archives of images to import. */
   images: readonly string[];
   log: Log;
   signal: AbortSignal;
@@ -41,12 +47,12 @@ export interface TestNodeOptions {
 
 const NODE_NAME = LOCAL_NODE.name;
 const EXIT_TIMEOUT_MS = 20_000;
-/** `10.192.0.0/10`, cut into networks of 4,096 addresses. */
+/** The range `10.192.0.0/10` is cut into this many networks of 4,096 addresses. */
 const NETWORKS = 1_024;
 
 let nodes = 0;
 
-/** Why no node can run on this machine, with the mend; undefined when one can. */
+/** Tells why no node can run on this machine, with advice; undefined when one can. */
 export async function findNodeObstacle(directory: string): Promise<string | undefined> {
   const findings = judgeMachine(await readDoctorFacts(directory, []));
   const failed = findings.filter(({ level }) => level === "fail");
@@ -56,13 +62,13 @@ export async function findNodeObstacle(directory: string): Promise<string | unde
     .join("; ");
 }
 
-/** Resolves when the node agent answers; that the API server knows the node as ready comes a moment later. */
+/** Starts a node and resolves when the node agent answers. The API server shows the node as ready a moment later. */
 export async function startNode(options: TestNodeOptions): Promise<TestNode> {
   const { log, signal } = options;
   const layout = computeStateLayout(options.directory);
   const entry = findProgram();
   const running: { containerd?: Containerd; agent?: Daemon } = {};
-  // A test that calls process.exit, or dies of an error, must not leave pods behind either.
+  // Pods must not be left behind either by a test that calls process.exit, or that dies of an error.
   const onExit = () => {
     const args = [entry, "down", "--pods", "--now", `--state-dir=${layout.directory}`];
     if (spawnSync(process.execPath, args, { timeout: EXIT_TIMEOUT_MS }).status !== 0) options.keepDirectory();
@@ -91,7 +97,7 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
     for (const archive of options.images) await importArchive(containerd, archive);
     running.agent = await startAgent(layout, {
       entry,
-      // Those of this process are for its tests: loaders, --test, --eval.
+      // The flags of this process are for its tests: loaders, --test, --eval.
       nodeFlags: [],
       endpoint: containerd.endpoint,
       enterMountNamespace: containerd.enterMountNamespace,
@@ -99,7 +105,7 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
       healthzPort: 0,
       serverAddress: LOCAL_NODE.address,
       serverPort: 0,
-      // How full the machine's disk is must not decide how a test ends.
+      // The fill level of the machine's disk must not decide how a test ends.
       evictionHard: { "memory.available": "100Mi" },
       kubeletArguments: [`--hostname-override=${NODE_NAME}`],
       log,
@@ -124,7 +130,7 @@ async function importArchive(containerd: Containerd, archive: string): Promise<v
   }
 }
 
-/** The program beside this module in the package, or the one that was built from this source. */
+/** Finds the program beside this module in the package, or the one that was built from this source. */
 function findProgram(): string {
   const candidates = ["./nodelet.js", "../../dist/nodelet.js"].map((path) =>
     fileURLToPath(new URL(path, import.meta.url)),
@@ -135,7 +141,10 @@ function findProgram(): string {
   return found;
 }
 
-/** Test processes run side by side: a bridge by the process's number, and addresses that no interface here has. */
+/**
+ * Chooses a network. Test processes run at the same time, so the bridge depends on the process's number, and the
+ * addresses are in a range that no interface here has.
+ */
 function chooseNetwork(): { bridge: string; podCidr: string } {
   const taken = Object.values(networkInterfaces()).flatMap((addresses) =>
     (addresses ?? []).map(({ address }) => address),

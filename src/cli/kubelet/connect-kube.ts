@@ -17,7 +17,7 @@ import type { KubePorts } from "../../node/compose/node-agent-ports.ts";
 /** The clients of the API server. */
 export interface KubeLink {
   readonly ports: KubePorts;
-  /** For what the node's server asks about its own clients: they must not keep the node from its work. */
+  /** The client for reviews of the node server's own clients. These calls must not keep the node from its work. */
   readonly reviews: KubeClient;
   close(): Promise<void>;
 }
@@ -28,15 +28,15 @@ interface KubeLinkDeps {
   metrics: Metrics;
 }
 
-/** A watch is not bound by it; everything else is small. */
+/** The bound of all calls but watches. Everything except a watch is small. */
 const CALL_TIMEOUT_MS = 30_000;
-/** Somebody waits for it with an open connection. */
+/** A client of the node's server waits for a review with an open connection. */
 const REVIEW_TIMEOUT_MS = 10_000;
 const USER_AGENT = `nodelet/${KUBELET_VERSION}`;
 
 /**
- * Connects to the API server of the kubeconfig; where that does not exist, or is of no use any more, it is first made with
- * the credentials of the bootstrap kubeconfig, which waits for as long as the approval takes.
+ * Connects to the API server of the kubeconfig. Where that file does not exist, or is no longer of use, it is first
+ * made with the credentials of the bootstrap kubeconfig, which waits for as long as the approval takes.
  */
 export async function connectKube(
   config: NodeAgentConfig,
@@ -60,9 +60,10 @@ export async function connectKube(
   const connect = (options: Omit<HttpKubeClientOptions, "userAgent">): HttpKubeClient =>
     createHttpKubeClient({ ...deps, connection }, { userAgent: USER_AGENT, ...options });
   const client = connect({ qps: kubelet.kubeAPIQPS ?? 0, burst: kubelet.kubeAPIBurst, timeoutMs: CALL_TIMEOUT_MS });
-  // The sink of events counts for itself.
+  // The sink of events limits its own rate.
   const events = connect({ ...unlimited, timeoutMs: CALL_TIMEOUT_MS });
-  // As upstream's OnHeartbeatFailure: what a heartbeat finds out, the watches need not find out by themselves.
+  // As upstream's OnHeartbeatFailure, a heartbeat that finds the server unreachable reconnects the other clients, so
+  // that the watches need not find out by themselves.
   const onUnreachable = () => {
     for (const other of [client, events]) other.reconnect();
   };

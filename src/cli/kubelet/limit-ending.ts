@@ -1,24 +1,27 @@
 import type { Log } from "../../base/log.ts";
 
-/** What the end of a process takes from it. */
+/** The parts of a process that its end needs. */
 interface EndingProcess {
-  /** A timer that by itself does not keep the process. */
+  /** Sets a timer that does not keep the process alive. */
   setTimer(delayMs: number, fire: () => void): void;
-  /** What keeps the process: names of its kinds, as Node.js has them. */
+  /** Lists the kinds of resources that keep the process alive, by their names in Node.js. */
   activeResources(): readonly string[];
   /** Ends the process at once. */
   end(code: number): void;
 }
 
-/** All that was to be done is done: what still closes is given two seconds. */
+/** All work is done by now, and whatever still closes gets two seconds: four looks of this length. */
 const LOOK_MS = 500;
-/** One look would be too soon for a process that got no processor meanwhile: it has to take first what has come. */
+/**
+ * One look would be too early for a process that got no CPU time meanwhile, because it must first handle the events
+ * that have arrived.
+ */
 const LOOKS = 4;
 
 /**
- * Called when everything has ended, and the process with it, unless a call of the machine is under way: a call to a file
- * server that is away holds one of the process's threads, nobody can end it, and Node.js waits for it. The process is then
- * ended nevertheless.
+ * Is called when all work has ended. The process then ends too, unless a call of the machine is under way: a call to an
+ * unreachable file server holds one of the process's threads, cannot be ended, and Node.js waits for it. This function
+ * ends the process all the same.
  */
 export function limitEnding(code: number, log: Log, { setTimer, activeResources, end }: EndingProcess): void {
   const look = (left: number) => {

@@ -7,20 +7,24 @@ import { composeNodeServer, type NodeServer, type NodeServerDeps } from "../../n
 import { PAGE_HEADERS } from "../../node/server/handlers.ts";
 import { findServerProblem } from "../../node/server/server-problem.ts";
 
-/** Limits for clients that do not say who they are: they show within these times that they mean it, for places are few. */
+/**
+ * The limits for clients that have not identified themselves. They must send their request within these times, because
+ * there are few connections.
+ */
 const LIMITS: Partial<HttpLimits> = { greetingMs: 10 * SECOND, headersMs: 10 * SECOND, maxConnections: 1024 };
 
-/** The node's own API, which is being served. */
+/** The node's own API while it is served. */
 export interface NodeApiServer {
-  /** Keeps certificate and authorities up to date until the signal fires; rejects when that crashes. */
+  /** Keeps the certificate and the authorities up to date until the signal fires. Rejects when that crashes. */
   run(signal: AbortSignal): Promise<void>;
   /** Ends open connections. */
   close(): Promise<void>;
 }
 
 /**
- * Serves the node's API where the configuration wants it. Undefined where it does not, and where a node without a cluster
- * has nobody to ask who may come in. Rejects when it cannot listen: the message says which flag moves it.
+ * Serves the node's API where the configuration wants it. The result is undefined where it does not, and where a node
+ * without a cluster has no API server to authorize clients. Rejects when the server cannot listen: the message says
+ * which flag moves it.
  */
 export async function openNodeApi(
   { listen, ...deps }: NodeServerDeps & { listen: ListenHttp },

@@ -4,7 +4,10 @@ import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
 import { declareProcessSeries } from "../../host/linux/system/process-series.ts";
 import type { Machine } from "../../host/port.ts";
 
-/** The registry of everything that this process counts, with what is the same of every program already in it. */
+/**
+ * Creates the registry of everything that this process counts. It already has the series that are the same in every
+ * program.
+ */
 export async function createProcessMetrics(
   machine: Pick<Machine, "identity">,
   { featureGates }: Pick<NodeAgentConfig, "featureGates">,

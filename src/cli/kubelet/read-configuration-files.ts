@@ -7,7 +7,7 @@ type FilesResult =
   | { ok: true; sources: Pick<ConfigurationSources, "file" | "dropIns"> }
   | { ok: false; message: string };
 
-/** A configuration is some kilobytes; what is longer is the wrong file. */
+/** The bound of a file. A configuration has some kilobytes, and a longer file is the wrong one. */
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_DROP_INS = 1_000;
 
@@ -25,7 +25,7 @@ export async function readConfigurationFiles(
   }
 }
 
-/** All files below the directory whose names end in `.conf`, sorted by path as kubelet walks them. */
+/** Reads all files below the directory whose names end in `.conf`, sorted by path as kubelet walks them. */
 async function readDropIns(directory: string): Promise<ConfigurationFile[]> {
   let names: string[];
   try {
@@ -43,7 +43,7 @@ async function readDropIns(directory: string): Promise<ConfigurationFile[]> {
   return dropIns;
 }
 
-/** Directory by directory, each in byte order. */
+/** Compares paths directory by directory, each in byte order. */
 function compareAsWalked(a: string, b: string): number {
   const [left, right] = [a.replaceAll("/", "\0"), b.replaceAll("/", "\0")];
   return left < right ? -1 : 1;

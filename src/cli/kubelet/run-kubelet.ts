@@ -11,7 +11,7 @@ import { createLog } from "../../host/log/create-log.ts";
 import { readConfigurationFiles } from "./read-configuration-files.ts";
 import type { StartKubeletOptions } from "./start-kubelet.ts";
 
-/** Where a command writes; `process` fits. */
+/** The streams that a command writes to; `process` fits. */
 interface CommandIo {
   stdout: { write(text: string): unknown; columns?: number | undefined };
   stderr: { write(text: string): unknown };
@@ -20,7 +20,7 @@ interface CommandIo {
 /** Runs the node agent until it ends and returns the exit code. */
 type StartKubelet = (config: NodeAgentConfig, log: Log, options: StartKubeletOptions) => Promise<number>;
 
-/** What the command takes from the machine; tests give their own. */
+/** What the command takes from the machine. Tests give their own. */
 interface KubeletCommandDeps {
   hostname(): string;
   workingDirectory(): string;
@@ -32,9 +32,9 @@ interface KubeletCommandDeps {
 const DEFAULT_HELP_WIDTH = 120;
 
 /**
- * `nodelet kubelet`: reads flags and files, and runs the node agent. Returns the exit code: 0 after --help, --version
- * and an orderly end, 1 with the reason on stderr where it could not start. `options` are for whoever composes the node
- * agent otherwise than the command does.
+ * Runs `nodelet kubelet`: reads flags and files, and runs the node agent. Returns the exit code: 0 after --help,
+ * --version and an orderly end, 1 with the reason on stderr where the agent could not start. `options` are for callers
+ * that compose the node agent differently from the command.
  */
 export async function runKubelet(
   argv: readonly string[],
@@ -103,7 +103,7 @@ function fail(io: CommandIo, messages: readonly string[], hint?: string): number
   return 1;
 }
 
-/** `--version=vX.Y.Z` sets what is reported, as every Kubernetes program lets one do. */
+/** Formats the version. `--version=vX.Y.Z` sets the reported version, as in every Kubernetes program. */
 function formatVersion(asked: unknown): string {
   const version = typeof asked === "string" && asked.startsWith("v") ? asked : KUBELET_VERSION;
   const runtime = `node ${process.version}, ${process.platform}/${process.arch}`;
@@ -121,7 +121,7 @@ const machineDeps: KubeletCommandDeps = {
   homeDirectory: homedir,
   async start(config, log, options) {
     try {
-      // Loaded only now: --help and refused flags need neither gRPC nor the node agent.
+      // This module is loaded only now, because --help and refused flags need neither gRPC nor the node agent.
       const { startKubelet } = await import("./start-kubelet.ts");
       return await startKubelet(config, log, options);
     } catch (error) {

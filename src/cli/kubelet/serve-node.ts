@@ -16,7 +16,7 @@ const LIMITS: Partial<HttpLimits> = { headersMs: 30 * SECOND, maxConnections: 25
 
 interface PlannedServer {
   name: string;
-  /** How to move it elsewhere. */
+  /** The hint how to move the server to another address. */
   mend: string;
   address: ListenAddress;
   handler: PageHandler;
@@ -25,13 +25,13 @@ interface PlannedServer {
 interface ServeNodeDeps {
   listen: ListenHttp;
   log: Log;
-  /** What counts the requests of the read-only server. Default: nobody does. */
+  /** The wrapper that counts the requests of the read-only server. Default: they are not counted. */
   measure?: ((handler: PageHandler) => PageHandler) | undefined;
 }
 
 /**
- * Opens the servers that the configuration asks for. Rejects, with none left open, when one of them cannot listen: the
- * message says which, and which flag moves it.
+ * Opens the servers that the configuration asks for. When one of them cannot listen, this rejects and leaves none open:
+ * the message says which server it is, and which flag moves it.
  */
 export async function serveNode(
   view: NodeView,

@@ -25,16 +25,19 @@ import { createProcessMetrics } from "./process-metrics.ts";
 import { serveNode } from "./serve-node.ts";
 import { watchProcess } from "./watch-process.ts";
 
-/** What neither a flag nor the configuration says, as upstream has it; a composition of one's own may. */
+/**
+ * Settings that neither a flag nor the configuration has, with upstream's values by default. Only callers that compose
+ * the node agent themselves set them.
+ */
 export interface StartKubeletOptions {
-  /** Of a call of a storage driver. Default: that of `connectCsi`. */
+  /** The time limit of a call to a storage driver. Default: that of `connectCsi`. */
   readonly csiRequestTimeoutMs?: number;
 }
 
 /**
- * Builds the real ports, runs the node agent on them until SIGTERM or SIGINT, and closes them. Pods keep running. Returns
- * the exit code: 1 when something else ended the node agent, which the log then says. The process ends soon after that
- * also where a call of the machine has no answer.
+ * Builds the real ports, runs the node agent on them until SIGTERM or SIGINT, and closes them. Pods keep running.
+ * Returns the exit code: 1 when something else ended the node agent, which the log then says. The process ends soon
+ * after that, even where a call of the machine has no answer.
  */
 export async function startKubelet(
   config: NodeAgentConfig,
@@ -42,12 +45,12 @@ export async function startKubelet(
   options: StartKubeletOptions = {},
 ): Promise<number> {
   process.title = "nodelet kubelet";
-  // One signal stops everything, so as many listen to it as there are pods.
+  // One signal stops everything, so there are as many listeners as there are pods.
   setMaxListeners(0);
-  // For good: a second signal, and an error that nobody handles, may come until the process is gone.
+  // The watch is never released, because a second signal or an unhandled error may come until the process is gone.
   const { signal } = watchProcess(process, log, endProcess);
   const code = await runUntilStopped({ config, log, signal }, options).catch((error: unknown) => {
-    // In upstream's words; where the error is none that was foreseen it has a stack.
+    // The words are upstream's. An unforeseen error is logged with its stack.
     const stack = error instanceof CodedError ? {} : { stack: inspect(error) };
     log.error("command failed", { error: `failed to run Kubelet: ${messageOf(error)}`, ...stack });
     return 1;
@@ -124,7 +127,7 @@ interface ServedAgent {
   measure: HttpMetrics["measure"];
 }
 
-/** The agent with its servers around it; a crash of either ends both. */
+/** Runs the agent with its servers around it. A crash of either ends both. */
 async function runServed({ agent, api, config, log, measure }: ServedAgent, signal: AbortSignal): Promise<void> {
   const servers = await serveNode(agent.view, config, { listen: listenHttp, log, measure });
   try {

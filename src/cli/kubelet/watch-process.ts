@@ -10,17 +10,17 @@ interface WatchedProcess extends Pick<EventEmitter, "on" | "off"> {
 interface ProcessWatch {
   /** Fires at the first SIGTERM or SIGINT. */
   readonly signal: AbortSignal;
-  /** Leaves the process as it was found. */
+  /** Removes the listeners, which leaves the process as it was before. */
   release(): void;
 }
 
-/** 128 and the signal's number, as shells report it. */
+/** The codes are 128 plus the signal's number, as shells report it. */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
- * The first SIGTERM or SIGINT asks for an orderly end, the second ends the process at once. An error that nobody handled
- * is a bug: it is logged with its stack and ends the process, since nothing is known to be right after it. `exit`: how,
- * where it is not by `process.exit`.
+ * Watches the process. The first SIGTERM or SIGINT asks for an orderly end, the second ends the process at once. An
+ * unhandled error is a bug: it is logged with its stack and ends the process, since the state after it cannot be
+ * trusted. `exit` ends the process; by default it is `process.exit`.
  */
 export function watchProcess(
   watched: WatchedProcess,
@@ -48,7 +48,7 @@ export function watchProcess(
     ["unhandledRejection", crash],
     ["uncaughtException", crash],
   ] as const;
-  // Whoever reads the log may go away; the node agent must not go with it.
+  // The reader of the log may go away, and the node agent must not end with it.
   const ignore = () => undefined;
   watched.stderr.on("error", ignore);
   for (const [event, listener] of listeners) watched.on(event, listener);

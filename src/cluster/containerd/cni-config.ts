@@ -1,22 +1,25 @@
-/** Addresses of pods. */
+/** The address range of pods. */
 export const DEFAULT_POD_CIDR = "10.64.0.0/16";
-/** The interface that connects them. */
+/** The bridge that connects the pods. */
 export const DEFAULT_BRIDGE = "nodelet0";
 
 /** The pod network of one containerd: a bridge of its own with addresses from `podCidr`. */
 interface CniConfigOptions {
   networkName: string;
-  /** At most 15 characters, as the kernel wants of an interface. */
+  /** The name has at most 15 characters, which is the kernel's limit for an interface. */
   bridge: string;
-  /** IPv4, e.g. `10.64.0.0/16`. */
+  /** The range is IPv4, e.g. `10.64.0.0/16`. */
   podCidr: string;
   addressDirectory: string;
 }
 
-/** 0.4.0 is what both old and new plugins speak. */
+/** Both old and new plugins support version 0.4.0. */
 const CNI_VERSION = "0.4.0";
 
-/** The text of a CNI network list: bridge, host-local addresses, host ports. Loopback is added by containerd itself. */
+/**
+ * Computes the text of a CNI network list: bridge, host-local addresses, host ports. containerd itself adds the
+ * loopback.
+ */
 export function computeCniConfig(options: CniConfigOptions): string {
   const bridge = {
     type: "bridge",

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { RuntimeLayout } from "./runtime-layout.ts";
 
-/** What the configuration depends on beyond the layout: facts of this machine. */
+/** The facts of this machine that the configuration depends on, besides the layout. */
 export interface ContainerdConfigOptions {
   version: ContainerdVersion;
   sandboxImage: string;
@@ -14,11 +14,11 @@ export interface ContainerdConfigOptions {
 export interface ContainerdVersion {
   major: number;
   minor: number;
-  /** As the program prints it. */
+  /** The version as the program prints it. */
   text: string;
 }
 
-/** Plugins that would probe devices or directories which are not ours. */
+/** These plugins would probe devices or directories that are not ours. */
 const DISABLED_PLUGINS = ["aufs", "btrfs", "devmapper", "zfs", "blockfile"].map(
   (name) => `io.containerd.snapshotter.v1.${name}`,
 );
@@ -30,7 +30,7 @@ export function parseContainerdVersion(printed: string): ContainerdVersion | und
   return { major: Number(match[2]), minor: Number(match[3]), text: match[1] ?? "" };
 }
 
-/** The text of containerd's `config.toml`: version 2 for 1.6 and 1.7, version 3 for 2.x. */
+/** Computes the text of containerd's `config.toml`: version 2 for 1.6 and 1.7, version 3 for 2.x. */
 export function computeContainerdConfig(layout: RuntimeLayout, options: ContainerdConfigOptions): string {
   const sections = options.version.major >= 2 ? criSectionsV3(layout, options) : criSectionsV2(layout, options);
   return [...serverLines(layout, options.version), ...sections, ""].join("\n");
@@ -123,7 +123,7 @@ function runcSections(name: string, layout: RuntimeLayout): string[] {
   ];
 }
 
-/** A TOML basic string; JSON's escapes are a subset of TOML's. */
+/** Quotes a TOML basic string. JSON's escapes are a subset of TOML's. */
 function quote(text: string): string {
   return JSON.stringify(text);
 }

@@ -11,7 +11,7 @@ export interface ImageImporter {
   listImages(): Promise<string[]>;
 }
 
-/** Through `ctr`, because CRI itself has no import. */
+/** Creates an importer that uses `ctr`, because CRI itself has no import. */
 export function createImageImporter(ctr: { program: string; socket: string }): ImageImporter {
   const run = async (...args: string[]) =>
     await runCommand(ctr.program, ["--address", ctr.socket, "--namespace", CRI_NAMESPACE, "images", ...args], {

@@ -5,22 +5,22 @@ import { readMountTable } from "../../host/linux/mounts/mount-table.ts";
 import { findMountOf } from "./mount-info.ts";
 
 const CAP_SYS_RESOURCE = 24n;
-/** Debian's, upstream's, and Fedora's. */
+/** The directories of Debian, of upstream and of Fedora. */
 const CNI_BIN_DIRECTORIES = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
 const REQUIRED_PLUGINS = ["bridge", "host-local", "portmap", "loopback"];
 
-/** Whether a `/proc/<pid>/status` text has CAP_SYS_RESOURCE among the effective capabilities. */
+/** Tells whether a `/proc/<pid>/status` text has CAP_SYS_RESOURCE among the effective capabilities. */
 export function hasSysResource(status: string): boolean {
   const mask = /^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1];
   return mask !== undefined && ((BigInt(`0x${mask}`) >> CAP_SYS_RESOURCE) & 1n) === 1n;
 }
 
-/** Whether this process has CAP_SYS_RESOURCE. */
+/** Tells whether this process has CAP_SYS_RESOURCE. */
 export async function readHasSysResource(): Promise<boolean> {
   return hasSysResource(await readFile("/proc/self/status", "utf8"));
 }
 
-/** The first directory that holds every CNI plugin that is needed; undefined when there is none. */
+/** Finds the first directory that holds every needed CNI plugin; undefined when there is none. */
 export async function findCniBinDirectory(): Promise<string | undefined> {
   for (const directory of CNI_BIN_DIRECTORIES) {
     const present = await Promise.all(REQUIRED_PLUGINS.map((plugin) => exists(join(directory, plugin))));
@@ -29,7 +29,7 @@ export async function findCniBinDirectory(): Promise<string | undefined> {
   return undefined;
 }
 
-/** As `findCniBinDirectory`; rejects with `cni-plugins-missing` when there is none. */
+/** Does the same as `findCniBinDirectory`, but rejects with `cni-plugins-missing` when there is none. */
 export async function readCniBinDirectory(): Promise<string> {
   const directory = await findCniBinDirectory();
   if (directory !== undefined) return directory;
@@ -37,13 +37,13 @@ export async function readCniBinDirectory(): Promise<string> {
   throw new CodedError("cni-plugins-missing", `no CNI plugins (${wanted}): install containernetworking-plugins`);
 }
 
-/** overlayfs cannot lie on overlayfs, which is what a container's own root is. */
+/** Chooses the snapshotter. overlayfs cannot lie on overlayfs, which is the file system of a container's own root. */
 export async function readSnapshotter(directory: string): Promise<"overlayfs" | "native"> {
   const mounts = await readMountTable();
   return findMountOf(mounts, directory)?.type === "overlay" ? "native" : "overlayfs";
 }
 
-/** The absolute path of a program: `name` itself when it is a path, else the first on the search path. */
+/** Finds the absolute path of a program: `name` itself when it is a path, else the first match on the search path. */
 export async function findProgram(name: string, searchPath: string): Promise<string | undefined> {
   if (name.includes("/")) return (await exists(name)) ? name : undefined;
   for (const directory of searchPath.split(delimiter)) {

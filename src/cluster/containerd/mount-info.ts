@@ -1,11 +1,14 @@
 import type { MountEntry } from "../../host/mounts-port.ts";
 
-/** Whether mounts made beneath `/` show in other mount namespaces, and so can propagate into containers. */
+/** Tells whether mounts made beneath `/` show in other mount namespaces, and so can propagate into containers. */
 export function isRootShared(mounts: readonly MountEntry[]): boolean {
   return mounts.findLast(({ path }) => path === "/")?.propagation === "shared";
 }
 
-/** The mount that a path lies in: the longest mount point that contains it, the newest where several are stacked. */
+/**
+ * Finds the mount that a path lies in: the longest mount point that contains it, and the newest where several are
+ * stacked.
+ */
 export function findMountOf(mounts: readonly MountEntry[], path: string): MountEntry | undefined {
   let found: MountEntry | undefined;
   for (const mount of mounts) {
@@ -15,7 +18,7 @@ export function findMountOf(mounts: readonly MountEntry[], path: string): MountE
   return found;
 }
 
-/** Mount points at or beneath the directory, in an order in which they can be unmounted. */
+/** Lists the mount points at or beneath the directory, in an order in which they can be unmounted. */
 export function computeMountsBeneath(mounts: readonly MountEntry[], directory: string): string[] {
   return mounts
     .map(({ path }) => path)

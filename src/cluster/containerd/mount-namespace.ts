@@ -4,13 +4,14 @@ import { runCommand } from "../processes/run-command.ts";
 import { computeMountsBeneath, isRootShared } from "./mount-info.ts";
 
 /**
- * Volumes that propagate mounts need a shared `/`. Where the machine's is private (no systemd) containerd and the node
- * agent run in a mount namespace of their own, in which `/` is shared; the machine itself stays as it is.
+ * Makes sure that `/` is shared, which volumes that propagate mounts need. Where the machine's `/` is private (no
+ * systemd), containerd and the node agent run in a mount namespace of their own, in which `/` is shared; the machine
+ * itself stays as it is.
  *
  * Returns the command prefix that starts a program in that namespace; empty where `/` is shared and none is needed.
  *
- * The namespace is pinned by a bind mount of its file, so that a containerd that is started anew finds the mounts of the
- * pods that live on. Mounts that the machine makes after that do not show in it.
+ * The namespace is pinned by a bind mount of its file, so that a containerd that is started anew finds the mounts of
+ * the pods that live on. Mounts that the machine makes after that do not show in it.
  */
 export async function ensureMountNamespace(path: string): Promise<string[]> {
   const mounts = await readMountTable();

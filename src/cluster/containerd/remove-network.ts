@@ -4,13 +4,14 @@ import { codeOf, runAll } from "../../base/errors.ts";
 import { runCommand } from "../processes/run-command.ts";
 import type { RuntimeLayout } from "./runtime-layout.ts";
 
-/** Where CNI's library keeps the result of each ADD; the place is fixed. */
+/** CNI's library keeps the result of each ADD in this fixed place. */
 const CNI_RESULTS = "/var/lib/cni/results";
 
 /**
- * Removes what the CNI plugins leave on the machine when pods end without a CNI DEL: the bridge, rules of the nat tables
- * and cached results. Only what bears the name of this network or of one of its sandboxes. No plugin of the network may
- * run any more: it would make the bridge again. Every step is tried; what went wrong is thrown joined.
+ * Removes what the CNI plugins leave on the machine when pods end without a CNI DEL: the bridge, rules of the nat
+ * tables and cached results. It removes only what bears the name of this network or of one of its sandboxes. No plugin
+ * of the network may run any more, because it would make the bridge again. Every step is tried, and the errors are
+ * joined and thrown.
  */
 export async function removeNetwork(layout: RuntimeLayout, sandboxIds: readonly string[]): Promise<void> {
   const configuration = await readConfiguration(layout);
@@ -28,8 +29,8 @@ export async function removeNetwork(layout: RuntimeLayout, sandboxIds: readonly 
 }
 
 /**
- * Of the text of a network list, however it is spaced, and also of one that was torn: who installs a network of their own
- * may have written it.
+ * Reads the facts from the text of a network list. The spacing does not matter, and the text may be torn or written by
+ * a user who installs a network of their own.
  */
 export function readNetworkFacts(configuration: string): { bridges: string[]; hasIpv6: boolean } {
   const bridges = [...configuration.matchAll(/"bridge"\s*:\s*"([^"/]+)"/g)].map(([, name = ""]) => name);
@@ -44,8 +45,8 @@ async function removeResults(networkName: string, sandboxIds: readonly string[])
 }
 
 /**
- * The cached results of the network (`<network>-<sandbox>-eth0`) and of the loopback of the same sandboxes
- * (`cni-loopback-<sandbox>-lo`), also of a sandbox that was cut off while it was made and that nobody lists.
+ * Lists the cached results of the network (`<network>-<sandbox>-eth0`) and of the loopback of the same sandboxes
+ * (`cni-loopback-<sandbox>-lo`). This includes a sandbox that was interrupted while it was made and that no list has.
  */
 export function planResultRemoval(
   names: readonly string[],
@@ -78,7 +79,7 @@ async function removeRules(program: "iptables" | "ip6tables", networkName: strin
   }
 }
 
-/** Empty where there is no such program: then no plugin made a rule either. */
+/** Reads the rules; empty where there is no such program, because then no plugin made a rule either. */
 async function readNatRules(program: string): Promise<string> {
   try {
     return await runCommand(program, ["--wait", "--table", "nat", "--list-rules"]);
@@ -89,8 +90,8 @@ async function readNatRules(program: string): Promise<string> {
 }
 
 /**
- * Arguments of iptables that remove the rules whose comment names the network and the chains that these jump to:
- * first all rules, then each chain emptied, then deleted.
+ * Computes arguments of iptables that remove the rules whose comment names the network and the chains that these jump
+ * to: first all rules are removed, then each chain is emptied, then deleted.
  */
 export function planRuleRemoval(rules: string, networkName: string): string[][] {
   const ours = rules

@@ -21,8 +21,8 @@ const SHIM_GRACE_PERIOD_MS = 1_000;
 const PLUGIN_GRACE_PERIOD_MS = 1_000;
 
 /**
- * Removes a containerd and all that it made: see `removeRunState`, and then the directory with its images and logs.
- * Absent is fine.
+ * Removes a containerd and everything that it made: the run state (see `removeRunState`), and then the directory with
+ * its images and logs. A missing containerd is no error.
  */
 export async function removeRuntime(directory: string): Promise<void> {
   await removeRunState(directory);
@@ -31,8 +31,8 @@ export async function removeRuntime(directory: string): Promise<void> {
 
 /**
  * Removes what a containerd made on the machine: the process, its pods without a grace period, their shims, mounts,
- * bridge, addresses and rules. Images and logs stay. Nothing of another containerd is touched. Every step is tried; what
- * went wrong is thrown joined. Pods that should end gracefully are to be removed before.
+ * bridge, addresses and rules. Images and logs stay. Nothing of another containerd is touched. Every step is tried, and
+ * the errors are joined and thrown. Pods that should end gracefully must be removed before.
  */
 export async function removeRunState(directory: string): Promise<void> {
   const layout = computeRuntimeLayout(directory);
@@ -41,7 +41,7 @@ export async function removeRunState(directory: string): Promise<void> {
     [
       async () => await terminateAll(await findContainerds(layout), CONTAINERD_GRACE_PERIOD_MS),
       async () => await removeTasks(layout),
-      // Nobody begins another now, and what these make is removed after them.
+      // No new plugin begins now, and what the running ones make is removed after they end.
       async () => await terminateAll(await findPlugins(layout), PLUGIN_GRACE_PERIOD_MS),
       async () => await removeNetwork(layout, containerIds),
       async () => await unmountBeneath(directory),
@@ -62,13 +62,13 @@ export async function removeRunState(directory: string): Promise<void> {
   }
 }
 
-/** Ends the containerd of a supervisor that was killed, gently; its pods run on. */
+/** Ends, with a grace period, the containerd of a supervisor that was killed. Its pods run on. */
 export async function endContainerd(directory: string, log: Log): Promise<void> {
   const layout = computeRuntimeLayout(directory);
   await endDaemon({ pidFile: layout.pidFile, gracePeriodMs: CONTAINERD_GRACE_PERIOD_MS, log });
 }
 
-/** Pods that hold processes, whether or not containerd runs: each has one shim. */
+/** Counts the pods that have processes, whether or not containerd runs. Each has one shim. */
 export async function countRunningPods(directory: string): Promise<number> {
   const layout = computeRuntimeLayout(directory);
   return (await findShims(layout)).length;
@@ -83,7 +83,10 @@ async function terminateAll(processes: readonly ProcessIdentity[], gracePeriodMs
   await Promise.all(processes.map(async (identity) => await terminateProcess(identity, gracePeriodMs)));
 }
 
-/** runc ends the containers and their cgroups; the shims end after them; their sockets lie outside the directory. */
+/**
+ * Removes the tasks. runc ends the containers and their cgroups, and the shims end after them. The shims' sockets lie
+ * outside the directory.
+ */
 async function removeTasks(layout: RuntimeLayout): Promise<void> {
   const shimSockets = await readShimSockets(layout);
   await Promise.all((await listContainers(layout)).map(({ root, id }) => removeContainer(root, id)));
@@ -91,7 +94,9 @@ async function removeTasks(layout: RuntimeLayout): Promise<void> {
   for (const socket of shimSockets) await rm(socket, { force: true });
 }
 
-/** What runc holds: a directory a container, beneath one a containerd namespace. */
+/**
+ * Lists the containers of runc, which has a directory for each container, beneath one for each containerd namespace.
+ */
 async function listContainers(layout: RuntimeLayout): Promise<Array<{ root: string; id: string }>> {
   const found: Array<{ root: string; id: string }> = [];
   for (const namespace of await listDirectory(layout.runcRoot)) {
@@ -115,7 +120,10 @@ async function readInitProcess(root: string, id: string): Promise<ProcessIdentit
   return pid === undefined ? undefined : await readProcessIdentity(Number(pid));
 }
 
-/** Each bundle names the socket of its shim in a file, as `unix:///run/containerd/s/<hash>`. */
+/**
+ * Reads the sockets of the shims. Each bundle names the socket of its shim in a file, as
+ * `unix:///run/containerd/s/<hash>`.
+ */
 async function readShimSockets(layout: RuntimeLayout): Promise<string[]> {
   const tasks = join(layout.state, "io.containerd.runtime.v2.task");
   const sockets = new Set<string>();

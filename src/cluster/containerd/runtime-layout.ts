@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 
-/** Where everything of one containerd lies: all beneath its directory, except what CNI keeps under fixed paths. */
+/** The paths of one containerd. All lie beneath its directory, except what CNI keeps under fixed paths. */
 export interface RuntimeLayout {
   directory: string;
   config: string;
@@ -10,20 +10,23 @@ export interface RuntimeLayout {
   socket: string;
   pidFile: string;
   logFile: string;
-  /** The boot that `state` belongs to: after another boot nothing in it is true any more. */
+  /** The file with the boot that `state` belongs to. After another boot nothing in `state` is true any more. */
   bootIdFile: string;
-  /** runc's own state, a directory a container beneath a directory a containerd namespace. */
+  /** runc's own state, with a directory for each container beneath a directory for each containerd namespace. */
   runcRoot: string;
   cniConfigDirectory: string;
   /** The addresses that host-local has given out. */
   cniAddressDirectory: string;
   /** A bind mount of the mount namespace that containerd and its shims live in, where one was made. */
   mountNamespace: string;
-  /** Unique to the directory: names what CNI plugins leave outside it (cached results, iptables comments). */
+  /**
+   * The name is unique to the directory. It names what CNI plugins leave outside it (cached results, iptables
+   * comments).
+   */
   networkName: string;
 }
 
-/** The layout beneath an absolute directory. */
+/** Computes the layout beneath an absolute directory. */
 export function computeRuntimeLayout(directory: string): RuntimeLayout {
   const state = join(directory, "state");
   return {
@@ -56,8 +59,8 @@ export function isShimOf(layout: RuntimeLayout, args: readonly string[]): boolea
 }
 
 /**
- * True for the environment of a CNI plugin, or of a program that one runs, at work for a sandbox of this layout. They
- * outlive a containerd that ends meanwhile.
+ * True for the environment of a CNI plugin that works for a sandbox of this layout, or of a program that such a plugin
+ * runs. These processes outlive a containerd that ends meanwhile.
  */
 export function isPluginOf({ state }: RuntimeLayout, environment: readonly string[]): boolean {
   return environment.some((variable) => variable.startsWith(`CNI_NETNS=${state}/`));

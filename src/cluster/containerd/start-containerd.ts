@@ -20,18 +20,21 @@ import { ensureMountNamespace } from "./mount-namespace.ts";
 import { computeRuntimeLayout, type RuntimeLayout } from "./runtime-layout.ts";
 
 export interface ContainerdOptions {
-  /** Absolute, at most 90 characters (a socket lies in it). Everything of this containerd is beneath it. */
+  /**
+   * The path is absolute and has at most 90 characters (a socket lies in it). Everything of this containerd is beneath
+   * it.
+   */
   directory: string;
-  /** Default: `containerd` on the search path. `ctr` and the shim are taken from beside it. */
+  /** Default: `containerd` on the search path. `ctr` and the shim are taken from the same directory. */
   binary?: string;
   /** Default `10.64.0.0/16`. */
   podCidr?: string;
-  /** Default `nodelet0`. Two runtimes of one machine need different ones. */
+  /** Default `nodelet0`. Two runtimes on one machine need different ones. */
   bridge?: string;
   log: Log;
 }
 
-/** A containerd of our own, running as a child. Its pods survive it: a shim of theirs holds them. */
+/** A containerd of our own, which runs as a child. Its pods survive it, because their shims hold them. */
 export interface Containerd extends Daemon, ImageImporter {
   /** `unix:///…`, the CRI endpoint. */
   endpoint: string;
@@ -42,7 +45,7 @@ export interface Containerd extends Daemon, ImageImporter {
   enterMountNamespace: readonly string[];
 }
 
-/** `start-timed-out`, `exited`: see the log file that the message names. */
+/** For `start-timed-out` and `exited`, the message names the log file with the cause. */
 type ContainerdErrorCode =
   | "containerd-missing"
   | "cni-plugins-missing"
@@ -58,8 +61,8 @@ const MAX_DIRECTORY_CHARACTERS = 90;
 const LOG_TAIL_BYTES = 2_000;
 
 /**
- * Starts containerd on `directory` and resolves when its services answer. A containerd that still runs there (whoever
- * started it is gone) is replaced; the pods of it are kept. Rejects with a CodedError of ContainerdErrorCode.
+ * Starts containerd on `directory` and resolves when its services answer. A containerd that still runs there, without
+ * its supervisor, is replaced, and its pods are kept. Rejects with a CodedError of ContainerdErrorCode.
  */
 export async function startContainerd(options: ContainerdOptions): Promise<Containerd> {
   const layout = computeRuntimeLayout(options.directory);
@@ -112,7 +115,7 @@ async function readProgram(name: string): Promise<Program> {
   return { path, version };
 }
 
-/** Makes the directories; drops run state of an earlier boot, whose processes and mounts are all gone. */
+/** Makes the directories, and removes the run state of an earlier boot, whose processes and mounts are all gone. */
 async function prepareDirectory(layout: RuntimeLayout): Promise<void> {
   await mkdir(layout.directory, { recursive: true, mode: 0o711 });
   const bootId = await readBootId();
@@ -168,7 +171,7 @@ async function spawnContainerd(layout: RuntimeLayout, options: SpawnOptions): Pr
   });
 }
 
-/** Ready means that the CRI service has come up, which takes a little longer than the socket. */
+/** Waits until the CRI service has come up, which takes a little longer than the socket. */
 async function waitUntilReady(layout: RuntimeLayout, exited: Promise<DaemonExit>, log: Log): Promise<void> {
   const ended = exited.then(() => true);
   const deadline = performance.now() + START_TIMEOUT_MS;
@@ -177,7 +180,7 @@ async function waitUntilReady(layout: RuntimeLayout, exited: Promise<DaemonExit>
   try {
     while (performance.now() < deadline) {
       try {
-        // Asking gRPC before there is a socket would cost its reconnect delay.
+        // A gRPC call before the socket exists would cost gRPC's reconnect delay.
         await connectOnce(layout.socket);
         await cri.runtime.status(StatusRequest.fromPartial({}), { timeoutMs: CALL_TIMEOUT_MS });
         return;

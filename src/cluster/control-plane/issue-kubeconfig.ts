@@ -2,10 +2,10 @@ import type { ClusterCertificates } from "../../pki/cluster-certificates.ts";
 import { issueCertificate } from "../../pki/issue-certificate.ts";
 import { formatKubeconfig } from "../../pki/kubeconfig.ts";
 
-/** A client whose clock is a little behind accepts a fresh certificate. */
+/** The certificate begins this much in the past, so that a client whose clock is a little behind accepts it. */
 const BACKDATE_MS = 300_000;
 
-/** Whom a kubeconfig is for. */
+/** The user that a kubeconfig is for. */
 interface KubeconfigUser {
   readonly url: string;
   readonly name: string;
@@ -13,7 +13,7 @@ interface KubeconfigUser {
   readonly lifetimeMs: number;
 }
 
-/** A kubeconfig of somebody whom a certificate of the cluster's own authority names. */
+/** Issues a kubeconfig for a user that a certificate of the cluster's own authority names. */
 export async function issueKubeconfig(
   { authority }: Pick<ClusterCertificates, "authority">,
   { url, name, groups, lifetimeMs }: KubeconfigUser,

@@ -13,18 +13,18 @@ import {
 } from "./serve-control-plane.ts";
 
 export interface DurableOptions extends ServedControlPlaneOptions {
-  /** Where the store and the certificates are kept. */
+  /** The directory of the store and the certificates. */
   readonly directory: string;
-  /** Where the administrator's kubeconfig goes, readable by its owner only. */
+  /** The path of the administrator's kubeconfig, which only its owner can read. */
   readonly kubeconfig: string;
-  /** A node that may join, and where its kubeconfig goes; renewed at every start. */
+  /** A node that may join, and the path of its kubeconfig, which is renewed at every start. */
   readonly node?: { readonly name: string; readonly kubeconfig: string } | undefined;
 }
 
 const PRIVATE_FILE = 0o600;
 const NODE_LIFETIME_MS = 365 * 86_400_000;
 
-/** A control plane that remembers: its objects and its certificates are files beneath a directory. */
+/** Runs a control plane that is durable: its objects and its certificates are files beneath a directory. */
 export async function runControlPlane(options: DurableOptions, log: Log): Promise<RunningControlPlane> {
   const { directory, address } = options;
   const certificates = await ensureClusterCertificates(join(directory, "pki"), {

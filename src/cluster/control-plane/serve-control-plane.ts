@@ -23,51 +23,55 @@ import { signCertificateRequest } from "../../pki/issue-certificate.ts";
 import { formatKubeconfig } from "../../pki/kubeconfig.ts";
 
 export interface ServedControlPlaneOptions extends ControllerOptions {
-  /** Where the API server listens; nothing else does. */
+  /** The address on which the API server listens. No other part of the control plane listens. */
   readonly address: string;
-  /** 0: any free one. */
+  /** The port 0 means any free one. */
   readonly port: number;
-  /** `10.96.0.0/16`. */
+  /** The range of the services' addresses, such as `10.96.0.0/16`. */
   readonly serviceCidr: string;
   /** nodelet's own version, for `/version`. */
   readonly version: string;
-  /** A node that serves its API for this API server alone, and where. */
+  /** A node that serves its API for this API server alone, and the node's address. */
   readonly localNode?: LocalNode | undefined;
 }
 
 interface ControlPlaneParts {
-  /** Opened; closed with the control plane. */
+  /** The journal is already open. It is closed with the control plane. */
   readonly journal: Journal;
   readonly certificates: ClusterCertificates;
   readonly log: Log;
 }
 
 export interface RunningControlPlane {
-  /** `https://127.0.0.1:6443`. */
+  /** The URL of the API, such as `https://127.0.0.1:6443`. */
   readonly url: string;
-  /** For an administrator, with embedded credentials. */
+  /** The text of an administrator's kubeconfig, with embedded credentials. */
   readonly kubeconfig: string;
-  /** Rejects when a part of it ends by a bug; resolves after `close`. */
+  /** Rejects when a part of the control plane ends by a bug; resolves after `close`. */
   readonly ended: Promise<void>;
   /** Resolves when the API answers and the cluster's first objects are there. */
   readonly ready: Promise<void>;
-  /** Stops listening, waits for what was written, and lets go of the disk. Idempotent. */
+  /** Stops listening, waits until everything is written, and releases the disk. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Token issuer of every cluster of kubeadm's, and ours. */
+/** The token issuer of every cluster that kubeadm makes, and of ours. */
 const ISSUER = "https://kubernetes.default.svc.cluster.local";
-/** A clock that is a little behind ours must not find a new certificate to be of the future. */
+/** The certificates begin this much in the past, so that they are valid for a clock that is a little behind ours. */
 const BACKDATE_MS = 300_000;
 
-/** Runs a control plane in this process. Rejects with what hinders it, the port or the store; nothing is left then. */
+/**
+ * Runs a control plane in this process. Rejects with the cause when the port or the store prevents it, and leaves
+ * nothing behind then.
+ */
 export async function serveControlPlane(
   options: ServedControlPlaneOptions,
   parts: ControlPlaneParts,
 ): Promise<RunningControlPlane> {
   const { journal, certificates, log } = parts;
   const stop = new AbortController();
-  // One signal stops everything, and this process may be somebody's test: the default is theirs.
+  // One signal stops everything. The limit is set for this signal only, because this process may be a user's test, to
+  // which the default belongs.
   setMaxListeners(0, stop.signal);
   const store = await createObjectStore({ journal, clock: systemClock, log });
   let server: HttpServer | undefined;
@@ -127,7 +131,7 @@ function compose(
   );
 }
 
-/** `10.96.0.0/16` gives `10.96.0.1`, the address of the `kubernetes` service. */
+/** Computes the address of the `kubernetes` service: `10.96.0.0/16` gives `10.96.0.1`. */
 export function firstAddressOf(cidr: string): string {
   const [network = ""] = cidr.split("/");
   const parts = network.split(".").map(Number);
@@ -150,7 +154,7 @@ function describe(
   const run = controlPlane.run(stop).catch((error: unknown) => {
     if (!isAbort(error)) throw error;
   });
-  // Whoever asks for `ended` hears of it; until then it must not end the process by itself.
+  // A caller of `ended` gets this rejection. Until then it must not end the process by itself.
   run.catch(() => undefined);
   let closed: Promise<void> | undefined;
   const close = async () => {

@@ -1,12 +1,12 @@
-/** One thing that running pods needs or would like, as this machine has it. */
+/** One thing that pods need or may use, as this machine has it. */
 export interface Finding {
   check: string;
-  /** `fail`: pods do not run. `warn`: something that pods may want does not. */
+  /** `fail` means that pods do not run; `warn` means that something that pods may want does not work. */
   level: "ok" | "warn" | "fail";
-  /** What was found. */
+  /** The state that was found. */
   found: string;
-  /** What follows from it; absent where all is well. */
+  /** The consequence of the state; absent where all is well. */
   meaning?: string;
-  /** What to do, a command where there is one. */
+  /** The advice to the user, with a command where there is one. */
   mend?: string;
 }

@@ -9,7 +9,7 @@ const MIN_DISK_BYTES = 256 * 1024 * 1024;
 const LOW_DISK_RATIO = 0.1;
 const MIN_CONTAINERD_MINOR = 6;
 
-/** Judges every check, in the order in which a person would mend them. */
+/** Judges every check, in the order in which a person should fix the problems. */
 export function judgeMachine(facts: DoctorFacts): Finding[] {
   return CHECKS.map((check) => check(facts));
 }

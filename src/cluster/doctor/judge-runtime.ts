@@ -2,12 +2,12 @@ import { parseContainerdVersion } from "../containerd/containerd-config.ts";
 import type { DoctorFacts } from "./doctor-facts.ts";
 import type { Finding } from "./finding.ts";
 
-/** Since this one containerd tells what its handlers can do, which a kubelet goes by. */
+/** Since this major version containerd reports what its handlers can do, which a kubelet relies on. */
 const TELLING_MAJOR = 2;
 const NEWER_CONTAINERD = "install containerd 2.0 or newer";
 const NEWER_RUNC = "install runc 1.2 or newer";
 
-/** User namespaces take a kernel that has them and a runtime that says it gives them to pods. */
+/** Judges user namespaces, which need a kernel that has them and a runtime that reports that it gives them to pods. */
 export function judgeUserNamespaces(facts: DoctorFacts): Finding {
   const check = "user namespaces";
   const meaning = "pods with hostUsers: false cannot run";
@@ -19,7 +19,7 @@ export function judgeUserNamespaces(facts: DoctorFacts): Finding {
   if (runtimeWord?.userNamespaces === true) return { check, level: "ok", found: `given by ${runtimeWord.version}` };
   if (runtimeWord !== undefined) {
     const found = `the kernel has them, ${runtimeWord.version} does not give them to pods`;
-    // Of a containerd that could tell, it is runc that cannot.
+    // Where containerd can report the feature, runc is the part that lacks it.
     const mend = isTelling(runtimeWord.version) ? NEWER_RUNC : `${NEWER_CONTAINERD}, and runc 1.2 or newer`;
     return { check, level: "warn", found, meaning, mend };
   }
@@ -31,7 +31,7 @@ export function judgeUserNamespaces(facts: DoctorFacts): Finding {
   return { check, level: "warn", found, meaning, mend: `${NEWER_CONTAINERD}, and runc 1.2 or newer` };
 }
 
-/** What else pods may ask for that only newer runtimes do. */
+/** Judges the other features that pods may ask for and that only newer runtimes have. */
 export function judgeRuntimeFeatures({ runtimeWord, containerd }: DoctorFacts): Finding {
   const check = "runtime features";
   const installed = parseContainerdVersion(containerd ?? "");
@@ -51,7 +51,7 @@ export function judgeRuntimeFeatures({ runtimeWord, containerd }: DoctorFacts): 
     level: "warn",
     found: `${name} lacks ${missing.join(" and ")}`,
     meaning: "pods that ask for it are refused, or their containers do not start",
-    // Mounts are read-only all the way down by the kernel and runc.
+    // The kernel and runc make mounts read-only all the way down.
     mend: onlyMounts
       ? "use Linux 5.12 or newer, runc 1.1 or newer and the shim that comes with containerd"
       : NEWER_CONTAINERD,

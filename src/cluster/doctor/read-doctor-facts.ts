@@ -12,10 +12,10 @@ import { computeStateLayout } from "../supervisor/state-layout.ts";
 import type { CgroupFacts, DoctorFacts } from "./doctor-facts.ts";
 import { readRuntimeWord } from "./read-runtime-word.ts";
 
-/** Where root's programs are, whatever the caller's search path says. */
+/** The directories of root's programs. The caller's search path does not matter. */
 const SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** Reads what is there and tries what must be tried; changes nothing that stays. */
+/** Reads the facts, and tries what can only be found out by trying. It leaves no lasting change. */
 export async function readDoctorFacts(stateDirectory: string, ports: readonly number[]): Promise<DoctorFacts> {
   const mounts = await readMountTable();
   const bridgeCalls = await readSysctl("net/bridge/bridge-nf-call-iptables");
@@ -58,7 +58,7 @@ async function readCgroupFacts(mounts: readonly MountEntry[]): Promise<CgroupFac
   return { version: hasV1 ? 1 : undefined, controllers: enabled.map((fields) => fields[0] ?? "") };
 }
 
-/** A real mount, in a mount namespace that goes with the command. */
+/** Tries a real mount, in a mount namespace that ends with the command. */
 async function tryOverlay(stateDirectory: string): Promise<boolean | undefined> {
   if (process.geteuid?.() !== 0) return undefined;
   const scratch = await mkdtemp(join(await nearestDirectory(stateDirectory), ".nodelet-doctor-")).catch(
@@ -78,7 +78,7 @@ async function tryOverlay(stateDirectory: string): Promise<boolean | undefined> 
   }
 }
 
-/** The first line of what `--version` prints. */
+/** Returns the first line that `--version` prints. */
 async function readVersion(name: string): Promise<string | undefined> {
   const path = await findProgram(name, SEARCH_PATH);
   if (path === undefined) return undefined;
@@ -111,7 +111,7 @@ async function readDisk(stateDirectory: string): Promise<DoctorFacts["disk"]> {
   return { path, availableBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
-/** The directory itself or the first of its parents that exists. */
+/** Finds the directory itself or the first of its parents that exists. */
 async function nearestDirectory(path: string): Promise<string> {
   for (let candidate = path; ; candidate = dirname(candidate)) {
     if (candidate === "/") return candidate;
@@ -119,7 +119,7 @@ async function nearestDirectory(path: string): Promise<string> {
       await readdir(candidate);
       return candidate;
     } catch {
-      // Not there, or not ours to read: its parent lies on the same disk.
+      // The directory does not exist or cannot be read. Its parent lies on the same disk.
     }
   }
 }

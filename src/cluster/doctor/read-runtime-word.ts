@@ -7,14 +7,14 @@ import { computeRuntimeLayout } from "../containerd/runtime-layout.ts";
 import { computeStateLayout } from "../supervisor/state-layout.ts";
 import type { RuntimeWord } from "./runtime-word.ts";
 
-/** Where a machine's own containerd listens. */
+/** The socket of a machine's own containerd. */
 const SYSTEM_SOCKET = "/run/containerd/containerd.sock";
-/** A runtime that is busy may take this long; one that hangs shall not hold up the other findings. */
+/** A busy runtime may take this long, and a runtime that hangs must not delay the other findings. */
 const CALL_TIMEOUT_MS = 3_000;
 
 /**
- * Asks the runtime of the state directory, or else the machine's own. Undefined where none runs, none may be asked or
- * none answers: nothing is started for it.
+ * Asks the runtime of the state directory, or else the machine's own. The result is undefined where none runs, none may
+ * be asked or none answers. No runtime is started for this.
  */
 export async function readRuntimeWord(stateDirectory: string): Promise<RuntimeWord | undefined> {
   const own = computeRuntimeLayout(computeStateLayout(stateDirectory).runtime).socket;
@@ -33,7 +33,7 @@ async function askRuntime(endpoint: string): Promise<RuntimeWord> {
   try {
     const { runtimeName, runtimeVersion } = await cri.runtime.version(VersionRequest.fromPartial({}), call);
     const { runtimeHandlers, features } = await cri.runtime.status(StatusRequest.fromPartial({}), call);
-    // The one without a name is the default; a runtime of before handlers were told has none of them.
+    // The handler without a name is the default. An older runtime that does not report handlers has none of them.
     const handler = runtimeHandlers.find(({ name }) => name === "")?.features;
     return {
       endpoint,

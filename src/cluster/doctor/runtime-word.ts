@@ -1,12 +1,12 @@
-/** What a running container runtime says that it can do (CRI's `Status`). */
+/** What a running container runtime reports about its abilities (CRI's `Status`). */
 export interface RuntimeWord {
-  /** Of the socket that it answered on. */
+  /** The endpoint of the socket that the runtime answered on. */
   endpoint: string;
-  /** `containerd 2.1.9`. */
+  /** The runtime's name and version, such as `containerd 2.1.9`. */
   version: string;
-  /** What the handler does that pods get which name no runtime class. */
+  /** The abilities of the default handler, for pods that name no runtime class. */
   userNamespaces: boolean;
   recursiveReadOnlyMounts: boolean;
-  /** Of the runtime as a whole. */
+  /** This ability belongs to the runtime as a whole. */
   supplementalGroupsPolicy: boolean;
 }

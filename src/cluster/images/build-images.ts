@@ -16,8 +16,8 @@ interface BuiltImage {
 const SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 
 /**
- * Writes the pause and the demo image into `directory` as tar files, made from what this machine has: no registry.
- * Rejects with `busybox-missing` where there is no static busybox.
+ * Writes the pause and the demo image into `directory` as tar files. They are made from this machine's files, without a
+ * registry. Rejects with `busybox-missing` where there is no static busybox.
  */
 export async function buildImages(directory: string): Promise<BuiltImage[]> {
   const architecture = readArchitecture();
@@ -40,7 +40,7 @@ async function writeImage(directory: string, name: string, image: ImageContent):
   return { ref: image.reference, tar: path };
 }
 
-/** The image of every sandbox: one small program and nothing else. */
+/** Computes the image of every sandbox: one small program and nothing else. */
 export function computePauseImage(architecture: Architecture): ImageContent {
   return {
     reference: PAUSE_IMAGE,
@@ -60,7 +60,7 @@ async function readDemoImage(architecture: Architecture): Promise<ImageContent> 
   return computeDemoImage({ architecture, busybox: data, applets });
 }
 
-/** A dynamic program names its loader. */
+/** Tells whether a program is dynamic, which means that it names its loader. */
 function isDynamic(program: Buffer): boolean {
   return program.subarray(0, 4096).includes("/ld-linux") || program.subarray(0, 4096).includes("/ld-musl");
 }
@@ -71,7 +71,10 @@ interface DemoParts {
   applets: readonly string[];
 }
 
-/** busybox with a link for each of its applets, the accounts root and nobody, and the usual empty directories. */
+/**
+ * Computes the demo image: busybox with a link for each of its applets, the accounts `root` and `nobody`, and the usual
+ * empty directories.
+ */
 export function computeDemoImage(parts: DemoParts): ImageContent {
   const applets = [...new Set(parts.applets)].filter((name) => name !== "busybox").sort();
   const directory = (path: string, mode = 0o755): ImageEntry => ({ type: "directory", path, mode });

@@ -3,8 +3,8 @@ import { buildImages } from "./build-images.ts";
 import { DEMO_IMAGE, PAUSE_IMAGE } from "./image-references.ts";
 
 /**
- * Builds and imports the pause and the demo image unless the store has them; true when something had to be built, which
- * costs more than all else of a start. The archives are kept in `directory`.
+ * Builds and imports the pause and the demo image unless the store has them. Returns true when something had to be
+ * built, which takes longer than everything else of a start. The archives are kept in `directory`.
  */
 export async function ensureImages(containerd: Containerd, directory: string): Promise<boolean> {
   const present = new Set(await containerd.listImages());

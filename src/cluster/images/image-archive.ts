@@ -8,7 +8,7 @@ export interface ImageContent {
   architecture: string;
   /** The container's defaults. */
   config: ImageConfig;
-  /** In this order; parents come before what lies in them. */
+  /** The entries are in this order; a parent comes before what lies in it. */
   entries: readonly ImageEntry[];
 }
 
@@ -18,7 +18,7 @@ interface ImageConfig {
   Entrypoint?: string[];
   Cmd?: string[];
   WorkingDir?: string;
-  /** A name or number, with a group or without: `app`, `1000:1000`. */
+  /** The user is a name or number, with a group or without: `app`, `1000:1000`. */
   User?: string;
 }
 
@@ -32,7 +32,7 @@ const CONFIG_TYPE = "application/vnd.oci.image.config.v1+json";
 const LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar";
 const EPOCH = new Date(0);
 
-/** The same content gives the same bytes, and so the same digests, everywhere. */
+/** Builds the archive. The same content gives the same bytes, and so the same digests, everywhere. */
 export async function buildImageArchive(image: ImageContent): Promise<Buffer> {
   const layer = describe(await tar(image.entries), LAYER_TYPE);
   const config = describe(json(imageConfig(image, layer.digest)), CONFIG_TYPE);

@@ -25,7 +25,7 @@ const SIGTERM = 15;
 const SIGCHLD = 17;
 const SIGNAL_MASK = [SIGINT, SIGTERM, SIGCHLD].reduce((mask, signal) => mask | (1n << BigInt(signal - 1)), 0n);
 
-/** The executable: one segment that holds the headers, the code and, at its end, the signal mask. */
+/** Computes the executable: one segment that holds the headers, the code and, at its end, the signal mask. */
 export function computePauseProgram(architecture: Architecture): Buffer {
   const code = architecture === "amd64" ? amd64Code() : arm64Code();
   const mask = Buffer.alloc(8);
@@ -61,7 +61,10 @@ function programHeader(bodyBytes: number): Buffer {
   return header;
 }
 
-/** Offsets in the comments are from the start of the code; the mask lies at 0x60. */
+/**
+ * Returns the code for amd64. Offsets in the listing's comments count from the start of the code; the mask lies at
+ * 0x60.
+ */
 function amd64Code(): Buffer {
   return fromListing(`
     b8 0e 00 00 00        00 start: mov  eax, 14       ; rt_sigprocmask
@@ -96,7 +99,7 @@ function amd64Code(): Buffer {
   `);
 }
 
-/** Instructions are little-endian words; the mask lies at 0x70. */
+/** Returns the code for arm64. Instructions are little-endian words; the mask lies at 0x70. */
 function arm64Code(): Buffer {
   const words = fromListing(`
     d2 80 10 e8  00 start: mov  x8, #135       ; rt_sigprocmask
@@ -131,7 +134,7 @@ function arm64Code(): Buffer {
   return words.swap32();
 }
 
-/** Takes the leading pairs of hexadecimal digits of each line, up to the offset column. */
+/** Reads a listing: takes the leading pairs of hexadecimal digits of each line, up to the offset column. */
 function fromListing(listing: string): Buffer {
   const bytes = listing
     .split("\n")

@@ -4,12 +4,12 @@ import type { Log } from "../../base/log.ts";
 import { rotateLog } from "./log-file.ts";
 import { formatProcessIdentity, readLiveProcess, readProcessIdentity, terminateProcess } from "./process-identity.ts";
 
-/** A child that lives on when its parent is killed: the parent that comes after finds it by its PID file. */
+/** A child that lives on when its parent is killed. The next parent finds it by its PID file. */
 export interface Daemon {
   readonly pid: number;
-  /** Resolves when the process has ended, asked for or not. */
+  /** Resolves when the process has ended, whether it was stopped or ended by itself. */
   readonly exited: Promise<DaemonExit>;
-  /** SIGTERM, the grace period, SIGKILL; resolves when it has ended. Idempotent. */
+  /** Sends SIGTERM, waits for the grace period, sends SIGKILL, and resolves when the process has ended. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ export interface DaemonExit {
   signal: NodeJS.Signals | null;
 }
 
-/** What to run and where it leaves its traces; `gracePeriodMs` is between SIGTERM and SIGKILL. */
+/** What to run, and where its PID file and log are; `gracePeriodMs` is between SIGTERM and SIGKILL. */
 interface DaemonOptions {
   command: string;
   args: readonly string[];
@@ -31,8 +31,8 @@ interface DaemonOptions {
 }
 
 /**
- * Starts the program in a session of its own (a Ctrl-C in the terminal does not reach it) after ending the one that the
- * PID file names, should it still run. Rejects when it cannot be started at all.
+ * Starts the program in a session of its own (a Ctrl-C in the terminal does not reach it), after it has ended the
+ * process that the PID file names, if that still runs. Rejects when the program cannot be started at all.
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   await endDaemon(options);

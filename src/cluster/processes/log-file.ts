@@ -4,8 +4,9 @@ import { codeOf } from "../../base/errors.ts";
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
 /**
- * Keeps a log that other processes append to near 10 MiB: what it holds moves to `<path>.1`, over the one before.
- * Copied and cut rather than renamed, because the writers keep their descriptor; lines written meanwhile may be lost.
+ * Keeps a log to which other processes append near 10 MiB: its content moves to `<path>.1` and replaces the one before.
+ * The log is copied and truncated rather than renamed, because the writers keep their descriptor; lines written
+ * meanwhile may be lost.
  */
 export async function rotateLog(path: string): Promise<void> {
   try {
@@ -17,7 +18,7 @@ export async function rotateLog(path: string): Promise<void> {
   }
 }
 
-/** The last `maxBytes` of a log; empty when there is none. */
+/** Reads the last `maxBytes` of a log; empty when there is none. */
 export async function readLogTail(path: string, maxBytes: number): Promise<string> {
   try {
     const file = await open(path, "r");

@@ -3,17 +3,20 @@ import { setTimeout as delay } from "node:timers/promises";
 import { codeOf } from "../../base/errors.ts";
 
 /**
- * One process, for good: a PID alone may by now belong to a stranger, and the arguments of a process are whatever it
- * writes there. Survives an exec.
+ * Identifies one process for ever. A PID alone may by now belong to another process, and a process can overwrite its
+ * own arguments. The identity survives an exec.
  */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** In ticks since that boot. */
+  /** The time is in ticks since that boot. */
   readonly startTime: number;
   readonly bootId: string;
 }
 
-/** Of a live process; undefined when there is none, or it has ended and only waits for its parent to notice. */
+/**
+ * Reads the identity of a live process; undefined when there is none, or when it has ended and only waits for its
+ * parent to notice.
+ */
 export async function readProcessIdentity(pid: number): Promise<ProcessIdentity | undefined> {
   const text = await readProcFile(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
@@ -22,23 +25,23 @@ export async function readProcessIdentity(pid: number): Promise<ProcessIdentity 
   return { pid, startTime: Number(fields[19]), bootId: await readBootId() };
 }
 
-/** A random id that the kernel makes at each boot. */
+/** Reads the random ID that the kernel makes at each boot. */
 export async function readBootId(): Promise<string> {
   return (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
 }
 
-/** False also for one that has ended and only waits for its parent to notice. */
+/** Tells whether the process is alive. A process that has ended and only waits for its parent to notice is not. */
 export async function isProcessAlive(identity: ProcessIdentity): Promise<boolean> {
   const current = await readProcessIdentity(identity.pid);
   return current?.startTime === identity.startTime && current.bootId === identity.bootId;
 }
 
-/** As PID files and locks hold it: one line of three words. */
+/** Formats the identity as PID files and locks hold it: one line of three words. */
 export function formatProcessIdentity({ pid, startTime, bootId }: ProcessIdentity): string {
   return `${pid} ${startTime} ${bootId}\n`;
 }
 
-/** The process that such a file names, if it still lives. An absent or damaged file names none. */
+/** Reads the process that such a file names, if it still lives. A missing or damaged file names none. */
 export async function readLiveProcess(path: string): Promise<ProcessIdentity | undefined> {
   const [pid = "", startTime = "", bootId = ""] = ((await readProcFile(path)) ?? "").trim().split(" ");
   const identity = { pid: Number(pid), startTime: Number(startTime), bootId };
@@ -46,12 +49,12 @@ export async function readLiveProcess(path: string): Promise<ProcessIdentity | u
   return (await isProcessAlive(identity)) ? identity : undefined;
 }
 
-/** Every live process of this PID namespace whose arguments match. */
+/** Finds every live process of this PID namespace whose arguments match. */
 export async function findProcesses(matches: (args: readonly string[]) => boolean): Promise<ProcessIdentity[]> {
   return await findProcessesBy("cmdline", matches);
 }
 
-/** As `findProcesses`, by what each was started with as its environment: `NAME=value`. */
+/** Does the same as `findProcesses`, by the environment that each process was started with: `NAME=value`. */
 export async function findProcessesByEnvironment(
   matches: (environment: readonly string[]) => boolean,
 ): Promise<ProcessIdentity[]> {
@@ -66,7 +69,7 @@ async function findProcessesBy(
   for (const name of await readdir("/proc")) {
     if (!/^\d+$/.test(name)) continue;
     const text = await readProcFile(`/proc/${name}/${file}`).catch((error: unknown) => {
-      // The environment of those that are not ours to see, which are then not ours.
+      // The environment of another user's process cannot be read, and such a process is not ours.
       if (codeOf(error) === "EACCES" || codeOf(error) === "EPERM") return undefined;
       throw error;
     });
@@ -80,7 +83,7 @@ async function findProcessesBy(
 const POLL_MS = 20;
 const KILL_WAIT_MS = 5_000;
 
-/** Ends one process: SIGTERM, a grace period, SIGKILL. Resolves with false when it lives on even so. */
+/** Ends one process: SIGTERM, a grace period, SIGKILL. Resolves with false when it still lives after that. */
 export async function terminateProcess(identity: ProcessIdentity, gracePeriodMs: number): Promise<boolean> {
   for (const [signal, waitMs] of [["SIGTERM", gracePeriodMs] as const, ["SIGKILL", KILL_WAIT_MS] as const]) {
     if (!(await isProcessAlive(identity))) return true;
@@ -94,7 +97,7 @@ export async function terminateProcess(identity: ProcessIdentity, gracePeriodMs:
   return !(await isProcessAlive(identity));
 }
 
-/** Sends a signal; a process that is gone already is fine. */
+/** Sends a signal. It is no error when the process is gone already. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -103,7 +106,7 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** A process may go between the look and the read. */
+/** Reads a file of `/proc`. The process may end between the look and the read. */
 async function readProcFile(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");

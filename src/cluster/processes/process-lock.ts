@@ -2,7 +2,7 @@ import { link, rename, rm, writeFile } from "node:fs/promises";
 import { codeOf } from "../../base/errors.ts";
 import { formatProcessIdentity, readLiveProcess, readProcessIdentity } from "./process-identity.ts";
 
-/** `held`: we have it until `release`. `taken`: a live process has it. */
+/** `held`: this process has the lock until `release`. `taken`: another live process has it. */
 type ProcessLock = { state: "held"; release(): Promise<void> } | { state: "taken"; pid: number };
 
 const ATTEMPTS = 10;
@@ -26,12 +26,15 @@ export async function claimProcessLock(path: string): Promise<ProcessLock> {
   throw new Error(`${path}: other processes keep claiming it`);
 }
 
-/** The PID of the live process that holds the lock; undefined when nobody does. */
+/** Returns the PID of the live process that holds the lock; undefined when none does. */
 export async function readLockHolder(path: string): Promise<number | undefined> {
   return (await readLiveProcess(path))?.pid;
 }
 
-/** Moved aside before it is judged again: between our reading and now a live one may have taken its place. */
+/**
+ * Discards a stale lock. It is moved aside before it is judged again: a live lock may have taken its place since it was
+ * read.
+ */
 async function discardStale(path: string): Promise<void> {
   const aside = `${path}.${process.pid}.stale`;
   try {

@@ -1,7 +1,10 @@
 import { CodedError } from "../../base/errors.ts";
 import { linuxPrograms } from "../../host/linux/system/linux-programs.ts";
 
-/** `not-found`: no such program; `failed`: it ran and ended with an error; `timed-out`: it was killed for its time. */
+/**
+ * `not-found`: there is no such program; `failed`: it ran and ended with an error; `timed-out`: it was killed because
+ * it took too long.
+ */
 type CommandErrorCode = "not-found" | "failed" | "timed-out";
 
 interface CommandOptions {
@@ -15,8 +18,8 @@ const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_REASON_CHARACTERS = 1_000;
 
 /**
- * Runs a program by its arguments, never through a shell, and returns what it wrote to its standard output.
- * Rejects with a CodedError whose message ends in what the program said on its standard error.
+ * Runs a program by its arguments, never through a shell, and returns its standard output. Rejects with a CodedError
+ * whose message ends with the program's standard error.
  */
 export async function runCommand(
   program: string,

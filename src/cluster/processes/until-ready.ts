@@ -7,9 +7,9 @@ import { readLogTail } from "./log-file.ts";
 const POLL_MS = 25;
 const LOG_TAIL_BYTES = 2_000;
 
-/** A child that was started, and how to tell that it is at work. */
+/** A child that was started, and how to find out that it is ready. */
 interface ReadyWait {
-  /** `the node agent`, for messages. */
+  /** The child's name for messages, such as `the node agent`. */
   name: string;
   exited: Promise<DaemonExit>;
   logFile: string;

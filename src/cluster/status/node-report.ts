@@ -6,13 +6,13 @@ import { getOnce } from "../../host/linux/network/get-once.ts";
 /** What the node agent says about itself on its status socket, `GET /status`. */
 export interface NodeReport {
   node: { name: string; conditions: NodeCondition[]; runtime: { name: string; version: string } };
-  /** With their status. */
+  /** The pods have their status. */
   pods: Pod[];
   /** Oldest first. */
   events: PodEvent[];
 }
 
-/** Something that was decided about a pod; `at` is when last (RFC 3339), `count` how often. */
+/** A decision about a pod; `at` is its last time (RFC 3339), `count` how often it occurred. */
 export interface PodEvent {
   pod: PodReference;
   type: string;
@@ -42,7 +42,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The other side is this same program, so only its shape is checked. */
+/** Checks only the shape of the report, because the other side is this same program. */
 function isNodeReport(value: unknown): value is NodeReport {
   if (typeof value !== "object" || value === null || !("node" in value) || !("pods" in value)) return false;
   const { node } = value;

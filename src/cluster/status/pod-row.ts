@@ -36,7 +36,10 @@ export function computePodRow(pod: Pod, now: number): PodRow {
   };
 }
 
-/** A node agent that was restarted took up the pod only then, but its containers know how long they run. */
+/**
+ * Returns since when the pod lives. A restarted node agent took the pod over only at its own start, but the containers
+ * know how long they have been running.
+ */
 function livesSince(pod: Pod): number | undefined {
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   const starts = statuses.map(({ state }) => state?.running?.startedAt ?? state?.terminated?.startedAt);
@@ -45,7 +48,7 @@ function livesSince(pod: Pod): number | undefined {
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** The STATUS cell alone. */
+/** Computes the STATUS cell alone. */
 export function computePodStatusWord(pod: Pod): string {
   return summarise(pod).status;
 }
@@ -54,7 +57,7 @@ interface Summary {
   status: string;
   ready: number;
   restarts: number;
-  /** When a container last ended to be started again. */
+  /** The time when a container last ended and was to be started again. */
   lastRestartAt: number | undefined;
 }
 
@@ -68,7 +71,7 @@ function summarise(pod: Pod): Summary {
 }
 
 interface InitSummary extends Summary {
-  /** What the first init container that is not done does; undefined when all are done. */
+  /** The state of the first init container that is not done; undefined when all are done. */
   waitingFor: string | undefined;
 }
 
@@ -91,7 +94,7 @@ function summariseInit(pod: Pod): InitSummary {
   return summary;
 }
 
-/** Undefined when the pod's start may go past this init container. */
+/** Tells what the pod waits for in this init container; undefined when the pod's start may go past it. */
 function initContainerWaits(
   spec: Container | undefined,
   status: ContainerStatus,
@@ -130,7 +133,7 @@ function summariseMain(pod: Pod, initial: InitSummary): Summary {
       summary.ready += 1;
     }
   }
-  // Of several containers some may be done while others run on.
+  // Some of several containers may be done while others still run.
   if (summary.status === "Completed" && running) summary.status = hasCondition(pod, "Ready") ? "Running" : "NotReady";
   return summary;
 }

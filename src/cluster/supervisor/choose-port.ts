@@ -1,11 +1,14 @@
 import { createServer } from "node:net";
 
-/** The wanted port where nobody listens on it, and any other free one else: nodes run side by side on one machine. */
+/** Chooses the wanted port where it is free, and any other free one else: several nodes may run on one machine. */
 export async function choosePort(address: string, wanted: number): Promise<number> {
   return (await tryPort(address, wanted)) ?? (await tryPort(address, 0)) ?? wanted;
 }
 
-/** Undefined where it is taken, or the address is none of this machine's: whoever listens there says what is wrong. */
+/**
+ * Tries the port; undefined where it is taken, or where the address is not one of this machine's. The server that later
+ * listens there reports what is wrong.
+ */
 async function tryPort(address: string, port: number): Promise<number | undefined> {
   const server = createServer();
   try {

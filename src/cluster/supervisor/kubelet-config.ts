@@ -3,19 +3,20 @@ interface StandaloneKubelet {
   endpoint: string;
   manifests: string;
   podLogs: string;
-  /** 0 turns the server off. */
+  /** The port 0 turns the server off. */
   healthzPort: number;
-  /** The node's own API; undefined: none. */
+  /** The settings of the node's own API; undefined means that there is none. */
   server: NodeApiChoices | undefined;
-  /** The cgroup beneath which pods get theirs; undefined: they get none. */
+  /** The cgroup beneath which pods get theirs; undefined means that they get none. */
   cgroupRoot: string | undefined;
   /** Default: `LAPTOP_EVICTION_HARD`. */
   evictionHard?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * Below these, pods are ended. Memory as on any node. Of a disk that is the user's own and mostly full for other reasons,
- * a kubelet's tenth would be a lot: what is left here is what the cluster itself needs to go on writing.
+ * Pods are evicted below these thresholds. The one of memory is as on any node. The disk is the user's own and mostly
+ * full for other reasons, so that a kubelet's tenth of it would be a lot: the space kept free here is what the cluster
+ * itself needs to go on writing.
  */
 const LAPTOP_EVICTION_HARD: Readonly<Record<string, string>> = {
   "memory.available": "100Mi",
@@ -25,18 +26,18 @@ const LAPTOP_EVICTION_HARD: Readonly<Record<string, string>> = {
   "imagefs.inodesFree": "1%",
 };
 
-/** Who may use the node's API is asked of the cluster, which is what KubeletConfiguration says without more words. */
+/** The settings of the node's API. The cluster decides who may use it, which is the default of KubeletConfiguration. */
 interface NodeApiChoices {
   address: string;
   port: number;
-  /** File of the cluster's own authority: its certificates are believed. */
+  /** The file of the cluster's own authority. Client certificates that it signed are accepted. */
   clientAuthority: string;
 }
 
 /**
- * The text of a KubeletConfiguration for a node that has nothing but its manifests directory. Swap and cgroup v1 are
- * accepted: this is whatever machine the user has. Images stay when its disk fills: most were built or imported here, and
- * nobody could pull them again.
+ * Computes the text of a KubeletConfiguration for a node that has only its manifests directory. Swap and cgroup v1 are
+ * accepted, because this may be any machine of the user. Images stay when its disk fills: most were built or imported
+ * here, and could not be pulled again.
  */
 export function computeKubeletConfig(options: StandaloneKubelet): string {
   const fields = {

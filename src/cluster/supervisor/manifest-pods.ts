@@ -4,14 +4,14 @@ import { parseManifest } from "../../api/manifest.ts";
 import { podReference } from "../../api/pods.ts";
 import { codeOf, messageOf } from "../../base/errors.ts";
 
-/** What a manifests directory asks for, as far as it can be read. */
+/** The pods that a manifests directory asks for, as far as it can be read. */
 interface ManifestPods {
   pods: ExpectedPod[];
-  /** One sentence for each file or document that is no pod. */
+  /** These are one sentence for each file or document that is no pod. */
   problems: string[];
 }
 
-/** A pod as its manifest names it: the node's name is still to be appended. */
+/** A pod as its manifest names it; the node's name must still be appended. */
 export interface ExpectedPod {
   file: string;
   namespace: string;
@@ -20,7 +20,7 @@ export interface ExpectedPod {
 
 const MAX_FILES = 1_000;
 
-/** The pods of a directory; hidden files and subdirectories are none, as the node agent sees it. */
+/** Reads the pods of a directory. Hidden files and subdirectories are ignored, as the node agent ignores them. */
 export async function readManifestPods(directory: string): Promise<ManifestPods> {
   const found: ManifestPods = { pods: [], problems: [] };
   let names: string[];

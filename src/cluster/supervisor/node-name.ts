@@ -2,8 +2,8 @@ import { hostname } from "node:os";
 import { parseFlags } from "../../config/parse-flags.ts";
 
 /**
- * The name that a node agent with these flags will take: its certificate must carry it. Flags that cannot be read are the
- * node agent's to complain of.
+ * Returns the name that a node agent with these flags will take. Its certificate must carry this name. The node agent
+ * itself reports flags that cannot be read.
  */
 export function nodeNameOf(kubeletArguments: readonly string[]): string {
   const parsed = parseFlags(kubeletArguments);

@@ -3,15 +3,21 @@ import { codeOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { createLinuxCgroups } from "../../host/linux/cgroups/linux-cgroups.ts";
 
-/** Where this process may make no cgroups, or there are none. */
+/** The errors where this process may not make cgroups, or where there are none. */
 const NOT_ALLOWED = new Set(["EROFS", "EACCES", "EPERM", "ENOENT"]);
 
-/** The cgroup beneath which the pods of a node have theirs, by the node's directory: several nodes share a machine. */
+/**
+ * Returns the cgroup beneath which the pods of a node have theirs. It depends on the node's directory, because several
+ * nodes may share a machine.
+ */
 function ownCgroup(directory: string): string {
   return `/nodelet-${createHash("sha256").update(directory).digest("hex").slice(0, 12)}`;
 }
 
-/** Makes it. Undefined, and said so, where that is not allowed: pods then have no cgroups of their own. */
+/**
+ * Makes the cgroup. The result is undefined, and this is logged, where that is not allowed: pods then have no cgroups
+ * of their own.
+ */
 export async function makeOwnCgroup(directory: string, log: Log): Promise<string | undefined> {
   const path = ownCgroup(directory);
   const cgroups = createLinuxCgroups();
@@ -32,12 +38,15 @@ export async function makeOwnCgroup(directory: string, log: Log): Promise<string
   return undefined;
 }
 
-/** Removes it with all below it; what of the node runs there still is killed. Absent is fine. */
+/**
+ * Removes the cgroup with all cgroups below it, and kills processes of the node that still run there. A missing cgroup
+ * is no error.
+ */
 export async function removeOwnCgroup(directory: string): Promise<void> {
   try {
     await createLinuxCgroups().remove(ownCgroup(directory), { killing: true });
   } catch (error) {
-    // Without a file system of cgroups there is nothing, and in one that is read-only we made nothing.
+    // Without a file system of cgroups there is nothing to remove, and in a read-only one this program made nothing.
     if (!NOT_ALLOWED.has(codeOf(error) ?? "")) throw error;
   }
 }

@@ -18,17 +18,17 @@ const PODS_AT_ONCE = 16;
 
 interface RemovePodsDeps {
   log: Log;
-  /** Told of each pod, as `namespace/name`, when it is gone. */
+  /** Called with each pod, as `namespace/name`, when it is gone. */
   onRemoved: (pod: string) => void;
-  /** Told of each pod that could not be removed in order, with the reason. */
+  /** Called with each pod that could not be removed in order, and the reason. */
   onFailure: (pod: string, reason: string) => void;
   signal: AbortSignal;
 }
 
 /**
- * Stops and removes every pod of the state directory's runtime, with preStop hooks and grace periods as the containers'
- * own annotations record them: it needs no node agent. Nobody else may run on the state directory. One that fails does
- * not keep the others; returns whether all are gone.
+ * Stops and removes every pod of the state directory's runtime, with the preStop hooks and grace periods that the
+ * containers' own annotations record, so that no node agent is needed. No other process may work on the state directory
+ * meanwhile. A pod that fails does not keep the others. Returns whether all pods are gone.
  */
 export async function removeAllPods(layout: StateLayout, deps: RemovePodsDeps): Promise<boolean> {
   const options = await readRuntimeOptions(layout.directory);

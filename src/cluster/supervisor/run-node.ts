@@ -14,7 +14,7 @@ import { type SupervisedProcess, superviseService } from "./supervise.ts";
 interface NodeDeps {
   clock: Clock;
   log: Log;
-  /** One line a finished step, for a person who waits. */
+  /** Called with one line for each finished step, for a person who waits. */
   progress: (line: string) => void;
   signal: AbortSignal;
 }
@@ -23,15 +23,16 @@ interface NodeOptions
   extends Pick<ContainerdOptions, "binary" | "bridge">,
     Pick<AgentOptions, "entry" | "manifests" | "healthzPort" | "kubeletArguments">,
     Pick<ControlPlaneChildOptions, "apiAddress" | "apiPort" | "serviceCidr" | "podCidr" | "nodeName"> {
-  /** Told once, when containerd, the control plane and the node agent answer. */
+  /** Called once, when containerd, the control plane and the node agent answer. */
   onReady: () => void;
 }
 
 const LOG_CHECK_PERIOD_MS = 60_000;
 
 /**
- * Runs a node: containerd, the control plane and the node agent as three children, each started again by itself when it
- * ends. Returns when the signal fired and all have stopped; pods run on. Rejects when the first start fails.
+ * Runs a node: containerd, the control plane and the node agent are three children, and each is started again by itself
+ * when it ends. Returns when the signal has fired and all have stopped; pods run on. Rejects when the first start
+ * fails.
  */
 export async function runStandaloneNode(layout: StateLayout, options: NodeOptions, deps: NodeDeps): Promise<void> {
   const { clock, log, signal } = deps;
@@ -44,7 +45,7 @@ export async function runStandaloneNode(layout: StateLayout, options: NodeOption
   );
   // The endpoint and the mount namespace are the same for every containerd that is started on this directory.
   const { endpoint, enterMountNamespace } = containerd;
-  // Whoever opens the cluster's API to the network opens the node's as well.
+  // A user who opens the cluster's API to the network opens the node's API as well.
   const agentOptions = { ...options, serverAddress: options.apiAddress, endpoint, enterMountNamespace, log, signal };
   const launchAgent = async () => await startAgent(layout, agentOptions);
   let agent: Awaited<ReturnType<typeof launchAgent>>;
@@ -83,7 +84,7 @@ async function keepLogsSmall(paths: readonly string[], { clock, log, signal }: N
   }
 }
 
-/** Both at a time; when one cannot start the other is stopped again. */
+/** Starts both at the same time. When one cannot start, the other is stopped again. */
 async function startBoth<A extends SupervisedProcess, B extends SupervisedProcess>(
   first: Promise<A>,
   second: Promise<B>,
@@ -106,7 +107,7 @@ interface Children {
   containerd: Child;
 }
 
-/** The agent stops first, so that it does not see its runtime and its API go. */
+/** Supervises all children. The agent stops first, so that it does not see its runtime and its API go. */
 async function superviseAll(children: Children, deps: { clock: Clock; log: Log; signal: AbortSignal }): Promise<void> {
   const { agent, controlPlane, containerd } = children;
   const agentStopped = new AbortController();

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { codeOf } from "../../base/errors.ts";
 import type { ContainerdOptions } from "../containerd/start-containerd.ts";
 
-/** How the node of a state directory was last started; whoever removes its pods must start the runtime the same way. */
+/**
+ * How the node of a state directory was last started. To remove its pods, the runtime must be started in the same way.
+ */
 interface RuntimeOptions extends Pick<ContainerdOptions, "binary" | "podCidr" | "bridge"> {
   /** The directory that its node agent watches. */
   manifests?: string;
@@ -11,14 +13,14 @@ interface RuntimeOptions extends Pick<ContainerdOptions, "binary" | "podCidr" | 
 
 const NAMES = ["binary", "podCidr", "bridge", "manifests"] as const;
 
-/** Replaces what was written before. */
+/** Writes the options, and replaces those from before. */
 export async function writeRuntimeOptions(stateDirectory: string, options: RuntimeOptions): Promise<void> {
   const { binary, podCidr, bridge, manifests } = options;
   const text = `${JSON.stringify({ binary, podCidr, bridge, manifests })}\n`;
   await writeFile(optionsPath(stateDirectory), text, { mode: 0o600 });
 }
 
-/** Empty when none were written. */
+/** Reads the options; empty when none were written. */
 export async function readRuntimeOptions(stateDirectory: string): Promise<RuntimeOptions> {
   let text: string;
   try {

@@ -6,18 +6,18 @@ import type { ExpectedPod } from "./manifest-pods.ts";
 
 /** How far the pods of a manifests directory have come. */
 export interface Settlement {
-  /** Every pod is Running with all containers ready, or Succeeded. */
+  /** True when every pod is Running with all containers ready, or Succeeded. */
   settled: boolean;
-  /** One sentence a pod that is not there yet. */
+  /** These are one sentence for each pod that is not there yet. */
   waiting: string[];
-  /** One sentence a pod that will not get there by waiting. */
+  /** These are one sentence for each pod that will not get there by waiting. */
   failed: string[];
 }
 
-/** Waiting reasons that no time mends. */
+/** The waiting reasons that do not go away with time. */
 const HOPELESS = new Set(["InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError"]);
 
-/** Compares what the manifests ask for with what the node agent says. */
+/** Compares the pods of the manifests with the node agent's report. */
 export function computeSettlement(expected: readonly ExpectedPod[], report: NodeReport): Settlement {
   const waiting: string[] = [];
   const failed: string[] = [];
@@ -54,7 +54,9 @@ function isHopeless(pod: Pod): boolean {
   return statuses.some((status) => HOPELESS.has(status.state?.waiting?.reason ?? ""));
 }
 
-/** The most telling words there are: of the pod, of a waiting container, of its last warning. */
+/**
+ * Returns the best explanation of the pod's state: its own message, that of a waiting container, or its last warning.
+ */
 function explain(pod: Pod, events: readonly PodEvent[]): string {
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   const waiting = statuses.find((status) => status.state?.waiting?.message)?.state?.waiting?.message;

@@ -12,18 +12,21 @@ import type { StateLayout } from "./state-layout.ts";
 export interface AgentOptions {
   /** The JavaScript file that this program was started with. */
   entry: string;
-  /** Flags of Node.js for it. Default: those of this process. */
+  /** The flags of Node.js for the agent. Default: those of this process. */
   nodeFlags?: readonly string[];
   endpoint: string;
   /** The command prefix under which containerd runs: the agent must see the same mounts. */
   enterMountNamespace: readonly string[];
   manifests: string;
   healthzPort: number;
-  /** Where the node's own API listens, on port 10250 unless that is taken. Default: nowhere. */
+  /**
+   * The address on which the node's own API listens, on port 10250 unless that is taken. Default: the API is not
+   * served.
+   */
   serverAddress?: string;
-  /** Wanted in place of 10250; 0: any free one, for nodes that start side by side. */
+  /** The port that is wanted instead of 10250; 0 means any free one, for nodes that start at the same time. */
   serverPort?: number;
-  /** When pods are ended for the node's sake, in place of what `up` has. */
+  /** The thresholds below which pods are evicted, instead of those of `up`. */
   evictionHard?: Readonly<Record<string, string>>;
   /** Further kubelet flags, after ours. */
   kubeletArguments: readonly string[];
@@ -54,7 +57,7 @@ export async function startAgent(layout: StateLayout, options: AgentOptions): Pr
   });
   await writeFile(layout.kubeletConfig, config, { mode: 0o600 });
   const [command = process.execPath, ...args] = [...options.enterMountNamespace, ...agentCommand(layout, options)];
-  // Node.js would load these certificates at every start; nothing here speaks TLS to the outside.
+  // Node.js would load these certificates at every start, and the agent makes no TLS connection to outside servers.
   const { NODE_EXTRA_CA_CERTS: _, ...environment } = process.env;
   const daemon = await startDaemon({
     ...agentIdentity(layout),

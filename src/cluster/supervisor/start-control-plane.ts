@@ -12,9 +12,9 @@ export interface ControlPlaneChildOptions {
   apiAddress: string;
   apiPort: number;
   serviceCidr: string;
-  /** All of it is the one node's. */
+  /** The whole range belongs to the single node. */
   podCidr: string;
-  /** Of the node that will join. */
+  /** The name of the node that will join. */
   nodeName: string;
   log: Log;
   /** Firing it gives up the wait for the API, and the child is stopped. */
@@ -40,7 +40,8 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
       `--cluster-cidr=${options.podCidr}`,
       `--node-cidr-mask-size=${options.podCidr.split("/")[1]}`,
       `--node-name=${options.nodeName}`,
-      // Where the agent serves is where the API does: on loopback unless somebody opened the cluster to the network.
+      // The agent serves its API where the cluster's API is: on loopback, unless a user opened the cluster to the
+      // network.
       `--node-api-address=${loopbackOf(options.apiAddress)}`,
       `--state-dir=${layout.directory}`,
     ],
@@ -81,7 +82,10 @@ function loopbackOf(address: string): string {
 const READINESS_TIMEOUT_MS = 2_000;
 const MAX_READINESS_BYTES = 64 * 1024;
 
-/** Believes only the cluster's own authority: somebody else on the port is not our control plane. */
+/**
+ * Checks the readiness. It trusts only the cluster's own authority, because another server on the port is not our
+ * control plane.
+ */
 async function checkReadiness(layout: StateLayout, host: string, port: number): Promise<void> {
   const ca = await readFile(join(layout.controlPlane, "pki", "ca.crt"), "utf8");
   const to = { scheme: "https", host, port } as const;

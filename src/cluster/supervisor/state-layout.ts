@@ -1,43 +1,43 @@
 import { join } from "node:path";
 
-/** Where a standalone node keeps everything; all beneath one directory, readable by root only. */
+/** The paths of a standalone node. All lie beneath one directory, which only root can read. */
 export interface StateLayout {
   directory: string;
-  /** Held by the supervisor that runs here. */
+  /** The supervisor that runs here holds this lock. */
   lock: string;
-  /** Of the supervisor: what it started, what ended, what it started anew. */
+  /** The supervisor's log: what it started, what ended, what it restarted. */
   supervisorLog: string;
   agentLog: string;
-  /** Of the API server and its controllers: their store and certificates. */
+  /** The store and the certificates of the API server and its controllers. */
   controlPlane: string;
   /** The certificate of the cluster's authority, written by the control plane. */
   clusterAuthority: string;
   controlPlaneLog: string;
   controlPlanePidFile: string;
-  /** An administrator's, written by the control plane. */
+  /** An administrator's kubeconfig, written by the control plane. */
   kubeconfig: string;
-  /** The node's own, written by the control plane. */
+  /** The node's own kubeconfig, written by the control plane. */
   nodeKubeconfig: string;
   agentPidFile: string;
-  /** Where the node agent answers `nodelet status`. */
+  /** The socket on which the node agent answers `nodelet status`. */
   agentSocket: string;
   kubeletConfig: string;
   /** Kubelet's `--root-dir`: volumes and pod directories. */
   kubeletRoot: string;
   podLogs: string;
-  /** Watched for pods when no other directory is named. */
+  /** This directory is watched for pods when no other one is named. */
   manifests: string;
   images: string;
-  /** Of containerd: see RuntimeLayout. */
+  /** The directory of containerd; see `RuntimeLayout`. */
   runtime: string;
 }
 
-/** Where every kubelet of a machine puts its flat links to container logs. */
+/** Every kubelet of a machine puts its flat links to container logs into this directory. */
 export const CONTAINER_LOGS_DIRECTORY = "/var/log/containers";
 
 export const DEFAULT_STATE_DIRECTORY = "/var/lib/nodelet";
 
-/** The layout beneath an absolute directory. */
+/** Computes the layout beneath an absolute directory. */
 export function computeStateLayout(directory: string): StateLayout {
   return {
     directory,

@@ -16,15 +16,15 @@ const STOP_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
 
 interface StoppedNode {
-  /** A supervisor ran; without one only leftovers of a killed one were ended. */
+  /** True when a supervisor ran. Without one, only leftovers of a killed supervisor were ended. */
   ran: boolean;
-  /** Pods that live on. */
+  /** The number of pods that live on. */
   pods: number;
 }
 
 /**
- * Stops the supervisor with its children, or what a killed one left behind. Pods run on. Rejects with
- * `stop-timed-out` when the supervisor does not end within a minute.
+ * Stops the supervisor with its children, or what a killed one left behind. Pods run on. Rejects with `stop-timed-out`
+ * when the supervisor does not end within a minute.
  */
 export async function stopNode(layout: StateLayout, log: Log): Promise<StoppedNode> {
   const holder = await readLockHolder(layout.lock);
@@ -48,8 +48,8 @@ export async function stopNode(layout: StateLayout, log: Log): Promise<StoppedNo
 }
 
 /**
- * Removes what running left on the machine: mounts, network, sockets, pod directories. Images and logs stay. What still
- * runs of pods is killed, so they are removed before.
+ * Removes what a run left on the machine: mounts, network, sockets, pod directories. Images and logs stay. Processes of
+ * pods that still run are killed, so the pods should be removed before.
  */
 export async function removeNodeRunState(layout: StateLayout): Promise<void> {
   await runAll(
@@ -65,7 +65,7 @@ export async function removeNodeRunState(layout: StateLayout): Promise<void> {
   );
 }
 
-/** Of containers that were killed rather than removed; links to other kubelets' logs stay. */
+/** Removes the log links of containers that were killed rather than removed. Links to other kubelets' logs stay. */
 async function removeLogLinks(layout: StateLayout): Promise<void> {
   for (const name of await readdir(CONTAINER_LOGS_DIRECTORY).catch(() => [])) {
     const path = join(CONTAINER_LOGS_DIRECTORY, name);

@@ -14,7 +14,7 @@ export interface SupervisedProcess {
 
 interface SupervisedService {
   name: string;
-  /** Starts it anew after it ended; rejecting counts as one more failure. */
+  /** Starts the process again after it has ended. A rejection counts as one more failure. */
   start(): Promise<SupervisedProcess>;
 }
 
@@ -29,8 +29,9 @@ const INITIAL_RESTART_DELAY_MS = 200;
 const MAX_RESTART_DELAY_MS = 30_000;
 
 /**
- * Keeps a service running until the signal fires, then stops it and resolves. Whenever it ends it is started again,
- * after 200 ms the first time and up to 30 s when it keeps ending; one that lived for a minute starts over.
+ * Keeps a service running until the signal fires, then stops it and resolves. Whenever the service ends it is started
+ * again, after 200 ms the first time and up to 30 s when it keeps ending. The delay starts over after a run of a
+ * minute.
  */
 export async function superviseService(
   service: SupervisedService,
