@@ -9,13 +9,15 @@ import type { NodeFacts } from "./node-facts.ts";
 import { buildContainerSecurityContext, type ContainerSecurityInput, findSecurityError } from "./security-context.ts";
 import { criStopSignal } from "./stop-signal.ts";
 
-/** A mount whose host side exists; what is left out has CRI's zero value (read-write, private, not relabelled). */
+/**
+ * A mount whose host side exists. A field that is left out has CRI's zero value (read-write, private, not relabelled).
+ */
 export type ContainerMount = Pick<Mount, "containerPath" | "hostPath"> & Partial<Mount>;
 
 export interface ContainerConfigInput extends ContainerSecurityInput {
-  /** 0 for the first start; also the attempt, as kubelet counts. */
+  /** It is 0 for the first start. It also is the attempt, as kubelet counts. */
   restartCount: number;
-  /** The image's id in the runtime, so that what was checked is what runs. */
+  /** The image's id in the runtime, so that the image that was checked is the one that runs. */
   imageRef: string;
   node: NodeFacts;
   environment: readonly EnvironmentVariable[];
@@ -29,14 +31,14 @@ export interface ContainerConfigInput extends ContainerSecurityInput {
 /** The error is the message of a CreateContainerConfigError. */
 type ContainerConfigResult = { ok: true; config: ContainerConfig } | { ok: false; error: string };
 
-/** Why no container can be made of this, whatever its environment and mounts are. */
+/** Returns why no container can be made of this input, whatever its environment and mounts are. */
 export function findContainerConfigError(input: ContainerSecurityInput): string | undefined {
   const signal = input.container.lifecycle?.stopSignal;
   if (signal !== undefined && criStopSignal(signal) === undefined) return `unknown stop signal "${signal}"`;
   return findSecurityError(input);
 }
 
-/** What CreateContainer is asked for. Follows kuberuntime_container.go (generateContainerConfig). */
+/** Builds the config that CreateContainer takes. Follows kuberuntime_container.go (generateContainerConfig). */
 export function buildContainerConfig(input: ContainerConfigInput): ContainerConfigResult {
   const { pod, container, restartCount } = input;
   const error = findContainerConfigError(input);
@@ -76,7 +78,7 @@ function expandCommand(
   return { command: command.map(expand), args: args.map(expand) };
 }
 
-/** In a user namespace of its own, the container sees files as owned by its users only if the mounts are mapped too. */
+/** A container in a user namespace of its own sees files as owned by its users only if the mounts are mapped too. */
 function withMappedIds(mount: ContainerMount, { userNamespace }: ContainerConfigInput): Mount {
   const { uids, gids } = userNamespace ?? { uids: [], gids: [] };
   return Mount.fromPartial({ ...mount, uidMappings: uids, gidMappings: gids });

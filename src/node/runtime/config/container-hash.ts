@@ -11,8 +11,9 @@ export function computeContainerHash({ name, image = "" }: Container): string {
 }
 
 /**
- * Whether a running container with this recorded hash still is what the pod asks for: by our hash, or by the hash over
- * all fields that kubelets up to 1.30 recorded, so that the pods they left behind are adopted rather than restarted.
+ * True if a running container with this recorded hash still is what the pod asks for. The recorded hash may be ours, or
+ * the hash over all fields that kubelets up to 1.30 recorded, so that the pods they left behind are adopted and not
+ * restarted.
  */
 export function isSameContainer(container: Container, recordedHash: string): boolean {
   if (computeContainerHash(container) === recordedHash || computeFullHash(container) === recordedHash) return true;
@@ -25,7 +26,7 @@ function computeFullHash(container: Container): string {
   return hashJson(encodeGoJson("Container", container));
 }
 
-/** kubelet hashes not the JSON but Go's dump of its bytes: `([]uint8)[123 34 …]` (hash.DeepHashObject). */
+/** kubelet does not hash the JSON itself but Go's dump of its bytes: `([]uint8)[123 34 …]` (hash.DeepHashObject). */
 function hashJson(json: string): string {
   return fnv32a(Buffer.from(`([]uint8)[${Buffer.from(json).join(" ")}]`)).toString(16);
 }

@@ -3,7 +3,7 @@ import type { Container, ObjectFieldSelector, Pod, ResourceFieldSelector } from 
 import { messageOf } from "../../../base/errors.ts";
 import type { NodeFacts } from "./node-facts.ts";
 
-/** A value that the pod or the node gives, or why there is none. */
+/** A value that the pod or the node gives, or the reason why there is none. */
 export type DownwardValue = { ok: true; value: string } | { ok: false; error: string };
 
 export interface DownwardContext {
@@ -13,7 +13,7 @@ export interface DownwardContext {
   node: Pick<NodeFacts, "nodeName" | "hostIps" | "allocatable">;
 }
 
-/** The fields of a pod that its containers may read into their environment. */
+/** Reads a field of the pod that its containers may have in their environment. */
 export function readPodField({ fieldPath }: ObjectFieldSelector, context: DownwardContext): DownwardValue {
   const { pod, node } = context;
   const podIps = inFamilyOrder(context.podIps, node.hostIps);
@@ -35,7 +35,7 @@ export function readPodField({ fieldPath }: ObjectFieldSelector, context: Downwa
   }
 }
 
-/** First those of the family that the node prefers, whatever order the network plugin gave. */
+/** Puts the addresses of the node's preferred family first, whatever order the network plugin gave. */
 function inFamilyOrder(podIps: readonly string[], nodeIps: readonly string[]): string[] {
   const isPreferred = (ip: string) => ip.includes(":") === (nodeIps[0] ?? ip).includes(":");
   return [...podIps.filter(isPreferred), ...podIps.filter((ip) => !isPreferred(ip))];
@@ -46,8 +46,8 @@ function hostIps(ips: readonly string[]): DownwardValue {
 }
 
 /**
- * A container's request or limit in units of the divisor, rounded up; the container's own where the selector names none.
- * A missing limit reads as what the node can give, a missing request as 0.
+ * Returns a container's request or limit in units of the divisor, rounded up. The container is the given one where the
+ * selector names none. A missing limit reads as what the node can give, a missing request as 0.
  */
 export function readResourceField(
   selector: ResourceFieldSelector,

@@ -6,21 +6,21 @@ import type { EnvironmentVariable } from "./environment.ts";
 import type { ReferredObject, ReferredObjects } from "./referred-values.ts";
 import { computeServiceVariables, type ServiceSource } from "./service-variables.ts";
 
-/** What environments are read from besides the pod. A missing object rejects with an ApiError NotFound. */
+/** The objects that environments are read from besides the pod. A missing object rejects with an ApiError NotFound. */
 export interface EnvironmentRefs {
   secret(namespace: string, name: string, signal: AbortSignal): Promise<Secret>;
   configMap(namespace: string, name: string, signal: AbortSignal): Promise<ConfigMap>;
   services(): ServiceSource & { readonly hasSynced: boolean };
 }
 
-/** All that `buildEnvironment` needs from the API; the error is the message of a CreateContainerConfigError. */
+/** Everything that `buildEnvironment` needs from the API; the error is the message of a CreateContainerConfigError. */
 type ResolvedEnvironment =
   | { ok: true; objects: ReferredObjects; serviceVariables: EnvironmentVariable[] }
   | { ok: false; error: string };
 
 /**
- * Fetches what the container's environment names, all at once and each object once. What cannot be had is noted in its
- * place: whether it was needed is for `buildEnvironment` to say. Rejects only on an abort.
+ * Fetches what the container's environment names, all at once and each object once. A fetch that fails is noted in the
+ * object's place, and `buildEnvironment` decides whether the object was needed. Rejects only on an abort.
  */
 export async function resolveEnvironmentRefs(
   pod: Pod,
@@ -30,7 +30,8 @@ export async function resolveEnvironmentRefs(
 ): Promise<ResolvedEnvironment> {
   const { namespace } = podReference(pod);
   const services = refs.services();
-  // A pod of the API shows that the server answers: its services are only a moment away. A static one may be that server.
+  // A pod that came from the API shows that the server answers, so its services are only a moment away. A static pod
+  // may be that server.
   if (!services.hasSynced && !isStaticPod(pod)) {
     return { ok: false, error: "services have not yet been read at least once, cannot construct envvars" };
   }
@@ -71,12 +72,12 @@ async function fetchAll<T>(
 ): Promise<Map<string, ReferredObject<T>>> {
   const fetched = [...names].map(async (name): Promise<[string, ReferredObject<T>]> => {
     const missing = `${kind} "${name}" not found`;
-    // Validation lets such a reference pass; a request for it would be one for something else.
+    // Validation lets a reference with an empty name pass. A request with an empty name would ask for something else.
     if (name === "") return [name, { state: "missing", error: missing }];
     try {
       return [name, { state: "found", object: await fetchOne(name) }];
     } catch (error) {
-      // In the words of kubelet's own caches, which name the kind in the singular.
+      // These are the words of kubelet's own caches, which name the kind in the singular.
       if (isApiError(error, "NotFound")) return [name, { state: "missing", error: missing }];
       return [name, { state: "failed", error: messageOf(error) }];
     }

@@ -10,7 +10,7 @@ import {
   readKey,
 } from "./referred-values.ts";
 
-/** With its value as the container will see it. */
+/** A variable, with the value that the container will see. */
 export interface EnvironmentVariable extends ReferredValue {
   name: string;
 }
@@ -22,11 +22,11 @@ export interface EnvironmentInput extends DownwardContext {
    * them.
    */
   serviceVariables: readonly EnvironmentVariable[];
-  /** Undefined without an API server: a reference to an object is an error then, unless it is optional. */
+  /** Undefined without an API server. A reference to an object is then an error, unless the reference is optional. */
   objects?: ReferredObjects | undefined;
 }
 
-/** Keys that no variable can be called; for an event on the pod. */
+/** Lists keys that are not valid names of variables; it becomes an event on the pod. */
 interface EnvironmentWarning {
   reason: "InvalidEnvironmentVariableNames";
   message: string;
@@ -38,9 +38,9 @@ type Environment =
   | { ok: false; error: string };
 
 /**
- * The container's environment: `envFrom`, then `env` in order, each name once and with its last value, then the
- * services'. Values may refer to variables set before them and to the services'. Follows makeEnvironmentVariables
- * (kubelet_pods.go).
+ * Builds the container's environment: `envFrom`, then `env` in order, each name once and with its last value, then the
+ * services' variables. A value may refer to variables set before it and to the services' variables. Follows
+ * makeEnvironmentVariables (kubelet_pods.go).
  */
 export function buildEnvironment(input: EnvironmentInput): Environment {
   const { env = [], envFrom = [] } = input.container;
@@ -118,7 +118,7 @@ function readSource(
   return { variables, warning: { reason: "InvalidEnvironmentVariableNames", message } };
 }
 
-/** Any printable ASCII character but `=`, as the API takes since 1.34. */
+/** A name may hold any printable ASCII character except `=`, as the API accepts since 1.34. */
 function isVariableName(name: string): boolean {
   return /^[ -<>-~]+$/.test(name);
 }

@@ -64,7 +64,10 @@ interface Field {
   type: FieldType;
 }
 
-/** The object, of that v1 type, as Go's json.Marshal writes it. Fields that the table does not know are left out. */
+/**
+ * Encodes an object of the given v1 type as Go's json.Marshal writes it. Fields that the table does not know are left
+ * out.
+ */
 export function encodeGoJson(struct: StructName, value: object): string {
   const values = new Map<string, unknown>(Object.entries(value));
   const members = fieldsOf(struct).flatMap((field) => {
@@ -76,7 +79,10 @@ export function encodeGoJson(struct: StructName, value: object): string {
   return `{${members.join(",")}}`;
 }
 
-/** Strings as Go escapes them: also `<`, `>`, `&` and the two line separators, and no short form of \b and \f. */
+/**
+ * Encodes a string as Go escapes it: `<`, `>`, `&` and the two line separators are escaped too, and \b and \f have no
+ * short form.
+ */
 export function encodeGoString(text: string): string {
   return JSON.stringify(text).replace(/\\[bf]|\\\\|[<>&\u2028\u2029]/g, (match) => {
     if (match === "\\\\") return match;

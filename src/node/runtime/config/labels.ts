@@ -17,12 +17,12 @@ import {
 import { computeContainerHash } from "./container-hash.ts";
 import { encodeGoJson } from "./go-json.ts";
 
-/** The pod's own labels, and whose sandbox it is; the latter win. */
+/** Returns the pod's own labels and those that identify the sandbox's pod; the latter win. */
 export function buildPodLabels(pod: Pod): Record<string, string> {
   return { ...pod.metadata?.labels, ...identityLabels(pod) };
 }
 
-/** Only whose container it is: the pod's own labels are on the sandbox. */
+/** Returns only the labels that identify the container and its pod. The pod's own labels are on the sandbox. */
 export function buildContainerLabels(pod: Pod, container: Container): Record<string, string> {
   return { ...identityLabels(pod), [CONTAINER_NAME_LABEL]: container.name };
 }
@@ -32,7 +32,7 @@ function identityLabels(pod: Pod): Record<string, string> {
   return { [POD_NAME_LABEL]: name, [POD_NAMESPACE_LABEL]: namespace, [POD_UID_LABEL]: uid };
 }
 
-/** What a restarted node agent must know of the container without its pod's manifest. */
+/** Returns what a restarted node agent must know of the container without its pod's manifest. */
 export function buildContainerAnnotations(
   pod: Pod,
   container: Container,

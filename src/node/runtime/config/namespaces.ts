@@ -1,7 +1,7 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import { type IDMapping, NamespaceMode, NamespaceOption, type UserNamespace } from "../../../cri/gen/cri-v1.ts";
 
-/** The range of the host's IDs that is the pod's own, for a pod with `hostUsers: false`. */
+/** The range of the host's IDs that belongs to a pod with `hostUsers: false`. */
 export interface UserNamespaceMapping {
   uids: IDMapping[];
   gids: IDMapping[];
@@ -18,7 +18,7 @@ export function buildNamespaceOptions(pod: Pod, mapping: UserNamespaceMapping | 
   });
 }
 
-/** An ephemeral container looks into its target's processes, unless the pod's containers share them anyway. */
+/** Lets an ephemeral container see its target's processes, unless the pod's containers share their processes anyway. */
 export function withProcessTarget(options: NamespaceOption, targetContainerId: string | undefined): NamespaceOption {
   if (targetContainerId === undefined || options.pid !== NamespaceMode.CONTAINER) return options;
   return { ...options, pid: NamespaceMode.TARGET, targetId: targetContainerId };

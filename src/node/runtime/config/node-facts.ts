@@ -4,16 +4,16 @@ import type { NodeDns } from "../identity/dns.ts";
 /** Everything about this node that its pods' sandboxes and containers depend on. Read once, at start. */
 export interface NodeFacts extends NodeDns, SizingFacts {
   nodeName: string;
-  /** What pods may use of the node, by resource: what the downward API reports to a container without limits. */
+  /** What pods may use of the node, by resource. The downward API reports it to a container without limits. */
   allocatable: Readonly<Record<string, string>>;
-  /** `/var/lib/kubelet` by default: pods' directories and seccomp profiles are below it. */
+  /** The default is `/var/lib/kubelet`. The pods' directories and the seccomp profiles are below it. */
   rootDirectory: string;
-  /** `/var/log/pods` by default. */
+  /** The default is `/var/log/pods`. */
   podLogsDirectory: string;
-  /** Whether a container that names no seccomp profile gets the runtime's default one rather than none. */
+  /** True if a container that names no seccomp profile gets the runtime's default one; otherwise it gets none. */
   seccompDefault: boolean;
-  /** The kernel labels files, so that those of volumes need the labels of their containers. */
+  /** True if the kernel labels files, so that the files of volumes need the labels of their containers. */
   seLinuxEnabled: boolean;
-  /** The kernel has AppArmor, and it is on. */
+  /** True if the kernel has AppArmor and it is on. */
   appArmorEnabled: boolean;
 }

@@ -14,12 +14,12 @@ import { buildSandboxSecurityContext, findGroupsError } from "./security-context
 
 export interface PodSandboxConfigInput {
   pod: Pod;
-  /** 0 for the pod's first sandbox. */
+  /** It is 0 for the pod's first sandbox. */
   attempt: number;
   node: NodeFacts;
   /** The pod's cgroup, below which the runtime makes the containers' cgroups; empty lets the runtime choose. */
   cgroupParent: string;
-  /** Needed for a pod with `hostUsers: false`, and only for one. */
+  /** A pod with `hostUsers: false` needs it, and only such a pod. */
   userNamespace?: UserNamespaceMapping | undefined;
 }
 
@@ -28,7 +28,7 @@ type PodSandboxConfigResult =
   | { ok: true; config: PodSandboxConfig; warnings: DnsWarning[] }
   | { ok: false; error: string };
 
-/** What RunPodSandbox is asked for, and what CreateContainer repeats. Follows kuberuntime_sandbox.go. */
+/** Builds the config that RunPodSandbox takes and CreateContainer repeats. Follows kuberuntime_sandbox.go. */
 export function buildPodSandboxConfig(input: PodSandboxConfigInput): PodSandboxConfigResult {
   const { pod, attempt, node } = input;
   const { uid, name, namespace } = podReference(pod);
@@ -65,7 +65,7 @@ function buildLinuxConfig({ pod, node, cgroupParent, userNamespace }: PodSandbox
   });
 }
 
-/** To run such a pod with the host's users would be the opposite of what it asks for. */
+/** Running such a pod with the host's users would be the opposite of what the pod asks for. */
 function findUserNamespaceError({ pod, userNamespace }: PodSandboxConfigInput): string | undefined {
   if (pod.spec?.hostUsers !== false || userNamespace !== undefined) return undefined;
   return "can't set `spec.hostUsers: false`, this node has no user namespaces to give";

@@ -1,7 +1,10 @@
 import type { Container, ContainerPort, Pod } from "../../../api/gen/types.ts";
 import { type PortMapping, Protocol } from "../../../cri/gen/cri-v1.ts";
 
-/** The ports of the pod's main containers, as the sandbox is told them; of two of one name in a container, the first. */
+/**
+ * Builds the port mappings of the pod's main containers for the sandbox. Where two ports of a container have one name,
+ * the first counts.
+ */
 export function buildPortMappings(pod: Pod): PortMapping[] {
   return (pod.spec?.containers ?? []).flatMap(mapContainerPorts);
 }

@@ -12,7 +12,7 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** Reads from the machine and the configuration what pods' configs depend on. Rejects when the machine cannot be read. */
 export async function readNodeFacts(host: Host, config: NodeAgentConfig): Promise<NodeFacts> {
   const { kubelet } = config;
-  // What cannot be read of the machine, the node's status tells, again and again.
+  // The node's status logs again and again what cannot be read of the machine, so this reading logs nothing.
   const { machine, allocatable } = await readNodeCapacity({ machine: host.machine, log: silentLog }, config);
   const cgroupVersion = (await host.files.stat("/sys/fs/cgroup/cgroup.controllers")) === undefined ? 1 : 2;
   return {
@@ -42,7 +42,10 @@ export async function readNodeFacts(host: Host, config: NodeAgentConfig): Promis
   };
 }
 
-/** The node's own addresses, as its object shows them; those that were asked for where the machine has none of them. */
+/**
+ * Returns the node's own addresses as its object shows them, or the addresses asked for where the machine has none of
+ * them.
+ */
 async function readHostIps({ machine }: Host, { nodeName, nodeIps }: NodeAgentConfig): Promise<readonly string[]> {
   const { addresses } = computeNodeAddresses({
     nodeName,
@@ -66,14 +69,14 @@ async function readResolvConf(files: Files, path: string): Promise<ResolvConf | 
   }
 }
 
-/** It may be built in, mounted and turned off (`IsEnabled` of libcontainer/apparmor). */
+/** AppArmor may be built in and mounted, and still be turned off (`IsEnabled` of libcontainer/apparmor). */
 async function readHasAppArmor(files: Files): Promise<boolean> {
   if ((await files.stat("/sys/kernel/security/apparmor")) === undefined) return false;
   const enabled = await files.read("/sys/module/apparmor/parameters/enabled", MAX_FILE_BYTES).catch(() => undefined);
   return enabled?.toString("utf8").startsWith("Y") === true;
 }
 
-/** The kernel lists them as directories named `hugepages-2048kB`. */
+/** The kernel lists the sizes as directories named `hugepages-2048kB`. */
 async function readHugepageSizes(files: Files): Promise<string[]> {
   const directory = "/sys/kernel/mm/hugepages";
   if ((await files.stat(directory)) === undefined) return [];
@@ -84,7 +87,7 @@ async function readHugepageSizes(files: Files): Promise<string[]> {
     .map(cgroupSizeName);
 }
 
-/** As the files of the hugetlb cgroup controller name page sizes: `2MB`, `1GB`. */
+/** Names a page size as the files of the hugetlb cgroup controller do: `2MB`, `1GB`. */
 function cgroupSizeName(kibibytes: number): string {
   if (kibibytes >= 1024 * 1024) return `${kibibytes / 1024 / 1024}GB`;
   return kibibytes >= 1024 ? `${kibibytes / 1024}MB` : `${kibibytes}KB`;

@@ -2,40 +2,42 @@ import { isUtf8 } from "node:buffer";
 import type { ConfigMap, Secret } from "../../../api/gen/types.ts";
 import { assert } from "../../../base/assert.ts";
 
-/** An object that an environment names, or why there is none. */
+/** An object that an environment names, or the reason why there is none. */
 export type ReferredObject<T> =
   | { state: "found"; object: T }
-  /** There is none: fine for a reference that is optional. */
+  /** The object does not exist, which is no error for an optional reference. */
   | { state: "missing"; error: string }
-  /** Whether there is one is not known. */
+  /** It is not known whether the object exists. */
   | { state: "failed"; error: string };
 
-/** By name, all of the pod's namespace; every one that the container's environment names. */
+/** The objects of the pod's namespace by name: every one that the container's environment names. */
 export interface ReferredObjects {
   readonly secrets: ReadonlyMap<string, ReferredObject<Secret>>;
   readonly configMaps: ReadonlyMap<string, ReferredObject<ConfigMap>>;
 }
 
-/** A variable's value. */
 export interface ReferredValue {
   value: string;
-  /** Its bytes where they are no UTF-8 text, as a secret's may be; `value` is only a rendering then. */
+  /** The value's bytes where they are no UTF-8 text, as a secret's may be; `value` is then only a rendering of them. */
   bytes?: Uint8Array;
 }
 
-/** An object of the pod's namespace, as `envFrom` names it; without a name there is none. */
+/** A reference to an object of the pod's namespace, as `envFrom` has it. A reference without a name means no object. */
 interface ObjectReference {
   readonly kind: "Secret" | "ConfigMap";
   readonly name?: string;
   readonly optional?: boolean;
 }
 
-/** One of its values, as `env` names it. */
+/** A reference to one value of an object, as `env` has it. */
 export interface KeyReference extends ObjectReference {
   readonly key: string;
 }
 
-/** One value of an object. What is absent is an error unless the reference is optional; then there is nothing. */
+/**
+ * Reads one value of an object. An absent object or key is an error unless the reference is optional; then the value is
+ * absent.
+ */
 export function readKey(
   objects: ReferredObjects,
   reference: KeyReference,
@@ -59,7 +61,9 @@ export function readEntries(
   return { found: data.found.map(([key, text]) => [key, decode(reference.kind, text)]) };
 }
 
-/** As entries: a key may be called like something that every object has (`constructor`). */
+/**
+ * Returns entries and not an object, because a key may be called like something that every object has (`constructor`).
+ */
 function readData(
   { secrets, configMaps }: ReferredObjects,
   { kind, name = "", optional = false }: ObjectReference,
@@ -71,7 +75,7 @@ function readData(
   return referred.state === "missing" && optional ? "skip" : { error: referred.error };
 }
 
-/** A secret's values travel as base64; a config map's are text, its binary ones are for files only. */
+/** A secret's values travel as base64. A config map's values are text; its binary values are for files only. */
 function decode(kind: ObjectReference["kind"], text: string): ReferredValue {
   if (kind === "ConfigMap") return { value: text };
   const bytes = Buffer.from(text, "base64");

@@ -12,10 +12,10 @@ import { buildNamespaceOptions, type UserNamespaceMapping, withProcessTarget } f
 import type { NodeFacts } from "./node-facts.ts";
 import { buildAppArmor, buildSeccompProfile, findProfileError } from "./security-profiles.ts";
 
-/** The user that an image asks to run as, from the runtime's ImageStatus. Neither means root. */
+/** The user that an image asks to run as, from the runtime's ImageStatus. If neither field is set, the user is root. */
 export interface ImageUser {
   uid?: bigint | undefined;
-  /** Only when it is not a number: which user that is, only the image knows. */
+  /** Set only when the user is not a number. Only the image knows which user the name means. */
   username?: string | undefined;
 }
 
@@ -24,12 +24,15 @@ export interface ContainerSecurityInput {
   container: Container;
   imageUser: ImageUser;
   node: Pick<NodeFacts, "rootDirectory" | "seccompDefault">;
-  /** The container whose processes an ephemeral container looks into. */
+  /** The container whose processes an ephemeral container sees. */
   targetContainerId?: string | undefined;
   userNamespace?: UserNamespaceMapping | undefined;
 }
 
-/** As runtimes mask them by default; the last two as later kubelets do, against reading other tenants' power use. */
+/**
+ * The paths that runtimes mask by default. Later kubelets mask the last two, so that tenants cannot read each other's
+ * power use.
+ */
 const MASKED_PATHS = [
   "/proc/asound",
   "/proc/acpi",
@@ -46,7 +49,10 @@ const MASKED_PATHS = [
 ];
 const READONLY_PATHS = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"];
 
-/** The container's security settings, the pod's where it says nothing. Check `findSecurityError` first. */
+/**
+ * Builds the container's security settings, with the pod's settings where the container sets none. Check
+ * `findSecurityError` first.
+ */
 export function buildContainerSecurityContext(input: ContainerSecurityInput): LinuxContainerSecurityContext {
   const { pod, container, imageUser, node } = input;
   const effective = effectiveSecurityContext(pod, container);
@@ -68,7 +74,7 @@ export function buildContainerSecurityContext(input: ContainerSecurityInput): Li
   });
 }
 
-/** What holds for the pod as a whole; its sandbox always has the runtime's seccomp profile. */
+/** Builds the settings that hold for the pod as a whole. The sandbox always has the runtime's seccomp profile. */
 export function buildSandboxSecurityContext(
   pod: Pod,
   userNamespace: UserNamespaceMapping | undefined,
@@ -86,12 +92,12 @@ export function buildSandboxSecurityContext(
   });
 }
 
-/** Why the container must not be started like this: the message of a CreateContainerConfigError. */
+/** Returns why the container must not be started like this: the message of a CreateContainerConfigError. */
 export function findSecurityError({ pod, container, imageUser }: ContainerSecurityInput): string | undefined {
   return findNonRootError(pod, container, imageUser) ?? findGroupsError(pod) ?? findProfileError(pod, container);
 }
 
-/** Upstream's wording (verifyRunAsNonRoot). */
+/** The messages are upstream's (verifyRunAsNonRoot). */
 function findNonRootError(pod: Pod, container: Container, imageUser: ImageUser): string | undefined {
   const { runAsNonRoot, runAsUser } = effectiveSecurityContext(pod, container);
   if (runAsNonRoot !== true) return undefined;
@@ -108,14 +114,17 @@ function findNonRootError(pod: Pod, container: Container, imageUser: ImageUser):
   );
 }
 
-/** Why the pod's supplemental groups policy cannot be kept; undefined when it can. */
+/** Returns why the pod's supplemental groups policy cannot be kept; undefined when it can. */
 export function findGroupsError(pod: Pod): string | undefined {
   const policy = pod.spec?.securityContext?.supplementalGroupsPolicy;
   if (policy === undefined || Object.hasOwn(SupplementalGroupsPolicy, policy)) return undefined;
   return `unsupported supplementalGroupsPolicy: ${policy}`;
 }
 
-/** What the container says, and for the four settings that pods have too, what its pod says where it is silent. */
+/**
+ * Returns the container's settings. The four settings that pods have too come from the pod where the container sets
+ * none.
+ */
 function effectiveSecurityContext(pod: Pod, container: Container) {
   const own = container.securityContext ?? {};
   const shared = pod.spec?.securityContext ?? {};
@@ -130,7 +139,7 @@ function effectiveSecurityContext(pod: Pod, container: Container) {
 
 type RunAs = Pick<LinuxContainerSecurityContext, "runAsUser" | "runAsUsername">;
 
-/** A user in the pod wins over the image's. */
+/** A user that the pod names wins over the image's. */
 function runAs(runAsUser: number | undefined, imageUser: ImageUser): RunAs {
   return runAsUser === undefined ? knownUser(imageUser) : { runAsUser: int64(runAsUser), runAsUsername: "" };
 }

@@ -3,7 +3,7 @@ import { APPARMOR_ANNOTATION_PREFIX } from "../../../api/well-known.ts";
 import { SecurityProfile_ProfileType as ProfileType, type SecurityProfile } from "../../../cri/gen/cri-v1.ts";
 import type { NodeFacts } from "./node-facts.ts";
 
-/** The container's own profile, else its pod's, else the node's default. */
+/** Returns the container's own profile, else its pod's, else the node's default. */
 export function buildSeccompProfile(
   pod: Pod,
   container: Container,
@@ -16,7 +16,10 @@ export function buildSeccompProfile(
   return { profileType: ProfileType.Localhost, localhostRef };
 }
 
-/** Both ways to say it: runtimes before CRI's `apparmor` read the string. Neither is set when the pod says nothing. */
+/**
+ * Returns both forms of the setting, because runtimes from before CRI's `apparmor` read the string. Neither is set when
+ * the pod names no profile.
+ */
 export function buildAppArmor(
   pod: Pod,
   container: Container,
@@ -34,7 +37,10 @@ export function buildAppArmor(
   };
 }
 
-/** Why the container's profiles cannot be applied; a Localhost profile without a name must never mean "unconfined". */
+/**
+ * Returns why the container's profiles cannot be applied. A Localhost profile without a name must never mean
+ * "unconfined".
+ */
 export function findProfileError(pod: Pod, container: Container): string | undefined {
   const seccomp = seccompProfileOf(pod, container);
   if (seccomp?.type === "Localhost" && !seccomp.localhostProfile) {
@@ -80,7 +86,7 @@ function plainProfile(type: string): SecurityProfile {
   return { profileType, localhostRef: "" };
 }
 
-/** Profiles live in one directory of the node, and a pod may not name files elsewhere. */
+/** Profiles live in one directory of the node, and a pod must not name files outside it. */
 function isBeneath(path: string | undefined): boolean {
   return path !== undefined && path !== "" && !path.startsWith("/") && !path.split("/").includes("..");
 }

@@ -10,9 +10,10 @@ const MASTER_NAMESPACE = "default";
 const MASTER_SERVICE = "kubernetes";
 
 /**
- * The variables by which a pod finds services: always the API server's own, and with `enableServiceLinks` those of the
- * pod's namespace, where one called `kubernetes` takes the API server's place. Services without an address of their own
- * have none. Follows getServiceEnvVarMap and pkg/kubelet/envvars; in the services' order by name.
+ * Computes the variables by which a pod finds services. The API server's own are always among them. With
+ * `enableServiceLinks` the services of the pod's namespace are too, and one called `kubernetes` takes the API server's
+ * place. A service without an address of its own has no variables. Follows getServiceEnvVarMap and pkg/kubelet/envvars;
+ * the order is that of the services' names.
  */
 export function computeServiceVariables(
   services: ServiceSource,
@@ -33,7 +34,7 @@ function isMaster({ metadata }: Service): boolean {
   return metadata?.name === MASTER_SERVICE;
 }
 
-/** Neither headless nor a mere alias of a name outside. */
+/** True for a service that is neither headless nor a mere alias of a name outside. */
 function hasAddress({ spec }: Service): boolean {
   const { clusterIP = "" } = spec ?? {};
   return clusterIP !== "" && clusterIP !== "None";
@@ -53,7 +54,7 @@ function serviceVariables(prefix: string, { spec }: Service): EnvironmentVariabl
   ];
 }
 
-/** What Docker's `--link` would have set. */
+/** These are the variables that Docker's `--link` would have set. */
 function linkVariables(prefix: string, port: ServicePort, address: string): EnvironmentVariable[] {
   const { protocol = "TCP" } = port;
   const name = `${prefix}_PORT_${port.port}_${protocol.toUpperCase()}`;

@@ -3,8 +3,9 @@ import type { EnvironmentVariable } from "./environment.ts";
 import { expandVariables } from "./expansion.ts";
 
 /**
- * A `subPathExpr` with the values of the container's environment. Unlike elsewhere, each variable must be there and not
- * be empty: a part of the path would silently be missing (ExpandContainerVolumeMounts, pkg/kubelet/container/helpers.go).
+ * Expands a `subPathExpr` with the values of the container's environment. Unlike elsewhere, each variable must exist
+ * and not be empty, because otherwise a part of the path would silently be missing (ExpandContainerVolumeMounts,
+ * pkg/kubelet/container/helpers.go).
  */
 export function expandSubPath(expression: string, environment: readonly EnvironmentVariable[]): Planned<string> {
   const values = new Map(environment.map(({ name, value }) => [name, value]));

@@ -2,9 +2,9 @@ import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE } from "../../../base/clock.ts";
 import type { ProvidedRegistry } from "./provider-messages.ts";
 
-/** What one plugin gave, for as long as it said. */
+/** The credentials that one plugin gave, kept for as long as the plugin said. */
 interface CredentialsCache {
-  /** The first that is there and holds. */
+  /** Returns the first entry that is there and has not expired. */
   find(keys: readonly string[]): readonly ProvidedRegistry[] | undefined;
   set(key: string, registries: readonly ProvidedRegistry[], lifeMs: number): void;
   readonly size: number;
@@ -12,13 +12,16 @@ interface CredentialsCache {
 
 interface Entry {
   readonly registries: readonly ProvidedRegistry[];
-  /** By the wall clock, which may jump, and by the one that may stand still while the machine sleeps. */
+  /**
+   * The expiry by the wall clock, which may jump, and by the monotonic clock, which may stand still while the machine
+   * sleeps.
+   */
   readonly expiresAt: number;
   readonly expiresMonotonic: number;
 }
 
 const PURGE_PERIOD_MS = 15 * MINUTE;
-/** Past it the oldest goes, and the plugin is asked again. */
+/** Beyond this number the oldest entry is dropped, and the plugin is asked again for it. */
 const MAX_ENTRIES = 4_096;
 
 export function createCredentialsCache(clock: Clock): CredentialsCache {

@@ -1,7 +1,7 @@
 import { isRecord } from "../../../api/object.ts";
 import { parseDuration } from "../../../config/duration.ts";
 
-/** What a plugin is asked. */
+/** The request to a plugin. */
 export interface ProviderRequest {
   /** The repository, without tag and digest. */
   readonly image: string;
@@ -10,11 +10,11 @@ export interface ProviderRequest {
     | undefined;
 }
 
-/** What a plugin answers. */
+/** The answer of a plugin. */
 export interface ProviderResponse {
-  /** What its credentials are good for, and so cached by: `Image`, `Registry` or `Global`. */
+  /** The scope in which the credentials are valid and by which they are cached: `Image`, `Registry` or `Global`. */
   readonly cacheKeyType: string;
-  /** Undefined: as the configuration says. */
+  /** Undefined means that the configuration's duration holds. */
   readonly cacheDurationMs: number | undefined;
   readonly registries: readonly ProvidedRegistry[];
 }
@@ -26,7 +26,7 @@ export interface ProvidedRegistry {
   readonly password: string;
 }
 
-/** `CredentialProviderRequest`, as a plugin reads it. */
+/** Encodes a `CredentialProviderRequest` as a plugin reads it. */
 export function encodeProviderRequest(apiVersion: string, { image, serviceAccount }: ProviderRequest): string {
   const { token = "", annotations = {} } = serviceAccount ?? {};
   const request = {
@@ -39,7 +39,10 @@ export function encodeProviderRequest(apiVersion: string, { image, serviceAccoun
   return `${JSON.stringify(request)}\n`;
 }
 
-/** `CredentialProviderResponse`, strictly. Throws without a word of what was printed: it may be credentials. */
+/**
+ * Decodes a `CredentialProviderResponse` strictly. An error quotes nothing of what was printed, because it may be
+ * credentials.
+ */
 export function decodeProviderResponse(apiVersion: string, printed: string): ProviderResponse {
   const object = parseJson(printed);
   if (!isRecord(object)) throw new Error("error reading GVK from response: it is not a JSON object");

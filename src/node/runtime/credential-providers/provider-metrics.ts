@@ -1,11 +1,11 @@
 import type { Metrics } from "../../../base/metrics.ts";
 
-/** What is counted of plugins, under upstream's names. */
+/** Counts runs of plugins, under upstream's names. */
 export interface ProviderMetrics {
   ran(plugin: string, seconds: number, succeeded: boolean): void;
 }
 
-/** `hash`: of the configuration, told for as long as the node agent runs. */
+/** `hash` is the hash of the configuration; it is reported for as long as the node agent runs. */
 export function declareProviderMetrics(metrics: Metrics, hash: string): ProviderMetrics {
   const errors = metrics.counter(
     "kubelet_credential_provider_plugin_errors_total",

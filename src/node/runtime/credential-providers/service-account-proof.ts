@@ -5,37 +5,37 @@ import { isAbort } from "../../../base/abort.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { TokenAttributes } from "../../../config/credential-provider-config.ts";
 
-/** Service accounts, as plugins need them; a node without an API server has none. */
+/** Reads service accounts for plugins. A node without an API server has none. */
 export interface ServiceAccountReader {
   read(name: { readonly namespace: string; readonly name: string }, signal: AbortSignal): Promise<ServiceAccount>;
-  /** A token of the account, bound to the pod. */
+  /** Requests a token of the account that is bound to the pod. */
   token(request: PodTokenRequest, signal: AbortSignal): Promise<string>;
 }
 
 export interface PodTokenRequest {
   readonly namespace: string;
   readonly serviceAccount: string;
-  /** Another account of that name gets no token. */
+  /** An account of the same name with another UID gets no token. */
   readonly serviceAccountUid: string;
   readonly audience: string;
   readonly pod: { readonly name: string; readonly uid: string };
 }
 
-/** A pod's service account, as a plugin is told of it. */
+/** A pod's service account, as it is described to a plugin. */
 export interface ServiceAccountProof {
   readonly coordinates: { readonly uid: string; readonly namespace: string; readonly name: string };
   readonly token: string;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Who shares it may share cached credentials. */
+  /** Pods with the same key may share cached credentials. */
   readonly cacheKey: string;
-  /** Who shares it may share a run of the plugin. */
+  /** Pods with the same key may share a run of the plugin. */
   readonly runKey: string;
 }
 
-/** `not-for-this-pod`: the plugin is not to be asked; undefined: it is to be asked without an account. */
+/** `not-for-this-pod` means that the plugin must not be asked; undefined means that it is asked without an account. */
 type ProofOutcome = ServiceAccountProof | "not-for-this-pod" | undefined;
 
-/** Gathers what the plugin is to be told of the pod's account; rejects where that cannot be had. */
+/** Gathers what the plugin must know of the pod's account; rejects where that cannot be had. */
 export async function proveServiceAccount(
   accounts: ServiceAccountReader | undefined,
   attributes: TokenAttributes,
@@ -50,7 +50,7 @@ export async function proveServiceAccount(
   }
   const account = await accounts.read({ namespace, name }, signal).catch(explain("failed to get service account"));
   const annotations = selectAnnotations(account, attributes);
-  // It may be how a workload asks to be served by the plugin, and so is no failure.
+  // Annotations may be how a workload asks to be served by the plugin, so missing ones are no failure.
   if (annotations === undefined) return "not-for-this-pod";
   const uid = account.metadata?.uid ?? "";
   const request = {
@@ -72,7 +72,7 @@ export async function proveServiceAccount(
   };
 }
 
-/** Undefined where one that is required is missing. */
+/** Returns undefined where a required annotation is missing. */
 function selectAnnotations(
   { metadata }: ServiceAccount,
   attributes: TokenAttributes,

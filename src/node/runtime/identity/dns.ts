@@ -2,11 +2,11 @@ import type { Pod, PodDNSConfig } from "../../../api/gen/types.ts";
 import { isHostNetworkPod, podReference } from "../../../api/pods.ts";
 import { mergeResolverOptions, type ResolvConf } from "./resolv-conf.ts";
 
-/** What a pod's resolver settings follow from, besides the pod. */
+/** The facts of the node that a pod's resolver settings follow from. */
 export interface NodeDns {
   /** Addresses of the cluster's DNS service; empty when there is none. */
   clusterDns: readonly string[];
-  /** `cluster.local`; empty when there is none. */
+  /** The default is `cluster.local`; empty when there is none. */
   clusterDomain: string;
   /** The host's resolver configuration; undefined when the node was told to use none (`resolvConf: ""`). */
   hostResolvConf: ResolvConf | undefined;
@@ -20,20 +20,26 @@ interface PodDns {
   warnings: DnsWarning[];
 }
 
-/** Something of the pod's DNS that is not as it asked; for an event. */
+/** Something in which the pod's DNS differs from what the pod asked for; it becomes an event. */
 export interface DnsWarning {
   reason: "MissingClusterDNS" | "DNSConfigForming";
   message: string;
 }
 
 const CLUSTER_OPTIONS = ["ndots:5"];
-/** What resolvers take: more would be ignored by some and crash others. Kubernetes validates `dnsConfig` to the same. */
+/**
+ * The limits of resolvers: some would ignore more, and others would crash. Kubernetes validates `dnsConfig` to the same
+ * limits.
+ */
 const MAX_NAMESERVERS = 3;
 const MAX_SEARCHES = 32;
 const MAX_SEARCH_LIST_LENGTH = 2048;
 const MAX_SEARCH_LENGTH = 253;
 
-/** By `dnsPolicy`, then `dnsConfig` added, then cut to what resolvers take. Follows pkg/kubelet/network/dns/dns.go. */
+/**
+ * Computes the settings by `dnsPolicy`, then adds `dnsConfig`, then cuts them to what resolvers take. Follows
+ * pkg/kubelet/network/dns/dns.go.
+ */
 export function computePodDns(pod: Pod, node: NodeDns): PodDns {
   const warnings: DnsWarning[] = [];
   let policy = effectivePolicy(pod);
@@ -46,7 +52,7 @@ export function computePodDns(pod: Pod, node: NodeDns): PodDns {
   return { dns: fitLimits(dns, warnings), warnings };
 }
 
-/** On the host's network the cluster's DNS is used only where it is asked for by name. */
+/** A pod on the host's network uses the cluster's DNS only where it names that policy (`ClusterFirstWithHostNet`). */
 function effectivePolicy(pod: Pod): "none" | "cluster" | "host" {
   switch (pod.spec?.dnsPolicy) {
     case "None":
@@ -75,7 +81,9 @@ function clusterSearches(pod: Pod, clusterDomain: string): string[] {
   return [`${podReference(pod).namespace}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain];
 }
 
-/** Without a resolver configuration, resolvers ask the machine itself: said in so many words for those that would not. */
+/**
+ * Most resolvers ask the machine itself when they have no configuration. This writes it out for those that would not.
+ */
 function localDns(hostIps: readonly string[]): ResolvConf {
   const loopbacks = hostIps.map((ip) => (ip.includes(":") ? "::1" : "127.0.0.1"));
   return { nameservers: loopbacks.length > 0 ? loopbacks : ["127.0.0.1"], searches: ["."], options: [] };

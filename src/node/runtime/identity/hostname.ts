@@ -2,24 +2,27 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { podReference } from "../../../api/pods.ts";
 import { checkDnsLabel, checkDnsSubdomain } from "../../../api/validation/names.ts";
 
-/** What a pod is called on the network, or why it cannot be named so. */
+/** The pod's name on the network, or the reason why the pod cannot have it. */
 type PodHostname =
   | {
       ok: true;
-      /** One label, or the whole `hostnameOverride`. At most 63 characters (an override: 64). */
+      /** One label, or the whole `hostnameOverride`. It has at most 63 characters (an override: 64). */
       hostname: string;
       /** `<subdomain>.<namespace>.svc.<clusterDomain>`; empty without a subdomain. */
       domain: string;
-      /** What the kernel reports in the pod: the hostname, or with `setHostnameAsFQDN` the full name. */
+      /** The name that the kernel reports in the pod: the hostname, or with `setHostnameAsFQDN` the full name. */
       kernelHostname: string;
     }
   | { ok: false; error: string };
 
-/** The kernel's limits: 64 bytes, of which a plain host name leaves one for the end. */
+/** The kernel allows 64 bytes, and a plain host name leaves one of them for the end. */
 const HOSTNAME_MAX = 63;
 const KERNEL_HOSTNAME_MAX = 64;
 
-/** From `hostname`, else the pod's name, cut to what the kernel takes. Follows GeneratePodHostNameAndDomain. */
+/**
+ * Takes the name from `hostname`, else from the pod's name, cut to what the kernel takes. Follows
+ * GeneratePodHostNameAndDomain.
+ */
 export function computePodHostname(pod: Pod, clusterDomain: string): PodHostname {
   const { name, namespace } = podReference(pod);
   const { hostname: asked = "", subdomain = "", hostnameOverride: override, setHostnameAsFQDN } = pod.spec ?? {};
@@ -54,7 +57,7 @@ function overriddenHostname(override: string): PodHostname {
   return { ok: true, hostname: override, domain: "", kernelHostname: override };
 }
 
-/** Cut inside a name, what is left may end with a separator, which no host name may. */
+/** A name that is cut may end with a separator, which no host name may; the separator is removed too. */
 function truncateHostname(hostname: string): string {
   return hostname.length <= HOSTNAME_MAX ? hostname : hostname.slice(0, HOSTNAME_MAX).replace(/[-.]+$/, "");
 }

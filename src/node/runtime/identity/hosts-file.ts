@@ -1,6 +1,6 @@
 import type { HostAlias } from "../../../api/gen/types.ts";
 
-/** What a pod's own /etc/hosts is written from. */
+/** The values that a pod's own /etc/hosts is written from. */
 interface ManagedHosts {
   podIps: readonly string[];
   hostname: string;
@@ -9,7 +9,7 @@ interface ManagedHosts {
   hostAliases: readonly HostAlias[];
 }
 
-/** The /etc/hosts of a pod with a network of its own. Byte for byte kubelet's (managedHostsFileContent). */
+/** Builds the /etc/hosts of a pod with a network of its own, byte for byte as kubelet's (managedHostsFileContent). */
 export function buildManagedHostsFile({ podIps, hostname, domain, hostAliases }: ManagedHosts): string {
   const names = domain === "" ? hostname : `${hostname}.${domain}\t${hostname}`;
   const lines = [
@@ -25,7 +25,7 @@ export function buildManagedHostsFile({ podIps, hostname, domain, hostAliases }:
   return `${lines.join("\n")}\n${aliasLines(hostAliases)}`;
 }
 
-/** The /etc/hosts of a pod on the host's network: the host's own, and the pod's aliases. */
+/** Builds the /etc/hosts of a pod on the host's network: the host's own file and the pod's aliases. */
 export function buildHostNetworkHostsFile(hostFile: string, hostAliases: readonly HostAlias[]): string {
   return `# Kubernetes-managed hosts file (host network).\n${hostFile}${aliasLines(hostAliases)}`;
 }

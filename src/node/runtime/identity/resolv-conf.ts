@@ -7,8 +7,8 @@ export interface ResolvConf {
 }
 
 /**
- * Reads the text of a resolv.conf(5). Nameservers add up; the last `search` line wins, without trailing dots; options
- * add up, the later of one name winning. A line that says nothing usable is skipped, as resolvers do.
+ * Parses the text of a resolv.conf(5). Nameservers add up. The last `search` line wins, without trailing dots. Options
+ * add up, and the later of two with one name wins. A line without anything usable is skipped, as resolvers skip it.
  */
 export function parseResolvConf(text: string): ResolvConf {
   const nameservers: string[] = [];
@@ -24,7 +24,10 @@ export function parseResolvConf(text: string): ResolvConf {
   return { nameservers, searches, options };
 }
 
-/** One option a name, each in the place where it was first named and with the value that it was last given. */
+/**
+ * Merges options so that each name occurs once, at the place where it was first named and with the value that it was
+ * last given.
+ */
 export function mergeResolverOptions(...lists: ReadonlyArray<readonly string[]>): string[] {
   const byName = new Map<string, string>();
   for (const option of lists.flat()) byName.set(option.replace(/:.*/s, ""), option);

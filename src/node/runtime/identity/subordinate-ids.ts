@@ -1,5 +1,5 @@
 import { CodedError } from "../../../base/errors.ts";
-/** A run of the host's user and group IDs that pods' user namespaces are cut from. */
+/** A run of the host's user and group IDs from which pods' user namespaces are cut. */
 export interface IdRange {
   readonly firstId: number;
   readonly length: number;
@@ -22,14 +22,14 @@ export interface SubordinateIdFiles {
   readonly subgid: string | undefined;
 }
 
-/** Whose subordinate IDs are the pods'. */
+/** The user whose subordinate IDs the pods get. */
 const KUBELET_USER = "kubelet";
 const ALL_IDS = 2 ** 32;
 
 /**
- * The range that `/etc/subuid` and `/etc/subgid` set aside for the user `kubelet`; without that user or a line for it,
- * every ID but the first `idsPerPod`, which are the host's own. Throws a UserNamespaceError for one that pods cannot be
- * cut from. Follows GetKubeletMappings and MakeUserNsManager.
+ * Reads the range that `/etc/subuid` and `/etc/subgid` set aside for the user `kubelet`. Without that user or a line
+ * for it, the range is every ID but the first `idsPerPod`, which are the host's own. Throws a UserNamespaceError for a
+ * range that pods' IDs cannot be cut from. Follows GetKubeletMappings and MakeUserNsManager.
  */
 export function readPodIdRange(files: SubordinateIdFiles, idsPerPod: number, maxPods: number): IdRange {
   const range = subordinateRange(files) ?? { firstId: idsPerPod, length: ALL_IDS - idsPerPod };

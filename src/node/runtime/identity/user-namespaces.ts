@@ -12,23 +12,24 @@ interface UserNamespaceIds {
 }
 
 /**
- * Which host IDs each pod with `hostUsers: false` has: no two pods share one. Kept in the pod's directory, in upstream's
- * format, so that a restarted node agent (this one or Go's) finds what the pod's files and sandbox are owned by.
+ * Holds which host IDs each pod with `hostUsers: false` has; no two pods share one. The IDs are kept in the pod's
+ * directory, in upstream's format, so that a restarted node agent (this one or Go's) finds which IDs own the pod's
+ * files and sandbox.
  */
 interface UserNamespaces {
   /**
-   * The pod's IDs: the same at every call, from the first on. Its directory must exist. Rejects when there are none left
-   * and when what an earlier life noted cannot be read: then nobody knows which are free.
+   * Returns the pod's IDs, which stay the same at every call. The pod's directory must exist. Rejects when no IDs are
+   * left, and when the record of an earlier run cannot be read, because then it is not known which IDs are free.
    */
   mappingOf(uid: string): Promise<UserNamespaceIds>;
-  /** To be called when the pod's directory is gone; its IDs may be another's then. */
+  /** The caller calls it when the pod's directory is gone; afterwards another pod may get its IDs. */
   release(uid: string): Promise<void>;
 }
 
 export interface UserNamespacesOptions {
   /** kubelet's `--root-dir`. */
   rootDirectory: string;
-  /** `maxPods`: the range must have room for so many. */
+  /** `maxPods`: the range must have room for this many pods. */
   maxPods: number;
   /** `userNamespaces.idsPerPod`, a multiple of 65,536. Default 65,536. */
   idsPerPod?: number | undefined;
@@ -39,15 +40,18 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** (uid_t)-1 means "none": no namespace may map it, and the kernel refuses the range that ends with it. */
 const LAST_ID = 2 ** 32 - 1;
 
-/** Reads nothing before the first pod asks: a node without such pods needs no range. */
+/** Nothing is read before the first pod asks, because a node without such pods needs no range. */
 export function createUserNamespaces(deps: { files: Files }, options: UserNamespacesOptions): UserNamespaces {
   const { files } = deps;
   const { rootDirectory, maxPods, idsPerPod = DEFAULT_IDS_PER_POD } = options;
   const podsDirectory = `${rootDirectory}/pods`;
   const fileOf = (uid: string) => `${podsDirectory}/${uid}/userns`;
-  /** A range stays the pod's when it could not be noted: what of the file reached the disk, nobody knows then. */
+  /**
+   * A range stays the pod's even when it could not be noted, because it is not known then how much of the file reached
+   * the disk.
+   */
   const used = new Map<string, { range: IdRange; isNoted: boolean }>();
-  /** One at a time: between looking for free IDs and noting them nobody else may take them. */
+  /** Calls run one at a time, so that no other call takes free IDs between finding and noting them. */
   const turns = createLimiter(1);
   let recovered: IdRange | undefined;
   let nextSlot = 0;
@@ -63,7 +67,7 @@ export function createUserNamespaces(deps: { files: Files }, options: UserNamesp
 
   const readNoted = async (uid: string): Promise<IdRange | undefined> => {
     const text = await readText(fileOf(uid));
-    // As upstream: a file without content is one that was never written.
+    // As upstream does, a file without content is treated as one that was never written.
     return text === undefined || text === "" ? undefined : parseMappings(text, fileOf(uid));
   };
 
@@ -81,7 +85,8 @@ export function createUserNamespaces(deps: { files: Files }, options: UserNamesp
   const findFree = (range: IdRange): IdRange => {
     const slots = Math.floor(range.length / idsPerPod);
     for (let tried = 0; tried < slots; tried++) {
-      // Onwards rather than from the start: files that a pod left behind stay nobody's for as long as possible.
+      // The search goes onwards and does not start over, so that files that a pod left behind have no new owner for as
+      // long as possible.
       const firstId = range.firstId + ((nextSlot + tried) % slots) * idsPerPod;
       const free = { firstId, length: idsPerPod };
       if (firstId + idsPerPod > LAST_ID || [...used.values()].some(({ range: taken }) => overlap(taken, free)))
@@ -125,7 +130,7 @@ function formatMappings({ firstId, length }: IdRange): object {
   return { uidMappings: mappings, gidMappings: mappings };
 }
 
-/** One range from 0 on, for users and groups alike: all that was ever written. */
+/** A record holds one range from 0 on, for users and groups alike. No other form was ever written. */
 function parseMappings(text: string, path: string): IdRange {
   const root = parseJson(text);
   const [uids, gids] = isRecord(root) ? [onlyRange(root["uidMappings"]), onlyRange(root["gidMappings"])] : [];

@@ -1,11 +1,11 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import type { RuntimeHealth } from "./runtime-health.ts";
 
-/** What the runtime and its handlers can do, by their own word. A handler that is not known can do nothing. */
+/** Tells what the runtime and its handlers can do, as the runtime reports it. An unknown handler can do nothing. */
 export interface HandlerFeatures {
   supportsUserNamespaces(handler: string): boolean;
   supportsRecursiveReadOnly(handler: string): boolean;
-  /** True where the pod's handler is known and can make read-only what is mounted beneath a mount. */
+  /** True where the pod's handler is known and can make the mounts beneath a mount read-only too. */
   supportsRecursiveReadOnlyOf(pod: Pod): boolean;
   supportsSupplementalGroupsPolicy(): boolean;
 }

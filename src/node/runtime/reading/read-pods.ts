@@ -30,8 +30,8 @@ import { readTerminationMessage } from "./termination-message.ts";
 type Labels = { [key: string]: string };
 
 /**
- * Every pod that the runtime holds, whoever made it, from two list calls. What bears no pod labels is not Kubernetes' and
- * is left out.
+ * Lists every pod that the runtime holds, whichever program made it, with two list calls. Sandboxes and containers
+ * without pod labels are not Kubernetes' and are left out.
  */
 export async function listRuntimePods(runtime: Cri["runtime"], signal: AbortSignal): Promise<RuntimePod[]> {
   const [sandboxes, containers] = await Promise.all([
@@ -68,7 +68,10 @@ export async function listRuntimePods(runtime: Cri["runtime"], signal: AbortSign
   return [...pods.values()];
 }
 
-/** All that the runtime knows of one pod. What disappears between the list and its status counts as never listed. */
+/**
+ * Reads everything that the runtime knows of one pod. What disappears between the list and its status counts as never
+ * listed.
+ */
 export async function readPodRuntimeStatus(
   deps: { runtime: Cri["runtime"]; host: Host },
   pod: PodReference,
@@ -95,8 +98,8 @@ export async function readPodRuntimeStatus(
       return status && (await containerStatus(host, status, podSandboxId));
     }),
   ]);
-  // Attempts only rise while anything is left. Times do not: the clock may be set back, and who then takes a dead sandbox
-  // for the newest makes one after the other.
+  // Attempts only rise while anything is left. Times do not, because the clock may be set back; code that took a dead
+  // sandbox for the newest by its time would make one sandbox after the other.
   sandboxes.sort((a, b) => b.attempt - a.attempt || b.createdAt - a.createdAt);
   containers.sort((a, b) => b.restartCount - a.restartCount || b.createdAt - a.createdAt);
   const ips = sandboxes.find((sandbox) => sandbox.state === "ready")?.ips ?? [];
@@ -124,7 +127,8 @@ function referenceOf(labels: Labels): PodReference | undefined {
   const uid = labels[POD_UID_LABEL];
   const name = labels[POD_NAME_LABEL];
   const namespace = labels[POD_NAMESPACE_LABEL];
-  // Directories are named after them, and removed: what cannot be a name is not a pod of Kubernetes.
+  // Directories are named after these values, and removed. A sandbox whose values cannot be names is not a pod of
+  // Kubernetes.
   return isName(uid) && isName(name) && isName(namespace) ? { uid, name, namespace } : undefined;
 }
 
@@ -182,7 +186,7 @@ function containerUser({ linux }: cri.ContainerUser): ContainerUser {
   return { linux: { uid: Number(uid), gid: Number(gid), ...(groups.length > 0 && { supplementalGroups: groups }) } };
 }
 
-/** What was written on the container when it was made; unreadable annotations count as none. */
+/** Reads what was written on the container when it was made; unreadable annotations count as none. */
 function recordedStop(annotations: Labels): RecordedStop {
   const grace =
     annotations[POD_DELETION_GRACE_PERIOD_ANNOTATION] ?? annotations[POD_TERMINATION_GRACE_PERIOD_ANNOTATION];

@@ -6,16 +6,19 @@ import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../../cri/port.ts";
 import type { RuntimeFacts } from "../../cluster/node-status/node-status.ts";
 
-/** Whether the runtime and its network are fit to run pods; the runtime's own word, asked for again and again. */
+/**
+ * Tells whether the runtime and its network are fit to run pods, by what the runtime itself answers each time it is
+ * asked.
+ */
 export interface RuntimeHealth {
   run(signal: AbortSignal): Promise<void>;
   /** Undefined when the runtime is ready, else why it is not. */
   runtimeError(): string | undefined;
   /** Undefined when pods can get a network, else why they cannot. */
   networkError(): string | undefined;
-  /** What the runtime is and can; its name is empty until it has answered once. */
+  /** The runtime's name and abilities; the name is empty until the runtime has answered once. */
   runtime(): RuntimeFacts;
-  /** Called after each change of the two verdicts. Returns how to stop that. */
+  /** The listener is called after each change of the two verdicts. Returns a function that ends the subscription. */
   subscribe(listener: () => void): () => void;
 }
 
@@ -26,7 +29,10 @@ interface RuntimeHealthDeps {
 }
 
 const CHECK_PERIOD_MS = 5_000;
-/** While something is wrong the runtime is asked this soon again, then twice as late each time up to the period. */
+/**
+ * While something is wrong, the runtime is asked again after this time, then after twice as long each time up to the
+ * period.
+ */
 const RETRY_MS = 100;
 const CHECK_TIMEOUT_MS = 10_000;
 

@@ -6,14 +6,17 @@ import type { ContainerStatus } from "../../../cri/gen/cri-v1.ts";
 import type { Files } from "../../../host/port.ts";
 import { parseLogLine } from "../logs/log-line.ts";
 
-/** Limits of upstream's pkg/kubelet/container: bytes of the message file, and bytes and lines of the log's tail. */
+/**
+ * Upstream's limits (pkg/kubelet/container): the bytes of the message file, and the bytes and lines of the log's tail.
+ */
 const MAX_MESSAGE_BYTES = 4096;
 const MAX_LOG_MESSAGE_BYTES = 2048;
 const MAX_LOG_MESSAGE_LINES = 80;
 
 /**
- * Why an exited container ended, in its own words: what it wrote to its termination log; for the policy
- * FallbackToLogsOnError and a failure without such words, the tail of its log; before both, what the runtime says.
+ * Returns why an exited container ended: what the container wrote to its termination log, or, with the policy
+ * FallbackToLogsOnError and a failure without such a message, the tail of its log. The runtime's message stands before
+ * both.
  */
 export async function readTerminationMessage(files: Files, status: ContainerStatus): Promise<string> {
   const { annotations } = status;
@@ -29,13 +32,13 @@ export async function readTerminationMessage(files: Files, status: ContainerStat
   return status.message;
 }
 
-/** As upstream: the runtime's word comes first. */
+/** The runtime's message comes first, as upstream has it. */
 function joined(runtimeMessage: string, ownMessage: string): string {
   return runtimeMessage === "" ? ownMessage : `${runtimeMessage}: ${ownMessage}`;
 }
 
 async function readLogTail(files: Files, logPath: string): Promise<string> {
-  // The lines carry a time and a stream each, so more bytes than the message may have are read.
+  // Each line carries a time and a stream, so more bytes are read than the message may have.
   const raw = await readText(files, logPath, 4 * MAX_LOG_MESSAGE_BYTES);
   const text = raw
     .split("\n")
@@ -45,7 +48,10 @@ async function readLogTail(files: Files, logPath: string): Promise<string> {
   return Buffer.from(text).subarray(-MAX_LOG_MESSAGE_BYTES).toString("utf8");
 }
 
-/** Empty for a file that is not there or cannot be read: the message is a courtesy, the exit code is the fact. */
+/**
+ * Returns an empty text for a file that is missing or cannot be read, because the exit code matters more than the
+ * message.
+ */
 async function readText(files: Files, path: string, maxBytes: number): Promise<string> {
   if (path === "") return "";
   return await files.readTail(path, maxBytes).then(

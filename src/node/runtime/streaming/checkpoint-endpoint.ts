@@ -18,18 +18,18 @@ interface CheckpointEndpointDeps {
 }
 
 interface CheckpointEndpointOptions {
-  /** Where checkpoints are written; made when there is a first. */
+  /** The directory in which checkpoints are written; it is made for the first one. */
   readonly directory: string;
-  /** `runtimeRequestTimeout`: a checkpoint may always take so long, whatever its request says. */
+  /** `runtimeRequestTimeout`: a checkpoint may always take this long, whatever its request says. */
   readonly requestTimeoutMs: number;
 }
 
-/** A checkpoint holds the memory of a container: it is for the administrator of the node only. */
+/** A checkpoint holds the memory of a container, so only the administrator of the node may read it. */
 const DIRECTORY_MODE = 0o700;
 
 /**
- * `POST /checkpoint/{namespace}/{pod}/{container}[?timeout=seconds]`: has the runtime write the state of a running container
- * to a file and answers with its path, as `checkpoint` of pkg/kubelet/server/server.go.
+ * Serves `POST /checkpoint/{namespace}/{pod}/{container}[?timeout=seconds]`: the runtime writes the state of a running
+ * container to a file, and the answer holds the file's path, as `checkpoint` of pkg/kubelet/server/server.go does.
  */
 export function createCheckpointEndpoint(
   deps: CheckpointEndpointDeps,
@@ -62,7 +62,7 @@ export function createCheckpointEndpoint(
   };
 }
 
-/** Seconds, of which the last that is named counts; undefined for what is no whole number. */
+/** Returns seconds. The last value counts where there are several; undefined for a value that is no whole number. */
 function parseTimeout(query: URLSearchParams): bigint | undefined {
   const text = query.getAll("timeout").at(-1);
   if (text === undefined) return 0n;
@@ -79,7 +79,7 @@ interface Asked {
   readonly request: ServedRequest;
   readonly containerId: string;
   readonly location: string;
-  /** In seconds, as the client wants it. */
+  /** The time-out that the client asks for, in seconds. */
   readonly timeout: bigint;
 }
 

@@ -5,15 +5,15 @@ import type { Page } from "../../../host/http-server.ts";
 import { findRunningContainer } from "./find-running.ts";
 import type { StreamTarget } from "./stream-target.ts";
 
-/** The pods of this node that may be spoken to: those that its sources name. */
+/** The pods of this node that streams may go to: those that the node's pod sources name. */
 export interface NamedPods {
   /** By `name_namespace`. */
   byFullName(fullName: string): Pod | undefined;
-  /** The UID under which the node knows a pod: of a mirror pod its static pod's. */
+  /** Returns the UID under which the node knows a pod; for a mirror pod that is its static pod's UID. */
   resolveUid(uid: string): string;
 }
 
-/** What is answered about a pod that no source names. */
+/** The answer for a pod that no source names. */
 export const NO_POD: Page = { status: 404, body: "pod does not exist" };
 
 /** The pod that a request's path names. */
@@ -24,12 +24,12 @@ export function findNamedPod(
   return pods.byFullName(`${podName}_${namespace}`);
 }
 
-/** Whether the path names no UID, or that of this pod: a pod of the same name with another UID was not asked for. */
+/** True if the path names no UID, or this pod's UID. A pod of the same name with another UID was not asked for. */
 export function isNamedPod(pods: Pick<NamedPods, "resolveUid">, pod: Pod, { podUid: asked }: StreamTarget): boolean {
   return asked === undefined || pods.resolveUid(asked) === podUid(pod);
 }
 
-/** The running container that is meant; undefined where there is none. */
+/** Finds the running container that the target names; undefined where there is none. */
 export async function findNamedContainer(
   { pods, runtime }: { readonly pods: NamedPods; readonly runtime: Pick<RuntimeService, "listContainers"> },
   { pod, target }: { readonly pod: Pod; readonly target: StreamTarget },

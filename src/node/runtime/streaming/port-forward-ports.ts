@@ -1,8 +1,8 @@
 const MAX_PORT = 65_535;
 
 /**
- * The ports that a WebSocket request names: of them the runtime makes the channels. Over SPDY each stream names its own.
- * What is wrong is told in upstream's words (`NewV4Options` of k8s.io/cri-streaming, portforward/websocket.go).
+ * Parses the ports that a WebSocket request names. The runtime makes a channel for each of them; over SPDY each stream
+ * names its own port. Errors have upstream's words (`NewV4Options` of k8s.io/cri-streaming, portforward/websocket.go).
  */
 export function parsePorts(query: URLSearchParams): readonly number[] | string {
   const values = query.getAll("port");

@@ -4,10 +4,13 @@ import { isCriError } from "../../../cri/port.ts";
 import { nameOfCode } from "../../../grpc/status.ts";
 import type { Page, ServedAnswer } from "../../../host/http-server.ts";
 
-/** When to ask again of a runtime that has too much to do, in seconds: as long as its tokens for streams live. */
+/**
+ * The seconds after which a client may ask again when the runtime has too many streams: as long as its tokens for
+ * streams live.
+ */
 const RETRY_AFTER_SECONDS = 60;
 
-/** More streams are wanted than there may be at once; the words are the runtimes'. */
+/** The answer when more streams are wanted than there may be at once; the words are the runtimes'. */
 export const TOO_MANY: Page = {
   status: 429,
   headers: { "retry-after": String(RETRY_AFTER_SECONDS) },
@@ -15,8 +18,8 @@ export const TOO_MANY: Page = {
 };
 
 /**
- * Why a stream did not come about, as upstream's streaming server tells it (`WriteError` of k8s.io/cri-streaming).
- * Throws what is an abort.
+ * Describes why a stream did not come about, as upstream's streaming server does (`WriteError` of
+ * k8s.io/cri-streaming). Throws the error again if it is an abort.
  */
 export function describeFailure(error: unknown): ServedAnswer {
   if (isAbort(error)) throw error;
@@ -25,7 +28,7 @@ export function describeFailure(error: unknown): ServedAnswer {
   return isCriError(error, "resource-exhausted") ? { ...TOO_MANY, body } : { status: 500, body };
 }
 
-/** A failure of the runtime as a Go client words it, which is what users search for. */
+/** Words a failure of the runtime as a Go client does, because users search for those words. */
 export function goWordsOf(error: unknown): string {
   if (!isCriError(error)) return messageOf(error);
   const { code } = error;
@@ -33,7 +36,7 @@ export function goWordsOf(error: unknown): string {
   return `rpc error: code = ${nameOfCode(known)} desc = ${error.detail}`;
 }
 
-/** Answers with what the task gives, or with why it failed; rejects with AbortedError when the client has gone. */
+/** Answers with the task's result, or with why it failed; rejects with AbortedError when the client has gone. */
 export async function answerOf(signal: AbortSignal, task: () => Promise<ServedAnswer>): Promise<ServedAnswer> {
   try {
     return await task();

@@ -1,16 +1,16 @@
 import type { Page, ServedRequest } from "../../../host/http-server.ts";
 
-/** Whose streams a path names: `/{root}/{namespace}/{pod}[/{uid}]/{container}`. */
+/** The pod or container whose streams a path names: `/{root}/{namespace}/{pod}[/{uid}]/{container}`. */
 export interface StreamTarget {
   readonly namespace: string;
   readonly podName: string;
-  /** Undefined where the path names none. */
+  /** Undefined where the path names no UID. */
   readonly podUid: string | undefined;
-  /** Empty where the root has none. */
+  /** Empty where the root takes no container. */
   readonly containerName: string;
 }
 
-/** What a root of the node's API takes. */
+/** The methods and the path parts that a root of the node's API takes. */
 export interface TargetShape {
   readonly root: string;
   readonly methods: readonly string[];
@@ -20,7 +20,7 @@ export interface TargetShape {
   readonly hasUid?: boolean;
 }
 
-/** The target, or the answer to a request that has none: its words are those of upstream's router, go-restful. */
+/** Returns the target, or the answer to a request that has none, in the words of upstream's router, go-restful. */
 export function parseStreamTarget(
   { method, path }: Pick<ServedRequest, "method" | "path">,
   { root, methods, hasContainer = true, hasUid = true }: TargetShape,

@@ -25,11 +25,11 @@ import { readPodRuntimeStatus } from "../read-pods.ts";
 
 export const NEVER = new AbortController().signal;
 
-/** Ends as soon as it is told to. */
+/** A command that ends as soon as it is told to. */
 export const POLITE = ["sh", "-c", "trap 'exit 0' TERM; sleep 9999 & wait"];
-/** Has to be killed. */
+/** A command that has to be killed. */
 export const STUBBORN = ["sleep", "9999"];
-/** Takes three seconds to end. */
+/** A command that takes three seconds to end. */
 export const SLOW = ["sh", "-c", "trap 'sleep 3; exit 0' TERM; sleep 9999 & wait"];
 
 export interface MadeContainer {
@@ -38,14 +38,14 @@ export interface MadeContainer {
   annotations?: Record<string, string>;
 }
 
-/** A fake machine with a fake runtime, and what was asked of the runtime. */
+/** A fake machine with a fake runtime, and a record of the calls to the runtime. */
 export function createFakeNode(options: Partial<FakeCriOptions> = {}) {
   const host = createFakeHost();
   const { clock } = host;
   const timeline = createTimeline(clock);
-  /** `stopContainer main timeout=30`, with the seconds since the start. */
+  /** Entries look like `stopContainer main timeout=30`, and each has the seconds since the start. */
   const calls: string[] = [];
-  /** RPCs that fail until they are taken out, before they do anything. */
+  /** RPCs that fail, before they do anything, until they are removed from this map. */
   const failing = new Map<string, CriErrorCode>();
   const startedAt = clock.monotonic();
   const cri = createFakeCri({
@@ -83,7 +83,7 @@ export function createFakeNode(options: Partial<FakeCriOptions> = {}) {
     }
   };
 
-  /** Makes the pod's sandbox and starts containers in it, as an earlier life of the node agent did. */
+  /** Makes the pod's sandbox and starts containers in it, as an earlier run of the node agent did. */
   const makePod = async (
     pod: Pod,
     containers: Record<string, MadeContainer>,
@@ -110,7 +110,7 @@ export function createFakeNode(options: Partial<FakeCriOptions> = {}) {
             labels: { ...labels, [CONTAINER_NAME_LABEL]: container },
             annotations: { [CONTAINER_RESTART_COUNT_ANNOTATION]: `${restartCount}`, ...made.annotations },
             logPath,
-            // As every container of ours, so that its first process has no default action for SIGTERM.
+            // As for every container of ours, its first process has no default action for SIGTERM.
             linux: { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER } } },
           },
         }),
@@ -127,7 +127,7 @@ export function createFakeNode(options: Partial<FakeCriOptions> = {}) {
   return { host, clock, cri, timeline, calls, failing, makePod, read, events };
 }
 
-/** A hook is handed what the codec made, of which the type is not told. */
+/** A hook receives what the codec made, and the type of that is unknown. */
 function asMessage(request: unknown): object {
   return typeof request === "object" && request !== null ? request : {};
 }
