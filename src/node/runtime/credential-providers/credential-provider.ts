@@ -15,16 +15,21 @@ import {
 import type { ProviderMetrics } from "./provider-metrics.ts";
 import { proveServiceAccount, type ServiceAccountProof, type ServiceAccountReader } from "./service-account-proof.ts";
 
-/** What a plugin gave for an image, and in whose name; undefined: in the node's. */
+/**
+ * The credentials that a plugin gave for an image, and the service account that they belong to; undefined means that
+ * they belong to the node.
+ */
 export interface ProvidedCredentials {
   readonly registries: readonly ProvidedRegistry[];
   readonly serviceAccount: ServiceAccountProof["coordinates"] | undefined;
 }
 
-/** One plugin: asks it where it is to be asked, and not again while what it gave holds. */
+/** One plugin. It is asked only for images that it matches, and not again while its last answer holds. */
 interface ProviderPlugin {
   readonly name: string;
-  /** `repository` without tag and digest. Nothing for images and pods that are none of its business. */
+  /**
+   * `repository` has no tag and no digest. Resolves with undefined for images and pods that the plugin does not serve.
+   */
   provide(repository: string, pod: Pod, signal: AbortSignal): Promise<ProvidedCredentials | undefined>;
 }
 
@@ -35,7 +40,7 @@ export interface ProviderPluginDeps {
   readonly serviceAccounts: ServiceAccountReader | undefined;
 }
 
-/** Upstream's bound for every plugin. */
+/** This is upstream's bound for every plugin. */
 const PLUGIN_TIMEOUT_MS = MINUTE;
 const GLOBAL = "<global>";
 
@@ -86,7 +91,7 @@ export function createProviderPlugin(
       const keys = [image, registryOf(image), GLOBAL].map((key) => withAccount(key, proof));
       const cached = cache.find(keys);
       if (cached !== undefined) return { registries: cached, serviceAccount };
-      // By the image: before it has answered nobody knows for what else the answer holds.
+      // Runs are shared by image, because before the answer it is not known for what else the answer holds.
       const response = await runs.join(JSON.stringify([image, proof?.runKey ?? ""]), signal, async (runSignal) => {
         const answer = await run({ image, serviceAccount: proof }, runSignal);
         if (proof !== undefined && tokenAttributes?.cacheType !== "Token") refuseEcho(answer, proof.token);
@@ -98,7 +103,7 @@ export function createProviderPlugin(
   };
 }
 
-/** A token dies with its pod; cached for the account it would outlive it. */
+/** A token dies with its pod. If it were cached for the account, it would outlive the pod. */
 function refuseEcho({ registries }: ProviderResponse, token: string): void {
   if (!registries.some(({ password }) => password === token)) return;
   throw new Error(

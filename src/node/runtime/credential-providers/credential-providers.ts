@@ -11,9 +11,9 @@ import { declareProviderMetrics } from "./provider-metrics.ts";
 /** The node's credential providers. */
 interface CredentialProviders {
   /**
-   * What each plugin that is to be asked gives for a repository (without tag and digest), in the order of the
-   * configuration. One that fails is an error in the log, and the pull goes on with the others. Rejects with AbortedError
-   * only.
+   * Returns what each plugin that matches gives for a repository (without tag and digest), in the order of the
+   * configuration. A plugin that fails is logged as an error, and the pull goes on with the others. Rejects with
+   * AbortedError only.
    */
   provide(repository: string, pod: Pod, signal: AbortSignal): Promise<readonly ProvidedCredentials[]>;
 }

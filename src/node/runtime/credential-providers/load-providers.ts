@@ -4,10 +4,10 @@ import { type CredentialProvider, decodeCredentialProviders } from "../../../con
 import { validateCredentialProviders } from "../../../config/validate-credential-providers.ts";
 import type { Files } from "../../../host/port.ts";
 
-/** The configuration of the node's credential providers, found to be valid. */
+/** The configuration of the node's credential providers, after validation. */
 export interface LoadedProviders {
   readonly providers: readonly CredentialProvider[];
-  /** `sha256:…` over what its files hold, to be told as a metric. */
+  /** `sha256:…` over the content of the files; it is reported as a metric. */
   readonly hash: string;
 }
 
@@ -18,7 +18,10 @@ interface LoadProvidersOptions {
   readonly tokensAllowed: boolean;
 }
 
-/** The node agent must not start: pods that need these credentials would fail, one by one, for a reason nobody sees. */
+/**
+ * After this error the node agent must not start. Otherwise pods that need these credentials would fail one by one for
+ * a reason that no user sees.
+ */
 class CredentialProviderError extends CodedError<"credential-providers-invalid"> {
   override readonly name = "CredentialProviderError";
 }

@@ -6,7 +6,9 @@ import type { PodReference } from "../../../api/pods.ts";
  * Times are milliseconds since the epoch; 0 means that the runtime gave none.
  */
 
-/** From the runtime's lists: cheap, enough to see that something changed. */
+/**
+ * A pod as the runtime's lists show it. Reading the lists is cheap, and they are enough to see that something changed.
+ */
 export interface RuntimePod extends PodReference {
   sandboxes: RuntimeSandbox[];
   containers: RuntimeContainer[];
@@ -33,7 +35,7 @@ interface RuntimeContainer {
 export type SandboxState = "ready" | "notready";
 export type ContainerState = "created" | "running" | "exited" | "unknown";
 
-/** From the runtime's status calls, for one pod: all that is known. */
+/** Everything known of one pod, from the runtime's status calls. */
 export interface PodRuntimeStatus extends PodReference {
   /** Newest first, by their attempts. */
   sandboxes: SandboxRuntimeStatus[];
@@ -41,7 +43,7 @@ export interface PodRuntimeStatus extends PodReference {
   containers: ContainerRuntimeStatus[];
   /** The addresses of the newest ready sandbox, primary first; empty on the host network. */
   ips: string[];
-  /** When the reading of it began: it holds whatever the runtime did before. */
+  /** The time when the reading of the status began. The status includes everything that the runtime did before it. */
   observedAt: number;
 }
 
@@ -73,16 +75,18 @@ export interface ContainerRuntimeStatus {
   imageId: string;
   /** The reason of an exit (`Completed`, `Error`, `OOMKilled`, `StartError`, …). */
   reason: string;
-  /** The termination message: from its file, else the log's tail where the policy says so, else the runtime's word. */
+  /**
+   * The termination message: from its file, else from the log's tail where the policy says so, else from the runtime.
+   */
   message: string;
   logPath: string;
-  /** Whom its first process runs as, where the runtime tells. */
+  /** The user that its first process runs as, where the runtime tells. */
   user?: ContainerUser;
-  /** How to stop it when its pod's manifest is gone, from its annotations. */
+  /** How to stop the container when its pod's manifest is gone, from the container's annotations. */
   recordedStop?: RecordedStop;
 }
 
-/** What was written on a container when it was made, for the day when its manifest is gone. */
+/** The facts written on a container when it was made, for use when its manifest is gone. */
 export interface RecordedStop {
   gracePeriodSeconds: number | undefined;
   preStop: LifecycleHandler | undefined;
@@ -94,12 +98,12 @@ export function emptyPodRuntimeStatus(pod: PodReference, observedAt: number): Po
   return { uid, name, namespace, sandboxes: [], containers: [], ips: [], observedAt };
 }
 
-/** The newest container of that name, which is the one that counts. */
+/** Returns the newest container of that name, which is the one that counts. */
 export function findContainer(status: PodRuntimeStatus, name: string): ContainerRuntimeStatus | undefined {
   return status.containers.find((container) => container.name === name);
 }
 
-/** Whether anything of the pod but its sandbox runs. */
+/** True if anything of the pod except its sandbox runs. */
 export function hasRunningContainer(status: PodRuntimeStatus): boolean {
   return status.containers.some((container) => container.state === "running");
 }

@@ -2,7 +2,7 @@ import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from "../../../api/well-known.ts"
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { RuntimeService } from "../../../cri/port.ts";
 
-/** The pod's running container of that name, by the runtime's word of this moment. */
+/** Finds the pod's running container of that name, as the runtime reports it at this moment. */
 export async function findRunningContainer(
   runtime: Pick<RuntimeService, "listContainers">,
   { podUid, containerName }: { readonly podUid: string; readonly containerName: string },
@@ -16,7 +16,7 @@ export async function findRunningContainer(
   return newestOf(containers)?.id;
 }
 
-/** The pod's sandbox that is ready, by the runtime's word of this moment. */
+/** Finds the pod's sandbox that is ready, as the runtime reports it at this moment. */
 export async function findReadySandbox(
   runtime: Pick<RuntimeService, "listPodSandbox">,
   podUid: string,
@@ -30,7 +30,7 @@ export async function findReadySandbox(
   return newestOf(items)?.id;
 }
 
-/** There is one, but for moments in which the runtime has not seen the end of the other yet. */
+/** There is only one, except for the moments before the runtime has seen the end of the earlier one. */
 function newestOf<Item extends { readonly createdAt: bigint }>(items: readonly Item[]): Item | undefined {
   let newest: Item | undefined;
   for (const item of items) if (newest === undefined || item.createdAt > newest.createdAt) newest = item;

@@ -1,4 +1,4 @@
-/** Which streams of a process somebody wants to hold. */
+/** The streams of a process that a client wants to hold. */
 interface RemoteCommandOptions {
   readonly stdin: boolean;
   readonly stdout: boolean;
@@ -7,8 +7,9 @@ interface RemoteCommandOptions {
 }
 
 /**
- * The streams that a request names, or why it cannot be served, in upstream's words (`NewOptions` of
- * k8s.io/cri-streaming, remotecommand/httpstream.go). A terminal has no stderr of its own, so that is let go silently.
+ * Returns the streams that a request names, or why it cannot be served, in upstream's words (`NewOptions` of
+ * k8s.io/cri-streaming, remotecommand/httpstream.go). A terminal has no stderr of its own, so a request for both drops
+ * stderr silently.
  */
 export function parseRemoteCommandOptions(query: URLSearchParams): RemoteCommandOptions | string {
   const has = (name: string) => query.get(name) === "1";

@@ -12,9 +12,9 @@ interface RunEndpointDeps {
 }
 
 /**
- * `POST /run/{namespace}/{pod}[/{uid}]/{container}?cmd=…`: runs a command to its end and answers with what it printed, as
- * `getRun` of pkg/kubelet/server/server.go. The command is split at spaces, without quoting; it has no time limit, and
- * ends with its client's patience.
+ * Serves `POST /run/{namespace}/{pod}[/{uid}]/{container}?cmd=…`: it runs a command to its end and answers with what
+ * the command printed, as `getRun` of pkg/kubelet/server/server.go does. The command is split at spaces, without
+ * quoting. It has no time limit, and ends when its client goes.
  */
 export function createRunEndpoint({ pods, runtime }: RunEndpointDeps): NodeEndpoint {
   return async (request) => {
@@ -53,6 +53,6 @@ async function runToEnd(
   }
   const output = Buffer.concat([stdout, errors]);
   if (output.length === 0) return { status: 200, body: "" };
-  // Bytes of any kind; JSON is what upstream calls them.
+  // The output is bytes of any kind; upstream calls them JSON.
   return { status: 200, headers: { "content-type": "application/json" }, body: output };
 }

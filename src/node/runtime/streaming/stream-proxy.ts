@@ -11,8 +11,8 @@ import { answerOf, TOO_MANY } from "./stream-failure.ts";
 /** Carries streams between clients of the node's API and the runtime's streaming server. */
 interface StreamProxy {
   /**
-   * Serves the request by what listens at the URL that `ask` has the runtime make; the URL is good for one call. Failures
-   * are answers. What the runtime answers instead of a stream goes back as it is.
+   * Serves the request with the stream at the URL that the runtime makes for `ask`; the URL is good for one call.
+   * Failures become answers. An answer of the runtime that is no stream is passed on as it is.
    */
   open(request: ServedRequest, ask: (signal: AbortSignal) => Promise<string>): Promise<ServedAnswer>;
   /** When the signal fires, ends all streams and refuses new ones; resolves when none is left. */
@@ -25,15 +25,15 @@ export interface StreamProxyDeps {
 }
 
 export interface StreamProxyOptions {
-  /** `streamingConnectionIdleTimeout`: without a byte for so long a stream is ended; 0: never. */
+  /** `streamingConnectionIdleTimeout`: a stream without a byte for this long is ended; 0 means never. */
   readonly idleTimeoutMs: number;
-  /** At once; more are refused with 429. */
+  /** The number of streams at the same time; more are refused with 429. */
   readonly maxStreams: number;
 }
 
-/** How long the connection to the runtime, and its agreement to upgrade, may take. */
+/** The limit for connecting to the runtime and for its agreement to upgrade. */
 const CALL_TIMEOUT_MS = 30 * SECOND;
-/** How long the transfer of an answer that is no stream may take, as upstream. */
+/** The limit for the transfer of an answer that is no stream, as upstream's. */
 const ANSWER_TIMEOUT_MS = 10 * SECOND;
 
 const STOPPING: Page = { status: 503, body: "the node agent is stopping\n", closes: true };
@@ -120,7 +120,9 @@ function computeForwardedHeaders(request: ServedRequest): Record<string, readonl
 /** Headers that belong to a connection and not to an answer. */
 const HOP_BY_HOP = ["connection", "keep-alive", "transfer-encoding", "upgrade"];
 
-/** A refusal goes to the client; anything else is no answer to a request for another protocol, as upstream. */
+/**
+ * Passes a refusal to the client. Any other answer is no answer to a request for another protocol, as upstream has it.
+ */
 function relay({ status, headers, body }: Answered, clock: StreamProxyDeps["clock"]): ServedAnswer {
   if (status < 400) {
     body.destroy();

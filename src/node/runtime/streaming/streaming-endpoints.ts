@@ -21,7 +21,7 @@ interface StreamingDeps extends StreamProxyDeps {
   >;
 }
 
-/** `/exec`, `/attach`, `/portForward` and `/run`. */
+/** The endpoints `/exec`, `/attach`, `/portForward` and `/run`. */
 export interface Streaming {
   readonly endpoints: Readonly<Record<string, NodeEndpoint>>;
   /** When the signal fires, ends all streams; resolves when none is left. */
@@ -31,8 +31,9 @@ export interface Streaming {
 const METHODS = ["GET", "POST"];
 
 /**
- * The streams of containers and pods. The runtime serves them itself, to whoever brings the URL that it makes for one
- * call; the node finds what is meant, asks for the URL and carries the bytes (pkg/kubelet/server/server.go).
+ * Serves the streams of containers and pods. The runtime serves each stream itself, to any client with the URL that it
+ * makes for one call. The node finds the container or pod, asks for the URL and carries the bytes
+ * (pkg/kubelet/server/server.go).
  */
 export function createStreamingEndpoints(deps: StreamingDeps, options: StreamProxyOptions): Streaming {
   const proxy = createStreamProxy(deps, options);
@@ -64,7 +65,7 @@ export function createStreamingEndpoints(deps: StreamingDeps, options: StreamPro
     if (containerId === undefined || container === undefined) {
       return { status: 500, body: `container ${containerName} not found in pod ${podFullName(pod)}` };
     }
-    // Whether the process has a terminal was settled when it began.
+    // It was settled when the process began whether it has a terminal.
     const asked = cri.AttachRequest.fromPartial({ ...streams, containerId, tty: container.tty === true });
     return await proxy.open(request, async (signal) => (await runtime.attach(asked, { signal })).url);
   };
@@ -94,7 +95,7 @@ export function createStreamingEndpoints(deps: StreamingDeps, options: StreamPro
 interface PodRequest {
   readonly request: ServedRequest;
   readonly target: StreamTarget;
-  /** Undefined where no source names it. */
+  /** Undefined where no source names the pod. */
   readonly pod: Pod | undefined;
 }
 

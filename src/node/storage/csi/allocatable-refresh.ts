@@ -8,7 +8,7 @@ import { runWithTasks, type Tasks } from "../../../base/tasks.ts";
 
 /** Asks drivers from time to time how many volumes they can take. */
 interface AllocatableRefresh {
-  /** Until the signal fires; returns when no driver is being asked any more. */
+  /** Runs until the signal fires; returns when no driver is being asked any more. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -27,13 +27,13 @@ interface AllocatableRefreshDeps {
   };
 }
 
-/** The API's own lower bound, for a server that does not heed it. */
+/** The API's own lower bound, applied here for a server that does not enforce it. */
 const MIN_PERIOD_SECONDS = 10;
 
 /**
- * The feature gate MutableCSINodeAllocatableCount, on by default from 1.35: each registered driver whose CSIDriver has
- * `nodeAllocatableUpdatePeriodSeconds` is asked so often (upstream: pkg/volume/csi/csi_node_updater.go). A change of the
- * period starts it over; a failure waits for the next turn.
+ * Implements the feature gate MutableCSINodeAllocatableCount, on by default from 1.35. Each registered driver whose
+ * CSIDriver has `nodeAllocatableUpdatePeriodSeconds` is asked with that period (upstream:
+ * pkg/volume/csi/csi_node_updater.go). A change of the period starts it over; after a failure the next turn follows.
  */
 export function createAllocatableRefresh(deps: AllocatableRefreshDeps): AllocatableRefresh {
   const { clock, drivers, objects } = deps;

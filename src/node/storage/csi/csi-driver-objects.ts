@@ -5,16 +5,16 @@ import { CodedError } from "../../../base/errors.ts";
 import { endsInTime } from "../../../base/time-limit.ts";
 import { createReflector, type ReflectorDeps } from "../../../kube/create-reflector.ts";
 
-/** What drivers ask of Kubernetes: how they are mounted, whether they are attached. */
+/** The CSIDriver objects, which say how drivers are mounted and whether they are attached. */
 export interface CsiDriverObjects {
   run(signal: AbortSignal): Promise<void>;
-  /** Undefined also before the first list: wait for that. */
+  /** Undefined also before the first list, so callers wait for `waitForSync` first. */
   get(name: string): CSIDriver | undefined;
-  /** The listener is told the name of each object that came, went or changed. */
+  /** The listener gets the name of each object that came, went or changed. */
   subscribe(listener: (name: string) => void): () => void;
   /**
-   * Resolves when all were read once; rejects with `not-synced` when that takes longer than ten seconds, or with
-   * AbortedError. Without it a pod would be mounted as if its driver had no object.
+   * Resolves when all objects were read once. Rejects with `not-synced` when that takes longer than ten seconds, or
+   * with AbortedError. Without this wait a pod would be mounted as if its driver had no object.
    */
   waitForSync(signal: AbortSignal): Promise<void>;
 }

@@ -12,32 +12,36 @@ import { findTopologyCollision, findTopologyProblem } from "./topology.ts";
 /**
  * The CSI drivers on this node (upstream: RegistrationHandler of pkg/volume/csi/csi_plugin.go).
  *
- * Unlike upstream, a driver is registered whether or not the API server can be told of it: its volumes must be unmounted
- * and mounted again while the server is away. And of several plugins under one name the newest serves, unless it is of
- * a lower version; the others stand by and serve when the newest is gone.
+ * Unlike upstream, this registry registers a driver whether or not the API server can be told of it, because its
+ * volumes must be unmounted and mounted again while the server is away. Of several plugins under one name the newest
+ * serves, unless it is of a lower version. The others stand by and serve when the newest is gone.
  */
 export interface CsiDriverRegistry extends CsiDrivers {
-  /** For the plugin watcher. */
+  /** The handler that the plugin watcher calls. */
   readonly handler: PluginHandler;
-  /** By name. */
+  /** The drivers in the order of their names. */
   list(): readonly CsiDriver[];
   facts(): CsiFacts;
-  /** The listener is told the name of each driver that came, went, was replaced or says another thing of the node. */
+  /**
+   * The listener gets the name of each driver that came, went, was replaced or changed what it reports about the node.
+   */
   subscribe(listener: (name: string) => void): () => void;
   /**
-   * Asks the driver again what it says of this node: how many volumes it can take, mostly. Nothing happens where it is
-   * not registered (any more). Rejects with what the driver says, or with AbortedError.
+   * Asks the driver again what it reports about this node, mostly how many volumes it can take. Nothing happens where
+   * it is not registered (any more). Rejects with the driver's error, or with AbortedError.
    */
   refresh(name: string, signal: AbortSignal): Promise<void>;
-  /** Closes all clients; for when the node agent ends. What is registered stays so in the API. */
+  /** Closes all clients when the node agent ends. Registered drivers stay in the API. */
   close(): void;
 }
 
 interface CsiDriverRegistryDeps {
   readonly clock: Clock;
-  /** A client of the driver. Need not connect before the first call; throws for an endpoint that cannot be one. */
+  /**
+   * Makes a client of the driver. It need not connect before the first call. Throws for an endpoint that cannot be one.
+   */
   connect(driver: { readonly endpoint: string; readonly driverName: string }): CsiNode;
-  /** As the node object was last seen; undefined before. */
+  /** Returns the labels of the node object as it was last seen; undefined before. */
   nodeLabels(): Readonly<Record<string, string>> | undefined;
 }
 
@@ -48,11 +52,14 @@ interface Registration {
   readonly driver: CsiDriver;
 }
 
-/** How many removed names are remembered. Beyond it, the oldest is forgotten, and the API goes on naming that driver. */
+/**
+ * The number of removed names that are remembered. Beyond it the oldest is forgotten, and the API goes on naming that
+ * driver.
+ */
 const MAX_REMOVED = 1_000;
 
 export function createCsiDriverRegistry(deps: CsiDriverRegistryDeps): CsiDriverRegistry {
-  /** By name, the newest last; never empty. */
+  /** The registrations by name, the newest last; a list is never empty. */
   const registrations = new Map<string, readonly Registration[]>();
   const removed = new Set<string>();
   const listeners = new Set<(name: string) => void>();
@@ -102,7 +109,7 @@ export function createCsiDriverRegistry(deps: CsiDriverRegistryDeps): CsiDriverR
       const { info, capabilities } = await readDriver(deps.clock, draining.node, signal);
       throwIfAborted(signal);
       checkTopology(info, labelsBeside(plugin.name));
-      // Another one of the name may have come while this one was asked.
+      // Another registration of the same name may have come while this driver was asked.
       const again = checkVersions("RegisterPlugin", plugin, versionsBeside(plugin));
       if ("error" in again) throw new DriverRegistrationError("version", again.error);
       const driver: CsiDriver = { name: plugin.name, node: draining.node, nodeInfo: info, capabilities };
@@ -151,7 +158,7 @@ export function createCsiDriverRegistry(deps: CsiDriverRegistryDeps): CsiDriverR
   };
 }
 
-/** Throws in upstream's words where the topology cannot be the node's. */
+/** Throws in upstream's words where the node cannot have the topology. */
 function checkTopology({ topology }: CsiNodeInfo, existing: Readonly<Record<string, string>>): void {
   const problem = findTopologyProblem(topology) ?? findTopologyCollision(topology, existing);
   if (problem === undefined) return;
@@ -164,7 +171,7 @@ function isSameInfo(a: CsiNodeInfo, b: CsiNodeInfo): boolean {
   return a.nodeId === b.nodeId && a.maxVolumes === b.maxVolumes && labels === others;
 }
 
-/** Drops what was remembered first at the bound. */
+/** At the bound, the oldest name is dropped. */
 function remember(names: Set<string>, name: string): void {
   names.add(name);
   const [oldest] = names;

@@ -3,37 +3,41 @@ import { isRecord } from "../../../api/object.ts";
 import type { CsiNodeInfo } from "../../../csi/port.ts";
 import { findTopologyCollision } from "./topology.ts";
 
-/** What is known of the drivers on this node. */
+/** The facts about the drivers on this node. */
 export interface CsiFacts {
-  /** The registered drivers by name, and what each says of this node. */
+  /** The registered drivers by name, with what each reports about this node. */
   readonly drivers: ReadonlyMap<string, CsiNodeInfo>;
   /**
-   * Drivers that were here since the start and are gone. What the API says of others that are not here is left: they were
-   * here before the node agent started and may be on their way, and a pod's volume is not to be detached for that.
+   * Drivers that were here since the start and are gone. Other drivers that the API names and that are not here are
+   * left alone: they were here before the node agent started and may be coming back, and a pod's volume must not be
+   * detached because of that.
    */
   readonly removed: ReadonlySet<string>;
 }
 
-/** JSON object: the node's ID by driver. */
+/** The annotation holds a JSON object: the node's ID by driver. */
 const NODE_ID_ANNOTATION = "csi.volume.kubernetes.io/nodeid";
 
-/** The labels that the drivers' topologies give the node; a driver that is gone leaves its labels, as upstream has it. */
+/**
+ * Returns the labels that the drivers' topologies give the node. A driver that is gone leaves its labels, as upstream
+ * has it.
+ */
 function computeNodeLabels({ drivers }: CsiFacts): Readonly<Record<string, string>> {
   return Object.fromEntries([...drivers.values()].flatMap(({ topology }) => Object.entries(topology)));
 }
 
-/** The annotation's new value; undefined for none. An existing one that is no JSON object is replaced. */
+/** Returns the annotation's new value; undefined for none. An existing value that is no JSON object is replaced. */
 function computeNodeIdAnnotation({ drivers, removed }: CsiFacts, existing: string | undefined): string | undefined {
   const kept = [...readNodeIds(existing)].filter(([name]) => !removed.has(name));
   const ids = new Map([...kept, ...[...drivers].map(([name, { nodeId }]) => [name, nodeId] as const)]);
   if (ids.size === 0) return undefined;
-  // In order of their names, as Go writes it.
+  // The names are in order, as Go writes them.
   return JSON.stringify(Object.fromEntries([...ids].sort(([a], [b]) => (a < b ? -1 : 1))));
 }
 
 /**
- * The node object with what its drivers say of it, for the heartbeat's patch: the annotation and the topology labels. A
- * driver that contradicts the node's labels is left out. Returns the node itself where nothing differs.
+ * Returns the node object with what its drivers report, for the heartbeat's patch: the annotation and the topology
+ * labels. A driver that contradicts the node's labels is left out. Returns the node itself where nothing differs.
  */
 export function withCsiFacts(node: Node, facts: CsiFacts): Node {
   const { [NODE_ID_ANNOTATION]: existing, ...others } = node.metadata?.annotations ?? {};
@@ -47,8 +51,8 @@ export function withCsiFacts(node: Node, facts: CsiFacts): Node {
 }
 
 /**
- * The facts without the drivers whose topology the node contradicts, and what it contradicts by driver: they were
- * registered before the node object was known. Upstream would not have registered them.
+ * Returns the facts without the drivers whose topology the node contradicts, and the contradiction by driver. Such
+ * drivers were registered before the node object was known. Upstream would not have registered them.
  */
 export function withoutCollisions(
   facts: CsiFacts,

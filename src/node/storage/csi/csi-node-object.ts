@@ -16,8 +16,8 @@ interface CsiNodeObject {
   /** Waits for the node object, then makes the CSINode and keeps it, until the signal fires. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
   /**
-   * Why the node is not ready yet: a pod that comes before the CSINode would find its driver missing. Undefined from when
-   * the object was first in line, and for good.
+   * Returns why the node is not ready yet: a pod that comes before the CSINode would find its driver missing. Returns
+   * undefined for good as soon as the object has been in line once.
    */
   error(): string | undefined;
 }
@@ -29,20 +29,20 @@ interface CsiNodeObjectDeps {
   readonly log: Log;
   readonly drivers: CsiFactsSource;
   readonly node: NodeSource;
-  /** `error` says another thing than before. */
+  /** Called when `error` has changed. */
   onError?(): void;
 }
 
-/** As much of the driver registry as is needed here. */
+/** The part of the driver registry that is needed here. */
 interface CsiFactsSource {
   facts(): CsiFacts;
   subscribe(listener: () => void): () => void;
 }
 
-/** As much of the node's registration as is needed here. */
+/** The part of the node's registration that is needed here. */
 interface NodeSource {
   nodeReady(signal: AbortSignal): Promise<Node>;
-  /** As it was last seen. */
+  /** Returns the node object as it was last seen. */
   node(): Node | undefined;
   /** The listener is called when another object has taken the name. */
   subscribe(listener: () => void): () => void;
@@ -52,14 +52,15 @@ const CALL_TIMEOUT_MS = 10 * SECOND;
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 30 * SECOND;
 const RETRY_JITTER = 0.5;
-/** A driver that goes and comes at once, as one does whose socket is made anew, is one change. */
+/** A driver that goes and comes back within this time, as one does whose socket is made anew, counts as one change. */
 const SETTLE_MS = 100;
-/** In a row, before it is a failure that is waited after. */
+/** After this many conflicts in a row the write counts as failed, and the next try waits. */
 const MAX_CONFLICTS = 5;
 
 /**
- * The writer of the CSINode. It reads the object before each write, so that what others did is kept, and goes on trying
- * whatever the API does. What others do to the object later is seen at the next change only, as upstream has it.
+ * Creates the writer of the CSINode. It reads the object before each write, so that others' changes are kept, and it
+ * goes on trying whatever the API does. A later change of the object by others is seen only at the next change here, as
+ * upstream has it.
  */
 export function createCsiNodeObject(
   deps: CsiNodeObjectDeps,
@@ -114,7 +115,7 @@ export function createCsiNodeObject(
     }
   };
 
-  /** Others write too: the garbage collector, a storage driver's controller, an administrator. */
+  /** Other clients write the object too: the garbage collector, a storage driver's controller, an administrator. */
   const writeThroughConflicts = async (signal: AbortSignal): Promise<void> => {
     for (let conflicts = 0; ; conflicts++) {
       try {
@@ -172,7 +173,7 @@ interface KubeCall {
   readonly signal: AbortSignal;
 }
 
-/** Each once, while it lasts. */
+/** Logs each collision once while it lasts. */
 function createCollisionWords(log: Log): (collisions: ReadonlyMap<string, string>) => void {
   let said: ReadonlyMap<string, string> = new Map();
   return (collisions) => {

@@ -1,16 +1,17 @@
 /** The numbers of a version, most significant first. */
 export type CsiVersion = readonly number[];
 
-/** Upstream's parser of "generic" versions takes whatever follows the numbers (apimachinery/pkg/util/version). */
+/** Upstream's parser of "generic" versions accepts anything after the numbers (apimachinery/pkg/util/version). */
 const VERSION = /^\s*v?([0-9]+(?:\.[0-9]+)*)/;
 
-/** The highest version that a CSI driver may be spoken to with, or why there is none, in upstream's words. */
+/** Returns the highest supported version of a CSI driver, or why there is none, in upstream's words. */
 export function findHighestSupportedVersion(
   versions: readonly string[],
 ): { readonly version: CsiVersion } | { readonly error: string } {
   let highest: CsiVersion | undefined;
   let problem = "<nil>";
-  // From the end, so that the problem that is told is the one that upstream tells: that of the first bad version.
+  // The loop goes from the end, so that the reported problem is the one that upstream reports: that of the first bad
+  // version.
   for (const text of versions.toReversed()) {
     const parsed = parseVersion(text);
     if ("error" in parsed) problem = parsed.error;
@@ -26,7 +27,7 @@ export function findHighestSupportedVersion(
   return { error: `highest supported version reported is ${formatVersion(highest)}, must be v1.x` };
 }
 
-/** Negative where the first is the lower one. What is not there counts as zero: 1.4 is 1.4.0. */
+/** Negative where the first version is the lower one. A missing number counts as zero: 1.4 is 1.4.0. */
 export function compareVersions(a: CsiVersion, b: CsiVersion): number {
   for (let index = 0; index < Math.max(a.length, b.length); index++) {
     const difference = (a[index] ?? 0) - (b[index] ?? 0);
@@ -35,7 +36,7 @@ export function compareVersions(a: CsiVersion, b: CsiVersion): number {
   return 0;
 }
 
-/** As a person reads it. */
+/** Formats a version for people. */
 export function formatVersion(version: CsiVersion): string {
   return version.join(".");
 }
@@ -52,7 +53,7 @@ function parseVersion(text: string): { readonly version: CsiVersion } | { readon
   return { version: components.map(Number) };
 }
 
-/** A list as Go prints it. */
+/** Formats a list as Go prints it. */
 function formatList(items: readonly string[]): string {
   return `[${items.join(" ")}]`;
 }

@@ -1,14 +1,14 @@
 import type { CsiNode } from "../../../csi/port.ts";
 
-/** A driver's client that can be let go of while others still use it. */
+/** A driver's client that can be retired while callers still use it. */
 export interface DrainingNode {
-  /** Hands every call on. Its `close` is that of the client: whatever is under way is cancelled. */
+  /** Passes every call on. Its `close` is the client's, and cancels the calls in flight. */
   readonly node: CsiNode;
   /** Closes the client as soon as no call is under way. A call that comes later finds it closed. */
   retire(): void;
 }
 
-/** Calls of the client are bounded in time, and so is the wait for them. */
+/** The calls of the client are bounded in time, and so is the wait for them. */
 export function createDrainingNode(client: CsiNode): DrainingNode {
   let calls = 0;
   let isRetired = false;

@@ -4,20 +4,23 @@ import { VolumeOperationError } from "../volumes/volume-error.ts";
 import type { VolumePlugin, VolumeSource } from "../volumes/volume-plugin.ts";
 import { findExceededVolumeLimit, type LimitedVolume, VOLUME_LIMIT_REASON } from "./volume-limit.ts";
 
-/** As upstream rejects a pod whose attachment fails for it (pkg/kubelet/volumemanager/volume_manager.go). */
+/**
+ * Upstream rejects a pod with this reason when its attachment fails for the limit
+ * (pkg/kubelet/volumemanager/volume_manager.go).
+ */
 const REJECTION_REASON = "VolumeAttachmentLimitExceeded";
 
 type LimitedPlugin = VolumePlugin & Pick<CsiPlugin, "load" | "devices">;
 
 /**
- * The plugin, within what each driver can serve on this node (`max_volumes_per_node`). The scheduler counts too, but not
- * for pods that name their node themselves, and not what changed since it looked. A pod over the limit is refused for
- * good and as a whole, before anything of it is attached, where upstream does so when an attachment has failed for it
- * (its admission knows no volumes of claims): another node may have room. What is on the node already counts,
- * whoever brought it, and is never refused.
+ * Wraps the plugin so that it keeps within what each driver can serve on this node (`max_volumes_per_node`). The
+ * scheduler counts too, but not for pods that name their node themselves, and it misses what changed since it looked. A
+ * pod over the limit is refused for good and as a whole, before anything of it is attached, because another node may
+ * have room. Upstream refuses it only when an attachment has failed for the limit, since its admission knows no volumes
+ * of claims. A volume that is already on the node counts, whichever program brought it, and is never refused.
  */
 export function limitVolumes(plugin: LimitedPlugin, drivers: CsiDrivers): VolumePlugin {
-  /** Let in, and perhaps not yet among the plugin's. */
+  /** Volumes that were let in and that the plugin may not know of yet. */
   const coming = new Set<LimitedVolume>();
 
   const judge = (podVolumes: readonly LimitedVolume[]): void => {
@@ -47,13 +50,13 @@ export function limitVolumes(plugin: LimitedPlugin, drivers: CsiDrivers): Volume
       const volume = limitedVolumeOf(request.source);
       if (volume === undefined) return await plugin.setUp(request);
       await plugin.load();
-      // Since the pod was admitted, others may have come.
+      // Other volumes may have come since the pod was admitted.
       judge([volume]);
       coming.add(volume);
       try {
         return await plugin.setUp(request);
       } finally {
-        // From here on the plugin knows of it, or it is not coming.
+        // From here on the plugin knows the volume, or the volume is not coming.
         coming.delete(volume);
       }
     },

@@ -55,9 +55,9 @@ export function planCsiNode(current: CSINode | undefined, node: OwningNode, fact
 }
 
 /**
- * The plan without those existing drivers that shall change. An API server allows no change of a driver but that of its
- * limit, and older servers not even that; but it allows to remove a driver and to add another one of the same name
- * afterwards.
+ * Returns the plan without the existing drivers that it changes. An API server allows no change of a driver except its
+ * limit, and older servers not even that. But it allows a driver to be removed and another one of the same name to be
+ * added afterwards.
  */
 export function withoutChangedDrivers(current: CSINode, planned: CSINode): CSINode {
   const existing = new Map(current.spec.drivers.map((driver) => [driver.name, driver]));

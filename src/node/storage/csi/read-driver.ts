@@ -15,20 +15,20 @@ export class DriverRegistrationError extends CodedError<"version" | "node-id" | 
   override readonly name = "DriverRegistrationError";
 }
 
-/** What a driver says of itself when it is registered. */
+/** What a driver reports about itself when it is registered. */
 interface DriverReading {
   readonly info: CsiNodeInfo;
   readonly capabilities: ReadonlySet<CsiNodeCapability>;
 }
 
-/** Upstream's time for NodeGetInfo (pkg/volume/csi/csi_plugin.go); ours is for all calls with their retries. */
+/** Upstream's limit for NodeGetInfo (pkg/volume/csi/csi_plugin.go); here it holds for all calls with their retries. */
 const READ_TIMEOUT_MS = 2 * MINUTE;
 const FIRST_RETRY_MS = SECOND / 2;
 const MAX_RETRY_MS = 8 * SECOND;
 
 /**
- * Asks the driver. One that does not listen yet is asked again: its registrar may be faster than it. Rejects with the last
- * failure after two minutes, and at once with any other.
+ * Asks the driver about itself. A driver that does not listen yet is asked again, because its registrar may be faster
+ * than the driver. Rejects with the last failure after two minutes, and at once with any other failure.
  */
 export async function readDriver(clock: Clock, node: CsiNode, signal: AbortSignal): Promise<DriverReading> {
   const deadline = clock.monotonic() + READ_TIMEOUT_MS;
@@ -46,7 +46,7 @@ export async function readDriver(clock: Clock, node: CsiNode, signal: AbortSigna
   }
 }
 
-/** Rejects also when the driver gives the node no name. */
+/** Reads NodeGetInfo. Rejects also when the driver gives the node no name. */
 export async function readNodeInfo(
   node: CsiNode,
   call: { readonly timeoutMs?: number; readonly signal: AbortSignal },

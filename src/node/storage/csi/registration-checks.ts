@@ -9,7 +9,10 @@ const MAX_NAME_LENGTH = 63;
 /** A plugin's version, or why it cannot be registered, in upstream's words. */
 type VersionVerdict = { readonly version: CsiVersion } | { readonly error: string };
 
-/** `caller`: upstream's name of the step, which begins its words. `registered`: the versions under the same name. */
+/**
+ * `caller` is upstream's name of the step, with which its messages begin. `registered` holds the versions under the
+ * same name.
+ */
 export function checkVersions(
   caller: "ValidatePlugin" | "RegisterPlugin",
   { name, supportedVersions }: Plugin,

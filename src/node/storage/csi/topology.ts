@@ -4,8 +4,9 @@ import { checkLabelValue, checkQualifiedName } from "../../../api/validation/nam
 type Labels = Readonly<Record<string, string>>;
 
 /**
- * Why a driver's topology cannot become labels of the node; undefined where it can. The labels travel with the node's
- * status: one that the server refuses would keep the whole status from it, and all pods from the node.
+ * Returns why a driver's topology cannot become labels of the node; undefined where it can. The labels travel with the
+ * node's status. A label that the server refuses would keep it from taking the whole status, and the node would get no
+ * pods.
  */
 export function findTopologyProblem(topology: Labels): string | undefined {
   for (const [key, value] of Object.entries(topology)) {
@@ -20,7 +21,10 @@ export function findTopologyProblem(topology: Labels): string | undefined {
   return undefined;
 }
 
-/** The first label that has another value already, in upstream's words (nodeinfomanager.go, updateTopologyLabels). */
+/**
+ * Returns the first label that already has another value, in upstream's words (nodeinfomanager.go,
+ * updateTopologyLabels).
+ */
 export function findTopologyCollision(topology: Labels, existing: Labels): string | undefined {
   for (const [key, value] of Object.entries(topology)) {
     const current = Object.hasOwn(existing, key) ? existing[key] : undefined;

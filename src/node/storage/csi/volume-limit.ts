@@ -1,11 +1,14 @@
-/** A volume of a CSI driver that the API server knows of: not those inline in a pod, which count towards no limit. */
+/**
+ * A volume of a CSI driver that the API server knows of. Volumes inline in a pod are not among them, because they count
+ * towards no limit.
+ */
 export interface LimitedVolume {
   readonly driver: string;
   /** The handle of the persistent volume. A volume that several pods use counts once. */
   readonly handle: string;
 }
 
-/** The volumes of a pod, and those that a node's drivers serve already. */
+/** The volumes of a pod, and the volumes that the node's drivers serve already. */
 interface VolumeLimitQuestion {
   readonly podVolumes: readonly LimitedVolume[];
   /** Volumes of the node's other pods, and volumes that are attached to the node. */
@@ -14,12 +17,12 @@ interface VolumeLimitQuestion {
   readonly limits: ReadonlyMap<string, number>;
 }
 
-/** As the scheduler names it (pkg/scheduler/framework/plugins/nodevolumelimits/csi.go). */
+/** This is the scheduler's reason (pkg/scheduler/framework/plugins/nodevolumelimits/csi.go). */
 export const VOLUME_LIMIT_REASON = "node(s) exceed max volume count";
 
 /**
- * The first driver that would have to serve more volumes than it can, as the scheduler counts them. A pod that brings a
- * driver no new volume is never refused for it, whatever was there before.
+ * Returns the first driver that would have to serve more volumes than it can, as the scheduler counts them. A pod that
+ * brings a driver no new volume is never refused for that driver, whatever was there before.
  */
 export function findExceededVolumeLimit({
   podVolumes,

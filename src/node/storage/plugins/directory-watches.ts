@@ -5,13 +5,13 @@ import type { Files } from "../../../host/port.ts";
 
 /** Watches that come and go with the directories. */
 interface DirectoryWatches {
-  /** Watches these and no others; starts again what ended by itself. */
+  /** Watches these directories and no others. A watch that ended by itself is started again. */
   follow(directories: Iterable<string>): void;
-  /** Ends, and resolves when nothing is watched any more. */
+  /** Ends all watches; resolves when nothing is watched any more. */
   stop(): Promise<void>;
 }
 
-/** `onChange` is also called when a watch comes in force. A directory that cannot be watched is said once. */
+/** `onChange` is also called when a watch comes into force. A directory that cannot be watched is logged once. */
 export function createDirectoryWatches(deps: {
   readonly files: Pick<Files, "watch">;
   readonly log: Log;

@@ -1,22 +1,25 @@
 import { codeOf, messageOf } from "../../../base/errors.ts";
 import type { DirectoryEntry, Files } from "../../../host/port.ts";
 
-/** What is in a directory of registration sockets, and in those below it. */
+/** The content of a directory of registration sockets and of those below it. */
 export interface SocketScan {
-  /** By path: the version of the socket's file. */
+  /** The version of each socket's file, by path. */
   readonly sockets: ReadonlyMap<string, string>;
-  /** All that were listed, so that they can be watched; the first is the root, where it exists. */
+  /** All directories that were listed, so that they can be watched. The first is the root, where it exists. */
   readonly directories: readonly string[];
-  /** What was not read, file or directory, and why: what was known of it, or below it, may still be there. */
+  /**
+   * The files and directories that were not read, and why. What was known of them, or below them, may still be there.
+   */
   readonly unread: ReadonlyMap<string, string>;
 }
 
-/** Those past this one are left unread. */
+/** Directories beyond this number are left unread. */
 const MAX_DIRECTORIES = 1_000;
 
 /**
- * Walks the directory as upstream does (pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go): sockets at any depth,
- * links to sockets too; names that begin with a dot are left out, and linked directories are not entered. Never rejects.
+ * Walks the directory as upstream does (pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go). It finds sockets at
+ * any depth, and links to sockets too. Names that begin with a dot are left out, and linked directories are not
+ * entered. Never rejects.
  */
 export async function findSockets(files: Pick<Files, "list" | "stat">, root: string): Promise<SocketScan> {
   const sockets = new Map<string, string>();

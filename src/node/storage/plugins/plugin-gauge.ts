@@ -1,7 +1,7 @@
 import type { Metrics } from "../../../base/metrics.ts";
 import type { PluginWatcher } from "./plugin-watcher.ts";
 
-/** `plugin_manager_total_plugins`: each socket that is there, and each whose plugin is registered. */
+/** `plugin_manager_total_plugins` counts each socket that exists, and each whose plugin is registered. */
 export function declarePluginGauge(metrics: Metrics, watcher: Pick<PluginWatcher, "sockets">): void {
   const plugins = metrics.gauge("plugin_manager_total_plugins", "Number of plugins in Plugin Manager", [
     "socket_path",

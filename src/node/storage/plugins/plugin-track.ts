@@ -21,14 +21,14 @@ export interface PluginTrack {
   /** The plugin that last answered on the socket, registered or not. */
   readonly plugin: Plugin | undefined;
   readonly isRegistered: boolean;
-  /** Tries again at once where it waits for that. */
+  /** Tries again at once if the track is waiting for its next try. */
   retryNow(): void;
   /**
-   * `gone`: the socket is, and its plugin is deregistered. `stopped`: the node agent ends, which is not the plugin's
-   * end.
+   * `gone` means that the socket is gone; its plugin is deregistered. `stopped` means that the node agent ends, and the
+   * plugin does not.
    */
   end(why: "gone" | "stopped"): void;
-  /** Until `end` was called. Rejects with what the handler's `deregister` throws, and with its bugs. */
+  /** Runs until `end` is called. Rejects with what the handler's `deregister` throws, and with the handler's bugs. */
   run(): Promise<void>;
 }
 
@@ -115,7 +115,7 @@ export function createPluginTrack(
   };
 }
 
-/** Each failure once: what is said again and again for the same reason is for debugging. */
+/** Logs each failure once. A failure repeated for the same reason is logged for debugging only. */
 function createFailureWords(log: Log): (error: PluginError) => void {
   let said: string | undefined;
   return ({ message, plugin }) => {

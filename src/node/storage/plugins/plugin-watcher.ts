@@ -15,15 +15,15 @@ import { createPluginTrack, type PluginTrack } from "./plugin-track.ts";
 /** Finds the plugins on this node by their registration sockets, and keeps their handlers up to date. */
 export interface PluginWatcher {
   /**
-   * Until the signal fires; returns when no handshake is under way any more. What is registered then stays so. Rejects
-   * with a handler's bug only.
+   * Runs until the signal fires; returns when no handshake is in progress any more. Registered plugins stay registered.
+   * Rejects only for a bug of a handler.
    */
   run(signal: AbortSignal): Promise<void>;
-  /** Those that are followed now. */
+  /** Returns the sockets that are followed now. */
   sockets(): readonly PluginSocket[];
 }
 
-/** A registration socket, and whether its plugin is at work. */
+/** A registration socket, and whether its plugin is registered. */
 interface PluginSocket {
   readonly path: string;
   readonly isRegistered: boolean;
@@ -33,21 +33,21 @@ interface PluginWatcherDeps {
   readonly clock: Clock;
   readonly files: Pick<Files, "list" | "makeDirectory" | "stat" | "watch">;
   readonly log: Log;
-  /** Need not connect before the first call; throws for a path that no socket can have. */
+  /** The client need not connect before the first call. Throws for a path that no socket can have. */
   connect(socketPath: string): PluginRegistration;
 }
 
 interface PluginWatcherOptions {
-  /** `plugins_registry` below the root directory. Made where it is absent. */
+  /** `plugins_registry` below the root directory. It is made where it is absent. */
   readonly directory: string;
-  /** One for each type. */
+  /** There is one handler for each type. */
   readonly handlers: readonly PluginHandler[];
 }
 
-/** Sockets that are followed at once. More are left alone, with a warning, until others are gone. */
+/** The number of sockets that are followed at once. More are left alone, with a warning, until others are gone. */
 export const MAX_PLUGIN_SOCKETS = 1_000;
 const DIRECTORY_MODE = 0o750;
-/** Events are hints: what they miss is found so much later. */
+/** Events are only hints. What they miss is found within this time. */
 const CHECK_PERIOD_MS = 10 * SECOND;
 
 export function createPluginWatcher(deps: PluginWatcherDeps, options: PluginWatcherOptions): PluginWatcher {
@@ -85,7 +85,7 @@ export function createPluginWatcher(deps: PluginWatcherDeps, options: PluginWatc
   };
 }
 
-/** A directory that cannot be made is tried again at the next look. */
+/** A directory that cannot be made is tried again at the next scan. */
 async function ensureDirectory(
   files: Pick<Files, "makeDirectory" | "stat">,
   directory: string,
@@ -107,7 +107,7 @@ async function untilChanged(clock: Clock, changed: Mailbox<"changed">, signal: A
   }
 }
 
-/** What cannot be read is said once, and again when it is something else. */
+/** Logs what cannot be read once, and again when the list of it changes. */
 function createUnreadWords(log: Log): (scan: SocketScan) => void {
   let said = "";
   return ({ unread }) => {
@@ -119,9 +119,9 @@ function createUnreadWords(log: Log): (scan: SocketScan) => void {
 }
 
 interface Tracks {
-  /** Begins and ends tracks until there is one for each socket that is there. */
+  /** Begins and ends tracks until there is one for each socket that exists. */
   follow(scan: SocketScan): void;
-  /** Ends all, and deregisters none. */
+  /** Ends all tracks, and deregisters no plugin. */
   stop(): void;
   sockets(): PluginSocket[];
 }
@@ -135,7 +135,7 @@ function createTracks(deps: TracksDeps): Tracks {
   const tracks = new Map<string, PluginTrack>();
   let wasFull = false;
 
-  /** Another one of that name may have been refused because of the one that is gone. */
+  /** Another plugin of that name may have been refused because of the one that is gone. */
   const onDeregistered = ({ type, name }: Plugin) => {
     for (const { plugin, retryNow } of tracks.values()) if (plugin?.type === type && plugin.name === name) retryNow();
   };

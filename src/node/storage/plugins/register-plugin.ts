@@ -6,12 +6,12 @@ import type { PluginInfo, PluginRegistration } from "../../../plugin-registratio
 import type { Plugin, PluginHandler } from "./plugin-handler.ts";
 
 /**
- * `unreachable`: the plugin did not say who it is. `refused`: it cannot be taken, and was told why. `failed`: its handler
- * could not take it, and it was told why.
+ * `unreachable`: the plugin did not describe itself. `refused`: it cannot be taken, and was told why. `failed`: its
+ * handler could not take it, and it was told why.
  */
 type PluginErrorCode = "unreachable" | "refused" | "failed";
 
-/** Why a plugin is not registered, in upstream's words. `plugin`: where it did say who it is. */
+/** Says why a plugin is not registered, in upstream's words. `plugin` is set where the plugin did describe itself. */
 export class PluginError extends CodedError<PluginErrorCode> {
   override readonly name = "PluginError";
   readonly plugin: Plugin | undefined;
@@ -27,26 +27,26 @@ export class PluginError extends CodedError<PluginErrorCode> {
 }
 
 export interface RegisterPluginDeps {
-  /** Need not connect before the first call; throws for a path that no socket can have. */
+  /** The client need not connect before the first call. Throws for a path that no socket can have. */
   connect(socketPath: string): PluginRegistration;
   readonly handlers: ReadonlyMap<string, PluginHandler>;
   readonly log: Log;
 }
 
-/** A plugin that was taken, and who took it. */
+/** A plugin that was taken, and the handler that took it. */
 export interface RegisteredPlugin {
   readonly plugin: Plugin;
   readonly handler: PluginHandler;
 }
 
-/** Upstream gives ten seconds to connect and then one to answer; ours is for both. */
+/** Upstream gives ten seconds to connect and then one to answer. Here ten seconds are the limit for both together. */
 const GET_INFO_TIMEOUT_MS = 10 * SECOND;
 const NOTIFY_TIMEOUT_MS = 5 * SECOND;
 
 /**
- * One handshake: asks who is there, has it validated and taken by the handler of its type, and tells it what came of that
- * (upstream: pkg/kubelet/pluginmanager/operationexecutor/operation_generator.go). Resolves when the
- * handler has taken it. Rejects with a PluginError, or with AbortedError when the signal fired; then nothing was taken.
+ * Does one handshake: asks the plugin who it is, has the handler of its type validate and take it, and tells it the
+ * outcome (upstream: pkg/kubelet/pluginmanager/operationexecutor/operation_generator.go). Resolves when the handler has
+ * taken it. Rejects with a PluginError, or with AbortedError when the signal fired; then nothing was taken.
  */
 export async function registerPlugin(
   deps: RegisterPluginDeps,
@@ -116,8 +116,8 @@ async function getInfo({ registration }: HandshakeDeps, socketPath: string, sign
 }
 
 /**
- * A plugin that cannot be told is registered nevertheless, as upstream has it: it serves, and nobody asks it again. What
- * was taken is the caller's to give back, also when the signal fired meanwhile.
+ * A plugin that cannot be told is registered nevertheless, as upstream has it: it serves, and is not asked again. The
+ * caller must give back what was taken, also when the signal fired meanwhile.
  */
 async function tellRegistered(deps: HandshakeDeps, plugin: Plugin, signal: AbortSignal): Promise<void> {
   try {
@@ -127,7 +127,7 @@ async function tellRegistered(deps: HandshakeDeps, plugin: Plugin, signal: Abort
   }
 }
 
-/** A plugin that does not hear it changes nothing of the outcome. Rejects with AbortedError only. */
+/** A plugin that does not hear the outcome does not change it. Rejects with AbortedError only. */
 async function notify(
   { registration, log }: HandshakeDeps,
   { plugin, error }: { readonly plugin: Plugin; readonly error: string },

@@ -43,7 +43,7 @@ export function createFakeNode(options: Partial<FakeCriOptions> = {}) {
   const host = createFakeHost();
   const { clock } = host;
   const timeline = createTimeline(clock);
-  /** Entries look like `stopContainer main timeout=30`, and each has the seconds since the start. */
+  /** Each entry is the seconds since the start and the call: `0s stopContainer main timeout=30`. */
   const calls: string[] = [];
   /** RPCs that fail, before they do anything, until they are removed from this map. */
   const failing = new Map<string, CriErrorCode>();

@@ -6,7 +6,7 @@ import type { KubeClient } from "../../../../kube/port.ts";
 
 type Verb = "get" | "create" | "replace";
 
-/** As much of an API server as one CSINode needs: versions, conflicts, and drivers that do not let themselves be changed. */
+/** The part of an API server that one CSINode needs: versions, conflicts, and drivers that cannot be changed. */
 export function createCsiNodeServer() {
   const subject = { group: "storage.k8s.io", resource: "csinodes" };
   let stored: CSINode | undefined;
@@ -17,7 +17,7 @@ export function createCsiNodeServer() {
     stored = structuredClone({ ...object, metadata: { ...object.metadata, resourceVersion: String(++version) } });
     return structuredClone(stored);
   };
-  /** As ValidateCSINodeUpdate has it; the limit may change where the gate is on. */
+  /** Validates as ValidateCSINodeUpdate does; the limit may change where the gate is on. */
   const validate = (before: CSINode, after: CSINode) => {
     for (const driver of after.spec.drivers) {
       const old = before.spec.drivers.find(({ name }) => name === driver.name);
@@ -61,10 +61,10 @@ export function createCsiNodeServer() {
     client,
     calls,
     isLimitMutable: true,
-    /** Called before each answer; what it throws is the answer. */
+    /** This hook is called before each answer; what it throws is the answer. */
     intercept: async (_verb: Verb): Promise<void> => undefined,
     stored: () => stored,
-    /** As somebody else would. */
+    /** Writes as another client would. */
     put,
     remove: () => {
       stored = undefined;

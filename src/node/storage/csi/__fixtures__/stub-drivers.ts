@@ -4,18 +4,18 @@ import { CodedError } from "../../../../base/errors.ts";
 import type { CsiNode, CsiNodeInfo } from "../../../../csi/port.ts";
 import type { Plugin } from "../../plugins/plugin-handler.ts";
 
-/** What is behind an endpoint; changed by the test. */
+/** The driver behind an endpoint; the test changes it. */
 interface StubDriver {
   info: CsiNodeInfo | Error | "hang";
-  /** Answers when this settles. */
+  /** The driver answers when this settles. */
   infoAfter?: Promise<void>;
-  /** Fails with it, or answers when it settles. */
+  /** The driver fails with the error, or answers when the promise settles. */
   capabilities?: Error | Promise<void>;
   /** Unpublishing waits until this settles. */
   unpublish?: Promise<void>;
 }
 
-/** Clients of drivers that do as they are told. */
+/** Clients of drivers that behave as the test tells them. */
 export function createStubDrivers(clock: Clock) {
   const drivers = new Map<string, StubDriver>();
   const open: string[] = [];

@@ -8,7 +8,7 @@ import { createPluginWatcher } from "../plugin-watcher.ts";
 
 export const REGISTRY = "/var/lib/kubelet/plugins_registry";
 
-/** What is behind a registration socket. `hang`: it is connected to, and never answers. */
+/** The plugin behind a registration socket. `hang` means that it accepts the connection and never answers. */
 export interface ScriptedPlugin {
   info: PluginInfo | Error | "hang";
   notify?: Error | "hang";
@@ -18,7 +18,7 @@ export const csiPlugin = (name: string, more: Partial<PluginInfo> = {}): Scripte
   info: { type: "CSIPlugin", name, endpoint: `/plugins/${name}/csi.sock`, supportedVersions: ["1.0.0"], ...more },
 });
 
-/** A watcher over fake files, plugins that do as they are told, and a handler that notes what it is given. */
+/** A watcher over fake files, plugins that behave as the test tells them, and a handler that notes what it is given. */
 export function createPluginRig() {
   const { clock, files } = createFakeHost();
   const plugins = new Map<string, ScriptedPlugin>();
@@ -66,12 +66,12 @@ export function createPluginRig() {
     registered,
     calls,
     unconnectable,
-    /** Of the handler, by plugin name. */
+    /** The problems that the handler's `validate` reports, by plugin name. */
     invalid: new Map<string, string>(),
     failures: new Map<string, Error | "hang">(),
     open: () => open,
     names: () => [...registered].map(({ name, socketPath }) => `${name}@${socketPath.slice(REGISTRY.length + 1)}`),
-    /** Puts a socket and what is behind it. */
+    /** Puts a socket and the plugin behind it. */
     put(name: string, plugin: ScriptedPlugin) {
       plugins.set(`${REGISTRY}/${name}`, plugin);
       files.putSpecial(`${REGISTRY}/${name}`, "socket");
