@@ -8,23 +8,24 @@ import { ImageServiceDefinition, RuntimeServiceDefinition } from "./gen/cri-v1.t
 import { declareCallSeries, measureCriCalls } from "./measured-calls.ts";
 import type { Cri } from "./port.ts";
 
-/** Kubelet's `runtimeRequestTimeout`. */
+/** The default of kubelet's `runtimeRequestTimeout`. */
 const DEFAULT_REQUEST_TIMEOUT_MS = 120_000;
 
 interface ConnectOptions {
   /** `unix:///run/containerd/containerd.sock`. */
   endpoint: string;
-  /** Where images are handled; default: `endpoint`. */
+  /** The endpoint of the image service. Default: `endpoint`. */
   imageEndpoint?: string | undefined;
-  /** For calls whose caller names no time-out. Default two minutes, as kubelet's. */
+  /** The time-out of calls whose caller names none. Default two minutes, as kubelet's. */
   requestTimeoutMs?: number;
   log: Log;
   metrics: Metrics;
 }
 
 /**
- * The runtime behind a socket. Connects with the first call and reconnects by itself, so this neither waits nor fails
- * for a runtime that is not there (its calls do); it throws only for an endpoint that cannot be one.
+ * Connects to the runtime behind a socket. It connects with the first call and reconnects by itself, so this function
+ * neither waits nor fails for a runtime that is not there (its calls do); it throws only for an endpoint that cannot be
+ * one.
  */
 export function connectCri(options: ConnectOptions): Cri {
   const { log, metrics, requestTimeoutMs = DEFAULT_REQUEST_TIMEOUT_MS } = options;

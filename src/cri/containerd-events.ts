@@ -19,7 +19,7 @@ import { CriError, isCriError, type RuntimeService } from "./port.ts";
 
 /** containerd's own event service, which listens on the same socket as its CRI. */
 export interface ContainerdEvents {
-  /** Events that match any of the filters, from now on: nothing is replayed. Rejects with CriError. */
+  /** Yields the events that match any of the filters, from now on; nothing is replayed. Rejects with CriError. */
   subscribe(filters: string[], options: CallOptions): AsyncIterable<Envelope>;
   close(): void;
 }
@@ -27,7 +27,7 @@ export interface ContainerdEvents {
 /** The containerd namespace that its CRI plugin keeps sandboxes and containers in. */
 const CRI_NAMESPACE = "k8s.io";
 
-/** Connects with the first subscription. Throws CodedError `invalid-endpoint`; whoever connects closes it. */
+/** Connects with the first subscription. Throws CodedError `invalid-endpoint`. The caller closes the connection. */
 export function connectContainerdEvents(endpointText: string): ContainerdEvents {
   const endpoint = parseEndpoint(endpointText);
   const channel = openChannel({
@@ -47,21 +47,24 @@ export function connectContainerdEvents(endpointText: string): ContainerdEvents 
 
 const TOPICS = ["/containers/create", "/containers/delete", "/tasks/start", "/tasks/exit", "/tasks/oom"];
 
-/** Subscribe hears every namespace unless a filter says otherwise. */
+/** A subscription delivers every namespace unless a filter says otherwise. */
 const FILTERS = TOPICS.map((topic) => `namespace==${CRI_NAMESPACE},topic=="${topic}"`);
 
-/** Events on their way to the reader. At the bound the stream fails, so that its reader relists and starts over. */
+/**
+ * The bound on events that the reader has not taken yet. At the bound the stream fails, so that its reader relists and
+ * starts over.
+ */
 const MAX_PENDING = 1_000;
 const MAX_STATUS_READS = 8;
 
-/** containerd's events as hints, each once the CRI plugin's own state has caught up with it. */
+/** Yields containerd's events as hints, each once the CRI plugin's own state shows what the event tells. */
 export async function* followContainerdEvents(
   deps: { containerd: ContainerdEvents; runtime: StatusReader; stops?: OwnStops | undefined; clock: Clock },
   parent: AbortSignal,
 ): AsyncIterable<RuntimeEvent> {
   const { controller, release } = childController(parent);
   const { signal } = controller;
-  // Every event on its way listens to it; MAX_PENDING bounds them.
+  // Every pending event listens to the signal; MAX_PENDING bounds their number.
   setMaxListeners(0, signal);
   const pending = createMailbox<RuntimeEvent>(MAX_PENDING);
   const statusReads = createLimiter(MAX_STATUS_READS);
@@ -104,7 +107,10 @@ export async function* followContainerdEvents(
   }
 }
 
-/** Undefined for what is none of our business: another namespace, another event, the end of an exec. */
+/**
+ * Undefined for an event that does not concern this program: one of another namespace, of another type, or the end of
+ * an exec.
+ */
 export function decodeEnvelope(envelope: Envelope): RuntimeEvent | undefined {
   if (envelope.namespace !== CRI_NAMESPACE || envelope.event === undefined) return undefined;
   const { typeUrl, value } = envelope.event;
@@ -131,7 +137,7 @@ type StatusReader = Pick<RuntimeService, "containerStatus" | "podSandboxStatus">
 
 /** An exit is in the status after 10 to 40 ms as a rule; on a very busy machine it took more than a second. */
 const EXIT_LIMIT_MS = 30_000;
-/** What the kernel killed may have been one process of several. */
+/** An OOM kill may have hit one process of several, so the container may go on. */
 const OOM_LIMIT_MS = 1_000;
 const FIRST_DELAY_MS = 5;
 const MAX_DELAY_MS = 250;
@@ -141,9 +147,9 @@ function catchUpLimitOf({ event }: Envelope): number {
 }
 
 /**
- * The CRI plugin hears of an exit from the same event as we do, and then cleans up before its state says so: a status
- * read at once would still say "running", and the hint would have been wasted. Gives up quietly, for a container whose
- * state does not change (an OOM kill inside it) or cannot be read.
+ * Waits until the status shows the exit. The CRI plugin hears of an exit from the same event as this process, and then
+ * cleans up before its state shows it. A status read at once would still say "running", and the hint would have been
+ * wasted. The wait ends quietly for a container whose state does not change (an OOM kill inside it) or cannot be read.
  */
 async function untilStopped(
   { clock, hasYetToStop }: { clock: Clock; hasYetToStop(id: string): Promise<boolean> },
@@ -154,14 +160,15 @@ async function untilStopped(
     if (!(await hasYetToStop(containerId))) return;
     const elapsedMs = clock.monotonic() - startedAt;
     if (elapsedMs >= catchUpLimitMs) return;
-    // A quarter of the time so far: close behind a quick exit, and few readings for a slow one.
+    // The delay is a quarter of the time so far: the check follows closely after a quick exit, and a slow one costs few
+    // readings.
     await sleep(clock, Math.min(Math.max(elapsedMs / 4, FIRST_DELAY_MS), MAX_DELAY_MS), signal);
   }
 }
 
 /**
- * A process may end before the call that starts it has returned: its container is "created" still, and will be "running"
- * before it is "exited".
+ * Reads whether the container has yet to stop. A process may end before the call that starts it has returned: its
+ * container still is "created", and will be "running" before it is "exited".
  */
 async function readHasYetToStop(runtime: StatusReader, id: string, signal: AbortSignal): Promise<boolean> {
   try {

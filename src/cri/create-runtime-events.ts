@@ -13,18 +13,19 @@ interface RuntimeEventsDeps {
   runtime: Pick<RuntimeService, "version" | "getContainerEvents" | "containerStatus" | "podSandboxStatus">;
   /** containerd's own event service; other runtimes answer it with `unimplemented`. */
   containerd?: ContainerdEvents;
-  /** Ends that these tell of are not looked for in the runtime's state. Default: all are. */
+  /** The runtime's state is not checked for stops that these know of. Default: it is checked for all. */
   stops?: OwnStops;
   clock: Clock;
   log: Log;
 }
 
 /**
- * containerd's events where that is the runtime, else CRI's GetContainerEvents, else none; the log says once which.
+ * Yields containerd's events where that is the runtime, else CRI's GetContainerEvents, else none; the log says once
+ * which.
  *
  * containerd has GetContainerEvents too, from 1.7, but there an abandoned subscription lives on until its next event,
- * which it swallows: seen with 1.7.24 and 2.1.9, where the first event after a reconnect, perhaps the exit that one
- * waits for, never came. Its own event service tells every subscriber everything, in 1.6 as in 2.
+ * which it swallows. This was seen with 1.7.24 and 2.1.9, where the first event after a reconnect, perhaps an awaited
+ * exit, never came. containerd's own event service tells every subscriber everything, in 1.6 as in 2.
  */
 export function createRuntimeEvents(deps: RuntimeEventsDeps): RuntimeEvents {
   const sources = computeSources(deps);
@@ -98,14 +99,14 @@ const KINDS = new Map<number, RuntimeEvent["kind"]>([
   [ContainerEventType.CONTAINER_DELETED_EVENT, "deleted"],
 ]);
 
-/** A type that we do not know is read as `stopped`: any hint leads to a look. */
+/** An unknown type is read as `stopped`, because any hint leads to a reading of the status. */
 export function decodeCriEvent(response: ContainerEventResponse): RuntimeEvent {
   const podUid = response.podSandboxStatus?.metadata?.uid;
   const kind = KINDS.get(response.containerEventType) ?? "stopped";
   return { kind, containerId: response.containerId, ...(podUid ? { podUid } : {}) };
 }
 
-/** Which source is tried, and how often in a row it broke before it was connected. */
+/** The source that is tried, and how often in a row it broke before it was connected. */
 interface Attempt {
   source: number;
   failures: number;
@@ -113,12 +114,13 @@ interface Attempt {
 
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
-/** How long until a runtime without events is asked again: it may have been upgraded meanwhile. */
+/** A runtime without events is asked again after this time, because it may have been upgraded meanwhile. */
 const UNSUPPORTED_RETRY_MS = 5 * 60_000;
 
 /**
- * After a stream that the runtime does not have, the next source follows at once; after the last, a long wait. After one
- * that broke, everything starts over with back-off, since another version of the runtime may answer.
+ * After a stream that the runtime does not have, the next source follows at once; after the last source comes a long
+ * wait. After a stream that broke, everything starts over with back-off, since another version of the runtime may
+ * answer.
  */
 export function planRetry(
   attempt: Attempt,
@@ -137,7 +139,7 @@ export function planRetry(
 interface Connection {
   /** Ends the stream. */
   signal: AbortSignal;
-  /** An event came, so the stream stands. */
+  /** Called when an event came, which shows that the stream is open. */
   confirm(): void;
   end(): Promise<void>;
   readonly wasConnected: boolean;
@@ -147,8 +149,8 @@ const SETTLE_MS = 100;
 const CONFIRM_RETRY_MS = 1_000;
 
 /**
- * Finds out whether a stream stands. Servers say nothing before the first event, so silence must do: a call made with
- * the stream was answered, and a moment later the stream still has not failed.
+ * Finds out whether a stream is open. Servers send nothing before the first event, so the evidence is indirect: a call
+ * made together with the stream was answered, and a moment later the stream still has not failed.
  */
 function watchConnection(
   { runtime, clock }: RuntimeEventsDeps,

@@ -8,9 +8,9 @@ import { CriError, type CriErrorCode, isCriError } from "./port.ts";
 const PROBE_TIMEOUT_MS = 5_000;
 
 /**
- * A caller whose errors say what is wrong with the runtime itself. gRPC answers alike for a socket that is missing and
- * one that a web server listens on, and for an old runtime and a disabled plugin; a person who has to mend it needs to
- * know which. Asking costs a look at the socket or one or two Version calls, and only after a failure.
+ * A caller whose errors say what is wrong with the runtime itself. gRPC gives the same answer for a missing socket and
+ * one on which a web server listens, and for an old runtime and a disabled plugin; a person who has to mend it needs to
+ * know which it is. The explanation costs a look at the socket or one or two Version calls, and only after a failure.
  */
 export function explainCalls(caller: RpcCaller, endpoint: Endpoint): RpcCaller {
   return mapErrors(caller, async (thrown) => {
@@ -23,7 +23,7 @@ export function explainCalls(caller: RpcCaller, endpoint: Endpoint): RpcCaller {
   });
 }
 
-/** The CriError of a failed call; anything else stays what it is. */
+/** Returns the CriError of a failed call; any other error is returned unchanged. */
 export function asCriError(error: unknown, endpoint: Endpoint): unknown {
   if (!isGrpcError(error)) return error;
   const { code, rpc, detail, cause } = error;
@@ -39,7 +39,7 @@ async function look({ path }: Endpoint, error: CriError): Promise<Explanation | 
   return explainSocket(await probeSocket(path), error);
 }
 
-/** Undefined where the socket looks right: the call's own words say more. */
+/** Undefined where the socket looks right; the call's own message says more then. */
 function explainSocket(finding: SocketFinding, error: CriError): Explanation | undefined {
   switch (finding.found) {
     case "nothing":

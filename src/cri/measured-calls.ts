@@ -2,7 +2,7 @@ import { isAbort } from "../base/abort.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { RpcCaller } from "../grpc/service.ts";
 
-/** 5 ms to about 12 minutes, each 2.5 times the last, as upstream's. */
+/** The bounds go from 5 ms to about 12 minutes, each 2.5 times the last, as upstream's. */
 const DURATION_BUCKETS = Array.from({ length: 14 }, (_, power) => 0.005 * 2.5 ** power);
 
 /** A caller that counts and times every unary call under upstream's names, by operation (`run_podsandbox`, …). */
@@ -27,7 +27,7 @@ export function measureCriCalls(caller: RpcCaller, series: CallSeries): RpcCalle
 
 type CallSeries = ReturnType<typeof declareCallSeries>;
 
-/** Once for a registry: it refuses a second series of the same name. */
+/** To be called once for a registry, because a registry refuses a second series of the same name. */
 export function declareCallSeries(metrics: Metrics) {
   const labels = ["operation_type"] as const;
   const prefix = "kubelet_runtime_operations";
@@ -53,7 +53,10 @@ export function declareCallSeries(metrics: Metrics) {
   };
 }
 
-/** Upstream writes its operation types by hand (`kuberuntime/instrumented_services.go`): one word for a pod sandbox. */
+/**
+ * Upstream writes its operation types by hand (`kuberuntime/instrumented_services.go`), with one word for a pod
+ * sandbox.
+ */
 export function operationTypeOf(rpc: string): string {
   if (rpc === "UpdateContainerResources") return "update_container";
   const words = rpc.replaceAll("PodSandbox", "Podsandbox").replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_");

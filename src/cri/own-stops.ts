@@ -5,18 +5,19 @@ import type { RuntimeService } from "./port.ts";
 /** The stops that this process asks the runtime for. */
 export interface OwnStops {
   /**
-   * Resolves with true when a stop of that container or sandbox, under way now or carried out lately, is over: the
-   * runtime answers a stop only once its own state shows it. With false where there is none, or it failed.
+   * Resolves with true when a stop of that container or sandbox, in progress now or carried out lately, is over: the
+   * runtime answers a stop only once its own state shows it. Resolves with false where there is no such stop, or it
+   * failed.
    */
   isOver(id: string, signal: AbortSignal): Promise<boolean>;
 }
 
-/** Identifiers of what was stopped, kept for events that come after the answer. */
+/** The bound on identifiers of stopped containers and sandboxes that are kept for events that come after the answer. */
 const MAX_REMEMBERED = 1_000;
 
 type StoppingRuntime = Pick<RuntimeService, "stopContainer" | "stopPodSandbox">;
 
-/** The same runtime, whose stops are known while they last and shortly after. */
+/** Returns the same runtime with its stops recorded while they last and shortly after. */
 export function watchOwnStops<Runtime extends StoppingRuntime>(
   runtime: Runtime,
 ): { runtime: Runtime; stops: OwnStops } {

@@ -8,14 +8,14 @@ import type { ImageServiceDefinition, RuntimeServiceDefinition } from "./gen/cri
  * (`connectCri`) and the fake (`createFakeCri`) pass one contract suite (`test/contract/cri.test.ts`).
  *
  * Requests and responses are the plain objects of `gen/cri-v1.ts`, where `X.fromPartial({…})` makes a whole message.
- * Every RPC rejects with a CriError, or with AbortedError when its signal fired; what the runtime did by then is its
- * own affair, so a caller that must know asks for the status. The connection's request timeout, which holds where the
- * caller names none, is too short for whatever waits by design: StopContainer, ExecSync, PullImage.
+ * Every RPC rejects with a CriError, or with AbortedError when its signal fired. It is not known then what the runtime
+ * did, so a caller that must know asks for the status. The connection's request timeout holds where the caller names
+ * none. It is too short for the calls that wait by design: StopContainer, ExecSync, PullImage.
  */
 export interface Cri {
   readonly runtime: RuntimeService;
   readonly images: ImageService;
-  /** Cancels what is in flight and lets the socket go. The containers do not notice. */
+  /** Cancels the calls in flight and closes the socket. The containers are not affected. */
   close(): void;
 }
 
@@ -37,14 +37,14 @@ export type ImageService = ServiceOf<typeof ImageServiceDefinition>;
 export type CriErrorCode = GrpcErrorCode | "not-a-runtime" | "unsupported-version";
 
 /**
- * What a runtime says that an image or its mount failed for. A runtime that can tell begins its words so (cri-api,
- * pkg/errors/errors.go).
+ * The reasons that a runtime gives for a failure of an image or its mount. A runtime that can tell begins its message
+ * with one of them (cri-api, pkg/errors/errors.go).
  */
 const REASONS = ["RegistryUnavailable", "SignatureValidationFailed", "ImageVolumeMountFailed"] as const;
 
 /**
- * A failed RPC. The message names the RPC and the endpoint; `detail` is the runtime's own words alone. `reason` is what
- * these words begin with, where the runtime can tell.
+ * A failed RPC. The message names the RPC and the endpoint; `detail` is the runtime's own message alone. `reason` is
+ * the word with which that message begins, where the runtime can tell.
  */
 export class CriError extends CodedError<CriErrorCode> {
   override readonly name = "CriError";

@@ -11,18 +11,18 @@ const DEFAULT_REQUEST_TIMEOUT_MS = 120_000;
 interface ConnectCsiOptions {
   /** The driver's socket: an absolute path, as plugins name it when they register, or `unix:///path`. */
   endpoint: string;
-  /** As it registered; for messages and metrics. */
+  /** The name with which the driver registered, for messages and metrics. */
   driverName: string;
-  /** For calls whose caller names no time-out. Default two minutes, as upstream's. */
+  /** The time-out of calls whose caller names none. Default two minutes, as upstream's. */
   requestTimeoutMs?: number | undefined;
-  /** Where calls are timed, under upstream's name. */
+  /** The registry in which calls are timed, under upstream's name. */
   metrics?: Metrics | undefined;
 }
 
 /**
- * The driver behind a socket. Connects with the first call and again when the connection broke, so this neither waits nor
- * fails for a driver that is not there (its calls do, as `unavailable`); it throws CodedError `invalid-endpoint` for an
- * endpoint that cannot be one.
+ * Connects to the driver behind a socket. It connects with the first call and again when the connection broke, so this
+ * function neither waits nor fails for a driver that is not there (its calls do, as `unavailable`). It throws
+ * CodedError `invalid-endpoint` for an endpoint that cannot be one.
  */
 export function connectCsi(options: ConnectCsiOptions): CsiNode {
   const { driverName, metrics, requestTimeoutMs = DEFAULT_REQUEST_TIMEOUT_MS } = options;

@@ -51,7 +51,7 @@ export function createCsiNode(
   };
 }
 
-/** Anything but a failed call, an abort for example, stays what it is. */
+/** An error that is no failed call, such as an abort, is returned unchanged. */
 function asCsiError(error: unknown, { driver, request }: { driver: string; request: unknown }): unknown {
   if (!isGrpcError(error)) return error;
   return new CsiError(error.code, { rpc: error.rpc, driver, detail: redactSecrets(error.detail, request) });

@@ -6,7 +6,7 @@ import { isCsiError } from "./port.ts";
 
 const LABELS = ["driver_name", "method_name", "grpc_status_code", "migrated"] as const;
 
-/** Upstream's for everything about storage, in seconds (`pkg/volume/util/metrics.go`). */
+/** Upstream's buckets for everything about storage, in seconds (`pkg/volume/util/metrics.go`). */
 const BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
 type CsiSeries = HistogramSeries<(typeof LABELS)[number]>;
@@ -24,7 +24,10 @@ export function seriesOf(metrics: Metrics): CsiSeries {
   return series;
 }
 
-/** A caller that times every call. `migrated` is about volumes of in-tree plugins, of which there are none here. */
+/**
+ * A caller that times every call. The label `migrated` is about volumes of in-tree plugins, of which there are none
+ * here.
+ */
 export function measureCsiCalls(
   caller: RpcCaller,
   { driverName, series }: { driverName: string; series: CsiSeries },

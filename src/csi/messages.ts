@@ -70,7 +70,7 @@ function writeUse({ access, accessMode }: CsiVolumeUse): VolumeCapability {
   };
 }
 
-/** What a driver says of the node. Upstream takes a limit that is not positive for none. */
+/** Decodes the driver's answer about the node. As upstream has it, a limit that is not positive means none. */
 export function decodeNodeInfo(response: NodeGetInfoResponse): CsiNodeInfo {
   const { nodeId, maxVolumesPerNode, accessibleTopology } = response;
   return {
@@ -89,18 +89,18 @@ const CAPABILITY_NAMES = new Map<number, CsiNodeCapability>([
   [NodeServiceCapability_RPC_Type.VOLUME_MOUNT_GROUP, "VOLUME_MOUNT_GROUP"],
 ]);
 
-/** The capabilities that we know; a newer driver may have more. */
+/** Returns the known capabilities; a newer driver may have more. */
 export function readCapabilities({ capabilities }: NodeGetCapabilitiesResponse): ReadonlySet<CsiNodeCapability> {
   const names = capabilities.map(({ rpc }) => (rpc === undefined ? undefined : CAPABILITY_NAMES.get(rpc.type)));
   return new Set(names.filter((name) => name !== undefined));
 }
 
-/** The size after an expansion; undefined where the driver leaves it out, which reads as zero. */
+/** Returns the size after an expansion; undefined where the driver leaves it out, which reads as zero. */
 export function readNewSize({ capacityBytes }: NodeExpandVolumeResponse): bigint | undefined {
   return capacityBytes > 0n ? capacityBytes : undefined;
 }
 
-/** How full a volume is, and how it is. */
+/** Returns how full a volume is, and its health. */
 export function readStats({ usage, volumeCondition }: NodeGetVolumeStatsResponse): CsiVolumeStats {
   return {
     usage: usage.map(({ available, total, used, unit }) => ({ unit: readUnit(unit), available, total, used })),

@@ -8,22 +8,22 @@ import { nameOfCode } from "../grpc/status.ts";
  * with a `CsiError`, or with AbortedError when its signal fired; each may be repeated after any failure.
  */
 export interface CsiNode {
-  /** Name and version of the driver, as it says itself. */
+  /** Reads the name and version of the driver, as it reports them. */
   pluginInfo(options?: CallOptions): Promise<{ name: string; version: string }>;
-  /** This node in the driver's eyes. */
+  /** Reads how the driver sees this node. */
   info(options?: CallOptions): Promise<CsiNodeInfo>;
   capabilities(options?: CallOptions): Promise<ReadonlySet<CsiNodeCapability>>;
   stage(request: CsiStageRequest, options?: CallOptions): Promise<void>;
   unstage(request: { volumeId: string; stagingPath: string }, options?: CallOptions): Promise<void>;
   publish(request: CsiPublishRequest, options?: CallOptions): Promise<void>;
   unpublish(request: { volumeId: string; targetPath: string }, options?: CallOptions): Promise<void>;
-  /** Resolves with the new size; undefined where the driver does not tell. */
+  /** Resolves with the new size; undefined where the driver does not report it. */
   expand(request: CsiExpandRequest, options?: CallOptions): Promise<bigint | undefined>;
   stats(
     request: { volumeId: string; volumePath: string; stagingPath?: string | undefined },
     options?: CallOptions,
   ): Promise<CsiVolumeStats>;
-  /** Cancels what is in flight and lets the socket go. */
+  /** Cancels the calls in flight and closes the socket. */
   close(): void;
 }
 
@@ -38,7 +38,7 @@ export type CsiNodeCapability =
 
 export interface CsiNodeInfo {
   readonly nodeId: string;
-  /** Undefined: the driver sets no limit. */
+  /** Undefined means that the driver sets no limit. */
   readonly maxVolumes: bigint | undefined;
   /** Topology segments, label by label; empty without topology. */
   readonly topology: Readonly<Record<string, string>>;
@@ -54,7 +54,7 @@ export interface CsiVolumeUse {
     | "MULTI_NODE_MULTI_WRITER"
     | "SINGLE_NODE_SINGLE_WRITER"
     | "SINGLE_NODE_MULTI_WRITER";
-  /** `mountGroup`: the pod's fsGroup, for drivers with VOLUME_MOUNT_GROUP. */
+  /** `mountGroup` is the pod's fsGroup, for drivers with VOLUME_MOUNT_GROUP. */
   readonly access:
     | { readonly kind: "block" }
     | {
@@ -89,7 +89,7 @@ export interface CsiPublishRequest {
   readonly volumeContext: StringMap;
 }
 
-/** `volumePath`: where the volume is published, or staged. The driver may give more than `requiredBytes`. */
+/** `volumePath` is the path where the volume is published, or staged. The driver may give more than `requiredBytes`. */
 export interface CsiExpandRequest {
   readonly volumeId: string;
   readonly volumePath: string;
@@ -106,19 +106,19 @@ export interface CsiVolumeStats {
     readonly total: bigint;
     readonly used: bigint;
   }>;
-  /** Undefined where the driver tells nothing of the volume's health. */
+  /** Undefined where the driver reports nothing about the volume's health. */
   readonly condition: { readonly abnormal: boolean; readonly message: string } | undefined;
 }
 
 /**
- * A failed call. `detail` is the driver's own words, without the secrets of the request, should it have repeated them.
- * The message is as upstream's, which is what users search for. There is no cause: whatever is below might repeat secrets
- * too.
+ * A failed call. `detail` is the driver's own message, without the secrets of the request, in case the driver repeated
+ * them. The message is as upstream's, because users search for that. There is no cause, because the underlying error
+ * might repeat secrets too.
  */
 export class CsiError extends CodedError<GrpcErrorCode> {
   override readonly name = "CsiError";
   readonly driver: string;
-  /** `NodePublishVolume` */
+  /** The RPC's name: `NodePublishVolume`. */
   readonly rpc: string;
   readonly detail: string;
 
@@ -137,8 +137,8 @@ export function isCsiError(thrown: unknown, ...codes: GrpcErrorCode[]): thrown i
 }
 
 /**
- * After these the driver may have done what it was asked for, or may still be doing it (upstream's `isFinalError` in
- * `pkg/volume/csi/csi_client.go`): it did not answer in time or at all, was busy, or has such a call in progress.
+ * After these codes the driver may have done what it was asked for, or may still be doing it (upstream's `isFinalError`
+ * in `pkg/volume/csi/csi_client.go`): it did not answer in time or at all, was busy, or has such a call in progress.
  */
 const UNCERTAIN_CODES: readonly GrpcErrorCode[] = [
   "cancelled",
@@ -149,7 +149,7 @@ const UNCERTAIN_CODES: readonly GrpcErrorCode[] = [
 ];
 
 /**
- * True if the call certainly came to nothing and nothing of it is in progress. After any other failure, an abort
+ * True if the call certainly had no effect and nothing of it is in progress. After any other failure, an abort
  * included, a volume counts as staged or published until the driver has undone that.
  */
 export function isFinalCsiError(error: unknown): boolean {
@@ -160,13 +160,13 @@ export function isFinalCsiError(error: unknown): boolean {
 export interface CsiDriver {
   readonly name: string;
   readonly node: CsiNode;
-  /** What it said when it was registered. */
+  /** The driver's answer when it was registered. */
   readonly nodeInfo: CsiNodeInfo;
   readonly capabilities: ReadonlySet<CsiNodeCapability>;
 }
 
-/** The registered drivers, for who mounts volumes. */
+/** The registered drivers, for the code that mounts volumes. */
 export interface CsiDrivers {
-  /** The newest registration under this name. */
+  /** Returns the newest registration under this name. */
   get(name: string): CsiDriver | undefined;
 }

@@ -1,21 +1,24 @@
 import { isRecord } from "../api/object.ts";
 
-/** As the sanitizer of CSI's own programs writes it. */
+/** The sanitizer of CSI's own programs writes the same text. */
 const REDACTED = "***stripped***";
 
-/** Tokens of the pod's service account, by audience, which stand in the volume's context or, from 1.35, among its secrets. */
+/**
+ * The tokens of the pod's service account, by audience, stand in the volume's context or, from 1.35, among its secrets.
+ */
 const TOKENS_KEY = "csi.storage.k8s.io/serviceAccount.tokens";
 
 /**
- * The text without any value of the request's secrets and tokens, wherever it stands and however short it is, also as it
- * would be written between quotes. Some drivers answer a bad password by repeating it, and the text ends up in events.
+ * Returns the text without any value of the request's secrets and tokens, wherever it stands and however short it is,
+ * also in the form that it has between quotes. Some drivers answer a bad password by repeating it, and the text ends up
+ * in events.
  */
 export function redactSecrets(text: string, request: unknown): string {
   const forms = secretsOf(request).flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
-  // The longest first: one may be a part of another.
+  // The longest comes first, because one may be a part of another.
   const ordered = [...new Set(forms)].sort((a, b) => b.length - a.length);
   if (ordered.length === 0) return text;
-  // In one pass, so that a short secret does not match what was put in the place of another.
+  // The text is replaced in one pass, so that a short secret does not match the replacement of another.
   const pattern = new RegExp(ordered.map(escapePattern).join("|"), "g");
   return text.replace(pattern, REDACTED);
 }
@@ -29,7 +32,7 @@ function secretsOf(request: unknown): string[] {
   return values.filter((value) => typeof value === "string").filter(Boolean);
 }
 
-/** `{"audience": {"token": "…", "expirationTimestamp": "…"}}` */
+/** The text is `{"audience": {"token": "…", "expirationTimestamp": "…"}}`. */
 function tokensIn(text: unknown): unknown[] {
   if (typeof text !== "string") return [];
   try {

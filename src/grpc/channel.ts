@@ -8,25 +8,25 @@ import { readGrpcFailure } from "./status.ts";
 /** See `openChannel`. */
 interface ChannelOptions {
   endpoint: Endpoint;
-  /** For unary calls whose caller names no time-out; milliseconds. */
+  /** The time-out of unary calls whose caller names none, in milliseconds. */
   requestTimeoutMs: number;
-  /** Sent with every call. */
+  /** The metadata that is sent with every call. */
   metadata?: Readonly<Record<string, string>>;
 }
 
-/** One connection to a socket, made with the first call and made again when it broke. */
+/** One connection to a socket. It is made with the first call and made again when it broke. */
 export interface GrpcChannel extends RpcCaller {
   /** Cancels every call in flight. */
   close(): void;
 }
 
-/** Lists of a full node pass gRPC's default of 4 MiB; 16 MiB is kubelet's limit for a runtime (`pkg/kubelet/cri`). */
+/** Lists of a full node exceed gRPC's default of 4 MiB; 16 MiB is kubelet's limit for a runtime (`pkg/kubelet/cri`). */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 const CHANNEL_OPTIONS = {
   "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
   "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
-  // A restarted server is used again within half a second: dialling a local socket costs nothing.
+  // A restarted server is used again within half a second, because dialling a local socket costs nothing.
   "grpc.initial_reconnect_backoff_ms": 100,
   "grpc.max_reconnect_backoff_ms": 500,
   "grpc.enable_http_proxy": 0,
@@ -35,8 +35,8 @@ const CHANNEL_OPTIONS = {
 };
 
 /**
- * Connects with the first call; an idle connection does not keep the process alive. Calls reject with the GrpcError of
- * their status (whoever knows the service may explain it further), or with AbortedError when their signal fired.
+ * Connects with the first call. An idle connection does not keep the process alive. Calls reject with the GrpcError of
+ * their status (a caller that knows the service may explain it further), or with AbortedError when their signal fired.
  */
 export function openChannel(options: ChannelOptions): GrpcChannel {
   const { endpoint } = options;
@@ -85,7 +85,7 @@ export function openChannel(options: ChannelOptions): GrpcChannel {
       const timeout = deadlineIn(call.timeoutMs ?? Number.POSITIVE_INFINITY);
       const messages = client.makeServerStreamRequest(path, encode, decode, request, metadata, timeout);
       const release = track(messages, call.signal);
-      // The iterator reports errors; one that comes after the reader has left has nobody to be told.
+      // The iterator reports errors. An error that comes after the reader has left has no receiver.
       messages.on("error", () => undefined);
       try {
         for await (const message of messages) yield message;
@@ -119,7 +119,7 @@ function deadlineIn(timeoutMs: CallOptions["timeoutMs"] & number): GrpcCallOptio
 
 function grpcError(rpc: Rpc, endpoint: Endpoint, { error, closed }: { error: unknown; closed: boolean }): GrpcError {
   const { code, detail } = readGrpcFailure(error);
-  // A server that sees our deadline pass before we do says "cancelled" (containerd 2); nobody else cancels our calls.
+  // A server that sees our deadline pass before we do says "cancelled" (containerd 2). Nothing else cancels our calls.
   const ownCode = code === "cancelled" && !closed ? "deadline-exceeded" : code;
   return new GrpcError(ownCode, { rpc: rpc.method.name, endpoint: endpoint.url, detail, cause: error });
 }

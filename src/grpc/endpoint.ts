@@ -1,12 +1,12 @@
 import { CodedError } from "../base/errors.ts";
 
-/** Where a server listens: `unix:///run/containerd/containerd.sock`. */
+/** The address of a server: `unix:///run/containerd/containerd.sock`. */
 export interface Endpoint {
-  /** Normalised, as messages name it. */
+  /** The normalised form, as messages name it. */
   url: string;
   /** Absolute path of the socket. */
   path: string;
-  /** Something about the text that its author should mend; it works all the same. */
+  /** A problem of the text that its author should mend; the endpoint works all the same. */
   warning: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { Client, credentials, type ServiceError, status } from "@grpc/grpc-js";
 import { AbortedError, throwIfAborted } from "../base/abort.ts";
 
-/** Whose health is asked, where, and how long that may take. */
+/** The server and service whose health is asked for, and the time that this may take. */
 interface HealthCheck {
   /** An address, or a name; IPv6 addresses without brackets. */
   readonly host: string;
@@ -11,7 +11,7 @@ interface HealthCheck {
   readonly userAgent: string;
 }
 
-/** See `GrpcProbeOutcome` of `src/host/probe-port.ts`, which is the same. */
+/** The same as `GrpcProbeOutcome` of `src/host/probe-port.ts`. */
 type HealthCheckOutcome =
   | { readonly kind: "unreachable" }
   | { readonly kind: "late" }
@@ -19,12 +19,12 @@ type HealthCheckOutcome =
   | { readonly kind: "failed"; readonly code: string; readonly message: string };
 
 const CHECK = "/grpc.health.v1.Health/Check";
-/** The answer is two bytes long. */
+/** The answer is two bytes long; this is only a bound. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
- * Asks a server for its health, over TCP without TLS; upstream's `pkg/probe/grpc`. While nobody accepts the connection
- * it is tried again until the time is over, as a Go client that blocks does. Rejects only with AbortedError.
+ * Asks a server for its health, over TCP without TLS, as upstream's `pkg/probe/grpc` does. While the connection is not
+ * accepted, it is tried again until the time is over, as a Go client that blocks does. Rejects only with AbortedError.
  */
 export async function checkHealth(check: HealthCheck, signal: AbortSignal): Promise<HealthCheckOutcome> {
   throwIfAborted(signal);
@@ -48,7 +48,7 @@ export async function checkHealth(check: HealthCheck, signal: AbortSignal): Prom
 /** Undefined when there is a connection. */
 async function connect(client: Client, deadline: number, signal: AbortSignal): Promise<HealthCheckOutcome | undefined> {
   return await new Promise((resolve, reject) => {
-    // The wait itself cannot be cancelled; closing the client, which follows, ends it.
+    // The wait itself cannot be cancelled; the client is closed next, and that ends it.
     const onAbort = () => reject(new AbortedError());
     signal.addEventListener("abort", onAbort, { once: true });
     client.waitForReady(deadline, (error) => {
@@ -84,7 +84,7 @@ function targetOf({ host, port }: HealthCheck): string {
   return /^[\d.]+$/.test(host) ? `ipv4:${host}:${port}` : `dns:///${host}:${port}`;
 }
 
-/** `NotFound`, as Go prints a status code; `Canceled` is spelled its own way. */
+/** Returns the code as Go prints it, such as `NotFound`; `Canceled` is spelled differently. */
 function goCodeName(code: number): string {
   if (code === status.CANCELLED) return "Canceled";
   const name = status[code];
@@ -107,7 +107,10 @@ function varint(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)];
 }
 
-/** `HealthCheckResponse { ServingStatus status = 1; }`: a value of one byte; without the field it is 0. */
+/**
+ * The message is `HealthCheckResponse { ServingStatus status = 1; }`, with a value of one byte; without the field it is
+ * 0.
+ */
 function decodeStatus(message: Buffer): number {
   return message[0] === 0x08 ? (message[1] ?? 0) : 0;
 }

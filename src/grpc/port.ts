@@ -30,7 +30,7 @@ export type GrpcErrorCode =
   | "unimplemented"
   | "unknown";
 
-/** A failed call. The message names the RPC and the endpoint; `detail` is the server's own words alone. */
+/** A failed call. The message names the RPC and the endpoint; `detail` is the server's own message alone. */
 export class GrpcError extends CodedError<GrpcErrorCode> {
   override readonly name = "GrpcError";
   readonly rpc: string;

@@ -21,15 +21,15 @@ import { statusOf } from "./status.ts";
 /** A gRPC server on a socket. */
 export interface GrpcServer {
   /**
-   * Removes the socket, answers the calls in flight with `unavailable`, and resolves when every handler has ended, each
-   * of which was told by its signal. Idempotent.
+   * Removes the socket, answers the calls in flight with `unavailable`, and resolves when every handler has ended. Each
+   * handler learns of the end by its signal. Idempotent.
    */
   close(): Promise<void>;
 }
 
 /**
- * Serves on a unix socket, in a directory that exists. A socket that a server which died left behind is replaced; one
- * that somebody listens on is not, nor is a file: then it rejects with CodedError `address-in-use`.
+ * Serves on a unix socket, in a directory that exists. The socket of a server that died is replaced. A socket with a
+ * listener is not replaced, nor is a file: then it rejects with CodedError `address-in-use`.
  */
 export async function serveGrpc(options: { path: string; services: readonly ServedService[] }): Promise<GrpcServer> {
   const { path } = parseEndpoint(`unix://${options.path}`);
@@ -39,9 +39,9 @@ export async function serveGrpc(options: { path: string; services: readonly Serv
     "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
   });
   const closing = new AbortController();
-  // Every call in flight listens to it.
+  // Every call in flight listens to the signal.
   setMaxListeners(0, closing.signal);
-  // A handler's failure is its answer; what rejects here is a fault of this file.
+  // A handler's failure is its answer, so a rejection here is a fault of this file.
   const calls = createTasks((name, error) => {
     throw new Error(`serving ${name} failed`, { cause: error });
   });
@@ -102,7 +102,7 @@ function createStreamHandler({ path, handler }: MethodAtPath, { calls, closing }
     const { signal, release } = watchEnds(call, closing, fail);
     calls.spawn(path, async () => {
       try {
-        // Only a method that streams gets here, whose handler returns what ServedService says.
+        // Only a streaming method gets here, and its handler returns what ServedService says.
         for await (const message of handler(call.request, { signal }) as AsyncIterable<unknown>) {
           throwIfAborted(signal);
           if (!call.write(message)) await once(call, "drain", { signal });
@@ -122,7 +122,9 @@ interface Answer {
   details: string;
 }
 
-/** The signal for a handler. When the server closes, its caller is answered at once, whatever the handler does. */
+/**
+ * Makes the signal for a handler. When the server closes, its caller is answered at once, whatever the handler does.
+ */
 function watchEnds(
   call: { on(event: "cancelled", fire: () => void): unknown },
   closing: AbortSignal,
@@ -149,7 +151,7 @@ function answerOf(error: unknown): Answer {
 
 const DRAIN_LIMIT_MS = 500;
 
-/** Lets the last answers out, for as long as a client on this machine can need to read them. */
+/** Waits until the last answers are sent, for as long as a client on this machine can need to read them. */
 async function shutDown(server: Server): Promise<void> {
   const timer = setTimeout(() => server.forceShutdown(), DRAIN_LIMIT_MS);
   await new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
@@ -157,7 +159,7 @@ async function shutDown(server: Server): Promise<void> {
 }
 
 async function clearPath(path: string): Promise<void> {
-  // Said here in the system's words; grpc-js would write its own to the console, too.
+  // The error has the system's words here; grpc-js would write its own to the console, too.
   await access(dirname(path));
   const { found } = await probeSocket(path);
   if (found === "nothing") return;

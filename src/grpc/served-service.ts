@@ -5,8 +5,8 @@ import type { MethodDefinition, RequestOf, ResponseOf, ServiceDefinition } from 
 import { codeOfText } from "./status.ts";
 
 /**
- * What a service does, method by method; those left out answer `unimplemented`. A handler that throws a CodedError with a
- * GrpcErrorCode answers that; any other error is `unknown`, as in Go's servers.
+ * The handlers of a service, method by method; methods without one answer `unimplemented`. A handler that throws a
+ * CodedError with a GrpcErrorCode answers with that; any other error is `unknown`, as in Go's servers.
  */
 export type HandlersOf<Definition extends ServiceDefinition> = {
   readonly [Method in keyof Definition["methods"]]?: HandlerOf<Definition["methods"][Method]>;
@@ -16,7 +16,7 @@ type HandlerOf<Method extends MethodDefinition> = Method["responseStream"] exten
   ? (request: RequestOf<Method>, context: HandlerContext) => AsyncIterable<ResponseOf<Method>>
   : (request: RequestOf<Method>, context: HandlerContext) => Promise<ResponseOf<Method>> | ResponseOf<Method>;
 
-/** What a handler knows of the call that it serves. */
+/** The context of the call that a handler serves. */
 export interface HandlerContext {
   /** Fires when the caller has gone or the server closes; the handler then ends soon. */
   readonly signal: AbortSignal;
@@ -24,13 +24,13 @@ export interface HandlerContext {
 
 /** A service that can be served, over a socket (`serveGrpc`) or in memory. */
 export interface ServedService {
-  /** With its package. */
+  /** The service's name with its package. */
   readonly fullName: string;
-  /** Those that have a handler, by their keys in the definition. */
+  /** The methods that have a handler, by their keys in the definition. */
   readonly methods: ReadonlyMap<string, ServedMethod>;
 }
 
-/** A method with what it does; the handler of one that streams returns an async iterable. */
+/** A method with its handler; the handler of a streaming method returns an async iterable. */
 export interface ServedMethod {
   readonly method: MethodDefinition;
   readonly handler: Handler;
@@ -52,7 +52,7 @@ export function implement<Definition extends ServiceDefinition>(
   return { fullName: definition.fullName, methods: new Map(methods) };
 }
 
-/** How a handler's failure is answered. */
+/** Converts a handler's failure to the answer. */
 export function answerFailure(thrown: unknown): { code: GrpcErrorCode; detail: string } {
   if (isAbort(thrown)) return { code: "cancelled", detail: "the call was given up" };
   const code = thrown instanceof CodedError ? codeOfText(String(thrown.code)) : undefined;

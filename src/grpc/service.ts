@@ -9,22 +9,25 @@ type RpcOf<Method extends MethodDefinition> = Method["responseStream"] extends t
   ? (request: RequestOf<Method>, options?: CallOptions) => AsyncIterable<ResponseOf<Method>>
   : (request: RequestOf<Method>, options?: CallOptions) => Promise<ResponseOf<Method>>;
 
-/** What a method takes. */
+/** The request type of a method. */
 export type RequestOf<Method extends MethodDefinition> = ReturnType<Method["requestType"]["decode"]>;
 
-/** What a method answers, or what each message of its stream is. */
+/** The response type of a method, or the type of each message of its stream. */
 export type ResponseOf<Method extends MethodDefinition> = ReturnType<Method["responseType"]["decode"]>;
 
-/** What generated code says about a service; enough to call it or to serve it without knowing its messages. */
+/**
+ * The description of a service by generated code; it is enough to call or to serve the service without knowing its
+ * messages.
+ */
 export interface ServiceDefinition {
-  /** With its package, as it stands in the request path. */
+  /** The name with its package, as it stands in the request path. */
   readonly fullName: string;
   readonly methods: Readonly<Record<string, MethodDefinition>>;
 }
 
 /** One RPC of a service. */
 export interface MethodDefinition {
-  /** As the protocol spells it: `RunPodSandbox`. */
+  /** The name as the protocol spells it: `RunPodSandbox`. */
   readonly name: string;
   readonly requestType: MessageCodec;
   readonly responseType: MessageCodec;
@@ -37,7 +40,7 @@ interface MessageCodec {
   decode(bytes: Uint8Array): unknown;
 }
 
-/** Carries any RPC out: over a socket, in memory, or by way of another caller that measures. */
+/** Carries any RPC out: over a socket, in memory, or through another caller that measures. */
 export interface RpcCaller {
   unary(rpc: Rpc, request: unknown, options: CallOptions): Promise<unknown>;
   stream(rpc: Rpc, request: unknown, options: CallOptions): AsyncIterable<unknown>;
@@ -64,11 +67,11 @@ export function createService<Definition extends ServiceDefinition>(
       : (request: unknown, options: CallOptions = {}) => caller.unary(rpc, request, options);
     return [key, call] as const;
   });
-  // One method an entry of the definition, with the codecs that the definition names: what ServiceOf says.
+  // There is one method for each entry of the definition, with the codecs that the definition names, as ServiceOf says.
   return Object.fromEntries(methods) as ServiceOf<Definition>;
 }
 
-/** A caller whose failures are what `map` makes of them; an abort passes it too. */
+/** A caller whose failures are passed through `map`; aborts are passed through it too. */
 export function mapErrors(
   caller: RpcCaller,
   map: (error: unknown, request: unknown) => unknown | Promise<unknown>,

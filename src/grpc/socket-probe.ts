@@ -2,18 +2,23 @@ import { lstat, stat } from "node:fs/promises";
 import { connect } from "node:net";
 import { codeOf, messageOf } from "../base/errors.ts";
 
-/** What is found at a socket's path. */
+/** The result of a look at a socket's path. */
 export type SocketFinding =
   | { found: "nothing" }
   | { found: "no-socket" }
-  /** A socket that nobody listens on, or that we may not open. */
+  /** A socket without a listener, or one that this process may not open. */
   | { found: "closed"; reason: string }
-  /** Accepts connections and says nothing: hung, or a server of another protocol that waits for us. */
+  /**
+   * The socket accepts connections and says nothing: it is hung, or a server of another protocol waits for the client.
+   */
   | { found: "silent" }
   | { found: "other-protocol" }
   | { found: "http2" };
 
-/** RFC 9113, 3.4: what a client says first, with an empty SETTINGS frame; a server answers with its own SETTINGS. */
+/**
+ * RFC 9113, 3.4: a client first sends this preface with an empty SETTINGS frame; a server answers with its own
+ * SETTINGS.
+ */
 const PREFACE = Buffer.concat([
   Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
   Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),

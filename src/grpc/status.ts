@@ -1,7 +1,7 @@
 import { type ServiceError, status } from "@grpc/grpc-js";
 import type { GrpcErrorCode } from "./port.ts";
 
-/** Our code, gRPC's number and the name that Go's clients print. */
+/** Each row has our code, gRPC's number and the name that Go's clients print. */
 const STATUSES = [
   ["cancelled", status.CANCELLED, "Canceled"],
   ["unknown", status.UNKNOWN, "Unknown"],
@@ -25,16 +25,19 @@ const CODES = new Map<number, GrpcErrorCode>(STATUSES.map(([code, number]) => [n
 const NUMBERS = new Map<GrpcErrorCode, status>(STATUSES.map(([code, number]) => [code, number]));
 const NAMES = new Map<GrpcErrorCode, string>(STATUSES.map(([code, , name]) => [code, name]));
 
-/** How a call over gRPC ended: our code for its status and the words that came with it. */
+/** The end of a call over gRPC: our code for its status and the message that came with it. */
 interface GrpcFailure {
   code: GrpcErrorCode;
   detail: string;
 }
 
-/** In which grpc-js wraps the system's own words for a connection that could not be made. */
+/** The text in which grpc-js wraps the system's own message for a connection that could not be made. */
 const NO_CONNECTION = /^No connection established\. Last error: (?:Error: )?(.+?)\.? Resolution note: .*$/s;
 
-/** Reads what grpc-js rejects with; whatever has no gRPC status is `internal`, since grpc-js should not throw it. */
+/**
+ * Reads the error with which grpc-js rejects. An error without a gRPC status is `internal`, since grpc-js should not
+ * throw it.
+ */
 export function readGrpcFailure(thrown: unknown): GrpcFailure {
   if (!isServiceError(thrown)) return { code: "internal", detail: String(thrown) };
   const detail = thrown.details || thrown.message;
@@ -45,17 +48,19 @@ function isServiceError(thrown: unknown): thrown is ServiceError {
   return thrown instanceof Error && "code" in thrown && typeof thrown.code === "number" && "details" in thrown;
 }
 
-/** gRPC's number for one of our codes. */
+/** Returns gRPC's number for one of our codes. */
 export function statusOf(code: GrpcErrorCode): status {
   return NUMBERS.get(code) ?? status.UNKNOWN;
 }
 
-/** The text, if it is one of our codes. */
+/** Returns the text if it is one of our codes. */
 export function codeOfText(text: string): GrpcErrorCode | undefined {
   return STATUSES.find(([code]) => code === text)?.[0];
 }
 
-/** `NotFound`: the code as Go's clients print it, which is what metrics are labelled with and users search for. */
+/**
+ * Returns the code as Go's clients print it, such as `NotFound`. Metrics are labelled with it and users search for it.
+ */
 export function nameOfCode(code: GrpcErrorCode): string {
   return NAMES.get(code) ?? "Unknown";
 }

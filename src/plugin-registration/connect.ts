@@ -4,12 +4,16 @@ import { createService, type RpcCaller } from "../grpc/service.ts";
 import { RegistrationDefinition } from "./gen/plugin-registration-v1.ts";
 import type { PluginRegistration } from "./port.ts";
 
-/** What upstream waits for a connection; for the answers less (`pluginmanager/operationexecutor`): its caller says so. */
+/**
+ * Upstream waits this long for a connection. It waits less for the answers (`pluginmanager/operationexecutor`), and the
+ * caller sets that limit.
+ */
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
- * The registration service behind a socket below `plugins_registry`. Connects with the first call. Throws CodedError
- * `invalid-endpoint` for a path that no socket can have. Calls end after ten seconds where the caller names no time-out.
+ * Connects to the registration service behind a socket below `plugins_registry`, with the first call. Throws CodedError
+ * `invalid-endpoint` for a path that no socket can have. Calls end after ten seconds where the caller names no
+ * time-out.
  */
 export function connectPluginRegistration(socketPath: string): PluginRegistration {
   const endpoint = parseEndpoint(`unix://${socketPath}`);

@@ -13,13 +13,13 @@ import { createFakeServer } from "./fake-server.ts";
 import type { FakeContainer, FakeFiles, FakeOccurrence, FakeSandbox, FakeState } from "./fake-state.ts";
 
 export interface FakeCriOptions {
-  /** Everything that takes time takes it from here. */
+  /** The clock of everything that takes time. */
   clock: Clock;
-  /** On the node from the start. Default: busybox. */
+  /** The images on the node from the start. Default: busybox. */
   images?: readonly FakeImage[];
-  /** What can be pulled besides. Default: nothing. */
+  /** Images that can be pulled besides. Default: none. */
   registry?: readonly FakeImage[];
-  /** Where container logs and files under mounts are written. Default: nowhere. */
+  /** The place for container logs and files under mounts. Default: they are not written. */
   files?: FakeFiles;
   faults?: FakeFaults;
   /** How long an RPC takes before it has an effect, milliseconds. Default: no time. */
@@ -32,12 +32,12 @@ export interface FakeCriOptions {
 
 /**
  * A container runtime in memory, with containerd's semantics as far as a node agent can tell: it passes the same
- * contract suite. What containers do is read from their commands (see `readCommand`).
+ * contract suite. The behaviour of containers is read from their commands (see `readCommand`).
  */
 export interface FakeCri extends Cri {
-  /** One more client; closing it leaves the others alone. The fake itself is one too. */
+  /** Makes one more client; closing it leaves the others alone. The fake itself is a client too. */
   connect(): Cri;
-  /** Everything that happened, oldest first; the newest 100,000. */
+  /** Everything that happened, oldest first; it holds the newest 100,000 entries. */
   readonly history: readonly FakeOccurrence[];
   sandboxes(): ReadonlyArray<Readonly<FakeSandbox>>;
   containers(): ReadonlyArray<Readonly<FakeContainer>>;
@@ -54,16 +54,16 @@ export interface FakeCri extends Cri {
   exitContainer(id: string, exitCode: number): void;
   /** The kernel kills the container's process for want of memory. */
   oomKill(id: string): void;
-  /** The sandbox dies with all that runs in it, as when somebody kills its pause process. */
+  /** The sandbox dies with everything that runs in it, as when its pause process is killed. */
   killSandbox(id: string): void;
-  /** The container has written so much to files of its own. */
+  /** Sets how many bytes the container has written to files of its own. */
   setWritableLayer(id: string, bytes: number): void;
   setNetworkReady(ready: boolean, message?: string): void;
   addImage(image: FakeImage): void;
 }
 
 const KILLED = 137;
-/** containerd's exit code of a container whose end it did not see. */
+/** The exit code that containerd gives a container whose end it did not see. */
 const UNKNOWN_EXIT = 255;
 
 export function createFakeCri(options: FakeCriOptions): FakeCri {
@@ -120,7 +120,7 @@ export function createFakeCri(options: FakeCriOptions): FakeCri {
   };
 }
 
-/** The process is gone without an exit that anybody saw. */
+/** The process is gone, and the runtime did not see its exit. */
 function lose(state: FakeState, container: FakeContainer): void {
   if (container.state !== "running") return;
   exitContainer(state, container, { exitCode: UNKNOWN_EXIT, reason: "Unknown", message: "" });
@@ -181,7 +181,7 @@ const EVENT_TYPES: Record<FakeOccurrence["what"], ContainerEventType> = {
   "container-removed": ContainerEventType.CONTAINER_DELETED_EVENT,
 };
 
-/** With the statuses of the pod as they were at that moment, as containerd sends them. */
+/** Describes the event with the statuses of the pod as they were at that moment, as containerd does. */
 function describeEvent(state: FakeState, { what, at, id, sandboxId }: FakeOccurrence): ContainerEventResponse {
   const sandbox = state.sandboxes.get(sandboxId);
   const containers = [...state.containers.values()].filter((container) => container.sandboxId === sandboxId);

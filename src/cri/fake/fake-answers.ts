@@ -12,17 +12,17 @@ export type Handlers<Service> = {
     : never;
 };
 
-/** What a handler throws; the connection adds the RPC's name. */
+/** Makes the error that a handler throws; the connection adds the RPC's name. */
 export function refusal(code: CriErrorCode, detail: string): CodedError<CriErrorCode> {
   return new CodedError(code, detail);
 }
 
-/** In containerd's words. */
+/** The message is containerd's. */
 export function notFound(what: "sandbox" | "container", id: string): CodedError<CriErrorCode> {
   return refusal("not-found", `an error occurred when try to find ${what} "${id}": not found`);
 }
 
-/** 64 hex digits, the same for the same seed. */
+/** The id has 64 hex digits and is the same for the same seed. */
 export function computeId(seed: string): string {
   return createHash("sha256").update(seed).digest("hex");
 }

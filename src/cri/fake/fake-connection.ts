@@ -50,7 +50,7 @@ function createCaller(server: FakeServer, closed: AbortSignal): RpcCaller {
       const { controller, release } = childController(running);
       const ends = watchEnds(server.clock, rpc, { options, running, closed });
       try {
-        // What crosses a socket is a copy, and only what the messages can say.
+        // A socket carries a copy, and only what the messages can express.
         const { requestType, responseType } = rpc.method;
         const sent = requestType.decode(requestType.encode(request).finish());
         const response = await Promise.race([
@@ -104,7 +104,7 @@ async function serve(server: FakeServer, rpc: Rpc, { request, signal }: Omit<Fak
   return response;
 }
 
-/** Rejects as soon as the caller has had enough: by its signal, its time-out or the loss of the connection. */
+/** Rejects as soon as the call ends for the caller: by its signal, its time-out or the loss of the connection. */
 function watchEnds(
   clock: Clock,
   rpc: Rpc,

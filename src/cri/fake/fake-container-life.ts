@@ -7,10 +7,10 @@ import { runFakeProcess } from "./fake-process.ts";
 import { readCommand } from "./fake-shell.ts";
 import type { FakeContainer, FakeState } from "./fake-state.ts";
 
-/** What runc's failures leave behind: an exited container with this code. */
+/** A failure of runc leaves an exited container with this code. */
 const START_ERROR_CODE = 128;
 
-/** Rejects with a refusal; after one of the process itself the container is exited. */
+/** Rejects with a refusal. After a failure of the process itself the container is exited. */
 export async function startContainer(state: FakeState, container: FakeContainer): Promise<void> {
   const logFailure = await openLog(state, container);
   assertStartable(state, container);
@@ -41,7 +41,7 @@ function assertStartable(state: FakeState, container: FakeContainer): void {
   throw refusal("unknown", `sandbox container "${container.sandboxId}" is not running`);
 }
 
-/** Where processes are shared with the pod or the node, somebody else is number one. */
+/** Where processes are shared with the pod or the node, another process is number one. */
 function hasOwnPidNamespace({ config }: FakeContainer): boolean {
   return config.linux?.securityContext?.namespaceOptions?.pid === NamespaceMode.CONTAINER;
 }
@@ -50,12 +50,14 @@ function reasonOf(exitCode: number): string {
   return exitCode === 0 ? "Completed" : "Error";
 }
 
-/** In runc's words. */
+/** The message is runc's. */
 export function noSuchProgram(program = ""): string {
   return `failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: exec: "${program}": executable file not found in $PATH: unknown`;
 }
 
-/** As a container runtime does: a command replaces the entrypoint and drops the image's arguments. */
+/**
+ * Computes the command as a container runtime does: a command replaces the entrypoint and drops the image's arguments.
+ */
 function computeArgv({ config, image }: FakeContainer): readonly string[] {
   if (config.command.length > 0) return [...config.command, ...config.args];
   return [...(image.entrypoint ?? []), ...(config.args.length > 0 ? config.args : (image.cmd ?? []))];
@@ -71,7 +73,7 @@ async function openLog(state: FakeState, container: FakeContainer): Promise<stri
   }
 }
 
-/** What it prints from now on goes to a new file. Whoever asks for that has renamed the old one. */
+/** Makes the container's output go to a new file from now on. The caller has renamed the old one. */
 export async function reopenLog({ files }: FakeState, container: FakeContainer): Promise<void> {
   if (files === undefined || container.logPath === "") return;
   container.log = "";
@@ -79,10 +81,13 @@ export async function reopenLog({ files }: FakeState, container: FakeContainer):
 }
 
 const LOG_MODE = 0o640;
-/** The oldest lines go first. */
+/** At this bound the oldest lines are dropped. */
 const MAX_LOG_CHARACTERS = 64 * 1024;
 
-/** To the log in CRI's format, to the file that a mount of the container shows under this path, or to its own layer. */
+/**
+ * Prints to the log in CRI's format, to the file that a mount of the container shows under this path, or to its own
+ * layer.
+ */
 async function print(
   { files, clock }: FakeState,
   container: FakeContainer,
@@ -106,7 +111,7 @@ async function print(
   if (container.logPath !== "") await files.writeAtomically(container.logPath, container.log, LOG_MODE);
 }
 
-/** Makes it exited and tells who waits for that. Does nothing for one that is. */
+/** Makes the container exited and tells those who wait for that. Does nothing for an exited container. */
 export function exitContainer(
   state: FakeState,
   container: FakeContainer,
@@ -120,7 +125,7 @@ export function exitContainer(
   container.onExited.clear();
 }
 
-/** Returns when it has exited; rejects, and leaves it running, when the caller goes before. */
+/** Returns when the container has exited. Rejects, and leaves it running, when the caller goes before. */
 export async function stopContainer(
   clock: Clock,
   container: FakeContainer,
@@ -138,12 +143,12 @@ export async function stopContainer(
   }
 }
 
-/** It is exited when this returns. Does nothing for one that does not run. */
+/** The container is exited when this returns. Does nothing for a container that does not run. */
 export function killContainer(container: FakeContainer): void {
   if (container.state === "running") container.process?.signal("KILL");
 }
 
-/** Kills it first where it runs. */
+/** Removes the container, and kills it first where it runs. */
 export function removeContainer(state: FakeState, container: FakeContainer): void {
   killContainer(container);
   state.containers.delete(container.id);

@@ -134,7 +134,7 @@ function describeContainer(container: FakeContainer): Container {
   return Container.fromPartial({ ...commonFields(container), podSandboxId: container.sandboxId, image, imageRef });
 }
 
-/** As ContainerStatus and the events say it. */
+/** Describes the container as ContainerStatus and the events do. */
 export function describeContainerStatus(container: FakeContainer): ContainerStatus {
   const { startedAt, finishedAt, exitCode, reason, message, logPath, resources } = container;
   return ContainerStatus.fromPartial({

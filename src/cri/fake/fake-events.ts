@@ -3,10 +3,10 @@ import { createMailbox, type Mailbox } from "../../base/mailbox.ts";
 import type { ContainerEventResponse } from "../gen/cri-v1.ts";
 import type { FakeFaults } from "./fake-faults.ts";
 
-/** Delivers events to every subscriber, and keeps them for the next one while there is none, as containerd does. */
+/** Delivers events to every subscriber. Without a subscriber it keeps them for the next one, as containerd does. */
 interface FakeEvents {
   emit(event: ContainerEventResponse): void;
-  /** Ends when the signal fires, or when the subscriber reads too slowly. */
+  /** Yields events until the signal fires or the subscriber reads too slowly. */
   subscribe(signal: AbortSignal): AsyncIterable<ContainerEventResponse>;
 }
 

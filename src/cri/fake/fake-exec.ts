@@ -6,7 +6,7 @@ import { noSuchProgram } from "./fake-container-life.ts";
 import { runFakeProcess } from "./fake-process.ts";
 import { readCommand } from "./fake-shell.ts";
 
-/** Runs the command to its end, its time-out (0: none) or the abort. */
+/** Runs the command until it ends, its time-out (0: none) is over or the signal fires. */
 export async function fakeExecSync(
   clock: Clock,
   cmd: readonly string[],

@@ -7,25 +7,25 @@ import { computeId, type Handlers, nanoseconds, refusal } from "./fake-answers.t
 
 /** An image, on the node or in a registry. */
 export interface FakeImage {
-  /** `busybox`, `localhost/nodelet/demo:1`, …; normalised as containerd does. */
+  /** `busybox`, `localhost/nodelet/demo:1`, …; it is normalised as containerd does. */
   ref: string;
-  /** What runs where the container's config says nothing. */
+  /** The command that runs where the container's config names none. */
   entrypoint?: readonly string[];
   cmd?: readonly string[];
   sizeBytes?: number;
-  /** How long a pull takes. Default 0. */
+  /** The milliseconds that a pull takes. Default 0. */
   pullMs?: number;
-  /** Every pull fails with this. */
+  /** If it is set, every pull fails with it. */
   pullError?: { code: CriErrorCode; detail: string };
-  /** The user it runs as: a number, or a name that nobody can check. */
+  /** The user that the image runs as: a number, or a name that cannot be checked. */
   user?: number | string;
 }
 
 export interface FakeImages {
   readonly handlers: Handlers<ImageService>;
-  /** By reference, digest or id. */
+  /** Finds an image by reference, digest or id. */
   find(ref: string): FakeImage | undefined;
-  /** Puts it on the node, pulled or not. */
+  /** Puts the image on the node, pulled or not. */
   add(image: FakeImage): void;
 }
 

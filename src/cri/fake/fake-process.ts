@@ -2,23 +2,26 @@ import { assert, assertNever } from "../../base/assert.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 import type { Step } from "./fake-shell.ts";
 
-/** A process that runs on the clock it was given. */
+/** A process that runs on the given clock. */
 export interface FakeProcess {
   /**
    * TERM runs the trap; without one it ends the process with 143, but not the first process of a PID namespace, which
    * has no default action. KILL ends it at once with 137.
    */
   signal(name: "TERM" | "KILL"): void;
-  /** Ends it at once with this code, for a test that says so. */
+  /** Ends the process at once with this code, for a test that asks for it. */
   end(exitCode: number): void;
 }
 
 interface FakeProcessOptions {
   steps: readonly Step[];
-  /** The first process of a PID namespace. */
+  /** True for the first process of a PID namespace. */
   isInit: boolean;
   clock: Clock;
-  /** To standard output where there is no path; the process waits for it. */
+  /**
+   * Receives what the process prints; it goes to standard output where there is no path. The process waits for the
+   * promise.
+   */
   onPrint(text: string, path: string | undefined): Promise<void> | void;
   /** Called once, never before `runFakeProcess` has returned. */
   onExit(exitCode: number): void;
@@ -26,10 +29,10 @@ interface FakeProcessOptions {
 
 const KILLED = 137;
 const TERMINATED = 143;
-/** setTimeout's own limit, and longer than any test. */
+/** The limit of setTimeout itself; it is longer than any test. */
 const LONGEST_SLEEP_MS = 2 ** 31 - 1;
 
-/** Starts it; the first step runs after the caller has gone on. */
+/** Starts the process; its first step runs after the caller has gone on. */
 export function runFakeProcess(options: FakeProcessOptions): FakeProcess {
   const process: ProcessState = { ended: false, terminated: false, status: 0, trap: undefined, sleep: undefined };
   const end = (exitCode: number) => {
@@ -55,7 +58,7 @@ export function runFakeProcess(options: FakeProcessOptions): FakeProcess {
 interface ProcessState {
   ended: boolean;
   terminated: boolean;
-  /** Of the step that ran last. */
+  /** The status of the step that ran last. */
   status: number;
   trap: readonly Step[] | undefined;
   sleep: { timer: Timer; interrupt: (() => void) | undefined } | undefined;
@@ -63,7 +66,9 @@ interface ProcessState {
 
 type Surroundings = Pick<FakeProcessOptions, "clock" | "onPrint">;
 
-/** The exit code where a step says `exit`; undefined where the steps ran out or the process was ended meanwhile. */
+/**
+ * Returns the exit code where a step says `exit`; undefined where the steps ran out or the process was ended meanwhile.
+ */
 async function runSteps(
   process: ProcessState,
   steps: readonly Step[],

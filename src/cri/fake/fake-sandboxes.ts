@@ -67,7 +67,7 @@ function addSandbox(state: FakeState, request: { config: PodSandboxConfig; runti
   return sandbox;
 }
 
-/** Kills what runs in it. Idempotent. */
+/** Kills every container in the sandbox. Idempotent. */
 export function stopSandbox(state: FakeState, sandbox: FakeSandbox): void {
   for (const container of containersOf(state, sandbox)) killContainer(container);
   if (sandbox.state === "notready") return;
@@ -99,7 +99,7 @@ function sandboxNameOf({ metadata }: PodSandboxConfig): string {
   return [metadata?.name, metadata?.namespace, metadata?.uid, metadata?.attempt].join("_");
 }
 
-/** The lowest address of 10.88.0.0/16 that nobody holds; .0.1 is the bridge. */
+/** The lowest free address of 10.88.0.0/16; .0.1 is the bridge. */
 function takeAddress(state: FakeState): string {
   const taken = new Set([...state.sandboxes.values()].map((sandbox) => sandbox.ip));
   for (let number = 2; number < 65_535; number++) {
@@ -127,7 +127,7 @@ function describeSandbox(sandbox: FakeSandbox): PodSandbox {
   return PodSandbox.fromPartial(commonFields(sandbox));
 }
 
-/** As PodSandboxStatus and the events say it. */
+/** Describes the sandbox as PodSandboxStatus and the events do. */
 export function describeSandboxStatus(sandbox: FakeSandbox): PodSandboxStatus {
   const options = sandbox.config.linux?.securityContext?.namespaceOptions;
   return PodSandboxStatus.fromPartial({

@@ -22,7 +22,7 @@ interface FakeServerOptions extends Pick<FakeServer, "faults" | "subscribe"> {
   lacks: readonly string[];
 }
 
-/** Runs when it is returned. */
+/** The server runs when it is returned. */
 export function createFakeServer(state: FakeState, options: FakeServerOptions): RestartableServer {
   const { faults, lacks, latencyMs = () => 0, subscribe } = options;
   const runtime = {
@@ -63,7 +63,7 @@ export function createFakeServer(state: FakeState, options: FakeServerOptions): 
   };
 }
 
-/** Every call in flight listens to it. */
+/** Every call in flight listens to its signal. */
 function startRun(): AbortController {
   const run = new AbortController();
   setMaxListeners(0, run.signal);

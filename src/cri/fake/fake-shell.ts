@@ -1,16 +1,18 @@
 /**
- * What a fake container's process does, read from its command: `sleep 5`, `false`, or `sh -c` with a small part of the
- * shell's language: `;`, `&&`, `||`, `&`, `wait`, `exec`, `trap '…' TERM`, `while true; do …; done`, `echo … > /path`.
- * Pure; `runFakeProcess` carries it out.
+ * One step of a fake container's process, read from its command: `sleep 5`, `false`, or `sh -c` with a small part of
+ * the shell's language: `;`, `&&`, `||`, `&`, `wait`, `exec`, `trap '…' TERM`, `while true; do …; done`, `echo … >
+ * /path`. This module is pure; `runFakeProcess` carries the steps out.
  */
 export type Step = { when?: "success" | "failure" } & Action;
 
 type Action =
-  /** Without a code: with the status of what ran last. */
+  /** Without a code the process exits with the status of the step that ran last. */
   | { do: "exit"; code: number | undefined }
-  /** Ends with this status, and the script goes on. */
+  /** Ends the step with this status, and the script goes on. */
   | { do: "status"; code: number }
-  /** Interruptible: a trap runs at once and not only when the time is over, as after `sleep 9 & wait`. */
+  /**
+   * If the sleep is interruptible, a trap runs at once and not only when the time is over, as after `sleep 9 & wait`.
+   */
   | { do: "sleep"; ms: number; interruptible: boolean }
   | { do: "print"; text: string; path: string | undefined }
   | { do: "trap"; steps: Step[] }
@@ -80,7 +82,7 @@ class ScriptReader {
     this.#tokens = tokens;
   }
 
-  /** Up to the end, or to `done`. */
+  /** Reads the steps up to the end, or to `done`. */
   readSteps(): Step[] {
     const steps: Step[] = [];
     let when: Step["when"];

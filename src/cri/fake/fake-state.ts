@@ -3,7 +3,10 @@ import type { ContainerConfig, LinuxContainerResources, PodSandboxConfig } from 
 import type { FakeImage, FakeImages } from "./fake-images.ts";
 import type { FakeProcess } from "./fake-process.ts";
 
-/** What a runtime remembers; restarts of it lose nothing. Times are milliseconds since the epoch, 0 for never. */
+/**
+ * The state that a runtime remembers; a restart of the runtime loses nothing. Times are milliseconds since the epoch, 0
+ * for never.
+ */
 export interface FakeState {
   readonly clock: Clock;
   readonly sandboxes: Map<string, FakeSandbox>;
@@ -11,7 +14,7 @@ export interface FakeState {
   readonly images: FakeImages;
   readonly files: FakeFiles | undefined;
   network: { ready: boolean; message: string };
-  /** 64 hex digits, the same in every run. */
+  /** The id has 64 hex digits and is the same in every run. */
   nextId(kind: "sandbox" | "container"): string;
   /** Appends to the history and tells the event streams. */
   record(what: FakeOccurrence["what"], subject: FakeSandbox | FakeContainer): void;
@@ -23,7 +26,7 @@ export interface FakeSandbox {
   readonly runtimeHandler: string;
   readonly createdAt: number;
   state: "ready" | "notready";
-  /** Empty on the host network, and once it was stopped. */
+  /** Empty on the host network, and once the sandbox was stopped. */
   ip: string;
 }
 
@@ -44,31 +47,31 @@ export interface FakeContainer {
   resources: LinuxContainerResources | undefined;
   process: FakeProcess | undefined;
   log: string;
-  /** What it has written to files of its own, as far as the runtime says. */
+  /** The bytes that the container has written to files of its own, as far as the runtime reports them. */
   writableLayerBytes: number;
   /** Called when it has exited. */
   readonly onExited: Set<() => void>;
 }
 
-/** Something that became true in the runtime, for tests that check what was done when. */
+/** Something that became true in the runtime, for tests that check the order of events. */
 export interface FakeOccurrence {
   what: "sandbox-ready" | "sandbox-stopped" | "sandbox-removed" | ContainerOccurrence;
   /** Milliseconds since the epoch. */
   at: number;
   podUid: string;
   podName: string;
-  /** The container's; empty for a sandbox. */
+  /** The container's name; empty for a sandbox. */
   containerName: string;
   attempt: number;
   id: string;
   sandboxId: string;
-  /** Of a container that exited. */
+  /** The exit code, for a container that exited. */
   exitCode: number;
 }
 
 type ContainerOccurrence = "container-created" | "container-started" | "container-exited" | "container-removed";
 
-/** Where logs and termination messages go; without it they are dropped. */
+/** The place for logs and termination messages; without it they are dropped. */
 export interface FakeFiles {
   writeAtomically(path: string, data: string, mode: number): Promise<void>;
 }

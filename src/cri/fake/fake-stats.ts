@@ -5,7 +5,7 @@ import type { FakeContainer, FakeState } from "./fake-state.ts";
 
 const SNAPSHOTS = "/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs";
 
-/** The RPCs of RuntimeService that tell what containers use: of the disk only. */
+/** The RPCs of RuntimeService that report what containers use; the fake reports their use of the disk only. */
 export function createStatsHandlers(state: FakeState): Handlers<RuntimeService> {
   return {
     containerStats({ containerId }) {

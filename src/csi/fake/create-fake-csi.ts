@@ -14,26 +14,29 @@ import type { PublishedVolume, StagedVolume } from "./volume-ledger.ts";
 
 /** See `createFakeCsi`. */
 export interface FakeCsiOptions {
-  /** For time-outs; a hung driver hangs until it says so. */
+  /** The clock for time-outs; a hung driver hangs until it fires them. */
   clock: Clock;
   /** Default `csi.example.com`. */
   name?: string;
   /** Default: staging, statistics, expansion. */
   capabilities?: readonly CsiNodeCapability[];
-  /** Those that exist from the start, by their ids. More can be put into `volumes`. */
+  /** The volumes that exist from the start, by their ids. More can be put into `volumes`. */
   volumes?: Readonly<Record<string, Partial<FakeVolume>>>;
-  /** The machine on which a volume is really mounted; without one nothing is, and the tables are all there is. */
+  /** The machine on which a volume is really mounted. Without one nothing is mounted, and only the tables record it. */
   mounts?: FakeVolumeMounts;
 }
 
 /**
- * Where a test breaks the driver. A hook that waits delays the call; one that rejects fails it, and a CodedError with a
- * GrpcErrorCode says how.
+ * The hooks by which a test breaks the driver. A hook that waits delays the call. A hook that rejects fails the call,
+ * and a CodedError with a GrpcErrorCode decides how.
  */
 export interface FakeCsiFaults {
-  /** Before the effect: a call that fails here did nothing. */
+  /** Called before the effect: a call that fails here did nothing. */
   before?(call: DriverCall): Promise<void> | void;
-  /** After the effect: a call that fails here did everything. With `stop` in it, the driver dies before it answers. */
+  /**
+   * Called after the effect: a call that fails here did everything. If it calls `stop`, the driver dies before it
+   * answers.
+   */
   after?(call: DriverCall): Promise<void> | void;
 }
 
@@ -46,17 +49,17 @@ interface FakeCsiCall extends Pick<DriverCall, "rpc" | "request"> {
 export interface FakeCsi {
   readonly identity: FakeCsiIdentity;
   readonly volumes: Map<string, FakeVolume>;
-  /** By staging path. */
+  /** The staged volumes by staging path. */
   readonly staged: ReadonlyMap<string, StagedVolume>;
-  /** By target path. */
+  /** The published volumes by target path. */
   readonly published: ReadonlyMap<string, PublishedVolume>;
   readonly faults: FakeCsiFaults;
-  /** The latest ten thousand, oldest first; with their secrets, for tests to see. */
+  /** The latest ten thousand calls, oldest first, with their secrets, so that tests can see them. */
   readonly calls: readonly FakeCsiCall[];
-  /** For a socket. */
+  /** The services, to be served on a socket. */
   readonly services: readonly ServedService[];
   connect(options?: { requestTimeoutMs?: number; metrics?: Metrics }): CsiNode;
-  /** The driver's process dies: calls in flight break, and others find nobody until `start`. Mounts stay. */
+  /** The driver's process dies: calls in flight break, and new calls fail until `start`. Mounts stay. */
   stop(): void;
   start(): void;
   /** The machine starts anew: nothing is staged or published any more. The mounts of a fake host are that host's. */
@@ -71,7 +74,9 @@ const DEFAULT_CAPABILITIES: readonly CsiNodeCapability[] = [
 const DEFAULT_REQUEST_TIMEOUT_MS = 120_000;
 const MAX_CALLS = 10_000;
 
-/** Passes the contract suite of drivers (`test/contract/csi.test.ts`), but for what only a kernel can do. */
+/**
+ * The fake passes the contract suite of drivers (`test/contract/csi.test.ts`), except for what only a kernel can do.
+ */
 export function createFakeCsi(options: FakeCsiOptions): FakeCsi {
   const identity: FakeCsiIdentity = {
     name: options.name ?? "csi.example.com",

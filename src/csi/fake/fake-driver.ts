@@ -20,13 +20,13 @@ import {
 export interface FakeVolume {
   /** Default 1 GiB. */
   capacityBytes: bigint;
-  /** What the driver says of its health, where it has VOLUME_CONDITION. */
+  /** The health that the driver reports for it, where it has VOLUME_CONDITION. */
   condition: CsiVolumeStats["condition"];
-  /** An expansion beyond it is `out-of-range`. */
+  /** An expansion beyond this size is `out-of-range`. */
   maxCapacityBytes: bigint | undefined;
 }
 
-/** What the driver says of itself; tests may change it while it runs. */
+/** The driver's description of itself; tests may change it while it runs. */
 export interface FakeCsiIdentity {
   name: string;
   version: string;
@@ -36,11 +36,11 @@ export interface FakeCsiIdentity {
   capabilities: ReadonlySet<CsiNodeCapability>;
 }
 
-/** What a fake driver knows and does, without its connections. */
+/** The state and the behaviour of a fake driver, without its connections. */
 interface FakeDriver {
   readonly driver: CsiDriverServices;
   readonly ledger: { staged: Map<string, StagedVolume>; published: Map<string, PublishedVolume> };
-  /** As after a start of the machine. */
+  /** Forgets everything, as after a start of the machine. */
   forgetAll(): void;
 }
 
@@ -52,7 +52,7 @@ export function createFakeDriver(deps: {
 }): FakeDriver {
   const { identity, volumes, mounts } = deps;
   const ledger: FakeDriver["ledger"] = { staged: new Map(), published: new Map() };
-  /** Volumes that go when they are unpublished. */
+  /** Volumes that are removed when they are unpublished. */
   const ephemeral = new Set<string>();
   const find = (volumeId: string): FakeVolume => {
     const volume = volumes.get(volumeId);
@@ -129,7 +129,7 @@ export function createFakeDriver(deps: {
 const INODES = 65_536n;
 const GIB = 1024n ** 3n;
 
-/** With what is not given as it is for most. */
+/** Makes a volume with the usual values for what is not given. */
 export function newFakeVolume(volume: Partial<FakeVolume> = {}): FakeVolume {
   return { capacityBytes: GIB, condition: undefined, maxCapacityBytes: undefined, ...volume };
 }

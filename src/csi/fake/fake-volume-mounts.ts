@@ -1,6 +1,9 @@
 import type { CsiPublishRequest, CsiStageRequest } from "../port.ts";
 
-/** What the fake driver needs of a machine. `Files` and `Mounts` of a host, the fake one too, have it. */
+/**
+ * The part of a machine that the fake driver needs. `Files` and `Mounts` of a host provide it, also those of the fake
+ * host.
+ */
 export interface FakeVolumeMounts {
   readonly files: {
     makeDirectory(path: string, mode: number): Promise<void>;
@@ -13,18 +16,18 @@ export interface FakeVolumeMounts {
     bind(source: string, target: string, options?: { readOnly?: boolean }): Promise<void>;
     unmount(path: string): Promise<void>;
   };
-  /** Where the volumes' contents live on that machine, by their ids. */
+  /** The directory of the volumes' contents on that machine, by their ids. */
   readonly dataDirectory: string;
 }
 
 /** Shows a volume, a directory or (for a block device) a file of its data directory, at the staging path. */
 export async function mountStaged(host: FakeVolumeMounts, { volumeId, stagingPath, use }: CsiStageRequest) {
-  // A block device is staged without anything to be seen.
+  // Staging a block device makes nothing visible.
   if (use.access.kind === "block") return;
   await mountOnce(host, await makeVolume(host, volumeId), stagingPath);
 }
 
-/** Shows what is staged, or the volume itself, at the target path, which is made. */
+/** Shows the staged volume, or the volume itself, at the target path, which is made. */
 export async function mountPublished(host: FakeVolumeMounts, request: CsiPublishRequest): Promise<void> {
   const { volumeId, targetPath, readOnly } = request;
   if (request.use.access.kind === "block") {
@@ -39,7 +42,7 @@ export async function mountPublished(host: FakeVolumeMounts, request: CsiPublish
   await mountOnce(host, source, targetPath, readOnly);
 }
 
-/** Unmounts, and removes the path if it is the driver's own. */
+/** Unmounts the path, and removes it if it is the driver's own. */
 export async function unmountPath(
   { files, mounts }: FakeVolumeMounts,
   path: string,
@@ -56,7 +59,7 @@ async function makeVolume({ dataDirectory, files }: FakeVolumeMounts, volumeId: 
   return path;
 }
 
-/** A driver that died between a mount and its note of it finds the mount. */
+/** A driver that died between a mount and its note of it finds the mount when it starts again. */
 async function mountOnce({ mounts }: FakeVolumeMounts, source: string, target: string, readOnly = false) {
   if (await mounts.isMountPoint(target)) await mounts.unmount(target);
   await mounts.bind(source, target, { readOnly });

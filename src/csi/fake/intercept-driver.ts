@@ -11,7 +11,7 @@ export interface DriverCall {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Carries a call out, or does not. */
+/** Carries a call out, or refuses it. */
 export type Around = <T>(call: DriverCall, run: () => Promise<T>) => Promise<T>;
 
 /** A driver with something around each of its calls: a journal, faults, a lock. */

@@ -13,12 +13,12 @@ import {
 import type { CsiNode, CsiVolumeUse } from "../port.ts";
 import { refusal } from "./refusal.ts";
 
-/** What a driver does, as its clients see it. Of the call's options there is the signal only. */
+/** The operations of a driver, as its clients see them. Of the call's options only the signal is passed. */
 export type CsiDriverServices = Omit<CsiNode, "close">;
 
 /**
- * A driver's Identity and Node services. Requests that lack what the specification requires are refused here, as
- * `invalid-argument`; what the driver throws is answered as its code and message.
+ * Serves a driver's Identity and Node services. Requests that lack what the specification requires are refused here as
+ * `invalid-argument`. An error that the driver throws is answered with its code and message.
  */
 export function createCsiServices(driver: CsiDriverServices): readonly ServedService[] {
   return [createIdentityService(driver), createNodeService(driver)];

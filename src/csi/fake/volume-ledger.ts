@@ -18,7 +18,7 @@ export interface PublishedVolume {
   readonly readOnly: boolean;
 }
 
-/** What a driver knows of this node: by staging path and by target path. */
+/** The volumes that a driver knows of on this node: by staging path and by target path. */
 interface VolumeLedger {
   readonly staged: ReadonlyMap<string, StagedVolume>;
   readonly published: ReadonlyMap<string, PublishedVolume>;
@@ -27,8 +27,8 @@ interface VolumeLedger {
 type Capabilities = ReadonlySet<CsiNodeCapability>;
 
 /**
- * What the specification has a driver do with a request to stage: nothing (`done`), or its work. Throws what it has to
- * refuse.
+ * Decides what a driver must do with a request to stage, as the specification has it: nothing (`done`), or its work.
+ * Throws for a request that it must refuse.
  */
 export function judgeStage(ledger: VolumeLedger, request: CsiStageRequest, capabilities: Capabilities): Verdict {
   requireCapability(capabilities, "STAGE_UNSTAGE_VOLUME");
@@ -39,7 +39,10 @@ export function judgeStage(ledger: VolumeLedger, request: CsiStageRequest, capab
   throw refusal("already-exists", `${request.stagingPath} is staged already, in another way`);
 }
 
-/** As `judgeStage`. The caller has to unpublish first; a driver that lets it pass would pull a volume from under a pod. */
+/**
+ * Decides as `judgeStage` does. The caller has to unpublish first; a driver that let the request pass would pull a
+ * volume from under a pod.
+ */
 export function judgeUnstage(
   { staged, published }: VolumeLedger,
   { volumeId, stagingPath }: { volumeId: string; stagingPath: string },
@@ -51,7 +54,7 @@ export function judgeUnstage(
   return staged.get(stagingPath)?.volumeId === volumeId ? "to-do" : "done";
 }
 
-/** As `judgeStage`. */
+/** Decides as `judgeStage` does. */
 export function judgePublish(ledger: VolumeLedger, request: CsiPublishRequest, capabilities: Capabilities): Verdict {
   const { volumeId, stagingPath, targetPath, use } = request;
   judgeUse(use, capabilities);
@@ -73,7 +76,7 @@ export function judgePublish(ledger: VolumeLedger, request: CsiPublishRequest, c
   return "to-do";
 }
 
-/** As `judgeStage`; refuses nothing. */
+/** Decides as `judgeStage` does, and refuses nothing. */
 export function judgeUnpublish(
   { published }: VolumeLedger,
   { volumeId, targetPath }: { volumeId: string; targetPath: string },
@@ -81,13 +84,16 @@ export function judgeUnpublish(
   return published.get(targetPath)?.volumeId === volumeId ? "to-do" : "done";
 }
 
-/** Throws where the volume is neither staged nor published at the path, which a driver cannot measure or expand then. */
+/**
+ * Throws where the volume is neither staged nor published at the path, because a driver cannot measure or expand it
+ * then.
+ */
 export function judgePath({ staged, published }: VolumeLedger, volumeId: string, path: string): void {
   const entry = published.get(path) ?? staged.get(path);
   if (entry?.volumeId !== volumeId) throw refusal("not-found", `volume ${volumeId} is not at ${path}`);
 }
 
-/** Throws `unimplemented` for what the driver does not say that it can. */
+/** Throws `unimplemented` for a capability that the driver does not report. */
 export function requireCapability(capabilities: Capabilities, capability: CsiNodeCapability): void {
   if (!capabilities.has(capability)) throw refusal("unimplemented", `this driver has no ${capability}`);
 }
@@ -110,12 +116,14 @@ export function isEphemeral({ volumeContext }: Pick<CsiPublishRequest, "volumeCo
   return volumeContext["csi.storage.k8s.io/ephemeral"] === "true";
 }
 
-/** Both were made here, so their keys have one order; one may have been on a disk, without what is undefined. */
+/**
+ * Both values were made here, so their keys have one order. One may have been on a disk, which drops undefined values.
+ */
 function isSame(earlier: StagedVolume | PublishedVolume, now: StagedVolume | PublishedVolume): boolean {
   return JSON.stringify(earlier) === JSON.stringify(now);
 }
 
-/** Callers ask first what a driver can do, and leave the rest out. */
+/** Callers first ask what a driver can do, and leave the rest out. */
 function judgeUse({ access, accessMode }: CsiVolumeUse, capabilities: Capabilities): void {
   const needsModes = accessMode === "SINGLE_NODE_SINGLE_WRITER" || accessMode === "SINGLE_NODE_MULTI_WRITER";
   if (needsModes && !capabilities.has("SINGLE_NODE_MULTI_WRITER")) {

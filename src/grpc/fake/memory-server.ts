@@ -9,16 +9,18 @@ import type { Rpc, RpcCaller } from "../service.ts";
 interface MemoryServer {
   /** One client's connection: closing it ends its calls and no others. */
   connect(options: { requestTimeoutMs: number }): RpcCaller & { close(): void };
-  /** Breaks every call in flight; until `start`, calls fail with `unavailable`. */
+  /** Breaks every call in flight. Calls fail with `unavailable` until `start`. */
   stop(): void;
-  /** Idempotent; a server that was made is started. */
+  /** Idempotent. A new server is started already. */
   start(): void;
 }
 
-/** As `serveGrpc` with `openChannel`, on a fake clock and without a socket: messages cross as bytes here too. */
+/**
+ * Works as `serveGrpc` with `openChannel` does, on a fake clock and without a socket; messages cross as bytes here too.
+ */
 export function createMemoryServer(options: {
   clock: Clock;
-  /** What errors say: `unix:///run/fake.sock`. */
+  /** The endpoint that errors name: `unix:///run/fake.sock`. */
   endpoint: string;
   services: readonly ServedService[];
 }): MemoryServer {
@@ -55,7 +57,7 @@ export function createMemoryServer(options: {
           const { controller, release } = childController(ends.running);
           const { signal } = controller;
           const messages = find(rpc, ends)(overTheWire(rpc.method.requestType, request), { signal });
-          // Only a method that streams gets here, whose handler returns what ServedService says.
+          // Only a streaming method gets here, and its handler returns what ServedService says.
           const iterator = (messages as AsyncIterable<unknown>)[Symbol.asyncIterator]();
           const streamCall = { timeoutMs: Number.POSITIVE_INFINITY, ...call };
           try {
@@ -69,7 +71,7 @@ export function createMemoryServer(options: {
           } finally {
             controller.abort();
             release();
-            // It may be in the middle of a message, and its reader has gone.
+            // The handler may be in the middle of a message, and its reader has gone.
             iterator.return?.().catch(() => undefined);
           }
         },
@@ -88,7 +90,7 @@ export function createMemoryServer(options: {
 
 const CLOSED = "the connection was closed by this process";
 
-/** What ends a call before its handler does. */
+/** The signals that end a call before its handler does. */
 interface Ends {
   running: AbortSignal;
   closed: AbortSignal;
@@ -97,7 +99,10 @@ interface Ends {
   fail(code: GrpcErrorCode, detail: string): GrpcError;
 }
 
-/** Settles as `serve` does, or as soon as the caller has had enough; `serve` is told by its signal and may go on. */
+/**
+ * Settles as `serve` does, or as soon as the call ends for the caller. `serve` learns of that by its signal and may go
+ * on.
+ */
 async function untilEnd<T>(ends: Ends, call: CallOptions, serve: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { controller, release } = childController(ends.running);
   const releases: Array<() => void> = [release, () => controller.abort()];
@@ -126,7 +131,7 @@ async function untilEnd<T>(ends: Ends, call: CallOptions, serve: (signal: AbortS
   }
 }
 
-/** What crosses a socket is a copy, and only what the messages can say. */
+/** A socket carries a copy, and only what the messages can express. */
 function overTheWire(codec: Rpc["method"]["requestType"], message: unknown): unknown {
   return codec.decode(codec.encode(message).finish());
 }

@@ -7,24 +7,24 @@ import type { PluginInfo, PluginRegistration, PluginStatus } from "../port.ts";
 
 /** A plugin in memory. */
 export interface FakePlugin {
-  /** What it says of itself; tests may change it. */
+  /** The plugin's description of itself; tests may change it. */
   info: PluginInfo;
-  /** What it was told, oldest first. */
+  /** The statuses that the plugin received, oldest first. */
   readonly notifications: readonly PluginStatus[];
   /**
-   * Where a test breaks it, before it answers. A hook that waits delays the call, one that rejects fails it, with a
-   * CodedError of a GrpcErrorCode in a certain way.
+   * The hook by which a test breaks the plugin before it answers. A hook that waits delays the call. A hook that
+   * rejects fails it, and a CodedError with a GrpcErrorCode decides how.
    */
   readonly faults: { before?(rpc: "GetInfo" | "NotifyRegistrationStatus", signal: AbortSignal): Promise<void> | void };
-  /** For a socket. */
+  /** The services, to be served on a socket. */
   readonly services: readonly ServedService[];
   connect(): PluginRegistration;
-  /** Its process dies: calls in flight break, and others find nobody until `start`. */
+  /** The plugin's process dies: calls in flight break, and new calls fail until `start`. */
   stop(): void;
   start(): void;
 }
 
-/** `info`: default a CSI driver `csi.example.com`, version 1.0.0. */
+/** The default of `info` is a CSI driver `csi.example.com`, version 1.0.0. */
 export function createFakePlugin(options: { clock: Clock; info?: Partial<PluginInfo> }): FakePlugin {
   const notifications: PluginStatus[] = [];
   const faults: FakePlugin["faults"] = {};
