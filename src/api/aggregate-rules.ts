@@ -3,8 +3,8 @@ import type { ClusterRole, PolicyRule } from "./gen/types.ts";
 import { labelSelectorOf } from "./selectors/label-selector.ts";
 
 /**
- * The rules that an aggregated role is to have: those of the roles that its selectors name, in order of selector and
- * name, each once. Undefined for a role that is written by hand. The selectors have passed validation.
+ * Computes the rules that an aggregated role must have: those of the roles that its selectors name, in order of
+ * selector and name, each once. Undefined for a role that is written by hand. The selectors have passed validation.
  */
 export function aggregateRules(role: ClusterRole, all: readonly ClusterRole[]): PolicyRule[] | undefined {
   const { clusterRoleSelectors } = role.aggregationRule ?? {};

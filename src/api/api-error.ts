@@ -2,8 +2,8 @@ import { type FieldError, formatFieldError } from "./field-error.ts";
 import type { Status, StatusCause } from "./gen/types.ts";
 
 /**
- * What `metav1.Status` names as the reason of a failure, with the HTTP code that belongs to it. Of several reasons of one
- * code the last is the one to assume.
+ * The reasons of a failure that `metav1.Status` names, each with its HTTP code. Where several reasons have one code,
+ * the last is the one to assume.
  */
 export const REASON_CODES = {
   BadRequest: 400,
@@ -68,7 +68,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Narrowing for `catch`: an ApiError, of the reason if one is given. */
+/** Narrows the error in a `catch`: true for an ApiError, of the reason if one is given. */
 export function isApiError(error: unknown, reason?: ApiErrorReason): error is ApiError {
   return error instanceof ApiError && (reason === undefined || error.reason === reason);
 }

@@ -11,7 +11,7 @@ interface DecodableKinds {
 }
 
 export interface Decoded<Value> {
-  /** Undefined when there are errors: a half-decoded object is never handed on. */
+  /** Undefined when there are errors, because a half-decoded object is never handed on. */
   readonly value: Value | undefined;
   readonly errors: FieldError[];
   /** Unknown fields, which are dropped, and integers that had to be clamped. */
@@ -28,10 +28,10 @@ const MAX_RAW_DEPTH = 64;
 /** Field tables by type name, in the grammar that `gen/schema.ts` explains. */
 export type FieldTables = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** By type name: fields that are absent when they are zero or empty. */
+/** Lists, by type name, the fields that are absent when they are zero or empty. */
 export type OmittedFields = Readonly<Record<string, ReadonlySet<string>>>;
 
-/** `decodeTyped` for what a node reads. */
+/** Does what `decodeTyped` does, for the types that a node reads. */
 export function decodeObject<Kind extends keyof DecodableKinds>(
   kind: Kind,
   value: unknown,
@@ -43,10 +43,10 @@ export function decodeObject<Kind extends keyof DecodableKinds>(
 }
 
 /**
- * Reads an untyped value (from JSON or YAML) as a type of the tables, by Go's rules: names are case-sensitive, null is
- * the same as absent, a required field that is absent gets its zero value (validation then says what is missing), unknown
- * fields are dropped with a warning, quantities become canonical strings. What `omitted` names is dropped when it is zero
- * or empty, as Go's encoding drops it. `path` prefixes the paths in errors.
+ * Reads an untyped value (from JSON or YAML) as a type of the tables, by Go's rules. Names are case-sensitive. Null is
+ * the same as absent. A required field that is absent gets its zero value (validation then reports it as missing).
+ * Unknown fields are dropped with a warning. Quantities become canonical strings. A field named by `omitted` is dropped
+ * when it is zero or empty, as Go's encoding drops it. `path` prefixes the paths in errors.
  */
 export function decodeTyped(
   { tables, type, omitted = {} }: { tables: FieldTables; type: string; omitted?: OmittedFields },
@@ -207,7 +207,7 @@ function decodeInteger(context: Context, input: Input, bits: 32n | 64n): number 
     return reject(context, input, "integer");
   const limit = 2n ** (bits - 1n);
   const exact = BigInt(value);
-  // JSON's 9223372036854775807 arrives rounded up to 2^63: let that one pass as what was meant.
+  // JSON's 9223372036854775807 arrives rounded up to 2^63; that value passes as the one that was meant.
   const isRounded = typeof value === "number" && exact === limit && bits === 64n;
   if (!isRounded && (exact < -limit || exact >= limit)) {
     return reject(context, input, `integer between ${-limit} and ${limit - 1n}`);
@@ -246,7 +246,7 @@ function decodeBytes(context: Context, input: Input): string | undefined {
   return isBase64 ? value : reject(context, input, "base64");
 }
 
-/** No schema: taken as it is, but copied, so that shared YAML nodes do not stay shared. */
+/** A value without a schema is taken as it is, but copied, so that shared YAML nodes do not stay shared. */
 function decodeRaw(context: Context, input: Input, depth: number): unknown {
   const { value, path } = input;
   if (depth > MAX_RAW_DEPTH) return reject(context, input, `at most ${MAX_RAW_DEPTH} levels`);

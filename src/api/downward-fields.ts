@@ -4,8 +4,9 @@ import { compareQuantities, quantityMilliValue, quantityValue } from "./quantity
 import type { ResourceList } from "./resources.ts";
 
 /**
- * A field of a pod's metadata as the downward API writes it into a file; labels and annotations as a whole are one
- * `key="value"` a line, sorted by key. Throws with upstream's words where the path names none (pkg/fieldpath).
+ * Returns a field of a pod's metadata as the downward API writes it into a file. Labels and annotations as a whole have
+ * one `key="value"` on each line, sorted by key. Throws with upstream's words where the path names no field
+ * (pkg/fieldpath).
  */
 export function readMetadataField(pod: Pod, fieldPath: string): string {
   const { name, namespace, uid } = podReference(pod);
@@ -42,8 +43,9 @@ function formatFieldMap(values: Readonly<Record<string, string>>): string {
 }
 
 /**
- * The request or limit of the container that the selector names, in units of its divisor, rounded up. A container
- * without a limit may use what the node has for pods; without a request it asks for 0 (pkg/api/v1/resource/helpers.go).
+ * Returns the request or limit of the container that the selector names, in units of its divisor, rounded up. A
+ * container without a limit may use what the node has for pods; without a request it asks for 0
+ * (pkg/api/v1/resource/helpers.go).
  */
 export function readContainerResource(pod: Pod, selector: ResourceFieldSelector, allocatable: ResourceList): string {
   const { containerName = "", resource: field, divisor = "0" } = selector;

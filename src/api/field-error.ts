@@ -27,10 +27,10 @@ export function fieldPath(parent: string, name: string): string {
   return parent === "" ? name : `${parent}.${name}`;
 }
 
-/** Longer values are cut: the message is for a person, and the path already says where to look. */
+/** Longer values are cut: a person reads the message, and the path already says where to look. */
 const MAX_SHOWN_LENGTH = 128;
 
-/** Strings quoted, anything else as JSON. */
+/** Shows strings in quotes, and anything else as JSON. */
 export function showValue(value: unknown): string {
   const text = typeof value === "bigint" ? String(value) : (JSON.stringify(value) ?? "null");
   return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text;

@@ -35,7 +35,10 @@ function isRepository(text: string): boolean {
 
 const isPathComponent = (text: string) => PATH_COMPONENT.test(text);
 
-/** Always for images whose content may change under their name (`:latest`, or no tag and no digest), else IfNotPresent. */
+/**
+ * Returns Always for images whose content may change under their name (`:latest`, or no tag and no digest), else
+ * IfNotPresent.
+ */
 export function defaultImagePullPolicy(image: string): "Always" | "IfNotPresent" {
   const reference = parseImageReference(image);
   if (!reference) return "IfNotPresent";

@@ -5,13 +5,13 @@ import type { Pod } from "./gen/types.ts";
 import { isRecord } from "./object.ts";
 import { parseYaml, type YamlDocument } from "./yaml.ts";
 
-/** One pod of a manifest, or why there is none. */
+/** One pod of a manifest, or the reason why there is none. */
 export interface ManifestDocument {
   /** 1 for the first document of the text. */
   readonly document: number;
-  /** Where the pod stands in the document's list; absent when the document is a single pod. */
+  /** The pod's place in the document's list; absent when the document is a single pod. */
   readonly item?: number;
-  /** Decoded, neither defaulted nor validated. Absent exactly when there are errors. */
+  /** The pod is decoded, neither defaulted nor validated. It is absent exactly when there are errors. */
   readonly pod?: Pod;
   /** Complete sentences, each naming its field or its line. */
   readonly errors: string[];
@@ -57,7 +57,9 @@ function readYaml(text: string): YamlDocument[] {
   return [{ number: 1, value: undefined, errors: [error], warnings: [] }];
 }
 
-/** JSON first, because its own parser is many times faster; YAML flow mappings look like JSON and are no error. */
+/**
+ * JSON is tried first, because its own parser is many times faster. YAML flow mappings look like JSON and are no error.
+ */
 function readDocuments(text: string): YamlDocument[] {
   if (!/^\s*[{[]/.test(text)) return readYaml(text);
   try {
@@ -66,14 +68,14 @@ function readDocuments(text: string): YamlDocument[] {
     const documents = readYaml(text);
     const isReadable = documents.every(({ errors }) => errors.length === 0);
     if (isReadable || documents.length > 1 || !/^\s*[{[]\s*["{[]/.test(text)) return documents;
-    // JSON's complaint is told, and not YAML's: the author most likely meant JSON.
+    // The error reported is JSON's and not YAML's, because the author most likely meant JSON.
     return [
       { number: 1, value: undefined, errors: [`${messageOf(error)}${lineAndColumn(text, error)}`], warnings: [] },
     ];
   }
 }
 
-/** JSON.parse names the offset only; newer Node.js adds the line itself. */
+/** JSON.parse names only the offset; newer Node.js adds the line itself. */
 function lineAndColumn(text: string, error: unknown): string {
   const offset = /at position (\d+)$/.exec(messageOf(error))?.[1];
   if (offset === undefined) return "";
@@ -94,7 +96,7 @@ function readPods({ number, value, errors, warnings }: YamlDocument): ManifestDo
     const path = `items[${index}]`;
     const ownWarnings = index === 0 ? warnings : [];
     const type = typeOf(item);
-    // The items of a PodList need not repeat what they are.
+    // The items of a PodList need not repeat their type.
     const isPod = type.apiVersion === "v1" && type.kind === "Pod";
     const isImplied = kind === "PodList" && type.apiVersion === undefined && type.kind === undefined;
     if (isPod || isImplied) return { document: number, item: index, ...readPod(item, path, ownWarnings) };

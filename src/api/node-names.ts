@@ -1,6 +1,6 @@
 /** Names that Kubernetes fixes for nodes: labels, taints and annotations that several parts of a cluster must agree on. */
 
-/** Labels that tell what a node is. */
+/** The labels that describe a node. */
 export const NODE_LABELS = {
   hostname: "kubernetes.io/hostname",
   os: "kubernetes.io/os",
@@ -27,9 +27,9 @@ const KUBELET_DOMAINS = ["kubelet.kubernetes.io", "node.kubernetes.io"];
 const KUBERNETES_DOMAINS = ["kubernetes.io", "k8s.io"];
 
 /**
- * True for a label that a node may give itself: any outside of Kubernetes' domains, and those of Kubernetes that are a
- * kubelet's (`k8s.io/kubelet/pkg/apis/well_known_labels.go`, `plugin/pkg/admission/noderestriction`). The domain
- * `node-restriction.kubernetes.io` is not: its labels are an administrator's.
+ * True for a label that a node may give itself: any label outside of Kubernetes' domains, and those of Kubernetes that
+ * belong to a kubelet (`k8s.io/kubelet/pkg/apis/well_known_labels.go`, `plugin/pkg/admission/noderestriction`). A label
+ * of the domain `node-restriction.kubernetes.io` is not allowed: such labels are an administrator's.
  */
 export function mayNodeSetLabel(label: string): boolean {
   const slash = label.indexOf("/");

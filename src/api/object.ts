@@ -74,8 +74,9 @@ export interface TypedKinds {
 export type ObjectOf<Kind extends keyof TypedKinds> = KubeObject & TypedKinds[Kind];
 
 /**
- * The object as its generated type; throws for one of another kind, which is a programmer's error. Only for objects that
- * came through the API server, which decoded them by that very type's table: the shape has been established there.
+ * Returns the object as its generated type; throws for one of another kind, which is a programmer's error. It is only
+ * for objects that came through the API server. The server decoded them by that very type's table, which established
+ * their shape.
  */
 export function typed<Kind extends keyof TypedKinds>(kind: Kind, object: KubeObject): ObjectOf<Kind> {
   if (object.kind !== kind) throw new TypeError(`expected an object of kind ${kind}, got ${object.kind}`);

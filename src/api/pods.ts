@@ -37,23 +37,23 @@ export function sourceOf(pod: Pod): PodSource | undefined {
   return source === "file" || source === "http" || source === "api" ? source : undefined;
 }
 
-/** From a file or a URL rather than the API server: this node alone decides about it. */
+/** True for a pod from a file or a URL and not from the API server; this node alone decides about it. */
 export function isStaticPod(pod: Pod): boolean {
   const source = sourceOf(pod);
   return source !== undefined && source !== "api";
 }
 
-/** The API server's read-only image of a static pod: reported, never run. */
+/** True for the API server's read-only image of a static pod, which is reported and never run. */
 export function isMirrorPod(pod: Pod): boolean {
   return pod.metadata?.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined;
 }
 
-/** Static, mirror and system-priority pods: admitted at others' expense and evicted last. */
+/** True for static, mirror and system-priority pods. They are admitted at others' expense and evicted last. */
 export function isCriticalPod(pod: Pod): boolean {
   return isStaticPod(pod) || isMirrorPod(pod) || (pod.spec?.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;
 }
 
-/** Shares the node's network namespace, and so has the node's addresses. */
+/** True for a pod that shares the node's network namespace, and so has the node's addresses. */
 export function isHostNetworkPod(pod: Pod): boolean {
   return pod.spec?.hostNetwork === true;
 }
@@ -63,7 +63,9 @@ export function isTerminalPhase(phase: string | undefined): boolean {
   return phase === "Succeeded" || phase === "Failed";
 }
 
-/** A sidecar: an init container that keeps running beside those after it. Only meaningful for init containers. */
+/**
+ * True for a sidecar: an init container that keeps running beside those after it. Only meaningful for init containers.
+ */
 export function isRestartableInitContainer(container: Container): boolean {
   return container.restartPolicy === "Always";
 }

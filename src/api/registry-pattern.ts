@@ -8,9 +8,9 @@ interface RegistryPlace {
 }
 
 /**
- * Whether a repository (`registry.example/team/app`) lies at a place that credentials are for. Wildcards stand for the
- * parts of a host name, never across a dot; ports are equal, the path is a beginning. Follows URLsMatch of
- * pkg/credentialprovider/keyring.go.
+ * True if a repository (`registry.example/team/app`) lies at a place that credentials are for. A wildcard stands for
+ * parts of a host name, never across a dot. The ports must be equal, and the pattern's path must be a beginning of the
+ * repository's. Follows URLsMatch of pkg/credentialprovider/keyring.go.
  */
 export function matchesRegistryPattern(pattern: string, repository: string): boolean {
   const [wanted, actual] = [splitPlace(pattern), splitPlace(repository)];

@@ -19,7 +19,7 @@ export interface StructNode {
   readonly atomic: boolean;
   /** Undefined for a field that the type does not have. */
   field(name: string): SchemaNode | undefined;
-  /** Of strategic merge patches, where this value is a field of another: `retainKeys`. */
+  /** The directives of strategic merge patches, where this value is a field of another: `retainKeys`. */
   readonly patch: readonly string[];
 }
 
@@ -33,12 +33,12 @@ interface MapNode {
 /** A list, and how it merges. */
 export interface ListNode {
   readonly kind: "list";
-  /** For server-side apply. */
+  /** How the list merges in server-side apply. */
   readonly list: "atomic" | "set" | "map";
-  /** Which fields tell the items of a `map` list apart. */
+  /** The fields that tell the items of a `map` list apart. */
   readonly keys: readonly string[];
   readonly items: SchemaNode;
-  /** For strategic merge patches: has `merge` if the items merge, else the list is replaced. */
+  /** For strategic merge patches: it has `merge` if the items merge; otherwise the list is replaced. */
   readonly patch: readonly string[];
   /** Undefined for a list of scalars. */
   readonly mergeKey: string | undefined;

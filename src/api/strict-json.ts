@@ -3,7 +3,7 @@ import { badRequestError } from "./api-error.ts";
 import { fieldPath } from "./field-error.ts";
 
 interface ParseJsonOptions {
-  /** Look for fields that are written twice. Default false: it takes a second walk over the text. */
+  /** True to look for fields that are written twice. Default false, because that takes a second walk over the text. */
   readonly duplicates?: boolean;
   /** Integers that a JavaScript number cannot hold exactly become a bigint. Default false: they are rounded. */
   readonly bigIntegers?: boolean;
@@ -12,15 +12,18 @@ interface ParseJsonOptions {
 interface ParsedJson {
   /** The value; a field that is written twice has the last of its values. */
   readonly value: unknown;
-  /** Duplicates in upstream's strict-decoding words: `duplicate field "spec.a"`. Each once, at most a hundred. */
+  /**
+   * The duplicates in upstream's strict-decoding words: `duplicate field "spec.a"`. Each is there once, at most a
+   * hundred.
+   */
   readonly duplicates: string[];
 }
 
-/** As Go's decoder. */
+/** The same limit as that of Go's decoder. */
 const MAX_DEPTH = 10_000;
 const MAX_DUPLICATES = 100;
 
-/** Reads JSON. Throws BadRequest for what is none, nests too deeply, or holds a number beyond all bounds. */
+/** Reads JSON. Throws BadRequest for a text that is no JSON, nests too deeply, or holds a number beyond all bounds. */
 export function parseStrictJson(text: string, options: ParseJsonOptions = {}): ParsedJson {
   const value = parse(text);
   refuseBeyondBounds(value);
@@ -38,7 +41,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Level by level: what nests too deeply for recursion must not be walked by it. */
+/** Walks level by level, because a value that nests too deeply must not be walked by recursion. */
 function refuseBeyondBounds(root: unknown): void {
   let level: unknown[] = [root];
   for (let depth = 0; level.length > 0; depth++) {
@@ -63,7 +66,7 @@ interface Frame {
   field: string | undefined;
 }
 
-/** Builds the value of valid JSON anew, without recursion, noting what `JSON.parse` does not tell. */
+/** Builds the value of valid JSON anew, without recursion, and notes what `JSON.parse` does not report. */
 function walkJson(text: string, keepsBigIntegers: boolean): ParsedJson {
   const frames: Frame[] = [];
   const duplicates = new Set<string>();
@@ -90,7 +93,7 @@ function walkJson(text: string, keepsBigIntegers: boolean): ParsedJson {
   return { value: root, duplicates: [...duplicates] };
 }
 
-/** Puts a value where it belongs, and returns it: the last one that is placed is the root. */
+/** Puts a value where it belongs, and returns it. The last value that is placed is the root. */
 function place(parent: Frame | undefined, value: unknown): unknown {
   if (parent?.value instanceof Map) {
     parent.value.set(parent.field ?? "", value);
@@ -110,7 +113,7 @@ function pathOfNext(parent: Frame | undefined): string {
 const SEPARATOR = /[\s,:]*/y;
 const ATOM = /[^\s,:{}[\]"]+/y;
 
-/** The next bracket, string (with its quotes), number or word; `""` at the end. */
+/** Reads the next bracket, string (with its quotes), number or word; `""` at the end. */
 function readToken(text: string, position: number): { token: string; end: number } {
   SEPARATOR.lastIndex = position;
   SEPARATOR.test(text);
@@ -131,7 +134,7 @@ function endOfString(text: string, start: number): number {
   return quote + 1;
 }
 
-/** An odd number of backslashes stands before it. */
+/** True if an odd number of backslashes stands before the quote. */
 function isEscaped(text: string, quote: number): boolean {
   let before = quote;
   while (text[before - 1] === "\\") before--;

@@ -11,14 +11,14 @@ import { validateSchedulingGates, validateTolerations, validateTopologySpread } 
 import { validatePodSecurity } from "./validation/security.ts";
 import { validateVolumes } from "./validation/volumes.ts";
 
-/** Further problems are left out; a last entry says so. */
+/** Problems beyond this number are left out; a last entry says so. */
 const MAX_PROBLEMS = 50;
 const MAX_INT32 = 2_147_483_647;
 
 /**
- * What kube-apiserver would refuse in a new pod, in its words; nothing when the pod is fine. The pod must have been
- * defaulted (`defaultPod`) and named: fields that defaulting sets are required here. What only a scheduler or another
- * platform acts on is checked as far as a node notices.
+ * Returns what kube-apiserver would refuse in a new pod, in its words; nothing when the pod is valid. The pod must have
+ * been defaulted (`defaultPod`) and named, because fields that defaulting sets are required here. Fields that only a
+ * scheduler or another platform acts on are checked as far as a node notices them.
  */
 export function validatePod(pod: Pod): FieldError[] {
   const { metadata = {}, spec = { containers: [] } } = pod;
@@ -67,7 +67,7 @@ function validateReferences(spec: PodSpec): FieldError[] {
   ];
 }
 
-/** The path of what is missing has the name, the path of what is wrong has not: so it is upstream. */
+/** As upstream has it, the path of a missing name ends with `name`, and the path of a wrong one does not. */
 function validateOs(name: string): FieldError[] {
   if (name === "") return [required("spec.os.name")];
   return optionalOneOf("spec.os", name, ["linux", "windows"]);

@@ -24,9 +24,9 @@ export interface YamlDocument {
   readonly warnings: string[];
 }
 
-/** Further problems of one document are not kept: the first few say what to mend. */
+/** Problems of one document beyond this number are not kept; the first few say what to mend. */
 const MAX_PROBLEMS = 10;
-/** What aliases repeat, in characters: a few lines of them can stand for more than there is memory. */
+/** The bound on characters repeated by aliases: a few lines of them can stand for more than there is memory. */
 const MAX_REPEATED = 4 * 1024 * 1024;
 /** The cost of a value besides its characters. */
 const VALUE_SIZE = 8;
@@ -35,7 +35,7 @@ const MAX_DEPTH = 200;
 
 /**
  * Reads YAML (or JSON, which is YAML) as Kubernetes' tools do: YAML 1.1 by go-yaml v2's rules. Duplicate keys are a
- * warning and the last one wins. Never throws: what cannot be read is an error with its line and column.
+ * warning and the last one wins. Never throws: a text that cannot be read gives an error with its line and column.
  */
 export function parseYaml(text: string): YamlDocument[] {
   const lines = new LineCounter();
@@ -170,7 +170,7 @@ function warn(reader: Reader, message: string): void {
   if (reader.warnings.length < MAX_PROBLEMS) reader.warnings.push(message);
 }
 
-/** JSON has only string keys: other scalars become their JSON text. */
+/** Converts a key to text: JSON has only string keys, so other scalars become their JSON text. */
 function readKey(reader: Reader, key: unknown, depth: number): string {
   const value = readNode(reader, key, depth + 1);
   if (value !== null && typeof value !== "object") return String(value);

@@ -7,8 +7,9 @@ const podTemplate = (path: string) => {
 };
 
 /**
- * Upstream's types are Go structs: these parts of an object are there even in an empty one, so that whoever fills them
- * does not add (and own) what holds them. Custom resources have no such parts: there the first to write `spec` owns it.
+ * Upstream's types are Go structs, so these parts of an object exist even in an empty one. A manager that fills them
+ * does not add (and own) the part that holds them. Custom resources have no such parts: there the first manager that
+ * writes `spec` owns it.
  */
 const PATHS_BY_KIND: Readonly<Record<string, readonly string[]>> = {
   CronJob: [
@@ -63,7 +64,7 @@ const BUILT_IN_GROUPS = new Set(
 
 const NONE: FieldSet = new Map();
 
-/** The paths that every object of the kind has, be they empty. */
+/** Returns the paths that every object of the kind has, even if they are empty. */
 export function alwaysThere({ apiVersion, kind }: Pick<KubeObject, "apiVersion" | "kind">): FieldSet {
   const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
   if (group.includes(".") && !BUILT_IN_GROUPS.has(group)) return NONE;

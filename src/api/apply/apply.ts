@@ -25,26 +25,29 @@ import { pruneDisowned } from "./prune.ts";
 export interface Application {
   /** The stored object; undefined when the object is to be created. */
   readonly current: KubeObject | undefined;
-  /** The configuration as it was sent: neither defaulted nor filled up, because what it mentions is owned. */
+  /**
+   * The configuration as it was sent. It is neither defaulted nor completed, because everything that it mentions
+   * becomes owned.
+   */
   readonly applied: KubeObject;
   readonly node: SchemaNode;
   readonly manager: string;
-  /** Take over what others own. */
+  /** True to take over fields that others own. */
   readonly force: boolean;
   /** Ms since the epoch. */
   readonly now: number;
   /** Default "": the object itself. */
   readonly subresource?: string;
-  /** Of the request. */
+  /** The API version of the request. */
   readonly apiVersion: string;
   /** Fields that this endpoint does not write, with all below: they are neither owned nor in conflict. */
   readonly resetFields?: FieldSet;
 }
 
 /**
- * Lays the configuration over the object, takes away what the manager applied before and no longer does (unless somebody
- * else owns it), and records who owns what. The result is still to be defaulted and validated; `current` itself when
- * nothing changes at all.
+ * Lays the configuration over the object, removes what the manager applied before and no longer does (unless another
+ * manager owns it), and records the owners of fields. The result is still to be defaulted and validated. Returns
+ * `current` itself when nothing changes at all.
  *
  * Throws an ApiError: Conflict when others own what would change, BadRequest for a configuration of another version or
  * with managed fields, InternalError (as upstream) for one that does not fit the schema.
@@ -65,7 +68,7 @@ export function applyObject(application: Application): KubeObject {
   return withLastApplied(mergeAndOwn({ ...application, force: true }, owners).object, applied);
 }
 
-/** What kubectl calls itself in server-side apply unless it is told otherwise: it may have applied from its own side. */
+/** kubectl's manager in server-side apply unless it is told otherwise; it may have used client-side apply before. */
 const KUBECTL = "kubectl";
 
 function checkConfiguration({ current, applied, apiVersion, node }: Application): void {
@@ -85,7 +88,10 @@ function formatKind({ apiVersion, kind }: KubeObject): string {
   return `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
 }
 
-/** An object that was not tracked is from now on: what is there belongs to whatever was before. */
+/**
+ * An object that was not tracked is tracked from now on: its fields belong to the manager `before-first-apply`, which
+ * stands for every earlier writer.
+ */
 function ownersBefore({ current, node, apiVersion, subresource, now, resetFields }: Application): Ownerships {
   const owners = decodeStored(current?.metadata.managedFields ?? []);
   if (owners.size > 0 || !current) return reconcileOwnerships(node, owners);
@@ -103,7 +109,7 @@ function decodeStored(entries: NonNullable<KubeObject["metadata"]["managedFields
 }
 
 interface Outcome {
-  /** When there are any, the object is of no use. */
+  /** If there are any, the object must not be used. */
   readonly conflicts: readonly Conflict[];
   readonly object: KubeObject;
 }

@@ -5,8 +5,8 @@ const MAX_UPDATERS = 10;
 const BUCKET_NAME = "ancient-changes";
 
 /**
- * Keeps the number of updaters bounded: the oldest of a version become one. What they own stays owned, by a manager of
- * another name. Appliers are never joined: each must find again what it applied.
+ * Keeps the number of updaters bounded by joining the oldest ones of a version. Their fields stay owned, by a manager
+ * of another name. Appliers are never joined, because each must find again what it applied.
  */
 export function capUpdaters(managed: Map<string, Ownership>): void {
   const updaters = [...managed].filter(([, { operation }]) => operation === "Update");
@@ -25,13 +25,16 @@ export function capUpdaters(managed: Map<string, Ownership>): void {
   }
 }
 
-/** Into the bucket of the version, which the oldest becomes if there is none yet. The bucket is as old as its youngest. */
+/**
+ * Joins an updater into the bucket of its version. The oldest updater becomes the bucket if there is none yet. The
+ * bucket is as old as its youngest member.
+ */
 function join(managed: Map<string, Ownership>, oldest: string, identifier: string): void {
   const ownership = managed.get(identifier);
   if (!ownership) return;
   const bucket = { ...ownership, manager: BUCKET_NAME, operation: "Update", subresource: "" } as const;
   const bucketIdentifier = ownerIdentifier(bucket);
-  // The bucket itself may come up as the one to join, when it is as old as others: then the oldest goes into it.
+  // The bucket itself may come up as the one to join, when it is as old as others; then the oldest is joined into it.
   const target = managed.has(bucketIdentifier) && bucketIdentifier !== identifier ? bucketIdentifier : oldest;
   const previous = managed.get(target);
   managed.delete(target);

@@ -4,15 +4,15 @@ import { alwaysThere } from "./always-there.ts";
 import { compareObjects } from "./compare.ts";
 import { difference, EMPTY, type FieldSet, recursiveDifference, union } from "./field-set.ts";
 
-/** What a write does, as far as somebody can own it. */
+/** The changes that a write makes to fields that can be owned. */
 export interface Changes {
-  /** Added or modified: goes over to who wrote it. */
+  /** Added or modified fields, which the writer now owns. */
   readonly taken: FieldSet;
-  /** No longer there: nobody's. */
+  /** Removed fields, which have no owner any more. */
   readonly removed: FieldSet;
 }
 
-/** Computes them. Fields that the server resets, with all below, don't count. */
+/** Computes the changes. Fields that the server resets, with everything below, do not count. */
 export function computeChanges(
   node: SchemaNode,
   { before, after }: { before: KubeObject | undefined; after: KubeObject },

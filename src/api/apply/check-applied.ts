@@ -4,8 +4,8 @@ import { formatElement, itemElement, itemProblem, type PathElement } from "./pat
 import { asList, asMap, entryNode, isNamedField, itemisedList, shapeOf } from "./shape.ts";
 
 /**
- * Why a configuration cannot be applied, in upstream's words: fields that the type does not have, lists where maps
- * belong, items that cannot be told apart or are there twice. Nothing when it can.
+ * Returns why a configuration cannot be applied, in upstream's words: fields that the type does not have, lists where
+ * maps belong, items that cannot be told apart or are there twice. Undefined when it can be applied.
  */
 export function checkApplied(node: SchemaNode, value: unknown): string | undefined {
   const problems = checkValue(node, value, "");

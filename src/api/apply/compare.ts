@@ -12,7 +12,7 @@ interface Comparison {
   readonly removed: FieldSet;
 }
 
-/** Undefined stands for an object that is not there. What is the same costs a walk and nothing else. */
+/** Compares two objects. Undefined stands for an object that is not there. Equal parts cost a walk and nothing else. */
 export function compareObjects(node: SchemaNode, before: unknown, after: unknown): Comparison {
   const walk: Walk = { path: [], added: new Map(), modified: new Map(), removed: new Map() };
   if (before === undefined) return { ...walk, added: everyPath(node, after).children ?? walk.added };
@@ -29,7 +29,7 @@ interface Walk {
   readonly removed: FieldSetDraft;
 }
 
-/** The two sides of a place. Undefined: it is not there; null is a value. */
+/** The two sides of a place. Undefined means that the value is not there; null is a value. */
 interface Sides {
   readonly before: unknown;
   readonly after: unknown;
@@ -113,7 +113,9 @@ function indexItems(list: ListNode, items: readonly unknown[]): Map<PathElement,
   return index;
 }
 
-/** Items that share an element are one opaque thing: that of before goes, that of after comes, or it has changed. */
+/**
+ * Compares items that share an element. They count as one opaque thing, which was removed, was added or has changed.
+ */
 function compareItems(
   walk: Walk,
   list: ListNode,

@@ -3,19 +3,19 @@ import { type FieldSet, intersection, listPaths } from "./field-set.ts";
 import type { Ownership, Ownerships } from "./managed-entries.ts";
 import { formatPath, type PathElement } from "./path-element.ts";
 
-/** Somebody else owns what an apply would change. */
+/** A field that an apply would change and another manager owns. */
 export interface Conflict {
   readonly owner: Ownership;
   readonly path: readonly PathElement[];
 }
 
-/** In order of the owners' identifiers, then of the paths. */
+/** Finds the conflicts, in order of the owners' identifiers, then of the paths. */
 export function findConflicts(owners: Ownerships, taken: FieldSet): Conflict[] {
   const sorted = [...owners].sort(([a], [b]) => (a < b ? -1 : 1));
   return sorted.flatMap(([, owner]) => listPaths(intersection(owner.set, taken)).map((path) => ({ owner, path })));
 }
 
-/** 409, with each path as a cause: the message is what kubectl prints. */
+/** Makes the 409 error, with each path as a cause; kubectl prints the message. */
 export function applyConflictError(conflicts: readonly Conflict[]): ApiError {
   const causes = conflicts.map(({ owner, path }) => {
     return { reason: "FieldManagerConflict", message: `conflict with ${showOwner(owner)}`, field: formatPath(path) };

@@ -4,14 +4,14 @@ import { fieldElement, itemElement } from "./path-element.ts";
 import { asList, asMap, entryNode, isAtomicMap, isEmpty, isNamedField, itemisedList, shapeOf } from "./shape.ts";
 
 /**
- * What an applied configuration claims: its leaves, the items of its lists and the keys of its maps. The fields of a
- * struct that merely hold others are not claimed by themselves.
+ * Returns what an applied configuration claims: its leaves, the items of its lists and the keys of its maps. The fields
+ * of a struct that merely hold others are not claimed by themselves.
  */
 export function claimedSet(node: SchemaNode, value: unknown): FieldSet {
   return childrenOf({ node, claims: true }, value) ?? new Map();
 }
 
-/** Every path there is at and below the value. */
+/** Returns every path at and below the value. */
 export function everyPath(node: SchemaNode, value: unknown): FieldSetDraftNode {
   const children = childrenOf({ node, claims: false }, value);
   return children ? { member: true, children } : LEAF;
@@ -19,7 +19,7 @@ export function everyPath(node: SchemaNode, value: unknown): FieldSetDraftNode {
 
 interface Walk {
   readonly node: SchemaNode;
-  /** Only what a configuration claims, not what holds it. */
+  /** True for only what a configuration claims, without the fields that hold it. */
   readonly claims: boolean;
 }
 
@@ -64,7 +64,7 @@ function entriesOf({ node, claims }: Walk, value: unknown): FieldSetDraft | unde
   return set;
 }
 
-/** A leaf. An empty list of items is none: nothing in it is claimed. */
+/** True for a leaf. An empty list with items that can be told apart is no leaf: nothing in it is claimed. */
 function isClaimed(node: SchemaNode, value: unknown): boolean {
   const shape = shapeOf(node, value);
   if (shape === "scalar" || value === null) return true;

@@ -6,14 +6,16 @@ import { compareElements, fieldElement, type PathElement } from "./path-element.
  */
 export type FieldSet = ReadonlyMap<PathElement, FieldSetNode>;
 
-/** The path that ends here is in the set (`member`), or paths that go on are, or both; never neither. */
+/**
+ * A node of the tree. The path that ends here is in the set (`member`), or longer paths are, or both; never neither.
+ */
 export interface FieldSetNode {
   readonly member: boolean;
   /** Never empty. */
   readonly children: FieldSet | undefined;
 }
 
-/** A path that nothing goes on from. */
+/** A node without longer paths. */
 export const LEAF = { member: true, children: undefined } as const satisfies FieldSetNode;
 
 export const EMPTY: FieldSet = new Map();
@@ -85,14 +87,14 @@ function without(a: FieldSet, b: FieldSet, reduce: Reduce): FieldSet {
   return changed ?? a;
 }
 
-/** Keeps the promise that no node is empty. */
+/** Sets the node, and keeps the promise that no node is empty. */
 function setNode(set: Map<PathElement, FieldSetNode>, element: PathElement, node: FieldSetNode): void {
   const children = node.children?.size ? node.children : undefined;
   if (!node.member && !children) set.delete(element);
   else set.set(element, node.member && !children ? LEAF : { member: node.member, children });
 }
 
-/** The same paths. */
+/** True if both sets have the same paths. */
 export function sameSet(a: FieldSet | undefined, b: FieldSet | undefined): boolean {
   if (a === b || !a || !b || a.size !== b.size) return a === b;
   for (const [element, left] of a) {
@@ -142,7 +144,10 @@ export function insertPath(draft: FieldSetDraft, path: readonly PathElement[]): 
   insertNode(draft, path, LEAF);
 }
 
-/** Puts the path into the set and all that the node has below it. The root itself is never in a set: nothing happens. */
+/**
+ * Puts the path into the set, with everything that the node has below it. The root itself is never in a set, so an
+ * empty path changes nothing.
+ */
 export function insertNode(draft: FieldSetDraft, path: readonly PathElement[], node: FieldSetDraftNode): void {
   const last = path.at(-1);
   if (last === undefined) return;

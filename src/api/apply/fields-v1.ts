@@ -3,7 +3,7 @@ import { isRecord } from "../object.ts";
 import { type FieldSet, type FieldSetDraft, LEAF, sortedElements } from "./field-set.ts";
 import { parseElement } from "./path-element.ts";
 
-/** Stands for the path itself where there are also paths that go on. */
+/** This key stands for the path itself where there are also longer paths. */
 const SELF = ".";
 
 const encoded = new WeakMap<FieldSet, FieldsV1>();

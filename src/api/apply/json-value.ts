@@ -1,11 +1,11 @@
 import { isRecord } from "../object.ts";
 
-/** The record's own value: a label may be called `constructor`. */
+/** Returns the record's own value, because a label may be called `constructor`. */
 export function own(record: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/** The same JSON, whatever the order of the keys; a key whose value is undefined counts as absent. */
+/** True for the same JSON, whatever the order of the keys; a key whose value is undefined counts as absent. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) {

@@ -12,8 +12,8 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 
 /**
- * What client-side apply has set and is still so: server-side apply, by the manager that kubectl is by default, takes it
- * over without a conflict. Undefined when there is no such record, or it does not fit the object.
+ * Returns the fields that client-side apply has set and that still are so. Server-side apply by kubectl's default
+ * manager takes them over without a conflict. Undefined when there is no such record, or it does not fit the object.
  */
 export function clientAppliedSet(node: SchemaNode, live: KubeObject): FieldSet | undefined {
   const configuration = parseConfiguration(live.metadata.annotations?.[LAST_APPLIED]);
@@ -36,8 +36,9 @@ function parseConfiguration(text: string | undefined): KubeObject | undefined {
 }
 
 /**
- * The object with its record of client-side apply, if it has one, brought up to what is applied now: who goes back to
- * client-side apply finds what it must remove. Left out when the annotations would become too large.
+ * Returns the object with its record of client-side apply, if it has one, brought up to what is applied now. A user who
+ * goes back to client-side apply then finds what it must remove. The record is left out when the annotations would
+ * become too large.
  */
 export function withLastApplied(object: KubeObject, applied: KubeObject): KubeObject {
   const { annotations } = object.metadata;

@@ -14,12 +14,12 @@ export interface Ownership {
   readonly set: FieldSet;
 }
 
-/** By identifier. */
+/** The ownerships by their identifiers. */
 export type Ownerships = ReadonlyMap<string, Ownership>;
 
 /**
- * What tells managers apart. One that applies is the same whichever version it applies; an updater is another for each
- * version and subresource. The text sorts as upstream's does.
+ * Identifies a manager. A manager that applies has one identifier whichever version it applies; one that updates has
+ * another for each version and subresource. The text sorts as upstream's does.
  */
 export function ownerIdentifier({
   manager,
@@ -63,8 +63,8 @@ function decodeEntry(entry: ManagedFieldsEntry, index: number): Ownership {
 }
 
 /**
- * In upstream's order: appliers first, then by time, then by name. Undefined when there are none; the stored list itself
- * when it has just these entries.
+ * Encodes in upstream's order: appliers first, then by time, then by name. Undefined when there are none; the stored
+ * list itself when it has just these entries.
  */
 export function encodeManagedFields(
   ownerships: Ownerships,

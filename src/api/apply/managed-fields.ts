@@ -24,7 +24,7 @@ interface UpdateRecord {
   readonly node: SchemaNode;
   /** The `fieldManager` of the request, else its user agent up to the first slash. */
   readonly manager: string;
-  /** Of the request. */
+  /** The API version of the request. */
   readonly apiVersion: string;
   /** Default "": the object itself. Through a subresource `managedFields` cannot be written. */
   readonly subresource?: string;
@@ -35,11 +35,12 @@ interface UpdateRecord {
 }
 
 /**
- * `after` with its `metadata.managedFields` brought up to date: the manager owns what it changed, nobody else does, and
- * what is gone nobody owns. A write that changes nothing leaves the entries as they are, times included.
+ * Returns `after` with its `metadata.managedFields` brought up to date. The manager becomes the only owner of what it
+ * changed, and removed fields have no owner. A write that changes nothing leaves the entries as they are, times
+ * included.
  *
- * The writer may change the entries too: an empty list (or one empty entry) gives up tracking; none, or one that
- * cannot be read, keeps what is stored. An object that is not tracked stays so until it is applied.
+ * The writer may change the entries too: an empty list (or one empty entry) gives up tracking. No list, or one that
+ * cannot be read, keeps what is stored. An object that is not tracked stays untracked until it is applied.
  */
 export function recordUpdate(update: UpdateRecord): KubeObject {
   const { before, after } = update;
@@ -88,7 +89,7 @@ export function takeOwnership(update: UpdateRecord, before: Ownerships): Ownersh
   return managed;
 }
 
-/** Without what was taken from its owners, and what is gone. Who owns nothing any longer is left out. */
+/** Removes taken and removed fields from their owners. An owner without any field left is left out. */
 export function releaseOwnership({ taken, removed }: Changes, owners: Ownerships): Map<string, Ownership> {
   const released = new Map<string, Ownership>();
   for (const [identifier, ownership] of owners) {
@@ -98,7 +99,7 @@ export function releaseOwnership({ taken, removed }: Changes, owners: Ownerships
   return released;
 }
 
-/** As of today's schema. */
+/** Reconciles all owners' sets with today's schema. */
 export function reconcileOwnerships(node: SchemaNode, owners: Ownerships): Ownerships {
   const reconciled = new Map<string, Ownership>();
   for (const [identifier, ownership] of owners) {

@@ -4,9 +4,9 @@ import { itemElement, type PathElement } from "./path-element.ts";
 import { asList, asMap, entryNode, isAtomicMap, isEmpty, itemisedList, shapeOf } from "./shape.ts";
 
 /**
- * The live value with the applied one laid over it: leaves are taken from the applied one, maps and itemised lists
- * merge, nothing is removed. Where the applied list reorders items that both have, its order wins.
- * Undefined stands for a value that is not there; the applied one must be valid (`check-applied.ts`).
+ * Returns the live value with the applied one laid over it. Leaves are taken from the applied value, maps and itemised
+ * lists merge, and nothing is removed. Where the applied list reorders items that both have, its order wins. Undefined
+ * stands for a value that is not there. The applied value must be valid (`check-applied.ts`).
  */
 export function mergeApplied(node: SchemaNode, live: unknown, applied: unknown): unknown {
   if (applied === undefined) return live;
@@ -42,7 +42,7 @@ function mergeLists(list: ListNode, live: unknown, applied: unknown): unknown {
   });
 }
 
-/** Items that share an element are not merged into: what is applied takes their place. */
+/** Items that share an element are not merged; the applied item replaces them. */
 function itemsByElement(elements: readonly PathElement[], items: readonly unknown[]): Map<PathElement, unknown> {
   const index = new Map<PathElement, unknown>();
   for (const [position, element] of elements.entries()) {
@@ -58,8 +58,8 @@ interface MergedPlace {
 }
 
 /**
- * The order of the merged list: that of the applied one, with the live items that it does not have where they were, as
- * far as the two orders allow. The applied elements are all different.
+ * Computes the order of the merged list: the applied order, with the live items that it does not have where they were,
+ * as far as the two orders allow. The applied elements are all different.
  */
 function interleave(live: readonly PathElement[], applied: readonly PathElement[]): MergedPlace[] {
   const [isLive, isApplied] = [new Set(live), new Set(applied)];
@@ -89,7 +89,7 @@ function interleave(live: readonly PathElement[], applied: readonly PathElement[
   }
   return order;
 
-  /** Both have it, but another shared item comes first: the applied order will bring it. */
+  /** True if both lists have the element but another shared item comes first; the applied order puts it in later. */
   function isOutOfTurn(element: PathElement): boolean {
     return right < applied.length && nextShared < shared.length && shared[nextShared] !== element;
   }

@@ -1,6 +1,6 @@
 import { difference, type FieldSet, fieldSetOf } from "./field-set.ts";
 
-/** What says which object it is, and what the server counts: nobody's. */
+/** The fields that identify the object, and those that the server counts. They have no owner. */
 const NEVER_OWNED = fieldSetOf([
   "apiVersion",
   "kind",
@@ -16,7 +16,7 @@ const NEVER_OWNED = fieldSetOf([
   "metadata.resourceVersion",
 ]);
 
-/** Without the fields that nobody owns. */
+/** Removes the fields that never have an owner. */
 export function withoutNeverOwned(set: FieldSet): FieldSet {
   return difference(set, NEVER_OWNED);
 }

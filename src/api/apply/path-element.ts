@@ -8,7 +8,7 @@ import { goJson, own } from "./json-value.ts";
  */
 export type PathElement = string;
 
-/** Of a field of a struct or a key of a map. */
+/** Returns the element of a field of a struct or a key of a map. */
 export const fieldElement = (name: string): PathElement => `f:${name}`;
 
 /** The name of a field's element, undefined for an item of a list. */
@@ -25,7 +25,10 @@ const PORT_KEYS = ["containerPort", "port"];
 
 const sortedKeysByList = new WeakMap<KeyedList, readonly string[]>();
 
-/** What tells the item from the others of its list (`set` or `map`). Items that cannot be told apart share an element. */
+/**
+ * Returns the element that distinguishes the item from the others of its list (`set` or `map`). Items that cannot be
+ * told apart share an element.
+ */
 export function itemElement(list: KeyedList, item: unknown): PathElement {
   if (list.list !== "map") return `v:${goJson(item)}`;
   const fields: string[] = [];
@@ -36,7 +39,7 @@ export function itemElement(list: KeyedList, item: unknown): PathElement {
   return `k:{${fields.join(",")}}`;
 }
 
-/** Why the item cannot be told from the others. */
+/** Returns why the item cannot be told from the others. */
 export function itemProblem(list: KeyedList, item: unknown): string | undefined {
   if (list.list !== "map") return setItemProblem(item);
   if (item === null) return "associative list with keys may not have a null element";
@@ -71,8 +74,8 @@ function sortedKeys(list: KeyedList): readonly string[] {
 }
 
 /**
- * The element of a text that came from outside, in the one way to write it; undefined for a type of element that a
- * later version may have. Throws on what cannot be read.
+ * Parses the element of a text that came from outside into the one way to write it; undefined for a type of element
+ * that a later version may have. Throws for a text that cannot be read.
  */
 export function parseElement(text: string): PathElement | undefined {
   if (text.startsWith("f:")) return text;
@@ -94,7 +97,9 @@ function parseKeys(text: string): PathElement {
 
 const TYPES_IN_ORDER = "fkvi";
 
-/** Upstream's order: fields, then items by keys, then by value, then by index; each by what they hold. */
+/**
+ * Compares in upstream's order: fields, then items by keys, then by value, then by index; within each type by content.
+ */
 export function compareElements(a: PathElement, b: PathElement): number {
   if (a[0] !== b[0]) return TYPES_IN_ORDER.indexOf(a.charAt(0)) - TYPES_IN_ORDER.indexOf(b.charAt(0));
   if (a[0] === "f") return compareText(a, b);
@@ -125,7 +130,7 @@ function compareScalars(a: unknown, b: unknown): number {
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** As conflicts name a path: `.spec.containers[name="a"].image`. */
+/** Formats a path as conflicts name it: `.spec.containers[name="a"].image`. */
 export function formatPath(path: readonly PathElement[]): string {
   return path.map(formatElement).join("");
 }

@@ -4,35 +4,38 @@ import { difference, EMPTY, type FieldSet, type FieldSetNode, intersection, unio
 import { fieldElement, fieldName, itemElement, type PathElement } from "./path-element.ts";
 import { asList, asMap, entryNode, isAtomicMap, isNamedField, itemisedList, shapeOf } from "./shape.ts";
 
-/** What decides on what goes. */
+/** The claims that decide which fields are removed. */
 interface Claims {
-  /** What the applier claimed the last time. */
+  /** The fields that the applier claimed the last time. */
   readonly last: FieldSet;
-  /** All that any manager owns, the applier's new claims included. */
+  /** All fields that any manager owns, the applier's new claims included. */
   readonly owned: FieldSet;
   /** The configuration that was merged. */
   readonly applied: unknown;
 }
 
-/** Takes away what the applier claimed the last time and neither it nor anybody else claims now. */
+/** Removes what the applier claimed the last time and no manager claims now. */
 export function pruneDisowned(node: SchemaNode, merged: unknown, { last, owned, applied }: Claims): unknown {
   const namedLast = withNamedFields(node, last);
   const namedOwned = withNamedFields(node, owned);
   const mergedSet = withNamedFields(node, claimedSet(node, merged));
   const bare = removePaths({ node, wanted: undefined }, merged, namedLast);
   const bareSet = withNamedFields(node, claimedSet(node, bare));
-  // What others own below something that the applier gave up comes back, with all that holds it.
+  // Fields that others own below something that the applier gave up come back, with everything that holds them.
   const unowned = difference(mergedSet, union(bareSet, namedOwned));
   const kept = removePaths({ node, wanted: undefined }, merged, unowned);
   const keptSet = withNamedFields(node, claimedSet(node, kept));
-  // And what nobody ever owned stays: only what the applier claimed by itself may go.
+  // Fields without any owner stay, because only fields that the applier claimed by itself may be removed.
   const given = intersection(difference(mergedSet, keptSet), namedLast);
-  // An empty list claims nothing, so that what holds only that would go too: not if it is owned or applied again.
+  // An empty list claims nothing, so anything that holds only such a list would be removed too. It stays if it is owned
+  // or applied again.
   const wanted = union(namedOwned, everyPath(node, applied).children ?? EMPTY);
   return removePaths({ node, wanted }, merged, difference(given, wanted));
 }
 
-/** With every field of a struct that holds a path of the set: a set that was written down has only the leaves. */
+/**
+ * Adds every field of a struct that holds a path of the set, because a set that was written down has only the leaves.
+ */
 function withNamedFields(node: SchemaNode, set: FieldSet): FieldSet {
   const full = new Map<PathElement, FieldSetNode>();
   for (const [element, entry] of set) {
@@ -47,7 +50,7 @@ function withNamedFields(node: SchemaNode, set: FieldSet): FieldSet {
   return full;
 }
 
-/** The node of what an element leads to. */
+/** Returns the schema node that an element leads to. */
 function childNode(node: SchemaNode, element: PathElement): SchemaNode {
   const name = fieldName(element);
   if (name !== undefined) return entryNode(node, name);
@@ -57,8 +60,8 @@ function childNode(node: SchemaNode, element: PathElement): SchemaNode {
 interface Removal {
   readonly node: SchemaNode;
   /**
-   * Undefined while sets are worked out: what had entries and has none left becomes null, because something is there
-   * still. In the result it goes, unless somebody owns it or applies it so: then it stays, empty.
+   * Undefined while sets are computed: a value that had entries and has none left becomes null, because it still
+   * exists. In the result it is removed, unless a manager owns it or applies it so; then it stays, empty.
    */
   readonly wanted: FieldSet | undefined;
 }
@@ -94,7 +97,7 @@ function removeItems({ node, wanted }: Removal, value: unknown, paths: FieldSet)
 
 const emptied = (wanted: FieldSet | undefined) => (wanted ? undefined : null);
 
-/** What is left of an entry or item; undefined when it goes. */
+/** Returns what is left of an entry or item; undefined when it is removed. */
 function removeBelow(
   { node, wanted, element }: Removal & { element: PathElement },
   value: unknown,

@@ -7,8 +7,8 @@ import { entryNode, isAtomicMap, itemisedList } from "./shape.ts";
 const fitting = new WeakMap<FieldSet, SchemaNode>();
 
 /**
- * The set as of today's schema: where a map or list has become a single value since the set was written, whoever owned a
- * part of it owns it as a whole. The set itself when nothing changes, which is nearly always.
+ * Returns the set as of today's schema. Where a map or list has become a single value since the set was written, each
+ * owner of a part now owns the whole. Returns the set itself when nothing changes, which is nearly always the case.
  */
 export function reconcileSet(node: SchemaNode, set: FieldSet): FieldSet {
   if (fitting.get(set) === node) return set;

@@ -4,9 +4,9 @@ import { withManagedFields, withoutManagedFields } from "./changes.ts";
 import { sameJson } from "./json-value.ts";
 
 /**
- * `next` with the times of the current entries when nothing but those times differs: an apply that only set what
- * admission or defaulting then put back must not make a new version. To be called right before what has not changed is
- * recognized as such.
+ * Returns `next` with the times of the current entries when nothing but those times differs. An apply that only set
+ * what admission or defaulting then put back must not make a new version. It must be called right before the check that
+ * recognizes an unchanged object.
  */
 export function settleTimes(next: KubeObject, current: KubeObject): KubeObject {
   const [entries, stored] = [next.metadata.managedFields, current.metadata.managedFields];

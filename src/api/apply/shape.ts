@@ -1,7 +1,7 @@
 import { isRecord } from "../object.ts";
 import type { ListNode, SchemaNode } from "../schema-node.ts";
 
-/** How a value is walked: its schema says so, or, where there is none, the value. */
+/** How a value is walked: the schema decides, or, where there is none, the value. */
 export type Shape = "scalar" | "list" | "map";
 
 const UNTYPED: SchemaNode = { kind: "untyped" };
@@ -35,17 +35,17 @@ export function isNamedField(node: SchemaNode, name: string): boolean {
   return node.kind === "struct" && node.field(name) !== undefined;
 }
 
-/** Undefined for whatever is no list, null included. */
+/** Undefined for any value that is no list, null included. */
 export function asList(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
-/** Undefined for whatever is no map, null included. */
+/** Undefined for any value that is no map, null included. */
 export function asMap(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return isRecord(value) ? value : undefined;
 }
 
-/** No list or map, or one without entries. */
+/** True for a value that is no list or map, and for one without entries. */
 export function isEmpty(container: readonly unknown[] | Readonly<Record<string, unknown>> | undefined): boolean {
   if (container === undefined) return true;
   if (Array.isArray(container)) return container.length === 0;

@@ -1,26 +1,26 @@
 const INITIAL_BYTES = 64 * 1024;
-/** A buffer that one large object made is not kept for the small ones. */
+/** A buffer that grew beyond this for a large object is not kept for the small ones. */
 const MAX_KEPT_BYTES = 1024 * 1024;
-/** Text up to here is copied by hand: a call into Node costs more. */
+/** Text up to this length is copied in JavaScript, because a call into Node costs more. */
 const SHORT_TEXT = 48;
-/** Of a character in UTF-8. */
+/** The longest form of one UTF-16 unit in UTF-8. */
 const MAX_CHARACTER_BYTES = 3;
 const MAX_VARINT_BYTES = 10;
 
 /**
- * Writes protobuf from its end to its beginning, so that a message's length is known where it has to stand, before it,
- * without measuring or moving anything. What belongs last is therefore written first.
+ * Writes protobuf from its end to its beginning, so that a message's length is known when it is written before the
+ * message, without measuring or moving anything. The last part is therefore written first.
  */
 export class BackwardWriter {
   #bytes = Buffer.allocUnsafe(INITIAL_BYTES);
   #start = INITIAL_BYTES;
 
-  /** How much is written so far. */
+  /** The number of bytes written so far. */
   get length(): number {
     return this.#bytes.length - this.#start;
   }
 
-  /** What was written, as a buffer of its own; the writer is empty again. */
+  /** Returns the written bytes as a buffer of its own; the writer is empty again. */
   finish(): Buffer {
     const written = Buffer.from(this.#bytes.subarray(this.#start));
     this.discard();
@@ -33,7 +33,7 @@ export class BackwardWriter {
     this.#start = this.#bytes.length;
   }
 
-  /** A varint of a whole number from 0 to 2^53: tags and lengths too. */
+  /** Writes a varint of a whole number from 0 to 2^53, also for tags and lengths. */
   unsigned(value: number): void {
     if (this.#start < MAX_VARINT_BYTES) this.#grow(MAX_VARINT_BYTES);
     if (value < 0x80) {
@@ -49,7 +49,7 @@ export class BackwardWriter {
     this.#bytes[position] = rest;
   }
 
-  /** A varint of a signed integer of 64 bits, as protobuf's int32 and int64 both are. */
+  /** Writes a varint of a signed integer of 64 bits, as protobuf's int32 and int64 both are. */
   signed(value: number | bigint): void {
     if (typeof value === "number" && value >= 0 && Number.isSafeInteger(value)) {
       this.unsigned(value);
@@ -65,7 +65,7 @@ export class BackwardWriter {
     }
   }
 
-  /** The text's UTF-8, with its length before it. */
+  /** Writes the text's UTF-8, with its length before it. */
   text(value: string): void {
     const { length } = value;
     if (this.#start < length * MAX_CHARACTER_BYTES) this.#grow(length * MAX_CHARACTER_BYTES);
@@ -79,7 +79,7 @@ export class BackwardWriter {
     }
   }
 
-  /** False, and nothing is written, when there is more than ASCII in the text. */
+  /** Returns false, and writes nothing, when there is more than ASCII in the text. */
   #ascii(value: string): boolean {
     const { length } = value;
     const start = this.#start - length;
@@ -92,7 +92,7 @@ export class BackwardWriter {
     return true;
   }
 
-  /** Bytes as they are, without their length. */
+  /** Writes bytes as they are, without their length. */
   raw(bytes: Uint8Array): void {
     if (this.#start < bytes.length) this.#grow(bytes.length);
     this.#start -= bytes.length;

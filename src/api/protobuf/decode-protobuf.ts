@@ -4,13 +4,13 @@ import { jsonShapeOf } from "./json-shape.ts";
 import { MAGIC } from "./magic.ts";
 import { type MessageField, messageFieldsOf, messageNameOf, type ObjectType } from "./message-fields.ts";
 
-/** As deep as objects of the API ever are, and then some: deeper ones are an attack. */
+/** Objects of the API never nest deeper than this; a deeper one is an attack. */
 const MAX_DEPTH = 64;
 
 /**
- * An object as Go programs send it: protobuf in Kubernetes' envelope. Returns it as it would have come in JSON, for
- * `decodeTyped` to go on with. Throws an ApiError BadRequest for what is no such thing, and for kinds without a known
- * form (custom ones, definitions), which travel as JSON.
+ * Decodes an object as Go programs send it: protobuf in Kubernetes' envelope. Returns it as it would have come in JSON,
+ * for `decodeTyped` to go on with. Throws an ApiError BadRequest for bytes that are no such object, and for kinds
+ * without a known form (custom ones, definitions), which travel as JSON.
  */
 export function decodeProtobuf(bytes: Uint8Array): Record<string, unknown> {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, MAGIC.length));
@@ -57,7 +57,7 @@ function decodeTypeMeta(bytes: Uint8Array): ObjectType {
   return type;
 }
 
-/** Options of a call are everybody's. */
+/** The options of a call belong to every group. */
 function bodyMessageOf(type: ObjectType): string {
   const message = type.kind === "DeleteOptions" ? "meta.v1.DeleteOptions" : messageNameOf(type);
   if (message !== undefined) return message;
@@ -139,7 +139,7 @@ function readEntry(valueType: string, { reader, depth }: Position): [string, unk
   return [key, value];
 }
 
-/** An entry whose value is empty may leave it out. */
+/** An entry whose value is empty may leave the value out. */
 const ABSENT_VALUES: Readonly<Record<string, unknown>> = { string: "", bytes: "", Quantity: "0", "Items:string": [] };
 
 const isZero = (value: unknown) => value === "" || value === 0 || value === false || value === 0n;
@@ -179,13 +179,13 @@ function readMessage(type: string, bytes: Uint8Array, depth: number): unknown {
   return shape ? shape.fromFields(fields) : fields;
 }
 
-/** As JSON's reader gives integers: a number while that is exact. */
+/** Returns an integer as JSON's reader does: a number while that is exact. */
 function integerOf(value: bigint | string): number | bigint {
   const exact = BigInt(value);
   return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
 }
 
-/** A message with one string or list of bytes as field 1. */
+/** Reads a message with one string or list of bytes as field 1. */
 function readFirst(bytes: Uint8Array): Uint8Array[] {
   const reader = new BinaryReader(bytes);
   const found: Uint8Array[] = [];

@@ -9,8 +9,8 @@ type Fields = Readonly<Record<string, unknown>>;
 type FieldWriter = (writer: BackwardWriter, object: Fields) => void;
 
 /**
- * Writes an object's fields as the message, byte for byte as Go programs write them: by number, maps by key, and what is
- * no pointer in Go even when it is zero. Fields that the message does not have are left out.
+ * Writes an object's fields as the message, byte for byte as Go programs write them: by number, maps by key, and a
+ * field that is no pointer in Go even when it is zero. Fields that the message does not have are left out.
  */
 export function writeMessage(writer: BackwardWriter, message: string, object: Fields): void {
   for (const write of writersOf(message)) write(writer, object);
@@ -18,7 +18,7 @@ export function writeMessage(writer: BackwardWriter, message: string, object: Fi
 
 const writers = new Map<string, readonly FieldWriter[]>();
 
-/** From the last field to the first, as they are written. */
+/** The writers go from the last field to the first, in the order of writing. */
 function writersOf(message: string): readonly FieldWriter[] {
   const known = writers.get(message);
   if (known) return known;
@@ -46,7 +46,7 @@ function writerOfOne({ name, number, type, isPointer }: MessageField): FieldWrit
   };
 }
 
-/** In JSON its fields are the parent's. */
+/** Writes an embedded message, whose fields are the parent's in JSON. */
 function writerOfEmbedded({ number, type }: MessageField): FieldWriter {
   const { wire, write } = valueWriterOf(type);
   const tag = tagOf(number, wire);
@@ -92,12 +92,12 @@ function writerOfMap({ name, number, type }: MessageField): FieldWriter {
 
 const NO_FIELDS: Fields = {};
 
-/** Of a scalar or a message. */
+/** Returns the writer of a scalar or a message. */
 function valueWriterOf(type: string): ValueWriter {
   const scalar = SCALAR_WRITERS.get(type);
   if (scalar) return scalar;
   const shape = jsonShapeOf(type);
-  // Looked up when the first is written: messages may hold themselves.
+  // The writers are looked up when the first value is written, because messages may hold themselves.
   let found: readonly FieldWriter[] | undefined;
   const write: ValueWriter["write"] = (writer, value) => {
     found ??= writersOf(type);
@@ -109,7 +109,7 @@ function valueWriterOf(type: string): ValueWriter {
   return { wire: WireType.LengthDelimited, zero: NO_FIELDS, write };
 }
 
-/** Objects are decoded by their schema before they are stored: anything else is a mistake of this program. */
+/** Objects are decoded by their schema before they are stored, so anything else is a mistake of this program. */
 function fieldsIn(value: unknown): Fields {
   if (isRecord(value)) return value;
   throw new TypeError(`expected an object, got ${typeof value}`);

@@ -16,14 +16,14 @@ export interface ProtobufObject extends Partial<ObjectType> {
 }
 
 /**
- * The object in Kubernetes' envelope, as kube-apiserver answers with it. Throws TypeError for a kind without a form in
- * protobuf.
+ * Encodes the object in Kubernetes' envelope, as kube-apiserver answers with it. Throws TypeError for a kind without a
+ * form in protobuf.
  */
 export function encodeProtobuf(object: ProtobufObject): Buffer {
   return written((writer) => writeObject(writer, object));
 }
 
-/** One item of a list, for `encodeProtobufList` to put together. */
+/** Encodes one item of a list; `encodeProtobufList` puts the items together. */
 export function encodeProtobufItem(type: ObjectType, item: Readonly<Record<string, unknown>>): Buffer {
   const message = knownMessageOf(type);
   return written((writer) => {
@@ -32,7 +32,7 @@ export function encodeProtobufItem(type: ObjectType, item: Readonly<Record<strin
   });
 }
 
-/** A list of encoded items, which are not copied, in the envelope; `list` is everything but the items. */
+/** Encodes a list of encoded items, which are not copied, in the envelope; `list` is everything except the items. */
 export function encodeProtobufList(list: ProtobufObject, items: readonly Buffer[]): Buffer[] {
   const message = knownMessageOf(typeOf(list));
   const itemBytes = items.reduce((sum, { length }) => sum + length, 0);
@@ -44,7 +44,7 @@ export function encodeProtobufList(list: ProtobufObject, items: readonly Buffer[
   return [head, ...items, written(writeEnvelopeTail)];
 }
 
-/** An event of a watch, with the length that frames it in the stream. */
+/** Encodes an event of a watch, with the length that frames it in the stream. */
 export function encodeProtobufEvent(type: string, object: ProtobufObject): Buffer {
   return written((writer) => {
     // The object is the content of an extension, the second field of the event.
@@ -67,7 +67,7 @@ const RAW_EXTENSION = tagOf(1, WireType.LengthDelimited);
 const EVENT_TYPE = tagOf(1, WireType.LengthDelimited);
 const EVENT_OBJECT = tagOf(2, WireType.LengthDelimited);
 
-/** Whoever writes has the writer alone: nothing here waits. */
+/** One writer is enough for all callers, because no writing waits. */
 const shared = new BackwardWriter();
 
 function written(write: (writer: BackwardWriter) => void): Buffer {
@@ -103,7 +103,7 @@ const CONTENT_TYPE = tagOf(4, WireType.LengthDelimited);
 const API_VERSION = tagOf(1, WireType.LengthDelimited);
 const KIND = tagOf(2, WireType.LengthDelimited);
 
-/** What stands before the object: the magic number, its type, and the tag of the field that holds it. */
+/** Writes the part before the object: the magic number, its type, and the tag of the field that holds it. */
 function writeEnvelopeHead(writer: BackwardWriter, { apiVersion, kind }: ObjectType): void {
   writer.unsigned(RAW);
   writeDelimited(writer, () => {
@@ -116,7 +116,7 @@ function writeEnvelopeHead(writer: BackwardWriter, { apiVersion, kind }: ObjectT
   writer.raw(MAGIC);
 }
 
-/** What stands behind it: fields that are always empty, and always there. */
+/** Writes the part after the object: fields that are always empty, and always there. */
 function writeEnvelopeTail(writer: BackwardWriter): void {
   writer.text("");
   writer.unsigned(CONTENT_TYPE);

@@ -2,7 +2,7 @@ import { isRecord } from "../object.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Between a message's fields and how its value is written in JSON, where that is no object of these fields. */
+/** Converts between a message's fields and its value in JSON, where that is no object of these fields. */
 interface JsonShape {
   toFields(value: unknown): Fields;
   /** `fields` without those that are zero. */
@@ -20,7 +20,7 @@ const SCHEMA_OR_BOOLEAN: JsonShape = {
   fromFields: ({ allows = false, schema = allows }) => schema,
 };
 
-/** A schema, or a list of whatever the field of that name holds. */
+/** The shape of a schema, or of a list of the type that the field of that name holds. */
 const schemaOrList = (field: string): JsonShape => ({
   toFields: (value) => (Array.isArray(value) ? { [field]: value } : { schema: value }),
   fromFields: ({ schema, [field]: list = [] }) => schema ?? list,
@@ -32,7 +32,7 @@ const SHAPES: ReadonlyMap<string, JsonShape> = new Map([
   ["apiextensions.v1.JSONSchemaPropsOrStringArray", schemaOrList("property")],
 ]);
 
-/** Undefined for most messages: they are objects in JSON. */
+/** Undefined for most messages, because they are objects in JSON. */
 export function jsonShapeOf(message: string): JsonShape | undefined {
   return message.startsWith("Items:") ? LIST : SHAPES.get(message);
 }

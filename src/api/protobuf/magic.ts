@@ -1,4 +1,4 @@
-/** `k8s` and a zero byte: what every object in protobuf begins with. */
+/** `k8s` and a zero byte: every object in protobuf begins with them. */
 export const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
 /** The media type of objects in protobuf. */

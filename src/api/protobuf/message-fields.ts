@@ -2,25 +2,25 @@ import { PROTOBUF_FIELDS } from "../gen/protobuf-fields.ts";
 
 /** A field of a message, as the generated table names it. */
 export interface MessageField {
-  /** In JSON; "" for a message whose fields are the parent's there. */
+  /** The field's name in JSON; "" for a message whose fields are the parent's there. */
   readonly name: string;
   readonly number: number;
   readonly shape: "one" | "list" | "map";
-  /** A scalar or another message; of a map its values'. */
+  /** The name of a scalar or of another message; for a map it is the type of its values. */
   readonly type: string;
-  /** In Go it is a pointer: absence and zero differ, and only what is not absent is sent. */
+  /** True if the field is a pointer in Go: absence and zero differ, and only a field that is not absent is sent. */
   readonly isPointer: boolean;
-  /** A scalar that JSON has even when it is zero. */
+  /** True for a scalar that JSON has even when it is zero. */
   readonly isRequired: boolean;
 }
 
-/** What tells of which type an object is. */
+/** The two fields that tell an object's type. */
 export interface ObjectType {
   readonly apiVersion: string;
   readonly kind: string;
 }
 
-/** API groups and the packages that their messages lie in. Custom resources of other groups have no messages. */
+/** Maps API groups to the packages that their messages lie in. Custom resources of other groups have no messages. */
 const PACKAGES: ReadonlyMap<string, string> = new Map([
   ["", "core"],
   ["admissionregistration.k8s.io", "admissionregistration"],
@@ -44,19 +44,22 @@ const PACKAGES: ReadonlyMap<string, string> = new Map([
   ["storage.k8s.io", "storage"],
 ]);
 
-/** `rbac.authorization.k8s.io/v1` and `Role` are `rbac.v1.Role`. Undefined for kinds that have no form in protobuf. */
+/**
+ * Returns the message's name: `rbac.authorization.k8s.io/v1` and `Role` give `rbac.v1.Role`. Undefined for kinds that
+ * have no form in protobuf.
+ */
 export function messageNameOf({ apiVersion, kind }: ObjectType): string | undefined {
   const slash = apiVersion.indexOf("/");
   const inGroup = PACKAGES.get(slash === -1 ? "" : apiVersion.slice(0, slash));
   if (inGroup === undefined) return undefined;
   const own = `${inGroup}.${apiVersion.slice(slash + 1)}.${kind}`;
   if (rowOf(own) !== undefined) return own;
-  // Statuses, discovery and partial metadata are everybody's.
+  // Statuses, discovery and partial metadata belong to every group.
   const shared = `meta.v1.${kind}`;
   return (inGroup === "core" || inGroup === "meta") && rowOf(shared) !== undefined ? shared : undefined;
 }
 
-/** The table's row; lists are all alike and have none. */
+/** Returns the table's row; lists are all alike and have none. */
 function rowOf(message: string): string | undefined {
   const row = PROTOBUF_FIELDS[message];
   if (message.startsWith("Items:")) return `items=1:[]${message.slice("Items:".length)}`;
@@ -67,7 +70,9 @@ function rowOf(message: string): string | undefined {
 
 const parsed = new Map<string, ReadonlyMap<number, MessageField>>();
 
-/** The fields of a message by their number; those of an unknown one are none. Parsed when first asked for. */
+/**
+ * Returns the fields of a message by their number; an unknown message has none. They are parsed when first asked for.
+ */
 export function messageFieldsOf(message: string): ReadonlyMap<number, MessageField> {
   const known = parsed.get(message);
   if (known) return known;

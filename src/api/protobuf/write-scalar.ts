@@ -1,18 +1,18 @@
 import { WireType } from "@bufbuild/protobuf/wire";
 import type { BackwardWriter } from "./backward-writer.ts";
 
-/** How a value of a type is written, without its field's tag. */
+/** Writes a value of one type, without its field's tag. */
 export interface ValueWriter {
   readonly wire: WireType;
-  /** What stands for an absent value where Go has no pointer; undefined where nothing is written even then. */
+  /** The value written for an absent one where Go has no pointer; undefined where nothing is written even then. */
   readonly zero: unknown;
   write(writer: BackwardWriter, value: unknown): void;
 }
 
-/** What stands before a value: its field's number and how it is written. */
+/** The tag before a value: its field's number and how it is written. */
 export const tagOf = (number: number, wire: WireType): number => number * 8 + wire;
 
-/** Writes what `fill` writes as one value, with its length before it. */
+/** Writes the output of `fill` as one value, with its length before it. */
 export function writeDelimited(writer: BackwardWriter, fill: () => void): void {
   const before = writer.length;
   fill();
@@ -24,7 +24,7 @@ const { Varint, Bit64, LengthDelimited } = WireType;
 /** An extension that holds nothing, not even JSON's null. */
 const NOTHING = Symbol("nothing");
 
-/** By type, all but the messages of the table. */
+/** The writers by type: all types except the messages of the table. */
 export const SCALAR_WRITERS: ReadonlyMap<string, ValueWriter> = new Map<string, ValueWriter>([
   ["string", { wire: LengthDelimited, zero: "", write: (writer, value) => writer.text(textOf(value)) }],
   ["boolean", { wire: Varint, zero: false, write: (writer, value) => writer.unsigned(value === true ? 1 : 0) }],
@@ -43,7 +43,7 @@ export const SCALAR_WRITERS: ReadonlyMap<string, ValueWriter> = new Map<string, 
   ["RawExtension", { wire: LengthDelimited, zero: NOTHING, write: writeJson }],
 ]);
 
-/** Objects are decoded by their schema before they are stored: anything else is a mistake of this program. */
+/** Objects are decoded by their schema before they are stored, so anything else is a mistake of this program. */
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   throw new TypeError(`expected text, got ${typeof value}`);
@@ -67,10 +67,10 @@ const THIRD_BYTES = tagOf(3, LengthDelimited);
 
 const MICRO_DIGITS = 6;
 const NANO_DIGITS = 9;
-/** Go's zero time, which is as good as none. */
+/** Go's zero time, which counts as no time. */
 const ZERO_TIME = /^0001-01-01T00:00:00(\.0+)?Z$/;
 
-/** Of the second's fraction as many digits as the type keeps. */
+/** Writes as many digits of the second's fraction as the type keeps. */
 function writeTime(writer: BackwardWriter, text: string, digits: number): void {
   if (text === "" || ZERO_TIME.test(text)) {
     writer.unsigned(0);
@@ -107,7 +107,7 @@ function writeIntOrString(writer: BackwardWriter, value: unknown): void {
   });
 }
 
-/** Any JSON, as its text. */
+/** Writes any JSON, as its text. */
 function writeJson(writer: BackwardWriter, value: unknown): void {
   if (value === NOTHING) {
     writer.unsigned(0);
