@@ -100,7 +100,7 @@ export interface PressureShare {
 
 /** Values that dashboards show beside usage. */
 export interface CgroupDetails {
-  /** In the unit of version 1, where 1024 are one processor. */
+  /** The unit is that of version 1, where 1024 are one processor. */
   readonly cpuShares: number | undefined;
   readonly cpuPeriodMicroseconds: number | undefined;
   /** Undefined: no quota. */

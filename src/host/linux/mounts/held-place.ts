@@ -18,7 +18,7 @@ export interface HeldPlace {
   readonly name: string;
   /** Leads to the name through the open directory. */
   readonly through: string;
-  /** As the caller named it; for messages. */
+  /** The path as the caller named it; for messages. */
   readonly path: string;
 }
 

@@ -21,7 +21,7 @@ export interface OutgoingRequest {
   readonly auth?: string | undefined;
   /** How TLS is spoken, for a server that is asked over https. */
   readonly tls?: RequestTls | undefined;
-  /** How long the connection may take, TLS included. Default: as long as it takes. */
+  /** How long the connection may take, TLS included. Default: no limit. */
   readonly connectTimeoutMs?: number;
   /** The end of one direction leaves the other open. Default false. */
   readonly allowHalfOpen?: boolean;

@@ -4,7 +4,7 @@ import type { Clock, Timer } from "../../../base/clock.ts";
 import { codeOf, messageOf } from "../../../base/errors.ts";
 import type { ProgramFailure, StreamedRun } from "../../programs-port.ts";
 
-/** A process that was started in a process group of its own, so that everything that it starts is killed with it. */
+/** A process that was started in a process group of its own, so that all of its descendants are killed with it. */
 export interface StartedProcess {
   /** Null for a process that has nothing to read. */
   readonly stdin: Writable | null;
