@@ -17,7 +17,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** What stands for a CNI plugin that is at work when its containerd ends. */
+/** Starts a process that stands for a CNI plugin which is at work when its containerd ends. */
 async function startPlugin(runtimeDirectory: string): Promise<ChildProcess> {
   const { state } = computeRuntimeLayout(runtimeDirectory);
   const plugin = spawn("sleep", ["100"], { env: { ...process.env, CNI_NETNS: `${state}/netns/cni-1` } });

@@ -3,7 +3,7 @@ import { silentLog } from "../../base/log.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
 import { type SupervisedProcess, superviseService } from "./supervise.ts";
 
-/** A service whose processes end when the test says so. */
+/** Creates a service whose processes end when the test says so. */
 function createService() {
   const processes: Array<{ end: () => void; stopped: boolean }> = [];
   let failures = 0;

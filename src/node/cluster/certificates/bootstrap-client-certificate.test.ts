@@ -64,7 +64,7 @@ const signAtOnce = (api: FakeRequestsApi, days?: number) => {
   api.hooks.created = (name) => api.approveAndSign(name, days);
 };
 
-/** The node has what it needs to be one, and nothing else lies around. */
+/** Expects that the node has everything that it needs, and that nothing else is left over. */
 async function expectComplete({ host, api, pair }: Rig): Promise<void> {
   const { certificatePem, keyPem } = pair() ?? { certificatePem: "", keyPem: "" };
   expect(readCertificate(certificatePem)).toMatchObject({
@@ -292,7 +292,10 @@ describe("what is of no use", () => {
 });
 
 describe("an agent that dies", () => {
-  /** Runs until the access of this number, at which everything ends at once; true when the run did not get that far. */
+  /**
+   * Runs until the access of this number, at which everything ends at once. The result is true when the run ended
+   * before that access.
+   */
   async function runUntilCrash(rig: Rig, crashAt: number): Promise<boolean> {
     const { host, api } = rig;
     let accesses = 0;
@@ -332,7 +335,7 @@ describe("an agent that dies", () => {
         break;
       }
     }
-    // Fewer would mean that the steps were not seen.
+    // A smaller number would mean that the steps were not counted.
     expect(steps).toBeGreaterThan(20);
   });
 

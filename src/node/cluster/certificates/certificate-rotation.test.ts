@@ -12,7 +12,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Short, so that the clock has few minutes to tick through. */
+/** The lifetime is short, so that the clock has few minutes to tick through. */
 const LIFE = 10 * HOUR;
 const LIFE_DAYS = LIFE / DAY;
 const DIRECTORY = "/var/lib/kubelet/pki";
@@ -63,7 +63,7 @@ async function createRig() {
     asked,
     told,
     start,
-    /** Waits for as many requests in all, and for the watch of the last. */
+    /** Waits for this number of requests in all, and for the watch of the last one. */
     async requested(count: number): Promise<string> {
       await until(host, () => api.stored.size === count && api.watching() === 1, `request ${count}`);
       return api.names().at(-1) ?? "";
@@ -75,7 +75,7 @@ async function createRig() {
 
 type Rig = Awaited<ReturnType<typeof createRig>>;
 
-/** A rig that has its first certificate. */
+/** Creates a rig that has its first certificate. */
 async function createIssued() {
   const rig = await createRig();
   rig.api.hooks.created = (name) => rig.api.approveAndSign(name, LIFE_DAYS);
@@ -84,7 +84,7 @@ async function createIssued() {
   return { ...rig, ...started };
 }
 
-/** Lets time pass, a minute at a time, until something is asked for; returns after how many minutes. */
+/** Lets time pass, a minute at a time, until a certificate is asked for. Returns the number of minutes. */
 async function minutesUntilAsked({ host, api, logged }: Pick<Rig, "host" | "api" | "logged">): Promise<number> {
   const before = api.stored.size;
   const rotations = () => logged.filter((line) => line.startsWith("Rotating certificates")).length;

@@ -6,7 +6,10 @@ import { createEventMaker, referToPod } from "./make-event.ts";
 
 const MINUTE = 60_000;
 
-/** Tells `pod container reason message`; answers what would be written, as `create ×count message`. */
+/**
+ * Creates a function that takes `pod container reason message` and returns what would be written, as `create ×count
+ * message`.
+ */
 function createRig() {
   const clock = createFakeClock();
   const make = createEventMaker({ clock, random: createSeededRandom(1) }, "node-1");

@@ -54,7 +54,7 @@ function createRig(options: { qps?: number; burst?: number } = {}) {
   };
 }
 
-/** A rig that runs. */
+/** Creates a rig and starts it. */
 async function startRig(options?: { qps?: number; burst?: number }) {
   const rig = createRig(options);
   void rig.start();

@@ -25,7 +25,8 @@ function setUp(changes: Partial<NodeHeartbeatDeps> = {}) {
     {
       client: server.client,
       clock,
-      // In the middle: reports come neither earlier nor later than they are due; and no jitter to speak of.
+      // This value is the middle: reports come neither earlier nor later than they are due, and there is no noticeable
+      // jitter.
       random: { next: () => 0.5 },
       log: silentLog,
       readStatus: async () => world.input,

@@ -13,7 +13,7 @@ const ready = (status: string, lastHeartbeatTime: string) => ({ type: "Ready", s
 const apply = (current: unknown, patch: unknown) => applyStrategicMergePatch(current, patch, servedNode("Node"));
 const asNode = (value: unknown) => NODES.read({ kind: "Node", ...Object(value) });
 
-/** What is empty and what is not there are the same to the API. */
+/** Removes empty values, because an empty value and a missing one are the same to the API. */
 function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value;
   if (!isRecord(value)) return value;

@@ -19,7 +19,7 @@ function setUp(changes: Partial<NodeRegistrationOptions> = {}) {
   const clock = createFakeClock();
   const server = createStubServer();
   const options = { nodeName: "node-1", registerNode: true, timeoutMs: 10_000, ...changes };
-  // Without chance, so that waits are as long as they are said to be.
+  // There is no randomness, so that waits have their exact length.
   const deps = { client: server.client, clock, random: { next: () => 0 }, log: silentLog };
   const registration = createNodeRegistration(deps, options);
   const controller = new AbortController();

@@ -50,7 +50,7 @@ it("does not wait for what is known, but does again once it is known no longer",
 it("waits for the next status while one that does not name the volume is on its way", async () => {
   const { volumes, report, settle, asked } = createRig();
   volumes.observe({ status: { volumesInUse: [A, B] } });
-  // A was unstaged, and the status is made; A comes into use again before that status has been written.
+  // A was unstaged, and the status is being made. A comes into use again before that status has been written.
   volumes.telling([B]);
   const [again, named] = [report([A]), report([B])];
   await settle();

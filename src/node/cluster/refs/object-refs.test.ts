@@ -11,7 +11,7 @@ import { createObjectRefs, type ObjectRefs, type ObjectRefsOptions } from "./obj
 
 const CONTENT = "aHVudGVyMg==";
 
-/** A pod of namespace `default` with an environment of one secret, and a volume of another. */
+/** Makes a pod of namespace `default` with an environment from one secret and a volume of another. */
 const pod = (uid: string, { environment, mounted }: { environment?: string; mounted?: string }): Pod => {
   const spec: PodSpec = {
     containers: [{ name: "main", ...(environment && { envFrom: [{ secretRef: { name: environment } }] }) }],
@@ -70,7 +70,7 @@ async function start(strategy: ObjectRefsOptions["strategy"], options: Partial<O
 
 const putSecret = (name: string, fields: object = {}) =>
   server.put("secrets", { metadata: { namespace: "default", name }, data: { key: CONTENT }, ...fields });
-/** The revision of the secret, or the message of the rejection. */
+/** Returns the revision of the secret, or the message of the rejection. */
 const read = async (name: string, signal = controller.signal) =>
   refs.secret("default", name, signal).then(({ metadata }) => metadata?.resourceVersion, messageOf);
 const register = async (...pods: Pod[]) => {

@@ -15,7 +15,7 @@ const pullSecrets = (secret: (namespace: string, name: string) => Promise<Secret
 const readable = pullSecrets(async (namespace, name) => {
   if (namespace !== "default" || name.startsWith("missing"))
     throw notFoundError({ group: "", resource: "secret" }, name);
-  // Later ones are there earlier.
+  // The later secrets arrive earlier.
   for (let turns = name === "a" ? 9 : 1; turns > 0; turns--) await Promise.resolve();
   return secretOf(name);
 });

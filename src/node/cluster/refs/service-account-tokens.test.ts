@@ -27,7 +27,7 @@ let clock: FakeClock;
 let tokens: ServiceAccountTokens;
 let asked: Array<{ path: string; child: ChildResource<unknown> }>;
 let failure: Error | undefined;
-/** What the server says of the token number n; default is what was asked for. */
+/** The server's answer about token number n. Default: what was asked for. */
 let answer: (issued: number, expirationSeconds: number) => TokenRequest;
 let gate: Promise<void>;
 let logged: string[];
@@ -64,7 +64,7 @@ beforeEach(() => {
 });
 
 const signal = new AbortController().signal;
-/** The number of the token, or the message of the rejection. */
+/** Returns the number of the token, or the message of the rejection. */
 const get = async (fields: Partial<ServiceAccountTokenRequest> = {}) =>
   tokens.get(request(fields), signal).then(({ token }) => Number(token.replace("secret-token-", "")), messageOf);
 

@@ -10,7 +10,7 @@ const PARENT = "/kubepods.slice";
 const UNIT = "kubepods-poda.slice";
 const POD = `${PARENT}/${UNIT}`;
 
-/** `startMs`: how long systemd takes until the cgroup is there; undefined: for ever. */
+/** `startMs` is how long systemd takes until the cgroup is there; undefined means for ever. */
 async function createRig({ startMs = 0 }: { startMs?: number | undefined } = {}) {
   const clock = createFakeClock();
   const files = createFakeCgroupTree({ made: () => undefined, removed: () => undefined });

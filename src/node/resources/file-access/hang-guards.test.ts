@@ -3,7 +3,7 @@ import type { HangGuard } from "../../../base/hang-guard.ts";
 import { createFakeClock } from "../../../host/fake/fake-clock.ts";
 import { createHangGuards } from "./hang-guards.ts";
 
-/** Of ten calls that never end, how many begin. */
+/** Counts how many of ten calls that never end begin. */
 async function countBegun(guard: HangGuard): Promise<number> {
   let begun = 0;
   const hang = async () => {

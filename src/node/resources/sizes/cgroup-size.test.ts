@@ -7,7 +7,7 @@ const MI = 1024n * 1024n;
 const PERIOD = 100_000n;
 const NODE = { cpuCfsQuota: true, cpuCfsQuotaPeriodMicroseconds: PERIOD, hugepageSizes: ["2MB", "1GB"] };
 
-/** `100m 100Mi`; empty for none. */
+/** Parses amounts such as `100m 100Mi`; the text is empty for none. */
 function amounts(text: string) {
   const [cpu, memory] = text.split(" ");
   return { ...(cpu && { cpu }), ...(memory && { memory }) };
@@ -21,7 +21,7 @@ function podOf(containers: Container[], spec: Partial<PodSpec> = {}) {
   return { metadata: { uid: "u" }, spec: { containers, ...spec } };
 }
 
-/** Without huge pages, of which there are none. */
+/** Computes the limits without huge pages, because the node has none. */
 function compute(pod: ReturnType<typeof podOf>, node: Partial<typeof NODE> = {}): CgroupLimits {
   const { hugepages, maxTasks, ...rest } = computePodCgroup(pod, { ...NODE, ...node }, { maxTasks: 5n });
   expect(maxTasks).toBe(5n);
