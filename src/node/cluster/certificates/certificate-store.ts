@@ -74,7 +74,9 @@ export function createCertificateStore(
   };
 }
 
-/** A Go kubelet that died between two steps of its own leaves the link under another name. This function renames it. */
+/**
+ * Restores the current link. A Go kubelet that died between two steps of its own leaves the link under another name.
+ */
 async function recoverLink({
   files,
   currentPath,

@@ -10,7 +10,7 @@ interface DriverVolumes {
 }
 
 interface ToldVolumesDeps {
-  /** Undefined on a node without an API server. */
+  /** The volumes are undefined on a node without an API server. */
   readonly volumes: DriverVolumes | undefined;
   readonly reported: Pick<ReportedVolumes, "telling">;
 }

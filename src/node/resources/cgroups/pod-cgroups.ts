@@ -118,7 +118,7 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
     try {
       await tree.limit(path, limits);
     } catch (error) {
-      // As upstream, a pod starts even though its limits do not fit those of the cgroups above it.
+      // As upstream, a pod also starts where its limits do not fit those of the cgroups above it.
       log.warn("A pod's cgroup cannot be limited as the pod asks for", { cgroup: path, error: messageOf(error) });
     }
   };

@@ -15,7 +15,7 @@ interface StubCall {
   readonly body: unknown;
 }
 
-/** As much of an API server as node objects and leases need: versions, conflicts, strategic merge patches. */
+/** Simulates as much of an API server as node objects and leases need: versions, conflicts, strategic merge patches. */
 interface StubServer {
   readonly client: Pick<KubeClient, Verb>;
   readonly calls: StubCall[];
