@@ -4,8 +4,8 @@ import type { FeatureGates } from "./feature-gates.ts";
 import { KUBELET_VERSION } from "./kubelet-version.ts";
 
 /**
- * Declares the series by which each program of Kubernetes tells its build and its feature gates. `platform` is in Go's
- * form (`linux/amd64`). Upstream tells where it stands with its emulation of older versions, too; this emulates none.
+ * Declares the series by which each program of Kubernetes reports its build and its feature gates. `platform` is in
+ * Go's form (`linux/amd64`). Upstream also reports the older version that it emulates; this program emulates none.
  */
 export function declareBuildSeries(metrics: Metrics, platform: string, gates: FeatureGates): void {
   const [major = "", minor = ""] = KUBELET_VERSION.slice(1).split(".");
@@ -20,7 +20,7 @@ export function declareBuildSeries(metrics: Metrics, platform: string, gates: Fe
         ...["go_version", "compiler", "platform"],
       ],
     )
-    // There is no Go in it: the same words as those of the control plane's /version.
+    // The program has no Go in it, so these are the same words as in the control plane's /version.
     .set(1, {
       ...{ major, minor, git_version: KUBELET_VERSION, git_commit: "", git_tree_state: "", build_date: "" },
       ...{ go_version: "none", compiler: "nodelet", platform },

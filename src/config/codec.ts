@@ -2,15 +2,15 @@ import { isRecord } from "../api/object.ts";
 import { parseDuration } from "./duration.ts";
 
 /**
- * Decoding of a configuration file: `unknown` to typed, with the path of what is wrong. Shapes are tables of fields, so
- * that types, defaults, help and notices all come from one place.
+ * Decodes a part of a configuration file from `unknown` to its type, and reports problems with their path. Shapes are
+ * tables of fields, so that types, defaults, help and notices all come from one place.
  */
 interface Codec<T> {
   /** The type as Go names it, for messages and for choosing a flag's syntax. */
   readonly typeName: string;
   /** The shape of an object's fields; undefined for everything else. */
   readonly fields?: FieldTable;
-  /** Undefined after it reported an error. `path` is where the value stands, e.g. `authentication.x509`. */
+  /** Returns undefined after it reported an error. `path` is the place of the value, e.g. `authentication.x509`. */
   decode(value: unknown, path: string, report: DecodeReport): T | undefined;
 }
 
@@ -27,8 +27,9 @@ export interface ConfigurationError {
 }
 
 /**
- * What a field or flag does in this build: it works; it is accepted and gets its effect in a later version; or it has no
- * effect in any, as in the Go kubelet or because the thing it tunes is not there.
+ * The effect of a field or flag in this build. `works`: it works. `later`: it is accepted and gets its effect in a
+ * later version. `ignored`: it has no effect in any version, as in the Go kubelet or because the thing it tunes does
+ * not exist here.
  */
 export type Effect = "works" | "later" | "ignored";
 
@@ -39,7 +40,7 @@ interface Field<T> {
   /** An explicit zero or empty string counts as "not given", as for fields that are no pointers in Go. */
   readonly zeroIsUnset: boolean;
   readonly effect: Effect;
-  /** The Kubernetes version that brought the field, for those that came after 1.25. */
+  /** The Kubernetes version that brought the field, for fields that are newer than 1.25. */
   readonly since?: string;
 }
 
@@ -98,7 +99,7 @@ function decodeField(field: Field<unknown>, raw: unknown, path: string, report: 
   return isUnset ? field.initial : decoded;
 }
 
-/** Every value was decoded by its own codec, so that a full set of names is the type. */
+/** Every value was decoded by its own codec, so a full set of names implies the type. */
 function holdsFields<T extends FieldTable>(values: unknown, table: T): values is FieldValues<T> {
   return isRecord(values) && Object.keys(table).every((name) => Object.hasOwn(values, name));
 }
@@ -115,7 +116,7 @@ function refuse(report: DecodeReport, path: string, typeName: string, value: unk
   return undefined;
 }
 
-/** A number in a file, so that `"5"` and `5.5` are refused where Go refuses them. */
+/** The value must be a number in the file, so that `"5"` and `5.5` are refused where Go refuses them. */
 function isInteger(value: unknown, limit: number): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= -limit && value < limit;
 }
@@ -137,7 +138,7 @@ export const quantityText = simple("quantity", (value) =>
   typeof value === "string" ? value : typeof value === "number" ? String(value) : undefined,
 );
 
-/** A list of such values; one that is wrong is reported and left out. */
+/** A list of values of one codec; a value that is wrong is reported and left out. */
 export function listOf<T>(item: Codec<T>): Codec<readonly T[]> {
   const typeName = `[]${item.typeName}`;
   return {
@@ -154,7 +155,7 @@ export function listOf<T>(item: Codec<T>): Codec<readonly T[]> {
   };
 }
 
-/** A map of such values by any key; one that is wrong is reported and left out. */
+/** A map of values of one codec by any key; a value that is wrong is reported and left out. */
 export function mapOf<T>(item: Codec<T>): Codec<Readonly<Record<string, T>>> {
   const typeName = `map[string]${item.typeName}`;
   return {

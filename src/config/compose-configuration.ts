@@ -13,7 +13,7 @@ import { validateKubeletConfiguration } from "./validate-configuration.ts";
 
 /** A configuration file as it was read. */
 export interface ConfigurationFile {
-  /** Absolute; relative paths in the file start at its directory. */
+  /** The absolute path; relative paths in the file start at its directory. */
   path: string;
   text: string;
 }
@@ -28,19 +28,25 @@ export interface ConfigurationSources {
 }
 
 interface ComposedConfiguration {
-  /** Frozen. Complete also where there are errors, which then say why not to use it. */
+  /**
+   * The configuration is frozen. It is complete also where there are errors, which then say why it must not be used.
+   */
   configuration: KubeletConfiguration;
   featureGates: FeatureGates;
   errors: ConfigurationError[];
-  /** Unknown fields, gates on their way out, and fields that this build has no use for: one sentence each. */
+  /**
+   * The warnings about unknown fields, gates that will be removed, and fields without effect in this build: one
+   * sentence each.
+   */
   warnings: string[];
 }
 
 type RawConfiguration = Readonly<Record<string, unknown>>;
 
 /**
- * Flags over drop-ins over the file over defaults. Drop-ins are merged as JSON merge patches: objects field by field,
- * lists whole. A flag replaces a field whole, but feature gates are joined, gate by gate, with the flag's going first.
+ * Lays flags over drop-ins over the file over the defaults. Drop-ins are merged as JSON merge patches: objects field by
+ * field, lists as a whole. A flag replaces a field as a whole. Only feature gates are joined, gate by gate, and the
+ * flag's gates win.
  */
 export function composeConfiguration(sources: ConfigurationSources): ComposedConfiguration {
   const errors: ConfigurationError[] = [];
@@ -56,14 +62,16 @@ export function composeConfiguration(sources: ConfigurationSources): ComposedCon
   const configuration = freeze(applyFlags(fromFiles, sources.flags));
   const gates = resolveFeatureGates(configuration.featureGates ?? {});
   errors.push(...gates.errors);
-  // Types that are wrong were reported with their file; ranges are checked only where all types are right.
+  // Wrong types were reported with their file; ranges are checked only where all types are right.
   if (errors.length === 0) errors.push(...validateKubeletConfiguration(configuration, gates.gates));
   warnings.push(...gates.warnings);
   if (errors.length === 0) warnings.push(...noticesOf(fromFiles));
   return { configuration, featureGates: gates.gates, errors, warnings };
 }
 
-/** One file as plain values with absolute paths, decoded once for its own errors, which then name the file. */
+/**
+ * Reads one file as plain values with absolute paths. It is decoded once for its own errors, which then name the file.
+ */
 function readDocument(
   file: ConfigurationFile,
   found: { errors: ConfigurationError[]; warnings: string[] },
@@ -72,7 +80,7 @@ function readDocument(
     found.errors.push({ path: file.path, message });
     return undefined;
   };
-  // A configuration is one document; what stands after it is left out, as kubelet does.
+  // A configuration is one document; anything after it is left out, as kubelet does.
   const [document] = parseYaml(file.text);
   if (document !== undefined && document.errors.length > 0) {
     return fail(`couldn't be read as YAML or JSON: ${document.errors.join(", ")}`);
@@ -125,8 +133,8 @@ function joinPaths(directory: string, relative: string): string {
 }
 
 /**
- * RFC 7396, with null meaning "the default again". Goes no deeper than the fields that exist, so that aliases in a file
- * cannot blow it up, and leaves out what does not exist.
+ * Merges as RFC 7396 does, with null meaning "the default again". The merge goes no deeper than the fields that exist,
+ * so that aliases in a file cannot blow it up, and leaves out unknown fields.
  */
 function mergePatch(
   table: FieldTable | undefined,
@@ -155,7 +163,7 @@ function applyFlags(configuration: KubeletConfiguration, flags: ReadonlyMap<stri
   return isConfiguration(changed) ? changed : configuration;
 }
 
-/** True for a configuration with all fields: flags have the types of their fields, so that names are enough. */
+/** True for a configuration with all fields. Flags have the types of their fields, so the names are enough. */
 function isConfiguration(value: RawConfiguration): value is KubeletConfiguration {
   return Object.keys(KUBELET_CONFIGURATION_FIELDS).every((name) => Object.hasOwn(value, name));
 }
@@ -171,7 +179,7 @@ function setPath(target: unknown, [name, ...rest]: readonly string[], value: unk
   return { ...base, [name]: rest.length === 0 ? value : setPath(base[name], rest, value) };
 }
 
-/** Fields that a file sets to something else than the default, without any effect in this build. */
+/** Reports the fields that a file sets to something other than the default, without any effect in this build. */
 function noticesOf(configuration: KubeletConfiguration): string[] {
   return collectChanges(KUBELET_CONFIGURATION_FIELDS, configuration, DEFAULT_KUBELET_CONFIGURATION).map(
     ({ path, effect }) =>

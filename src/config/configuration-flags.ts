@@ -22,7 +22,9 @@ import {
 } from "./flag-types.ts";
 import { DEFAULT_KUBELET_CONFIGURATION, KUBELET_CONFIGURATION_FIELDS } from "./kubelet-configuration.ts";
 
-/** Flag, field that it sets, help, and a type where the field's own does not tell the syntax. */
+/**
+ * A row has the flag, the field that it sets, the help, and a type where the field's own type does not give the syntax.
+ */
 type Row = readonly [name: string, field: string, help: string, type?: FlagType];
 
 /** Upstream keeps these flags; all others of this table are deprecated in favour of the file. */

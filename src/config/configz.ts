@@ -6,8 +6,8 @@ const VERIFICATION_POLICY = "NeverVerifyPreloadedImages";
 const MAX_RESTART_PERIOD = "5m0s";
 
 /**
- * The content of `/configz`: the configuration in force, with the values that a Go kubelet adds to its defaults (the
- * certificate that it made for itself, and what holds because of a feature gate).
+ * Returns the content of `/configz`: the configuration in force, with the values that a Go kubelet adds to its defaults
+ * (the certificate that it made for itself, and the values that follow from a feature gate).
  */
 export function describeConfigz(config: Pick<NodeAgentConfig, "kubelet" | "featureGates" | "certDirectory">): object {
   const { kubelet, featureGates, certDirectory } = config;

@@ -15,10 +15,13 @@ import {
 
 /** A plugin that gives credentials for registries: one of `providers` in a CredentialProviderConfig. */
 export interface CredentialProvider {
-  /** The name of the plugin, and of its program. */
+  /** The name of the plugin and of its program. */
   readonly name: string;
   readonly matchImages: readonly string[];
-  /** Milliseconds. Required, as is what else is undefined here only where it is missing: validation says so. */
+  /**
+   * The duration is in milliseconds. It is required, like the other fields that are undefined only where they are
+   * missing; validation reports them.
+   */
   readonly defaultCacheDuration: number | undefined;
   /** The version of requests and responses: `credentialprovider.kubelet.k8s.io/v1`. */
   readonly apiVersion: string;
@@ -27,7 +30,7 @@ export interface CredentialProvider {
   readonly tokenAttributes?: TokenAttributes | undefined;
 }
 
-/** How a plugin gets tokens of the service accounts of pods; `kubelet.config.k8s.io/v1` only. */
+/** Says how a plugin gets tokens of the service accounts of pods; `kubelet.config.k8s.io/v1` only. */
 export interface TokenAttributes {
   readonly serviceAccountTokenAudience: string;
   /** `Token` or `ServiceAccount`: the object with which cached credentials come and go. */
@@ -72,7 +75,9 @@ const VERSIONS = {
   "kubelet.config.k8s.io/v1alpha1": OLDER_FIELDS,
 };
 
-/** Reads one file, strictly: a field that no version knows is an error, as in pkg/credentialprovider/plugin/config.go. */
+/**
+ * Reads one file, strictly: a field that no version knows is an error, as in pkg/credentialprovider/plugin/config.go.
+ */
 export function decodeCredentialProviders(content: string): DecodedProviders {
   const fail = (error: string) => ({ ok: false, error }) as const;
   const [document] = parseYaml(content);

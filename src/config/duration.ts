@@ -17,8 +17,8 @@ const TERM = /(\d+\.?\d*|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g;
 const MAX_NANOSECONDS = 2 ** 63;
 
 /**
- * Milliseconds of a duration in Go's syntax (`1m30s`, `1.5h`, `-100ms`, `0`), with the fraction that is left of them;
- * undefined where Go refuses the text.
+ * Returns the milliseconds of a duration in Go's syntax (`1m30s`, `1.5h`, `-100ms`, `0`), with any fraction of a
+ * millisecond; undefined where Go refuses the text.
  */
 export function parseDuration(text: string): number | undefined {
   if (/^[+-]?0$/.test(text)) return 0;
@@ -31,7 +31,7 @@ export function parseDuration(text: string): number | undefined {
   return nanoseconds === 0 ? 0 : (text.startsWith("-") ? -nanoseconds : nanoseconds) / 1e6;
 }
 
-/** A duration as Go prints it: `1m0s`, `100ms`, `4h0m0s`, `0s`. */
+/** Formats a duration as Go prints it: `1m0s`, `100ms`, `4h0m0s`, `0s`. */
 export function formatDuration(ms: number): string {
   const nanoseconds = Math.round(Math.abs(ms) * 1e6);
   const sign = ms < 0 && nanoseconds > 0 ? "-" : "";

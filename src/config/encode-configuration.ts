@@ -3,7 +3,10 @@ import type { FieldTable } from "./codec.ts";
 import { formatDuration } from "./duration.ts";
 import { KUBELET_CONFIGURATION_FIELDS, type KubeletConfiguration } from "./kubelet-configuration.ts";
 
-/** The configuration as a KubeletConfiguration of `kubelet.config.k8s.io/v1beta1`, without what Go leaves out as empty. */
+/**
+ * Encodes the configuration as a KubeletConfiguration of `kubelet.config.k8s.io/v1beta1`, without what Go leaves out as
+ * empty.
+ */
 export function encodeKubeletConfiguration(configuration: KubeletConfiguration): Record<string, unknown> {
   return encodeFields(KUBELET_CONFIGURATION_FIELDS, configuration);
 }

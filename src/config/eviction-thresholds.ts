@@ -19,13 +19,13 @@ export type ThresholdValue =
   | { readonly kind: "quantity"; readonly quantity: string }
   | { readonly kind: "share"; readonly share: number };
 
-/** It is met when less than `value` is left. */
+/** The threshold is met when less than `value` is left. */
 export interface EvictionThreshold {
   readonly signal: EvictionSignal;
   readonly value: ThresholdValue;
-  /** How long it has to be met before a pod is evicted for it. 0 makes it a hard one. */
+  /** The time that the threshold has to be met before a pod is evicted for it. 0 makes it a hard one. */
   readonly gracePeriodMs: number;
-  /** The amount that must be left beyond `value` before it counts as resolved. */
+  /** The amount that must be left beyond `value` before the threshold counts as resolved. */
   readonly minReclaim: ThresholdValue | undefined;
 }
 
@@ -56,9 +56,9 @@ const SIGNALS: ReadonlySet<string> = new Set<EvictionSignal>([
 type Tell = (path: string, message: string) => void;
 
 /**
- * The thresholds of a configuration: hard ones first, then soft ones, then the hard one of memory once more for what pods
- * may use together, where that is enforced. Follows `ParseThresholdConfig` (pkg/kubelet/eviction/helpers.go), which stops
- * at the first problem; here all are told.
+ * Parses the thresholds of a configuration: first the hard ones, then the soft ones, then the hard one of memory once
+ * more for what pods may use together, where that is enforced. Follows `ParseThresholdConfig`
+ * (pkg/kubelet/eviction/helpers.go), which stops at the first problem; this function reports all.
  */
 export function parseEvictionThresholds(settings: EvictionSettings): {
   readonly thresholds: readonly EvictionThreshold[];
@@ -132,7 +132,7 @@ function parseThreshold(
   text: string,
   tell: (message: string) => void,
 ): ThresholdValue | undefined {
-  // Both turn a threshold off.
+  // Both values turn a threshold off.
   if (text === "0%" || text === "100%") return undefined;
   const value = parseValue(text);
   if (value === undefined) {
@@ -173,7 +173,7 @@ function parseGracePeriod(signal: EvictionSignal, text: string, tell: (message: 
   return ms;
 }
 
-/** A percentage is a 32-bit float upstream, and the digits that come of it are what users compare. */
+/** A percentage is a 32-bit float upstream, and users compare the digits that result from that. */
 function parseValue(text: string): ThresholdValue | undefined {
   const percent = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)%+$/.exec(text)?.[1];
   if (percent !== undefined) return { kind: "share", share: Math.fround(Math.fround(Number(percent)) / 100) };

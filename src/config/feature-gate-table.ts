@@ -2,7 +2,7 @@
 export interface FeatureGate {
   readonly stage: "ALPHA" | "BETA" | "GA" | "DEPRECATED" | "REMOVED";
   readonly enabled: boolean;
-  /** Cannot be set to anything but its default. */
+  /** True for a gate that cannot be set to anything except its default. */
   readonly locked: boolean;
 }
 

@@ -4,8 +4,8 @@ import { FEATURE_GATES, type FeatureGate } from "./feature-gate-table.ts";
 type FeatureGateName = keyof typeof FEATURE_GATES;
 
 /**
- * The gates that something here depends on. The others are accepted, checked and reported as those of a kubelet are, and
- * have no effect: `FeatureGates` hides them, so that nothing can depend on a gate that is not in this list.
+ * The gates that some code here depends on. The others are accepted, checked and reported as a kubelet's are, and have
+ * no effect: `FeatureGates` hides them, so that no code can depend on a gate that is not in this list.
  */
 export const GATES_IN_USE = [
   "AllowDNSOnlyNodeCSR",
@@ -29,17 +29,20 @@ export const GATES_IN_USE = [
   "UserNamespacesHostNetworkSupport",
 ] as const satisfies readonly FeatureGateName[];
 
-/** Whether each feature that something here depends on is on; frozen. */
+/** Tells for each gate in `GATES_IN_USE` whether it is on; frozen. */
 export type FeatureGates = Readonly<Record<(typeof GATES_IN_USE)[number], boolean>>;
 
 interface ResolvedFeatureGates {
   gates: FeatureGates;
   errors: ConfigurationError[];
-  /** Warnings about gates on their way out, as kubelet logs them. */
+  /** Warnings about gates that will be removed, as kubelet logs them. */
   warnings: string[];
 }
 
-/** The gates in the help of `--feature-gates`: upstream's order and stages, without those that are GA or gone. */
+/**
+ * Describes the gates in the help of `--feature-gates`: upstream's order and stages, without those that are GA or
+ * removed.
+ */
 export function describeFeatureGates(): string[] {
   const shown = (name: string, { stage, enabled }: FeatureGate) => `${name}=true|false (${stage} - default=${enabled})`;
   const groups: Array<readonly [string, FeatureGate]> = [
@@ -55,8 +58,8 @@ export function describeFeatureGates(): string[] {
 const PATH = "featureGates (--feature-gates)";
 
 /**
- * The gates that hold when `requested` are set over the defaults. AllAlpha and AllBeta set the gates that are not named
- * separately. An unknown gate, and a locked one set against its default, is an error in upstream's words.
+ * Resolves the gates that hold when `requested` is set over the defaults. AllAlpha and AllBeta set the gates that are
+ * not named separately. An unknown gate, and a locked one set against its default, is an error in upstream's words.
  */
 export function resolveFeatureGates(requested: Readonly<Record<string, boolean>>): ResolvedFeatureGates {
   const errors: ConfigurationError[] = [];
@@ -94,7 +97,7 @@ function warningOf(name: string, gate: FeatureGate, enabled: boolean): string[] 
   return [`Setting ${stage} feature gate ${name}=${enabled}. It will be removed in a future release.`];
 }
 
-/** Every gate's value, those without effect included: they are reported, too. */
+/** Maps every gate's value, also those without effect, because they are reported too. */
 function mapGates(compute: (name: string, gate: FeatureGate) => boolean): Readonly<Record<FeatureGateName, boolean>> {
   const entries: Array<[string, boolean]> = [];
   for (const [name, gate] of Object.entries<FeatureGate>(FEATURE_GATES)) entries.push([name, compute(name, gate)]);

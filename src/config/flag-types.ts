@@ -10,22 +10,22 @@ export interface Flag {
   readonly shorthand?: string;
   readonly type: FlagType;
   readonly help: string;
-  /** The value where the flag is not given, for help. */
+  /** The value where the flag is not given; help shows it. */
   readonly initial: unknown;
-  /** What to use instead; the flag works as before. */
+  /** The replacement of a deprecated flag; the flag works as before. */
   readonly deprecated?: string;
   /** The path of the KubeletConfiguration field that it sets; undefined for flags that no file can replace. */
   readonly field?: string;
   readonly effect: Effect;
 }
 
-/** How a flag's text becomes a value, and how a value is shown as a default: pflag's types and kubelet's own. */
+/** Converts a flag's text to a value, and shows a value as a default; the types are pflag's and kubelet's own. */
 export interface FlagType {
-  /** As help shows it; empty for a boolean. */
+  /** The name that help shows; empty for a boolean. */
   readonly name: string;
-  /** The value of the flag alone, without `=`; undefined where it takes the next argument. */
+  /** The value of the flag without `=`; undefined where the flag takes the next argument. */
   readonly withoutValue?: string;
-  /** `previous` is what an earlier occurrence on the same command line gave. */
+  /** `previous` is the value of an earlier occurrence on the same command line. */
   parse(text: string, previous: unknown): FlagParse;
   /** The text after `default`; undefined where the value is the type's zero and is not shown. */
   show(value: unknown): string | undefined;
@@ -50,7 +50,7 @@ export const BOOL_FLAG: FlagType = {
   show: (value) => (value === true ? "true" : undefined),
 };
 
-/** `least`: what a Go type of this name begins with. */
+/** `least` is the lowest value of the Go type of this name. */
 function integerFlag(name: string, limit: number, least: number = -limit): FlagType {
   return {
     name,
@@ -65,7 +65,7 @@ function integerFlag(name: string, limit: number, least: number = -limit): FlagT
   };
 }
 
-/** Go's base 0: decimal, 0x, 0o or a leading 0, 0b, with underscores between digits. */
+/** Parses as Go's base 0 does: decimal, 0x, 0o or a leading 0, 0b, with underscores between digits. */
 function parseInteger(text: string): number | undefined {
   const match = /^([+-]?)(0[xX][0-9a-fA-F_]+|0[oO]?[0-7_]+|0[bB][01_]+|\d[\d_]*)$/.exec(text);
   if (match === null) return undefined;
@@ -90,7 +90,7 @@ export const IP_FLAG: FlagType = {
   show: (value) => (typeof value === "string" && value !== "" ? value : undefined),
 };
 
-/** Milliseconds. */
+/** The value is in milliseconds. */
 export const DURATION_FLAG: FlagType = {
   name: "duration",
   parse(text) {
@@ -100,7 +100,7 @@ export const DURATION_FLAG: FlagType = {
   show: (value) => (typeof value === "number" && value !== 0 ? formatDuration(value) : undefined),
 };
 
-/** Comma separated, quoted as in CSV; every further occurrence adds. */
+/** The items are separated by commas and quoted as in CSV; every further occurrence adds to them. */
 export const STRINGS_FLAG: FlagType = {
   name: "strings",
   parse(text, previous) {
@@ -123,7 +123,7 @@ function splitCsv(text: string): string[] | undefined {
   }
 }
 
-/** Pairs separated by commas; every further occurrence adds, and the last of one key wins. */
+/** The pairs are separated by commas. Every further occurrence adds to them, and the last of one key wins. */
 function pairsFlag<T>(options: {
   name: string;
   separator: string;
@@ -183,7 +183,10 @@ export const FEATURE_GATES_FLAG: FlagType = pairsFlag({
   },
 });
 
-/** HTTP headers, `Name:value`; every further occurrence adds, also to the values of one name, in order. */
+/**
+ * HTTP headers have the form `Name:value`. Every further occurrence adds to them, also to the values of one name, in
+ * order.
+ */
 export const HEADERS_FLAG: FlagType = {
   name: "colonSeparatedMultimapStringString",
   parse(text, previous) {
@@ -203,7 +206,7 @@ export const HEADERS_FLAG: FlagType = {
   show: () => undefined,
 };
 
-/** `key=value:effect`, comma separated; every further occurrence adds. */
+/** Taints have the form `key=value:effect`, separated by commas; every further occurrence adds to them. */
 export const TAINTS_FLAG: FlagType = {
   name: "[]v1.Taint",
   parse(text, previous) {

@@ -13,7 +13,10 @@ files are checked every 20s besides (--file-check-frequency).
 HTTP endpoint: a URL (--manifest-url) that is asked every 20s (--http-check-frequency) and answers with a pod or a list
 of pods.`;
 
-/** What `--help` prints: description, usage and every flag in two columns, at most `width` characters wide. */
+/**
+ * Returns the text that `--help` prints: description, usage and every flag in two columns, at most `width` characters
+ * wide.
+ */
 export function formatKubeletHelp(width: number): string {
   return `${DESCRIPTION}\n\n${formatKubeletUsage(width)}`;
 }
@@ -39,7 +42,7 @@ function rightColumn(flag: Flag): string {
   return `${flag.help}${shown}${deprecated}`;
 }
 
-/** Where the terminal leaves too little for a second column, the text goes below the flag. */
+/** Where the terminal is too narrow for a second column, the text goes below the flag. */
 function formatRow(left: string, right: string, layout: { indent: number; width: number }): string {
   const isNarrow = layout.width - layout.indent < 24;
   const indent = isNarrow ? 16 : layout.indent;

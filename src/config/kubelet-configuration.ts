@@ -18,17 +18,17 @@ import {
   value,
 } from "./codec.ts";
 
-/** Records are written one by one to one stream, so that there is nothing to split or to buffer. */
+/** Log records are written one by one to one stream, so there is nothing to split or to buffer. */
 const LOG_STREAM_FIELDS = {
   splitStream: value(bool, false, "ignored"),
   infoBufferSize: value(quantityText, "0", "ignored"),
 };
 
 /**
- * KubeletConfiguration (`kubelet.config.k8s.io/v1beta1`): every field of Kubernetes 1.25 to 1.36, one line each: type,
- * default, what it does in this build, and since when it exists. Upstream's names; durations are milliseconds. The
- * defaults are those of a configuration file, also where no file is given: the Go kubelet then falls back to an open
- * read-only port and anonymous access, which this one does not.
+ * KubeletConfiguration (`kubelet.config.k8s.io/v1beta1`): every field of Kubernetes 1.25 to 1.36. Each field has one
+ * line with its type, its default, its effect in this build, and the version since which it exists. Names are
+ * upstream's; durations are milliseconds. The defaults are those of a configuration file, also where no file is given.
+ * The Go kubelet then falls back to an open read-only port and anonymous access, which this one does not.
  */
 export const KUBELET_CONFIGURATION_FIELDS = {
   // Sources of static pods.
@@ -133,7 +133,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   cgroupRoot: value(text, "", "works"),
   cgroupsPerQOS: pointer(bool, true, "works"),
   cgroupDriver: value(text, "cgroupfs", "works"),
-  /** False, unlike Kubernetes since 1.35: both versions of cgroups work here. */
+  /** The default is false, unlike Kubernetes' since 1.35, because both versions of cgroups work here. */
   failCgroupV1: pointer(bool, false, "later", "1.31"),
   cpuCFSQuota: pointer(bool, true, "works"),
   cpuCFSQuotaPeriod: pointer(duration, 100, "works"),
@@ -144,7 +144,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   singleProcessOOMKill: optional(bool, "works", "1.32"),
   userNamespaces: optional(objectOf({ idsPerPod: pointer(int64, 65_536, "works") }), "works", "1.33"),
   allowedUnsafeSysctls: optional(listOf(text), "works"),
-  /** A field of 1.37, accepted early: a file written for it loads. */
+  /** A field of 1.37 that is accepted early, so that a file written for that version loads. */
   defaultPodSysctls: optional(mapOf(text), "later", "1.37"),
   protectKernelDefaults: value(bool, false, "later"),
 
@@ -180,7 +180,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   evictionMaxPodGracePeriod: value(int32, 0, "works"),
   evictionMinimumReclaim: optional(mapOf(text), "works"),
   mergeDefaultEvictionSettings: pointer(bool, false, "works", "1.32"),
-  /** Either value has no effect: memory is looked at more often the less of it is left. */
+  /** Neither value has an effect: the less memory is left, the more often it is measured. */
   kernelMemcgNotification: value(bool, false, "ignored"),
   localStorageCapacityIsolation: pointer(bool, true, "works"),
   volumeStatsAggPeriod: value(duration, 60_000, "works"),
@@ -252,8 +252,8 @@ export const DEFAULT_KUBELET_CONFIGURATION: KubeletConfiguration = computeDerive
 );
 
 /**
- * Defaults that depend on other fields. `given` is the file as it was written, which tells an explicit value from one
- * that was filled in.
+ * Computes the defaults that depend on other fields. `given` is the file as it was written, and distinguishes an
+ * explicit value from one that was filled in.
  */
 export function computeDerivedDefaults(
   decoded: KubeletConfiguration,
@@ -261,7 +261,7 @@ export function computeDerivedDefaults(
 ): KubeletConfiguration {
   const isGiven = (field: string) => given[field] !== undefined && given[field] !== null;
   const pullsInParallel = (decoded.maxParallelImagePulls ?? 0) >= 2;
-  // Whoever sets how often the status is computed, and nothing else, wants it reported that often too.
+  // A user who sets how often the status is computed, and nothing else, wants it reported that often too.
   const reportsAsUpdated = isGiven("nodeStatusUpdateFrequency") && !isGiven("nodeStatusReportFrequency");
   return {
     ...decoded,

@@ -7,61 +7,61 @@ import type { FeatureGates } from "./feature-gates.ts";
 import type { KubeletConfiguration } from "./kubelet-configuration.ts";
 import { computeTlsOptions, type TlsOptions } from "./tls-options.ts";
 
-/** Everything that the node agent is told at its start, frozen: the configuration and what only flags say. */
+/** All settings of the node agent at its start, frozen: the configuration and the settings that only flags have. */
 export interface NodeAgentConfig {
   readonly kubelet: KubeletConfiguration;
   readonly featureGates: FeatureGates;
-  /** Lower case, a DNS subdomain: static pods carry it in their names. */
+  /** The name is in lower case and a DNS subdomain: static pods carry it in their names. */
   readonly nodeName: string;
-  /** As `--node-ip` gives them, one a family at most; empty where the machine's own addresses are to be used. */
+  /** The addresses that `--node-ip` gives, one a family at most; empty where the machine's own addresses are used. */
   readonly nodeIps: readonly string[];
   /** Default `/var/lib/kubelet`. */
   readonly rootDirectory: string;
   /** Default `/var/log/pods`. */
   readonly podLogsDirectory: string;
-  /** Where the legacy links to container logs are: `/var/log/containers`. */
+  /** The directory of the legacy links to container logs: `/var/log/containers`. */
   readonly containerLogsDirectory: string;
   /** A directory of manifests, or one file; absolute. */
   readonly staticPodPath: string | undefined;
   readonly manifestUrl: string | undefined;
-  /** In the order in which they were given; a name may occur several times. */
+  /** The headers are in the order in which they were given; a name may occur several times. */
   readonly manifestUrlHeaders: ReadonlyArray<readonly [name: string, value: string]>;
   /** `unix:///…`. */
   readonly runtimeEndpoint: string;
-  /** `unix:///…`; the runtime's where no other was given. */
+  /** `unix:///…`; it is the runtime's endpoint where no other was given. */
   readonly imageEndpoint: string;
   /** The unix socket of `nodelet status`; undefined for none. */
   readonly nodeSocketPath: string | undefined;
   /** Docker configurations with the node's own credentials for registries; the first that can be read counts. */
   readonly registryConfigs: RegistryConfigPaths;
-  /** Undefined: no plugins for credentials. */
+  /** Undefined means that there are no plugins for credentials. */
   readonly credentialProviders: CredentialProviderPaths | undefined;
-  /** Where the node's certificates are kept; absolute. */
+  /** The directory of the node's certificates; absolute. */
   readonly certDirectory: string;
-  /** Of the node's own server. */
+  /** The TLS options of the node's own server. */
   readonly tls: TlsOptions;
-  /** Undefined: standalone, pods of files and URLs only. */
+  /** Undefined means standalone: the node runs pods of files and URLs only. */
   readonly cluster: ClusterConfig | undefined;
   readonly log: LogOptions;
 }
 
-/** How to be a node of a cluster. */
+/** The settings of a node that belongs to a cluster. */
 export interface ClusterConfig {
-  /** Absolute. Written by the bootstrap where it does not exist. */
+  /** An absolute path. The bootstrap writes the file where it does not exist. */
   readonly kubeconfigPath: string;
   readonly bootstrapKubeconfigPath: string | undefined;
   readonly nodeLabels: Readonly<Record<string, string>>;
-  /** The node object is made with `spec.unschedulable: false`. */
+  /** True to make the node object with `spec.unschedulable: false`. */
   readonly registerSchedulable: boolean;
-  /** `external`: addresses come from a cloud controller, and the node waits for it with a taint. */
+  /** `external` means that addresses come from a cloud controller, and that the node waits for it with a taint. */
   readonly cloudProvider: "" | "external";
 }
 
-/** Files, in the order in which they are looked for. */
+/** The files, in the order in which they are looked for. */
 interface RegistryConfigPaths {
-  /** `config.json`, before any of the others. */
+  /** The files called `config.json`, which come before any of the others. */
   readonly configPaths: readonly string[];
-  /** `.dockercfg`, the older form. */
+  /** The files called `.dockercfg`, the older form. */
   readonly legacyPaths: readonly string[];
 }
 
@@ -74,7 +74,7 @@ interface CredentialProviderPaths {
 
 interface LogOptions {
   readonly format: "text" | "json";
-  /** klog's: 0 is what always shows, 2 the useful steady state, 4 debugging. */
+  /** klog's verbosity: 0 is what always shows, 2 the useful steady state, 4 debugging. */
   readonly verbosity: number;
   readonly vmodule: ReadonlyArray<{ readonly filePattern: string; readonly verbosity: number }>;
 }
@@ -86,9 +86,9 @@ interface NodeAgentSources {
   flags: ReadonlyMap<string, unknown>;
   /** The machine's host name. */
   hostname: string;
-  /** Absolute; relative paths of flags start here. */
+  /** The absolute directory from which relative paths of flags start. */
   workingDirectory: string;
-  /** Of the user that the node agent runs as. Default: none. */
+  /** The home directory of the user that the node agent runs as. Default: none. */
   homeDirectory?: string;
 }
 
@@ -135,7 +135,7 @@ function computeLogOptions({ logging }: KubeletConfiguration): LogOptions {
   return { format, verbosity: logging.verbosity, vmodule: logging.vmodule ?? [] };
 }
 
-/** Where pkg/credentialprovider/config.go looks for them. */
+/** Computes the places where pkg/credentialprovider/config.go looks for the files. */
 function computeRegistryConfigs(
   rootDirectory: string,
   { workingDirectory, homeDirectory = "" }: Pick<NodeAgentSources, "workingDirectory" | "homeDirectory">,
@@ -149,7 +149,7 @@ function computeRegistryConfigs(
   };
 }
 
-/** One flag needs the other. */
+/** Each of the two flags needs the other. */
 function readCredentialProviders(
   flags: ReadonlyMap<string, unknown>,
   absolute: (path: string) => string,
@@ -249,7 +249,7 @@ function readLabels(labels: unknown): Record<string, string> {
   );
 }
 
-/** Flags that contradict each other, or that name what does not exist. */
+/** Refuses flags that contradict each other, or that name something that does not exist. */
 function validateModes(flags: ReadonlyMap<string, unknown>): ConfigurationError[] {
   const errors: ConfigurationError[] = [];
   if (flags.get("exit-on-lock-contention") === true && readText(flags, "lock-file", "") === "") {

@@ -1,15 +1,15 @@
 import type { Flag } from "./flag-types.ts";
 import { KUBELET_FLAGS } from "./flags.ts";
 
-/** A command line that was understood, or the one thing that is wrong with it, in pflag's words. */
+/** A command line that was understood, or its one error in pflag's words. */
 type ParsedFlags =
   | {
       ok: true;
-      /** What was given, by name; a flag given several times has all of it, or the last, as its type says. */
+      /** The values by name. A flag given several times has all of its values or the last, depending on its type. */
       values: ReadonlyMap<string, unknown>;
-      /** What is no flag. */
+      /** The arguments that are no flags. */
       rest: readonly string[];
-      /** Deprecated flags, and flags without effect in this build: one sentence each, once. */
+      /** The notices about deprecated flags and flags without effect in this build: one sentence each, once. */
       notices: readonly string[];
     }
   | { ok: false; error: string };
@@ -91,7 +91,7 @@ function noticesOf(values: ReadonlyMap<string, unknown>): string[] {
   for (const [name, value] of values) {
     const flag = BY_NAME.get(name);
     if (flag?.deprecated !== undefined) notices.push(`Flag --${name} has been deprecated, ${flag.deprecated}`);
-    // What is switched off is not missed.
+    // A flag that is switched off needs no notice.
     if (value === false) continue;
     if (flag?.effect === "later") notices.push(`Flag --${name} is accepted but has no effect in this version yet`);
     if (flag?.effect === "ignored") notices.push(`Flag --${name} is accepted but has no effect`);

@@ -15,7 +15,7 @@ type Row = readonly [name: string, type: FlagType, initial: unknown, effect: Eff
 
 const GARBAGE = "use --eviction-hard or --eviction-soft instead; it will be removed in a future version";
 
-/** Flags that are no fields of the configuration file: they concern this process and this machine. */
+/** The flags that are no fields of the configuration file, because they concern this process and this machine. */
 const ROWS: readonly Row[] = [
   [
     "bootstrap-kubeconfig",
@@ -95,7 +95,7 @@ const ROWS: readonly Row[] = [
   ["runtime-cgroups", STRING_FLAG, "", "later", "Absolute name of the cgroup that the runtime runs in"],
   ["version", VERSION_FLAG, "false", "works", "Print the version and exit; --version=raw prints all that is known"],
 
-  // Deprecated upstream in some version from 1.25 to 1.36, or gone from it.
+  // The following flags were deprecated upstream in some version from 1.25 to 1.36, or removed in it.
   [
     "azure-container-registry-config",
     STRING_FLAG,
@@ -189,7 +189,7 @@ const ROWS: readonly Row[] = [
 
 const LOG_FILES = "Kubernetes removed it in 1.26; redirect stderr instead";
 
-/** What klog once added to every Kubernetes program. */
+/** The flags that klog once added to every Kubernetes program. */
 const LOG_ROWS: readonly Row[] = [
   ["add-dir-header", BOOL_FLAG, false, "ignored", "Put the directory of the source file into each log line", LOG_FILES],
   ["alsologtostderr", BOOL_FLAG, false, "ignored", "Log to stderr as well as to files", LOG_FILES],
@@ -206,7 +206,7 @@ const LOG_ROWS: readonly Row[] = [
 
 const CADVISOR = "it is a flag of cAdvisor, which is not part of this program";
 
-/** What cAdvisor added by accident, and kubelet has kept since. */
+/** The flags that cAdvisor added by accident, and that kubelet has kept since. */
 const CADVISOR_ROWS: readonly Row[] = [
   ["application-metrics-count-limit", INT_FLAG, 100, "ignored", "How many metrics to keep of each container", CADVISOR],
   ["boot-id-file", STRING_FLAG, "/proc/sys/kernel/random/boot_id", "ignored", "Files that tell the boot id", CADVISOR],

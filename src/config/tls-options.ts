@@ -1,12 +1,12 @@
 import type { ConfigurationError } from "./codec.ts";
 import type { KubeletConfiguration } from "./kubelet-configuration.ts";
 
-/** What TLS the node's server speaks, in OpenSSL's words. */
+/** The TLS settings of the node's server, in OpenSSL's words. */
 export interface TlsOptions {
   readonly minVersion: TlsVersion;
-  /** Undefined: the default ones. */
+  /** Undefined means the default ciphers. */
   readonly ciphers: string | undefined;
-  /** Undefined: the default ones. */
+  /** Undefined means the default curves. */
   readonly curves: string | undefined;
 }
 
@@ -20,10 +20,10 @@ const VERSIONS: Readonly<Record<string, TlsVersion>> = {
   VersionTLS13: "TLSv1.3",
 };
 
-/** Of TLS 1.3, which nobody can choose from in Go: all of them are always on. */
+/** The suites of TLS 1.3. Go offers no choice among them: all of them are always on. */
 const TLS_1_3_SUITES = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"];
 
-/** Go's names of suites before TLS 1.3, without RC4 and 3DES, which OpenSSL has no more. */
+/** Go's names of suites from before TLS 1.3, without RC4 and 3DES, which OpenSSL no longer has. */
 const SUITES: Readonly<Record<string, string>> = {
   TLS_RSA_WITH_AES_128_CBC_SHA: "AES128-SHA",
   TLS_RSA_WITH_AES_256_CBC_SHA: "AES256-SHA",
@@ -60,7 +60,7 @@ const CURVES: ReadonlyMap<number, string> = new Map([
   [29, "X25519"],
 ]);
 
-/** What of it cannot be had is reported, in the words of k8s.io/component-base/cli/flag, and left out. */
+/** Settings that are not available are reported, in the words of k8s.io/component-base/cli/flag, and left out. */
 export function computeTlsOptions(
   { tlsMinVersion, tlsCipherSuites = [], tlsCurvePreferences = [] }: KubeletConfiguration,
   errors: ConfigurationError[],

@@ -6,8 +6,8 @@ import type { KubeletConfiguration } from "./kubelet-configuration.ts";
 import { type Report, validateNodeResources, validOptions } from "./validate-node-resources.ts";
 
 /**
- * What a Go kubelet refuses in a configuration, in its words and with the field that is wrong. Empty when it is valid.
- * Only the sum of flags and file is validated: neither has to be complete by itself.
+ * Returns what a Go kubelet refuses in a configuration, in its words and with the field that is wrong. Empty when it is
+ * valid. Only the sum of flags and file is validated: neither has to be complete by itself.
  */
 export function validateKubeletConfiguration(
   configuration: KubeletConfiguration,
@@ -149,7 +149,10 @@ function validatePullCredentials(configuration: KubeletConfiguration, gates: Fea
   report(field, `invalid image pattern in \`${field}\`: ${problem}`);
 }
 
-/** What is wrong with `registry.example/team/*` or `registry.example/app`, as image_pull_policies.go says it. */
+/**
+ * Returns what is wrong with `registry.example/team/*` or `registry.example/app`, in the words of
+ * image_pull_policies.go.
+ */
 function findPatternProblem(pattern: string): string | undefined {
   if (pattern !== pattern.trim()) return `leading/trailing spaces are not allowed: ${pattern}`;
   const isWildcard = pattern.endsWith("/*");
@@ -250,7 +253,7 @@ function validateRuntime(configuration: KubeletConfiguration, gates: FeatureGate
   }
 }
 
-/** `unix:///path`; `unix:/path` and a path alone are what kubelets took before. */
+/** The form is `unix:///path`; earlier kubelets also took `unix:/path` and a path alone. */
 function isUnixEndpoint(endpoint: string): boolean {
   return /^(unix:(\/\/)?)?\/[^\0/][^\0]*$/.test(endpoint);
 }

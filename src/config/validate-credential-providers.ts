@@ -3,7 +3,7 @@ import { checkQualifiedName } from "../api/validation/names.ts";
 import type { CredentialProvider, TokenAttributes } from "./credential-provider-config.ts";
 import { formatDuration } from "./duration.ts";
 
-/** What requests and responses of a plugin may be. */
+/** The versions that requests and responses of a plugin may have. */
 const API_VERSIONS = [
   "credentialprovider.kubelet.k8s.io/v1",
   "credentialprovider.kubelet.k8s.io/v1alpha1",
@@ -14,8 +14,8 @@ const CACHE_TYPES = ["ServiceAccount", "Token"];
 type Report = (path: string, message: string) => void;
 
 /**
- * What a Go kubelet refuses in a configuration of credential providers, in its words. `tokensAllowed`: the feature gate
- * KubeletServiceAccountTokenForCredentialProviders.
+ * Returns what a Go kubelet refuses in a configuration of credential providers, in its words. `tokensAllowed` is the
+ * feature gate KubeletServiceAccountTokenForCredentialProviders.
  */
 export function validateCredentialProviders(
   providers: readonly CredentialProvider[],
@@ -60,7 +60,7 @@ function validateProvider({ apiVersion, matchImages, defaultCacheDuration }: Cre
   }
 }
 
-/** What Go's URL parser refuses once `https://` stands before the pattern. */
+/** Returns what Go's URL parser refuses once `https://` stands before the pattern. */
 function findPatternProblem(pattern: string): string | undefined {
   const host = /^[^/?#]*/.exec(pattern)?.[0] ?? "";
   const port = /:([^:\]]*)$/.exec(host.replace(/^\[[^\]]*\]/, "[]"))?.[1];

@@ -6,7 +6,7 @@ import type { KubeletConfiguration } from "./kubelet-configuration.ts";
 /** Reports one finding; `path` is the field and the message is the rest of upstream's sentence. */
 export type Report = (path: string, message: string) => void;
 
-/** The half of the validation that concerns cgroups, reservations, swap, taints and eviction. */
+/** Validates the half of the configuration that concerns cgroups, reservations, swap, taints and eviction. */
 export function validateNodeResources(configuration: KubeletConfiguration, gates: FeatureGates, report: Report): void {
   validateCgroups(configuration, report);
   validateEnforcement(configuration, report);
@@ -212,7 +212,7 @@ function validateServing(configuration: KubeletConfiguration, gates: FeatureGate
   }
 }
 
-/** `Valid options are "a", "b" or "c"`, as upstream ends its refusals. */
+/** Returns `Valid options are "a", "b" or "c"`, with which upstream ends its refusals. */
 export function validOptions(...options: string[]): string {
   const quoted = options.map((option) => `"${option}"`);
   return `Valid options are ${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}`;

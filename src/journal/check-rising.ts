@@ -1,7 +1,9 @@
 import { assert } from "../base/assert.ts";
 import type { JournalRecord } from "./port.ts";
 
-/** The last revision of the records. Throws unless they rise from record to record, and begin after `revision`. */
+/**
+ * Returns the last revision of the records. Throws unless they rise from record to record, and begin after `revision`.
+ */
 export function checkRising(revision: number, records: readonly JournalRecord[]): number {
   let last = revision;
   for (const record of records) {

@@ -9,8 +9,8 @@ interface DirectoryLock {
 }
 
 /**
- * Node.js cannot lock files, SQLite can: the lock is an open transaction on an empty database. Rejects with `in-use`
- * when this or another process has it.
+ * Node.js cannot lock files, but SQLite can: the lock is an open transaction on an empty database. Rejects with
+ * `in-use` when this or another process has it.
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const lockPath = `${directory}/journal.lock`;
@@ -28,7 +28,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
     const message = `${directory} is in use by ${owner}: a journal has one owner at a time`;
     throw new CodedError<JournalErrorCode>("in-use", message, { cause: error });
   }
-  // It is for the message above only, and need not be durable.
+  // The file is for the message above only, and need not be durable.
   await writeFile(pidPath, `${process.pid}\n`, { mode: 0o600 });
   return {
     async release() {
@@ -40,8 +40,8 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
 }
 
 /**
- * SQLite makes files that everybody may read, but keeps the mode of one that is there. An existing file is not opened:
- * closing it again would give up each lock that this process has on it.
+ * SQLite makes files that every user may read, but keeps the mode of a file that exists. An existing file is not
+ * opened, because closing it again would give up each lock that this process has on it.
  */
 export async function createPrivateFile(path: string): Promise<void> {
   try {

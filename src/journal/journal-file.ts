@@ -5,7 +5,7 @@ import { APPLICATION_ID, CREATE_TABLES, FORMAT_VERSION, PAGE_BYTES } from "./rec
 import { damageError, openSqlite, type SqliteDatabase } from "./sqlite-database.ts";
 
 /**
- * Opens the database, or makes its tables where it is empty. Throws a damage error when it makes no sense, and
+ * Opens the database, or makes its tables where it is empty. Throws a damage error when its content makes no sense, and
  * `newer-format`. The caller holds the directory's lock.
  */
 export async function openJournalFile(path: string, open = openSqlite): Promise<SqliteDatabase> {
@@ -15,11 +15,12 @@ export async function openJournalFile(path: string, open = openSqlite): Promise<
   }
   const database = await open(path);
   try {
-    // Exclusive, so that the index of the log is in our memory and not in a file that is mapped. Nothing is written
-    // before the format is known: what is of a newer version stays as it is.
+    // The lock is exclusive, so that the index of the log is in this process's memory and not in a mapped file. Nothing
+    // is written before the format is known, so that a file of a newer version stays as it is.
     await database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA locking_mode = EXCLUSIVE`);
     const isNew = await isEmpty(path, database);
-    // Durable when COMMIT returns: FULL flushes the log with each. The journal decides when to empty the log.
+    // A change is durable when COMMIT returns: FULL flushes the log with each. The journal decides when to empty the
+    // log.
     await database.exec(`
       PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
       PRAGMA journal_size_limit = ${MAX_IDLE_WAL_BYTES}; PRAGMA secure_delete = FAST`);
@@ -43,7 +44,7 @@ export async function closeJournalFile(database: SqliteDatabase): Promise<void> 
   }
 }
 
-/** Bytes of a file; 0 when there is none. */
+/** Returns the bytes of a file; 0 when there is none. */
 async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).size;
@@ -55,10 +56,10 @@ async function sizeOf(path: string): Promise<number> {
 
 /** The log grows with one large group of changes and is cut to this when it begins anew. */
 const MAX_IDLE_WAL_BYTES = 16 * 1024 * 1024;
-/** Above it a version is taken for a damaged number rather than for a far future. */
+/** A version above this is taken for a damaged number and not for a far future. */
 const MAX_PLAUSIBLE_VERSION = 255;
 
-/** False for a journal that we know; throws for everything else. */
+/** False for a journal of a known format; throws for everything else. */
 async function isEmpty(path: string, database: SqliteDatabase): Promise<boolean> {
   const readNumber = async (sql: string) => {
     const [row] = [...(await database.rows(sql))];

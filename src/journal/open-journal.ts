@@ -13,21 +13,24 @@ import { isDamage, isUnreliable, openSqlite, type PreparedStatement, type Sqlite
 import { isAcknowledgedLost, readWalFrames, type WalFrames } from "./wal-frames.ts";
 
 interface JournalOptions {
-  /** Made when it is not there, with everything in it for the owner only. */
+  /** The directory is made when it is not there, with everything in it for the owner only. */
   readonly directory: string;
   readonly log: Log;
-  /** How the database is opened. Default: by the real library. */
+  /** Opens the database. Default: the real library does. */
   readonly openDatabase?: (path: string) => Promise<SqliteDatabase>;
 }
 
-/** Bytes written ahead after which they are moved into the database: about a thousand pages, as SQLite does by itself. */
+/**
+ * After this many bytes written ahead they are moved into the database: about a thousand pages, as SQLite does by
+ * itself.
+ */
 const CHECKPOINT_BYTES = 4 * 1024 * 1024;
 
 const CHECKPOINT_FAILED = "The write-ahead log could not be moved into the database and goes on growing";
 
 /**
- * Opens the journal in the directory, in an SQLite database. A write that was cut short by a crash is dropped with a
- * message, and a damaged database replaced by what is left of it; the only errors are those of `JournalErrorCode`.
+ * Opens the journal in the directory, in an SQLite database. A write that a crash cut short is dropped with a message,
+ * and a damaged database is replaced by what is left of it. The only errors are those of `JournalErrorCode`.
  */
 export async function openJournal({
   directory,
@@ -127,7 +130,7 @@ function createJournal({ database, contents, log }: OpenDatabase, release: () =>
   let lost: CodedError<JournalLost> | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
-  /** One after the other: the database has one connection, and a second call would block the event loop. */
+  /** Steps run one after the other: the database has one connection, and a second call would block the event loop. */
   const inTurn = async (step: () => Promise<void>) => {
     assert(closing === undefined, "the journal is closed");
     const turn = last.then(() => {
@@ -193,7 +196,7 @@ function createJournal({ database, contents, log }: OpenDatabase, release: () =>
     },
     async close() {
       closing ??= last.then(async () => {
-        // Nothing is lost: the content of the log is read from there the next time.
+        // Nothing is lost: the content of the log is read from there at the next opening.
         await closeJournalFile(database).catch((error: unknown) => log.warn(CHECKPOINT_FAILED, { error }));
         await release();
       });

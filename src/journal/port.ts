@@ -1,25 +1,28 @@
 /**
- * The place where a store's changes survive the process: an ordered list of changes, each with its own revision. Those
- * before a chosen revision are folded into the state to which they led.
+ * The place where a store's changes survive the process: an ordered list of changes, each with its own revision. The
+ * changes before a chosen revision are folded into the state to which they led.
  */
 export interface Journal {
   /**
-   * What the journal held when it was opened; to be called once, before anything is appended. It is not kept
-   * afterwards, so that it costs memory only once.
+   * Returns what the journal held when it was opened. It is to be called once, before anything is appended. The content
+   * is not kept afterwards, so that it costs memory only once.
    */
   load(): Promise<JournalContents>;
   /**
-   * Resolves when all records are on disk; they get there together or, when it rejects, not at all. Revisions rise, from
-   * record to record and from call to call, also after one that was rejected. Calls are carried out in order.
+   * Resolves when all records are on disk. They get there together or, when it rejects, not at all. Revisions rise,
+   * from record to record and from call to call, also after a call that was rejected. Calls are carried out in order.
    *
-   * Rejects with a CodedError `JournalLost` when the disk could not be flushed or gives back what was never written, and
-   * from then on always: the system may have thrown away what it could not write, and would say the next time that all
-   * is well. A journal that is opened anew has everything that was acknowledged.
+   * Rejects with a CodedError `JournalLost` when the disk could not be flushed or gives back what was never written,
+   * and from then on always: the system may have thrown away what it could not write, and would report success the next
+   * time. A journal that is opened anew has everything that was acknowledged.
    */
   append(records: readonly JournalRecord[]): Promise<void>;
-  /** Forgets the history up to and including the revision; values live then stay. An older revision is no error. */
+  /**
+   * Forgets the history up to and including the revision; values that are live then stay. An older revision is no
+   * error.
+   */
   compact(revision: number): Promise<void>;
-  /** Waits for the earlier calls, then lets go of the disk. Idempotent. */
+  /** Waits for the earlier calls, then closes the files. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -31,11 +34,11 @@ export interface JournalRecord {
   readonly revision: number;
   readonly key: string;
   readonly type: "put" | "delete";
-  /** The new value; for a deletion the last one, as watchers are told it. */
+  /** The new value; for a deletion the last value, which watchers receive. */
   readonly json: Buffer;
   /** The revision of the value that this one replaces or deletes; undefined for a new key. */
   readonly previous: number | undefined;
-  /** When it was made, milliseconds since the epoch: history is kept by age, across restarts. */
+  /** The time of the change, milliseconds since the epoch: history is kept by age, across restarts. */
   readonly timeMs: number;
 }
 
@@ -46,7 +49,7 @@ export interface JournalObject {
   readonly json: Buffer;
 }
 
-/** `objects` as they were at `compactedRevision`, then everything that happened up to `revision`. */
+/** The `objects` as they were at `compactedRevision`, then everything that happened up to `revision`. */
 export interface JournalContents {
   /** In order of their revisions. */
   readonly objects: readonly JournalObject[];
@@ -59,7 +62,7 @@ export interface JournalContents {
 }
 
 /**
- * Why a journal could not be opened: another process (or this one) holds the directory; it was written by a newer
- * version of nodelet; the directory or its files cannot be made, read or written.
+ * The reasons why a journal could not be opened: another process (or this one) holds the directory; it was written by a
+ * newer version of nodelet; the directory or its files cannot be made, read or written.
  */
 export type JournalErrorCode = "in-use" | "newer-format" | "unusable";

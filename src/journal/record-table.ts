@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import type { JournalContents, JournalObject, JournalRecord } from "./port.ts";
 import { damageError, type SqliteDatabase } from "./sqlite-database.ts";
 
-/** "ndlj": a database that is not ours is not touched. */
+/** The ASCII text "ndlj". A database with another id is not ours and stays untouched. */
 export const APPLICATION_ID = 0x6e646c6a;
 export const FORMAT_VERSION = 1;
 /** A power of two between 512 and 65536; SQLite's default, and what most file systems write at once. */
@@ -13,8 +13,8 @@ const COLUMNS = "revision, previous, type, time_ms, checksum, key, json";
 const TYPES = ["delete", "put"] as const;
 
 /**
- * The records, those whose value is live or was live at the compacted revision or later. The revision is the table's own
- * key, so a new record goes to the end of the file: nothing else is written for it.
+ * The table holds the records whose value is live or was live at the compacted revision or later. The revision is the
+ * table's own key, so a new record goes to the end of the file, and nothing else is written for it.
  */
 export const CREATE_TABLES = `
   BEGIN;
@@ -30,15 +30,15 @@ export const CREATE_TABLES = `
 
 export const INSERT_RECORD = `INSERT INTO record (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`;
 
-/** The parameters of INSERT_RECORD. */
+/** Returns the parameters of INSERT_RECORD. */
 export function rowOf(record: JournalRecord): Array<number | string | Buffer | null> {
   const { revision, previous = null, type, timeMs, key, json } = record;
   return [revision, previous, TYPES.indexOf(type), timeMs, checksumOf(record), key, json];
 }
 
 /**
- * A record by its row. SQLite notices pages that make no sense, but not a wrong byte within a value: the checksum does.
- * Throws a damage error.
+ * Makes a record from its row. SQLite notices pages that make no sense, but not a wrong byte within a value, which the
+ * checksum shows. Throws a damage error.
  */
 export function recordOf(row: readonly unknown[]): JournalRecord {
   const [revision, previous, type, timeMs, checksum, key, json] = row;
@@ -54,9 +54,9 @@ export function recordOf(row: readonly unknown[]): JournalRecord {
   return record;
 }
 
-/** All records between the two revisions, both included, in order of the revision or the other way round. */
+/** Selects all records between the two revisions, both included, in order of the revision or in reverse. */
 export function selectRecords(from: number, to: number, order: "" | "DESC" = ""): string {
-  // A single one is looked up: a range would go on to what comes after it, which may be on a damaged page.
+  // A single record is looked up, because a range would read on to the next record, which may be on a damaged page.
   const where = from === to ? `revision = ${from}` : `revision BETWEEN ${from} AND ${to}`;
   return `SELECT ${COLUMNS} FROM record WHERE ${where} ORDER BY revision ${order}`;
 }
@@ -72,7 +72,10 @@ export function compactRecords(from: number, to: number): string {
     COMMIT`;
 }
 
-/** The whole content. Throws a damage error, SQLite's or one about a record, when it differs from what was written. */
+/**
+ * Reads the whole content. Throws a damage error, SQLite's or one about a record, when it differs from what was
+ * written.
+ */
 export async function readContents(database: SqliteDatabase): Promise<JournalContents> {
   const [compaction] = [...(await database.rows("SELECT revision FROM compaction"))];
   const compactedRevision = numberOf(compaction?.[0]);
@@ -90,7 +93,7 @@ export async function readContents(database: SqliteDatabase): Promise<JournalCon
   return { objects, records, compactedRevision, revision: Math.max(last, compactedRevision) };
 }
 
-/** A record names the revision that it replaces: where the key has another one, records are missing. */
+/** A record names the revision that it replaces. If the key has another one, records are missing. */
 function checkSequence(record: JournalRecord, compactedRevision: number, live: Map<string, number>): void {
   const { revision, key, type, previous } = record;
   const isHistory = revision > compactedRevision;

@@ -6,23 +6,25 @@ import type { JournalRecord } from "./port.ts";
 import { INSERT_RECORD, PAGE_BYTES, recordOf, rowOf, selectRecords } from "./record-table.ts";
 import { openSqlite, type SqliteDatabase } from "./sqlite-database.ts";
 
-/** What became of a damaged database. */
+/** The result of salvaging a damaged database. */
 interface Salvage {
-  /** Where the damaged files are now. */
+  /** The directory that now holds the damaged files. */
   readonly movedTo: string;
   readonly objects: number;
 }
 
 /**
- * Added to the last revision that is still there. More were acknowledged than that, and what clients remember by a
- * revision must never be taken for something else; upstream advises the same for an etcd that is restored.
+ * The gap that is added to the last revision that is still there. More revisions than that were acknowledged, and a
+ * revision that clients remember must never mean something else; upstream advises the same for an etcd that is
+ * restored.
  */
 export const REVISION_GAP = 1_000_000;
 
 /**
- * Makes a new database of what can still be read of a damaged one, and moves the damaged one aside. What is kept are the
- * newest versions that are left: objects can be missing, older than they were, or deleted ones be back; the history is
- * given up, so that everybody lists anew. After a crash on the way the next opening begins again, or ends it.
+ * Makes a new database of what can still be read of a damaged one, and moves the damaged one aside. It keeps the newest
+ * versions that are left: objects can be missing or older than they were, and deleted ones can be back. The history is
+ * given up, so that every client lists anew. After a crash on the way the next opening begins the salvage again, or
+ * ends it.
  */
 export async function salvageJournal(path: string, isoTime: string): Promise<Salvage> {
   const fresh = freshPath(path);
@@ -38,7 +40,10 @@ export async function salvageJournal(path: string, isoTime: string): Promise<Sal
   return { movedTo: await replaceDatabase(path, isoTime), objects };
 }
 
-/** To be called before opening: the damaged database may have been moved aside and the new one not yet put there. */
+/**
+ * To be called before opening, because the damaged database may have been moved aside before the new one was put in
+ * place.
+ */
 export async function endSalvage(path: string, isoTime: string): Promise<void> {
   const isMissing = !(await exists(path));
   if (isMissing && (await exists(freshPath(path)))) await replaceDatabase(path, isoTime);
@@ -49,7 +54,8 @@ const freshPath = (path: string) => `${path}.salvaging`;
 async function replaceDatabase(path: string, isoTime: string): Promise<string> {
   const movedTo = `${path}.damaged-${isoTime.replaceAll(/[-:]/g, "")}`;
   await mkdir(movedTo, { mode: 0o700 });
-  // The log last: for a database without its log could be taken for a whole one. `endSalvage` moves the rest.
+  // The log is moved last, because a database without its log could be taken for a whole one. `endSalvage` moves the
+  // rest.
   for (const file of [path, `${path}-wal`]) await rename(file, `${movedTo}/${basename(file)}`).catch(ignoreAbsent);
   await rename(freshPath(path), path);
   await syncDirectory(dirname(path));
@@ -57,7 +63,8 @@ async function replaceDatabase(path: string, isoTime: string): Promise<string> {
 }
 
 /**
- * Until one finds something. The first page has the key to all others, and the same content in every journal: it can be had from a new one.
+ * The attempts are made until one finds something. The first page has the key to all others. Its content is the same in
+ * every journal, so it can be taken from a new one.
  */
 const ATTEMPTS = [
   { withFirstPage: false, withLog: true },
@@ -86,15 +93,18 @@ async function readCopy({ path, copy, fresh, withFirstPage, withLog }: Attempt):
       database.close();
     }
   } catch {
-    // Whatever SQLite says of this copy: another attempt, or in the end nothing, is the answer.
+    // Any error of SQLite about this copy leads to another attempt, or in the end to no records.
     return [];
   }
 }
 
-/** In ever smaller parts where the whole cannot be read, from the start; then, should that take too long, from the end. */
+/**
+ * Reads in ever smaller parts where the whole cannot be read, first from the start and then, if that takes too long,
+ * from the end.
+ */
 async function readWhatIsLeft(database: SqliteDatabase): Promise<JournalRecord[]> {
   const byRevision = new Map<number, JournalRecord>();
-  /** Queries in a row that found nothing new. */
+  /** The number of queries in a row that found nothing new. */
   let inVain = 0;
 
   /** False when the range could not be read to its end. */
@@ -121,7 +131,10 @@ async function readWhatIsLeft(database: SqliteDatabase): Promise<JournalRecord[]
   return [...byRevision.values()].sort((a, b) => a.revision - b.revision);
 }
 
-/** Two for each revision of a part that is gone. With more the tree itself is damaged, and looking closer is no use. */
+/**
+ * A part that is lost costs two queries for each of its revisions. With more queries than this in vain, the tree itself is
+ * damaged, and smaller parts do not help.
+ */
 const MAX_QUERIES_IN_VAIN = 1_000;
 
 function keepIfWhole(row: readonly unknown[], byRevision: Map<number, JournalRecord>): void {
@@ -129,7 +142,7 @@ function keepIfWhole(row: readonly unknown[], byRevision: Map<number, JournalRec
     const record = recordOf(row);
     byRevision.set(record.revision, record);
   } catch {
-    // A value that is not what was written is not kept; the one before it may be.
+    // A value that differs from what was written is not kept; the one before it may be.
   }
 }
 
@@ -164,14 +177,14 @@ async function copyFirstPage(from: string, to: string): Promise<void> {
   }
 }
 
-/** Where the first page says how many there are: https://www.sqlite.org/fileformat2.html#the_database_header */
+/** The offset of the page count in the first page: https://www.sqlite.org/fileformat2.html#the_database_header */
 const PAGE_COUNT_IN_HEADER = 28;
 
 async function removeDatabase(path: string): Promise<void> {
   for (const file of [path, `${path}-wal`, `${path}-journal`]) await rm(file, { force: true });
 }
 
-/** So that the new names are on disk with what they name. */
+/** Flushes the directory, so that the new names are on disk with what they name. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r");
   try {

@@ -1,15 +1,15 @@
 import { CodedError, codeOf } from "../base/errors.ts";
 
 /**
- * The little of SQLite that the journal needs. One statement at a time: a second call while one runs would block the
+ * The part of SQLite that the journal needs. Statements run one at a time: a second call while one runs would block the
  * event loop until the first is done.
  */
 export interface SqliteDatabase {
-  /** Runs statements off the event loop. What needs the disk goes this way. */
+  /** Runs statements off the event loop; statements that need the disk run this way. */
   exec(sql: string): Promise<void>;
   /** The rows of a query, each as an array of its columns: numbers, strings, Buffers or null. */
   rows(sql: string): Promise<Iterable<readonly unknown[]>>;
-  /** A statement that is run many times, on the event loop: for what only touches memory. */
+  /** Prepares a statement that is run many times, on the event loop; it is for statements that only touch memory. */
   prepare(sql: string): Promise<PreparedStatement>;
   close(): void;
 }
@@ -39,22 +39,28 @@ export async function openSqlite(path: string): Promise<SqliteDatabase> {
   };
 }
 
-/** What SQLite says when the content of a file is wrong, as opposed to a file that cannot be used now. */
+/**
+ * The codes by which SQLite reports that the content of a file is wrong, as opposed to a file that cannot be used now.
+ */
 const DAMAGE = /^(SQLITE_(CORRUPT|NOTADB|ERROR|SCHEMA|FORMAT|TOOBIG|MISMATCH).*|damaged)$/;
 
-/** The file does not hold what was written to it; also for what SQLite itself does not notice. */
+/**
+ * Makes the error for a file that does not hold what was written to it; also for damage that SQLite itself does not
+ * notice.
+ */
 export function damageError(message: string): CodedError<"damaged"> {
   return new CodedError("damaged", message);
 }
 
-/** True for an error that says so. */
+/** True for an error that reports damage. */
 export function isDamage(error: unknown): boolean {
   return DAMAGE.test(codeOf(error) ?? "");
 }
 
 /**
- * True when an open database cannot be relied upon any more. What could not be flushed may be on disk or not, and nothing
- * can tell: the system forgets what it failed to flush. And what is damaged now was not when it was opened.
+ * True when an open database cannot be relied upon any more. Data that could not be flushed may be on disk or not, and
+ * it cannot be found out, because the system forgets what it failed to flush. A database that is damaged now was not
+ * damaged when it was opened.
  */
 export function isUnreliable(error: unknown): boolean {
   return /^SQLITE_(IOERR_(DIR_)?FSYNC|CORRUPT|NOTADB)/.test(codeOf(error) ?? "");

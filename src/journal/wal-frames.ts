@@ -2,25 +2,28 @@ import { open } from "node:fs/promises";
 import { codeOf } from "../base/errors.ts";
 
 /**
- * What lies in SQLite's write-ahead log since it was begun anew the last time. SQLite takes it up to the last complete
- * transaction and says nothing about the rest; this is how we know that there was a rest.
- * The format is fixed: https://www.sqlite.org/fileformat2.html#walformat
+ * The content of SQLite's write-ahead log since the log last began anew. SQLite takes it up to the last complete
+ * transaction and does not report the rest; these frames show that there was a rest. The format is fixed:
+ * https://www.sqlite.org/fileformat2.html#walformat
  */
 export interface WalFrames {
-  /** For each frame whether a transaction ends with it. */
+  /** Tells for each frame whether a transaction ends with it. */
   readonly ends: readonly boolean[];
 }
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** Of the log's header and of each frame's: two numbers that are others whenever the log is begun anew. */
+/** The salt stands in the log's header and in each frame's: two numbers that change whenever the log begins anew. */
 const SALT_IN_HEADER = 16;
 const SALT_IN_FRAME = 8;
 const SALT_BYTES = 8;
 const END_IN_FRAME = 4;
 const MAGIC = [0x377f0682, 0x377f0683];
 
-/** The frames of a log that nobody has open; none when there is no log. A frame that was begun counts as one. */
+/**
+ * Reads the frames of a log that no process has open; none when there is no log. A frame that was only begun counts as
+ * one.
+ */
 export async function readWalFrames(path: string, pageBytes: number): Promise<WalFrames> {
   const file = await open(path, "r").catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return undefined;
@@ -37,7 +40,7 @@ export async function readWalFrames(path: string, pageBytes: number): Promise<Wa
     for (let position = HEADER_BYTES; ; position += FRAME_HEADER_BYTES + pageBytes) {
       const frame = await readAt(position, FRAME_HEADER_BYTES);
       const frameSalt = frame.subarray(SALT_IN_FRAME, SALT_IN_FRAME + SALT_BYTES);
-      // A log whose header makes no sense is one of which SQLite uses nothing: its frames tell what was lost.
+      // SQLite uses nothing of a log whose header makes no sense. The frames then tell what was lost.
       salt ??= frameSalt;
       if (frame.length < FRAME_HEADER_BYTES || !frameSalt.equals(salt)) return { ends };
       ends.push(frame.readUInt32BE(END_IN_FRAME) !== 0);
@@ -48,9 +51,10 @@ export async function readWalFrames(path: string, pageBytes: number): Promise<Wa
 }
 
 /**
- * Of frames that SQLite did not take: whether some had been acknowledged. A transaction is begun when the one before is
- * on disk, so a torn write is part of the last one. Anything after the end of a transaction means that more is gone.
- * An end that damage forged counts too: a loss told of in vain costs some revisions, one kept secret gives them twice.
+ * True if some of the frames that SQLite did not take had been acknowledged. A transaction begins when the one before
+ * is on disk, so a torn write is part of the last one. Anything after the end of a transaction means that more was
+ * lost. An end that damage forged counts too: a false report of a loss costs some revisions, and an unreported loss
+ * would give revisions out twice.
  */
 export function isAcknowledgedLost({ ends }: WalFrames, taken: number): boolean {
   const lost = ends.slice(taken);
