@@ -1,6 +1,6 @@
 /**
- * A deep copy of what came out of JSON: objects, arrays, text, numbers. Several times as fast as `structuredClone`, which
- * takes its argument to bytes and back; every write of a pod makes a few of them.
+ * Makes a deep copy of a value from JSON: objects, arrays, text, numbers. It is several times as fast as
+ * `structuredClone`, which converts its argument to bytes and back; every write of a pod makes a few copies.
  */
 export function cloneJson<T>(value: T): T {
   return cloneValue(value) as T;
@@ -11,7 +11,7 @@ function cloneValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(cloneValue);
   const copy: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(value)) {
-    // Assigned, it would become the copy's prototype.
+    // A plain assignment would set the copy's prototype.
     if (name === "__proto__") Object.defineProperty(copy, name, { ...PLAIN, value: cloneValue(member) });
     else copy[name] = cloneValue(member);
   }

@@ -9,7 +9,7 @@ export function defaultFieldRef(fieldRef: ObjectFieldSelector | undefined): void
   if (fieldRef) fieldRef.apiVersion ||= "v1";
 }
 
-/** No resource is finer than a thousandth: what is, is rounded up. Sets in place. */
+/** Rounds up to thousandths, because no resource is finer than that. Sets in place. */
 export function roundResources(resources: ResourceList | undefined): void {
   for (const [name, text] of Object.entries(resources ?? {})) {
     const quantity = parseQuantity(text);

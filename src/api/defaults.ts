@@ -11,8 +11,8 @@ import {
 } from "./resources.ts";
 
 /**
- * The pod with every field set that kube-apiserver sets when the manifest leaves it out, so that a pod from a file and
- * the same pod from the API server are alike. Returns a new pod; defaulting twice changes nothing more.
+ * Returns the pod with every field set that kube-apiserver sets when the manifest leaves it out, so that a pod from a
+ * file and the same pod from the API server are alike. It is a new pod; defaulting twice changes nothing more.
  */
 export function defaultPod(pod: Pod): Pod {
   const defaulted = cloneJson(pod);
@@ -23,7 +23,7 @@ export function defaultPod(pod: Pod): Pod {
     defaultRequests(container);
     if (spec.hostNetwork) defaultHostPorts(container);
   }
-  // Sums over the containers, so only after theirs are set.
+  // Pod-level resources sum over the containers, so they are set only after the containers' own.
   defaultPodLevelResources(defaulted, spec);
   for (const container of [...containers, ...initContainers, ...ephemeralContainers]) defaultContainer(container);
   for (const volume of spec.volumes ?? []) defaultVolume(volume);

@@ -3,7 +3,7 @@ import { isRestartableInitContainer } from "./pods.ts";
 
 /** A port of the node that a container wants for itself. */
 export interface HostPort {
-  /** `0.0.0.0`: all of the node's. */
+  /** `0.0.0.0` stands for all addresses of the node. */
   readonly ip: string;
   readonly protocol: string;
   readonly port: number;
@@ -11,7 +11,7 @@ export interface HostPort {
 
 const WILDCARD = "0.0.0.0";
 
-/** Those of containers that run for as long as the pod does. */
+/** Returns the host ports of containers that run for as long as the pod does. */
 export function hostPortsOf({ spec }: Pod): HostPort[] {
   const sidecars = (spec?.initContainers ?? []).filter(isRestartableInitContainer);
   return [...(spec?.containers ?? []), ...sidecars].flatMap(({ ports = [] }) =>
@@ -21,7 +21,7 @@ export function hostPortsOf({ spec }: Pod): HostPort[] {
   );
 }
 
-/** True where only one of the two ports can be had. */
+/** True where only one of the two ports can be taken. */
 export function isSameHostPort(a: HostPort, b: HostPort): boolean {
   if (a.port !== b.port || a.protocol !== b.protocol) return false;
   return a.ip === b.ip || a.ip === WILDCARD || b.ip === WILDCARD;

@@ -12,8 +12,9 @@ export interface KubeResource<T> {
   readonly kind: string;
   readonly namespaced: boolean;
   /**
-   * A server's answer as an object of the kind, its `apiVersion` and `kind` filled in where a list left them out. Throws
-   * a TypeError for another kind. Fields are not looked at: the server has decoded them by its own table.
+   * Reads a server's answer as an object of the kind, and fills in its `apiVersion` and `kind` where a list left them
+   * out. Throws a TypeError for another kind. Fields are not checked, because the server has decoded them by its own
+   * table.
    */
   read(value: unknown): T;
 }
@@ -56,7 +57,7 @@ export const SERVICE_ACCOUNTS = defineResource<types.ServiceAccount>({
   kind: "ServiceAccount",
   namespaced: true,
 });
-/** Only made, beneath a service account. */
+/** This resource can only be created, beneath a service account. */
 export const TOKEN_REQUESTS = defineResource<types.TokenRequest>({
   group: "authentication.k8s.io",
   version: "v1",
@@ -85,7 +86,7 @@ export const CERTIFICATE_SIGNING_REQUESTS = defineResource<types.CertificateSign
   kind: "CertificateSigningRequest",
   namespaced: false,
 });
-/** Only made: the answer is what was made. */
+/** This resource can only be created; the answer is the created object. */
 export const TOKEN_REVIEWS = defineResource<types.TokenReview>({
   group: "authentication.k8s.io",
   version: "v1",
@@ -93,7 +94,7 @@ export const TOKEN_REVIEWS = defineResource<types.TokenReview>({
   kind: "TokenReview",
   namespaced: false,
 });
-/** Only made: the answer is what was made. */
+/** This resource can only be created; the answer is the created object. */
 export const SUBJECT_ACCESS_REVIEWS = defineResource<types.SubjectAccessReview>({
   group: "authorization.k8s.io",
   version: "v1",
@@ -101,14 +102,14 @@ export const SUBJECT_ACCESS_REVIEWS = defineResource<types.SubjectAccessReview>(
   kind: "SubjectAccessReview",
   namespaced: false,
 });
-/** The facts that CSI drivers tell of a node; named as the node. */
+/** The facts that CSI drivers report about a node; the object has the node's name. */
 export const CSI_NODES = defineResource<types.CSINode>({
   ...storage,
   plural: "csinodes",
   kind: "CSINode",
   namespaced: false,
 });
-/** The wishes of a CSI driver; named as the driver. */
+/** The requirements of a CSI driver; the object has the driver's name. */
 export const CSI_DRIVERS = defineResource<types.CSIDriver>({
   ...storage,
   plural: "csidrivers",

@@ -7,6 +7,6 @@ export interface MergeRule {
   readonly map?: string;
   /** Strategic merge: `merge`, `retainKeys`, or both with a comma between. Lists without it are replaced. */
   readonly patch?: string;
-  /** Strategic merge: which field of the items tells them apart; a list without it is of scalars. */
+  /** Strategic merge: the field of the items that tells them apart; a list without it is of scalars. */
   readonly mergeKey?: string;
 }

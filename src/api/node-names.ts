@@ -54,5 +54,7 @@ export const NODE_TAINTS = {
   outOfService: "node.kubernetes.io/out-of-service",
 } as const;
 
-/** On a node whose volumes the attach-detach controller attaches; a node without it attaches them itself. */
+/**
+ * The annotation on a node whose volumes the attach-detach controller attaches; a node without it attaches them itself.
+ */
 export const CONTROLLER_ATTACH_DETACH_ANNOTATION = "volumes.kubernetes.io/controller-managed-attach-detach";

@@ -3,10 +3,10 @@ import { isTerminalPhase } from "./pods.ts";
 import { compareQuantities, quantityMilliValue, quantityValue } from "./quantity.ts";
 import { computePodRequests, type ResourceList } from "./resources.ts";
 
-/** By resource: millicores of `cpu`, whole units (bytes, pieces) of everything else. */
+/** The amounts by resource: millicores of `cpu`, whole units (bytes, pieces) of everything else. */
 export type Amounts = ReadonlyMap<string, bigint>;
 
-/** As amounts; what is nothing is left out. */
+/** Converts a list to amounts; zero amounts are left out. */
 export function amountsOf(list: Readonly<ResourceList>): Amounts {
   const amounts = new Map<string, bigint>();
   for (const [name, quantity] of Object.entries(list)) {
@@ -17,8 +17,8 @@ export function amountsOf(list: Readonly<ResourceList>): Amounts {
 }
 
 /**
- * What a pod takes of its node. Where a running container was resized, both what it has and what it is to have must
- * fit, until the node has done it (`component-helpers/resource`, UseStatusResources).
+ * Returns what a pod takes of its node. Where a running container was resized, both its present and its future amount
+ * must fit until the node has resized it (`component-helpers/resource`, UseStatusResources).
  */
 export function computeRequests(pod: Pod): Amounts {
   const { spec, status } = pod;

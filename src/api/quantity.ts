@@ -1,8 +1,8 @@
 import { assert } from "../base/assert.ts";
 
 /**
- * Kubernetes quantities (`100m`, `1.5Gi`, `12e6`), exact: a whole number of nanos and the family of suffixes to write it
- * with. Finer than a nano rounds away from zero, so that something asked for never becomes nothing.
+ * A Kubernetes quantity (`100m`, `1.5Gi`, `12e6`), exact: a whole number of nanos and the family of suffixes to write
+ * it with. Finer values round away from zero, so that a request never becomes nothing.
  */
 interface Quantity {
   readonly nanos: bigint;
@@ -16,7 +16,7 @@ const NANOS_PER_MILLI = 10n ** 6n;
 /** Binary quantities are capped here, as upstream's are. */
 const MAX_BINARY_NANOS = (2n ** 63n - 1n) * NANOS_PER_UNIT;
 
-/** Longer texts and larger exponents are refused: they name no amount and would only cost memory. */
+/** Longer texts and larger exponents are refused, because they name no sensible amount and would only cost memory. */
 const MAX_TEXT_LENGTH = 128;
 const MAX_EXPONENT = 99;
 
@@ -77,7 +77,7 @@ export function formatQuantity(quantity: Quantity): string {
   if (quantity.format === "BinarySI") {
     const units = quantity.nanos / NANOS_PER_UNIT;
     const isWhole = units * NANOS_PER_UNIT === quantity.nanos;
-    // Below 1Ki and for fractions, binary suffixes could not say the value: decimal ones do.
+    // Binary suffixes cannot express a value below 1Ki or a fraction; decimal suffixes can.
     if (isWhole && (units >= 1024n || units <= -1024n)) return formatBinary(units);
     return formatDecimal(quantity.nanos, "DecimalSI");
   }

@@ -17,8 +17,8 @@ export function hasPodLevelResources(pod: Pod): boolean {
 }
 
 /**
- * What the pod asks the node to keep for it: the larger of what its main containers and sidecars need together and what
- * its init containers need at any one moment; pod-level requests win over that; overhead comes on top.
+ * Returns what the pod asks the node to keep for it: the larger of what its main containers and sidecars need together
+ * and what its init containers need at any one moment. Pod-level requests win over that, and overhead is added.
  */
 export function computePodRequests(pod: Pod): ResourceList {
   const total = computeContainerRequests(pod);
@@ -26,7 +26,7 @@ export function computePodRequests(pod: Pod): ResourceList {
   return sumResources(total, pod.spec?.overhead ?? {});
 }
 
-/** The limits of the pod. Overhead is added only to resources that have a limit: no limit stays no limit. */
+/** Returns the limits of the pod. Overhead is added only to resources that have a limit: no limit stays no limit. */
 export function computePodLimits(pod: Pod): ResourceList {
   const total = computeContainerLimits(pod);
   overridePodLevel(total, pod.spec?.resources?.limits ?? {});
@@ -37,7 +37,7 @@ export function computePodLimits(pod: Pod): ResourceList {
   return total;
 }
 
-/** The containers' part of the pod's requests: without what the pod sets as a whole, without overhead. */
+/** Returns the containers' part of the pod's requests, without what the pod sets as a whole and without overhead. */
 export function computeContainerRequests(pod: Pod): ResourceList {
   return aggregateContainers(pod, (container) => container.resources?.requests ?? {});
 }
@@ -70,7 +70,7 @@ function overridePodLevel(total: ResourceList, podLevel: ResourceList): void {
   }
 }
 
-/** The amount of a resource. Its name is the user's, and may be that of a method of all objects. */
+/** Returns the amount of a resource. The user chooses its name, which may be that of a method of all objects. */
 export function amountOf(amounts: ResourceList, name: string): string | undefined {
   return Object.hasOwn(amounts, name) ? amounts[name] : undefined;
 }

@@ -20,7 +20,7 @@ export function tolerates(toleration: Toleration, taint: Taint): boolean {
   }
 }
 
-/** The first of the taints that nothing tolerates; undefined when all are tolerated. */
+/** Returns the first taint that no toleration tolerates; undefined when all are tolerated. */
 export function findUntolerated(
   taints: readonly Taint[],
   tolerations: readonly Toleration[],
@@ -31,7 +31,7 @@ export function findUntolerated(
   });
 }
 
-/** As integers; what is none is in no order. */
+/** Compares the values as integers; a value that is no integer is in no order. */
 function isOrdered(operator: "Gt" | "Lt", taint: string, toleration: string): boolean {
   const [left, right] = [parseInteger(taint), parseInteger(toleration)];
   if (left === undefined || right === undefined) return false;

@@ -2,13 +2,13 @@ import { type ApiError, badRequestError } from "../api-error.ts";
 import { isRecord } from "../object.ts";
 import { formatGoValue, goTypeOf } from "./go-format.ts";
 
-/** In an object: what to do with it as a whole, `replace` or `delete`. */
+/** This key stands in an object and says what to do with it as a whole: `replace` or `delete`. */
 export const PATCH_DIRECTIVE = "$patch";
-/** In an object: the only fields to keep, besides those that the patch sets. */
+/** This key stands in an object and lists the only fields to keep, besides those that the patch sets. */
 export const RETAIN_KEYS = "$retainKeys";
-/** Before `/` and a list's field: the order of its items. */
+/** This prefix stands before `/` and a list's field, and gives the order of its items. */
 export const SET_ELEMENT_ORDER = "$setElementOrder";
-/** Before `/` and the field of a list of scalars: what to remove from it. */
+/** This prefix stands before `/` and the field of a list of scalars, and lists what to remove from it. */
 export const DELETE_FROM_PRIMITIVE_LIST = "$deleteFromPrimitiveList";
 
 /** True for a field of a patch that directs the merge and is no field of the object. */
@@ -21,7 +21,7 @@ export function isListDirective(name: string): boolean {
   return name.startsWith(SET_ELEMENT_ORDER) || name.startsWith(DELETE_FROM_PRIMITIVE_LIST);
 }
 
-/** The field that `$setElementOrder/containers` is about. Throws BadRequest when it names none. */
+/** Returns the field that `$setElementOrder/containers` is about. Throws BadRequest when it names none. */
 export function directedField(name: string, directive: string): string {
   if (name.startsWith(`${directive}/`)) return name.slice(directive.length + 1);
   const list = directive === SET_ELEMENT_ORDER ? "setElementOrder" : "primitive";
@@ -29,8 +29,8 @@ export function directedField(name: string, directive: string): string {
 }
 
 /**
- * What a part of the patch adds where nothing was: without nulls, without directives (which have nothing to act on), and
- * undefined for an object that is itself only a directive.
+ * Returns what a part of the patch adds where no value was: the part without nulls and without directives (which have
+ * nothing to act on). Undefined for an object that is itself only a directive.
  */
 export function addedValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(addedValue).filter((item) => item !== undefined);
@@ -38,7 +38,7 @@ export function addedValue(value: unknown): unknown {
   return Object.hasOwn(value, PATCH_DIRECTIVE) ? undefined : addedFields(value);
 }
 
-/** `addedValue` of an object whose own `$patch` has been heeded. */
+/** Returns the `addedValue` of an object whose own `$patch` has been carried out. */
 export function addedFields(patch: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(patch)
     .filter(([name, item]) => item !== null && !isDirective(name))
@@ -52,7 +52,7 @@ export function unknownPatchTypeError(directive: unknown, patch: unknown): ApiEr
   return badRequestError(`unknown patch type: ${formatGoValue(directive)} in map: ${formatGoValue(patch)}`);
 }
 
-/** Another type than upstream's Go code asserts. */
+/** The value has another type than upstream's Go code asserts. */
 export function wrongTypeError(expected: unknown, actual: unknown): ApiError {
   return badRequestError(`expected a ${goTypeOf(expected)}, but received a ${goTypeOf(actual)}`);
 }

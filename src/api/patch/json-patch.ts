@@ -5,14 +5,14 @@ import { refuseDeepPatch, undecodablePatchError, unprocessablePatchError } from 
 import { type Container, createPatchedDocument, type PatchedDocument, PatchFailure } from "./patched-document.ts";
 
 const MAX_OPERATIONS = 10_000;
-/** What one patch can nest by moving and copying is refused beyond this. */
+/** A document that one patch nests deeper than this, by moving and copying, is refused. */
 const MAX_DOCUMENT_DEPTH = 10_000;
 
 /**
- * The document as a JSON patch (RFC 6902) changes it. As upstream: an index counts from the end when it is negative;
- * `replace` of a field that is not there adds it; `test` takes an absent field for null. Changes neither argument; the
- * result may share parts with both. Throws BadRequest for what is no JSON patch, RequestEntityTooLarge for too many
- * operations, and Invalid (422) for one that cannot be applied: then nothing has been.
+ * Returns the document as a JSON patch (RFC 6902) changes it. As upstream has it, a negative index counts from the end,
+ * `replace` of a missing field adds it, and `test` takes an absent field for null. Neither argument is changed; the
+ * result may share parts with both. Throws BadRequest for a value that is no JSON patch, RequestEntityTooLarge for too
+ * many operations, and Invalid (422) for a patch that cannot be applied: then no operation has been applied.
  */
 export function applyJsonPatch(document: unknown, patch: unknown): unknown {
   const operations = readOperations(patch);
@@ -129,7 +129,7 @@ function locate(document: PatchedDocument, path: string, missing: string): { con
   return found;
 }
 
-/** Says which operation failed where before why. */
+/** Adds to an error which operation failed, before the reason. */
 function explain<Result>(what: string, action: () => Result): Result {
   try {
     return action();

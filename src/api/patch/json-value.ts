@@ -14,12 +14,12 @@ function isContainer(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** The object's own field; undefined when it has none. What it inherits (`constructor`) is no field. */
+/** Returns the object's own field; undefined when it has none. An inherited property (`constructor`) is no field. */
 export function ownField(object: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** The same, but without fields that are null, at any depth. Nulls that are items of a list stay. */
+/** Returns the value without fields that are null, at any depth. Nulls that are items of a list stay. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isRecord(value)) return value;

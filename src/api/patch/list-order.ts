@@ -1,10 +1,10 @@
-/** Tells items apart: the item itself, or the value of its merge key. */
+/** Returns what tells an item apart: the item itself, or the value of its merge key. */
 export type KeyOf = (item: unknown) => unknown;
 
 /**
- * The items of a merged list in the order that upstream gives them: those that the patch lists, in its order; the
- * others, in the order that they had; and both interleaved so that each of the others keeps its place before what it
- * stood before. An item that had no place comes before the others that are left.
+ * Orders the items of a merged list as upstream does. The items that the patch lists come in its order, and the others
+ * in the order that they had. Both are interleaved so that each of the others stays before the items it stood before.
+ * An item that had no place comes before the others that are left.
  */
 export function orderItems(
   items: readonly unknown[],
@@ -23,14 +23,17 @@ export function orderItems(
   });
 }
 
-/** Where each key stands first. */
+/** Returns the first position of each key. */
 function positionsOf(keys: readonly unknown[]): ReadonlyMap<unknown, number> {
   const positions = new Map<unknown, number>();
   for (const [index, key] of keys.entries()) if (!positions.has(key)) positions.set(key, index);
   return positions;
 }
 
-/** What has no position comes last, in the order that it has. A finite number, so that two of them compare as equal. */
+/**
+ * A key without a position comes last, in the order that it has. The number is finite, so that two such keys compare as
+ * equal.
+ */
 function positionIn(positions: ReadonlyMap<unknown, number>, key: unknown): number {
   return positions.get(key) ?? Number.MAX_SAFE_INTEGER;
 }

@@ -3,9 +3,9 @@ import { ownField, withoutNulls } from "./json-value.ts";
 import { requireObjectPatch } from "./patch-error.ts";
 
 /**
- * The document as a JSON merge patch (RFC 7386) changes it: null removes, objects merge, anything else replaces. As
- * upstream, nulls in what is added are dropped even inside lists. Changes neither argument; the result may share parts
- * with both. Throws BadRequest when the patch is not an object.
+ * Returns the document as a JSON merge patch (RFC 7386) changes it: null removes, objects merge, anything else
+ * replaces. As upstream has it, nulls in added values are dropped even inside lists. Neither argument is changed; the
+ * result may share parts with both. Throws BadRequest when the patch is not an object.
  */
 export function applyMergePatch(document: unknown, patch: unknown): unknown {
   return merge(document, requireObjectPatch(patch));

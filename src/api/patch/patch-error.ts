@@ -2,7 +2,10 @@ import { ApiError, badRequestError } from "../api-error.ts";
 import { isRecord } from "../object.ts";
 import { isDeeperThan } from "./json-value.ts";
 
-/** A patch nested deeper than this is refused: whoever merges it recurses along it. Objects nest less than a hundred levels. */
+/**
+ * A patch nested deeper than this is refused, because merging recurses along it. Objects nest less than a hundred
+ * levels.
+ */
 const MAX_PATCH_DEPTH = 1000;
 
 /** The patch is well-formed but cannot be applied. Upstream says no more than the message; the cause tells what and where. */

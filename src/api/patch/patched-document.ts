@@ -4,32 +4,40 @@ import { ownField } from "./json-value.ts";
 /** Why an operation cannot be applied, in upstream's words. */
 export class PatchFailure extends Error {}
 
-/** A document that operations change one after the other; the one that it was made of stays as it was. */
+/** A document that operations change one after the other; the document it was made from stays unchanged. */
 export interface PatchedDocument {
   root: unknown;
-  /** What holds the value of a JSON pointer (RFC 6901), and under which key; undefined when nothing can. */
+  /** Finds the container and the key of a JSON pointer's (RFC 6901) value; undefined when no container can hold it. */
   locate(pointer: string): { container: Container; key: string } | undefined;
-  /** A value that may stand at a second place. Throws a PatchFailure beyond what one patch may copy. */
+  /**
+   * Returns a copy of the value for a second place. Throws a PatchFailure beyond the amount that one patch may copy.
+   */
   copyOf(value: unknown): unknown;
 }
 
-/** An object or a list, its items addressed by text. Each throws a PatchFailure for a key that it cannot have. */
+/**
+ * An object or a list, whose items are addressed by text. Each method throws a PatchFailure for a key that it cannot
+ * have.
+ */
 export interface Container {
   /** Undefined for a field that an object does not have. */
   get(key: string): unknown;
   /** Sets a field, or inserts an item before the index; `-` appends. */
   add(key: string, value: unknown): void;
-  /** Of a list only what is there can be replaced; in an object anything. */
+  /** True if the key may be replaced: in a list only an item that exists, in an object any field. */
   canReplace(key: string): boolean;
   replace(key: string, value: unknown): void;
   remove(key: string): void;
 }
 
-/** As upstream's limit for what the copies of one patch may add, in bytes of JSON. */
+/** Upstream's limit for what the copies of one patch may add, in bytes of JSON. */
 const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 const MAX_COPIED_DEPTH = 1000;
 
-/** Starts from a document that is not changed: what is on an operation's path is copied once, the rest is shared. */
+/**
+ * Starts from a document that is not changed: containers on an operation's path are copied once, and the rest is
+ * shared.
+ */
 export function createPatchedDocument(document: unknown): PatchedDocument {
   const own = new WeakSet<object>();
   let copiedBytes = 0;
@@ -41,7 +49,7 @@ export function createPatchedDocument(document: unknown): PatchedDocument {
     return copy;
   }
 
-  /** The value, made ours to change: itself or a copy. Undefined for what holds nothing. */
+  /** Returns the value in a form that may be changed: itself or a copy. Undefined for a value that is no container. */
   function changeable(value: unknown): Changeable | undefined {
     if (Array.isArray(value)) return { list: owned<unknown[]>(value, (list) => [...list]) };
     return isRecord(value) ? { object: owned(value, (object) => ({ ...object })) } : undefined;
@@ -121,7 +129,7 @@ function containerOf(target: Changeable): Container {
 }
 
 function objectContainer(object: Record<string, unknown>): Container {
-  /** Defined, not assigned: a field named `__proto__` is a field like any other. */
+  /** The field is defined and not assigned, so that a field named `__proto__` is a field like any other. */
   function set(key: string, value: unknown): void {
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
   }

@@ -17,9 +17,9 @@ type Items = readonly unknown[];
 
 /** How the items of a list merge. */
 interface ListRules {
-  /** False: the patch's list replaces the other. */
+  /** If it is false, the patch's list replaces the other. */
   readonly merges: boolean;
-  /** What tells items that are objects apart; undefined for scalars. */
+  /** The field that tells items that are objects apart; undefined for scalars. */
   readonly mergeKey: string | undefined;
   readonly mergeItem: (current: Fields, patch: Fields) => Fields;
 }
@@ -44,7 +44,7 @@ interface MergedList {
   readonly live: Items;
 }
 
-/** The list as a patch of it leaves it. Neither argument is changed. */
+/** Returns the list as a patch of it leaves it. Neither argument is changed. */
 export function mergeLists(current: Items, patch: Items, rules: ListRules): MergedList {
   if (!rules.merges) return { items: patch, live: current };
   const kind = commonType(current, patch);
@@ -78,7 +78,7 @@ function mergeObjectLists(current: readonly Fields[], patch: readonly Fields[], 
   if (isReplaced) return { items: changes.map(addedFields), live: current };
   const merged = mergeChanges(kept, changes, rules);
   const keyOf: KeyOf = (item) => keyOfItem(item, rules.mergeKey);
-  // As upstream, new items take the places at the end that deleted ones leave.
+  // As upstream has it, new items take the places at the end that deleted ones leave.
   const live = [...kept, ...merged.slice(kept.length, current.length)];
   return { items: orderItems(merged, { listed: changes.map(keyOf), live: kept.map(keyOf), keyOf }), live };
 }
@@ -87,7 +87,7 @@ interface KeyedRules extends ListRules {
   readonly mergeKey: string;
 }
 
-/** Items with `$patch` are no items: they delete others, or say that the patch's items are all there is to be. */
+/** Items with `$patch` are no items: they delete others, or say that the patch's items are the whole list. */
 function heedItemDirectives(
   current: readonly Fields[],
   patch: readonly Fields[],
@@ -132,8 +132,8 @@ function mergeChanges(kept: readonly Fields[], changes: readonly Fields[], rules
 }
 
 /**
- * The list in the order that `$setElementOrder` asks for. `order` holds scalars, or objects of which only the merge key
- * matters; `patch` is what the same patch changes of the list, whose items must come in that order.
+ * Returns the list in the order of `$setElementOrder`. `order` holds scalars, or objects of which only the merge key
+ * matters. `patch` is the same patch's change of the list, whose items must come in that order.
  */
 export function reorderList(
   { items, live }: MergedList,

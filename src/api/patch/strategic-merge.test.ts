@@ -12,7 +12,7 @@ function apply(type: string, document: unknown, patch: unknown): unknown {
   return patched;
 }
 
-/** Of a pod's spec, as most merge rules are there. */
+/** Patches a pod's spec, because most merge rules are there. */
 const patchSpec = (spec: Json, patch: Json) => apply("PodSpec", spec, patch);
 const patchMetadata = (metadata: Json, patch: Json) => apply("ObjectMeta", metadata, patch);
 

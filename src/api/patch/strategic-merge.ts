@@ -21,10 +21,10 @@ import { listRulesOf, mergeLists, reorderList } from "./strategic-list.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The document as a strategic merge patch changes it: as a merge patch, but lists merge by what the schema says of them,
- * and directives (`$patch`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`, `$retainKeys`) steer it. Fields that the
- * schema does not have are kept: decoding reports them. Changes neither argument; the result may share parts with both.
- * Throws BadRequest for a patch that is malformed; what upstream answers with 500 is that, too.
+ * Returns the document as a strategic merge patch changes it. It works like a merge patch, but the schema says how
+ * lists merge, and directives (`$patch`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`, `$retainKeys`) steer it.
+ * Fields that the schema does not have are kept, and decoding reports them. Neither argument is changed; the result may
+ * share parts with both. Throws BadRequest for a malformed patch, also where upstream answers with 500.
  */
 export function applyStrategicMergePatch(document: unknown, patch: unknown, node: SchemaNode): unknown {
   return mergeObjects(isRecord(document) ? document : {}, requireObjectPatch(patch), node);
@@ -50,7 +50,7 @@ function heedPatchDirective(patch: Fields): Fields {
   throw unknownPatchTypeError(directive, patch);
 }
 
-/** `$retainKeys` must name every field that the patch sets; the object's other fields go. */
+/** `$retainKeys` must name every field that the patch sets; the object's other fields are removed. */
 function retainedFields(current: Fields, patch: Fields): Fields {
   if (!Object.hasOwn(patch, RETAIN_KEYS)) return current;
   const retained: unknown = patch[RETAIN_KEYS];
@@ -63,7 +63,10 @@ function retainedFields(current: Fields, patch: Fields): Fields {
   return Object.fromEntries(Object.entries(current).filter(([name]) => retained.includes(name)));
 }
 
-/** Merges and sorts the lists that have a `$setElementOrder`, and tells which of the patch's fields that has dealt with. */
+/**
+ * Merges and sorts the lists that have a `$setElementOrder`, and returns the fields of the patch that this has dealt
+ * with.
+ */
 function mergeOrderedLists(
   merged: Map<string, unknown>,
   patch: Fields,
@@ -115,7 +118,10 @@ function mergeField(
   }
 }
 
-/** Whatever the schema says of the list. Null removes the list, as it would without the directive. */
+/**
+ * Deletes the scalars whatever the schema says about the list. Null removes the list, as it would without the
+ * directive.
+ */
 function deleteScalars(merged: Map<string, unknown>, name: string, scalars: unknown): void {
   const field = directedField(name, DELETE_FROM_PRIMITIVE_LIST);
   if (scalars === null) {

@@ -7,17 +7,17 @@ interface FieldRequirement {
   readonly value: string;
 }
 
-/** Which objects are meant, by fields that their kind offers. All requirements must hold. */
+/** Selects objects by fields that their kind offers. All requirements must hold. */
 export interface FieldSelector {
   readonly requirements: readonly FieldRequirement[];
   readonly isEverything: boolean;
-  /** `fields` tells a field's value by its name; `""` for what is not set. */
+  /** `fields` returns a field's value by its name; `""` for a field that is not set. */
   matches(fields: (name: string) => string): boolean;
-  /** Canonical: parses to an equal selector. */
+  /** The text is canonical: it parses to an equal selector. */
   toString(): string;
 }
 
-/** Reads what a query's `fieldSelector` holds; empty means everything. Throws BadRequest in upstream's words. */
+/** Reads a query's `fieldSelector`; empty means everything. Throws BadRequest in upstream's words. */
 export function parseFieldSelector(text: string): FieldSelector {
   const terms = splitTerms(text)
     .filter((term) => term !== "")
@@ -32,7 +32,7 @@ export function parseFieldSelector(text: string): FieldSelector {
   };
 }
 
-/** At the commas that no backslash precedes. */
+/** Splits the text at the commas that no backslash precedes. */
 function splitTerms(text: string): string[] {
   const terms: string[] = [];
   let start = 0;

@@ -22,8 +22,8 @@ interface Token {
 class SyntaxProblem extends Error {}
 
 /**
- * Reads `a=b, c in (d, e), !f`. Throws BadRequest, in upstream's words, for what is not of the grammar and for a
- * requirement that `check` finds fault with.
+ * Reads `a=b, c in (d, e), !f`. Throws BadRequest, in upstream's words, for a text outside the grammar and for a
+ * requirement that `check` refuses.
  */
 export function parseRequirements(
   text: string,
@@ -103,7 +103,7 @@ function readKey(tokens: TokenReader): string {
   if (kind !== "word") throw new SyntaxProblem(`found '${text}', expected: identifier`);
   const problems = checkQualifiedName(text);
   if (problems.length === 0) return text;
-  // The field's path is not known here, and that is how upstream prints it.
+  // The field's path is not known here; upstream prints it as `<nil>` too.
   throw new SyntaxProblem(`<nil>: Invalid value: ${JSON.stringify(text)}: ${problems.join("; ")}`);
 }
 
@@ -124,7 +124,7 @@ function readOperator(tokens: TokenReader): LabelOperator {
   return operator;
 }
 
-/** Nothing before a comma or the end is the empty value. */
+/** If a comma or the end comes next, the value is empty. */
 function readExactValue(tokens: TokenReader): string {
   const next = tokens.peek();
   if (next.kind === "end" || next.text === ",") return "";
@@ -133,7 +133,7 @@ function readExactValue(tokens: TokenReader): string {
   return text;
 }
 
-/** `(a, b)`; where nothing stands between commas or parentheses, that is the empty value. */
+/** Reads `(a, b)`. A place without text between commas or parentheses is the empty value. */
 function readValues(tokens: TokenReader): string[] {
   const open = tokens.take();
   if (open.text !== "(") throw new SyntaxProblem(`found '${open.text}' expected: '('`);

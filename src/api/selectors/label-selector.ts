@@ -4,13 +4,13 @@ import type * as types from "../gen/types.ts";
 import { checkLabelValue, checkQualifiedName } from "../validation/names.ts";
 import { type LabelOperator, type LabelRequirement, parseRequirements } from "./label-selector-grammar.ts";
 
-/** Which objects are meant, by their labels. All requirements must hold. */
+/** Selects objects by their labels. All requirements must hold. */
 export interface LabelSelector {
-  /** Sorted by key, their values sorted. Empty for everything, and for nothing. */
+  /** The requirements are sorted by key, and their values are sorted. Empty for everything, and for nothing. */
   readonly requirements: readonly LabelRequirement[];
   readonly isEverything: boolean;
   matches(labels: Labels | undefined): boolean;
-  /** Canonical: parses to an equal selector. Empty for everything, and for nothing. */
+  /** The text is canonical: it parses to an equal selector. Empty for everything, and for nothing. */
   toString(): string;
 }
 
@@ -23,14 +23,14 @@ const NOTHING: LabelSelector = {
   toString: () => "",
 };
 
-/** Reads what a query's `labelSelector` holds; empty means everything. Throws BadRequest in upstream's words. */
+/** Reads a query's `labelSelector`; empty means everything. Throws BadRequest in upstream's words. */
 export function parseLabelSelector(text: string): LabelSelector {
   return selectorOf(parseRequirements(text, checkRequirement));
 }
 
 /**
- * The selector of an object's field: undefined matches nothing, an empty one everything. Throws BadRequest for what
- * validation would have refused.
+ * Reads the selector of an object's field: undefined matches nothing, an empty one everything. Throws BadRequest for a
+ * selector that validation would have refused.
  */
 export function labelSelectorOf(selector: types.LabelSelector | undefined): LabelSelector {
   if (selector === undefined) return NOTHING;
@@ -71,7 +71,7 @@ function selectorOf(parsed: readonly LabelRequirement[]): LabelSelector {
   };
 }
 
-/** By code unit, not by locale: the canonical form is the same everywhere. */
+/** Compares by code unit and not by locale, so that the canonical form is the same everywhere. */
 function compare(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
@@ -130,7 +130,7 @@ function formatRequirement({ key, operator, values }: LabelRequirement): string 
   }
 }
 
-/** What is wrong with a requirement, as upstream's `NewRequirement` says it; undefined when nothing is. */
+/** Returns what is wrong with a requirement, in the words of upstream's `NewRequirement`; undefined when nothing is. */
 function checkRequirement({ key, operator, values }: LabelRequirement): string | undefined {
   const problems = checkQualifiedName(key);
   const errors = problems.length > 0 ? [`key: Invalid value: ${JSON.stringify(key)}: ${problems.join("; ")}`] : [];

@@ -1,13 +1,16 @@
 import type { NodeSelectorRequirement, NodeSelectorTerm, PodSpec } from "../gen/types.ts";
 import { parseInteger } from "./integer.ts";
 
-/** What of a node selectors look at. */
+/** The parts of a node that selectors read. */
 export interface SelectableNode {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The pod's `nodeSelector`, and its required node affinity (`component-helpers/scheduling/corev1/nodeaffinity`). */
+/**
+ * True if the node matches the pod's `nodeSelector` and its required node affinity
+ * (`component-helpers/scheduling/corev1/nodeaffinity`).
+ */
 export function matchesNodeAffinity(spec: PodSpec, node: SelectableNode): boolean {
   const { nodeSelector = {}, affinity } = spec;
   if (!Object.entries(nodeSelector).every(([key, value]) => labelOf(node, key) === value)) return false;
@@ -15,12 +18,12 @@ export function matchesNodeAffinity(spec: PodSpec, node: SelectableNode): boolea
   return required === undefined || matchesAnyTerm(required.nodeSelectorTerms, node);
 }
 
-/** Any term will do; no term, and a term without conditions, match no node. */
+/** True if any term matches. No term, and a term without conditions, match no node. */
 export function matchesAnyTerm(terms: readonly NodeSelectorTerm[], node: SelectableNode): boolean {
   return terms.some((term) => matchesTerm(term, node));
 }
 
-/** All conditions of the term; false for one that has none. */
+/** True if all conditions of the term hold; false for a term that has none. */
 export function matchesTerm(
   { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
   node: SelectableNode,
@@ -33,8 +36,8 @@ export function matchesTerm(
 }
 
 /**
- * The nodes that the pod's required affinity names by `metadata.name`; undefined when a term leaves the name open, so
- * that any node may do. Empty when what the terms name contradicts itself.
+ * Returns the nodes that the pod's required affinity names by `metadata.name`. Undefined when a term leaves the name
+ * open, so that any node may match. Empty when the names in the terms contradict each other.
  */
 export function computeNamedNodes({ affinity }: PodSpec): ReadonlySet<string> | undefined {
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];

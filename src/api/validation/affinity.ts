@@ -8,7 +8,7 @@ import { each, invalid, invalidEach, required } from "./problems.ts";
 const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
 
-/** To which nodes and beside which pods a pod wants to be, or not to be. */
+/** Validates to which nodes and beside which pods a pod wants to be, or not to be. */
 export function validateAffinity(path: string, affinity: Affinity | undefined): FieldError[] {
   const { nodeAffinity, podAffinity, podAntiAffinity } = affinity ?? {};
   return [
@@ -47,7 +47,7 @@ function validateTerm(term: PodAffinityTerm, path: string): FieldError[] {
   return [
     ...validateLabelSelector(`${path}.labelSelector`, labelSelector),
     ...validateLabelSelector(`${path}.namespaceSelector`, namespaceSelector),
-    // Upstream's path, without an index.
+    // The path is upstream's, without an index.
     ...namespaces.flatMap((name) => invalidEach(`${path}.namespace`, name, checkDnsLabel(name))),
     ...validateSelectorLabelKeys(path, term),
     ...(topologyKey === "" ? [required(`${path}.topologyKey`, "can not be empty")] : []),

@@ -7,18 +7,18 @@ import { validateAnnotations, validateLabels } from "./metadata.ts";
 import { checkDnsSubdomain } from "./names.ts";
 import { forbidden, invalid, invalidEach, optionalOneOf, required, unsupported } from "./problems.ts";
 
-/** How many nodes or pods may mount a volume, and for what. */
+/** The modes say how many nodes or pods may mount a volume, and whether they may write. */
 export const ACCESS_MODES: readonly string[] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
-/** What a container finds at the volume's path. */
+/** The modes say whether a container finds a device or a file system at the volume's path. */
 export const VOLUME_MODES: readonly string[] = ["Block", "Filesystem"];
 
-/** A volume of no size holds nothing. */
+/** A size must be greater than zero, because a volume of no size holds nothing. */
 export function validatePositive(path: string, size: string): FieldError[] {
   return compareQuantities(size, "0") > 0 ? [] : [invalid(path, size, "must be greater than zero")];
 }
 
-/** What storage is asked for: of a claim, or of what claims are made from. */
+/** Validates the storage that is asked for by a claim, or by a template for claims. */
 export function validateClaimSpec(path: string, spec: PersistentVolumeClaimSpec): FieldError[] {
   const { volumeMode, resources } = spec;
   const storage = resources?.requests?.["storage"];
@@ -34,7 +34,7 @@ export function validateClaimSpec(path: string, spec: PersistentVolumeClaimSpec)
   ];
 }
 
-/** Labels and annotations for a claim to be made, and its spec. */
+/** Validates the labels and annotations of a claim that will be made, and its spec. */
 export function validateClaimTemplate(path: string, template: PersistentVolumeClaimTemplate): FieldError[] {
   const { labels, annotations, ...others } = template.metadata ?? {};
   return [
@@ -74,7 +74,7 @@ function validateSource(path: string, { dataSource, dataSourceRef }: PersistentV
     ];
   });
   if (dataSource === undefined || dataSourceRef === undefined) return errors;
-  // The value is upstream's: the path of the one that is to be mended.
+  // The value is upstream's: the path of the field that should be changed.
   if (dataSourceRef.namespace) {
     const detail = "may not be specified when dataSourceRef.namespace is specified";
     return [...errors, invalid(path, `${path}.dataSource`, detail)];

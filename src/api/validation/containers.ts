@@ -25,7 +25,7 @@ const PROBES: readonly ProbeField[] = ["livenessProbe", "readinessProbe", "start
 const MAX_RESTART_RULES = 20;
 const MAX_EXIT_CODES = 255;
 
-/** All of the pod's containers; names are unique across kinds. */
+/** Validates all of the pod's containers; names are unique across kinds. */
 export function validateContainers(spec: PodSpec): FieldError[] {
   const names = new Set<string>();
   const validate = (container: Container, path: string) => [
@@ -102,7 +102,7 @@ function validateHooks(path: string, container: Container, spec: PodSpec): Field
   return errors;
 }
 
-/** It ends before the main containers start, so there is nothing to probe and nobody to say goodbye to. */
+/** An init container ends before the main containers start, so it has no probes and no lifecycle hooks. */
 function validateInitContainer(path: string, container: Container): FieldError[] {
   if (isRestartableInitContainer(container)) return [];
   return (["lifecycle", ...PROBES] as const)

@@ -3,7 +3,7 @@ import type { EnvFromSource, EnvVar, EnvVarSource, ObjectFieldSelector, Resource
 import { checkConfigMapKey, checkDnsSubdomain, checkEnvName, checkLocalPath, checkQualifiedName } from "./names.ts";
 import { each, invalid, invalidEach, required, unsupported } from "./problems.ts";
 
-/** Names, and that each variable has one source at most. */
+/** Validates names, and that each variable has one source at most. */
 export function validateEnv(path: string, env: EnvVar[] | undefined): FieldError[] {
   return each(path, env, ({ name, value, valueFrom }, envPath) => [
     ...(name === "" ? [required(`${envPath}.name`)] : invalidEach(`${envPath}.name`, name, checkEnvName(name))),
@@ -45,7 +45,7 @@ const ENV_FIELDS = [
   "status.podIP",
   "status.podIPs",
 ];
-/** Fields that the downward API's files may show. */
+/** The fields that the downward API's files may show. */
 export const VOLUME_FIELDS = [
   "metadata.name",
   "metadata.namespace",
@@ -54,7 +54,7 @@ export const VOLUME_FIELDS = [
   "metadata.uid",
 ];
 
-/** What pods can be chosen by is known, though it be shown nowhere. */
+/** The fields by which pods can be selected are known, although some can be shown nowhere. */
 const SELECTABLE_FIELDS: ReadonlySet<string> = new Set([
   ...ENV_FIELDS,
   ...VOLUME_FIELDS,
@@ -65,7 +65,7 @@ const SELECTABLE_FIELDS: ReadonlySet<string> = new Set([
   "status.nominatedNodeName",
 ]);
 
-/** Only the fields of `allowed` may be referred to; labels and annotations by their key. */
+/** Validates that the reference names a field of `allowed`; labels and annotations are named with their key. */
 export function validateFieldRef(
   path: string,
   { apiVersion, fieldPath }: ObjectFieldSelector,
@@ -86,7 +86,7 @@ const RESOURCE_FIELDS = ["limits", "requests"].flatMap((list) =>
   ["cpu", "ephemeral-storage", "memory"].map((name) => `${list}.${name}`),
 );
 
-/** A resource of a container, with a divisor that makes sense for it. */
+/** Validates a reference to a resource of a container, with a divisor that makes sense for it. */
 export function validateResourceFieldRef(path: string, selector: ResourceFieldSelector): FieldError[] {
   const { resource, divisor = "0" } = selector;
   if (resource === "") return [required(`${path}.resource`)];
@@ -102,7 +102,7 @@ export function validateResourceFieldRef(path: string, selector: ResourceFieldSe
 
 const BYTE_DIVISORS = ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 
-/** What an amount may be divided by, and what upstream calls the resource when it says so. */
+/** Returns the divisors that are allowed for a resource, and the resource's name in upstream's message about them. */
 function divisorsOf(resource: string): { name: string; divisors: readonly string[] } {
   const name = resource.replace(/^(?:limits|requests)\./, "");
   if (name === "cpu") return { name, divisors: ["1m", "1"] };
@@ -121,7 +121,7 @@ function validateName(path: string, name = ""): FieldError[] {
   return name === "" ? [required(path)] : invalidEach(path, name, checkDnsSubdomain(name));
 }
 
-/** Each entry names exactly one config map or secret. */
+/** Validates that each entry names exactly one config map or secret. */
 export function validateEnvFrom(path: string, envFrom: EnvFromSource[] | undefined): FieldError[] {
   return each(path, envFrom, ({ prefix = "", configMapRef, secretRef }, sourcePath) => {
     const errors = prefix === "" ? [] : invalidEach(`${sourcePath}.prefix`, prefix, checkEnvName(prefix));

@@ -12,15 +12,15 @@ import { checkHttpHeaderName } from "./names.ts";
 import { validatePortReference } from "./ports.ts";
 import { each, forbidden, invalid, invalidEach, notNegative, oneOf, required } from "./problems.ts";
 
-/** What the container is part of, as far as its handlers care. */
+/** The facts about the pod that the validation of handlers needs. */
 interface HandlerContext {
-  /** The pod's; undefined only when it was not defaulted. */
+  /** The pod's grace period; undefined only when the pod was not defaulted. */
   readonly terminationGracePeriodSeconds: number | undefined;
-  /** `spec.os.name`: a stop signal needs it. */
+  /** `spec.os.name`, which a stop signal needs. */
   readonly os: string | undefined;
 }
 
-/** postStart and preStop: exactly one action each, and a usable one. */
+/** Validates postStart and preStop: each must have exactly one action, and a usable one. */
 export function validateLifecycle(path: string, lifecycle: Lifecycle, context: HandlerContext): FieldError[] {
   const { postStart, preStop, stopSignal } = lifecycle;
   const errors: FieldError[] = [];
@@ -48,7 +48,7 @@ function validateLifecycleHandler(path: string, handler: LifecycleHandler, conte
 
 export type ProbeField = "livenessProbe" | "readinessProbe" | "startupProbe";
 
-/** Timings and thresholds, and exactly one action. */
+/** Validates the timings and thresholds of a probe, and that it has exactly one action. */
 export function validateProbe(path: string, kind: ProbeField, probe: Probe): FieldError[] {
   const errors = validateHandler(path, probe);
   const { initialDelaySeconds, timeoutSeconds, periodSeconds, successThreshold, failureThreshold } = probe;
@@ -70,7 +70,7 @@ export function validateProbe(path: string, kind: ProbeField, probe: Probe): Fie
 
 type Handler = Pick<LifecycleHandler & Probe, "exec" | "httpGet" | "tcpSocket" | "grpc" | "sleep">;
 
-/** Exactly one of its kinds. */
+/** A handler must have exactly one kind of action. */
 function validateHandler(path: string, { exec, httpGet, tcpSocket, grpc, sleep }: Handler): FieldError[] {
   const present = Object.entries({ exec, httpGet, tcpSocket, grpc, sleep }).filter(
     ([, action]) => action !== undefined,

@@ -4,7 +4,7 @@ import { validateLabels } from "./metadata.ts";
 import { checkLabelValue, checkQualifiedName } from "./names.ts";
 import { each, forbidden, invalid, invalidEach, required } from "./problems.ts";
 
-/** What is wrong with the selector; nothing when it is absent. */
+/** Returns what is wrong with the selector; nothing when it is absent. */
 export function validateLabelSelector(path: string, selector: LabelSelector | undefined): FieldError[] {
   return [
     ...validateLabels(`${path}.matchLabels`, selector?.matchLabels),
@@ -20,7 +20,7 @@ function validateRequirement({ key, operator, values }: LabelSelectorRequirement
   ];
 }
 
-/** That the operator is one of those of sets, and has as many values as it takes. */
+/** Validates that the operator is one of those of sets, and has as many values as it takes. */
 export function validateSetOperator(path: string, operator: string, values: readonly string[]): FieldError[] {
   switch (operator) {
     case "In":
@@ -36,7 +36,7 @@ export function validateSetOperator(path: string, operator: string, values: read
   }
 }
 
-/** Of `matchLabelKeys` and `mismatchLabelKeys`, where a pod's labels become part of a selector. */
+/** A selector with `matchLabelKeys` and `mismatchLabelKeys`, by which a pod's labels become part of the selector. */
 interface SelectorLabelKeys {
   readonly labelSelector?: LabelSelector;
   readonly matchLabelKeys?: readonly string[];
@@ -44,8 +44,8 @@ interface SelectorLabelKeys {
 }
 
 /**
- * Keys of labels, beside a selector that they are added to. By then the registry has added them: what the author's own
- * selector has of them is there twice.
+ * Validates keys of labels that are added to a selector. The registry has added them by now, so a key that the author's
+ * own selector has too is there twice.
  */
 export function validateSelectorLabelKeys(path: string, term: SelectorLabelKeys): FieldError[] {
   const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term;

@@ -24,7 +24,7 @@ export function validateMetadata({
   ];
 }
 
-/** Upstream trusts it, but a manifest may set it and it names directories. */
+/** Upstream trusts the UID, but here a manifest may set it and it names directories. */
 function validateUid(uid: string | undefined): FieldError[] {
   if (uid === undefined || uid === "" || /^[A-Za-z0-9][-A-Za-z0-9_.]{0,127}$/.test(uid)) return [];
   const rule =
@@ -32,7 +32,7 @@ function validateUid(uid: string | undefined): FieldError[] {
   return [invalid("metadata.uid", uid, rule)];
 }
 
-/** Also for node selectors, which are labels to match. */
+/** Validates labels, and also node selectors, which are labels to match. */
 export function validateLabels(path: string, labels: Record<string, string> | undefined): FieldError[] {
   return Object.entries(labels ?? {}).flatMap(([key, value]) => [
     ...invalidEach(path, key, checkQualifiedName(key)),
@@ -40,7 +40,7 @@ export function validateLabels(path: string, labels: Record<string, string> | un
   ]);
 }
 
-/** Keys, in whatever case, and the size of all together. */
+/** Validates keys in any case, and the size of all annotations together. */
 export function validateAnnotations(path: string, annotations: Record<string, string> | undefined): FieldError[] {
   const entries = Object.entries(annotations ?? {});
   const errors = entries.flatMap(([key]) => invalidEach(path, key, checkQualifiedName(key.toLowerCase())));

@@ -5,7 +5,7 @@ import { each, forbidden, invalid, invalidEach, notFound, optionalOneOf, require
 
 const PROPAGATIONS = ["Bidirectional", "HostToContainer", "None"];
 
-/** A container's mounts and block devices: each of a volume of the pod, no two in one place. */
+/** Validates a container's mounts and block devices: each names a volume of the pod, and no two have the same place. */
 export function validateMounts(path: string, container: Container, spec: PodSpec): FieldError[] {
   const volumes = new Map((spec.volumes ?? []).map((volume) => [volume.name, volume]));
   const places = new Set<string>();

@@ -10,7 +10,7 @@ function pattern(rule: string, expression: string, examples: readonly string[]):
   return `${rule} (e.g. ${shown}regex used for validation is '${expression}')`;
 }
 
-/** Upstream counts bytes, and calls them characters in the names of DNS and what is checked beside them. */
+/** Upstream counts bytes. It calls them characters in DNS names and in the values that are checked like them. */
 function atMost(text: string, max: number, unit: "bytes" | "characters" = "characters"): string[] {
   return Buffer.byteLength(text) > max ? [`must be no more than ${max} ${unit}`] : [];
 }
@@ -22,7 +22,7 @@ const DNS_LABEL_RULE = pattern(
   ["my-name", "123-abc"],
 );
 
-/** Namespaces, containers, volumes, hostnames. */
+/** The rule for names of namespaces, containers and volumes, and for hostnames. */
 export function checkDnsLabel(text: string): string[] {
   const problems = atMost(text, LABEL_63);
   if (DNS_LABEL.test(text)) return problems;
@@ -36,7 +36,7 @@ const DNS_SUBDOMAIN_RULE = pattern(
   ["example.com"],
 );
 
-/** Names of most objects, pods among them. */
+/** The rule for names of most objects, pods among them. */
 export function checkDnsSubdomain(text: string): string[] {
   return [...atMost(text, SUBDOMAIN_253), ...(DNS_SUBDOMAIN.test(text) ? [] : [DNS_SUBDOMAIN_RULE])];
 }
@@ -48,7 +48,10 @@ const DNS_1035_LABEL_RULE = pattern(
   ["my-name", "abc-123"],
 );
 
-/** Services, which become names of environment variables, and the versions, plurals and kinds of resources. */
+/**
+ * The rule for names of services, which become names of environment variables, and for the versions, plurals and kinds
+ * of resources.
+ */
 export function checkDns1035Label(text: string): string[] {
   return [...atMost(text, LABEL_63), ...(DNS_1035_LABEL.test(text) ? [] : [DNS_1035_LABEL_RULE])];
 }
@@ -60,7 +63,7 @@ const WILDCARD_SUBDOMAIN_RULE = pattern(
   ["*.example.com"],
 );
 
-/** Hosts of an ingress that stand for all names below a domain: `*.example.com`. */
+/** The rule for hosts of an ingress that stand for all names below a domain: `*.example.com`. */
 export function checkWildcardSubdomain(text: string): string[] {
   const problems = atMost(text, SUBDOMAIN_253);
   return WILDCARD_SUBDOMAIN.test(text) ? problems : [...problems, WILDCARD_SUBDOMAIN_RULE];
@@ -73,7 +76,7 @@ const UNDERSCORED_SUBDOMAIN_RULE = pattern(
   ["example.com"],
 );
 
-/** Search domains of a resolver, which may name services such as `_sip._tcp.example.com`. */
+/** The rule for search domains of a resolver, which may name services such as `_sip._tcp.example.com`. */
 export function checkUnderscoredSubdomain(text: string): string[] {
   const problems = atMost(text, SUBDOMAIN_253);
   return UNDERSCORED_SUBDOMAIN.test(text) ? problems : [...problems, UNDERSCORED_SUBDOMAIN_RULE];
@@ -86,7 +89,7 @@ const QUALIFIED_NAME_RULE = pattern(
   ["MyName", "my.name", "123-abc"],
 );
 
-/** Keys of labels and annotations, resource and condition names: `name` or `domain/name`. */
+/** The rule for keys of labels and annotations, and for names of resources and conditions: `name` or `domain/name`. */
 export function checkQualifiedName(text: string): string[] {
   const parts = text.split("/");
   if (parts.length > 2) {
@@ -117,18 +120,18 @@ const LABEL_VALUE_RULE = pattern(
   ["MyValue", "my_value", "12345"],
 );
 
-/** What is wrong with it as the value of a label; empty when nothing is. */
+/** Returns what is wrong with the text as the value of a label; empty when nothing is. */
 export function checkLabelValue(text: string): string[] {
   return [...atMost(text, LABEL_63, "bytes"), ...(LABEL_VALUE.test(text) ? [] : [LABEL_VALUE_RULE])];
 }
 
-/** Printable ASCII except `=`. */
+/** A name may hold printable ASCII except `=`. */
 export function checkEnvName(text: string): string[] {
   if (/^[ -<>-~]+$/.test(text)) return [];
   return ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 }
 
-/** Keys of config maps and secrets: they become file names. */
+/** The rule for keys of config maps and secrets, which become file names. */
 export function checkConfigMapKey(text: string): string[] {
   const problems = atMost(text, SUBDOMAIN_253);
   if (!/^[-._a-zA-Z0-9]+$/.test(text)) {
@@ -141,7 +144,7 @@ export function checkConfigMapKey(text: string): string[] {
   return problems;
 }
 
-/** Names of container ports (an IANA service name). */
+/** The rule for names of container ports (an IANA service name). */
 export function checkPortName(text: string): string[] {
   const problems: string[] = [];
   if (text.length > 15) problems.push("must be no more than 15 characters");
@@ -154,26 +157,26 @@ export function checkPortName(text: string): string[] {
   return problems;
 }
 
-/** What is wrong with it as the name of an HTTP header; empty when nothing is. */
+/** Returns what is wrong with the text as the name of an HTTP header; empty when nothing is. */
 export function checkHttpHeaderName(text: string): string[] {
   if (/^[-A-Za-z0-9]+$/.test(text)) return [];
   const rule = "a valid HTTP header must consist of alphanumeric characters or '-'";
   return [pattern(rule, "[-A-Za-z0-9]+", ["X-Header-Name"])];
 }
 
-/** IPv4 without leading zeros, or IPv6 without a zone. */
+/** True for IPv4 without leading zeros, or IPv6 without a zone. */
 export function isIpAddress(text: string): boolean {
   const isV4 =
     /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.|$)){4}$/.test(text) && !/(?:^|\.)0\d/.test(text) && !text.endsWith(".");
   return isV4 || (/^[0-9a-fA-F:.]+$/.test(text) && text.includes(":") && URL.canParse(`http://[${text}]/`));
 }
 
-/** A path below some directory: relative, and never up. */
+/** The rule for a path below some directory: it is relative, and never leads up. */
 export function checkLocalPath(text: string): string[] {
   return [...(text.startsWith("/") ? ["must be a relative path"] : []), ...checkNoBacksteps(text)];
 }
 
-/** What is wrong with a path that must stay beneath its root; empty when nothing is. */
+/** Returns what is wrong with a path that must stay beneath its root; empty when nothing is. */
 export function checkNoBacksteps(text: string): string[] {
   return text.split("/").includes("..") ? ["must not contain '..'"] : [];
 }

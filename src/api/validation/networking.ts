@@ -6,10 +6,10 @@ import { each, forbidden, invalid, invalidEach, oneOf, required } from "./proble
 const MAX_NAMESERVERS = 3;
 const MAX_SEARCH_PATHS = 32;
 const MAX_SEARCH_CHARACTERS = 2048;
-/** What the kernel takes. */
+/** The kernel's limit for a hostname. */
 const MAX_HOSTNAME_LENGTH = 64;
 
-/** The pod's names, its resolver and its hosts file. */
+/** Validates the pod's names, its resolver and its hosts file. */
 export function validateNetworking(spec: PodSpec): FieldError[] {
   return [
     ...oneOf("spec.dnsPolicy", spec.dnsPolicy, ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]),
@@ -46,7 +46,7 @@ function validateDnsConfig(path: string, config: PodDNSConfig | undefined, polic
   return errors;
 }
 
-/** A domain, relaxed as upstream relaxes it: a lone dot, a trailing dot and underscores are fine. */
+/** Validates a domain with upstream's exceptions: a lone dot, a trailing dot and underscores are allowed. */
 function validateSearch(search: string, path: string): FieldError[] {
   if (search === ".") return [];
   const domain = search.endsWith(".") ? search.slice(0, -1) : search;

@@ -4,19 +4,22 @@ import { validateSetOperator } from "./label-selector.ts";
 import { checkDnsSubdomain, checkLabelValue, checkQualifiedName } from "./names.ts";
 import { each, invalid, invalidEach, required } from "./problems.ts";
 
-/** Whether values that no label can have are refused: they are where nodes are chosen, not where some are preferred. */
+/**
+ * Says whether values that no label can have are allowed. They are refused where nodes are chosen, and not where nodes
+ * are preferred.
+ */
 interface ValueRule {
   readonly allowsAnyValue: boolean;
 }
 
-/** Which nodes are meant; at least one term. */
+/** Validates the terms of a node selector; it needs at least one term. */
 export function validateNodeSelector(path: string, { nodeSelectorTerms }: NodeSelector, rule: ValueRule): FieldError[] {
   const at = `${path}.nodeSelectorTerms`;
   if (nodeSelectorTerms.length === 0) return [required(at, "must have at least one node selector term")];
   return each(at, nodeSelectorTerms, (term, place) => validateNodeSelectorTerm(place, term, rule));
 }
 
-/** Labels and fields that a node has, or has not. */
+/** Validates conditions on a node's labels and fields. */
 export function validateNodeSelectorTerm(path: string, term: NodeSelectorTerm, rule: ValueRule): FieldError[] {
   const { matchExpressions, matchFields } = term;
   return [

@@ -5,7 +5,7 @@ import { duplicate, each, inRange, invalid, invalidEach, oneOf, required } from 
 
 const PORT_RANGE = [1, 65535] as const;
 
-/** Numbers, names and protocols, and that no host port is taken twice. */
+/** Validates numbers, names and protocols, and that no host port is taken twice. */
 export function validatePorts(path: string, ports: ContainerPort[] | undefined, hostNetwork: boolean): FieldError[] {
   const names = new Set<string>();
   return each(path, ports, (port, portPath) => {
@@ -37,7 +37,7 @@ function validatePort(
   ];
 }
 
-/** A host port goes to one container of the pod only. */
+/** Validates that each host port goes to only one container of the pod. */
 export function validateHostPortConflicts(path: string, containers: readonly Container[]): FieldError[] {
   const taken = new Set<string>();
   return each(path, containers, ({ ports }, containerPath) =>
@@ -51,7 +51,7 @@ export function validateHostPortConflicts(path: string, containers: readonly Con
   );
 }
 
-/** The port of a handler: a number, or the name of one of the container's ports. */
+/** Validates the port of a handler: a number, or the name of one of the container's ports. */
 export function validatePortReference(path: string, port: IntOrString): FieldError[] {
   return typeof port === "number" ? inRange(path, port, PORT_RANGE) : invalidEach(path, port, checkPortName(port));
 }

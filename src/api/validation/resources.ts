@@ -9,10 +9,10 @@ const STANDARD_RESOURCES = ["cpu", "memory", "ephemeral-storage"];
 const NANOS_PER_UNIT = 10n ** 9n;
 
 const isHugePages = (name: string) => name.startsWith("hugepages-");
-/** Only the standard ones may be promised more often than they exist. */
+/** Only standard resources may be overcommitted. */
 const isOvercommitAllowed = (name: string) => STANDARD_RESOURCES.includes(name);
 
-/** Names and quantities, and that no request exceeds its limit. */
+/** Validates names and quantities, and that no request exceeds its limit. */
 export function validateResources(
   path: string,
   resources: ResourceRequirements,
@@ -27,7 +27,9 @@ export function validateResources(
   ];
 }
 
-/** `spec.resources`: of the pod as a whole, never less than what its containers ask for together. */
+/**
+ * Validates `spec.resources` of the pod as a whole, which must never be less than the sum of its containers' requests.
+ */
 export function validatePodLevelResources(path: string, pod: Pod): FieldError[] {
   const resources = pod.spec?.resources;
   if (!resources) return [];
@@ -45,7 +47,7 @@ export function validatePodLevelResources(path: string, pod: Pod): FieldError[] 
 
 type NameCheck = (name: string) => string[];
 
-/** What a container may ask for; each problem in upstream's words. */
+/** Returns what is wrong with the name of a resource that a container asks for, in upstream's words. */
 export function checkContainerResourceName(name: string): string[] {
   const problems = checkQualifiedName(name);
   if (name.includes("/")) {

@@ -6,7 +6,7 @@ import { duplicate, each, invalid, invalidEach, optionalOneOf, required, unsuppo
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/** Operators, effects, and that seconds go with NoExecute only. */
+/** Validates operators and effects, and that seconds are set with NoExecute only. */
 export function validateTolerations(path: string, tolerations: Toleration[] | undefined): FieldError[] {
   return each(path, tolerations, (toleration, place) => {
     const { key = "", operator = "", effect = "", tolerationSeconds } = toleration;
@@ -43,7 +43,7 @@ function validateTolerationValue(path: string, { operator = "", value = "" }: To
 
 const INCLUSION_POLICIES = ["Honor", "Ignore"];
 
-/** How pods are to be spread; that no two constraints say the same twice. */
+/** Validates how pods are spread, and that no two constraints have the same topology key and action. */
 export function validateTopologySpread(
   path: string,
   constraints: TopologySpreadConstraint[] | undefined,
@@ -81,7 +81,7 @@ function validateMinDomains(path: string, { minDomains, whenUnsatisfiable }: Top
   return [...errors, invalid(path, minDomains, detail)];
 }
 
-/** What has to be done before a pod is scheduled: names, each once. */
+/** Validates the names of the gates that must be removed before a pod is scheduled; each may be there once. */
 export function validateSchedulingGates(path: string, gates: PodSchedulingGate[] | undefined): FieldError[] {
   const names = new Set<string>();
   return each(path, gates, ({ name }, place) => {

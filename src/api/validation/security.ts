@@ -13,10 +13,10 @@ import {
   unsupported,
 } from "./problems.ts";
 
-/** User and group ids as the kernel and the API take them. */
+/** The range of user and group ids that the kernel and the API accept. */
 const ID_RANGE = [0, 2_147_483_647] as const;
 
-/** The pod's security context: ids, sysctls, profiles. */
+/** Validates the pod's security context: ids, sysctls, profiles. */
 export function validatePodSecurity(path: string, spec: PodSpec): FieldError[] {
   const context = spec.securityContext ?? {};
   const errors = [
@@ -49,7 +49,7 @@ function validateHostNamespaces(spec: PodSpec): FieldError[] {
   return errors;
 }
 
-/** A container's security context: ids, capabilities, proc mount, profiles. */
+/** Validates a container's security context: ids, capabilities, proc mount, profiles. */
 export function validateContainerSecurity(path: string, context: SecurityContext, spec: PodSpec): FieldError[] {
   const { privileged, allowPrivilegeEscalation, procMount, capabilities } = context;
   const errors = [...validateIdentity(path, context), ...validateOs(path, context, spec)];
@@ -112,7 +112,7 @@ function validateProfile(
   if (localhostProfile === undefined || (localhostProfile === "" && kind === "AppArmor")) {
     return [required(profilePath, `must be set when ${kind} type is Localhost`)];
   }
-  // AppArmor's are names of loaded profiles, seccomp's are files below the kubelet's directory.
+  // AppArmor profiles are names of loaded profiles; seccomp profiles are files below the kubelet's directory.
   if (kind === "AppArmor")
     return localhostProfile.trim() === localhostProfile
       ? []

@@ -24,7 +24,7 @@ const HOST_PATH_TYPES = [
   "Socket",
 ];
 
-/** Unique names, and exactly one source each, valid in itself. */
+/** Validates that names are unique, and that each volume has exactly one source, valid in itself. */
 export function validateVolumes(path: string, { volumes }: PodSpec): FieldError[] {
   const names = new Set<string>();
   return each(path, volumes, (volume, volumePath) => {
@@ -50,7 +50,7 @@ function validateVolumeSource(path: string, volume: Volume): FieldError[] {
   ];
 }
 
-/** What the node alone provides. */
+/** Validates the sources that the node alone provides. */
 function validateLocalSource(path: string, { emptyDir, hostPath, image, gitRepo }: Volume): FieldError[] {
   const errors: FieldError[] = [];
   const isNegative = (parseQuantity(emptyDir?.sizeLimit ?? "0")?.nanos ?? 0n) < 0n;
@@ -74,7 +74,7 @@ function validateLocalSource(path: string, { emptyDir, hostPath, image, gitRepo 
   return errors;
 }
 
-/** What is made of objects of the API. */
+/** Validates the sources that are made of objects of the API. */
 function validateApiSource(
   path: string,
   { secret, configMap, downwardAPI, projected, ephemeral }: Volume,
@@ -123,13 +123,13 @@ function validateCsi(path: string, { driver, nodePublishSecretRef }: CSIVolumeSo
   if (!nodePublishSecretRef) return errors;
   const { name = "" } = nodePublishSecretRef;
   if (name === "") return [...errors, required(`${path}.nodePublishSecretRef.name`)];
-  // Upstream's path.
+  // The path is upstream's.
   return [...errors, ...invalidEach(`${path}.name`, name, checkDnsSubdomain(name))];
 }
 
 const MAX_DRIVER_NAME_BYTES = 63;
 
-/** Drivers' names may have upper case letters, which their subdomain has not. */
+/** Drivers' names may have upper case letters, which subdomains may not have. */
 function validateDriverName(path: string, driver: string): FieldError[] {
   const isTooLong = Buffer.byteLength(driver) > MAX_DRIVER_NAME_BYTES;
   return [
@@ -138,7 +138,7 @@ function validateDriverName(path: string, driver: string): FieldError[] {
   ];
 }
 
-/** Two sources cannot fill one file. What is shown as wrong is whatever upstream shows there. */
+/** Two sources cannot fill one file. The value in the message is the one that upstream shows. */
 function validateProjectedPaths(path: string, sources: readonly VolumeProjection[]): FieldError[] {
   const taken = new Set<string>();
   return sources.flatMap(({ secret, configMap, downwardAPI }) => {
@@ -155,7 +155,7 @@ function validateProjectedPaths(path: string, sources: readonly VolumeProjection
   });
 }
 
-/** Exactly one of its kinds, like a volume. */
+/** A projection must have exactly one kind of source, like a volume. */
 function validateProjection(projection: VolumeProjection, path: string): FieldError[] {
   const kinds = Object.keys(projection);
   const { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle } = projection;
@@ -206,7 +206,7 @@ function validateDownwardItems(path: string, items: DownwardAPIVolumeFile[] | un
   });
 }
 
-/** A file in the volume; names that start with `..` are the kubelet's own. */
+/** Validates a file's path in the volume; names that start with `..` are the kubelet's own. */
 function validateTargetPath(path: string, target: string): FieldError[] {
   if (target === "") return [required(path)];
   const problems = checkLocalPath(target);

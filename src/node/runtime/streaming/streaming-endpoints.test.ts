@@ -18,7 +18,7 @@ const RUNTIME_URL = "http://127.0.0.1:4000/stream/token";
 const HOUR_MS = 3_600_000;
 
 interface World {
-  /** What the runtime's streaming server does; default: it agrees. */
+  /** The behaviour of the runtime's streaming server. Default: it agrees. */
   serve?: (call: UpgradeCall, signal: AbortSignal) => Promise<UpgradeResult>;
   url?: string;
   /** By their ids; the last is the newest. */

@@ -117,7 +117,7 @@ const happening = fc.record({
     fc.constant({ kind: "directory goes" } as const),
   ),
   thenMs: fc.constantFrom(0, 0, 1, 300, 600, 5 * SECOND, 40 * SECOND),
-  /** Of the machine, while this happens. */
+  /** The state of the machine while this happens. */
   trouble: fc.constantFrom("none", "none", "notices are lost", "nothing can be read"),
 });
 
