@@ -37,7 +37,7 @@ it.each([
   expect(() => readMetadataField(pod, fieldPath)).toThrow(message);
 });
 
-// What `strconv.Quote` gives.
+// These are the results of Go's `strconv.Quote`.
 it.each([
   ["plain text", '"plain text"'],
   ['"\\', '"\\"\\\\"'],

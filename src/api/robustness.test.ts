@@ -68,7 +68,7 @@ it("whatever the schema allows decodes, defaults, is judged and computed with, w
       computePodRequests(defaulted);
       computePodLimits(defaulted);
       computeQosClass(defaulted);
-      // What was decoded once decodes again to the same. JSON has no negative zero, and so the text is compared with itself.
+      // A decoded object decodes again to the same. JSON has no negative zero, and so the text is compared with itself.
       const sent: unknown = JSON.parse(JSON.stringify(pod));
       expect(decodeObject("Pod", sent)).toEqual({ value: sent, errors: [], warnings: [] });
     }),

@@ -25,7 +25,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Against hanging only: a busy machine takes seconds to carry what is large. */
+/** The time-out only guards against hanging, because a busy machine takes seconds to carry large messages. */
 const REQUEST_TIMEOUT_MS = 20_000;
 
 function connect(requestTimeoutMs = REQUEST_TIMEOUT_MS): Cri {

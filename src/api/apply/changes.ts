@@ -26,7 +26,7 @@ export function computeChanges(
   };
 }
 
-/** The object as its owners see it: who owns what is not itself owned. */
+/** Returns the object as its owners see it. The list of owners is not owned itself. */
 export function withoutManagedFields(object: KubeObject): KubeObject {
   if (!isRecord(object.metadata) || object.metadata.managedFields === undefined) return object;
   const { managedFields: _, ...metadata } = object.metadata;

@@ -60,7 +60,7 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
   });
 }
 
-/** As `difference`, but the longer paths through a path go with it. */
+/** Does what `difference` does, and also removes the longer paths through a removed path. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   return without(a, b, (left, right) => {
     if (right.member) return { member: false, children: undefined };

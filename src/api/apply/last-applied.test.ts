@@ -17,7 +17,7 @@ function deployment(spec: unknown, annotations?: Record<string, string>): KubeOb
   };
 }
 
-/** As kubectl leaves it when it applies from its own side. */
+/** Makes the object as kubectl leaves it after client-side apply. */
 function clientApplied(spec: unknown): KubeObject {
   const record = `${JSON.stringify(deployment(spec, {}))}\n`;
   const after = deployment(spec, { [LAST_APPLIED]: record });

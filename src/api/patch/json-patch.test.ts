@@ -6,7 +6,7 @@ import { applyJsonPatch } from "./json-patch.ts";
 
 type Operation = Readonly<Record<string, unknown>>;
 
-/** What upstream keeps to itself, and what we tell as the cause. */
+/** Returns the cause that this server gives, and that upstream does not tell. */
 function causeOf(document: unknown, patch: unknown): string | undefined {
   const before = JSON.stringify([document, patch]);
   try {

@@ -58,7 +58,7 @@ describe("any merge patch", () => {
     document: fc.dictionary(fc.constantFrom("a", "b", "c", "__proto__"), tie("value"), { noNullPrototype: true }),
   }));
 
-  /** What changes one document into the other, by the definition of RFC 7386. */
+  /** Computes the patch that changes one document into the other, by the definition of RFC 7386. */
   function diff(from: Readonly<Record<string, unknown>>, to: Readonly<Record<string, unknown>>): unknown {
     const removed = Object.keys(from).filter((name) => !Object.hasOwn(to, name));
     const set = Object.entries(to).map(([name, value]) => {

@@ -48,8 +48,8 @@ const SCALARS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 const MAX_DEPTH = 7;
 
 /**
- * Objects as a decoder would give them: of what is no pointer in Go, zeros are left out (so that they must come back as
- * absence), and messages are there.
+ * Makes objects as a decoder would give them: fields that are no pointers in Go leave out zeros (so that these must
+ * come back as absence), and messages are there.
  */
 function objectOf(message: string, depth = 0): fc.Arbitrary<Record<string, unknown>> {
   const fields = [...messageFieldsOf(message).values()];

@@ -49,7 +49,7 @@ function allFieldsOf(message: string): MessageField[] {
   );
 }
 
-/** As the table of messages would have it: `[]Container` is `list core.v1.Container`. */
+/** Describes a type in the form of the table of messages: `[]Container` is `list core.v1.Container`. */
 function expectedType(declared: string): string {
   const [, prefix = "", type = ""] = /^((?:\[\]|\{\})*)([^!]*)!?$/.exec(declared) ?? [];
   const definition = DEFINITION_NAMES[type];

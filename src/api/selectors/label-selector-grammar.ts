@@ -1,10 +1,10 @@
 import { badRequestError } from "../api-error.ts";
 import { checkQualifiedName } from "../validation/names.ts";
 
-/** As upstream's `selection.Operator` spells them; `!` is "does not exist". */
+/** The operators have upstream's spelling (`selection.Operator`); `!` is "does not exist". */
 export type LabelOperator = "=" | "==" | "!=" | "in" | "notin" | "exists" | "!" | "gt" | "lt";
 
-/** What must hold for one label. */
+/** A condition on one label. */
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;

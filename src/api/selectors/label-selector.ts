@@ -106,7 +106,7 @@ function isOrdered(operator: "gt" | "lt", value: string, bound: string): boolean
 const MAX_INT64 = 2n ** 63n - 1n;
 
 function parseInt64(text: string): bigint | undefined {
-  // Nineteen digits hold every 64-bit integer; leading zeros beyond them are nobody's label.
+  // Nineteen digits hold every 64-bit integer; no label has leading zeros beyond them.
   if (!/^[+-]?\d{1,63}$/.test(text)) return undefined;
   const value = BigInt(text.replace(/^\+/, ""));
   return value > MAX_INT64 || value < -MAX_INT64 - 1n ? undefined : value;

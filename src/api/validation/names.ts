@@ -1,5 +1,6 @@
 /**
- * What names Kubernetes takes. Each check returns what is wrong in kube-apiserver's words, nothing when the name is fine.
+ * The rules for names in Kubernetes. Each check returns what is wrong in kube-apiserver's words, and nothing when the
+ * name is valid.
  */
 
 const LABEL_63 = 63;

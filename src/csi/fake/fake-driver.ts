@@ -129,7 +129,7 @@ export function createFakeDriver(deps: {
 const INODES = 65_536n;
 const GIB = 1024n ** 3n;
 
-/** Makes a volume with the usual values for what is not given. */
+/** Makes a volume, with the usual value for each field that is not given. */
 export function newFakeVolume(volume: Partial<FakeVolume> = {}): FakeVolume {
   return { capacityBytes: GIB, condition: undefined, maxCapacityBytes: undefined, ...volume };
 }

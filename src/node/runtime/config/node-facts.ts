@@ -4,7 +4,7 @@ import type { NodeDns } from "../identity/dns.ts";
 /** Everything about this node that its pods' sandboxes and containers depend on. Read once, at start. */
 export interface NodeFacts extends NodeDns, SizingFacts {
   nodeName: string;
-  /** What pods may use of the node, by resource. The downward API reports it to a container without limits. */
+  /** The amount of each resource that pods may use. The downward API reports it to a container without limits. */
   allocatable: Readonly<Record<string, string>>;
   /** The default is `/var/lib/kubelet`. The pods' directories and the seccomp profiles are below it. */
   rootDirectory: string;

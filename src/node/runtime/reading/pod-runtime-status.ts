@@ -2,7 +2,7 @@ import type { ContainerUser, LifecycleHandler } from "../../../api/gen/types.ts"
 import type { PodReference } from "../../../api/pods.ts";
 
 /**
- * What the runtime says about pods, in the node agent's words: everything that the plan, the status and PLEG read.
+ * The runtime's description of pods in the node agent's terms: everything that the plan, the status and PLEG read.
  * Times are milliseconds since the epoch; 0 means that the runtime gave none.
  */
 

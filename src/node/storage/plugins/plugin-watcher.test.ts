@@ -385,7 +385,7 @@ describe("the directory", () => {
     expect(rig.logged).toContainEqual(
       expect.objectContaining({ level: "warn", message: "Too many plugins, some are left alone" }),
     );
-    // One that comes before them by name takes nobody's place.
+    // A plugin that comes before them by name takes no plugin's place.
     rig.put("a.sock", csiPlugin("a"));
     await rig.clock.settle();
     expect(rig.names()).toContain("p0999@p0999.sock");
