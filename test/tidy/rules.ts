@@ -6,6 +6,7 @@ import { dependencies } from "./rules/dependencies.ts";
 import { docComments } from "./rules/doc-comments.ts";
 import { fileLength } from "./rules/file-length.ts";
 import { foreignPaths, links } from "./rules/foreign-paths.ts";
+import { noFragments } from "./rules/fragments.ts";
 import { functionLength } from "./rules/function-length.ts";
 import { everyTestRuns, noLooseEnds } from "./rules/left-behind.ts";
 import { declaredNames, fileNames } from "./rules/names.ts";
@@ -38,6 +39,7 @@ export const RULES: readonly Rule[] = [
   parameters,
   fileNames,
   declaredNames,
+  noFragments,
   noLooseEnds,
   everyTestRuns,
   foreignPaths,

@@ -3,6 +3,7 @@ import { checkRule, formatViolations } from "./apply-exceptions.ts";
 import { noEnum } from "./rules/declarations.ts";
 import { dependencies } from "./rules/dependencies.ts";
 import { foreignPaths, links } from "./rules/foreign-paths.ts";
+import { noFragments } from "./rules/fragments.ts";
 import { everyTestRuns, noLooseEnds } from "./rules/left-behind.ts";
 import { declaredNames, fileNames } from "./rules/names.ts";
 import { findIn, linesFoundIn, treeOf } from "./tree-of.ts";
@@ -50,6 +51,18 @@ describe("declared-names", () => {
     "interface C { cpuManagerPolicy: string }",
   ])("accepts %s", (line) => {
     expect(linesFoundIn(declaredNames, "src/a.ts", line)).toEqual([]);
+  });
+});
+
+describe("no-fragments", () => {
+  it("finds a comment without a subject, of every kind", () => {
+    const lines = ["// Of a pod.", "/** Of the node. */", "const a = 1; // Of a.", "/**", " * Of all of them.", " */"];
+    expect(linesFoundIn(noFragments, "src/a.ts", ...lines)).toEqual([1, 2, 3, 4]);
+  });
+
+  it("leaves sentences and strings alone", () => {
+    const lines = ["// The names of pods.", 'const text = "// Of a pod.";', "// Offers a pod."];
+    expect(linesFoundIn(noFragments, "src/a.ts", ...lines)).toEqual([]);
   });
 });
 

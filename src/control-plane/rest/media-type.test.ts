@@ -33,7 +33,7 @@ describe("the form of a built-in kind", () => {
     // There is no Table in protobuf.
     [`${PROTOBUF};${TABLE},${PROTOBUF}`, protobuf],
     [`${PROTOBUF};${TABLE},application/json;${TABLE}`, { ...json, as: "Table" }],
-    // Of a group, a version and a form that nobody knows, the next entry is taken.
+    // Where group, version or form is unknown, the next entry is taken.
     ["application/json;as=Table;g=other;v=v1, */*", json],
     ["application/json;as=Chart;g=meta.k8s.io;v=v1, application/yaml", yaml],
     ["application/json;g=meta.k8s.io;v=v1, application/yaml", yaml],

@@ -63,7 +63,7 @@ const DEPLOYMENTS = kindRow({
 
 const WIDGET = { group: "a.example.com", kind: "Widget", plural: "widgets", namespaced: false };
 
-/** Of core, of groups, and of a CRD with two versions. */
+/** The table holds kinds of core, kinds of groups, and a CRD with two versions. */
 export const TABLE: ApiTable = {
   kinds: [
     kindRow({ ...WIDGET, version: "v1beta1" }, "com.example.a.v1beta1.Widget"),

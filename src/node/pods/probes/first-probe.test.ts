@@ -16,7 +16,7 @@ describe("the first probe of a container", () => {
     // Over while the startup probe ran.
     ["readiness", { initial: 5, startedAgo: 7_000 }, 0],
     ["liveness", { initial: 5, startedAgo: 7_000 }, 10_000],
-    // Of a container that ran before the node agent did.
+    // The container ran before the node agent did.
     ["readiness", { startedAgo: 60_000, isKnown: true }, 5_000],
     ["liveness", { startedAgo: 60_000, isKnown: true }, 5_000],
     ["liveness", { initial: 90, startedAgo: 60_000, isKnown: true }, 30_000],

@@ -26,7 +26,7 @@ interface UsingContainer {
 }
 
 interface RigState {
-  /** Of the disk, beside the images. */
+  /** The other bytes of the disk that are in use, beside the images. */
   otherBytes: bigint;
   sandboxImage: string;
   /** What listing images fails of. */

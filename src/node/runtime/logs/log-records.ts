@@ -52,7 +52,7 @@ export function createLogRecords(): LogRecords {
   let state: State = BETWEEN;
   let unreadable = 0;
 
-  /** Of a whole record or, without a newline at its end, of the beginning of one. */
+  /** The bytes of a whole record or, without a newline at the end, of the beginning of one. */
   const read = (bytes: Buffer, isLast: boolean): LogPiece | undefined => {
     const found = readHeader(bytes);
     if (found === undefined) {

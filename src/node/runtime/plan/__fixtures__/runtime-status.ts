@@ -70,7 +70,7 @@ function toState(text: string): ContainerState {
   throw new Error(`no container state: ${text}`);
 }
 
-/** Of one ready sandbox unless given others; containers newest first. */
+/** A pod of one ready sandbox, unless others are given; its containers are newest first. */
 export function makeRuntimeStatus(
   containers: Array<ContainerRuntimeStatus | string>,
   sandboxes: SandboxRuntimeStatus[] = [makeSandbox()],

@@ -13,7 +13,7 @@ const mountOf = (uid: string, name = "data") => `/kubelet/pods/${uid}/volumes/ku
 let host: FakeHost;
 let volumes: PodVolumes;
 let nfs: NFSVolumeSource;
-/** Of the persistent volume `pv-1`; undefined: the pod names the export itself. */
+/** The export of the persistent volume `pv-1`; undefined: the pod names the export itself. */
 let persistent: (PersistentVolumeSpec & { isReadOnlyClaim?: boolean }) | undefined;
 
 const start = () => {

@@ -41,7 +41,7 @@ export function createFakeClaims(spec: PersistentVolumeSpec = { local: { path: "
   return fake;
 }
 
-/** Of the namespace `shop`. */
+/** A bound claim in the namespace `shop`. */
 export function boundClaim(name: string, volumeName: string): PersistentVolumeClaim {
   const metadata = { namespace: "shop", name, uid: `uid-of-${name}` };
   return { metadata, spec: { volumeName }, status: { phase: "Bound" } };
