@@ -1,15 +1,10 @@
-/** A pod by the names that the runtime knows. */
-interface PodName {
-  readonly uid: string;
-  readonly name: string;
-  readonly namespace: string;
-}
+import type { PodReference } from "../../../api/pods.ts";
 
 interface RuntimeChangesDeps {
   /** See `PodCache`. */
   readonly cache: { invalidate(uid: string): void };
   /** Reads the pod from the runtime into the cache. */
-  refresh(pod: PodName): Promise<void>;
+  refresh(pod: PodReference): Promise<void>;
   /** False for a pod that is gone: a reading of it would stay in the cache for ever. */
   isKnown(uid: string): boolean;
 }
@@ -19,7 +14,7 @@ interface RuntimeChangesDeps {
  * date from its beginning on, and the pod is read again at its end.
  */
 export function createRuntimeChanges({ cache, refresh, isKnown }: RuntimeChangesDeps) {
-  return async <Result>(pod: PodName, change: () => Promise<Result>): Promise<Result> => {
+  return async <Result>(pod: PodReference, change: () => Promise<Result>): Promise<Result> => {
     cache.invalidate(pod.uid);
     try {
       return await change();

@@ -2,6 +2,7 @@ import type { PodReference } from "../../../api/pods.ts";
 import { assert } from "../../../base/assert.ts";
 import type { PodRuntime } from "../../runtime/pod-runtime/pod-runtime.ts";
 import { hasRunningContainer, type PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
+import { createRuntimeChanges } from "../pleg/runtime-changes.ts";
 import type { StartFailures } from "./start-failures.ts";
 import type { SyncingRun, SyncRun } from "./sync-run.ts";
 
@@ -41,16 +42,8 @@ class StillRunningError extends Error {
 export function createRuntimeSteps(deps: RuntimeStepsDeps, failures: Pick<StartFailures, "set">): RuntimeSteps {
   const { runtime, cache } = deps;
 
-  /** Brackets a change of the pod in the runtime: whether or not it succeeds, what was known before is out of date. */
-  const changing = async (pod: PodReference, change: () => Promise<void>): Promise<void> => {
-    cache.invalidate(pod.uid);
-    try {
-      await change();
-    } finally {
-      cache.invalidate(pod.uid);
-      await deps.refresh(pod);
-    }
-  };
+  // What is synced exists: its worker ends before the pod is forgotten.
+  const changing = createRuntimeChanges({ cache, refresh: deps.refresh, isKnown: () => true });
 
   return {
     async readRuntime(run) {

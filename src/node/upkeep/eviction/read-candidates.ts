@@ -27,7 +27,7 @@ interface CandidateReaderDeps {
 interface UsageStatistics {
   /** The complete summary. The contents of disks are measured while a caller waits, and may be missing at first. */
   summary(signal: AbortSignal): Promise<{ readonly pods: readonly PodConsumption[] }>;
-  /** The summary of processors and memory. It asks only the kernel. */
+  /** The summary of processors and memory. It asks the kernel; the runtime only about containers without cgroups. */
   cpuAndMemory(signal: AbortSignal): Promise<{ readonly pods: readonly PodConsumption[] }>;
 }
 

@@ -14,7 +14,7 @@ import type { Summary } from "./summary/summary.ts";
 export interface NodeStats {
   /** The complete summary. Rejects with AbortedError, and otherwise only when the kernel counts nothing. */
   summary(signal: AbortSignal): Promise<Summary>;
-  /** The summary of processors, memory and swap only. It asks only the kernel. */
+  /** The summary of processors, memory and swap only. It asks the kernel; the runtime only about containers without cgroups. */
   cpuAndMemory(signal: AbortSignal): Promise<Summary>;
   /** The kernel's counters without rates, so that the caller does not wait for a second reading. */
   counters(signal: AbortSignal): Promise<UsageSnapshot>;

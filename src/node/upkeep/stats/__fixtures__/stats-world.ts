@@ -17,7 +17,7 @@ const SNAPSHOTS = "/var/lib/containerd/snapshots";
 /** The time when all sandboxes and containers were created. */
 export const CREATED = Date.UTC(2025, 11, 31);
 
-/** A node with one pod: a sandbox `s1` and a container `c1`. */
+/** A node with one pod: a sandbox `sandbox-of-web` and a container `c1`. */
 export interface StatsWorld {
   readonly host: FakeHost;
   readonly pods: Map<string, RuntimePod>;
