@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { Pod } from "../../../api/gen/types.ts";
+import { fileError } from "../../../host/file-error.ts";
 import { createFakeNode, NEVER } from "../reading/__fixtures__/fake-node.ts";
 import { removeContainerAndLog, removePod } from "./remove-pod.ts";
 
@@ -60,6 +61,19 @@ it("takes a dead container's log along, with its rotated files, and no other one
   expect((await host.files.list(`${LOGS}/a`)).map(({ name }) => name)).toEqual(["1.log", "10.log"]);
   expect((await host.files.list(`${LOGS}/b`)).map(({ name }) => name)).toEqual(["0.log"]);
   expect(cri.containers().map(({ config }) => config.metadata?.name)).toEqual(["b"]);
+});
+
+it("removes a container whose logs are gone, and none whose logs cannot be listed", async () => {
+  const { cri, host, deps, read } = await createRig();
+  const status = await read(pod);
+  const [first, second] = status.containers;
+  if (first === undefined || second === undefined) throw new Error("no containers");
+  await host.files.remove(`${LOGS}/${first.name}`);
+  await removeContainerAndLog(deps, status, first, NEVER);
+  expect(cri.containers().map(({ id }) => id)).toEqual([second.id]);
+  const files = { ...host.files, list: async () => await Promise.reject(fileError("EACCES", "list", LOGS)) };
+  await expect(removeContainerAndLog({ ...deps, files }, status, second, NEVER)).rejects.toThrow("EACCES");
+  expect(cri.containers().map(({ id }) => id)).toEqual([second.id]);
 });
 
 it("removes no log that is not where the node keeps them", async () => {

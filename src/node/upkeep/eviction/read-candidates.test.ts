@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createFakeClock, type FakeClock } from "../../../host/fake/fake-clock.ts";
-import { initialState, nextState, type PodState } from "../../pods/workers/pod-state.ts";
+import { initialState, nextState, type PodState, type Subject } from "../../pods/workers/pod-state.ts";
 import { candidateOf, type Sort } from "./__fixtures__/candidates.ts";
 import type { PodConsumption } from "./pod-consumption.ts";
 import { type CandidateReader, createCandidateReader } from "./read-candidates.ts";
@@ -68,6 +68,29 @@ describe("who may be evicted", () => {
     expect(asked).toEqual(["kernel", "summary", "summary"]);
   });
 
+  it("uses nothing of its own before it has started, and not what another pod uses", async () => {
+    add("starts");
+    add("measured");
+    running.add("measured");
+    answers = [[usageOf("measured", { memory: 7 })]];
+    const found = await reader.read("memory", signal);
+    expect(found.map(({ usage }) => usage)).toEqual([
+      { podRef: { uid: "starts" }, memory: { workingSetBytes: 0 }, containers: [] },
+      usageOf("measured", { memory: 7 }),
+    ]);
+  });
+
+  it("is no pod that only the runtime knows, and none that has ended", async () => {
+    const reference = { uid: "orphan", name: "orphan", namespace: "ns" };
+    const subject: Subject = { kind: "orphan", pod: { ...reference, sandboxes: [], containers: [] } };
+    states.set("orphan", initialState({ type: "kill", subject, kill: {} }, "orphan_ns"));
+    add("ended", { deleted: true });
+    const ending = states.get("ended");
+    if (ending?.phase !== "terminating") throw new Error("the pod is not ending");
+    states.set("ended", { ...ending, phase: "terminated" });
+    expect(await reader.read("memory", signal)).toEqual([]);
+  });
+
   it("a disk that is being measured is waited for", async () => {
     add("writer");
     const whole = usageOf("writer", { layer: 1, logs: 2, volume: 3 });
@@ -76,6 +99,30 @@ describe("who may be evicted", () => {
     await clock.advance(1_000);
     expect((await reading)[0]?.usage).toEqual(whole);
     expect(asked).toHaveLength(3);
+  });
+
+  it.each(["ephemeral-storage", "inodes"] as const)("no other is waited for: %s", async (resource) => {
+    for (const name of ["unmeasured", "without containers"]) {
+      add(name);
+      running.add(name);
+    }
+    add("in memory");
+    Object.assign(states.get("in memory")?.subject.pod ?? {}, {
+      spec: { volumes: [{ name: "v", emptyDir: { medium: "Memory" } }] },
+    });
+    answers = [
+      [{ podRef: { uid: "without containers" }, containers: [] }, usageOf("in memory", { layer: 1, logs: 2 })],
+      [],
+    ];
+    expect(await reader.read(resource, signal)).toHaveLength(3);
+    expect(asked).toEqual(["summary"]);
+  });
+
+  it.each(["memory", "pids"] as const)("and for %s no disk is", async (resource) => {
+    add("writer");
+    answers = [[usageOf("writer", { layer: 1, logs: 2 })], []];
+    expect(await reader.read(resource, signal)).toHaveLength(1);
+    expect(asked).toHaveLength(1);
   });
 
   it("but for five seconds only", async () => {
