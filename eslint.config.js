@@ -1,4 +1,5 @@
 import tseslint from "typescript-eslint";
+import { noVoidPromise } from "./test/tidy/lint-rules.mjs";
 
 /** Only what Biome cannot know without types: promises, casts and exhaustiveness. */
 export default tseslint.config(
@@ -19,6 +20,16 @@ export default tseslint.config(
       "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
       "@typescript-eslint/no-unnecessary-type-assertion": "error",
       "@typescript-eslint/no-unnecessary-condition": "off",
+    },
+  },
+  {
+    // A promise of the product that nobody catches would end the process; that of a test fails the test.
+    files: ["src/**/*.ts"],
+    ignores: ["**/gen/**", "**/*.test.ts", "**/__fixtures__/**"],
+    plugins: { nodelet: { rules: { "no-void-promise": noVoidPromise } } },
+    rules: {
+      "@typescript-eslint/no-floating-promises": ["error", { ignoreVoid: false }],
+      "nodelet/no-void-promise": "error",
     },
   },
 );

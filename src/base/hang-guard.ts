@@ -78,7 +78,7 @@ export function createHangGuard({ clock, maxHung }: HangGuardOptions): HangGuard
           start() {
             running = { startedAt: clock.monotonic(), isOverdue: false };
             works.set(key, running);
-            void (async () => await work())()
+            (async () => await work())()
               .then(resolve, reject)
               .finally(() => {
                 timer.cancel();

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { AbortedError, aborted } from "./abort.ts";
-import { createTasks, runWithTasks } from "./tasks.ts";
+import { crash, createTasks, runInBackground, runWithTasks } from "./tasks.ts";
 
 function createRig() {
   const crashes: Array<[string, unknown]> = [];
@@ -68,4 +68,28 @@ it("a task that crashes ends its run, which rejects with that", async () => {
     await aborted(signal);
   });
   await expect(run).rejects.toBe(error);
+});
+
+it("gives each failure of work in the background to its last catch, also when it throws at once", async () => {
+  const error = new Error("no");
+  const fail = (): never => {
+    throw error;
+  };
+  for (const work of [fail, async () => fail(), async () => await Promise.reject(error)]) {
+    expect(await new Promise((resolve) => runInBackground(work, resolve))).toBe(error);
+  }
+});
+
+it("ends the process with the error that only a bug can cause", async () => {
+  const error = new Error("no");
+  const ended = new Promise((resolve) => {
+    const others = process.listeners("uncaughtException");
+    process.removeAllListeners("uncaughtException");
+    process.once("uncaughtException", (thrown) => {
+      for (const listener of others) process.on("uncaughtException", listener);
+      resolve(thrown);
+    });
+  });
+  runInBackground(async () => await Promise.reject(error), crash);
+  expect(await ended).toBe(error);
 });

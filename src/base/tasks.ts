@@ -33,6 +33,24 @@ export function createTasks(onCrash: (name: string, error: unknown) => void): Ta
 }
 
 /**
+ * Starts work that nobody waits for. Where it fails, `onFailure` ends what the work was for, such as one connection, so
+ * that no failure ends the process. `onFailure` must not throw.
+ */
+export function runInBackground(work: () => Promise<unknown>, onFailure: (error: unknown) => void): void {
+  (async () => await work())().catch(onFailure);
+}
+
+/**
+ * Ends the process with the error and its stack. It is the `onFailure` of work that only a bug can make fail, and that
+ * has nothing of its own that could be ended.
+ */
+export function crash(error: unknown): void {
+  queueMicrotask(() => {
+    throw error;
+  });
+}
+
+/**
  * Runs `work`, which may spawn tasks of its own, until it ends, a task crashes or the signal fires. The signal that
  * `work` gets fires then as well. Returns when all tasks have ended. Rejects with the error that `work` or a task
  * threw, unless it is an abort.

@@ -184,7 +184,10 @@ function createJournal({ database, contents, log }: OpenDatabase, release: () =>
       revision = checkRising(revision, records);
       await inTurn(async () => write(records));
       // The writer of these records does not wait for this; the next one may.
-      if (bytesAhead >= CHECKPOINT_BYTES && closing === undefined) void inTurn(checkpoint).catch(() => undefined);
+      if (bytesAhead >= CHECKPOINT_BYTES && closing === undefined) {
+        // A journal that is lost refuses the checkpoint, and tells each writer why.
+        inTurn(checkpoint).catch(() => undefined);
+      }
     },
     async compact(target) {
       assert(target <= revision, "a journal is compacted up to what it has");

@@ -119,7 +119,8 @@ function createTunnelEnd(accept: (handler: WebSocketHandler) => ServedWebSocket)
     },
     destroy(error, callback) {
       webSocket.close(CLOSE_CODES.normal);
-      void webSocket.closed.then(() => callback(error));
+      const finish = () => callback(error);
+      webSocket.closed.then(finish, finish);
     },
   });
   const webSocket = accept({

@@ -27,7 +27,7 @@ export async function fakeExecSync(
     if (timeoutMs <= 0) return;
     const detail = `failed to exec in container: timeout ${timeoutMs / 1_000}s exceeded: context deadline exceeded`;
     const timer = clock.setTimer(timeoutMs, () => reject(refusal("deadline-exceeded", detail)));
-    void exited.then(() => timer.cancel());
+    exited.then(() => timer.cancel(), reject);
   });
   try {
     const exitCode = await untilAborted(Promise.race([exited, expired]), signal);

@@ -1,5 +1,6 @@
 import { assert, assertNever } from "../../base/assert.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
+import { crash, runInBackground } from "../../base/tasks.ts";
 import type { Step } from "./fake-shell.ts";
 
 /** A process that runs on the given clock. */
@@ -41,9 +42,10 @@ export function runFakeProcess(options: FakeProcessOptions): FakeProcess {
     process.sleep?.timer.cancel();
     options.onExit(exitCode);
   };
-  void Promise.resolve()
-    .then(async () => await runSteps(process, options.steps, options))
-    .then((code) => end(code ?? process.status));
+  runInBackground(async () => {
+    await Promise.resolve();
+    end((await runSteps(process, options.steps, options)) ?? process.status);
+  }, crash);
   return {
     signal(name) {
       if (name === "KILL") return end(KILLED);

@@ -1,3 +1,4 @@
+import { crash, runInBackground } from "../../base/tasks.ts";
 import type { MemoryEntry } from "./memory-entry.ts";
 
 /** The watches on directories of a memory tree. */
@@ -39,7 +40,7 @@ export function createWatchers(beforeNotify: (path: string) => Promise<void>): W
       for (const watch of watches) {
         if (watch.entry !== directory || watch.isPending) continue;
         watch.isPending = true;
-        void notify(watch);
+        runInBackground(async () => await notify(watch), crash);
       }
     },
     async watch(watch, signal) {

@@ -1,5 +1,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { stat } from "node:fs/promises";
+import { messageOf } from "../../../base/errors.ts";
+import { runInBackground } from "../../../base/tasks.ts";
 import { fileError } from "../../file-error.ts";
 
 /** inotify on one directory; see `Files.watch` for what callers may rely on. */
@@ -24,11 +26,15 @@ export async function watchDirectory(path: string, onChange: () => void, signal:
     const onAbort = () => end();
     // inotify holds on to the directory itself. Once the path leads elsewhere, this watch sees nothing that matters.
     const endIfReplaced = () => {
-      void readIdentity(path).then((current) => {
-        if (hasEnded || current?.inode === identity.inode) return;
-        onChange();
-        end();
-      });
+      runInBackground(
+        async () => {
+          const current = await readIdentity(path);
+          if (hasEnded || current?.inode === identity.inode) return;
+          onChange();
+          end();
+        },
+        (error) => end(new Error(messageOf(error), { cause: error })),
+      );
     };
     signal.addEventListener("abort", onAbort, { once: true });
     watcher.on("error", end);

@@ -6,6 +6,7 @@ import { createServer as createHttpsServer } from "node:https";
 import type { Server as NetServer, Socket } from "node:net";
 import type { SecureContextOptions, Server as TlsServer } from "node:tls";
 import { CodedError, codeOf, messageOf } from "../../../base/errors.ts";
+import { runInBackground } from "../../../base/tasks.ts";
 import {
   HTTP_LIMITS,
   type HttpLimits,
@@ -17,7 +18,7 @@ import {
 } from "../../http-server.ts";
 import { createPieceBuffers } from "./piece-buffers.ts";
 import { createSendQueue } from "./send-queue.ts";
-import { type Exchange, serveRequest, serveUpgrade } from "./serve-request.ts";
+import { cutOff, type Exchange, serveRequest, serveUpgrade } from "./serve-request.ts";
 import { trackConnections } from "./track-connections.ts";
 
 /** The real `ListenHttp`, over `node:http`, `node:https` and `node:http2`. */
@@ -32,9 +33,17 @@ export const listenHttp: ListenHttp = async (options, handler) => {
     pieceBuffers: createPieceBuffers(),
     takenOver: new Set<Promise<void>>(),
   };
-  server.on("request", (...[raw, response]: Exchange) => void serveRequest(means, raw, response));
+  server.on("request", (...[raw, response]: Exchange) => {
+    runInBackground(
+      async () => await serveRequest(means, raw, response),
+      () => cutOff(raw),
+    );
+  });
   server.on("upgrade", (raw: IncomingMessage, socket: Socket, head: Buffer) => {
-    void serveUpgrade(means, raw, { socket, head });
+    runInBackground(
+      async () => await serveUpgrade(means, raw, { socket, head }),
+      () => socket.destroy(),
+    );
   });
   await listen(server, options.at);
   const bound = server.address();

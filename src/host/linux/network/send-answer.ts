@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { pipeline } from "node:stream";
 import { untilAborted } from "../../../base/abort.ts";
+import { runInBackground } from "../../../base/tasks.ts";
 import type { AnswerBody, AnswerHeaders, PacedWriter, ServedAnswer, TakenOver } from "../../http-server.ts";
 import { type AnswerResponse, sendHead } from "./answer-head.ts";
 import { QueuedWriter } from "./answer-writer.ts";
@@ -95,7 +96,12 @@ function sendOpenBody(body: OpenBody, exchange: WaitingExchange): void {
   if (!isHttp2) response.write(Buffer.alloc(0));
   if ("stream" in body) {
     body.stream(new QueuedWriter(exchange, { isShared: true, isChunked: takeChunking(response) }));
-  } else if ("produce" in body) void sendProduced(body, exchange);
+  } else if ("produce" in body) {
+    runInBackground(
+      async () => await sendProduced(body, exchange),
+      () => exchange.lifetime.giveUp(),
+    );
+  }
   // Whichever of the two breaks takes the other along, so no error has to be handled here.
   else pipeline(body.source, response, () => undefined);
 }

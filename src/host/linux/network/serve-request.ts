@@ -165,7 +165,7 @@ function abandon({ body }: ServedAnswer, lifetime: Lifetime): void {
 }
 
 /** Ends the stream over HTTP/2, and over HTTP/1.1 the connection, which has no other request. */
-function cutOff(raw: RawRequest): void {
+export function cutOff(raw: RawRequest): void {
   if (raw.stream === undefined) raw.socket.destroy();
   else raw.stream.close(constants.NGHTTP2_CANCEL);
 }

@@ -80,10 +80,11 @@ export function createConnectionPool({ clock, connect }: PoolDeps, options: Pool
   const add = (connection: Connection) => {
     protocol = connection.protocol;
     connections.set(connection, undefined);
-    void connection.closed.then(() => {
+    const forget = () => {
       connections.get(connection)?.cancel();
       connections.delete(connection);
-    });
+    };
+    connection.closed.then(forget, forget);
     watchIdle(connection);
   };
   const watchIdle = (connection: Connection) => {

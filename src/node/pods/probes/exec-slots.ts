@@ -15,7 +15,7 @@ export function createSlots(clock: Clock, { limit, holdMs }: { limit: number; ho
     await new Promise<T>((resolve, reject) => {
       const hold = async () => {
         const over = new AbortController();
-        void task()
+        task()
           .then(resolve, reject)
           .finally(() => over.abort());
         // The end of the task cuts the sleep short.

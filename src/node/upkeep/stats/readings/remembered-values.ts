@@ -95,12 +95,12 @@ export function createRememberedValues<T>({ clock, log, limiter }: RememberedVal
     });
   };
   const wait = async (entry: Entry<T>, pending: Promise<void>): Promise<void> => {
-    await new Promise<void>((resolve) => {
+    await new Promise<void>((resolve, reject) => {
       const timer = clock.setTimer(PATIENCE_MS, () => {
         entry.isSlow = entry.pending === pending;
         resolve();
       });
-      void pending.then(() => timer.cancel()).then(resolve);
+      pending.then(() => timer.cancel()).then(resolve, reject);
     });
   };
   const forgetUnasked = (now: number) => {
