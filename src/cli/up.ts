@@ -89,6 +89,8 @@ async function superviseOnce(layout: StateLayout, supervision: Supervision): Pro
 
 async function supervise(layout: StateLayout, { options, context, link }: Supervision): Promise<number> {
   const stream = createWriteStream(layout.supervisorLog, { flags: "a", mode: 0o600 });
+  // The disk may be full, and the supervisor goes on without its log.
+  stream.on("error", () => undefined);
   const log = createLineLog((line) => void stream.write(line), Date.now);
   const stop = stopOnSignals(() => link.progress("stopping …"));
   const manifests = options.manifests ?? layout.manifests;

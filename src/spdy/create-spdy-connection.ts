@@ -174,8 +174,9 @@ class Connection implements SpdyConnection {
     try {
       this.#reader.push(chunk);
     } catch (error) {
-      if (!(error instanceof SpdyError)) throw error;
-      this.#fail(error);
+      // No frame of a peer may end the process, so that a mistake in here ends this connection alone.
+      const what = `a frame could not be handled: ${messageOf(error)}`;
+      this.#fail(error instanceof SpdyError ? error : new SpdyError("protocol-error", what, { cause: error }));
     }
   }
 

@@ -46,6 +46,19 @@ async function readAll(stream: SpdyStream): Promise<Buffer> {
 }
 
 describe("a SPDY connection", () => {
+  test("ends by itself where a stream of the peer cannot be handled", async () => {
+    const onStream = () => {
+      throw new Error("no room for streams");
+    };
+    const { client, server } = connect({ server: { onStream } });
+    await client.openStream({ streamType: "data" });
+    expect(await server.closed).toMatchObject({
+      code: "protocol-error",
+      message: expect.stringContaining("no room for streams"),
+    });
+    await client.close();
+  });
+
   test("carries what is sent in many streams, however the bytes are cut", async () => {
     const bytes = fc.uint8Array({ maxLength: 3000 }).map((array) => Buffer.from(array));
     const plan = fc.record({

@@ -100,6 +100,8 @@ function carryAnswer(raw: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(raw);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
+  // A handler may write once more after the client has gone.
+  response.on("error", () => socket.destroy());
   response.once("finish", () => socket.destroySoon());
   response.once("close", () => socket.destroySoon());
   // Further bytes of the client are read and thrown away: a reset could overtake the answer.

@@ -59,8 +59,9 @@ export function startProcess(run: Omit<StreamedRun, "timeoutMs">, options: Start
 
 function follow(child: ChildProcess, { clock, pipeGraceMs }: StartOptions): StartedProcess {
   const { stdin, stdout, stderr } = { ...silentStreams(), ...withoutNulls(child) };
-  // A process may end, or close its input, without having read all of it. That is not an error.
-  stdin?.on("error", () => undefined);
+  // A process may end, or close its input, without having read all of it. What is wrong with its output shows in what
+  // was read, and in how it ends. An error without a listener would end this process.
+  for (const stream of [stdin, stdout, stderr]) stream?.on("error", () => undefined);
   let reason: StopReason | undefined;
   let grace: Timer | undefined;
   let settle: (end: ProcessEnd) => void = () => undefined;
@@ -74,7 +75,7 @@ function follow(child: ChildProcess, { clock, pipeGraceMs }: StartOptions): Star
     grace?.cancel();
     settle(reason === undefined ? end : { kind: "failed", ...reason, exitCode: undefined });
   };
-  child.once("error", (error) => {
+  child.on("error", (error) => {
     if (child.pid === undefined) finish(notStarted(error));
   });
   child.once("exit", (code, signal) => {
