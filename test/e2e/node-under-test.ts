@@ -82,6 +82,8 @@ export interface NodeUnderTestOptions {
   binary?: string;
   /** Fields of the KubeletConfiguration. */
   configuration?: object;
+  /** The time between two looks at the loopback guard. */
+  guardPeriodMs?: number;
 }
 
 export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): Promise<NodeUnderTest> {
@@ -92,6 +94,7 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
     await startContainerd({
       ...network,
       ...(options.binary && { binary: options.binary }),
+      ...(options.guardPeriodMs && { guardPeriodMs: options.guardPeriodMs }),
       directory: runtimeDirectory,
       log: silentLog,
     });

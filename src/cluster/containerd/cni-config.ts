@@ -11,6 +11,11 @@ interface CniConfigOptions {
   /** The range is IPv4, e.g. `10.64.0.0/16`. */
   podCidr: string;
   addressDirectory: string;
+  /**
+   * Host ports answer on the node's own 127.0.0.1, too. The plugin then opens 127.0.0.0/8 to the bridge, so it needs the
+   * loopback guard.
+   */
+  isLoopbackGuarded: boolean;
 }
 
 /** Both old and new plugins support version 0.4.0. */
@@ -34,7 +39,7 @@ export function computeCniConfig(options: CniConfigOptions): string {
       routes: [{ dst: "0.0.0.0/0" }],
     },
   };
-  const portmap = { type: "portmap", capabilities: { portMappings: true }, snat: true };
+  const portmap = { type: "portmap", capabilities: { portMappings: true }, snat: options.isLoopbackGuarded };
   const list = { cniVersion: CNI_VERSION, name: options.networkName, plugins: [bridge, portmap] };
   return `${JSON.stringify(list, undefined, 2)}\n`;
 }

@@ -69,6 +69,7 @@ const CONFIGURATION = computeCniConfig({
   bridge: "br-1",
   podCidr: "10.71.0.0/16",
   addressDirectory: "/addresses",
+  isLoopbackGuarded: true,
 });
 
 it.each([

@@ -2,16 +2,17 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf, runAll } from "../../base/errors.ts";
 import { runCommand } from "../processes/run-command.ts";
-import type { RuntimeLayout } from "./runtime-layout.ts";
+import { findOwnRules, openRules, type RuleAccess, readRules } from "./iptables-rules.ts";
+import { networkConfigPath, type RuntimeLayout } from "./runtime-layout.ts";
 
 /** CNI's library keeps the result of each ADD in this fixed place. */
 const CNI_RESULTS = "/var/lib/cni/results";
 
 /**
- * Removes what the CNI plugins leave on the machine when pods end without a CNI DEL: the bridge, rules of the nat
- * tables and cached results. It removes only what bears the name of this network or of one of its sandboxes. No plugin
- * of the network may run any more, because it would make the bridge again. Every step is tried, and the errors are
- * joined and thrown.
+ * Removes the loopback guard and what the CNI plugins leave on the machine when pods end without a CNI DEL: the bridge,
+ * rules of the nat tables and cached results. It removes only what bears the name of this network or of one of its
+ * sandboxes. No plugin of the network may run any more, because it would make the bridge again. Every step is tried, and
+ * the errors are joined and thrown.
  */
 export async function removeNetwork(layout: RuntimeLayout, sandboxIds: readonly string[]): Promise<void> {
   const configuration = await readConfiguration(layout);
@@ -20,8 +21,10 @@ export async function removeNetwork(layout: RuntimeLayout, sandboxIds: readonly 
   await runAll(
     [
       ...bridges.map((bridge) => async () => await deleteLink(bridge)),
-      async () => await removeRules("iptables", layout.networkName),
-      async () => (hasIpv6 ? await removeRules("ip6tables", layout.networkName) : undefined),
+      async () => await removeRules(openRules("iptables", "nat"), layout.networkName),
+      async () => (hasIpv6 ? await removeRules(openRules("ip6tables", "nat"), layout.networkName) : undefined),
+      // The guard goes after the bridge, through which pods reach the node.
+      async () => await removeRules(unlessUnreadable(openRules("iptables", "raw")), layout.networkName),
       async () => await removeResults(layout.networkName, sandboxIds),
     ],
     `removing the network ${layout.networkName}`,
@@ -61,7 +64,7 @@ export function planResultRemoval(
 
 async function readConfiguration(layout: RuntimeLayout): Promise<string | undefined> {
   try {
-    return await readFile(join(layout.cniConfigDirectory, "10-nodelet.conflist"), "utf8");
+    return await readFile(networkConfigPath(layout), "utf8");
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
     throw error;
@@ -73,20 +76,13 @@ async function deleteLink(name: string): Promise<void> {
   if (links.includes(name)) await runCommand("ip", ["link", "delete", name]);
 }
 
-async function removeRules(program: "iptables" | "ip6tables", networkName: string): Promise<void> {
-  for (const args of planRuleRemoval(await readNatRules(program), networkName)) {
-    await runCommand(program, ["--wait", "--table", "nat", ...args]);
-  }
+async function removeRules(rules: RuleAccess, networkName: string): Promise<void> {
+  for (const args of planRuleRemoval(await readRules(rules), networkName)) await rules.change(args);
 }
 
-/** Reads the rules; empty where there is no such program, because then no plugin made a rule either. */
-async function readNatRules(program: string): Promise<string> {
-  try {
-    return await runCommand(program, ["--wait", "--table", "nat", "--list-rules"]);
-  } catch (error) {
-    if (codeOf(error) === "not-found") return "";
-    throw error;
-  }
+/** A kernel without the table cannot hold the guard. Its pods ended without one, and so they can be removed. */
+function unlessUnreadable(rules: RuleAccess): RuleAccess {
+  return { ...rules, list: async () => await rules.list().catch(() => "") };
 }
 
 /**
@@ -94,27 +90,16 @@ async function readNatRules(program: string): Promise<string> {
  * to: first all rules are removed, then each chain is emptied, then deleted.
  */
 export function planRuleRemoval(rules: string, networkName: string): string[][] {
-  const ours = rules
-    .split("\n")
-    .filter((line) => line.startsWith("-A "))
-    .map(splitRule)
-    .filter((args) => args.some((arg) => arg.includes(`name: "${networkName}"`)));
+  const ours = findOwnRules(rules, networkName);
   const chains = new Set<string>();
   for (const args of ours) {
     const target = args[args.indexOf("-j") + 1] ?? "";
     if (/^CNI-(DN-)?[0-9a-f]{16,}$/.test(target)) chains.add(target);
   }
-  const outside = ours.filter((args) => !chains.has(args[1] ?? ""));
+  const outside = ours.filter(([chain = ""]) => !chains.has(chain));
   return [
-    ...outside.map(([, ...rest]) => ["-D", ...rest]),
+    ...outside.map((words) => ["-D", ...words]),
     ...[...chains].map((chain) => ["-F", chain]),
     ...[...chains].map((chain) => ["-X", chain]),
   ];
-}
-
-/** Splits a rule as `iptables -S` prints it: words, and strings in double quotes with backslash escapes. */
-function splitRule(line: string): string[] {
-  return [...line.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g)].map((match) => {
-    return match[2] ?? (match[1] ?? "").replaceAll(/\\(.)/g, "$1");
-  });
 }

@@ -46,6 +46,11 @@ export function computeRuntimeLayout(directory: string): RuntimeLayout {
   };
 }
 
+/** The configuration of the pod network. */
+export function networkConfigPath({ cniConfigDirectory }: Pick<RuntimeLayout, "cniConfigDirectory">): string {
+  return join(cniConfigDirectory, "10-nodelet.conflist");
+}
+
 /** True for the arguments of the containerd that was started on this layout, and for no other process. */
 export function isContainerdOf(layout: RuntimeLayout, args: readonly string[]): boolean {
   const config = args.indexOf("--config");

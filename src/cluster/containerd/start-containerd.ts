@@ -7,16 +7,19 @@ import type { Log } from "../../base/log.ts";
 import { createMetrics } from "../../base/metrics.ts";
 import { connectCri } from "../../cri/connect.ts";
 import { StatusRequest } from "../../cri/gen/cri-v1.ts";
+import { systemClock } from "../../host/linux/system/system-clock.ts";
 import { PAUSE_IMAGE } from "../images/image-references.ts";
 import { type Daemon, type DaemonExit, endDaemon, startDaemon } from "../processes/daemon.ts";
 import { readLogTail } from "../processes/log-file.ts";
 import { readBootId } from "../processes/process-identity.ts";
 import { runCommand } from "../processes/run-command.ts";
-import { computeCniConfig, DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "./cni-config.ts";
+import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "./cni-config.ts";
 import { type ContainerdVersion, computeContainerdConfig, parseContainerdVersion } from "./containerd-config.ts";
 import { createImageImporter, type ImageImporter } from "./image-importer.ts";
+import { GUARD_PERIOD_MS, type LoopbackGuard } from "./loopback-guard.ts";
 import { findProgram, readCniBinDirectory, readHasSysResource, readSnapshotter } from "./machine-facts.ts";
 import { ensureMountNamespace } from "./mount-namespace.ts";
+import { prepareNetwork } from "./prepare-network.ts";
 import { computeRuntimeLayout, type RuntimeLayout } from "./runtime-layout.ts";
 
 export interface ContainerdOptions {
@@ -31,6 +34,8 @@ export interface ContainerdOptions {
   podCidr?: string;
   /** Default `nodelet0`. Two runtimes on one machine need different ones. */
   bridge?: string;
+  /** The time between two looks at the loopback guard. Default 30 s. */
+  guardPeriodMs?: number;
   log: Log;
 }
 
@@ -75,7 +80,12 @@ export async function startContainerd(options: ContainerdOptions): Promise<Conta
   const program = await readProgram(options.binary ?? "containerd");
   await endDaemon({ pidFile: layout.pidFile, gracePeriodMs: STOP_GRACE_PERIOD_MS, log: options.log });
   await prepareDirectory(layout);
-  await writeConfiguration(layout, program.version, options);
+  await writeConfiguration(layout, program.version);
+  const guard = await prepareNetwork(layout, {
+    bridge: options.bridge ?? DEFAULT_BRIDGE,
+    podCidr: options.podCidr ?? DEFAULT_POD_CIDR,
+    log: options.log,
+  });
   const enter = await ensureMountNamespace(layout.mountNamespace);
   const daemon = await spawnContainerd(layout, { ...program, enter, log: options.log });
   const ctr = { program: join(dirname(program.path), "ctr"), socket: layout.socket };
@@ -87,12 +97,27 @@ export async function startContainerd(options: ContainerdOptions): Promise<Conta
   }
   options.log.info("containerd is ready", { pid: daemon.pid, version: program.version.text, socket: layout.socket });
   return {
-    ...daemon,
+    ...keepGuard(daemon, guard, options.guardPeriodMs),
     ...createImageImporter(ctr),
     endpoint: `unix://${layout.socket}`,
     version: program.version.text,
     logFile: layout.logFile,
     enterMountNamespace: enter,
+  };
+}
+
+/** Keeps the guard for as long as the daemon runs. */
+function keepGuard(daemon: Daemon, guard: LoopbackGuard, periodMs = GUARD_PERIOD_MS): Daemon {
+  const keeping = new AbortController();
+  const kept = guard.keep(systemClock, { periodMs, signal: keeping.signal });
+  return {
+    ...daemon,
+    exited: daemon.exited.finally(() => keeping.abort()),
+    async stop() {
+      keeping.abort();
+      await daemon.stop();
+      await kept;
+    },
   };
 }
 
@@ -130,11 +155,7 @@ async function prepareDirectory(layout: RuntimeLayout): Promise<void> {
   }
 }
 
-async function writeConfiguration(
-  layout: RuntimeLayout,
-  version: ContainerdVersion,
-  options: ContainerdOptions,
-): Promise<void> {
+async function writeConfiguration(layout: RuntimeLayout, version: ContainerdVersion): Promise<void> {
   const config = computeContainerdConfig(layout, {
     version,
     sandboxImage: PAUSE_IMAGE,
@@ -142,14 +163,7 @@ async function writeConfiguration(
     snapshotter: await readSnapshotter(layout.directory),
     restrictOomScoreAdj: !(await readHasSysResource()),
   });
-  const network = computeCniConfig({
-    networkName: layout.networkName,
-    bridge: options.bridge ?? DEFAULT_BRIDGE,
-    podCidr: options.podCidr ?? DEFAULT_POD_CIDR,
-    addressDirectory: layout.cniAddressDirectory,
-  });
   await writeFile(layout.config, config, { mode: 0o600 });
-  await writeFile(join(layout.cniConfigDirectory, "10-nodelet.conflist"), network, { mode: 0o600 });
 }
 
 interface SpawnOptions extends Program {

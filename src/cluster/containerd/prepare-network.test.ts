@@ -1,0 +1,46 @@
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { CodedError } from "../../base/errors.ts";
+import { type Log, silentLog } from "../../base/log.ts";
+import type { RuleAccess } from "./iptables-rules.ts";
+import { prepareNetwork } from "./prepare-network.ts";
+import { computeRuntimeLayout, networkConfigPath } from "./runtime-layout.ts";
+
+let directory = "";
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "nodelet-network-"));
+});
+afterEach(async () => await rm(directory, { recursive: true, force: true }));
+
+/** No interface has this name. */
+const BRIDGE = "no-such-bridge0";
+
+async function prepare(rules: RuleAccess) {
+  const said: string[] = [];
+  const log: Log = { ...silentLog, error: (word) => said.push(word) };
+  const layout = computeRuntimeLayout(directory);
+  await mkdir(layout.cniConfigDirectory);
+  await prepareNetwork(layout, { bridge: BRIDGE, podCidr: "10.71.0.0/16", log, rules });
+  const { plugins } = JSON.parse(await readFile(networkConfigPath(layout), "utf8"));
+  return { portmap: plugins[1], said };
+}
+
+describe("CVE-2020-8558: host ports answer on the node's 127.0.0.1", () => {
+  it("where pods are kept from it", async () => {
+    const { portmap, said } = await prepare({ list: async () => "", change: async () => {} });
+    expect(portmap).toEqual({ type: "portmap", capabilities: { portMappings: true }, snat: true });
+    expect(said).toEqual([]);
+  });
+
+  it("nowhere else: where iptables is missing they do not, and the log says how to mend it", async () => {
+    const missing = async () => await Promise.reject(new CodedError("not-found", "iptables is not installed"));
+    const { portmap, said } = await prepare({ list: missing, change: missing });
+    expect(portmap).toEqual({ type: "portmap", capabilities: { portMappings: true }, snat: false });
+    expect(said).toEqual([
+      "pods cannot be kept from the node's loopback",
+      "host ports do not answer on this node's 127.0.0.1: install iptables, and start nodelet again",
+    ]);
+  });
+});

@@ -1,0 +1,53 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { codeOf, messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { computeCniConfig } from "./cni-config.ts";
+import { openRules, type RuleAccess } from "./iptables-rules.ts";
+import { createLoopbackGuard, type LoopbackGuard } from "./loopback-guard.ts";
+import { networkConfigPath, type RuntimeLayout } from "./runtime-layout.ts";
+
+interface NetworkOptions {
+  bridge: string;
+  podCidr: string;
+  log: Log;
+  /** The table `raw` of IPv4. Default: this machine's. */
+  rules?: RuleAccess;
+}
+
+/**
+ * Writes the configuration of the pod network and puts its loopback guard in place, before a pod starts. Where the guard
+ * cannot be had, host ports do not answer on the node's 127.0.0.1, and the bridge is closed to it, because pods could
+ * reach every server there otherwise. The caller keeps the returned guard.
+ */
+export async function prepareNetwork(layout: RuntimeLayout, options: NetworkOptions): Promise<LoopbackGuard> {
+  const { bridge, podCidr, log, rules = openRules("iptables", "raw") } = options;
+  const { networkName, cniAddressDirectory: addressDirectory } = layout;
+  const write = async (isLoopbackGuarded: boolean) => {
+    const text = computeCniConfig({ networkName, bridge, podCidr, addressDirectory, isLoopbackGuarded });
+    await writeFile(networkConfigPath(layout), text, { mode: 0o600 });
+  };
+  // The file tells whoever removes the network that there is one, so it is there before the first rule.
+  await write(false);
+  const guard = createLoopbackGuard({ rules, log }, { networkName, bridge });
+  if (await guard.ensure()) {
+    await write(true);
+    return guard;
+  }
+  log.error("host ports do not answer on this node's 127.0.0.1: install iptables, and start nodelet again", { bridge });
+  await closeBridge(bridge, log);
+  return guard;
+}
+
+/** Takes back what the plugin `portmap` set on the bridge in an earlier run. A bridge that does not exist is closed. */
+async function closeBridge(bridge: string, log: Log): Promise<void> {
+  try {
+    await writeFile(join("/proc/sys/net/ipv4/conf", bridge, "route_localnet"), "0");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return;
+    log.error("pods may reach the servers on this node's loopback: set route_localnet of the bridge to 0", {
+      bridge,
+      error: messageOf(error),
+    });
+  }
+}

@@ -1,0 +1,99 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runCommand } from "../../src/cluster/processes/run-command.ts";
+import { claimPort } from "../machine/claims.ts";
+import { createNodeUnderTest, type NodeUnderTest } from "./node-under-test.ts";
+import { isRunning, RUN_FOR_EVER, shellPod } from "./pods.ts";
+import { readRunningContainers } from "./runtime-state.ts";
+
+const GUARD_PERIOD_MS = 250;
+const SERVE = "mkdir /tmp/www; echo hello > /tmp/www/index.html; exec httpd -f -p 8080 -h /tmp/www";
+const PROBE = `fetch(process.argv[1], { signal: AbortSignal.timeout(2000) }).then(
+  async (answer) => process.stdout.write(await answer.text(), () => process.exit()),
+  () => process.exit(),
+)`;
+
+describe("CVE-2020-8558: a pod that sends packets to 127.0.0.1 over its bridge", () => {
+  let node: NodeUnderTest;
+  let loopback: Server;
+  let attacker: number;
+  let bridge: string;
+  const ports = { everywhere: 0, loopback: 0 };
+
+  const raw = async (...args: string[]) => await runCommand("iptables", ["--wait", "--table", "raw", ...args]);
+  const rulesOfBridge = async () => (await raw("-S")).split("\n").filter((rule) => rule.includes(`-i ${bridge} `));
+  const inPod = async (...command: string[]) =>
+    await runCommand("nsenter", ["--target", String(attacker), "--net", ...command]);
+  const askFromPod = async (port: number) => await inPod(process.execPath, "-e", PROBE, `http://127.0.0.1:${port}/`);
+  const askFromNode = async (port: number) =>
+    await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(3_000) }).then(
+      async (answer) => await answer.text(),
+      () => "",
+    );
+  const loopbackPort = () => {
+    const address = loopback.address();
+    return typeof address === "object" && address !== null ? (address satisfies AddressInfo).port : 0;
+  };
+
+  beforeAll(async () => {
+    loopback = createServer((_, answer) => void answer.end("private to the node"));
+    await new Promise<void>((resolve) => loopback.listen(0, "127.0.0.1", resolve));
+    node = await createNodeUnderTest({ guardPeriodMs: GUARD_PERIOD_MS });
+    await node.start();
+    ports.everywhere = await claimPort();
+    ports.loopback = await claimPort();
+    const hostPorts = [
+      { containerPort: 8080, hostPort: ports.everywhere },
+      { containerPort: 8080, hostPort: ports.loopback, hostIP: "127.0.0.1" },
+    ];
+    await node.write("server.json", shellPod("server", SERVE, {}, { ports: hostPorts }));
+    await node.write("attacker.json", shellPod("attacker", RUN_FOR_EVER));
+    await node.pod("server", isRunning);
+    await node.pod("attacker", isRunning);
+    attacker = (await readRunningContainers(node)).find(({ pod }) => pod === "attacker-e2e")?.pid ?? 0;
+    const gateway = /default via (\S+)/.exec(await inPod("ip", "-4", "route"))?.[1] ?? "";
+    bridge = /^\d+: (\S+) /m.exec(await runCommand("ip", ["-4", "-o", "address", "show", "to", gateway]))?.[1] ?? "";
+    await inPod("sh", "-c", "echo 1 > /proc/sys/net/ipv4/conf/eth0/route_localnet");
+    await inPod("ip", "address", "delete", "127.0.0.1/8", "dev", "lo");
+    await inPod("ip", "route", "add", "127.0.0.0/8", "via", gateway, "dev", "eth0");
+  });
+  afterAll(async () => {
+    loopback.close();
+    await node?.destroy();
+    expect(await rulesOfBridge()).toEqual([]);
+  });
+
+  it("reaches no server there, nor a host port of 127.0.0.1", async () => {
+    expect(await askFromPod(loopbackPort())).toBe("");
+    expect(await askFromPod(ports.loopback)).toBe("");
+  });
+
+  it("leaves host ports on the node's own 127.0.0.1 as they are", async () => {
+    for (const port of [ports.everywhere, ports.loopback]) {
+      await expect.poll(async () => await askFromNode(port)).toBe("hello\n");
+    }
+  });
+
+  it("would reach both if the guard were not there", async () => {
+    const bypass = ["PREROUTING", "-i", bridge, "-m", "comment", "--comment", "nodelet test", "-j", "ACCEPT"];
+    await raw("-I", ...bypass);
+    try {
+      await expect.poll(async () => await askFromPod(loopbackPort())).toBe("private to the node");
+      await expect.poll(async () => await askFromPod(ports.loopback)).toBe("hello\n");
+      expect(await rulesOfBridge()).toHaveLength(3);
+    } finally {
+      await raw("-D", ...bypass);
+    }
+  });
+
+  it("reaches nothing again soon after somebody removed the rules", async () => {
+    const before = await rulesOfBridge();
+    expect(before).toHaveLength(2);
+    // A flush of the table would take the rules of other nodes, which run beside this test.
+    const word = (text: string) => text.replaceAll(/^"|"$/g, "").replaceAll("\\", "");
+    for (const rule of before) await raw("-D", ...(rule.slice(3).match(/"(?:[^"\\]|\\.)*"|\S+/g) ?? []).map(word));
+    await expect.poll(async () => (await rulesOfBridge()).toSorted()).toEqual(before.toSorted());
+    expect(await askFromPod(loopbackPort())).toBe("");
+  });
+});
