@@ -1,4 +1,5 @@
 import type { Duplex, Readable } from "node:stream";
+import type { WebServer } from "./web-call.ts";
 
 /**
  * Calls a server over HTTP/1.1 and asks it for another protocol on the same connection. Redirects are not followed. The
@@ -9,13 +10,13 @@ import type { Duplex, Readable } from "node:stream";
 export type CallUpgrade = (call: UpgradeCall, signal: AbortSignal) => Promise<UpgradeResult>;
 
 /** The request. */
-export interface UpgradeCall {
-  /** `http:` or `https:`. */
-  readonly url: URL;
+export interface UpgradeCall extends WebServer {
   readonly method: string;
+  /** The path with its query; sent as it is. */
+  readonly target: string;
   /** The headers are sent as they are: `Connection` and `Upgrade` are among them. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** All of these are in PEM; only for `https:`. */
+  /** All of these are in PEM; only for `https`. */
   readonly tls?: {
     readonly ca?: string;
     readonly cert?: string;

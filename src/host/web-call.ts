@@ -9,12 +9,21 @@ import type { Readable } from "node:stream";
  */
 export type CallWeb = (call: WebCall, signal: AbortSignal) => Promise<WebReply>;
 
-/** The request. */
-export interface WebCall {
+/** The server that is called. */
+export interface WebServer {
   readonly scheme: "http" | "https";
   /** A name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
+  /**
+   * The addresses that the caller has found for the host and checked. The call goes to one of these, and the name is not
+   * looked up again, because it may lead elsewhere by then. Default: what a lookup finds.
+   */
+  readonly addresses?: readonly string[];
+}
+
+/** The request. */
+export interface WebCall extends WebServer {
   readonly method: string;
   /** The path with its query; sent as it is. */
   readonly target: string;

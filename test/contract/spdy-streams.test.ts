@@ -3,6 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { callUpgrade } from "../../src/host/linux/network/call-upgrade.ts";
 import { systemClock } from "../../src/host/linux/system/system-clock.ts";
+import { addressOf, pathAndQuery } from "../../src/host/request-url.ts";
 import { createSpdyConnection } from "../../src/spdy/create-spdy-connection.ts";
 import type { SpdyConnection } from "../../src/spdy/spdy-connection.ts";
 import type { SpdyStream } from "../../src/spdy/spdy-stream.ts";
@@ -14,7 +15,9 @@ const MEBIBYTE = 1024 * 1024;
 /** Asks a streaming server for SPDY: containerd's is moby/spdystream, which every Go program of Kubernetes speaks it with. */
 async function openSpdy(url: string, protocol: string): Promise<SpdyConnection> {
   const headers = { Connection: "Upgrade", Upgrade: "SPDY/3.1", "X-Stream-Protocol-Version": protocol };
-  const result = await callUpgrade({ url: new URL(url), method: "POST", headers }, new AbortController().signal);
+  const server = new URL(url);
+  const to = { ...addressOf(server), target: pathAndQuery(server) };
+  const result = await callUpgrade({ ...to, method: "POST", headers }, new AbortController().signal);
   if (result.kind !== "upgraded") throw new Error(`the server answered ${result.status}: ${await buffer(result.body)}`);
   expect(result.headers["x-stream-protocol-version"]).toBe(protocol);
   return createSpdyConnection(result.socket, { role: "client", clock: systemClock, pingPeriodMs: 5000 });

@@ -51,7 +51,7 @@ const AGREED =
   "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: Other/1\r\nX-Two: 1\r\nX-Two: 2\r\n\r\n";
 
 const callOf = (port: number, more: Partial<UpgradeCall> = {}): UpgradeCall => ({
-  url: new URL(`http://${ADDRESS}:${port}/a/b?c=1&c=2`),
+  ...{ scheme: "http", host: ADDRESS, port, target: "/a/b?c=1&c=2" },
   method: "POST",
   headers: { connection: "Upgrade", upgrade: "other/1", "x-many": ["1", "2"] },
   ...more,
@@ -161,6 +161,22 @@ describe("callUpgrade", () => {
     await closed;
   });
 
+  it("goes to the addresses that were checked, whatever the name leads to, and keeps the name (CVE-2020-8562)", async () => {
+    const now = Date.now() - DAY_MS;
+    const authority = await createCertificateAuthority({ commonName: "ours", days: 9, now });
+    const period = { notBefore: now, notAfter: now + 9 * DAY_MS };
+    const subject = { commonName: "node", organizations: [], usages: ["server" as const], ...period };
+    const pair = await issueCertificate({ ...subject, authority, dnsNames: ["n.example.invalid"] });
+    const tls = createTlsServer({ cert: pair.certificatePem, key: pair.keyPem });
+    const { port, asked } = await agreeing(AGREED, tls);
+    const place = { scheme: "https", host: "n.example.invalid", tls: { ca: authority.certificatePem } } as const;
+    const call = async (addresses: readonly string[]) =>
+      await callUpgrade(callOf(port, { ...place, addresses }), never);
+    upgradedOf(await call([ADDRESS]));
+    expect((await asked).request.headers.host).toBe(`n.example.invalid:${port}`);
+    await expect(call([])).rejects.toThrow("lookup n.example.invalid: no such host");
+  });
+
   it("believes a server by the authority that it is given, and by no other", async () => {
     const now = Date.now() - DAY_MS;
     const [ours, others] = [
@@ -172,7 +188,7 @@ describe("callUpgrade", () => {
     const pair = await issueCertificate({ ...subject, authority: ours, ipAddresses: [ADDRESS] });
     const { port } = await agreeing(AGREED, createTlsServer({ cert: pair.certificatePem, key: pair.keyPem }));
     const call = (tls: UpgradeCall["tls"]) =>
-      callUpgrade(callOf(port, { url: new URL(`https://${ADDRESS}:${port}/`), ...(tls && { tls }) }), never);
+      callUpgrade(callOf(port, { scheme: "https", target: "/", ...(tls && { tls }) }), never);
     upgradedOf(await call({ ca: ours.certificatePem }));
     upgradedOf(await call({ rejectUnauthorized: false }));
     await expect(call({ ca: others.certificatePem })).rejects.toMatchObject({ code: "call-failed" });

@@ -65,8 +65,8 @@ export async function openChannels(
 /** Asks for streams by SPDY, as kubectl does; `closed` of what it gives resolves when nothing of it is left. */
 export async function openSpdy({ host, port }: NodeAddress, path: string, protocol: string): Promise<SpdyConnection> {
   const headers = { connection: "Upgrade", upgrade: "SPDY/3.1", "x-stream-protocol-version": protocol };
-  const url = new URL(`https://${host}:${port}${path}`);
-  const call = { url, method: "POST", headers, tls: { rejectUnauthorized: false } };
+  const to = { scheme: "https", host, port, target: path } as const;
+  const call = { ...to, method: "POST", headers, tls: { rejectUnauthorized: false } };
   const result = await callUpgrade(call, new AbortController().signal);
   if (result.kind === "answered") throw new Error(`answered with ${result.status}`);
   if (result.headers["x-stream-protocol-version"] !== protocol) throw new Error("the protocol was not agreed on");

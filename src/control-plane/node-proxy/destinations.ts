@@ -1,23 +1,17 @@
 import { ApiError, badRequestError, notFoundError } from "../../api/api-error.ts";
 import type { EndpointSubset, Endpoints, Pod } from "../../api/gen/types.ts";
 import { typed } from "../../api/object.ts";
-import { isAbort } from "../../base/abort.ts";
-import { messageOf } from "../../base/errors.ts";
-import type { ResolveHost } from "../../host/resolve-host.ts";
-import type { CallTls } from "../../host/web-call.ts";
+import type { CallTls, WebServer } from "../../host/web-call.ts";
 import type { ConnectCall } from "../ports/connect.ts";
 import type { ConnectDeps } from "./connect-deps.ts";
 import { type NameAndPort, splitNameAndPort } from "./name-and-port.ts";
 import { nodeTls } from "./node-call.ts";
-import { findNode, type NodeLocation } from "./node-location.ts";
+import { type CheckedLocation, findNode, reachNode } from "./node-location.ts";
 import { findPod } from "./pod-container.ts";
 import { isProxyable } from "./reachable-address.ts";
 
 /** The server to which a proxied request goes. */
-export interface Destination {
-  readonly scheme: "http" | "https";
-  readonly host: string;
-  readonly port: number;
+export interface Destination extends WebServer {
   /** The options for `https`. */
   readonly tls: CallTls;
 }
@@ -58,18 +52,16 @@ export function createDestinations(deps: DestinationDeps): Destinations {
     },
     async ofNode({ name: id, request }) {
       const { scheme, name, port } = splitOf("node", id);
-      const node = findNode(deps, name);
-      const isNodeApi = port === "" || port === String(node.port);
-      // A node's API may be on loopback by its own choice; other servers on loopback are not reachable through it.
-      if (isNodeApi && name === deps.localNode?.name) return nodeApi(deps, node);
-      const told = findNode({ ...deps, localNode: undefined }, name);
-      await refuseInnerHost(deps.resolveHost, told.host, request.signal);
-      return isNodeApi ? nodeApi(deps, told) : destination(scheme, told.host, port);
+      const isNodeApi = port === "" || port === String(findNode(deps, name).port);
+      if (isNodeApi) return nodeApi(deps, await reachNode(deps, name, request.signal));
+      // The local node's API may be on loopback; other servers on loopback are not reachable through the node.
+      const { host, addresses } = await reachNode({ ...deps, localNode: undefined }, name, request.signal);
+      return { ...destination(scheme, host, port), addresses };
     },
   };
 }
 
-const nodeApi = ({ identity }: DestinationDeps, node: NodeLocation): Destination => ({
+const nodeApi = ({ identity }: DestinationDeps, node: CheckedLocation): Destination => ({
   ...node,
   scheme: "https",
   tls: nodeTls(identity),
@@ -95,18 +87,6 @@ function destination(given: NameAndPort["scheme"], host: string, port: string): 
 }
 
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
-
-async function refuseInnerHost(resolveHost: ResolveHost, host: string, signal: AbortSignal): Promise<void> {
-  let addresses: readonly string[];
-  try {
-    addresses = await resolveHost(host, signal);
-  } catch (error) {
-    if (isAbort(error)) throw error;
-    throw badRequestError(messageOf(error));
-  }
-  if (addresses.length === 0) throw badRequestError("no addresses for hostname");
-  if (!addresses.every(isProxyable)) throw badRequestError("address not allowed");
-}
 
 /** Endpoints know ports by their names: the service tells which one a number means. */
 function portNameOf({ reader }: DestinationDeps, namespace: string, { name, port }: NameAndPort): string {
@@ -147,7 +127,10 @@ function findEndpoint(deps: DestinationDeps, { namespace, id, name, portName }: 
 const noEndpoints = (name: string) =>
   new ApiError("ServiceUnavailable", `no endpoints available for service ${JSON.stringify(name)}`);
 
-/** The subset's addresses that are a pod's: users may write endpoints, and could point them anywhere. */
+/**
+ * The subset's addresses that are a pod's and may be proxied to: users may write endpoints, and nodes what addresses their
+ * pods have, and each could point them anywhere.
+ */
 function podAddresses(
   { reader, random }: DestinationDeps,
   namespace: string,
@@ -157,7 +140,7 @@ function podAddresses(
     if (targetRef?.namespace !== namespace) return [];
     const object = reader.get({ resource: "pods", namespace, name: targetRef.name ?? "" });
     const pod: Pod | undefined = object && typed("Pod", object);
-    return pod?.status?.podIPs?.some((podIp) => podIp.ip === ip) ? [ip] : [];
+    return isProxyable(ip) && pod?.status?.podIPs?.some((podIp) => podIp.ip === ip) ? [ip] : [];
   });
 }
 

@@ -15,13 +15,13 @@ import { forwardedFor, forwardedHeaders, withoutHopByHop } from "./forwarded-hea
 export async function forwardUpgrade(
   callUpgrade: CallUpgrade,
   request: ServedRequest,
-  { url, tls }: Pick<UpgradeCall, "url" | "tls">,
+  to: Omit<UpgradeCall, "method" | "headers">,
 ): Promise<ServedAnswer> {
   const { signal, method } = request;
   const headers = upgradeHeaders(request, { isTranslated: false });
   let result: UpgradeResult;
   try {
-    result = await callUpgrade({ url, method, headers, ...(tls && { tls }) }, signal);
+    result = await callUpgrade({ ...to, method, headers }, signal);
   } catch (error) {
     if (isAbort(error)) throw error;
     return unexpectedFailure(`error dialing backend: ${messageOf(error)}`);

@@ -8,11 +8,11 @@ import type { ConnectDeps } from "./connect-deps.ts";
 import { failureAnswer, unexpectedFailure } from "./failure.ts";
 import { readLogOptions } from "./log-options.ts";
 import { formatHost, nodeTls } from "./node-call.ts";
-import { findNode } from "./node-location.ts";
+import { type NodeFinder, reachNode } from "./node-location.ts";
 import { chooseContainer, findPod } from "./pod-container.ts";
 import { readStart } from "./read-start.ts";
 
-type PodLogDeps = Pick<ConnectDeps, "reader" | "localNode" | "callWeb" | "identity">;
+type PodLogDeps = Pick<ConnectDeps, keyof NodeFinder | "callWeb" | "identity">;
 
 /** The length to which a node's error is repeated. */
 const MAX_ERROR_BYTES = 50_000;
@@ -26,7 +26,7 @@ export function createPodLog(deps: PodLogDeps): ConnectHandler {
     const container = chooseContainer(pod, options.container);
     const nodeName = pod.spec?.nodeName ?? "";
     if (nodeName === "") return { status: 204, headers: {}, body: "" };
-    const node = findNode(deps, nodeName);
+    const node = await reachNode(deps, nodeName, request.signal);
     const path = ["containerLogs", namespace, name, container].map((part) => `/${encodeURIComponent(part)}`).join("");
     const target = `${path}?${options.query}`;
     const call = { ...node, scheme: "https", method: "GET", target, headers: {}, tls: nodeTls(identity) } as const;

@@ -5,14 +5,14 @@ import type { UpgradeCall } from "../../host/upgrade-call.ts";
 import type { ConnectCall, ConnectHandler } from "../ports/connect.ts";
 import type { ConnectDeps } from "./connect-deps.ts";
 import { forwardUpgrade, upgradeHeaders, upgradeTls } from "./forward-upgrade.ts";
-import { formatHost, nodeTls } from "./node-call.ts";
-import { findNode } from "./node-location.ts";
+import { nodeTls } from "./node-call.ts";
+import { type NodeFinder, reachNode } from "./node-location.ts";
 import { chooseContainer, findPod } from "./pod-container.ts";
 import { encodeQuery, readInteger } from "./query-values.ts";
 import { encodeStreams, readStreams } from "./stream-options.ts";
 import type { TranslatedCall } from "./stream-translation.ts";
 
-type PodStreamDeps = Pick<ConnectDeps, "reader" | "localNode" | "callUpgrade" | "identity" | "streams">;
+type PodStreamDeps = Pick<ConnectDeps, keyof NodeFinder | "callUpgrade" | "identity" | "streams">;
 
 /** The first part of the path in the node's API. */
 type StreamKind = "exec" | "attach" | "portForward";
@@ -27,9 +27,10 @@ export function createPodStream(deps: PodStreamDeps, kind: StreamKind): ConnectH
     // A WebSocket, whose request is a GET, needs it, too (since 1.35: AuthorizePodWebsocketUpgradeCreatePermission).
     call.requireVerb("create");
     const asked = describeStream(findPod(deps.reader, { namespace, name }), kind, call);
-    const url = new URL(`https://${formatHost(findNode(deps, asked.node))}${asked.target}`);
-    const backend = { url, tls: upgradeTls(nodeTls(deps.identity)) };
+    const node = await reachNode(deps, asked.node, request.signal);
     if (!request.isUpgrade) throw badRequestError("Upgrade request required");
+    const tls = upgradeTls(nodeTls(deps.identity));
+    const backend = { ...node, scheme: "https", target: asked.target, tls } as const;
     const isTranslated = kind === "portForward" ? deps.streams.wantsTunnel : deps.streams.wantsTranslation;
     if (isTranslated(request)) return { status: 101, headers: {}, body: translate(deps, kind, { request, backend }) };
     return await forwardUpgrade(deps.callUpgrade, request, backend);
@@ -38,7 +39,7 @@ export function createPodStream(deps: PodStreamDeps, kind: StreamKind): ConnectH
 
 interface Translation {
   readonly request: ServedRequest;
-  readonly backend: Pick<UpgradeCall, "url" | "tls">;
+  readonly backend: Omit<UpgradeCall, "method" | "headers">;
 }
 
 /** The translation answers the client and then asks the node, or the other way round. */

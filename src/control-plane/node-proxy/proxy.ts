@@ -34,8 +34,7 @@ export async function proxyTo(deps: ProxyDeps, call: ConnectCall, to: Destinatio
   const path = cleanPath(call.rest);
   const target = `${path === "" ? "/" : path}${queryOf(request)}`;
   if (request.isUpgrade) {
-    const url = new URL(`${to.scheme}://${formatHost(to)}${target}`);
-    return await forwardUpgrade(deps.callUpgrade, request, { url, tls: upgradeTls(to.tls) });
+    return await forwardUpgrade(deps.callUpgrade, request, { ...to, target, tls: upgradeTls(to.tls) });
   }
   if (path === "" && (request.method === "GET" || request.method === "HEAD")) {
     // Relative links of a page there are meant from inside of the directory.
@@ -53,21 +52,18 @@ interface Target extends Destination {
 }
 
 async function exchange(callWeb: CallWeb, { request, rest }: ConnectCall, to: Target): Promise<ServedAnswer> {
+  const { path, ...server } = to;
   const prefix = request.path.slice(0, request.path.length - rest.length);
   const headers = {
     ...withoutHopByHop(forwardedHeaders(request)),
     ...hostOf(request, to),
     "x-forwarded-for": [forwardedFor(request)],
-    "x-forwarded-uri": [`${prefix}${to.path}`],
+    "x-forwarded-uri": [`${prefix}${path}`],
   };
-  const { scheme, host, port, target, tls } = to;
   const body = request.bodyStream();
   let reply: WebReply;
   try {
-    reply = await callWeb(
-      { scheme, host, port, method: request.method, target, headers, tls, ...(body && { body }) },
-      request.signal,
-    );
+    reply = await callWeb({ ...server, method: request.method, headers, ...(body && { body }) }, request.signal);
   } catch (error) {
     if (isAbort(error)) throw error;
     throw new ApiError("ServiceUnavailable", `error trying to reach service: ${messageOf(error)}`);

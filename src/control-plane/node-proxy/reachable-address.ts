@@ -1,13 +1,13 @@
 import { BlockList, isIP } from "node:net";
 
 const REFUSED = new BlockList();
-REFUSED.addAddress("0.0.0.0");
+REFUSED.addSubnet("0.0.0.0", 8);
 REFUSED.addAddress("255.255.255.255");
 REFUSED.addSubnet("127.0.0.0", 8);
 REFUSED.addSubnet("169.254.0.0", 16);
 REFUSED.addSubnet("224.0.0.0", 4);
-REFUSED.addAddress("::", "ipv6");
-REFUSED.addAddress("::1", "ipv6");
+// These are "::", "::1", and IPv4 addresses in a form that nobody uses any more.
+REFUSED.addSubnet("::", 96, "ipv6");
 REFUSED.addSubnet("fe80::", 10, "ipv6");
 REFUSED.addSubnet("ff00::", 8, "ipv6");
 

@@ -100,6 +100,16 @@ describe("a WebSocket of port-forward", () => {
       /^HTTP\/1\.1 404 Not Found\r\ncontent-type: text\/plain\r\ncontent-length: 11\r\nconnection: close\r\n\r\nno such pod$/,
     ],
     [
+      "that the node would send the client elsewhere (CVE-2020-8559)",
+      async () => ({
+        kind: "answered",
+        status: 302,
+        headers: { location: "https://elsewhere.example.com/" },
+        body: Readable.from([Buffer.from("see there")]),
+      }),
+      /^HTTP\/1\.1 500 (?![\s\S]*elsewhere)[\s\S]*invalid upgrade response: status code 302\n$/,
+    ],
+    [
       "why the node cannot be reached",
       async () => {
         throw new Error("connect ECONNREFUSED 10.0.0.7:10250");

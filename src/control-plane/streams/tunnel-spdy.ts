@@ -53,6 +53,11 @@ export async function tunnelSpdy(
       if (controller.signal.aborted) return;
       log.debug("a port-forward failed", { error: result.message });
       await answerWith(500, () => socket.end(formatAnswer(500, {}, `error dialing backend: ${result.message}`)));
+    } else if (result.kind === "answered" && result.status < 400) {
+      // A client would follow a redirect with its credentials.
+      result.body.destroy();
+      const message = `invalid upgrade response: status code ${result.status}`;
+      await answerWith(500, () => socket.end(formatAnswer(500, {}, message)));
     } else if (result.kind === "answered") {
       await answerWith(result.status, () => forwardAnswer(result, socket));
     } else if (!isSpdyAgreed(result.headers)) {

@@ -3,13 +3,11 @@ import { AbortedError, childController, throwIfAborted } from "../../../base/abo
 import { CodedError } from "../../../base/errors.ts";
 import type { CallUpgrade } from "../../upgrade-call.ts";
 import { CONNECT_TIMEOUT_MS, describeDialError } from "./dial.ts";
-import { addressOf, pathAndQuery } from "./request-url.ts";
 import { sendRequest } from "./send-request.ts";
 
 /** The real `CallUpgrade`. */
-export const callUpgrade: CallUpgrade = async ({ url, method, headers, tls }, signal) => {
+export const callUpgrade: CallUpgrade = async ({ method, target, headers, tls, ...to }, signal) => {
   throwIfAborted(signal);
-  const to = addressOf(url);
   // The caller's signal must not break the body of an answer, so the request has a signal of its own.
   const { controller, release } = childController(signal);
   try {
@@ -17,7 +15,7 @@ export const callUpgrade: CallUpgrade = async ({ url, method, headers, tls }, si
       {
         to,
         method,
-        path: pathAndQuery(url),
+        path: target,
         headers,
         tls,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,

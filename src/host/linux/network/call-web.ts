@@ -15,10 +15,10 @@ export const callWeb: CallWeb = async (call, signal) => {
 };
 
 async function exchange(call: WebCall, signal: AbortSignal): Promise<WebReply> {
-  const { scheme, host, port, method, target, headers, body, tls } = call;
+  const { method, target, headers, body, tls, ...to } = call;
   const reply = await sendRequest(
     {
-      to: { scheme, host, port },
+      to,
       method,
       path: target,
       headers,

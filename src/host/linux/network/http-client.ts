@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { CodedError, codeOf, messageOf } from "../../../base/errors.ts";
 import type { HttpClient, HttpRequest, HttpResponse } from "../../port.ts";
+import { addressOf, isWebUrl, pathAndQuery, redirectTarget } from "../../request-url.ts";
 import { readBody } from "./read-body.ts";
-import { addressOf, isWebUrl, pathAndQuery, redirectTarget } from "./request-url.ts";
 import { sendRequest } from "./send-request.ts";
 import { withinTime } from "./within-time.ts";
 

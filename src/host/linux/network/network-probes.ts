@@ -9,8 +9,8 @@ import type {
   ProbeTarget,
   TcpProbeOutcome,
 } from "../../probe-port.ts";
+import { addressOf, pathAndQuery, redirectTarget } from "../../request-url.ts";
 import { readBody } from "./read-body.ts";
-import { addressOf, pathAndQuery, redirectTarget } from "./request-url.ts";
 import { type OutgoingRequest, type Reply, sendRequest } from "./send-request.ts";
 import { type Deadline, withinTime } from "./within-time.ts";
 

@@ -1,7 +1,9 @@
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
 import type { Duplex, Readable } from "node:stream";
 import { AbortedError, throwIfAborted } from "../../../base/abort.ts";
+import type { WebServer } from "../../web-call.ts";
 import { limitConnecting } from "./dial.ts";
 
 /** One request over HTTP/1.1, on a connection of its own that no other request uses. */
@@ -30,9 +32,7 @@ export interface OutgoingRequest {
 }
 
 /** The server that a request is sent to. Hosts are names or addresses, without brackets. */
-export type RequestAddress =
-  | { readonly scheme: "http" | "https"; readonly host: string; readonly port: number }
-  | { readonly socketPath: string };
+export type RequestAddress = WebServer | { readonly socketPath: string };
 
 interface RequestTls {
   /** The own certificate and key, and the authorities that are believed, in PEM. */
@@ -89,7 +89,7 @@ export async function sendRequest(outgoing: OutgoingRequest, signal: AbortSignal
 function begin({ to, tls = {}, headers, ...outgoing }: OutgoingRequest): ClientRequest {
   const { method, path, auth, connectTimeoutMs, allowHalfOpen = false, isLenient = false } = outgoing;
   const options = {
-    ...("socketPath" in to ? { socketPath: to.socketPath } : { host: to.host, port: to.port }),
+    ...("socketPath" in to ? { socketPath: to.socketPath } : placeOf(to)),
     method,
     path,
     headers: Array.isArray(headers) ? headers : headerValues(headers),
@@ -104,6 +104,22 @@ function begin({ to, tls = {}, headers, ...outgoing }: OutgoingRequest): ClientR
   request.setSocketKeepAlive(true, KEEP_ALIVE_MS);
   request.setNoDelay(true);
   return request;
+}
+
+/** The name stays, for the header `host` and for TLS, also where the addresses are known. */
+function placeOf({ host, port, addresses }: WebServer) {
+  return { host, port, ...(addresses !== undefined && { lookup: lookUpIn(addresses) }) };
+}
+
+/** Finds every name at these addresses. Node.js looks no address up, so that an address as host leads to itself. */
+function lookUpIn(addresses: readonly string[]): LookupFunction {
+  const found = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (host, { all = false }, done) => {
+    const [first] = found;
+    if (first === undefined) done(Object.assign(new Error(`no address of ${host}`), { code: "ENOTFOUND" }), []);
+    else if (all) done(null, found);
+    else done(null, first.address, first.family);
+  };
 }
 
 function headerValues(headers: OutgoingRequest["headers"]): Record<string, string | string[]> {

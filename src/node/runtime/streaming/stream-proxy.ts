@@ -5,6 +5,7 @@ import { CodedError } from "../../../base/errors.ts";
 import { endsInTime, withDeadline } from "../../../base/time-limit.ts";
 import { formatHttpHead } from "../../../host/http-head.ts";
 import type { PacedWriter, Page, ServedAnswer, ServedRequest } from "../../../host/http-server.ts";
+import { addressOf, isWebUrl, pathAndQuery } from "../../../host/request-url.ts";
 import { type CallUpgrade, joinStreams, type UpgradeResult } from "../../../host/upgrade-call.ts";
 import { answerOf, TOO_MANY } from "./stream-failure.ts";
 
@@ -89,7 +90,7 @@ type Answered = UpgradeResult & { readonly kind: "answered" };
 
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && (url.protocol === "http:" || url.protocol === "https:")) return url;
+  if (url !== undefined && isWebUrl(url)) return url;
   // The message does not contain the URL, because that holds the token which opens the stream.
   throw new CodedError("no-url", "error dialing backend: the container runtime gave no http or https URL");
 }
@@ -99,7 +100,12 @@ async function call(
   { request, url }: { readonly request: ServedRequest; readonly url: URL },
 ): Promise<UpgradeResult> {
   const limit = { timeoutMs: CALL_TIMEOUT_MS, signal: request.signal, what: "error dialing backend: it" };
-  const outgoing = { url, method: request.method, headers: computeForwardedHeaders(request) };
+  const outgoing = {
+    ...addressOf(url),
+    target: pathAndQuery(url),
+    method: request.method,
+    headers: computeForwardedHeaders(request),
+  };
   return await withDeadline(clock, limit, async (signal) => await callUpgrade(outgoing, signal));
 }
 

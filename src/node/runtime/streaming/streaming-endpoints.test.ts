@@ -144,7 +144,9 @@ describe("what the runtime is asked for", () => {
       "x-forwarded-for": ["198.51.100.1"],
     };
     await ask(world, requestOf("/exec/ns/web/main?output=1", { headers }));
-    expect(world.calls).toMatchObject([{ url: new URL(RUNTIME_URL), method: "POST" }]);
+    expect(world.calls).toMatchObject([
+      { scheme: "http", host: "127.0.0.1", port: 4000, target: "/stream/token", method: "POST" },
+    ]);
     expect(world.calls[0]?.headers).toEqual({
       ...UPGRADE,
       "x-stream-protocol-version": ["v4", "v3"],

@@ -1,7 +1,7 @@
-import type { RequestAddress } from "./send-request.ts";
+import type { WebServer } from "./web-call.ts";
 
 /** The server that a URL of http or https leads to. */
-export function addressOf({ protocol, hostname, port }: URL): Exclude<RequestAddress, { socketPath: string }> {
+export function addressOf({ protocol, hostname, port }: URL): WebServer {
   const scheme = protocol === "https:" ? "https" : "http";
   const host = hostname.replace(/^\[|\]$/g, "");
   return { scheme, host, port: port === "" ? (scheme === "https" ? 443 : 80) : Number(port) };

@@ -1,0 +1,132 @@
+import { Readable } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { forbiddenError } from "../../api/api-error.ts";
+import { createFakeRequest } from "../../host/fake/fake-request.ts";
+import type { UpgradeCall, UpgradeResult } from "../../host/upgrade-call.ts";
+import type { WebCall } from "../../host/web-call.ts";
+import type { ConnectDeps } from "./connect-deps.ts";
+import { createNodeProxy } from "./node-proxy.ts";
+
+const UPGRADE = { connection: "Upgrade", upgrade: "websocket", host: "api:6443" };
+
+interface World {
+  /** The addresses of each lookup of the node's name; the last one stays. */
+  readonly lookups?: ReadonlyArray<readonly string[]>;
+  readonly upgraded?: UpgradeResult;
+}
+
+/** A node `n` with a pod `p`, of a name that a resolver knows. */
+function createWorld({ lookups = [["10.0.0.7"]], upgraded }: World = {}) {
+  const web: WebCall[] = [];
+  const upgrades: UpgradeCall[] = [];
+  let asked = 0;
+  const node = { status: { addresses: [{ type: "Hostname", address: "n.example.com" }] } };
+  const pod = { spec: { nodeName: "n", containers: [{ name: "main" }] } };
+  const deps: ConnectDeps = {
+    reader: {
+      get: ({ resource, name }) => {
+        const metadata = { name };
+        if (resource === "nodes") return { apiVersion: "v1", kind: "Node", metadata, ...node };
+        return { apiVersion: "v1", kind: "Pod", metadata, ...pod };
+      },
+    },
+    callWeb: async (call) => {
+      web.push(call);
+      return await Promise.resolve({ status: 200, headers: {}, body: Readable.from([]) });
+    },
+    callUpgrade: async (call) => {
+      upgrades.push(call);
+      const refused = { kind: "answered", status: 403, headers: {}, body: Readable.from(["no"]) } as const;
+      return await Promise.resolve(upgraded ?? refused);
+    },
+    resolveHost: async () => await Promise.resolve(lookups[Math.min(asked++, lookups.length - 1)] ?? []),
+    identity: { certificatePem: "certificate", keyPem: "key" },
+    localNode: undefined,
+    streams: {
+      wantsTranslation: () => false,
+      wantsTunnel: () => false,
+      translate: async () => await Promise.resolve(),
+      tunnel: async () => await Promise.resolve(),
+    },
+    random: () => 0,
+  };
+  const handlers = createNodeProxy(deps);
+  /** `granted` are the verbs that the user has beside that of the request. */
+  const ask = async (
+    target: string,
+    { method = "GET", rest = "", headers = {}, granted = ["create"] }: Partial<Asked> = {},
+  ) => {
+    const [handler = ""] = /^\w+\/\w+/.exec(target) ?? [];
+    const isNode = target.startsWith("nodes/");
+    return await handlers.get(handler)?.({
+      request: createFakeRequest(`/api/v1/${handler}${rest}`, { method, headers }),
+      namespace: isNode ? "" : "default",
+      name: isNode ? "n" : "p",
+      rest,
+      requireVerb(verb) {
+        if (!granted.includes(verb)) throw forbiddenError({ group: "", resource: "x" }, "n", `needs ${verb}`);
+      },
+    });
+  };
+  return { web, upgrades, ask, lookups: () => asked };
+}
+
+interface Asked {
+  readonly method: string;
+  readonly rest: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly granted: readonly string[];
+}
+
+describe("a name that leads elsewhere once it was checked (CVE-2020-8562)", () => {
+  const rebound = [["10.0.0.7", "10.0.0.8"], ["127.0.0.1"]];
+  it.each(["pods/log", "pods/exec", "pods/attach", "pods/portforward", "nodes/proxy", "nodes/proxy upgraded"])(
+    "is looked up once, and what was checked is called: %s",
+    async (target) => {
+      const { ask, web, upgrades, lookups } = createWorld({ lookups: rebound });
+      const isPlain = target === "pods/log" || target === "nodes/proxy";
+      await ask(target, { rest: target.startsWith("nodes") ? "/x" : "", headers: isPlain ? {} : UPGRADE });
+      expect([...web, ...upgrades]).toMatchObject([{ host: "n.example.com", addresses: rebound[0] }]);
+      expect(lookups()).toBe(1);
+    },
+  );
+});
+
+describe("a node that names a server of the API server as its own (CVE-2022-3294)", () => {
+  const targets = ["pods/log", "pods/exec", "pods/attach", "pods/portforward", "nodes/proxy"];
+  const addresses = ["127.0.0.1", "::1", "::ffff:127.0.0.1", "169.254.169.254", "0.0.0.0", "fe80::1%eth0", "224.0.0.1"];
+  it.each(targets)("is not called: %s", async (target) => {
+    for (const address of addresses) {
+      // One of several is enough: which one is called is chance.
+      const { ask, web, upgrades } = createWorld({ lookups: [["10.0.0.7", address]] });
+      const headers = target === "pods/log" ? {} : UPGRADE;
+      await expect(ask(target, { rest: "/x", headers })).rejects.toThrow("address not allowed");
+      expect([web, upgrades]).toEqual([[], []]);
+    }
+  });
+});
+
+describe("a server that does not agree to another protocol", () => {
+  const targets = ["pods/exec", "pods/attach", "pods/portforward", "nodes/proxy"];
+
+  it.each(targets)("gets nothing more of the client: %s (CVE-2018-1002105)", async (target) => {
+    const { ask, upgrades } = createWorld();
+    const answer = await ask(target, { rest: "/x", headers: UPGRADE });
+    expect(answer).toMatchObject({ status: 403, body: { source: expect.any(Readable) } });
+    expect(answer?.body).not.toHaveProperty("takeOver");
+    expect(upgrades).toHaveLength(1);
+  });
+
+  it.each(targets)("cannot send the client elsewhere: %s (CVE-2020-8559)", async (target) => {
+    for (const status of [200, 301, 302, 307, 308]) {
+      const headers = { location: "https://elsewhere.example.com/" };
+      const body = Readable.from(["see there"]);
+      const { ask, upgrades } = createWorld({ upgraded: { kind: "answered", status, headers, body } });
+      const answer = await ask(target, { rest: "/x", headers: UPGRADE });
+      expect(answer?.status).toBe(500);
+      expect(answer?.headers).not.toHaveProperty("location");
+      expect(answer?.body).toContain(`invalid upgrade response: status code ${status}`);
+      expect([upgrades.length, body.destroyed]).toEqual([1, true]);
+    }
+  });
+});
