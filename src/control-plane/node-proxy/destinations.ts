@@ -17,7 +17,7 @@ export interface Destination extends WebServer {
 }
 
 /** Finds the destination of `proxy` of each kind. Each function throws ApiErrors. */
-interface Destinations {
+export interface Destinations {
   ofPod(call: ConnectCall): Destination;
   ofService(call: ConnectCall): Destination;
   ofNode(

@@ -78,6 +78,49 @@ interface Asked {
   readonly granted: readonly string[];
 }
 
+describe("whoever may only read through the proxy of a node runs nothing in its pods", () => {
+  it.each([
+    "/exec/default/p/main",
+    "/exec",
+    "/attach/default/p/main",
+    "/portForward/default/p",
+    "/run/default/p/main",
+    "//exec/default/p/main",
+    "/x/../exec/default/p/main",
+    "/x/%2e%2e/exec/default/p/main",
+    "/%65xec/default/p/main",
+    "/x%2F..%2Fexec/default/p/main",
+    "/exec%2Fdefault/p/main",
+    "/%zz",
+  ])("with a WebSocket to %s", async (rest) => {
+    const { ask, upgrades, web } = createWorld();
+    await expect(ask("nodes/proxy", { rest, headers: UPGRADE, granted: [] })).rejects.toThrow("needs create");
+    await expect(ask("nodes/proxy", { rest, granted: [] })).rejects.toThrow("needs create");
+    expect([upgrades, web]).toEqual([[], []]);
+    await ask("nodes/proxy", { rest, headers: UPGRADE });
+    expect(upgrades).toHaveLength(1);
+  });
+
+  it.each(["/metrics", "/pods/", "/execs", "/stats/summary", "/logs/exec/x"])("and reads %s", async (rest) => {
+    const { ask, web } = createWorld();
+    await ask("nodes/proxy", { rest, granted: [] });
+    expect(web).toMatchObject([{ target: rest }]);
+  });
+
+  it("nor through a path that is rewritten after it was judged", async () => {
+    const { ask, upgrades } = createWorld();
+    const rest = "/x\\..\\exec/default/p/main";
+    await ask("nodes/proxy", { rest, headers: UPGRADE, granted: [] });
+    expect(upgrades).toMatchObject([{ target: rest }]);
+  });
+
+  it.each(["pods/exec", "pods/attach", "pods/portforward"])("nor by %s itself", async (target) => {
+    const { ask, upgrades } = createWorld();
+    await expect(ask(target, { headers: UPGRADE, granted: [] })).rejects.toThrow("needs create");
+    expect(upgrades).toEqual([]);
+  });
+});
+
 describe("a name that leads elsewhere once it was checked (CVE-2020-8562)", () => {
   const rebound = [["10.0.0.7", "10.0.0.8"], ["127.0.0.1"]];
   it.each(["pods/log", "pods/exec", "pods/attach", "pods/portforward", "nodes/proxy", "nodes/proxy upgraded"])(

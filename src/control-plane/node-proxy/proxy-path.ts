@@ -12,3 +12,12 @@ export function cleanPath(path: string): string {
   const cleaned = kept.map((part) => `/${part}`).join("");
   return path.endsWith("/") ? `${cleaned}/` : cleaned;
 }
+
+/** The path as the proxied server reads it: without detours and escapes. Undefined where the escapes are none. */
+export function readPlainPath(path: string): string | undefined {
+  try {
+    return cleanPath(decodeURIComponent(cleanPath(path)));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,5 +1,13 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { computeRequestAttributes } from "./request-attributes.ts";
+
+describe("whoever may only read a node runs nothing in its pods", () => {
+  const roots = ["/exec/a/b/c", "/exec", "/attach/a/b/uid/c", "/portForward/a/b", "/run/a/b/c"];
+  it.each(roots)("with a WebSocket, which begins with GET: %s", (path) => {
+    expect(computeRequestAttributes("GET", path)).toEqual(computeRequestAttributes("POST", path));
+    expect(computeRequestAttributes("GET", path)).toEqual({ verb: "create", subresources: ["proxy"] });
+  });
+});
 
 it.each([
   ["GET", "/pods", "get", ["pods", "proxy"]],
@@ -18,7 +26,8 @@ it.each([
   ["GET", "/statusz", "get", ["statusz"]],
   ["POST", "/checkpoint/a/b/c", "create", ["checkpoint"]],
   ["POST", "/run/a/b/c", "create", ["proxy"]],
-  ["GET", "/exec/a/b/c", "get", ["proxy"]],
+  ["GET", "/execs", "get", ["proxy"]],
+  ["GET", "/containerLogs/a/b/c", "get", ["proxy"]],
   ["PUT", "/debug/flags/v", "update", ["proxy"]],
   ["PATCH", "/", "patch", ["proxy"]],
   ["DELETE", "/pods", "delete", ["pods", "proxy"]],

@@ -1,3 +1,5 @@
+import { leadsIntoContainers } from "../../api/node-api-paths.ts";
+
 /**
  * What a request to the node's API is authorized as: a verb on subresources of the node. Permission for any one of them
  * is enough.
@@ -37,13 +39,18 @@ const SEPARATE = [
   ["/flagz", "configz"],
 ] as const;
 
-/** Computes the attributes from method and path, as `GetRequestAttributes` of pkg/kubelet/server/auth.go does. */
+/**
+ * Computes the attributes from method and path, as `GetRequestAttributes` of pkg/kubelet/server/auth.go does. Unlike
+ * there, whoever asks with GET for a stream into a container, which every WebSocket does, needs `create`. A monitoring
+ * program that may `get nodes/proxy` could otherwise run commands in each pod of the node.
+ */
 export function computeRequestAttributes(method: string, path: string): RequestAttributes {
   const matches = ([root]: readonly [string, string]) => path === root || path.startsWith(`${root}/`);
   const [, general] = SEPARATE.find(matches) ?? ["", "proxy"];
   const fine = FINE_GRAINED.find(matches)?.[1];
+  const verb = Object.hasOwn(VERBS, method) ? (VERBS[method] ?? "") : "";
   return {
-    verb: Object.hasOwn(VERBS, method) ? (VERBS[method] ?? "") : "",
+    verb: verb === "get" && leadsIntoContainers(path) ? "create" : verb,
     subresources: fine === undefined ? [general] : [fine, general],
   };
 }
