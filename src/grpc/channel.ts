@@ -10,6 +10,8 @@ interface ChannelOptions {
   endpoint: Endpoint;
   /** The time-out of unary calls whose caller names none, in milliseconds. */
   requestTimeoutMs: number;
+  /** The bound on one message, sent or received. A longer one fails its call. Default `MAX_MESSAGE_BYTES`. */
+  maxMessageBytes?: number;
   /** The metadata that is sent with every call. */
   metadata?: Readonly<Record<string, string>>;
 }
@@ -24,8 +26,6 @@ export interface GrpcChannel extends RpcCaller {
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 const CHANNEL_OPTIONS = {
-  "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
-  "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
   // A restarted server is used again within half a second, because dialling a local socket costs nothing.
   "grpc.initial_reconnect_backoff_ms": 100,
   "grpc.max_reconnect_backoff_ms": 500,
@@ -39,8 +39,12 @@ const CHANNEL_OPTIONS = {
  * their status (a caller that knows the service may explain it further), or with AbortedError when their signal fired.
  */
 export function openChannel(options: ChannelOptions): GrpcChannel {
-  const { endpoint } = options;
-  const client = new Client(`unix:${endpoint.path}`, credentials.createInsecure(), CHANNEL_OPTIONS);
+  const { endpoint, maxMessageBytes = MAX_MESSAGE_BYTES } = options;
+  const client = new Client(`unix:${endpoint.path}`, credentials.createInsecure(), {
+    ...CHANNEL_OPTIONS,
+    "grpc.max_receive_message_length": maxMessageBytes,
+    "grpc.max_send_message_length": maxMessageBytes,
+  });
   const metadata = new Metadata();
   for (const [key, value] of Object.entries(options.metadata ?? {})) metadata.set(key, value);
   const inFlight = new Set<{ cancel(): void }>();
@@ -113,8 +117,15 @@ function codecOf({ service, method }: Rpc) {
   };
 }
 
+/**
+ * Ten years. A pod may ask for a longer grace period, and the package rejects outside of the call, which ends the
+ * process, when the header `grpc-timeout` cannot hold the deadline.
+ */
+const MAX_TIMEOUT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
+
+/** A time-out that is too long for the protocol counts as none. */
 function deadlineIn(timeoutMs: CallOptions["timeoutMs"] & number): GrpcCallOptions {
-  return Number.isFinite(timeoutMs) ? { deadline: Date.now() + timeoutMs } : {};
+  return timeoutMs <= MAX_TIMEOUT_MS ? { deadline: Date.now() + timeoutMs } : {};
 }
 
 function grpcError(rpc: Rpc, endpoint: Endpoint, { error, closed }: { error: unknown; closed: boolean }): GrpcError {

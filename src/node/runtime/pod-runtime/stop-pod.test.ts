@@ -80,6 +80,11 @@ describe("the grace period", () => {
     expect(cri.sandboxes()).toMatchObject([{ state: "notready" }]);
   });
 
+  it("is no longer than a runtime can count", async () => {
+    const { calls, error } = await stop(makePod({ graceSeconds: 2 ** 63 }), { main: POLITE });
+    expect({ error, stop: calls[0] }).toEqual({ error: undefined, stop: "0s stop main 9223372036" });
+  });
+
   it("is not waited for by who ends sooner", async () => {
     const { took, events } = await stop(makePod(), { main: POLITE });
     expect(took).toBe(0);

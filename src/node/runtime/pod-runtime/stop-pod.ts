@@ -27,6 +27,11 @@ interface StopOptions {
 
 /** A container gets at least this time between SIGTERM and SIGKILL, whatever is left of its grace period, as upstream. */
 const MINIMUM_GRACE_PERIOD_SECONDS = 2;
+/**
+ * The longest grace period, 292 years: runtimes count it in nanoseconds, and what is longer becomes negative there, or
+ * does not fit into the message at all. The field allows any int64.
+ */
+const MAXIMUM_GRACE_PERIOD_SECONDS = Number((2n ** 63n - 1n) / 1_000_000_000n);
 /** The grace period of a pod whose own is not known. */
 const DEFAULT_GRACE_PERIOD_SECONDS = 30;
 /** How much longer than the grace period the runtime may take to answer before the call is given up. */
@@ -153,7 +158,7 @@ function gracePeriodOf({ pod, container }: ContainerStop, { gracePeriodSeconds }
   const own = pod?.metadata?.deletionGracePeriodSeconds ?? pod?.spec?.terminationGracePeriodSeconds;
   const granted = gracePeriodSeconds ?? own ?? DEFAULT_GRACE_PERIOD_SECONDS;
   const recorded = pod === undefined ? container.recordedStop?.gracePeriodSeconds : undefined;
-  return Math.min(granted, recorded ?? granted);
+  return Math.min(granted, recorded ?? granted, MAXIMUM_GRACE_PERIOD_SECONDS);
 }
 
 interface RunningHook {
