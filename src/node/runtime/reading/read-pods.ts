@@ -1,6 +1,7 @@
 import { decodeObject } from "../../../api/decode.ts";
 import type { ContainerUser, LifecycleHandler } from "../../../api/gen/types.ts";
 import type { PodReference } from "../../../api/pods.ts";
+import { isIpAddress } from "../../../api/validation/names.ts";
 import {
   CONTAINER_HASH_ANNOTATION,
   CONTAINER_NAME_LABEL,
@@ -13,6 +14,7 @@ import {
   POD_UID_LABEL,
 } from "../../../api/well-known.ts";
 import { codeOf } from "../../../base/errors.ts";
+import { createLimiter } from "../../../base/limiter.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../../cri/port.ts";
 import type { Host } from "../../../host/port.ts";
@@ -25,9 +27,17 @@ import type {
   SandboxRuntimeStatus,
   SandboxState,
 } from "./pod-runtime-status.ts";
+import { cutText, limitCount, ownItems, requireId } from "./runtime-answers.ts";
 import { readTerminationMessage } from "./termination-message.ts";
 
 type Labels = { [key: string]: string };
+
+/** The number of status calls that one reading has under way. The lists may show any number of containers. */
+const MAX_STATUS_CALLS = 16;
+/** The kernel's limit for the supplementary groups of a process. */
+const MAX_GROUPS = 65_536;
+/** A pod has one address of each family; a few more of one family do no harm. */
+const MAX_ADDRESSES = 16;
 
 /**
  * Lists every pod that the runtime holds, whichever program made it, with two list calls. Sandboxes and containers
@@ -50,7 +60,7 @@ export async function listRuntimePods(runtime: Cri["runtime"], signal: AbortSign
     const { id, createdAt } = sandbox;
     podOf(sandbox.labels)?.sandboxes.push({
       id,
-      attempt: sandbox.metadata?.attempt ?? 0,
+      attempt: limitCount(sandbox.metadata?.attempt),
       state: sandboxState(sandbox.state),
       createdAt: milliseconds(createdAt),
     });
@@ -60,7 +70,7 @@ export async function listRuntimePods(runtime: Cri["runtime"], signal: AbortSign
       id: container.id,
       sandboxId: container.podSandboxId,
       name: container.labels[CONTAINER_NAME_LABEL] ?? container.metadata?.name ?? "",
-      attempt: container.metadata?.attempt ?? 0,
+      attempt: limitCount(container.metadata?.attempt),
       state: containerState(container.state),
       createdAt: milliseconds(container.createdAt),
     });
@@ -70,7 +80,8 @@ export async function listRuntimePods(runtime: Cri["runtime"], signal: AbortSign
 
 /**
  * Reads everything that the runtime knows of one pod. What disappears between the list and its status counts as never
- * listed.
+ * listed. Nothing that is of another pod is taken in, whatever the runtime's lists show. Rejects with a CodedError
+ * `contradiction` where a status is not about what was asked for.
  */
 export async function readPodRuntimeStatus(
   deps: { runtime: Cri["runtime"]; host: Host },
@@ -84,18 +95,17 @@ export async function readPodRuntimeStatus(
     runtime.listPodSandbox(cri.ListPodSandboxRequest.fromPartial({ filter: { labelSelector } }), { signal }),
     runtime.listContainers(cri.ListContainersRequest.fromPartial({ filter: { labelSelector } }), { signal }),
   ]);
+  const calls = createLimiter(MAX_STATUS_CALLS);
   const [sandboxes, containers] = await Promise.all([
-    readEach(listedSandboxes.items, async ({ id }) => {
-      const { status } = await runtime.podSandboxStatus(cri.PodSandboxStatusRequest.fromPartial({ podSandboxId: id }), {
-        signal,
-      });
-      return status && sandboxStatus(status);
+    readEach(ownItems(pod, listedSandboxes.items), async ({ id }) => {
+      const request = cri.PodSandboxStatusRequest.fromPartial({ podSandboxId: id });
+      const { status } = await calls.run(async () => await runtime.podSandboxStatus(request, { signal }), signal);
+      return status && sandboxStatus(requireId("sandbox", id, status));
     }),
-    readEach(listedContainers.containers, async ({ id, podSandboxId }) => {
-      const { status } = await runtime.containerStatus(cri.ContainerStatusRequest.fromPartial({ containerId: id }), {
-        signal,
-      });
-      return status && (await containerStatus(host, status, podSandboxId));
+    readEach(ownItems(pod, listedContainers.containers), async ({ id, podSandboxId }) => {
+      const request = cri.ContainerStatusRequest.fromPartial({ containerId: id });
+      const { status } = await calls.run(async () => await runtime.containerStatus(request, { signal }), signal);
+      return status && (await containerStatus(host, requireId("container", id, status), podSandboxId));
     }),
   ]);
   // Attempts only rise while anything is left. Times do not, because the clock may be set back; code that took a dead
@@ -141,11 +151,11 @@ function sandboxStatus(status: cri.PodSandboxStatus): SandboxRuntimeStatus {
   const addresses = [network?.ip ?? "", ...(network?.additionalIps ?? []).map(({ ip }) => ip)];
   return {
     id: status.id,
-    attempt: status.metadata?.attempt ?? 0,
+    attempt: limitCount(status.metadata?.attempt),
     state: sandboxState(status.state),
     createdAt: milliseconds(status.createdAt),
     hostNetwork: linux?.namespaces?.options?.network === cri.NamespaceMode.NODE,
-    ips: addresses.filter((ip) => ip !== ""),
+    ips: addresses.filter(isIpAddress).slice(0, MAX_ADDRESSES),
     runtimeHandler: status.runtimeHandler,
   };
 }
@@ -168,11 +178,11 @@ async function containerStatus(
     finishedAt: milliseconds(status.finishedAt),
     exitCode: status.exitCode,
     hash: annotations[CONTAINER_HASH_ANNOTATION] ?? "",
-    restartCount: Number.isNaN(recorded) ? (status.metadata?.attempt ?? 0) : recorded,
+    restartCount: limitCount(Number.isNaN(recorded) ? status.metadata?.attempt : recorded),
     image: status.image?.userSpecifiedImage || status.image?.image || "",
     imageId: status.imageRef,
-    reason: status.reason,
-    message: state === "exited" ? await readTerminationMessage(host.files, status) : status.message,
+    reason: cutText(status.reason),
+    message: cutText(state === "exited" ? await readTerminationMessage(host.files, status) : status.message),
     logPath: status.logPath,
     ...(status.user && { user: containerUser(status.user) }),
     recordedStop: recordedStop(annotations),
@@ -182,7 +192,7 @@ async function containerStatus(
 function containerUser({ linux }: cri.ContainerUser): ContainerUser {
   if (linux === undefined) return {};
   const { uid, gid, supplementalGroups } = linux;
-  const groups = supplementalGroups.map(Number);
+  const groups = supplementalGroups.slice(0, MAX_GROUPS).map(Number);
   return { linux: { uid: Number(uid), gid: Number(gid), ...(groups.length > 0 && { supplementalGroups: groups }) } };
 }
 

@@ -5,6 +5,7 @@ import type { Log } from "../../../base/log.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../../cri/port.ts";
 import type { RuntimeFacts } from "../../cluster/node-status/node-status.ts";
+import { cutText } from "./runtime-answers.ts";
 
 /**
  * Tells whether the runtime and its network are fit to run pods, by what the runtime itself answers each time it is
@@ -35,6 +36,8 @@ const CHECK_PERIOD_MS = 5_000;
  */
 const RETRY_MS = 100;
 const CHECK_TIMEOUT_MS = 10_000;
+/** More handlers of the runtime are left out of the node's status. */
+const MAX_HANDLERS = 256;
 
 interface Verdict {
   runtime: string | undefined;
@@ -65,9 +68,9 @@ export function createRuntimeHealth(deps: RuntimeHealthDeps): RuntimeHealth {
       const { status, runtimeHandlers: handlers, features } = answer;
       if (facts.name === "" || verdict.runtime !== undefined) {
         const version = await deps.runtime.version(cri.VersionRequest.fromPartial({}), call);
-        facts = { ...facts, name: version.runtimeName, version: version.runtimeVersion };
+        facts = { ...facts, name: cutText(version.runtimeName), version: cutText(version.runtimeVersion) };
       }
-      facts = { ...facts, handlers, features };
+      facts = { ...facts, handlers: handlers.slice(0, MAX_HANDLERS), features };
       judge(readConditions(status?.conditions ?? []));
     } catch (error) {
       signal.throwIfAborted();
@@ -106,5 +109,5 @@ function describe(conditions: ReadonlyArray<cri.RuntimeCondition>, type: string,
   const condition = conditions.find((candidate) => candidate.type === type);
   if (condition === undefined) return `${what}: the runtime does not report ${type}`;
   if (condition.status) return undefined;
-  return `${what}: ${type}=false reason:${condition.reason} message:${condition.message}`;
+  return cutText(`${what}: ${type}=false reason:${condition.reason} message:${condition.message}`);
 }
