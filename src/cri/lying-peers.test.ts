@@ -32,7 +32,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function connectTo(lie: Lie, options: { requestTimeoutMs?: number; maxMessageBytes?: number } = {}) {
+async function connectTo(lie: Lie, options: { requestTimeoutMs?: number; maxAnswerBytes?: number } = {}) {
   const server = await serveLies(lie);
   closers.push(() => server.close());
   const channel = openChannel({ endpoint: parseEndpoint(server.path), requestTimeoutMs: LONG_MS, ...options });
@@ -74,9 +74,9 @@ describe("a peer that lies to a unary call", () => {
   });
 
   it("that sends without end: no more is taken than one message may have", async () => {
-    const maxMessageBytes = 1024 * 1024;
-    const onCall: Answer = (call) => answerForEver(call, grpcFrame(Buffer.alloc(64 * 1024), 2 * maxMessageBytes));
-    const { server, runtime } = await connectTo({ onCall }, { maxMessageBytes });
+    const maxAnswerBytes = 1024 * 1024;
+    const onCall: Answer = (call) => answerForEver(call, grpcFrame(Buffer.alloc(64 * 1024), 2 * maxAnswerBytes));
+    const { server, runtime } = await connectTo({ onCall }, { maxAnswerBytes });
     const call = runtime.listContainers({ filter: undefined });
     await expect(call).rejects.toMatchObject({ code: "resource-exhausted" });
     expect(server.bytesSent).toBeLessThan(MAX_HELD_BYTES);
@@ -85,7 +85,7 @@ describe("a peer that lies to a unary call", () => {
   it("that answers with more than the connection takes", async () => {
     const containers = Array.from({ length: 100 }, (_, index) => ({ id: `${index}`.padStart(64, "0") }));
     const list = ListContainersResponse.encode(ListContainersResponse.fromPartial({ containers })).finish();
-    const { runtime } = await connectTo({ onCall: answer(grpcFrame(list)) }, { maxMessageBytes: list.length - 1 });
+    const { runtime } = await connectTo({ onCall: answer(grpcFrame(list)) }, { maxAnswerBytes: list.length - 1 });
     await expect(runtime.listContainers({ filter: undefined })).rejects.toMatchObject({ code: "resource-exhausted" });
   });
 });

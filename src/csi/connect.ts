@@ -6,6 +6,8 @@ import type { CsiNode } from "./port.ts";
 
 /** Upstream's `csiTimeout` (`pkg/volume/csi/csi_plugin.go`). */
 const DEFAULT_REQUEST_TIMEOUT_MS = 120_000;
+/** gRPC's default, as for upstream's client. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /** See `connectCsi`. */
 interface ConnectCsiOptions {
@@ -26,6 +28,10 @@ interface ConnectCsiOptions {
  */
 export function connectCsi(options: ConnectCsiOptions): CsiNode {
   const { driverName, metrics, requestTimeoutMs = DEFAULT_REQUEST_TIMEOUT_MS } = options;
-  const channel = openChannel({ endpoint: parseEndpoint(options.endpoint), requestTimeoutMs });
+  const channel = openChannel({
+    endpoint: parseEndpoint(options.endpoint),
+    requestTimeoutMs,
+    maxAnswerBytes: MAX_ANSWER_BYTES,
+  });
   return createCsiNode(channel, { driverName, metrics });
 }

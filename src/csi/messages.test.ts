@@ -94,20 +94,27 @@ it("leaves out capabilities that it does not know", () => {
   expect(readCapabilities(later).size).toBe(0);
 });
 
-it("reads statistics as they are, however odd", () => {
+it("reads statistics as they are, without those that cannot be", () => {
   const response = NodeGetVolumeStatsResponse.fromPartial({
     usage: [
       { unit: 1, available: -1n, total: 2n ** 62n, used: 3n },
+      { unit: 1, available: 0n, total: 2n ** 63n - 1n, used: 2n ** 63n - 1n },
+      { unit: 2, total: -(2n ** 63n) },
       { unit: 0, total: 1n },
     ],
     volumeCondition: { abnormal: true, message: "on fire" },
   });
   expect(readStats(response)).toEqual({
     usage: [
-      { unit: "BYTES", available: -1n, total: 2n ** 62n, used: 3n },
+      { unit: "BYTES", available: 0n, total: 2n ** 63n - 1n, used: 2n ** 63n - 1n },
       { unit: "UNKNOWN", available: 0n, total: 1n, used: 0n },
     ],
     condition: { abnormal: true, message: "on fire" },
   });
   expect(readStats(NodeGetVolumeStatsResponse.fromPartial({}))).toEqual({ usage: [], condition: undefined });
+});
+
+it("cuts what a driver says about a volume's health", () => {
+  const response = NodeGetVolumeStatsResponse.fromPartial({ volumeCondition: { message: "x".repeat(1_000_000) } });
+  expect(readStats(response).condition?.message).toHaveLength(1024);
 });

@@ -100,11 +100,19 @@ export function readNewSize({ capacityBytes }: NodeExpandVolumeResponse): bigint
   return capacityBytes > 0n ? capacityBytes : undefined;
 }
 
-/** Returns how full a volume is, and its health. */
+/** A longer message of a driver about a volume's health is cut. */
+const MAX_CONDITION_LENGTH = 1024;
+
+/**
+ * Returns how full a volume is, and its health. Negative numbers, which the specification forbids, are left out: Go's
+ * clients cannot read them, and then read none of the node's statistics.
+ */
 export function readStats({ usage, volumeCondition }: NodeGetVolumeStatsResponse): CsiVolumeStats {
+  const possible = usage.filter(({ available, total, used }) => available >= 0n && total >= 0n && used >= 0n);
+  const message = volumeCondition?.message.slice(0, MAX_CONDITION_LENGTH) ?? "";
   return {
-    usage: usage.map(({ available, total, used, unit }) => ({ unit: readUnit(unit), available, total, used })),
-    condition: volumeCondition && { abnormal: volumeCondition.abnormal, message: volumeCondition.message },
+    usage: possible.map(({ available, total, used, unit }) => ({ unit: readUnit(unit), available, total, used })),
+    condition: volumeCondition && { abnormal: volumeCondition.abnormal, message },
   };
 }
 

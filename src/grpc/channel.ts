@@ -10,8 +10,8 @@ interface ChannelOptions {
   endpoint: Endpoint;
   /** The time-out of unary calls whose caller names none, in milliseconds. */
   requestTimeoutMs: number;
-  /** The bound on one message, sent or received. A longer one fails its call. Default `MAX_MESSAGE_BYTES`. */
-  maxMessageBytes?: number;
+  /** The bound on one message of the server. A longer one fails its call. Default `MAX_MESSAGE_BYTES`. */
+  maxAnswerBytes?: number;
   /** The metadata that is sent with every call. */
   metadata?: Readonly<Record<string, string>>;
 }
@@ -39,11 +39,11 @@ const CHANNEL_OPTIONS = {
  * their status (a caller that knows the service may explain it further), or with AbortedError when their signal fired.
  */
 export function openChannel(options: ChannelOptions): GrpcChannel {
-  const { endpoint, maxMessageBytes = MAX_MESSAGE_BYTES } = options;
+  const { endpoint, maxAnswerBytes = MAX_MESSAGE_BYTES } = options;
   const client = new Client(`unix:${endpoint.path}`, credentials.createInsecure(), {
     ...CHANNEL_OPTIONS,
-    "grpc.max_receive_message_length": maxMessageBytes,
-    "grpc.max_send_message_length": maxMessageBytes,
+    "grpc.max_receive_message_length": maxAnswerBytes,
+    "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
   });
   const metadata = new Metadata();
   for (const [key, value] of Object.entries(options.metadata ?? {})) metadata.set(key, value);

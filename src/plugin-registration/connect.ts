@@ -9,6 +9,8 @@ import type { PluginRegistration } from "./port.ts";
  * caller sets that limit.
  */
 const REQUEST_TIMEOUT_MS = 10_000;
+/** The bound on a plugin's description of itself, which is kept and logged for as long as its socket is there. */
+const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
  * Connects to the registration service behind a socket below `plugins_registry`, with the first call. Throws CodedError
@@ -17,7 +19,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
  */
 export function connectPluginRegistration(socketPath: string): PluginRegistration {
   const endpoint = parseEndpoint(`unix://${socketPath}`);
-  const channel = openChannel({ endpoint, requestTimeoutMs: REQUEST_TIMEOUT_MS });
+  const channel = openChannel({ endpoint, requestTimeoutMs: REQUEST_TIMEOUT_MS, maxAnswerBytes: MAX_ANSWER_BYTES });
   return createPluginRegistration(channel);
 }
 

@@ -75,6 +75,18 @@ describe("a driver", () => {
 
   it.each<[what: string, change: Partial<Plugin>, info: unknown, message: string]>([
     ["gives the node no ID", {}, nodeInfo(""), "error adding CSI driver node info: driverNodeID must not be empty"],
+    [
+      "gives the node an ID that the API does not take",
+      {},
+      nodeInfo("x".repeat(257)),
+      "error adding CSI driver node info: driverNodeID must have at most 256 bytes, and has 257",
+    ],
+    [
+      "has more topology labels than a node can have",
+      {},
+      nodeInfo("n", { topology: Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, "v"])) }),
+      "driver reported 10000 topology labels, and no more than 64 are taken",
+    ],
     ["fails", {}, new CodedError("internal", "no metadata service"), "no metadata service"],
     ["is at no possible endpoint", { endpoint: "/invalid" }, nodeInfo("n"), "no such path"],
     [

@@ -6,7 +6,7 @@ import type { CsiNode, CsiNodeCapability, CsiNodeInfo } from "../../../csi/port.
 /**
  * Why a driver is not registered, in upstream's words:
  * - `version`: the driver speaks no version of CSI that is supported, or a lower one than its namesake;
- * - `node-id`: the driver gives the node no name;
+ * - `node-id`: the driver gives the node no name, or one that is too long;
  * - `topology`: its labels contradict those of the node, or no node may have them.
  *
  * A driver that does not answer is a CsiError instead.
@@ -46,12 +46,17 @@ export async function readDriver(clock: Clock, node: CsiNode, signal: AbortSigna
   }
 }
 
-/** Reads NodeGetInfo. Rejects also when the driver gives the node no name. */
+/** The API's limit for `nodeID` (pkg/apis/storage/validation). Beyond it no driver of the node can be told to the API. */
+const MAX_NODE_ID_BYTES = 256;
+
+/** Reads NodeGetInfo. Rejects also when the driver gives the node no name, or one that the API does not take. */
 export async function readNodeInfo(
   node: CsiNode,
   call: { readonly timeoutMs?: number; readonly signal: AbortSignal },
 ): Promise<CsiNodeInfo> {
   const info = await node.info({ timeoutMs: READ_TIMEOUT_MS, ...call });
-  if (info.nodeId !== "") return info;
-  throw new DriverRegistrationError("node-id", "error adding CSI driver node info: driverNodeID must not be empty");
+  const length = Buffer.byteLength(info.nodeId);
+  if (length > 0 && length <= MAX_NODE_ID_BYTES) return info;
+  const problem = length === 0 ? "not be empty" : `have at most ${MAX_NODE_ID_BYTES} bytes, and has ${length}`;
+  throw new DriverRegistrationError("node-id", `error adding CSI driver node info: driverNodeID must ${problem}`);
 }

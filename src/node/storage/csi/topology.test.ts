@@ -15,6 +15,12 @@ it.each<[labels: Record<string, string>, problem: string | undefined]>([
   expect(findTopologyProblem(labels)).toBe(problem);
 });
 
+it("labels of a driver that has too many", () => {
+  const labels = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, "v"]));
+  expect(findTopologyProblem(labels(64))).toBeUndefined();
+  expect(findTopologyProblem(labels(65))).toBe("driver reported 65 topology labels, and no more than 64 are taken");
+});
+
 it.each([{ zone: "a/b" }, { zone: "x".repeat(64) }, { "a b": "c" }, { "/x": "c" }])(
   "labels %j are no labels",
   (labels) => {

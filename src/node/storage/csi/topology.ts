@@ -3,12 +3,17 @@ import { checkLabelValue, checkQualifiedName } from "../../../api/validation/nam
 
 type Labels = Readonly<Record<string, string>>;
 
+/** Drivers have one or two labels. An API server refuses a node whose labels are too many for one request. */
+const MAX_LABELS = 64;
+
 /**
  * Returns why a driver's topology cannot become labels of the node; undefined where it can. The labels travel with the
  * node's status. A label that the server refuses would keep it from taking the whole status, and the node would get no
  * pods.
  */
 export function findTopologyProblem(topology: Labels): string | undefined {
+  const count = Object.keys(topology).length;
+  if (count > MAX_LABELS) return `driver reported ${count} topology labels, and no more than ${MAX_LABELS} are taken`;
   for (const [key, value] of Object.entries(topology)) {
     const problems = [...checkQualifiedName(key), ...checkLabelValue(value)];
     if (problems.length > 0) {
