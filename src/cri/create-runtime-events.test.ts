@@ -28,8 +28,8 @@ describe("decodeCriEvent", () => {
 });
 
 describe("planRetry", () => {
-  const plan = (source: number, failures: number, outcome: { unsupported?: boolean; wasConnected?: boolean }) =>
-    planRetry({ source, failures }, { unsupported: false, wasConnected: false, sources: 2, ...outcome });
+  const plan = (source: number, failures: number, outcome: { unsupported?: boolean; wasSteady?: boolean }) =>
+    planRetry({ source, failures }, { unsupported: false, wasSteady: false, sources: 2, ...outcome });
 
   it("tries the next source at once after one that the runtime lacks", () => {
     expect(plan(0, 2, { unsupported: true })).toEqual({ attempt: { source: 1, failures: 2 }, delayMs: 0 });
@@ -49,8 +49,8 @@ describe("planRetry", () => {
     expect(plan(1, failures, {})).toEqual({ attempt: { source: 0, failures: failures + 1 }, delayMs });
   });
 
-  it("forgets failures once connected", () => {
-    expect(plan(1, 9, { wasConnected: true })).toEqual({ attempt: { source: 0, failures: 1 }, delayMs: 100 });
+  it("forgets failures once connected for a while", () => {
+    expect(plan(1, 9, { wasSteady: true })).toEqual({ attempt: { source: 0, failures: 1 }, delayMs: 100 });
   });
 });
 
@@ -135,5 +135,50 @@ describe("a subscription", () => {
     expect(lines).toEqual(["the runtime reports no container events: changes wait for a relist"]);
     expect(seen).toEqual([]);
     await end();
+  });
+
+  it.each<[name: string, lie: () => AsyncIterable<ContainerEventResponse>]>([
+    ["ends its stream at once", async function* () {}],
+    [
+      "sends one event and hangs up",
+      async function* () {
+        yield ContainerEventResponse.fromPartial({ containerId: "c" });
+      },
+    ],
+    [
+      "sends one event and something that is none",
+      async function* () {
+        yield ContainerEventResponse.fromPartial({ containerId: "c" });
+        throw new CriError("internal", { rpc: "GetContainerEvents", endpoint: "unix:///x", detail: "premature EOF" });
+      },
+    ],
+  ])("is taken up again less and less often with a runtime that %s", async (_name, lie) => {
+    const fake = createFakeCri({ clock });
+    let opened = 0;
+    const getContainerEvents = () => {
+      opened++;
+      return lie();
+    };
+    const { end } = subscribe({ ...fake, runtime: { ...fake.runtime, getContainerEvents } });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(opened).toBeGreaterThan(10);
+    expect(opened).toBeLessThan(20);
+    await end();
+  });
+
+  it("repeats what a runtime repeats, without keeping any of it", async () => {
+    const fake = createFakeCri({ clock });
+    let sent = 0;
+    const getContainerEvents = async function* () {
+      for (; sent < 10_000; sent++) yield ContainerEventResponse.fromPartial({ containerId: "c" });
+    };
+    const events = createRuntimeEvents({ runtime: { ...fake.runtime, getContainerEvents }, clock, log: silentLog });
+    const controller = new AbortController();
+    const taken = events.subscribe(controller.signal)[Symbol.asyncIterator]();
+    for (let count = 0; count < 5; count++) expect((await taken.next()).done).toBe(false);
+    // The runtime is held up: it has sent what was taken, and no more.
+    expect(sent).toBe(4);
+    controller.abort();
+    await taken.return?.();
   });
 });

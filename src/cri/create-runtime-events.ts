@@ -39,6 +39,7 @@ export function createRuntimeEvents(deps: RuntimeEventsDeps): RuntimeEvents {
       };
       while (!signal.aborted) {
         const { name, open } = sources[attempt.source] ?? NO_SOURCE;
+        const begunAt = deps.clock.monotonic();
         const connection = watchConnection(deps, signal, (connected) => {
           if (connected) sayOnce(`container events come from ${name}`);
           onConnected(connected);
@@ -58,7 +59,7 @@ export function createRuntimeEvents(deps: RuntimeEventsDeps): RuntimeEvents {
         const unsupported = isCriError(failure, "unimplemented");
         const next = planRetry(attempt, {
           unsupported,
-          wasConnected: connection.wasConnected,
+          wasSteady: connection.wasConnected && deps.clock.monotonic() - begunAt >= STEADY_MS,
           sources: sources.length,
         });
         if (unsupported && next.delayMs > 0)
@@ -106,7 +107,7 @@ export function decodeCriEvent(response: ContainerEventResponse): RuntimeEvent {
   return { kind, containerId: response.containerId, ...(podUid ? { podUid } : {}) };
 }
 
-/** The source that is tried, and how often in a row it broke before it was connected. */
+/** The source that is tried, and how often in a row it broke before it was connected, or soon afterwards. */
 interface Attempt {
   source: number;
   failures: number;
@@ -114,6 +115,11 @@ interface Attempt {
 
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
+/**
+ * A stream that broke sooner counts as one that never was. Each connection costs a relist, and a runtime that sends one
+ * event and hangs up would cause ten of them a second.
+ */
+const STEADY_MS = 10_000;
 /** A runtime without events is asked again after this time, because it may have been upgraded meanwhile. */
 const UNSUPPORTED_RETRY_MS = 5 * 60_000;
 
@@ -124,14 +130,14 @@ const UNSUPPORTED_RETRY_MS = 5 * 60_000;
  */
 export function planRetry(
   attempt: Attempt,
-  outcome: { unsupported: boolean; wasConnected: boolean; sources: number },
+  outcome: { unsupported: boolean; wasSteady: boolean; sources: number },
 ): { attempt: Attempt; delayMs: number } {
   if (outcome.unsupported) {
     const source = attempt.source + 1;
     if (source < outcome.sources) return { attempt: { ...attempt, source }, delayMs: 0 };
     return { attempt: { source: 0, failures: 0 }, delayMs: UNSUPPORTED_RETRY_MS };
   }
-  const failures = (outcome.wasConnected ? 0 : attempt.failures) + 1;
+  const failures = (outcome.wasSteady ? 0 : attempt.failures) + 1;
   const delayMs = computeBackOff(failures, { initialMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS });
   return { attempt: { source: 0, failures }, delayMs };
 }
