@@ -169,6 +169,19 @@ describe("a reflector", () => {
     expect(await delayOfNextList()).toBe(1_200);
   });
 
+  it("asks once a second of a server that ends each watch after its first event", async () => {
+    await start();
+    await listed();
+    for (let second = 0; second < 20; second++) {
+      lastWatch().bookmark(`${20 + second}`);
+      lastWatch().end();
+      await clock.advance(1_000);
+    }
+    expect(server.watches).toHaveLength(21);
+    expect(lastWatch().options.resourceVersion).toBe("39");
+    expect([server.lists.length, failures]).toEqual([1, []]);
+  });
+
   it("ends a watch itself that the server forgot to end", async () => {
     await start();
     await listed();
@@ -223,6 +236,20 @@ describe("a revision that the server cannot give", () => {
     await listed(pod("b", "11"), pod("c", "12"));
     expect(changes.at(-1)).toBe("DELETED a, MODIFIED b, ADDED c");
     expect(logged).toEqual([]);
+  });
+
+  it("again and again is listed less and less often", async () => {
+    await start();
+    const delays: number[] = [];
+    for (let storm = 0; storm < 6; storm++) {
+      await listed();
+      await clock.advance(1_500);
+      const lists = server.lists.length;
+      lastWatch().fail(expired());
+      await clock.settle();
+      delays.push(server.lists.length > lists ? 0 : await delayOfNextList());
+    }
+    expect(delays).toEqual([0, 1_200, 2_400, 4_800, 9_600, 19_200]);
   });
 
   it("at the watch after a list waits, then asks the store: no tight circle", async () => {

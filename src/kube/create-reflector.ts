@@ -23,8 +23,10 @@ const MAX_DELAY_MS = 30 * SECOND;
 const DELAY_JITTER = 1;
 /** After a watch that lasted so long, the delays begin anew. */
 const GOOD_RUN_MS = 2 * MINUTE;
-/** A watch that ends sooner and without an event counts as a failure. */
+/** A watch that ends sooner and without an event counts as a failure; after one with events, the next waits for so long. */
 const SHORT_WATCH_MS = SECOND;
+/** A server that gives up the revision of its list sooner is listed at once only once, then after growing waits. */
+const EARLY_EXPIRY_MS = 10 * SECOND;
 const MIN_WATCH_MS = 5 * MINUTE;
 /** A server that lets a watch go on for so much longer than asked has forgotten it. */
 const OVERRUN_MS = 30 * SECOND;
@@ -53,6 +55,7 @@ export function createReflector<T>(deps: ReflectorDeps, options: ReflectorOption
   let hasSynced = false;
   let revision = "";
   let isRevisionLost = false;
+  let wasEarlyExpiry = false;
 
   const publish = (changes: ReadonlyArray<ReflectorChange<T>>) => {
     if (changes.length === 0) return;
@@ -105,6 +108,8 @@ export function createReflector<T>(deps: ReflectorDeps, options: ReflectorOption
     const wasShort = livedMs < SHORT_WATCH_MS;
     if (isInOrder) {
       if (wasShort && events === 0) throw new Error("the watch ended at once, without an event");
+      // Something on the way may end each answer after its first event.
+      if (wasShort) await sleep(clock, SHORT_WATCH_MS - livedMs, signal);
     } else if (crash !== undefined || wasShort || events === 0 || !isBrokenConnection(error)) {
       throw error;
     }
@@ -118,9 +123,12 @@ export function createReflector<T>(deps: ReflectorDeps, options: ReflectorOption
       for (;;) await watch(signal);
     } catch (error) {
       if (!isExpired(error)) throw error;
-      if (clock.monotonic() - listedAt >= SHORT_WATCH_MS) return;
+      const livedMs = clock.monotonic() - listedAt;
+      const isAgain = wasEarlyExpiry && livedMs < EARLY_EXPIRY_MS;
+      wasEarlyExpiry = livedMs < EARLY_EXPIRY_MS;
       // The list's own revision was refused: the server's cache is behind its store, so the store is asked.
-      isRevisionLost = true;
+      if (livedMs < SHORT_WATCH_MS) isRevisionLost = true;
+      else if (!isAgain) return;
       throw error;
     }
   };
