@@ -1,6 +1,6 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import { PODS } from "../../../api/kube-resource.ts";
-import { podReference, podUid } from "../../../api/pods.ts";
+import { podUid } from "../../../api/pods.ts";
 import { childController, isAbort } from "../../../base/abort.ts";
 import type { Clock, Timer } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
@@ -9,6 +9,7 @@ import { createReflector } from "../../../kube/create-reflector.ts";
 import type { KubeClient } from "../../../kube/port.ts";
 import type { Reflector, ReflectorChange } from "../../../kube/reflector.ts";
 import type { PodSourceLoop, SnapshotListener } from "./source-snapshot.ts";
+import { createUsableFilter } from "./usable-pods.ts";
 
 interface ApiSourceDeps {
   readonly client: Pick<KubeClient, "list" | "watch">;
@@ -79,27 +80,4 @@ export function createApiSource(deps: ApiSourceDeps, { nodeName }: ApiSourceOpti
 /** True for a deletion that came as an event, and not as an absence from a list. */
 function wasSeenToEnd({ type, object, previous }: ReflectorChange<Pod>): boolean {
   return type === "DELETED" && object !== previous;
-}
-
-/** Leaves out pods that no server may send and that the node cannot or must not run, and logs each of them once. */
-function createUsableFilter(log: Log, nodeName: string): (pods: readonly Pod[]) => Pod[] {
-  const said = new WeakSet<Pod>();
-  return (pods) =>
-    pods.filter((pod) => {
-      const error = problemOf(pod, nodeName);
-      if (error === undefined) return true;
-      const { uid, name, namespace } = podReference(pod);
-      if (!said.has(pod)) log.error("Ignored a pod of the API server", { pod: `${name}_${namespace}`, uid, error });
-      said.add(pod);
-      return false;
-    });
-}
-
-function problemOf(pod: Pod, nodeName: string): string | undefined {
-  const { uid, namespace } = podReference(pod);
-  if (uid === "") return "it has no UID";
-  if (namespace === "") return "it has no namespace";
-  if (pod.spec === undefined) return "it has no spec";
-  const { nodeName: boundTo = "" } = pod.spec;
-  return boundTo === nodeName ? undefined : `it is bound to ${boundTo === "" ? "no node" : `node ${boundTo}`}`;
 }

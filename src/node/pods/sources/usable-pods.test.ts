@@ -1,0 +1,52 @@
+import { expect, it } from "vitest";
+import type { Pod } from "../../../api/gen/types.ts";
+import { PODS } from "../../../api/kube-resource.ts";
+import { type LogFields, silentLog } from "../../../base/log.ts";
+import { createUsableFilter } from "./usable-pods.ts";
+
+const METADATA = { namespace: "default", name: "a", uid: "u" };
+const SPEC = { nodeName: "node-1", containers: [{ name: "main" }] };
+
+/** As the door hands a pod on, which checks nothing but its kind. */
+const received = (fields: object): Pod => PODS.read({ metadata: METADATA, spec: SPEC, ...fields });
+
+function createFilter() {
+  const errors: unknown[] = [];
+  const error = (_message: string, fields: LogFields = {}) => void errors.push(fields["error"]);
+  return { errors, select: createUsableFilter({ ...silentLog, error }, "node-1") };
+}
+
+it.each([
+  ["it has no UID", { metadata: { ...METADATA, uid: "" } }],
+  ["it has no namespace", { metadata: { ...METADATA, namespace: undefined } }],
+  ["its UID cannot be the name of a directory", { metadata: { ...METADATA, uid: "../../../etc" } }],
+  ["its UID cannot be the name of a directory", { metadata: { ...METADATA, uid: ".." } }],
+  ["its UID cannot be the name of a directory", { metadata: { ...METADATA, uid: "x".repeat(254) } }],
+  ["its name cannot be the name of a directory", { metadata: { ...METADATA, name: "a/b" } }],
+  ["its name cannot be the name of a directory", { metadata: { ...METADATA, name: "" } }],
+  ["its namespace cannot be the name of a directory", { metadata: { ...METADATA, namespace: "a\0b" } }],
+  ["it has no spec", { spec: undefined }],
+  ["it is bound to node node-2", { spec: { ...SPEC, nodeName: "node-2" } }],
+  ["it is bound to no node", { spec: { containers: [] } }],
+  ["spec.containers must be a list", { spec: { nodeName: "node-1" } }],
+  ["spec.containers must be a list", { spec: { ...SPEC, containers: null } }],
+  ["spec.containers[1] must be an object with a name", { spec: { ...SPEC, containers: [{ name: "a" }, null] } }],
+  ["spec.initContainers must be a list", { spec: { ...SPEC, initContainers: {} } }],
+  ["spec.volumes[0] must be an object with a name", { spec: { ...SPEC, volumes: [{ emptyDir: {} }] } }],
+  ["metadata.labels must be an object of strings", { metadata: { ...METADATA, labels: { app: 5 } } }],
+  ["metadata.annotations must be an object of strings", { metadata: { ...METADATA, annotations: ["x"] } }],
+])("a pod of a server that lies is ignored, and said once: %s", (problem, fields) => {
+  const { errors, select } = createFilter();
+  const pods = [received(fields), received({ metadata: { ...METADATA, name: "good", uid: "good" } })];
+  for (let turn = 0; turn < 2; turn++) expect(select(pods)).toEqual([pods[1]]);
+  expect(errors).toEqual([problem]);
+});
+
+it("of two pods with one UID one is taken, and the other when the first has gone", () => {
+  const { errors, select } = createFilter();
+  const [one, other] = [received({}), received({ metadata: { ...METADATA, name: "b" } })];
+  expect(select([one, other])).toEqual([one]);
+  expect(select([one, other])).toEqual([one]);
+  expect(errors).toEqual(["another pod has its UID"]);
+  expect(select([other])).toEqual([other]);
+});
