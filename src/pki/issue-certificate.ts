@@ -1,11 +1,12 @@
 import type { webcrypto } from "node:crypto";
 import type { Extension, JsonGeneralNames, Name, PublicKey } from "@peculiar/x509";
 import { alternativeNames, type CertificateSubject, distinguishedName } from "./certificate-names.ts";
-import { parseRequest, requestedNames } from "./certificate-request.ts";
+import { parseRequest } from "./certificate-request.ts";
 import { readUsages } from "./certificate-usages.ts";
 import { loadX509, type X509 } from "./load-x509.ts";
 import { PkiError } from "./pki-error.ts";
-import type { KeyedCertificate } from "./read-certificate.ts";
+import { type KeyedCertificate, readCertificate } from "./read-certificate.ts";
+import type { SubjectIdentity } from "./read-subject.ts";
 import { generateKeys, importSigningKey, SIGNATURE } from "./signing-key.ts";
 
 const DAY_MS = 86_400_000;
@@ -32,7 +33,7 @@ export async function createCertificateAuthority(options: {
   const [x509, { keys, keyPem }] = await Promise.all([loadX509(), generateKeys()]);
   const { digitalSignature, keyCertSign, keyEncipherment } = x509.KeyUsageFlags;
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    name: [{ CN: [options.commonName] }],
+    name: new x509.Name(distinguishedName(options)),
     keys,
     ...period(options.now, options.now + options.days * DAY_MS),
     signingAlgorithm: { name: "ECDSA", ...SIGNATURE },
@@ -63,22 +64,33 @@ export async function issueCertificate(
 }
 
 /**
- * Signs the request: its subject, names and key, and none of its other extensions. The approver has decided whether it
- * may have them. `usages` are named as in a CertificateSigningRequest: `digital signature`, `client auth`.
+ * Signs a certificate for the key of the request. It says the names that were read and checked (CN, O and alternative
+ * names), written anew, and nothing else that the request holds, because bytes that are copied may tell another reader
+ * another story. The approver has decided whether the request may have them. `usages` are named as in a CertificateSigningRequest: `digital signature`, `client auth`.
  * Throws a PkiError `InvalidRequest` for usages that are not known and for a request that its own key did not sign.
  */
 export async function signCertificateRequest(
   options: CertificateTerms & { requestPem: string; usages: readonly string[] },
 ): Promise<string> {
   const x509 = await loadX509();
-  const request = parseRequest(x509, options.requestPem);
+  const { request, names } = parseRequest(x509, options.requestPem);
   if (!(await request.verify())) throw new PkiError("InvalidRequest", "the request is not signed by its own key");
-  return sign(x509, options, {
-    subject: request.subjectName,
+  const certificatePem = await sign(x509, options, {
+    subject: new x509.Name(distinguishedName(names)),
     publicKey: request.publicKey,
-    alternativeNames: requestedNames(x509, request),
+    alternativeNames: alternativeNames(names),
     usages: options.usages,
   });
+  requireSameIdentity(certificatePem, names);
+  return certificatePem;
+}
+
+/** The parser that TLS uses has the last word before a certificate leaves this process. */
+function requireSameIdentity(certificatePem: string, names: SubjectIdentity): void {
+  const issued = readCertificate(certificatePem);
+  const textOf = (subject: SubjectIdentity) => JSON.stringify([subject.commonName, subject.organizations]);
+  if (textOf(issued) === textOf(names)) return;
+  throw new PkiError("InvalidRequest", "the certificate would name somebody else than the request");
 }
 
 interface Leaf {

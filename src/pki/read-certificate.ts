@@ -1,3 +1,6 @@
+// `toLegacyObject` loads a part of this module by itself, and where that comes first, Node.js 20 leaves the rest of the
+// process with a `node:tls` that cannot make secure contexts.
+import "node:tls";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { messageOf } from "../base/errors.ts";
 import { PkiError } from "./pki-error.ts";
@@ -11,6 +14,7 @@ export interface KeyedCertificate {
 
 /** The content of a certificate. */
 export interface CertificateFacts {
+  /** Empty where the subject has none, and where it has several, of which other readers take this one or that. */
   readonly commonName: string;
   readonly organizations: readonly string[];
   readonly dnsNames: readonly string[];
@@ -26,9 +30,10 @@ export interface CertificateFacts {
 export function readCertificate(pem: string): CertificateFacts {
   const certificate = parseCertificate(pem);
   const { subject } = certificate.toLegacyObject();
+  const commonNames = allOf(subject?.CN);
   const names = splitNames(certificate.subjectAltName ?? "");
   return {
-    commonName: allOf(subject?.CN)[0] ?? "",
+    commonName: commonNames.length === 1 ? (commonNames[0] ?? "") : "",
     organizations: allOf(subject?.O),
     dnsNames: valuesOf(names, "DNS:"),
     ipAddresses: valuesOf(names, "IP Address:").map(compressAddress),

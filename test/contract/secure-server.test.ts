@@ -1,3 +1,4 @@
+import { KeyObject, webcrypto } from "node:crypto";
 import { request } from "node:https";
 import { connect as connectPlain } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
@@ -5,7 +6,9 @@ import { afterEach, beforeAll, expect, it } from "vitest";
 import type { HttpHandler, HttpServer, ServerTls, ServingIdentity } from "../../src/host/http-server.ts";
 import { listenHttp } from "../../src/host/linux/network/listen-http.ts";
 import { createCertificateAuthority, issueCertificate } from "../../src/pki/issue-certificate.ts";
+import { loadX509 } from "../../src/pki/load-x509.ts";
 import type { KeyedCertificate } from "../../src/pki/read-certificate.ts";
+import { importSigningKey } from "../../src/pki/signing-key.ts";
 
 const ADDRESS = "127.0.0.1";
 const DAY_MS = 86_400_000;
@@ -114,6 +117,27 @@ it("believes certificates of its authorities and of no others", async () => {
   });
   expect(await seen(await issue(others, "alice", ["client"]))).toMatchObject({ kind: "unverified" });
   expect(await seen(await issue(ours, "alice", ["server"]))).toMatchObject({ kind: "unverified" });
+});
+
+it("believes no certificate with two common names, of which readers take this one or that", async () => {
+  const x509 = await loadX509();
+  const keys = await webcrypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
+  const certificate = await x509.X509CertificateGenerator.create({
+    subject: new x509.Name([{ CN: ["system:node:a"] }, { CN: ["system:node:b"] }]),
+    issuer: new x509.X509Certificate(ours.certificatePem).subjectName,
+    publicKey: keys.publicKey,
+    signingKey: await importSigningKey(ours.keyPem),
+    signingAlgorithm: { name: "ECDSA", hash: "SHA-256" },
+    notBefore: new Date(Date.now() - DAY_MS),
+    notAfter: new Date(Date.now() + DAY_MS),
+  });
+  const key = KeyObject.from(keys.privateKey).export({ format: "pem", type: "pkcs8" }).toString();
+  const { port } = await listen();
+  const client = { certificatePem: certificate.toString("pem"), keyPem: key };
+  expect(JSON.parse((await ask(port, "/", { client })).body).peer).toEqual({
+    kind: "unverified",
+    reason: "the subject has more than one common name",
+  });
 });
 
 it("asks for no certificate where nobody could judge it, and never takes those of the web for its authorities", async () => {

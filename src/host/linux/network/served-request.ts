@@ -188,9 +188,12 @@ function readPeer(socket: TLSSocket): ServedPeer | undefined {
   if (certificate === undefined) return undefined;
   if (!socket.authorized) return { kind: "unverified", reason: String(socket.authorizationError) };
   const { subject } = certificate.toLegacyObject();
+  const [commonName = "", ...others] = valuesOf(subject?.CN);
+  // Readers differ in which of several they take, and the signer may have read another one.
+  if (others.length > 0) return { kind: "unverified", reason: "the subject has more than one common name" };
   return {
     kind: "verified",
-    commonName: valuesOf(subject?.CN)[0] ?? "",
+    commonName,
     organizations: valuesOf(subject?.O),
     fingerprint: certificate.fingerprint256.replaceAll(":", "").toLowerCase(),
     notAfter: Date.parse(certificate.validTo),
