@@ -157,7 +157,11 @@ export interface HttpServerOptions {
   readonly onBadConnection?: (reason: string, remoteAddress: string) => void;
 }
 
-/** The settings of TLS. They hold as long as the server lives; only the identity changes. */
+/**
+ * The settings of TLS. They hold as long as the server lives; only the identity changes. No session is ever resumed,
+ * because a session keeps the judgement of authorities that may have been replaced, of a certificate that may have
+ * ended.
+ */
 export interface ServerTls {
   readonly identity: ServingIdentity;
   /** Clients are asked for a certificate; the identity must then name authorities. */
@@ -168,11 +172,6 @@ export interface ServerTls {
   readonly ciphers?: string | undefined;
   /** OpenSSL's list. Default: its own. */
   readonly curves?: string | undefined;
-  /**
-   * True: clients may resume a session, and are believed as they were when the session began. This is only for a server
-   * whose authorities never change. Default false.
-   */
-  readonly resumesSessions?: boolean;
 }
 
 /** The certificate that the server shows, and the authorities of the clients that it believes. Both may change. */

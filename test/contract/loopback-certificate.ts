@@ -16,7 +16,7 @@ export function webOptions({ authority, serving }: LoopbackCertificates): HttpSe
   return {
     at: { address: "127.0.0.1", port: 0 },
     http2: true,
-    tls: { identity, asksForCertificate: true, resumesSessions: true },
+    tls: { identity, asksForCertificate: true },
   };
 }
 

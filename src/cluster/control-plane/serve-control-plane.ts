@@ -83,7 +83,7 @@ export async function serveControlPlane(
         http2: true,
         tls: {
           identity: { pair: certificates.serving, clientAuthorityPem: certificates.authority.certificatePem },
-          ...{ asksForCertificate: true, resumesSessions: true },
+          asksForCertificate: true,
         },
       },
       async (request) => {

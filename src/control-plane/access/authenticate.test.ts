@@ -1,5 +1,9 @@
 import { createHmac } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
+import { silentLog } from "../../base/log.ts";
+import { createMetrics, type Metrics } from "../../base/metrics.ts";
+import type { ServedPeer } from "../../host/http-server.ts";
+import type { User } from "../ports/user.ts";
 import { createFakeCluster, type FakeCluster } from "./__fixtures__/fake-cluster.ts";
 import { tokenKey } from "./__fixtures__/token-keys.ts";
 import { ANONYMOUS, type Authenticator, createApiAuthenticator } from "./authenticate.ts";
@@ -15,17 +19,38 @@ let cluster: FakeCluster;
 let now: number;
 let tokens: TokenIssuer;
 let authenticator: Authenticator;
+let metrics: Metrics;
+
+const jane: ServedPeer = {
+  kind: "verified",
+  commonName: "jane",
+  organizations: ["dev"],
+  fingerprint: "0a",
+  notAfter: START + 3_600_000,
+};
+const JANE: User = {
+  username: "jane",
+  groups: ["dev", "system:authenticated"],
+  extra: { "authentication.kubernetes.io/credential-id": ["X509SHA256=0a"] },
+};
+const STRANGER: ServedPeer = { kind: "unverified", reason: "SELF_SIGNED_CERT_IN_CHAIN" };
 
 beforeEach(() => {
   now = START;
   cluster = createFakeCluster();
+  metrics = createMetrics();
   tokens = createTokenIssuer({ ...KEY, issuer: ISSUER, audiences: [ISSUER], now: () => now, randomId: () => "id-1" });
-  authenticator = createApiAuthenticator({ reader: cluster.reader, tokens, now: () => now });
+  authenticator = createAuthenticator(tokens, metrics);
   put("serviceaccounts", "ServiceAccount", { name: "builder", namespace: "ci", uid: "sa-1" });
   put("pods", "Pod", { name: "pod", namespace: "ci", uid: "pod-1" });
   put("nodes", "Node", { name: "node", uid: "node-1" });
   put("secrets", "Secret", { name: "secret", namespace: "ci", uid: "secret-1" });
 });
+
+const createAuthenticator = (issuer: TokenIssuer, counted: Metrics = createMetrics()) =>
+  createApiAuthenticator({
+    ...{ reader: cluster.reader, tokens: issuer, now: () => now, metrics: counted, log: silentLog },
+  });
 
 function put(resource: string, kind: string, metadata: Record<string, unknown>, rest: Record<string, unknown> = {}) {
   cluster.put(resource, { apiVersion: "v1", kind, metadata, ...rest });
@@ -51,18 +76,31 @@ describe("credentials", () => {
     ["none at all", {}, ANONYMOUS],
     ["another scheme", { authorization: "Basic YTpi" }, ANONYMOUS],
     ["no token after the scheme", { authorization: "Bearer " }, ANONYMOUS],
-    [
-      "a client certificate",
-      { peer: { commonName: "jane", organizations: ["dev"] } },
-      { username: "jane", groups: ["dev", "system:authenticated"] },
-    ],
-    [
-      "a certificate before a bad token",
-      { peer: { commonName: "jane", organizations: [] }, authorization: "Bearer x" },
-      { username: "jane", groups: ["system:authenticated"] },
-    ],
+    ["a client certificate", { peer: jane }, JANE],
+    ["a certificate before a bad token", { peer: jane, authorization: "Bearer x" }, JANE],
+    ["a certificate of nobody", { peer: { ...jane, commonName: "" } }, ANONYMOUS],
   ])("%s", (_what, credentials, user) => {
     expect(authenticator.authenticate(credentials)).toEqual(user);
+  });
+
+  it.each<[string, ServedPeer]>([
+    ["of an authority that is not ours", STRANGER],
+    ["that ended meanwhile", { ...jane, notAfter: START }],
+  ])("a certificate %s is refused, and leaves a token to decide", (_what, peer) => {
+    const unauthorized = expect.objectContaining({ reason: "Unauthorized", code: 401 });
+    expect(() => authenticator.authenticate({ peer })).toThrow(unauthorized);
+    expect(() => authenticator.authenticate({ peer, authorization: "Bearer x" })).toThrow(unauthorized);
+    const { token } = tokens.issue(PLAN);
+    expect(authenticator.authenticate({ peer, authorization: `Bearer ${token}` }).uid).toBe("sa-1");
+  });
+
+  it("a certificate is judged at each request, and its remaining life is counted", async () => {
+    expect(authenticator.authenticate({ peer: jane })).toEqual(JANE);
+    now += 3_600_000;
+    expect(() => authenticator.authenticate({ peer: jane })).toThrow("Unauthorized");
+    const page = await metrics.render();
+    expect(page).toContain('apiserver_client_certificate_expiration_seconds_bucket{le="0"} 1');
+    expect(page).toContain('apiserver_client_certificate_expiration_seconds_bucket{le="3600"} 2');
   });
 
   it("the scheme of a token may be in any case", () => {
@@ -101,7 +139,7 @@ describe("a service account's token", () => {
       now: () => now,
       randomId: () => "",
     });
-    const other = createApiAuthenticator({ reader: cluster.reader, tokens: rsa, now: () => now });
+    const other = createAuthenticator(rsa);
     const { token } = rsa.issue(PLAN);
     expect(other.authenticate({ authorization: `Bearer ${token}` }).uid).toBe("sa-1");
     refuse(token);

