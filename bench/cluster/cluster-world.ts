@@ -55,7 +55,7 @@ export async function createClusterWorld(program: string, signal: AbortSignal): 
       const user = { name: `system:node:${nodeName}`, groups: ["system:nodes"], lifetimeMs: CREDENTIALS_LIFETIME_MS };
       const authority = { certificatePem: caPem, keyPem };
       const kubeconfig = join(directory, `${nodeName}.kubeconfig`);
-      const text = await issueKubeconfig({ authority }, { url: `https://${host}:${port}`, ...user });
+      const text = await issueKubeconfig({ authority, trustedPem: caPem }, { url: `https://${host}:${port}`, ...user });
       await writeFile(kubeconfig, text, { mode: 0o600 });
       return { kubeconfig, directory: join(directory, nodeName) };
     };

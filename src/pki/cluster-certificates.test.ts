@@ -164,6 +164,38 @@ describe("an authority", () => {
   });
 });
 
+describe("an authority that takes the place of another", () => {
+  const write = (name: string, text: string) => host.files.writeAtomically(`/pki/${name}`, text, 0o600);
+
+  it("is believed beside it first, signs then, and is alone at last", async () => {
+    const old = await ensure();
+    const next = await createCertificateAuthority({ commonName: "kubernetes", days: 3650, now: START });
+    const oldPem = old.authority.certificatePem;
+    await write("ca.crt", oldPem + next.certificatePem);
+    const both = await ensure();
+    expect(both).toEqual({ ...old, trustedPem: oldPem + next.certificatePem });
+
+    // The order in the file does not matter: the key says which certificate signs.
+    await write("ca.key", next.keyPem);
+    const signing = await ensure();
+    expect(signing).toMatchObject({ authority: next, trustedPem: next.certificatePem + oldPem });
+    expect(signing.notes.toSorted()).toEqual(
+      LEAVES.map((name) => `${name}.crt was of another authority: made a new one`),
+    );
+    expect(isIssuedBy(signing.admin.certificatePem, next.certificatePem)).toBe(true);
+
+    await write("ca.crt", next.certificatePem);
+    expect(await ensure()).toEqual({ ...signing, trustedPem: next.certificatePem, notes: [] });
+  });
+
+  it("is not taken without its key", async () => {
+    await ensure();
+    const next = await createCertificateAuthority({ commonName: "kubernetes", days: 3650, now: START });
+    await write("ca.crt", next.certificatePem);
+    await expect(ensure()).rejects.toMatchObject({ code: "AuthorityLost" });
+  });
+});
+
 it("a kubeconfig holds everything that kubectl needs", async () => {
   const { authority, admin } = await ensure();
   const text = formatKubeconfig({

@@ -1,21 +1,28 @@
 import { isIP } from "node:net";
-import { join } from "node:path";
-import { codeOf } from "../base/errors.ts";
+import {
+  type CertificateFiles,
+  type CertificateFolder,
+  openCertificateFolder,
+  writePair,
+} from "./certificate-folder.ts";
 import type { CertificateSubject } from "./certificate-names.ts";
-import { type CertificateUsage, createCertificateAuthority, issueCertificate } from "./issue-certificate.ts";
-import { PkiError } from "./pki-error.ts";
-import { compressAddress, isIssuedBy, isKeyOf, type KeyedCertificate, readCertificate } from "./read-certificate.ts";
+import { type ClusterAuthority, ensureAuthority } from "./cluster-authority.ts";
+import { type CertificateUsage, issueCertificate } from "./issue-certificate.ts";
+import {
+  compressAddress,
+  isIssuedBy,
+  isUsablePair,
+  type KeyedCertificate,
+  readCertificate,
+} from "./read-certificate.ts";
 import { createTokenKey, readTokenKey, type TokenKey } from "./token-key.ts";
 
 const DAY_MS = 86_400_000;
-const AUTHORITY_DAYS = 3650;
 const LEAF_DAYS = 365;
 /** A leaf with less than this part of its life left is renewed. */
 const RENEW_BELOW = 0.3;
 /** Clients whose clock is a little behind accept a fresh certificate. */
 const BACKDATE_MS = 300_000;
-const MAX_FILE_BYTES = 64 * 1024;
-const PRIVATE_FILE = 0o600;
 const PRIVATE_DIRECTORY = 0o700;
 
 const SERVING_NAMES = [
@@ -29,13 +36,6 @@ const LOOPBACK = ["127.0.0.1", "::1"];
 /** The first address of the default service range, which is the `kubernetes` service's. */
 const SERVICE_IP = "10.96.0.1";
 
-/** The files that certificates are kept in. Errors as Node.js gives them; `host/port.ts` has what fits. */
-export interface CertificateFiles {
-  read(path: string, maxBytes: number): Promise<Buffer>;
-  writeAtomically(path: string, data: string, mode: number): Promise<void>;
-  makeDirectory(path: string, mode: number): Promise<void>;
-}
-
 interface ClusterCertificatesOptions {
   readonly files: CertificateFiles;
   /** Milliseconds since the epoch. */
@@ -45,8 +45,7 @@ interface ClusterCertificatesOptions {
 }
 
 /** Everything by which the parts of a cluster know each other. */
-export interface ClusterCertificates {
-  readonly authority: KeyedCertificate;
+export interface ClusterCertificates extends ClusterAuthority {
   /** The API server's own certificate. */
   readonly serving: KeyedCertificate;
   /** `kubernetes-admin` of `system:masters`: may do everything. */
@@ -56,12 +55,6 @@ export interface ClusterCertificates {
   readonly tokenKey: TokenKey;
   /** A sentence for the log about each repair and renewal; empty when all is well or all is new. */
   readonly notes: readonly string[];
-}
-
-interface Folder {
-  read(name: string): Promise<string | undefined>;
-  write(name: string, text: string): Promise<void>;
-  note(sentence: string): void;
 }
 
 interface LeafPlan extends CertificateSubject {
@@ -74,9 +67,8 @@ interface LeafPlan extends CertificateSubject {
  * Reads what the directory holds (named as kubeadm names it), makes what is missing, and renews leaves that are damaged,
  * of another authority, near their end or short of a host.
  *
- * The authority has other rules, because a new one cuts off everyone who has a kubeconfig or a certificate. It is made
- * when nothing of the cluster is there yet, and replaced when it has expired and so is of no use. Where it is damaged
- * or half missing and leaves exist, this throws a PkiError `AuthorityLost` that says what can be done.
+ * The authority has other rules (`ensureAuthority`), because a new one cuts off everyone who has a kubeconfig or a
+ * certificate. It is never renewed here.
  */
 export async function ensureClusterCertificates(
   directory: string,
@@ -84,16 +76,16 @@ export async function ensureClusterCertificates(
 ): Promise<ClusterCertificates> {
   await options.files.makeDirectory(directory, PRIVATE_DIRECTORY);
   const notes: string[] = [];
-  const folder = openFolder(directory, options.files, notes);
-  const [authority, tokenKey] = await Promise.all([
-    ensureAuthority(folder, { directory, now: options.now }),
+  const folder = openCertificateFolder(directory, options.files, (note) => notes.push(note));
+  const [{ authority, trustedPem }, tokenKey] = await Promise.all([
+    ensureAuthority(folder, { now: options.now, backdateMs: BACKDATE_MS }),
     ensureTokenKey(folder),
   ]);
   const [serving, admin, nodeClient] = await Promise.all(
     leafPlans(options.hosts).map((plan) => ensureLeaf(folder, plan, { authority, now: options.now })),
   );
   if (!serving || !admin || !nodeClient) throw new TypeError("three leaves were planned");
-  return { authority, serving, admin, nodeClient, tokenKey, notes };
+  return { authority, trustedPem, serving, admin, nodeClient, tokenKey, notes };
 }
 
 function leafPlans(hosts: readonly string[]): readonly LeafPlan[] {
@@ -118,42 +110,8 @@ function leafPlans(hosts: readonly string[]): readonly LeafPlan[] {
   ];
 }
 
-async function ensureAuthority(
-  folder: Folder,
-  { directory, now }: { directory: string; now: number },
-): Promise<KeyedCertificate> {
-  const found = { certificatePem: await folder.read("ca.crt"), keyPem: await folder.read("ca.key") };
-  const { certificatePem, keyPem } = found;
-  if (certificatePem === undefined || keyPem === undefined || !isUsablePair({ certificatePem, keyPem })) {
-    const leaves = await Promise.all(["apiserver.crt", "admin.crt"].map((name) => folder.read(name)));
-    if (leaves.some((leaf) => leaf !== undefined)) {
-      const message =
-        `the certificate authority of ${directory} is damaged or incomplete, and certificates that it issued exist: ` +
-        "bring ca.crt and ca.key back from a backup, or remove the directory to begin anew with other credentials";
-      throw new PkiError("AuthorityLost", message);
-    }
-    if (certificatePem !== undefined || keyPem !== undefined) {
-      folder.note("the certificate authority was incomplete and nothing was issued by it: made a new one");
-    }
-    return makeAuthority(folder, now);
-  }
-  if (readCertificate(certificatePem).notAfter > now) return { certificatePem, keyPem };
-  folder.note("the certificate authority expired: made a new one, earlier kubeconfigs are void");
-  return makeAuthority(folder, now);
-}
-
-async function makeAuthority(folder: Folder, now: number): Promise<KeyedCertificate> {
-  const authority = await createCertificateAuthority({
-    commonName: "kubernetes",
-    days: AUTHORITY_DAYS,
-    now: now - BACKDATE_MS,
-  });
-  await writePair(folder, "ca", authority);
-  return authority;
-}
-
 async function ensureLeaf(
-  folder: Folder,
+  folder: CertificateFolder,
   plan: LeafPlan,
   { authority, now }: { authority: KeyedCertificate; now: number },
 ): Promise<KeyedCertificate> {
@@ -199,16 +157,8 @@ function leafProblem(
   return uncovered === undefined ? undefined : `did not cover ${uncovered}`;
 }
 
-function isUsablePair(pair: KeyedCertificate): boolean {
-  try {
-    return isKeyOf(pair);
-  } catch {
-    return false;
-  }
-}
-
 /** The public half is for other programs; it follows from the private one and is written whenever it differs. */
-async function ensureTokenKey(folder: Folder): Promise<TokenKey> {
+async function ensureTokenKey(folder: CertificateFolder): Promise<TokenKey> {
   const [privatePem, publicPem] = await Promise.all([folder.read("sa.key"), folder.read("sa.pub")]);
   let key = privatePem === undefined ? undefined : tokenKeyIn(privatePem);
   if (key === undefined) {
@@ -228,25 +178,4 @@ function tokenKeyIn(privatePem: string): TokenKey | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The key first: a certificate without its key looks like a loss, a key alone like what it is, a start cut short. */
-async function writePair(folder: Folder, file: string, { certificatePem, keyPem }: KeyedCertificate): Promise<void> {
-  await folder.write(`${file}.key`, keyPem);
-  await folder.write(`${file}.crt`, certificatePem);
-}
-
-function openFolder(directory: string, files: CertificateFiles, notes: string[]): Folder {
-  return {
-    async read(name) {
-      try {
-        return (await files.read(join(directory, name), MAX_FILE_BYTES)).toString();
-      } catch (error) {
-        if (codeOf(error) === "ENOENT") return undefined;
-        throw error;
-      }
-    },
-    write: (name, text) => files.writeAtomically(join(directory, name), text, PRIVATE_FILE),
-    note: (sentence) => notes.push(sentence),
-  };
 }

@@ -60,6 +60,22 @@ export function isKeyOf({ certificatePem, keyPem }: KeyedCertificate): boolean {
   }
 }
 
+/** `isKeyOf`; false also for a certificate that cannot be read. */
+export function isUsablePair(pair: KeyedCertificate): boolean {
+  try {
+    return isKeyOf(pair);
+  } catch {
+    return false;
+  }
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** The certificates of a text, one PEM each, in their order. Everything else in the text is ignored. */
+export function splitCertificates(text: string): string[] {
+  return [...text.matchAll(CERTIFICATE)].map(([pem]) => `${pem}\n`);
+}
+
 function parseCertificate(pem: string): X509Certificate {
   try {
     return new X509Certificate(pem);

@@ -41,10 +41,10 @@ const POLL_LIMIT_MS = 30_000;
 /**
  * Connects through the API like any client, so that its writes are authorized, defaulted and validated like all others.
  */
-export function connectAdminApi(url: string, { authority, admin }: ClusterCertificates): AdminApi {
+export function connectAdminApi(url: string, { trustedPem, admin }: ClusterCertificates): AdminApi {
   const agent = new Agent({
     keepAlive: true,
-    ca: authority.certificatePem,
+    ca: trustedPem,
     cert: admin.certificatePem,
     key: admin.keyPem,
   });

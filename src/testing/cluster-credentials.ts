@@ -1,8 +1,5 @@
-import {
-  type CertificateFiles,
-  type ClusterCertificates,
-  ensureClusterCertificates,
-} from "../pki/cluster-certificates.ts";
+import type { CertificateFiles } from "../pki/certificate-folder.ts";
+import { type ClusterCertificates, ensureClusterCertificates } from "../pki/cluster-certificates.ts";
 
 /** Creates certificates that live as long as the cluster does. They are never written to disk. */
 export function createCertificates(): Promise<ClusterCertificates> {

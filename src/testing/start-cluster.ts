@@ -180,7 +180,7 @@ async function ensureNode(deps: NodeDeps, options: StartClusterOptions): Promise
   const node = await startNode({
     directory: directory.path,
     keepDirectory: directory.keep,
-    authorityPem: certificates.authority.certificatePem,
+    authorityPem: certificates.trustedPem,
     writePrivately: async (path, text) => await linuxFiles.writeAtomically(path, text, PRIVATE_FILE),
     issueKubeconfig: async (name) => {
       const user = { name: `system:node:${name}`, groups: ["system:nodes"], lifetimeMs: DAY_MS };

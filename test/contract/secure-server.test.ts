@@ -150,6 +150,20 @@ it("asks for no certificate where nobody could judge it, and never takes those o
   await expect(listen({ identity: { clientAuthorityPem: undefined } })).rejects.toMatchObject({ code: "no-authority" });
 });
 
+it("believes the clients of an authority and of the one that takes its place, and then of the new one alone", async () => {
+  const { port, use } = await listen();
+  const [old, fresh] = [await issue(ours, "old", ["client"]), await issue(others, "fresh", ["client"])];
+  const kinds = async () => {
+    const answers = [await ask(port, "/", { client: old }), await ask(port, "/", { client: fresh })];
+    return answers.map(({ body }) => JSON.parse(body).peer.kind);
+  };
+  expect(await kinds()).toEqual(["verified", "unverified"]);
+  use({ pair, clientAuthorityPem: ours.certificatePem + others.certificatePem });
+  expect(await kinds()).toEqual(["verified", "verified"]);
+  use({ pair: await issue(others, "node", ["server"]), clientAuthorityPem: others.certificatePem });
+  expect(await kinds()).toEqual(["unverified", "verified"]);
+});
+
 it("serves nobody until it has a certificate, and then by that", async () => {
   const { port, use, bad } = await listen({ identity: { pair: undefined } });
   await expect(handshake(port)).rejects.toThrow();

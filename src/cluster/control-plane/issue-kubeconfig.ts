@@ -15,7 +15,7 @@ interface KubeconfigUser {
 
 /** Issues a kubeconfig for a user that a certificate of the cluster's own authority names. */
 export async function issueKubeconfig(
-  { authority }: Pick<ClusterCertificates, "authority">,
+  { authority, trustedPem }: Pick<ClusterCertificates, "authority" | "trustedPem">,
   { url, name, groups, lifetimeMs }: KubeconfigUser,
 ): Promise<string> {
   if (name === "") throw new TypeError("a user needs a name");
@@ -29,5 +29,5 @@ export async function issueKubeconfig(
     notAfter: now + lifetimeMs,
   });
   const names = { user: name, cluster: "nodelet", context: "nodelet" };
-  return formatKubeconfig({ server: url, caPem: authority.certificatePem, ...certificate, ...names });
+  return formatKubeconfig({ server: url, caPem: trustedPem, ...certificate, ...names });
 }

@@ -82,7 +82,7 @@ export async function serveControlPlane(
         at: options,
         http2: true,
         tls: {
-          identity: { pair: certificates.serving, clientAuthorityPem: certificates.authority.certificatePem },
+          identity: { pair: certificates.serving, clientAuthorityPem: certificates.trustedPem },
           asksForCertificate: true,
         },
       },
@@ -106,7 +106,7 @@ function compose(
   { address, port: _, ...options }: ServedControlPlaneOptions,
   { certificates, log }: ControlPlaneParts,
 ): ControlPlane {
-  const { authority, nodeClient, tokenKey } = certificates;
+  const { authority, trustedPem, nodeClient, tokenKey } = certificates;
   const now = () => systemClock.now();
   return createControlPlane(
     {
@@ -118,7 +118,7 @@ function compose(
       tokens: createTokenIssuer({ ...tokenKey, issuer: ISSUER, audiences: [ISSUER], now, randomId: randomUUID }),
       nodes: { callWeb, callUpgrade, acceptWebSocket, resolveHost, identity: nodeClient },
       certificates: {
-        certificatePem: authority.certificatePem,
+        certificatePem: trustedPem,
         readRequest: readCertificateRequest,
         loadSubjectReader,
         async sign({ requestPem, usages, lifetimeMs }) {
@@ -165,7 +165,7 @@ function describe(
     url,
     kubeconfig: formatKubeconfig({
       server: url,
-      caPem: certificates.authority.certificatePem,
+      caPem: certificates.trustedPem,
       ...certificates.admin,
       user: "kubernetes-admin",
       cluster: "nodelet",

@@ -43,6 +43,7 @@ interface Randomness {
 
 /** The cluster's own certificate authority, as pods and certificate requests need it. */
 interface ClusterAuthority {
+  /** The certificates of all authorities that are believed, several while one takes the place of another. */
   readonly certificatePem: string;
   sign(order: SigningOrder): Promise<string>;
   readRequest: ReadCertificateRequest;

@@ -1,9 +1,8 @@
 import { CodedError, messageOf } from "../../../base/errors.ts";
 import type { Files } from "../../../host/port.ts";
-import { readCertificate } from "../../../pki/read-certificate.ts";
+import { readCertificate, splitCertificates } from "../../../pki/read-certificate.ts";
 import { readText } from "./certificate-store.ts";
 import { type FollowDeps, followFiles } from "./follow-files.ts";
-import { splitCertificates } from "./pem-pair.ts";
 
 /** The authorities whose client certificates the node's server believes: `authentication.x509.clientCAFile`. */
 export interface ClientAuthority {

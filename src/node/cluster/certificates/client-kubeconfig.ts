@@ -4,9 +4,9 @@ import type { Log } from "../../../base/log.ts";
 import type { Files } from "../../../host/port.ts";
 import type { KubeConnection, PemSource } from "../../../kube/connection.ts";
 import { readKubeconfig } from "../../../kube/kubeconfig.ts";
-import { readCertificate } from "../../../pki/read-certificate.ts";
+import { readCertificate, splitCertificates } from "../../../pki/read-certificate.ts";
 import { ensureDirectory } from "./certificate-store.ts";
-import { readPair, splitCertificates } from "./pem-pair.ts";
+import { readPair } from "./pem-pair.ts";
 
 /** How the bootstrap kubeconfig reaches the API server. The node's own kubeconfig reaches it in the same way. */
 export type BootstrapConnection = Pick<

@@ -1,9 +1,8 @@
 import { createServer } from "node:tls";
 import { describe, expect, it } from "vitest";
-import { isIssuedBy, readCertificate } from "../../../pki/read-certificate.ts";
+import { isIssuedBy, readCertificate, splitCertificates } from "../../../pki/read-certificate.ts";
 import { createRigHost } from "./__fixtures__/certificate-rig.ts";
 import { ensureServingCertificate } from "./ensure-serving-certificate.ts";
-import { splitCertificates } from "./pem-pair.ts";
 
 const DIRECTORY = "/var/lib/kubelet/pki";
 const DAY = 86_400_000;

@@ -1,13 +1,7 @@
-import { isKeyOf, type KeyedCertificate } from "../../../pki/read-certificate.ts";
+import { isUsablePair, type KeyedCertificate, splitCertificates } from "../../../pki/read-certificate.ts";
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 const PRIVATE_KEY = /-----BEGIN ((?:[A-Z]+ )?PRIVATE KEY)-----[^-]+-----END \1-----/;
 const REQUEST = /-----BEGIN CERTIFICATE REQUEST-----[^-]+-----END CERTIFICATE REQUEST-----/;
-
-/** Returns the certificates of a text, one PEM each, in their order. Everything else in the text is ignored. */
-export function splitCertificates(text: string): string[] {
-  return [...text.matchAll(CERTIFICATE)].map(([pem]) => `${pem}\n`);
-}
 
 /** Returns the first private key of a text. */
 export function findPrivateKey(text: string): string | undefined {
@@ -35,9 +29,5 @@ export function readPair(certificateText: string, keyText: string): KeyedCertifi
   const keyPem = findPrivateKey(keyText);
   if (certificatePem === "" || keyPem === undefined) return undefined;
   const pair = { certificatePem, keyPem };
-  try {
-    return isKeyOf(pair) ? pair : undefined;
-  } catch {
-    return undefined;
-  }
+  return isUsablePair(pair) ? pair : undefined;
 }

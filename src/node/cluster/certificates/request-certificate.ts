@@ -7,9 +7,8 @@ import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { KubeClient } from "../../../kube/port.ts";
 import { readCertificateRequest } from "../../../pki/certificate-request.ts";
-import { readCertificate } from "../../../pki/read-certificate.ts";
+import { readCertificate, splitCertificates } from "../../../pki/read-certificate.ts";
 import { CertificateError } from "./certificate-error.ts";
-import { splitCertificates } from "./pem-pair.ts";
 
 export interface RequestDeps {
   readonly client: Pick<KubeClient, "create" | "get" | "list" | "watch">;
