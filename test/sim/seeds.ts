@@ -63,5 +63,5 @@ export const REGRESSION_SEEDS: ReadonlyArray<readonly [seed: number, found: stri
   [300003, "a volume was staged again while a status that no longer named it was on its way to the API server"],
   [700092, "a stop waited for a driver that did not answer NodeUnpublishVolume, as long as its deadline"],
   [910255, "the simulator's own: a pod was to go on whose container was stopped for another, which could not be made"],
-  [912214, "the simulator's own: a probe was answered by the successor of the container that it was for"],
+  [912214, "a probe of a container that the agent had stopped was answered by its successor, and taken for its own"],
 ];

@@ -38,7 +38,7 @@ export async function removeAllPods(layout: StateLayout, deps: RemovePodsDeps): 
   const { runtime } = cri;
   const { signal } = deps;
   setMaxListeners(0, signal); // every call in flight listens
-  const stopDeps = { runtime, host, timeline: createTimeline(host.clock), metrics: undefined };
+  const stopDeps = { runtime, host, timeline: createTimeline(host.clock), metrics: undefined, endProbes: undefined };
   const logs = { podLogsDirectory: layout.podLogs, containerLogsDirectory: CONTAINER_LOGS_DIRECTORY };
   let failures = 0;
   try {

@@ -75,6 +75,7 @@ export async function composeRuntime(
     ensureImage: images.ensurer.ensureImage,
     podFiles,
     verdictOf: probes.probes.verdictOf,
+    endProbes: probes.probes.end,
     hostIps: () => facts.hostIps,
     podLogsDirectory,
     containerLogsDirectory,

@@ -23,7 +23,8 @@ function makePod(container: Partial<Container>, sidecar?: Partial<Container>): P
   };
 }
 
-function createRig() {
+/** `attempt`: makes the probes, in place of what `found` says. */
+function createRig(attempt?: () => Promise<ProbeAttempt>) {
   const clock = createFakeClock();
   const timeline = createTimeline(clock);
   const metrics = createMetrics();
@@ -39,9 +40,10 @@ function createRig() {
     podIpOf: () => "10.0.0.7",
     async attempt({ kind, containerId }, signal) {
       made.push(`${clock.monotonic() / 1000} ${kind} ${containerId}`);
-      const attempt = found.get(kind) ?? { result: "success", output: "" };
-      if (attempt === "hangs") return await untilAborted(new Promise(() => {}), signal);
-      return attempt;
+      if (attempt !== undefined) return await attempt();
+      const result = found.get(kind) ?? { result: "success", output: "" };
+      if (result === "hangs") return await untilAborted(new Promise(() => {}), signal);
+      return result;
     },
   });
   const changes: string[] = [];
@@ -66,6 +68,44 @@ function createRig() {
 }
 
 const FAILURE: ProbeAttempt = { result: "failure", output: "no" };
+
+describe("a container that the node agent has stopped", () => {
+  it("is not probed any more, though its end has not been observed", async () => {
+    const { clock, probes, observe, running, made, verdict, found } = createRig();
+    const pod = makePod({ readinessProbe: probe({ periodSeconds: 5 }), livenessProbe: probe() });
+    found.set("readiness", FAILURE);
+    observe(pod, [running("c1")]);
+    await clock.advance(0);
+    found.set("readiness", { result: "success", output: "" });
+    probes.end("c1");
+    observe(pod, [running("c1")]);
+    await clock.advance(60_000);
+    expect(made).toEqual(["0 readiness c1"]);
+    expect(verdict(pod, "c1")).toBe("started");
+  });
+
+  it("hears nothing of a probe that was under way", async () => {
+    let answer = (_attempt: ProbeAttempt): void => undefined;
+    const { clock, probes, observe, running, verdict } = createRig(
+      () =>
+        new Promise((resolve) => {
+          answer = resolve;
+        }),
+    );
+    const pod = makePod({ readinessProbe: probe() });
+    observe(pod, [running("c1")]);
+    await clock.advance(0);
+    probes.end("c1");
+    answer({ result: "success", output: "from its successor" });
+    await clock.advance(0);
+    expect(verdict(pod, "c1")).toBe("started");
+    observe(pod, [running("c2")]);
+    await clock.advance(0);
+    answer({ result: "success", output: "" });
+    await clock.advance(0);
+    expect(verdict(pod, "c2")).toBe("started ready");
+  });
+});
 
 describe("readiness", () => {
   it("is found at once and then every period, and told only where it changes", async () => {

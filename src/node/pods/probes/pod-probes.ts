@@ -22,6 +22,11 @@ export interface PodProbes {
    * ready unless it has a startup or readiness probe.
    */
   verdictOf(container: Container, containerId: string): ContainerVerdict;
+  /**
+   * Ends the probes of a container that the node agent has stopped, before anything else can answer at its address: a probe
+   * that is under way counts for nothing. The verdicts so far stay until the end is observed.
+   */
+  end(containerId: string): void;
   /** Calls the listener after each change of a verdict. The function that it returns stops that. */
   subscribe(listener: (change: VerdictChange) => void): () => void;
   forget(uid: string): void;
@@ -134,6 +139,7 @@ export function createPodProbes(deps: PodProbesDeps): PodProbes {
       const started = container.startupProbe === undefined;
       return { started, ready: started && container.readinessProbe === undefined, failed: undefined };
     },
+    end: (containerId) => byContainerId.get(containerId)?.end(),
     subscribe(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

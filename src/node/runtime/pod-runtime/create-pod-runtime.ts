@@ -25,9 +25,9 @@ import { type ContainerStarter, createContainerStarter, type RuntimeVolumeDeps }
 import type { StartFailure } from "./start-failure.ts";
 import { createStartLine } from "./start-line.ts";
 import { createSandboxStarter, type RuntimeHandlerDeps, type SandboxStarter } from "./start-sandbox.ts";
-import { stopContainer, stopPod } from "./stop-pod.ts";
+import { type StopDeps, stopContainer, stopPod } from "./stop-pod.ts";
 
-interface PodRuntimeDeps extends RuntimeHandlerDeps, RuntimeVolumeDeps {
+interface PodRuntimeDeps extends RuntimeHandlerDeps, RuntimeVolumeDeps, Pick<StopDeps, "endProbes"> {
   cri: Cri;
   host: Host;
   timeline: Timeline;
@@ -51,7 +51,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
   const { host, timeline } = deps;
   const runtime = deps.cri.runtime;
   const metrics = createRuntimeMetrics(deps.metrics);
-  const stopDeps = { runtime, host, timeline, metrics };
+  const stopDeps = { runtime, host, timeline, metrics, endProbes: deps.endProbes };
   const removeDeps = { ...deps, runtime, files: host.files };
   const sandboxes = createSandboxStarter({ ...deps, runtime, metrics });
   const containers = createContainerStarter({ ...deps, runtime, metrics });

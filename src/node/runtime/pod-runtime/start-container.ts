@@ -24,7 +24,7 @@ import type { RuntimeMetrics } from "./metrics.ts";
 import type { PodFiles } from "./pod-files.ts";
 import type { StartFailure } from "./start-failure.ts";
 import type { RuntimeHandlerDeps, StartedSandbox } from "./start-sandbox.ts";
-import { stopContainer } from "./stop-pod.ts";
+import { type StopDeps, stopContainer } from "./stop-pod.ts";
 
 export interface ContainerStarter {
   /**
@@ -52,7 +52,10 @@ export interface RuntimeVolumeDeps {
   supportsRecursiveReadOnly(handler: string): boolean;
 }
 
-interface ContainerStarterDeps extends RuntimeVolumeDeps, Pick<RuntimeHandlerDeps, "runtimeHandlerOf"> {
+interface ContainerStarterDeps
+  extends RuntimeVolumeDeps,
+    Pick<RuntimeHandlerDeps, "runtimeHandlerOf">,
+    Pick<StopDeps, "endProbes"> {
   runtime: Cri["runtime"];
   host: Host;
   timeline: Timeline;

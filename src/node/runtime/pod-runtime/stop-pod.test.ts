@@ -50,7 +50,12 @@ async function stop(
   const status = await rig.read(pod);
   const begun = rig.clock.monotonic();
   let took: number | undefined;
-  const deps = { runtime: rig.cri.runtime, host: rig.host, timeline: rig.timeline, metrics: undefined };
+  const unprobed: string[] = [];
+  const endProbes = (id: string) => {
+    const name = status.containers.find((container) => container.id === id)?.name;
+    unprobed.push(`${(rig.clock.monotonic() - begun) / 1000}s ${name}`);
+  };
+  const deps = { runtime: rig.cri.runtime, host: rig.host, timeline: rig.timeline, metrics: undefined, endProbes };
   const { gracePeriodSeconds, orphan = false } = options;
   const stopped = stopPod(deps, orphan ? undefined : pod, status, { gracePeriodSeconds, signal: NEVER })
     .then(() => undefined)
@@ -61,7 +66,7 @@ async function stop(
   await rig.clock.settle();
   for (let step = 0; step < 1_000 && took === undefined; step++)
     await rig.clock.advance(rig.clock.untilNextTimer() ?? 0);
-  return { ...rig, error: await stopped, took };
+  return { ...rig, error: await stopped, took, unprobed };
 }
 
 describe("the grace period", () => {
@@ -83,6 +88,11 @@ describe("the grace period", () => {
   it("is no longer than a runtime can count", async () => {
     const { calls, error } = await stop(makePod({ graceSeconds: 2 ** 63 }), { main: POLITE });
     expect({ error, stop: calls[0] }).toEqual({ error: undefined, stop: "0s stop main 9223372036" });
+  });
+
+  it("ends a container's probes when the container has ended, and once more with its address", async () => {
+    const { unprobed } = await stop(makePod({ graceSeconds: 20 }), { main: STUBBORN });
+    expect(unprobed).toEqual(["20s main", "20s main"]);
   });
 
   it("is not waited for by who ends sooner", async () => {
@@ -211,7 +221,13 @@ describe("when the runtime fails", () => {
     const pod = makePod();
     await rig.makePod(pod, { main: { command: STUBBORN } });
     const controller = new AbortController();
-    const deps = { runtime: rig.cri.runtime, host: rig.host, timeline: rig.timeline, metrics: undefined };
+    const deps = {
+      runtime: rig.cri.runtime,
+      host: rig.host,
+      timeline: rig.timeline,
+      metrics: undefined,
+      endProbes: undefined,
+    };
     const options = { gracePeriodSeconds: undefined, signal: controller.signal };
     const stopped = stopPod(deps, pod, await rig.read(pod), options).catch((error: Error) => error.name);
     await rig.clock.advance(1_000);

@@ -11,12 +11,15 @@ import { runLifecycleHook } from "./lifecycle-hooks.ts";
 import type { HookMetrics } from "./metrics.ts";
 import { createStopOrder } from "./stop-order.ts";
 
-interface StopDeps {
+/** How containers are stopped. */
+export interface StopDeps {
   runtime: Cri["runtime"];
   host: Host;
   timeline: Timeline;
   /** Undefined where nobody reads metrics, as when a cluster is taken down. */
   metrics: HookMetrics | undefined;
+  /** Ends the probes of a container that has been stopped; undefined where nothing is probed. */
+  endProbes: ((containerId: string) => void) | undefined;
 }
 
 interface StopOptions {
@@ -68,7 +71,11 @@ export async function stopPod(
   options.signal.throwIfAborted();
   const ready = status.sandboxes.filter(({ state }) => state === "ready");
   const down = await Promise.allSettled(
-    ready.map(async ({ id }) => await stopSandbox(deps.runtime, id, options.signal)),
+    ready.map(async ({ id }) => {
+      await stopSandbox(deps.runtime, id, options.signal);
+      // The address is free from now on, and may be another pod's at once.
+      for (const each of status.containers) if (each.sandboxId === id) deps.endProbes?.(each.id);
+    }),
   );
   options.signal.throwIfAborted();
   throwJoined(
@@ -123,6 +130,8 @@ export async function stopContainer(deps: StopDeps, stop: ContainerStop, options
       seconds: Math.max(MINIMUM_GRACE_PERIOD_SECONDS, left),
       signal: options.signal,
     });
+    // What answers at the pod's address from now on may be the container's successor.
+    deps.endProbes?.(container.id);
   } finally {
     await hook?.end();
   }

@@ -90,6 +90,7 @@ export function createRuntimeRig(options: RuntimeRigOptions = {}) {
     ensureImage: createImageEnsurer({ ...openImages({ clock, metrics }), images: cri.images, timeline }, ONE_PULL)
       .ensureImage,
     verdictOf: () => ({ started: true, failed: undefined }),
+    endProbes: undefined,
     podFiles,
     hostIps: () => ["192.0.2.2"],
     podLogsDirectory: "/var/log/pods",
