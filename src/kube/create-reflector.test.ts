@@ -109,6 +109,49 @@ describe("a reflector", () => {
     expect(lastWatch().options).toMatchObject({ fieldSelector: "spec.nodeName=n", resourceVersion: "10" });
   });
 
+  it("asks the store where a list is older than what it asked for, and ends nothing by the first answer", async () => {
+    await start();
+    await listed(pod("a", "4"));
+    await clock.advance(2_000);
+    lastWatch().fail(new ApiError("Expired", "too old"));
+    await clock.settle();
+    expect(lastList().options.resourceVersion).toBe("10");
+    lastList().answer([], "1");
+    await clock.settle();
+    expect(lastList().options.resourceVersion).toBe("");
+    expect(held()).toEqual(["a@4"]);
+    lastList().answer([pod("a", "4")], "12");
+    await clock.settle();
+    expect(changes).toEqual(["ADDED a"]);
+    expect(lastWatch().options.resourceVersion).toBe("12");
+  });
+
+  it("believes the store that it has nothing any more", async () => {
+    await start();
+    await listed(pod("a", "4"));
+    await clock.advance(2_000);
+    lastWatch().fail(new ApiError("Expired", "too old"));
+    await clock.settle();
+    lastList().answer([], "1");
+    await clock.settle();
+    lastList().answer([], "1");
+    await clock.settle();
+    expect(changes).toEqual(["ADDED a", "DELETED a"]);
+  });
+
+  it("asks the store where the server cannot read the revision of a bookmark", async () => {
+    await start();
+    await listed(pod("a", "4"));
+    lastWatch().bookmark("not a version");
+    await clock.advance(2_000);
+    lastWatch().fail(new ApiError("Expired", "too old"));
+    await clock.settle();
+    expect(lastList().options.resourceVersion).toBe("not a version");
+    lastList().fail(new ApiError("BadRequest", "invalid resource version"));
+    await clock.settle();
+    expect(lastList().options.resourceVersion).toBe("");
+  });
+
   it("asks the server to end a watch after five to ten minutes", async () => {
     await start();
     await listed();

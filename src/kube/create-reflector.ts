@@ -8,6 +8,7 @@ import { createOutageLog, type OutageLog } from "./outage-log.ts";
 import { type KubeClient, type KubeList, KubeUnreachableError, type WatchEvent, type WatchOptions } from "./port.ts";
 import { createReflectedObjects } from "./reflected-objects.ts";
 import type { Reflector, ReflectorChange, ReflectorOptions } from "./reflector.ts";
+import { isOlderRevision } from "./revision-order.ts";
 
 export interface ReflectorDeps {
   readonly client: Pick<KubeClient, "list" | "watch">;
@@ -37,7 +38,8 @@ const MAX_RETRY_AFTER_MS = MINUTE;
  * A reflector over a client. It lists from the server's cache, then watches; a watch that ends in order goes on from its
  * last revision, anything else gives a new list that is no older than what is known, so that the copy never goes back. A
  * revision that the server cannot give (kept no longer, or of a future that was lost with the server's data) is answered
- * by a list from its store.
+ * by a list from its store. So is a list that is older than what was asked for: a cache that is behind, or a server that
+ * has come back with nothing, ends no pod by one answer. What the store says is believed, as client-go believes any list.
  *
  * A list that is answered with NotFound is a failure like any other. client-go takes it for an empty list; behind a proxy
  * without a backend that would end every pod.
@@ -71,13 +73,19 @@ export function createReflector<T>(deps: ReflectorDeps, options: ReflectorOption
   const requestList = async (signal: AbortSignal): Promise<KubeList<T>> => {
     const resourceVersion = isRevisionLost ? "" : revision || "0";
     try {
-      return await client.list(resource, { ...selection, resourceVersion, signal });
+      const list = await client.list(resource, { ...selection, resourceVersion, signal });
+      if (isRevisionLost || !isOlderRevision(list.resourceVersion, revision)) return list;
+      log.warn("The API server answered with an older list than was asked for; its store is asked", {
+        ...describeSelection(options),
+        asked: revision,
+        answered: list.resourceVersion,
+      });
     } catch (error) {
       if (isRevisionLost || !isRevisionUnavailable(error)) throw error;
-      isRevisionLost = true;
-      throwIfAborted(signal);
-      return await client.list(resource, { ...selection, resourceVersion: "", signal });
     }
+    isRevisionLost = true;
+    throwIfAborted(signal);
+    return await client.list(resource, { ...selection, resourceVersion: "", signal });
   };
 
   const list = async (signal: AbortSignal) => {
@@ -256,9 +264,17 @@ function isExpired(error: unknown): boolean {
   return isApiError(error, "Expired") || isApiError(error, "Gone");
 }
 
-/** True where the revision is no longer kept, or the server has not reached it yet and perhaps never will. */
+/**
+ * True where the revision is no longer kept, or the server has not reached it yet and perhaps never will, or cannot read
+ * it: the same question would get the same answer for ever.
+ */
 function isRevisionUnavailable(error: unknown): boolean {
-  return isExpired(error) || (isApiError(error, "Timeout") && isTooLarge(error));
+  return (
+    isExpired(error) ||
+    isApiError(error, "BadRequest") ||
+    isApiError(error, "Invalid") ||
+    (isApiError(error, "Timeout") && isTooLarge(error))
+  );
 }
 
 /** Servers before 1.20 give no reason with the cause. */

@@ -53,6 +53,25 @@ describe("an event", () => {
     ["ends", [pod("a", "1", "5")], [event("DELETED", pod("a", "1", "6"))], ["DELETED a/1"]],
     ["of an unknown object adds it", [], [event("MODIFIED", pod("a", "1", "6"))], ["ADDED a/1"]],
     ["of an unknown object ends nothing", [], [event("DELETED", pod("a", "1", "6"))], []],
+    [
+      "that is older than what is held changes nothing",
+      [pod("a", "1", "10")],
+      [event("MODIFIED", pod("a", "1", "9"))],
+      [],
+    ],
+    ["of an older end changes nothing", [pod("a", "1", "10")], [event("DELETED", pod("a", "1", "9"))], []],
+    [
+      "that comes after the end of its object, and is older, brings nothing back",
+      [pod("a", "1", "5")],
+      [event("DELETED", pod("a", "1", "11")), event("MODIFIED", pod("a", "1", "10"))],
+      ["DELETED a/1"],
+    ],
+    [
+      "of revisions that cannot be compared is believed",
+      [pod("a", "1", "x10")],
+      [event("MODIFIED", pod("a", "1", "x9"))],
+      ["MODIFIED a/1"],
+    ],
     ["that the list has already changes nothing", [pod("a", "1", "5")], [event("ADDED", pod("a", "1", "5"))], []],
     [
       "of a name's next object, its end unseen",

@@ -1,12 +1,16 @@
 import { isRecord } from "../api/object.ts";
 import type { WatchEvent } from "./port.ts";
 import type { ReflectorChange } from "./reflector.ts";
+import { isOlderRevision } from "./revision-order.ts";
 
 /** The objects that a reflector holds, by place. An object that did not change stays the very same one. */
 export interface ReflectedObjects<T> {
   /** Takes in a whole list. Returns the changes that it means; those that free a name come first. */
   replace(items: readonly T[]): Array<ReflectorChange<T>>;
-  /** Takes in an event. No change for a repeated event, and for one about another object than the one held. */
+  /**
+   * Takes in an event. No change for a repeated event, for one about another object than the one held, and for one that
+   * is older than what is known of its object.
+   */
   apply(event: ObjectEvent<T>): Array<ReflectorChange<T>>;
   list(): T[];
   get(namespace: string, name: string): T | undefined;
@@ -30,9 +34,11 @@ interface Identified<T> extends Held<T> {
 
 export function createReflectedObjects<T>(): ReflectedObjects<T> {
   const held = new Map<string, Held<T>>();
-  // Revisions are opaque, so that an old event is not found by comparing them: it is known because it has been
-  // seen. Without this a late repetition would bring a deleted object back for good.
+  // Where revisions cannot be compared, an old event is known because it has been seen. Without this a late repetition
+  // would bring a deleted object back for good.
   const seen = new Set<string>();
+  /** The revisions of the newest deletions, by UID: what comes late of a deleted object does not bring it back. */
+  const buried = new Map<string, string>();
 
   const wasSeen = (event: ObjectEvent<T>, { key, uid }: Identified<T>): boolean => {
     if (event.resourceVersion === "") return false;
@@ -42,6 +48,18 @@ export function createReflectedObjects<T>(): ReflectedObjects<T> {
     const [oldest] = seen;
     if (seen.size > REMEMBERED_EVENTS && oldest !== undefined) seen.delete(oldest);
     return false;
+  };
+
+  const bury = (uid: string, resourceVersion: string) => {
+    buried.set(uid, resourceVersion);
+    const [oldest] = buried.keys();
+    if (buried.size > REMEMBERED_EVENTS && oldest !== undefined) buried.delete(oldest);
+  };
+
+  const isLate = ({ key, uid, resourceVersion }: Identified<T>): boolean => {
+    const before = held.get(key);
+    const known = buried.get(uid) ?? (before?.uid === uid ? before.resourceVersion : "");
+    return isOlderRevision(resourceVersion, known);
   };
 
   const put = ({ key, ...now }: Identified<T>): Array<ReflectorChange<T>> => {
@@ -65,6 +83,7 @@ export function createReflectedObjects<T>(): ReflectedObjects<T> {
     replace(items) {
       // A server that lost its data counts its revisions anew: those seen by the last watch mean nothing any more.
       seen.clear();
+      buried.clear();
       const listed = items.flatMap((item) => identify(item) ?? []);
       const keys = new Set(listed.map(({ key }) => key));
       const gone = [...held].filter(([key]) => !keys.has(key));
@@ -74,7 +93,8 @@ export function createReflectedObjects<T>(): ReflectedObjects<T> {
     },
     apply(event) {
       const identified = identify(event.object);
-      if (identified === undefined || wasSeen(event, identified)) return [];
+      if (identified === undefined || wasSeen(event, identified) || isLate(identified)) return [];
+      if (event.type === "DELETED") bury(identified.uid, event.resourceVersion);
       return event.type === "DELETED" ? remove(identified) : put(identified);
     },
     list: () => [...held.values()].map(({ object }) => object),

@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { KubeClient, KubePatch } from "../port.ts";
 import type { Caller } from "./caller.ts";
 import { listPages } from "./list-pages.ts";
-import { readObject } from "./read-object.ts";
+import { readNamedObject, readObject } from "./read-object.ts";
 import { collectionPath, objectPath, withQuery } from "./request-path.ts";
 import { runWatch } from "./run-watch.ts";
 
@@ -23,26 +23,29 @@ export function createKubeVerbs(
   return {
     async get(resource, name, getOptions = {}) {
       const path = withQuery(objectPath(resource, name), { resourceVersion: getOptions.resourceVersion });
-      return readObject(resource, await caller.call({ method: "GET", path }, getOptions, MAX_ANSWER_BYTES));
+      const body = await caller.call({ method: "GET", path }, getOptions, MAX_ANSWER_BYTES);
+      return readNamedObject(resource, name, body);
     },
     list: async (resource, { timeoutMs = options.timeoutMs, ...listOptions } = {}) =>
       await listPages({ caller, clock }, resource, { ...listOptions, timeoutMs }),
     watch: async (resource, watchOptions, onEvent) => await runWatch(caller, { resource, ...watchOptions }, onEvent),
     async create(resource, object, { fieldManager, ...callOptions } = {}) {
-      const { namespace } = nameOf(object);
-      const path = withQuery(collectionPath(resource, namespace), { fieldManager });
+      const place = nameOf(object);
+      const path = withQuery(collectionPath(resource, place.namespace), { fieldManager });
       const request = { method: "POST", path, body: asBody(object) } as const;
-      return readObject(resource, await caller.call(request, callOptions, MAX_ANSWER_BYTES));
+      const answer = await caller.call(request, callOptions, MAX_ANSWER_BYTES);
+      return place.name === "" ? readObject(resource, answer) : readNamedObject(resource, place, answer);
     },
     async replace(resource, object, { fieldManager, subresource, ...callOptions } = {}) {
-      const path = withQuery(objectPath(resource, nameOf(object), subresource), { fieldManager });
+      const place = nameOf(object);
+      const path = withQuery(objectPath(resource, place, subresource), { fieldManager });
       const request = { method: "PUT", path, body: asBody(object) } as const;
-      return readObject(resource, await caller.call(request, callOptions, MAX_ANSWER_BYTES));
+      return readNamedObject(resource, place, await caller.call(request, callOptions, MAX_ANSWER_BYTES));
     },
     async patch(resource, name, { type, body }, { fieldManager, subresource, ...callOptions } = {}) {
       const path = withQuery(objectPath(resource, name, subresource), { fieldManager });
       const request = { method: "PATCH", path, body, contentType: PATCH_TYPES[type] } as const;
-      return readObject(resource, await caller.call(request, callOptions, MAX_ANSWER_BYTES));
+      return readNamedObject(resource, name, await caller.call(request, callOptions, MAX_ANSWER_BYTES));
     },
     async delete(resource, name, { gracePeriodSeconds, uid, ...callOptions } = {}) {
       const body = {
