@@ -23,6 +23,15 @@ export function codeOf(thrown: unknown): string | undefined {
   return typeof thrown.code === "string" ? thrown.code : undefined;
 }
 
+const NO_SPACE: readonly unknown[] = ["ENOSPC", "EDQUOT", "SQLITE_FULL", "no-space"];
+
+/** True for an error whose reason, in itself, in a cause or in one of several, is a disk or a quota that is full. */
+export function isNoSpace(thrown: unknown): boolean {
+  if (NO_SPACE.includes(codeOf(thrown))) return true;
+  if (thrown instanceof AggregateError && thrown.errors.some(isNoSpace)) return true;
+  return thrown instanceof Error && thrown.cause !== undefined && isNoSpace(thrown.cause);
+}
+
 /**
  * Runs every step even when some fail, then throws the failures: nothing for none, the error itself for one, an
  * AggregateError for more. It is for teardown, where stopping at the first error would leak the rest.

@@ -23,6 +23,8 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
   const log = createLog({ format: "text", verbosity: 0 });
   const layout = computeStateLayout(options.stateDir);
   const { nodeName, nodeApiAddress } = options;
+  const watch = watchProcess(process, log);
+  const asked = new Promise<void>((resolve) => watch.signal.addEventListener("abort", () => resolve()));
   const { runControlPlane } = await import("../cluster/control-plane/run-control-plane.ts");
   const running = await runControlPlane(
     {
@@ -44,16 +46,15 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
     },
     log,
   );
-  const watch = watchProcess(process, log);
-  const asked = new Promise<void>((resolve) => watch.signal.addEventListener("abort", () => resolve()));
-  await Promise.race([running.ready, running.ended, asked]);
-  if (!watch.signal.aborted) {
-    console.log(`The Kubernetes API is served at ${running.url}; Ctrl-C stops it.`);
-    console.log(`Try: kubectl --kubeconfig ${layout.kubeconfig} get namespaces`);
-  }
   try {
+    await Promise.race([running.ready, running.ended, asked]);
+    if (!watch.signal.aborted) {
+      console.log(`The Kubernetes API is served at ${running.url}; Ctrl-C stops it.`);
+      console.log(`Try: kubectl --kubeconfig ${layout.kubeconfig} get namespaces`);
+    }
     await Promise.race([running.ended, asked]);
   } finally {
+    // A start that failed has opened the disk and the port too.
     await running.close();
     watch.release();
   }

@@ -1,10 +1,11 @@
 import { fileURLToPath } from "node:url";
 
-// A reader that has seen enough closes the pipe (`nodelet status
-// head`). That is no failure.
+let unwritten: Error | undefined;
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  // A reader that has seen enough closes the pipe (`nodelet status | head`). That is no failure.
   if (error.code === "EPIPE") process.exit(0);
-  throw error;
+  // The disk may be full, for example. What runs goes on, and the exit code tells in the end.
+  unwritten = error;
 });
 
 const [command, ...rest] = process.argv.slice(2);
@@ -16,4 +17,8 @@ if (command === "kubelet") {
 } else {
   const { main } = await import("./main.ts");
   process.exitCode = await main(process.argv.slice(2), fileURLToPath(import.meta.url));
+}
+if (unwritten !== undefined) {
+  process.stderr.write(`nodelet: the standard output cannot be written: ${unwritten.message}\n`);
+  process.exitCode ||= 1;
 }

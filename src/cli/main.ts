@@ -2,10 +2,12 @@ import { isIP, isIPv4 } from "node:net";
 import { resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { checkDnsSubdomain } from "../api/validation/names.ts";
-import { CodedError, codeOf, messageOf } from "../base/errors.ts";
+import { CodedError, codeOf, isNoSpace, messageOf } from "../base/errors.ts";
 import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "../cluster/containerd/cni-config.ts";
 import { computeStateLayout, DEFAULT_STATE_DIRECTORY } from "../cluster/supervisor/state-layout.ts";
+import { createLog } from "../host/log/create-log.ts";
 import { type ControlPlaneCommand, controlPlane } from "./control-plane.ts";
+import { limitEnding } from "./kubelet/limit-ending.ts";
 import type { UpOptions } from "./up.ts";
 import { readVersion } from "./version.ts";
 
@@ -42,8 +44,14 @@ export async function main(argv: readonly string[], entry: string): Promise<numb
     await program.parseAsync([...argv], { from: "user" });
   } catch (error) {
     console.error(`nodelet: ${explain(error)}`);
-    return 1;
+    exitCode = 1;
   }
+  // Whatever a command left open does not keep it from ending.
+  limitEnding(exitCode, createLog({ format: "text", verbosity: 0 }), {
+    setTimer: (delayMs, fire) => void setTimeout(fire, delayMs).unref(),
+    activeResources: () => process.getActiveResourcesInfo(),
+    end: (code) => process.exit(code),
+  });
   return exitCode;
 }
 
@@ -195,6 +203,7 @@ function bridgeName(text: string): string {
 function explain(error: unknown): string {
   const code = codeOf(error);
   if (code === "EACCES" || code === "EPERM") return `${messageOf(error)}\nRun it as root.`;
+  if (isNoSpace(error)) return `${messageOf(error)}\nMake room on that disk, and start it again.`;
   if (error instanceof CodedError || error instanceof AggregateError || code !== undefined) return messageOf(error);
   return error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
 }

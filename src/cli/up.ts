@@ -1,4 +1,4 @@
-import { createWriteStream } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { chmod, mkdir } from "node:fs/promises";
 import { isAbort } from "../base/abort.ts";
 import { messageOf } from "../base/errors.ts";
@@ -88,10 +88,7 @@ async function superviseOnce(layout: StateLayout, supervision: Supervision): Pro
 }
 
 async function supervise(layout: StateLayout, { options, context, link }: Supervision): Promise<number> {
-  const stream = createWriteStream(layout.supervisorLog, { flags: "a", mode: 0o600 });
-  // The disk may be full, and the supervisor goes on without its log.
-  stream.on("error", () => undefined);
-  const log = createLineLog((line) => void stream.write(line), Date.now);
+  const log = createLineLog((line) => appendLine(layout.supervisorLog, line), Date.now);
   const stop = stopOnSignals(() => link.progress("stopping …"));
   const manifests = options.manifests ?? layout.manifests;
   const follower: { done: Promise<void> } = { done: Promise.resolve() };
@@ -137,6 +134,15 @@ async function supervise(layout: StateLayout, { options, context, link }: Superv
   if (options.pods) return await removePods(layout, log, true);
   await sayWhatLives(layout, link.progress);
   return 0;
+}
+
+/** The lines are few. A line that cannot be written, on a full disk for example, is dropped, and the node runs on. */
+function appendLine(path: string, line: string): void {
+  try {
+    appendFileSync(path, line, { mode: 0o600 });
+  } catch {
+    // There is no other place to tell of it.
+  }
 }
 
 async function followInForeground(layout: StateLayout, manifests: string, signal: AbortSignal): Promise<void> {

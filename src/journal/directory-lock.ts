@@ -28,8 +28,8 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
     const message = `${directory} is in use by ${owner}: a journal has one owner at a time`;
     throw new CodedError<JournalErrorCode>("in-use", message, { cause: error });
   }
-  // The file is for the message above only, and need not be durable.
-  await writeFile(pidPath, `${process.pid}\n`, { mode: 0o600 });
+  // The file is for the message above only: it need not be durable, nor be there at all where the disk is full.
+  await writeFile(pidPath, `${process.pid}\n`, { mode: 0o600 }).catch(() => undefined);
   return {
     async release() {
       await rm(pidPath, { force: true });

@@ -73,9 +73,10 @@ export async function serveControlPlane(
   // One signal stops everything. The limit is set for this signal only, because this process may be a user's test, to
   // which the default belongs.
   setMaxListeners(0, stop.signal);
-  const store = await createObjectStore({ journal, clock: systemClock, log });
+  let store: ObjectStore | undefined;
   let server: HttpServer | undefined;
   try {
+    store = await createObjectStore({ journal, clock: systemClock, log });
     const serving: { handle: ReturnType<typeof createControlPlane>["handle"] | undefined } = { handle: undefined };
     server = await listenHttp(
       {
@@ -95,7 +96,11 @@ export async function serveControlPlane(
     serving.handle = controlPlane.handle;
     return describe({ controlPlane, server, store, stop }, options, parts);
   } catch (error) {
-    await runAll([async () => await server?.close(), async () => await store.close()], "closing the control plane");
+    const failed = () => {
+      throw error;
+    };
+    const closeDisk = async () => await (store ?? journal).close();
+    await runAll([failed, async () => await server?.close(), closeDisk], "starting the control plane");
     throw error;
   }
 }

@@ -1,8 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { open, rm, writeFile } from "node:fs/promises";
+import { isNoSpace } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { rotateLog } from "./log-file.ts";
-import { formatProcessIdentity, readLiveProcess, readProcessIdentity, terminateProcess } from "./process-identity.ts";
+import {
+  formatProcessIdentity,
+  type ProcessIdentity,
+  readLiveProcess,
+  readProcessIdentity,
+  terminateProcess,
+} from "./process-identity.ts";
 
 /** A child that lives on when its parent is killed. The next parent finds it by its PID file. */
 export interface Daemon {
@@ -45,7 +52,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     child.once("exit", (code, signal) => resolve({ code, signal }));
   });
   const identity = await readProcessIdentity(pid);
-  if (identity !== undefined) await writeFile(options.pidFile, formatProcessIdentity(identity), { mode: 0o600 });
+  if (identity !== undefined) await writePidFile(identity, options);
   return {
     pid,
     exited,
@@ -54,6 +61,20 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       await rm(options.pidFile, { force: true });
     },
   };
+}
+
+/** A child that can be found again by nobody is ended; on a full disk it runs all the same, because it may free space. */
+async function writePidFile(identity: ProcessIdentity, options: DaemonOptions): Promise<void> {
+  const { pidFile, gracePeriodMs, log } = options;
+  try {
+    await writeFile(pidFile, formatProcessIdentity(identity), { mode: 0o600 });
+  } catch (error) {
+    if (!isNoSpace(error)) {
+      await terminateProcess(identity, gracePeriodMs);
+      throw error;
+    }
+    log.warn("a process cannot be found again after a crash of this one, because the disk is full", { pidFile });
+  }
 }
 
 /** Ends the process that the PID file names, if it still lives. True when there was one. */

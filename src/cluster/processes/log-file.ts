@@ -1,17 +1,20 @@
-import { copyFile, open, stat, truncate } from "node:fs/promises";
-import { codeOf } from "../../base/errors.ts";
+import { copyFile, open, rm, stat, truncate } from "node:fs/promises";
+import { codeOf, isNoSpace } from "../../base/errors.ts";
 
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
 /**
  * Keeps a log to which other processes append near 10 MiB: its content moves to `<path>.1` and replaces the one before.
  * The log is copied and truncated rather than renamed, because the writers keep their descriptor; lines written
- * meanwhile may be lost.
+ * meanwhile may be lost. Where the disk has no room for the copy, the content is given up.
  */
 export async function rotateLog(path: string): Promise<void> {
   try {
     if ((await stat(path)).size < MAX_LOG_BYTES) return;
-    await copyFile(path, `${path}.1`);
+    await copyFile(path, `${path}.1`).catch(async (error: unknown) => {
+      if (!isNoSpace(error)) throw error;
+      await rm(`${path}.1`, { force: true });
+    });
     await truncate(path);
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;

@@ -1,7 +1,8 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../../base/errors.ts";
 import type { ContainerdOptions } from "../containerd/start-containerd.ts";
+import { ensureFile } from "../processes/ensure-file.ts";
 
 /**
  * How the node of a state directory was last started. To remove its pods, the runtime must be started in the same way.
@@ -17,7 +18,7 @@ const NAMES = ["binary", "podCidr", "bridge", "manifests"] as const;
 export async function writeRuntimeOptions(stateDirectory: string, options: RuntimeOptions): Promise<void> {
   const { binary, podCidr, bridge, manifests } = options;
   const text = `${JSON.stringify({ binary, podCidr, bridge, manifests })}\n`;
-  await writeFile(optionsPath(stateDirectory), text, { mode: 0o600 });
+  await ensureFile(optionsPath(stateDirectory), text);
 }
 
 /** Reads the options; empty when none were written. */

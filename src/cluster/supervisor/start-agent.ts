@@ -1,6 +1,7 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import type { Log } from "../../base/log.ts";
 import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
+import { ensureFile } from "../processes/ensure-file.ts";
 import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../processes/run-time.ts";
 import { untilReady } from "../processes/until-ready.ts";
 import { readNodeReport } from "../status/node-report.ts";
@@ -55,7 +56,7 @@ export async function startAgent(layout: StateLayout, options: AgentOptions): Pr
     cgroupRoot,
     evictionHard: options.evictionHard,
   });
-  await writeFile(layout.kubeletConfig, config, { mode: 0o600 });
+  await ensureFile(layout.kubeletConfig, config);
   const [command = process.execPath, ...args] = [...options.enterMountNamespace, ...agentCommand(layout, options)];
   // Node.js would load these certificates at every start, and the agent makes no TLS connection to outside servers.
   const { NODE_EXTRA_CA_CERTS: _, ...environment } = process.env;

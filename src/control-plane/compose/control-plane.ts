@@ -1,3 +1,4 @@
+import { CodedError, messageOf } from "../../base/errors.ts";
 import type { HttpHandler } from "../../host/http-server.ts";
 import { createApiAuthenticator } from "../access/authenticate.ts";
 import { createEscalationCheck } from "../access/escalation.ts";
@@ -72,10 +73,17 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
     ready: readiness.reached,
     async run(stop) {
       const clientAuthorityPem = certificates.certificatePem;
-      await bootstrapCluster({ reader, writer }, { endpoint: options.endpoint, clientAuthorityPem });
+      await bootstrapCluster({ reader, writer }, { endpoint: options.endpoint, clientAuthorityPem }).catch(
+        failBootstrap,
+      );
       readiness.reach();
       log.info("the control plane is ready", { revision: store.revision });
       await runTogether([...controllers, definitions], stop);
     },
   };
+}
+
+function failBootstrap(cause: unknown): never {
+  const message = `the cluster's first objects could not be written: ${messageOf(cause)}`;
+  throw new CodedError("bootstrap-failed", message, { cause });
 }
