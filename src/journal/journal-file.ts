@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { CodedError, codeOf } from "../base/errors.ts";
+import { LOG_BYTES } from "./log-reserve.ts";
 import type { JournalErrorCode } from "./port.ts";
 import { APPLICATION_ID, CREATE_TABLES, FORMAT_VERSION, PAGE_BYTES } from "./record-table.ts";
 import { damageError, openSqlite, type SqliteDatabase } from "./sqlite-database.ts";
@@ -23,7 +24,7 @@ export async function openJournalFile(path: string, open = openSqlite): Promise<
     // log.
     await database.exec(`
       PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
-      PRAGMA journal_size_limit = ${MAX_IDLE_WAL_BYTES}; PRAGMA secure_delete = FAST`);
+      PRAGMA journal_size_limit = ${LOG_BYTES}; PRAGMA secure_delete = FAST; PRAGMA temp_store = MEMORY`);
     if (isNew) await database.exec(CREATE_TABLES);
   } catch (error) {
     database.close();
@@ -54,8 +55,6 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** The log grows with one large group of changes and is cut to this when it begins anew. */
-const MAX_IDLE_WAL_BYTES = 16 * 1024 * 1024;
 /** A version above this is taken for a damaged number and not for a far future. */
 const MAX_PLAUSIBLE_VERSION = 255;
 

@@ -34,6 +34,7 @@ export function createMemoryJournal(): Journal {
         else objects.delete(key);
       }
     },
+    shortage: undefined,
     close: async () => undefined,
   };
 }

@@ -5,7 +5,9 @@ import { CodedError, codeOf, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { checkRising } from "./check-rising.ts";
 import { createPrivateFile, lockDirectory } from "./directory-lock.ts";
+import { createDiskRoom } from "./disk-room.ts";
 import { closeJournalFile, openJournalFile } from "./journal-file.ts";
+import { keepReserve, markEmpty, reserveLog, restoreReserve } from "./log-reserve.ts";
 import type { Journal, JournalContents, JournalErrorCode, JournalLost, JournalRecord } from "./port.ts";
 import { compactRecords, INSERT_RECORD, PAGE_BYTES, readContents, rowOf } from "./record-table.ts";
 import { endSalvage, REVISION_GAP, salvageJournal } from "./salvage.ts";
@@ -42,7 +44,8 @@ export async function openJournal({
     await chmod(directory, 0o700);
     const lock = await lockDirectory(directory);
     try {
-      return createJournal(await openDatabase({ path: join(directory, "journal.db"), log, open }), lock.release);
+      const opened = await openDatabase({ path: join(directory, "journal.db"), log, open });
+      return await createJournal(opened, lock.release);
     } catch (error) {
       await lock.release();
       throw error;
@@ -55,9 +58,12 @@ export async function openJournal({
 }
 
 interface OpenDatabase {
+  readonly path: string;
   readonly database: SqliteDatabase;
   readonly contents: JournalContents;
   readonly log: Log;
+  /** Why the log could not be moved into the database. */
+  readonly problem?: unknown;
 }
 
 interface Opening extends Pick<OpenDatabase, "log"> {
@@ -82,37 +88,52 @@ async function openDatabase(opening: Opening): Promise<OpenDatabase> {
 
 async function readDatabase({ path, log, open }: Opening): Promise<OpenDatabase> {
   await createPrivateFile(path);
-  const frames = await readWalFrames(`${path}-wal`, PAGE_BYTES);
+  await restoreReserve(path, logOf(path));
+  const frames = await readWalFrames(logOf(path), PAGE_BYTES);
   const database = await openJournalFile(path, open);
   try {
     const contents = await readContents(database);
-    const taken = await emptyLog({ database, log }, frames);
+    const { taken, problem } = await emptyLog({ path, database, log }, frames);
     const dropped = frames.ends.length - taken;
-    if (dropped <= 0) return { database, contents, log };
+    if (dropped <= 0) return { path, database, contents, log, problem };
     if (!isAcknowledgedLost(frames, taken)) {
       log.warn("A write that a crash cut short was dropped; nobody was told that it was done", { file: path, dropped });
-      return { database, contents, log };
+      return { path, database, contents, log };
     }
     log.error("Changes at the end of the database cannot be read and are lost", { file: path, dropped });
-    return { database, contents: await skipRevisions(database, contents), log };
+    return { path, database, contents: await skipRevisions(database, contents), log };
   } catch (error) {
     database.close();
     throw error;
   }
 }
 
-/** Moves the log into the database, and cuts off the rest of it. Returns how many frames SQLite took. */
-async function emptyLog({ database, log }: Pick<OpenDatabase, "database" | "log">, frames: WalFrames): Promise<number> {
-  if (frames.ends.length === 0) return 0;
+const logOf = (path: string) => `${path}-wal`;
+
+/**
+ * Moves the log into the database; the rest of it does not count from then on. Returns how many frames SQLite took.
+ */
+async function emptyLog(
+  opened: Omit<OpenDatabase, "contents">,
+  frames: WalFrames,
+): Promise<{ taken: number; problem?: unknown }> {
+  if (frames.ends.length === 0) return { taken: 0 };
   try {
-    const [row] = [...(await database.rows("PRAGMA wal_checkpoint(PASSIVE)"))];
-    await database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-    return Math.max(0, Number(row?.[1]));
+    const { taken, isEmptied } = await checkpointLog(opened.database);
+    if (isEmptied) await markEmpty(logOf(opened.path));
+    return { taken };
   } catch (error) {
     // The disk may be full, for example. The content of the log counts all the same.
-    log.warn(CHECKPOINT_FAILED, { error });
-    return frames.ends.length;
+    opened.log.warn(CHECKPOINT_FAILED, { error });
+    return { taken: frames.ends.length, problem: error };
   }
+}
+
+/** Moves the log into the database. SQLite begins the log anew with its next write when all of it was moved. */
+async function checkpointLog(database: SqliteDatabase): Promise<{ taken: number; isEmptied: boolean }> {
+  const [row] = [...(await database.rows("PRAGMA wal_checkpoint(PASSIVE)"))];
+  const [busy, taken, moved] = row ?? [];
+  return { taken: Math.max(0, Number(taken)), isEmptied: busy === 0 && taken === moved };
 }
 
 /** Revisions that were acknowledged and lost must not be given to other changes. */
@@ -121,7 +142,8 @@ async function skipRevisions(database: SqliteDatabase, contents: JournalContents
   return await readContents(database);
 }
 
-function createJournal({ database, contents, log }: OpenDatabase, release: () => Promise<void>): Journal {
+async function createJournal(opened: OpenDatabase, release: () => Promise<void>): Promise<Journal> {
+  const { path, database, contents, log, problem } = opened;
   let loaded: JournalContents | undefined = contents;
   let { revision, compactedRevision } = contents;
   let statements: { begin: PreparedStatement; insert: PreparedStatement } | undefined;
@@ -148,7 +170,7 @@ function createJournal({ database, contents, log }: OpenDatabase, release: () =>
       // This fails when SQLite has ended the transaction by itself.
       await database.exec("ROLLBACK").catch(() => undefined);
       if (isUnreliable(error)) lost = lostError(error);
-      throw lost ?? error;
+      throw lost ?? room.notice(error);
     }
   };
 
@@ -160,18 +182,34 @@ function createJournal({ database, contents, log }: OpenDatabase, release: () =>
       for (const record of records) insert.run(rowOf(record));
       await database.exec("COMMIT");
     });
-    for (const { json } of records) bytesAhead += PAGE_BYTES + json.length;
+    for (const { json } of records) {
+      bytesAhead += PAGE_BYTES + json.length;
+      room.count(json.length);
+    }
   };
 
-  const checkpoint = async () => {
+  const empty = async () => {
     bytesAhead = 0;
+    const { isEmptied } = await checkpointLog(database);
+    if (isEmptied) room.logEmptied();
+  };
+  const checkpoint = async () => {
     try {
-      await database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+      await empty();
     } catch (error) {
       if (isUnreliable(error)) lost = lostError(error);
+      room.notice(error);
       log.warn(CHECKPOINT_FAILED, { error });
     }
   };
+  const recover = async () =>
+    await inTurn(async () => {
+      await empty();
+      await reserveLog(logOf(path));
+    });
+  const room = createDiskRoom({ databasePath: path, log, recover });
+  room.notice(problem);
+  await reserveLog(logOf(path)).catch(room.notice);
 
   return {
     async load() {
@@ -197,10 +235,16 @@ function createJournal({ database, contents, log }: OpenDatabase, release: () =>
         compactedRevision = target;
       });
     },
+    get shortage() {
+      return room.shortage;
+    },
     async close() {
       closing ??= last.then(async () => {
+        room.close();
         // Nothing is lost: the content of the log is read from there at the next opening.
-        await closeJournalFile(database).catch((error: unknown) => log.warn(CHECKPOINT_FAILED, { error }));
+        await keepReserve(logOf(path), async () => await closeJournalFile(database)).catch((error: unknown) =>
+          log.warn(CHECKPOINT_FAILED, { error }),
+        );
         await release();
       });
       await closing;

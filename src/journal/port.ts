@@ -14,7 +14,8 @@ export interface Journal {
    *
    * Rejects with a CodedError `JournalLost` when the disk could not be flushed or gives back what was never written,
    * and from then on always: the system may have thrown away what it could not write, and would report success the next
-   * time. A journal that is opened anew has everything that was acknowledged.
+   * time. A journal that is opened anew has everything that was acknowledged. Rejects with a CodedError `JournalFull`
+   * when the disk has no room.
    */
   append(records: readonly JournalRecord[]): Promise<void>;
   /**
@@ -22,12 +23,28 @@ export interface Journal {
    * error.
    */
   compact(revision: number): Promise<void>;
+  /** Tells what a full disk still has room for; undefined when there is room for everything. */
+  readonly shortage: Shortage | undefined;
   /** Waits for the earlier calls, then closes the files. Idempotent. */
   close(): Promise<void>;
 }
 
 /** The code of an error after which nothing more can be written: the process should end. */
 export type JournalLost = "journal-lost";
+
+/** The code of an error after which everything can go on as soon as there is room on the disk. */
+export type JournalFull = "no-space";
+
+/**
+ * A disk that is full. The journal has kept some room for what frees space and for what keeps a cluster alive, and goes
+ * back to normal by itself once there is room.
+ */
+export interface Shortage {
+  /** `small-updates`: deletions and updates of a few KiB fit. `deletions`: little is left, and it is for these alone. */
+  readonly fits: "small-updates" | "deletions";
+  /** Names the directory and the mend. */
+  readonly message: string;
+}
 
 /** One change of one key. */
 export interface JournalRecord {

@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
 import { codeOf } from "../base/errors.ts";
+import { isMarkedEmpty } from "./log-reserve.ts";
 
 /**
  * The content of SQLite's write-ahead log since the log last began anew. SQLite takes it up to the last complete
@@ -36,7 +37,9 @@ export async function readWalFrames(path: string, pageBytes: number): Promise<Wa
       return buffer.subarray(0, bytesRead);
     };
     const ends: boolean[] = [];
-    let salt = saltOfHeader(await readAt(0, HEADER_BYTES));
+    const header = await readAt(0, HEADER_BYTES);
+    if (isMarkedEmpty(header)) return { ends };
+    let salt = saltOfHeader(header);
     for (let position = HEADER_BYTES; ; position += FRAME_HEADER_BYTES + pageBytes) {
       const frame = await readAt(position, FRAME_HEADER_BYTES);
       const frameSalt = frame.subarray(SALT_IN_FRAME, SALT_IN_FRAME + SALT_BYTES);

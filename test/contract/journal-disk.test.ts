@@ -39,7 +39,7 @@ describe("the directory", () => {
     const modes = readdirSync(harness.directory).map((name) => [name, statSync(file(name)).mode & 0o777]);
     expect(modes).toEqual(["journal.db", "journal.db-wal", "journal.lock", "journal.pid"].map((name) => [name, 0o600]));
     await journal.close();
-    expect(readdirSync(harness.directory)).toEqual(["journal.db", "journal.lock"]);
+    expect(readdirSync(harness.directory)).toEqual(["journal.db", "journal.db-wal.reserve", "journal.lock"]);
   });
 
   it("has one owner, who is named, until it closes", async () => {

@@ -37,6 +37,9 @@ function faulty(journal: Journal): Journal {
     load: async () => journal.load(),
     compact: async (revision) => (compactionFault ? Promise.reject(compactionFault) : journal.compact(revision)),
     close: async () => journal.close(),
+    get shortage() {
+      return journal.shortage;
+    },
     async append(records: readonly JournalRecord[]) {
       if (fault) throw fault;
       groups.push(records.length);

@@ -5,6 +5,8 @@ import type { Write } from "./lines.ts";
 const HEADER = 32;
 const FRAME_HEADER = 24;
 const PAGE = 4096;
+/** Without its last bit, which tells how the checksums are computed. */
+const MAGIC = 0x377f0682 >>> 1;
 const FRAME = FRAME_HEADER + PAGE;
 
 /** What was done to the log: nothing, the beginning of another write added, or a write broken that nobody was told of. */
@@ -35,7 +37,8 @@ interface WalLog {
 
 function readLog(path: string): WalLog | undefined {
   const content = statSync(path, { throwIfNoEntry: false }) ? readFileSync(path) : Buffer.alloc(0);
-  if (content.length < HEADER + FRAME) return undefined;
+  // A log without SQLite's header is one that counts as empty, and keeps its place on the disk.
+  if (content.length < HEADER + FRAME || content.readUInt32BE(0) >>> 1 !== MAGIC) return undefined;
   const salt = content.subarray(16, 24);
   const transactions: Array<{ start: number; end: number }> = [];
   let start = HEADER;

@@ -7,6 +7,7 @@ import type { Log } from "../../base/log.ts";
 import type { Journal, JournalLost, JournalRecord } from "../../journal/port.ts";
 import type { ObjectStore, StoredObject, StoreEvent } from "../ports/object-store.ts";
 import { createDurabilityWaits } from "./durability-waits.ts";
+import { refuseOnFullDisk } from "./full-disk.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { createHistory, type History, type HistoryBounds } from "./history.ts";
 import { createJournalCompaction } from "./journal-compaction.ts";
@@ -107,6 +108,7 @@ export async function createObjectStore(deps: ObjectStoreDeps, options: ObjectSt
     const stored = encodeVersion(key, lastRevision + 1, object);
     refuseOverLimit(stored.json.length, maxObjectBytes, commit.pendingBytes + stored.json.length > maxPendingBytes);
     const event: StoreEvent = { type, key, revision: stored.revision, stored, previous: head.get(key) };
+    refuseOnFullDisk(journal.shortage, event);
     [headRevision, lastRevision] = [event.revision, event.revision];
     apply(head, event);
     const record = recordOf(event, clock.now());

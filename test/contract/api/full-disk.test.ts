@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -13,8 +13,16 @@ import { credentialsOf } from "./harness.ts";
 import { configMap } from "./objects.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
-const SMALL = "8m";
+/** The journal keeps 16 MiB for itself. */
+const SMALL = "28m";
 const LARGE = "96m";
+const PODS = "/api/v1/namespaces/default/pods";
+const PENDING_POD = {
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "a" },
+  spec: { containers: [{ name: "main", image: "example.com/none:1" }] },
+};
 const PADDING = "x".repeat(200_000);
 /** More than fits. */
 const MAX_WRITES = 200;
@@ -56,9 +64,9 @@ describe.skipIf(!mayMount())("a control plane whose disk is full (needs root wit
   }
 
   /** What a control plane that was killed now would find, on another disk that is as full. */
-  function copyDisk(): string {
-    const path = mountDisk("copy");
-    run("cp", ["--archive", `${disk}/.`, path]);
+  function copyDisk(name = "copy", source = disk): string {
+    const path = mountDisk(name);
+    run("cp", ["--archive", `${source}/.`, path]);
     return path;
   }
 
@@ -74,14 +82,26 @@ describe.skipIf(!mayMount())("a control plane whose disk is full (needs root wit
   const write = (api: ApiClient, name: string) => api.json("POST", CONFIG_MAPS, configMap(name, { padding: PADDING }));
 
   /** Returns what was acknowledged, and the first refusal. */
-  async function fill(api: ApiClient): Promise<{ acknowledged: string[]; refusal: Answer | undefined }> {
+  async function fill(
+    api: ApiClient,
+    prefix = "filler",
+  ): Promise<{ acknowledged: string[]; refusal: Answer | undefined }> {
     const acknowledged: string[] = [];
     for (let index = 0; index < MAX_WRITES; index++) {
-      const answer = await write(api, `filler-${index}`);
+      const answer = await write(api, `${prefix}-${index}`);
       if (answer.status !== 201) return { acknowledged, refusal: answer };
-      acknowledged.push(`filler-${index}`);
+      acknowledged.push(`${prefix}-${index}`);
     }
     return { acknowledged, refusal: undefined };
+  }
+
+  const untilWritten = async (api: ApiClient, name: string) =>
+    await vi.waitFor(async () => expect(await write(api, name)).toMatchObject({ status: 201 }), { timeout: 20_000 });
+
+  async function end(): Promise<void> {
+    client?.close();
+    await running?.close();
+    running = undefined;
   }
 
   const names = async (api: ApiClient) =>
@@ -98,12 +118,12 @@ describe.skipIf(!mayMount())("a control plane whose disk is full (needs root wit
         kind: "Status",
         status: "Failure",
         reason: "InternalError",
-        message: expect.stringMatching(/disk is full/),
+        message: expect.stringMatching(/no space left on the disk of .*\/disk\/store: make room there/),
       },
     });
     expect(acknowledged.length).toBeGreaterThan(5);
     expect(logged).toContainEqual(
-      expect.objectContaining({ level: "error", message: expect.stringMatching(/could not be written/) }),
+      expect.objectContaining({ level: "error", message: expect.stringMatching(/The disk is full/) }),
     );
     // Reads, of what was acknowledged and of nothing else.
     expect(await fillers(api)).toEqual([...acknowledged].sort());
@@ -113,7 +133,7 @@ describe.skipIf(!mayMount())("a control plane whose disk is full (needs root wit
     expect(await api.json("GET", "/readyz")).toMatchObject({ status: 200 });
     // There is room again, and nothing is restarted.
     remount(disk, `size=${LARGE}`);
-    expect(await write(api, "after")).toMatchObject({ status: 201 });
+    await untilWritten(api, "after");
     const next = await watch.take(1);
     expect(nameIn(next[0]?.object)).toBe("after");
     expect((await names(api)).filter((name) => name.startsWith("refused-"))).toEqual([]);
@@ -127,23 +147,65 @@ describe.skipIf(!mayMount())("a control plane whose disk is full (needs root wit
     const api = await start(copy);
     expect(await fillers(api)).toEqual([...acknowledged].sort());
     remount(copy, `size=${LARGE}`);
-    await vi.waitFor(async () => expect(await write(api, "after")).toMatchObject({ status: 201 }), { timeout: 20_000 });
+    await untilWritten(api, "after");
   });
 
-  it("deletes when somebody else's file filled the disk, and that file is gone", async () => {
-    const api = await start(disk);
-    expect(await write(api, "kept")).toMatchObject({ status: 201 });
-    const other = join(disk, "others");
-    const filled = Buffer.alloc(64 * 1024, "x");
-    try {
-      for (let index = 0; ; index++) writeFileSync(`${other}-${index}`, filled);
-    } catch {
-      // Full.
-    }
-    expect((await fill(api)).refusal).toMatchObject({ status: 500 });
-    for (let index = 0; index < MAX_WRITES; index++) rmSync(`${other}-${index}`, { force: true });
-    expect(await api.json("DELETE", `${CONFIG_MAPS}/kept`)).toMatchObject({ status: 200 });
+  it("deletes and keeps small objects up to date, also after a kill", async () => {
+    const { acknowledged } = await fill(await startWithPod(disk));
+    const killed = copyDisk("killed");
+    await end();
+    takeTheRest(killed);
+    await useReserve(await start(killed), acknowledged.slice(0, 5));
+    const killedAgain = copyDisk("killed-again", killed);
+    await end();
+    const again = await start(killedAgain);
+    expect(await fillers(again)).toEqual(acknowledged.slice(5).sort());
+    expect(await again.json("GET", `${PODS}/a`)).toMatchObject({ body: { status: { phase: "Failed" } } });
   });
+
+  it("deletes and keeps small objects up to date when it was full before the start", async () => {
+    const api = await startWithPod(disk);
+    const names = ["one", "two", "three"];
+    for (const name of names) expect(await write(api, name)).toMatchObject({ status: 201 });
+    await end();
+    takeTheRest(disk);
+    await useReserve(await start(disk), names);
+  });
+
+  async function startWithPod(place: string): Promise<ApiClient> {
+    const api = await start(place);
+    await vi.waitFor(async () => expect(await api.json("POST", PODS, PENDING_POD)).toMatchObject({ status: 201 }));
+    return api;
+  }
+
+  /** Only deletions and small changes are written, and they are there when they are read. */
+  async function useReserve(api: ApiClient, victims: readonly string[]): Promise<void> {
+    expect((await fill(api, `more-${victims[0]}`)).refusal).toMatchObject({ status: 500 });
+    expect(await api.json("POST", CONFIG_MAPS, configMap("small"))).toMatchObject({ status: 500 });
+    for (const name of victims) {
+      expect(await api.json("DELETE", `${CONFIG_MAPS}/${name}`)).toMatchObject({ status: 200 });
+    }
+    const status = { status: { phase: "Failed", message: `seen ${Math.random()}` } };
+    for (let index = 0; index < 50; index++) {
+      expect(await api.patch("merge", `${PODS}/a/status`, status)).toMatchObject({ status: 200 });
+    }
+    const left = await fillers(api);
+    for (const name of victims) expect(left).not.toContain(name);
+  }
+
+  /** Somebody else's file takes every byte that is left. */
+  function takeTheRest(place: string): void {
+    for (const bytes of [64 * 1024, 4_096]) {
+      const file = openSync(join(place, `other-${bytes}`), "w");
+      try {
+        for (;;) writeSync(file, Buffer.alloc(bytes, "x"));
+      } catch {
+        // The disk is full now.
+      } finally {
+        closeSync(file);
+      }
+    }
+  }
 
   it("does not start on a disk that is read-only, and names what it cannot write", async () => {
     await start(disk);
