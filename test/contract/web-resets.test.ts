@@ -25,9 +25,9 @@ const handler: HttpHandler = async (request) => {
   if (path === "/source") return { status: 200, body: { source: Readable.from(endless()) } };
   if (path === "/upgrade") return { status: 101, body: { takeOver: async (socket) => await echo(socket) } };
   if (path === "/joined") {
-    const url = new URL(`http://127.0.0.1:${request.query.get("port")}/`);
-    const call = { url, method: "GET", headers: { connection: "Upgrade", upgrade: "test" } };
-    const result = await callUpgrade(call, signal);
+    const server = { scheme: "http", host: "127.0.0.1", port: Number(request.query.get("port")), target: "/" } as const;
+    const headers = { connection: "Upgrade", upgrade: "test" };
+    const result = await callUpgrade({ ...server, method: "GET", headers }, signal);
     if (result.kind === "answered") return { status: result.status, body: { source: result.body } };
     const takeOver = async (socket: Duplex) => {
       socket.write(SWITCHED);

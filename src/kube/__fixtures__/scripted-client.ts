@@ -3,7 +3,7 @@ import { AbortedError } from "../../base/abort.ts";
 import type { KubeClient, KubeList, ListOptions, WatchOptions } from "../port.ts";
 
 /** A server whose answers a test gives by hand, call by call. */
-export interface ScriptedClient {
+interface ScriptedClient {
   readonly client: Pick<KubeClient, "list" | "watch">;
   /** All lists and watches that were asked for, oldest first. */
   readonly lists: ListCall[];
