@@ -28,6 +28,11 @@ export interface ServedRequest {
   readonly remoteAddress: string;
   /** Aborted when the client has gone or the server closes. */
   readonly signal: AbortSignal;
+  /**
+   * Notes that the client has proven who it is. From then on its connection makes room for others only where those of
+   * all strangers have, and never while a request of it is open.
+   */
+  vouch(): void;
   /** Rejects with a CodedError: `body-too-large` when there is more, `body-aborted` when the client left. */
   readBody(maxBytes: number): Promise<Buffer>;
   /**
@@ -198,8 +203,9 @@ export interface HttpLimits {
    */
   readonly waitMs: number;
   /**
-   * Beyond this number a new connection closes the one that has been quiet for longest. If none is quiet, the new one
-   * is closed.
+   * Beyond this number a new connection closes another one. The address that has most connections of strangers loses
+   * the one that has been quiet for longest, or else one with an open request. Where no stranger is left, the quietest
+   * connection of a known client goes. If none is quiet, the new one is closed.
    */
   readonly maxConnections: number;
   /** Streams of one connection at a time. HTTP/2 tells the number to the client, and refuses more. */

@@ -4,6 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { HttpHandler, ServedAnswer, ServedRequest } from "../../host/http-server.ts";
+import { AUTHENTICATED } from "../access/authenticate.ts";
 import { accessDeniedError } from "../access/denial.ts";
 import type { AccessAttributes, Authorize } from "../ports/request.ts";
 import type { User } from "../ports/user.ts";
@@ -76,6 +77,7 @@ async function answerSafely(deps: ServeDeps, request: ServedRequest, asked: Aske
 
 async function answer(deps: ServeDeps, request: ServedRequest, { target, warn }: Asked): Promise<ServedAnswer> {
   const user = deps.authenticate(request);
+  if (user.groups.includes(AUTHENTICATED)) request.vouch();
   const attributes = attributesOf(request, target, user);
   const decision = deps.authorize(attributes);
   if (!decision.allowed) throw accessDeniedError(attributes, decision.reason);

@@ -27,6 +27,7 @@ export function createFakeRequest(
     ...{ method, path, rawQuery, query: new URLSearchParams(rawQuery), peer, remoteAddress, signal },
     header: (name) => byName.get(name) ?? [],
     headersBeginning: (prefix) => Object.fromEntries(all.filter(([name]) => name.startsWith(prefix))),
+    vouch: () => undefined,
     isUpgrade: byName.has("connection"),
     async readBody(maxBytes) {
       const bytes = Buffer.from(body ?? "");

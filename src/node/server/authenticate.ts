@@ -40,6 +40,11 @@ const AUTHENTICATED = "system:authenticated";
 const UNAUTHENTICATED = "system:unauthenticated";
 const ANONYMOUS: RequestUser = { name: "system:anonymous", groups: [UNAUTHENTICATED], extra: {} };
 
+/** True for a user who has shown credentials that were accepted. */
+export function isProven({ groups }: RequestUser): boolean {
+  return groups.includes(AUTHENTICATED);
+}
+
 /**
  * Authenticates by a client certificate first, then by a bearer token. A client that shows neither may be anonymous,
  * but a client whose credentials are not accepted is refused (authenticatorfactory/delegating.go of k8s.io/apiserver,

@@ -22,6 +22,7 @@ interface World {
 
 function createWorld({ authenticate, allowed = [], authorize, options, log = silentLog, now = () => 0 }: World = {}) {
   const actions: NodeAction[] = [];
+  const vouched: string[] = [];
   const handler = createNodeApi(
     {
       authenticate: authenticate ?? (async () => ({ kind: "user", user })),
@@ -42,15 +43,26 @@ function createWorld({ authenticate, allowed = [], authorize, options, log = sil
     { ...ALL, ...options },
   );
   const ask = async (path: string, method = "GET", signal = new AbortController().signal) => {
-    return await handler(createFakeRequest(path, { method, signal }));
+    const vouch = () => void vouched.push(path);
+    return await handler({ ...createFakeRequest(path, { method, signal }), vouch });
   };
-  return { ask, actions };
+  return { ask, actions, vouched };
 }
 
 it("lets nobody in who is not known, and closes the connection", async () => {
   const { ask, actions } = createWorld({ authenticate: async () => ({ kind: "refused", reason: undefined }) });
   expect(await ask("/pods")).toEqual({ status: 401, body: "Unauthorized", closes: true });
   expect(actions).toEqual([]);
+});
+
+it.each<[string, Awaited<ReturnType<Authenticate>>, string[]]>([
+  ["somebody proven", { kind: "user", user: { ...user, groups: ["system:authenticated"] } }, ["/pods"]],
+  ["somebody anonymous", { kind: "user", user: { ...user, groups: ["system:unauthenticated"] } }, []],
+  ["somebody refused", { kind: "refused", reason: "no" }, []],
+])("vouches for the connection of %s as it should", async (_who, authentication, expected) => {
+  const { ask, vouched } = createWorld({ authenticate: async () => authentication });
+  await ask("/pods");
+  expect(vouched).toEqual(expected);
 });
 
 it.each([

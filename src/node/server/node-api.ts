@@ -2,7 +2,7 @@ import { type Clock, MINUTE } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { HttpHandler, Page, PageHandler, ServedAnswer, ServedRequest } from "../../host/http-server.ts";
-import type { Authenticate } from "./authenticate.ts";
+import { type Authenticate, isProven } from "./authenticate.ts";
 import type { AuthorizeNodeAction } from "./authorize.ts";
 import { type EndpointGates, findClosed, isBeneath } from "./endpoint-gates.ts";
 import { computeRequestAttributes } from "./request-attributes.ts";
@@ -47,6 +47,7 @@ export function createNodeApi(deps: NodeApiDeps, gates: EndpointGates): HttpHand
       return { status: 401, body: "Unauthorized", closes: true };
     }
     const { user } = authentication;
+    if (isProven(user)) request.vouch();
     const { verb, subresources } = computeRequestAttributes(request.method, request.path);
     for (const subresource of subresources) {
       const asked = `user=${user.name}, verb=${verb}, resource=nodes, subresource=${subresource}`;

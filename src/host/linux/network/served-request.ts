@@ -15,6 +15,7 @@ export class Lifetime {
   #controller: AbortController | undefined;
   #isOver = false;
   #onEnd: (() => void) | undefined;
+  #onVouch: (() => void) | undefined;
   #waitsSince: number | undefined;
 
   /** `cutOff` ends the exchange without an answer. */
@@ -36,6 +37,15 @@ export class Lifetime {
   /** There is one listener, called once. */
   onEnd(listener: () => void): void {
     this.#onEnd = listener;
+  }
+
+  /** There is one listener, called when the client has proven who it is. */
+  onVouch(listener: () => void): void {
+    this.#onVouch = listener;
+  }
+
+  vouch(): void {
+    this.#onVouch?.();
   }
 
   /** Notes that it is the client's turn: the exchange does not go on before the client reads or writes. */
@@ -121,6 +131,10 @@ class ReceivedRequest implements ServedRequest {
 
   get signal(): AbortSignal {
     return this.#lifetime.signal;
+  }
+
+  vouch(): void {
+    this.#lifetime.vouch();
   }
 
   header(name: string): readonly string[] {

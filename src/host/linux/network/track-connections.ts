@@ -29,6 +29,10 @@ interface Connection {
   patienceMs: number;
   /** The beginning of that time, in milliseconds of a clock that only rises. */
   since: number;
+  /** The address of the client; "" over a unix socket. */
+  readonly address: string;
+  /** The client has proven who it is. */
+  isKnown: boolean;
   isStale: boolean;
 }
 
@@ -45,13 +49,17 @@ const LOOKS_PER_LIMIT = 4;
 export function trackConnections(server: Server, { limits, isSecure }: TrackOptions): TrackedConnections {
   // The connections are in the order of their last use, so that the first quiet one has been quiet for longest.
   const connections = new Set<Connection>();
+  const strangers = countStrangers();
   const byPeer = new Map<string, Connection>();
   const byCarrier = new WeakMap<object, Connection>();
 
   const drop = (connection: Connection) => {
     connection.session?.destroy();
     connection.socket.destroy();
-    connections.delete(connection);
+    remove(connection);
+  };
+  const remove = (connection: Connection) => {
+    if (connections.delete(connection)) strangers.leave(connection);
   };
   const use = (connection: Connection, patienceMs: number) => {
     Object.assign(connection, { patienceMs, since: performance.now() });
@@ -61,19 +69,21 @@ export function trackConnections(server: Server, { limits, isSecure }: TrackOpti
 
   server.on("connection", (socket: Socket) => {
     if (connections.size >= limits.maxConnections) {
-      const quiet = firstQuiet(connections);
-      if (quiet === undefined) {
+      const least = findLeast(connections, strangers.busiestAddress());
+      if (least === undefined) {
         socket.destroy();
         return;
       }
-      drop(quiet);
+      drop(least);
     }
     const connection: Connection = {
       ...{ socket, session: undefined, open: new Set(), isStale: false, since: performance.now() },
       patienceMs: isSecure ? limits.greetingMs : limits.headersMs,
+      ...{ address: socket.remoteAddress ?? "", isKnown: false },
     };
     connections.add(connection);
-    socket.once("close", () => connections.delete(connection));
+    strangers.come(connection);
+    socket.once("close", () => remove(connection));
     if (!isSecure) {
       byCarrier.set(socket, connection);
       return;
@@ -93,7 +103,7 @@ export function trackConnections(server: Server, { limits, isSecure }: TrackOpti
     byCarrier.set(socket, connection);
     connection.socket = socket;
     use(connection, limits.headersMs);
-    socket.once("close", () => connections.delete(connection));
+    socket.once("close", () => remove(connection));
   });
   server.on("session", (session: ServerHttp2Session) => {
     const connection = byPeer.get(peerOf(session.socket));
@@ -113,6 +123,11 @@ export function trackConnections(server: Server, { limits, isSecure }: TrackOpti
       if (connection === undefined) return;
       connection.open.add(lifetime);
       use(connection, limits.quietMs);
+      lifetime.onVouch(() => {
+        if (!connections.has(connection)) return;
+        strangers.leave(connection);
+        connection.isKnown = true;
+      });
       lifetime.onEnd(() => {
         connection.open.delete(lifetime);
         use(connection, limits.quietMs);
@@ -151,10 +166,38 @@ function lookAt(
   return () => clearInterval(look);
 }
 
-const firstQuiet = (connections: Iterable<Connection>): Connection | undefined => {
-  for (const connection of connections) if (connection.open.size === 0) return connection;
-  return undefined;
-};
+/** The connection that makes room for another; the connections are in the order of their last use. */
+function findLeast(connections: Iterable<Connection>, busiestAddress: string | undefined): Connection | undefined {
+  const first = (fits: (connection: Connection) => boolean) => {
+    for (const connection of connections) if (fits(connection)) return connection;
+    return undefined;
+  };
+  const isQuiet = ({ open }: Connection) => open.size === 0;
+  const isOfBusiest = ({ isKnown, address }: Connection) => !isKnown && address === busiestAddress;
+  return first((each) => isOfBusiest(each) && isQuiet(each)) ?? first(isOfBusiest) ?? first(isQuiet);
+}
+
+/** Counts the connections of strangers by address, so that one who opens many makes room by closing their own. */
+function countStrangers() {
+  const counts = new Map<string, number>();
+  const add = (address: string, change: number) => {
+    const count = (counts.get(address) ?? 0) + change;
+    if (count > 0) counts.set(address, count);
+    else counts.delete(address);
+  };
+  return {
+    come: ({ address }: Connection) => add(address, 1),
+    /** The connection has gone, or is no stranger's any more. */
+    leave({ address, isKnown }: Connection) {
+      if (!isKnown) add(address, -1);
+    },
+    busiestAddress(): string | undefined {
+      let [busiest, most]: [string | undefined, number] = [undefined, 0];
+      for (const [address, count] of counts) if (count > most) [busiest, most] = [address, count];
+      return busiest;
+    },
+  };
+}
 
 /** The socket below TLS and the one above it are two objects with one peer. */
 const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
