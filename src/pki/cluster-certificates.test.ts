@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { parseYaml } from "../api/yaml.ts";
 import { createFakeHost, type FakeHost } from "../host/fake/create-fake-host.ts";
 import { ensureClusterCertificates } from "./cluster-certificates.ts";
-import { createCertificateAuthority } from "./issue-certificate.ts";
+import { createCertificateAuthority, issueCertificate } from "./issue-certificate.ts";
 import { formatKubeconfig } from "./kubeconfig.ts";
 import { isIssuedBy, readCertificate } from "./read-certificate.ts";
 
@@ -47,6 +47,10 @@ describe("the first start", () => {
     expect(readCertificate(made.admin.certificatePem)).toMatchObject({
       commonName: "kubernetes-admin",
       organizations: ["system:masters"],
+    });
+    expect(readCertificate(made.nodeClient.certificatePem)).toMatchObject({
+      commonName: "kube-apiserver-kubelet-client",
+      organizations: [],
     });
     const { keyUsage } = new X509Certificate(made.admin.certificatePem);
     expect(keyUsage).toEqual(["1.3.6.1.5.5.7.3.2"]);
@@ -119,6 +123,18 @@ describe("a later start", () => {
     const renewed = await ensure(START, ["new.example"]);
     expect(renewed.notes).toEqual(["apiserver.crt did not cover new.example: made a new one"]);
     expect(await ensure(START, [])).toEqual({ ...renewed, notes: [] });
+  });
+
+  it("replaces the API server's certificate for nodes that made it an administrator", async () => {
+    const { authority } = await ensure();
+    const period = { notBefore: START, notAfter: START + 365 * DAY };
+    const subject = { commonName: "kube-apiserver-kubelet-client", organizations: ["system:masters"] };
+    const before = await issueCertificate({ ...subject, ...period, authority, usages: ["client"] });
+    await host.files.writeAtomically("/pki/apiserver-kubelet-client.crt", before.certificatePem, 0o600);
+    await host.files.writeAtomically("/pki/apiserver-kubelet-client.key", before.keyPem, 0o600);
+    const { notes, nodeClient } = await ensure(START + DAY);
+    expect(notes).toEqual(["apiserver-kubelet-client.crt was somebody else's: made a new one"]);
+    expect(readCertificate(nodeClient.certificatePem).organizations).toEqual([]);
   });
 
   it("does not renew at every start when the authority itself is near its end", async () => {

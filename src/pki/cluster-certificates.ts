@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { KUBELET_CLIENT_USER } from "../api/user-names.ts";
 import {
   type CertificateFiles,
   type CertificateFolder,
@@ -50,7 +51,7 @@ export interface ClusterCertificates extends ClusterAuthority {
   readonly serving: KeyedCertificate;
   /** `kubernetes-admin` of `system:masters`: may do everything. */
   readonly admin: KeyedCertificate;
-  /** The certificate by which nodes know the API server: of `system:masters`, too. */
+  /** The certificate by which nodes know the API server: of no organization, because a role says what it may do. */
   readonly nodeClient: KeyedCertificate;
   readonly tokenKey: TokenKey;
   /** A sentence for the log about each repair and renewal; empty when all is well or all is new. */
@@ -97,16 +98,10 @@ function leafPlans(hosts: readonly string[]): readonly LeafPlan[] {
     dnsNames: [...new Set([...SERVING_NAMES, ...hosts.filter((host) => !isAddress(host))])],
     ipAddresses: [...new Set([SERVICE_IP, ...LOOPBACK, ...hosts.filter(isAddress).map(compressAddress)])],
   };
-  const organizations = ["system:masters"];
   return [
     serving,
-    { file: "admin", commonName: "kubernetes-admin", organizations, usages: ["client"] },
-    {
-      file: "apiserver-kubelet-client",
-      commonName: "kube-apiserver-kubelet-client",
-      organizations,
-      usages: ["client"],
-    },
+    { file: "admin", commonName: "kubernetes-admin", organizations: ["system:masters"], usages: ["client"] },
+    { file: "apiserver-kubelet-client", commonName: KUBELET_CLIENT_USER, usages: ["client"] },
   ];
 }
 

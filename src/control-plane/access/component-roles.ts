@@ -1,3 +1,4 @@
+import { KUBELET_CLIENT_USER } from "../../api/user-names.ts";
 import { type DefaultNamespaceRole, type DefaultRole, EVENTS_RULE, pathRule, READ, rule } from "./default-role.ts";
 import { NODE_RULES } from "./node-rules.ts";
 
@@ -74,7 +75,9 @@ export const COMPONENT_ROLES: readonly DefaultRole[] = [
       rule(READ, "", "nodes"),
       rule("proxy", "", "nodes"),
       rule("*", "", "nodes/configz nodes/healthz nodes/log nodes/metrics nodes/pods nodes/proxy nodes/stats"),
+      rule("*", "", "nodes/checkpoint nodes/statusz"),
     ],
+    subjects: [`User/${KUBELET_CLIENT_USER}`],
   },
   {
     name: "system:node-bootstrapper",

@@ -114,6 +114,22 @@ describe("by the default policy", () => {
       ["update apps deployments default/a"],
     ],
     [
+      "the API server uses the APIs of nodes and nothing else",
+      { username: "kube-apiserver-kubelet-client", groups: authenticated },
+      [
+        ...["get", "create", "update", "patch", "delete"].map((verb) => `${verb} core nodes/proxy /n`),
+        ...["configz", "healthz", "log", "metrics", "pods", "stats", "statusz"].map(
+          (name) => `get core nodes/${name} /n`,
+        ),
+        "create core nodes/checkpoint /n",
+      ],
+      [
+        ...["get core secrets default/a", "list core pods", "create core pods/exec default/a", "patch core nodes /n"],
+        ...["update core nodes/status /n", "delete core nodes /n", "impersonate core users /x", "get /metrics"],
+        "create authentication.k8s.io tokenreviews",
+      ],
+    ],
+    [
       "monitoring reads metrics",
       { username: "prometheus", groups: ["system:monitoring", ...authenticated] },
       ["get /metrics", "get /livez/ping"],

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import type { ServedPeer } from "../../host/http-server.ts";
 import { createRequestUser } from "./request-user.ts";
 
-const requestOf = (headers: Record<string, string>) => ({
-  peer: undefined,
+const requestOf = (headers: Record<string, string>, peer?: ServedPeer) => ({
+  peer,
   header: (name: string) => (headers[name] === undefined ? [] : [headers[name]]),
   headersBeginning: (prefix: string) =>
     Object.fromEntries(
@@ -24,3 +25,17 @@ test("a request is served as the user whom its user may impersonate", () => {
   expect(userOf(requestOf({ authorization: "admin", ...headers }))).toMatchObject({ username: "joe" });
   expect(() => userOf(requestOf({ authorization: "jane", ...headers }))).toThrow("cannot impersonate");
 });
+
+test.each([[], ["system:masters"]])(
+  "the API server's own certificate is nobody's, of whichever group: %j",
+  (...organizations) => {
+    const certificate = { kind: "verified", organizations, fingerprint: "", notAfter: 0 } as const;
+    const asItself = requestOf(
+      { authorization: "admin" },
+      { ...certificate, commonName: "kube-apiserver-kubelet-client" },
+    );
+    expect(() => userOf(asItself)).toThrow("Unauthorized");
+    const asAnother = requestOf({ authorization: "admin" }, { ...certificate, commonName: "kubernetes-admin" });
+    expect(userOf(asAnother).username).toBe("admin");
+  },
+);

@@ -20,6 +20,17 @@ export const POLICY_DIFFERENCES: readonly PolicyDifference[] = [
     reason: TRUST_BUNDLES,
   },
   { key: "ClusterRoleBinding/system:node-bootstrapper", entries: ["+ all of it"], reason: KUBEADM },
+  {
+    key: "ClusterRole/system:kubelet-api-admin",
+    entries: ["+ * nodes/checkpoint", "+ * nodes/statusz"],
+    reason:
+      "what else the API of a node has: our API server calls nodes by this role, and kubeadm's as an administrator",
+  },
+  {
+    key: "ClusterRoleBinding/system:kubelet-api-admin",
+    entries: ["+ all of it"],
+    reason: "our API server calls nodes as a user of this role, and of no group",
+  },
   ...["nodeclient", "selfnodeclient"].map((approver) => ({
     key: `ClusterRoleBinding/system:certificates.k8s.io:certificatesigningrequests:${approver}`,
     entries: ["+ all of it"],

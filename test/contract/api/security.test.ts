@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:http2";
 import { beforeAll, describe, expect, it } from "vitest";
 import { isRecord } from "../../../src/api/object.ts";
+import { LOCAL_NODE } from "../../../src/testing/local-node.ts";
 import { startCluster, type TestCluster } from "../../../src/testing/start-cluster.ts";
 import { type ApiClient, createApiClient } from "./client.ts";
 import { credentialsOf } from "./harness.ts";
@@ -41,6 +42,18 @@ describe("an API server under attack", () => {
     });
     return connectAs((await cluster.addUser(name)).kubeconfig);
   }
+
+  it("gives nothing to itself where a node says that it is the API server", async () => {
+    const kubeletEndpoint = { Port: Number(new URL(cluster.url).port) };
+    const status = { daemonEndpoints: { kubeletEndpoint } };
+    await admin.object("POST", "/api/v1/nodes", { metadata: { name: LOCAL_NODE.name }, status });
+    const proxy = `/api/v1/nodes/${LOCAL_NODE.name}/proxy`;
+    for (const path of ["/api/v1/secrets", "/healthz", "/api/v1/namespaces/kube-system/secrets"]) {
+      const answer = await admin.json("GET", `${proxy}${path}`);
+      expect(answer).toMatchObject({ status: 401, body: { kind: "Status", reason: "Unauthorized" } });
+    }
+    await admin.json("DELETE", `/api/v1/nodes/${LOCAL_NODE.name}`);
+  });
 
   it("lets nobody create by server-side apply who may only patch", async () => {
     const client = await user("patcher", { apiGroups: [""], resources: ["configmaps"], verbs: ["patch"] });
