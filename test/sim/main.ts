@@ -1,13 +1,14 @@
 import { fork } from "node:child_process";
 import { setMaxListeners } from "node:events";
 import { availableParallelism } from "node:os";
+import { readFirstSeed } from "./fresh-seeds.ts";
 import { createReport } from "./report.ts";
 import { type RunResult, runSeed } from "./run.ts";
 import { REGRESSION_SEEDS } from "./seeds.ts";
 
 /**
  * npm run sim -- --seed S [--verbose]        one seed; with its whole trace
- * npm run sim -- --seeds N [--first K]       N seeds from K (default 1), after those that once found a bug
+ * npm run sim -- --seeds N [--first K]       N seeds from K (default: from the commit), after those that once found a bug
  */
 
 /** Every so many seeds one is run twice, to prove that a seed decides everything. */
@@ -23,7 +24,7 @@ const seedToReplay = readNumber("--seed");
 const partFirst = readNumber("--part");
 if (partFirst !== undefined) await runPart(partFirst, readNumber("--step") ?? 1);
 else if (seedToReplay !== undefined) await replay(seedToReplay);
-else await runMany(readNumber("--seeds") ?? 300, readNumber("--first") ?? 1);
+else await runMany(readNumber("--seeds") ?? 300, readNumber("--first"));
 
 async function replay(seed: number): Promise<void> {
   setMaxListeners(0);
@@ -33,7 +34,13 @@ async function replay(seed: number): Promise<void> {
 }
 
 /** Shares the seeds among processes; each takes every so many of them. */
-async function runMany(count: number, first: number): Promise<void> {
+async function runMany(count: number, asked: number | undefined): Promise<void> {
+  const { first, reason } =
+    asked === undefined ? readFirstSeed(import.meta.dirname) : { first: asked, reason: "as asked" };
+  console.log(
+    `Seeds ${first} to ${first + count - 1} (${reason}), after ${REGRESSION_SEEDS.length} that once found a bug.`,
+  );
+  if (asked === undefined) console.log(`The same again: npm run sim -- --seeds ${count} --first ${first}`);
   const report = createReport();
   const processes = Math.max(1, Math.min(MOST_PROCESSES, availableParallelism(), count));
   const parts = Array.from({ length: processes }, (_, part) => runChild({ count, first, part, processes }, report.add));
