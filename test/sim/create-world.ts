@@ -2,23 +2,26 @@ import { createSeededRandom } from "../../src/base/random.ts";
 import { createFakeCri } from "../../src/cri/fake/create-fake-cri.ts";
 import type { FakeOccurrence } from "../../src/cri/fake/fake-state.ts";
 import { createFakeHost } from "../../src/host/fake/create-fake-host.ts";
+import type { ApiPods } from "./api/api-pods.ts";
 import { createApiUser } from "./api/api-user.ts";
 import { type Cluster, createCluster } from "./api/create-cluster.ts";
 import { describeRequest } from "./api/gated-client.ts";
 import type { Check } from "./checks/check.ts";
 import { createChecks } from "./checks/create-checks.ts";
-import { createDice } from "./dice.ts";
+import { createDice, type Dice } from "./dice.ts";
 import { createFaults } from "./faults.ts";
-import { createStorageGrowth, type StorageGrowth } from "./local-storage/storage-growth.ts";
+import { createStorageGrowth } from "./local-storage/storage-growth.ts";
 import { createMachineShutdown } from "./machine-shutdown.ts";
 import { createManifests, MANIFEST_DIRECTORY } from "./manifests.ts";
-import { createMemoryShortage } from "./memory/memory-shortage.ts";
 import { createSimulatedNode, type PublishedStatus } from "./node.ts";
 import { createPlaces } from "./places.ts";
 import { NODE_IMAGES, REGISTRY_IMAGES } from "./pod-script.ts";
 import { createProbedPods } from "./probes/probed-pods.ts";
-import { isSeedWithoutGrowth, isSeedWithoutStorage, isStandaloneSeed } from "./seeds.ts";
+import { isSeedWithoutGrowth, isSeedWithoutStorage, isSeedWithTruthfulPeers, isStandaloneSeed } from "./seeds.ts";
+import { createNodeShortage, type NodeShortage } from "./shortage/node-shortage.ts";
+import type { StorageDeps } from "./storage/create-storage.ts";
 import { createTrace, short } from "./trace.ts";
+import type { TroubleDeps } from "./trouble-deps.ts";
 import { joinWantedPods } from "./wanted-pods.ts";
 import type { Failure, World, WorldOptions } from "./world.ts";
 
@@ -33,15 +36,18 @@ const STORAGE_SHARE = 0.7;
 /** Shares among the seeds with an API server. */
 const GROWTH_SHARE = 0.5;
 const SHUTDOWN_SHARE = 0.5;
+/** The share whose API server and storage driver now and then say what is not so. */
+const LYING_SHARE = 0.4;
 /** The share with probes, among those that may have some. */
 const PROBED_SHARE = 0.5;
 /** The share with few places for pods, among those with an API server and no storage driver. */
 const FEW_PLACES_SHARE = 0.5;
-/** The share that runs short of memory, among those with an API server and as many places as are wanted. */
+/** The share that runs short of something, among those with an API server and as many places as are wanted. */
 const SHORTAGE_SHARE = 0.4;
+const SCARCE = ["memory", "disk", "image disk", "pids"] as const;
 
 export async function createWorld(seed: number, onLine?: (line: string) => void): Promise<World> {
-  const stream = (number: number) => createDice(createSeededRandom(seed * 16 + number));
+  const stream = createStreams(seed);
   const host = createFakeHost({ seed: seed * 16 });
   const { clock, files } = host;
   const dice = stream(1);
@@ -57,7 +63,8 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
     clock,
     files,
     images: NODE_IMAGES,
-    registry: REGISTRY_IMAGES,
+    // What a full disk makes the node agent remove can be pulled again.
+    registry: [...NODE_IMAGES, ...REGISTRY_IMAGES],
     faults: faults.hooks,
     lacks: options.hasEvents ? [] : ["getContainerEvents"],
     latencyMs: (rpc) => (options.hasLatency ? (LATENCY_MS[rpc] ?? OTHER_LATENCY_MS) : 0),
@@ -74,31 +81,27 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
   const hasCluster = !isStandaloneSeed(seed) && clusterDice.chance(CLUSTER_SHARE);
   const storageDice = stream(8);
   const hasStorage = !isSeedWithoutStorage(seed) && storageDice.chance(STORAGE_SHARE);
+  const lies = !isSeedWithTruthfulPeers(seed) && stream(18).chance(LYING_SHARE);
   const cluster: Cluster | undefined = hasCluster
     ? await createCluster({
         host,
         faults,
         trace,
-        dice: { options: clusterDice, faults: stream(5), user: stream(6) },
+        dice: {
+          ...{ options: clusterDice, faults: stream(5), user: stream(6) },
+          wrong: lies ? stream(17) : undefined,
+        },
         seed: seed * 16 + 7,
         storage: hasStorage
           ? {
               dice: { plan: storageDice, faults: stream(9), user: stream(10) },
               fail,
-              onCalled(call) {
-                for (const check of checks) check.driverAsked?.(call);
-              },
-              onAnswered(call) {
-                for (const check of checks) check.driverAnswered?.(call);
-              },
-              onDetach(volumeName) {
-                for (const check of checks) check.detached?.(volumeName);
-              },
-              onNode(object, previous) {
-                for (const check of checks) check.nodeStored?.(object, previous);
-              },
+              ...tellOfDriver(() => checks),
             }
           : undefined,
+        onNode(object, previous) {
+          for (const check of checks) check.nodeStored?.(object, previous);
+        },
         onVersion(version) {
           for (const check of checks) check.stored?.(version);
         },
@@ -112,27 +115,25 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
         },
       })
     : undefined;
+  const placesDice = stream(14);
+  const mayLackPlaces = hasCluster && !hasStorage && !isSeedWithoutGrowth(seed);
+  const places = mayLackPlaces && placesDice.chance(FEW_PLACES_SHARE) ? createPlaces(placesDice) : undefined;
+  const mayRunShort = places === undefined && !isSeedWithoutGrowth(seed);
+  const shortage = mayRunShort
+    ? createShortage(seed, stream, { host, cri, pods: cluster?.pods, faults, trace })
+    : undefined;
   const growthDice = stream(11);
-  const hasGrowth = !isSeedWithoutGrowth(seed) && growthDice.chance(GROWTH_SHARE);
-  const growth: StorageGrowth | undefined =
-    cluster && hasGrowth
-      ? createStorageGrowth({ host, cri, pods: cluster.pods, faults, trace, dice: growthDice })
-      : undefined;
+  // Who fills the whole disk is past every limit of its own as well.
+  const mayGrow = !isSeedWithoutGrowth(seed) && shortage?.resource.condition !== "DiskPressure";
+  const hasGrowth = cluster !== undefined && mayGrow && growthDice.chance(GROWTH_SHARE);
+  const growthDeps = { host, cri, faults, trace, dice: growthDice };
+  const growth = hasGrowth ? createStorageGrowth({ ...growthDeps, pods: cluster.pods }) : undefined;
   const probeDice = stream(13);
   const hasProbes = !isSeedWithoutGrowth(seed) && probeDice.chance(PROBED_SHARE);
   const probed = hasProbes ? createProbedPods({ host, cri, faults, trace, dice: probeDice }) : undefined;
   const shutdownDice = stream(12);
   const hasShutdown = !isSeedWithoutGrowth(seed) && shutdownDice.chance(SHUTDOWN_SHARE);
   const shutdown = hasShutdown ? createMachineShutdown(host.logind, shutdownDice) : undefined;
-  const placesDice = stream(14);
-  const mayLackPlaces = hasCluster && !hasStorage && !isSeedWithoutGrowth(seed);
-  const places = mayLackPlaces && placesDice.chance(FEW_PLACES_SHARE) ? createPlaces(placesDice) : undefined;
-  const shortageDice = stream(15);
-  const mayLackMemory = cluster !== undefined && places === undefined && !isSeedWithoutGrowth(seed);
-  const shortage =
-    mayLackMemory && shortageDice.chance(SHORTAGE_SHARE)
-      ? createMemoryShortage({ host, cri, pods: cluster.pods, faults, trace, dice: shortageDice })
-      : undefined;
   const delays = stream(3);
   const node = createSimulatedNode({
     host,
@@ -143,6 +144,7 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
     fail,
     hasShutdown,
     maxPods: places?.count,
+    lacksProcesses: shortage?.resource.name === "pids",
     restartDelayMs: () => delays.between(0, 5_000),
     onStarted() {
       cluster?.storage?.started();
@@ -210,6 +212,38 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
   };
   checks = createChecks(world);
   return world;
+}
+
+/** The dice of a seed, by number. Those from 16 on come from the other end, where no other seed's are. */
+function createStreams(seed: number): (number: number) => Dice {
+  return (number) => createDice(createSeededRandom(number < 16 ? seed * 16 + number : ~(seed * 16 + number - 16)));
+}
+
+function tellOfDriver(checks: () => readonly Check[]): Pick<StorageDeps, "onCalled" | "onAnswered" | "onDetach"> {
+  return {
+    onCalled(call) {
+      for (const check of checks()) check.driverAsked?.(call);
+    },
+    onAnswered(call) {
+      for (const check of checks()) check.driverAnswered?.(call);
+    },
+    onDetach(volumeName) {
+      for (const check of checks()) check.detached?.(volumeName);
+    },
+  };
+}
+
+/** Undefined on a node that has enough for all, or no pods of an API. */
+function createShortage(
+  seed: number,
+  stream: (number: number) => Dice,
+  { pods, ...deps }: Omit<TroubleDeps, "pods" | "dice"> & { pods: ApiPods | undefined },
+): NodeShortage | undefined {
+  const dice = stream(15);
+  const scarce = isSeedWithTruthfulPeers(seed) ? "memory" : stream(16).pick(SCARCE);
+  return pods !== undefined && dice.chance(SHORTAGE_SHARE)
+    ? createNodeShortage(scarce, { ...deps, pods, dice })
+    : undefined;
 }
 
 function describe({ what, podName, podUid, containerName, attempt, id, exitCode }: FakeOccurrence): string {

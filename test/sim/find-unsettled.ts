@@ -31,7 +31,8 @@ export async function findUnsettled(world: World): Promise<string[]> {
       problems.push(...found.map((problem) => `${fullName} ${short(uid)}: ${problem}`));
     }
   }
-  if (world.shortage?.wasShort(0) === true) problems.push("the node has too little memory, and nobody goes");
+  if (world.shortage?.wasShort(0) === true)
+    problems.push(`the node has too little ${world.shortage.resource.name}, and nobody goes`);
   problems.push(...findStrangers(world, chosen), ...(await findLeftovers(world, chosen)));
   const { cluster } = world;
   if (cluster !== undefined) problems.push(...(await findUnsettledInApi(world, cluster, chosen)));
@@ -40,11 +41,11 @@ export async function findUnsettled(world: World): Promise<string[]> {
 }
 
 /** A second look at a refused pod finds it failed without a reason. */
-function isGivenUpForMemory({ shortage }: World, uid: string): boolean {
+function isGivenUpForShortage({ shortage }: World, uid: string): boolean {
   return shortage?.evicted.has(uid) === true || shortage?.refused.has(uid) === true;
 }
 
-/** There was no place for it, or too little memory. */
+/** There was no place for it, or too little of something. */
 function isRefusedForGood({ places, shortage, node }: World, uid: string): boolean {
   const status = node.memory?.statuses.list().find(({ pod }) => podUid(pod) === uid)?.status;
   if (status?.phase !== "Failed") return false;
@@ -115,7 +116,7 @@ function findInPod(world: World, uid: string): string[] {
       status.phase === expected ||
       isRefused ||
       (status.phase === "Failed" && world.places?.givenUp.has(uid) === true) ||
-      (status.phase === "Failed" && isGivenUpForMemory(world, uid)) ||
+      (status.phase === "Failed" && isGivenUpForShortage(world, uid)) ||
       (status.reason === "Evicted" && world.growth?.explains(uid, status.message ?? "") === true) ||
       (world.interference.pods.has(uid) && pod.spec?.restartPolicy !== "Always") ||
       lacksSuccessor(world, pod);

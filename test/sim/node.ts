@@ -13,6 +13,7 @@ import { type Faults, isInjected } from "./faults.ts";
 import { type CrashPoint, createIncarnation, type Incarnation, type PendingCall } from "./incarnation.ts";
 import { CRITICAL_PERIOD_MS, SHUTDOWN_PERIOD_MS } from "./machine-shutdown.ts";
 import { MANIFEST_DIRECTORY, NODE_NAME } from "./manifests.ts";
+import { PID_THRESHOLD } from "./shortage/scarce-resource.ts";
 import type { Trace } from "./trace.ts";
 
 /** The node agent, which is started again whenever it dies, as systemd does. */
@@ -53,6 +54,8 @@ interface NodeDeps {
   hasShutdown: boolean;
   /** Undefined: as many as by default. */
   maxPods: number | undefined;
+  /** The node agent ends pods where the machine has too few processes left. */
+  lacksProcesses: boolean;
 }
 
 interface Process {
@@ -196,7 +199,8 @@ function createConfig({
   cluster,
   hasShutdown,
   maxPods,
-}: Pick<NodeDeps, "cluster" | "hasShutdown" | "maxPods">): NodeAgentConfig {
+  lacksProcesses,
+}: Pick<NodeDeps, "cluster" | "hasShutdown" | "maxPods" | "lacksProcesses">): NodeAgentConfig {
   const flags = new Map<string, unknown>([["pod-manifest-path", MANIFEST_DIRECTORY]]);
   if (cluster !== undefined) flags.set("kubeconfig", "/etc/kubernetes/kubelet.conf");
   const text = JSON.stringify({
@@ -204,6 +208,7 @@ function createConfig({
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     ...(cluster && { configMapAndSecretChangeDetectionStrategy: cluster.strategy }),
     ...(maxPods !== undefined && { maxPods }),
+    ...(lacksProcesses && { evictionHard: { "pid.available": PID_THRESHOLD } }),
     ...(hasShutdown && {
       shutdownGracePeriod: `${SHUTDOWN_PERIOD_MS + CRITICAL_PERIOD_MS}ms`,
       shutdownGracePeriodCriticalPods: `${CRITICAL_PERIOD_MS}ms`,

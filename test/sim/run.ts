@@ -1,5 +1,6 @@
 import { MINUTE } from "../../src/base/clock.ts";
 import { NO_API_FAULTS } from "./api/api-faults.ts";
+import { NO_WRONG_ANSWERS } from "./api/wrong-answers.ts";
 import { createWorld } from "./create-world.ts";
 import { NO_FAULTS } from "./faults.ts";
 import { findUnsettled } from "./find-unsettled.ts";
@@ -21,6 +22,8 @@ export interface RunResult {
 
 /** The largest back-off and ten minutes. */
 const CONVERGENCE_LIMIT_MS = 15 * MINUTE;
+/** Longer than a watch takes to be begun anew: everybody lists what was kept from them. */
+const EXPIRY_MS = 40_000;
 const LOOK_PERIOD_MS = 1_000;
 /** Settled is what stays so for two relists. */
 const STAYS_MS = 65_000;
@@ -37,6 +40,7 @@ export async function runSeed(seed: number, onLine?: (line: string) => void): Pr
     places: world.places?.dice,
     shortage: world.shortage?.dice,
     probed: world.probed?.dice,
+    lying: world.cluster?.wrong?.dice,
   });
   await world.node.start();
   for (const event of schedule.events) {
@@ -73,7 +77,9 @@ async function heal(world: World): Promise<void> {
   growth?.end();
   probed?.end();
   cluster?.faults.storm(NO_API_FAULTS);
+  cluster?.wrong?.storm(NO_WRONG_ANSWERS);
   cluster?.faults.mend();
+  if (cluster?.wrong?.takeLost() === true) cluster.faults.expireOnce(EXPIRY_MS);
   await cluster?.storage?.heal();
   await user?.makeMissing();
   await world.node.start();

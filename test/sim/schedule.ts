@@ -1,13 +1,13 @@
 import type { Pod } from "../../src/api/gen/types.ts";
-import { makeApiSchedule } from "./api/api-schedule.ts";
+import { makeApiSchedule, makeWrongSchedule } from "./api/api-schedule.ts";
 import type { Dice } from "./dice.ts";
 import { type FaultRates, NO_FAULTS } from "./faults.ts";
 import { makeGrowthSchedule } from "./local-storage/growth-schedule.ts";
 import { MANIFEST_DIRECTORY } from "./manifests.ts";
-import { makeMemorySchedule } from "./memory/memory-schedule.ts";
 import { randomPod } from "./pod-script.ts";
 import { makeTroubleSchedule } from "./probes/trouble-schedule.ts";
 import type { Event } from "./schedule-event.ts";
+import { makeShortageSchedule } from "./shortage/shortage-schedule.ts";
 import { makeStorageSchedule } from "./storage/storage-schedule.ts";
 import type { World } from "./world.ts";
 
@@ -29,7 +29,7 @@ interface Schedule {
   endsAt: number;
 }
 
-/** Each of the dice is of a node that has the thing: an API server, a driver, a disk that fills, probes, few places, little memory. */
+/** Each of the dice is of a node that has the thing: an API server, a driver, a disk that fills, probes, few places, too little of something, an API server that lies. */
 interface ScheduleDice {
   own: Dice;
   api: Dice | undefined;
@@ -38,6 +38,7 @@ interface ScheduleDice {
   probed: Dice | undefined;
   places: Dice | undefined;
   shortage: Dice | undefined;
+  lying: Dice | undefined;
 }
 
 export function makeSchedule({
@@ -48,6 +49,7 @@ export function makeSchedule({
   probed,
   places,
   shortage,
+  lying,
 }: ScheduleDice): Schedule {
   const endsAt = Math.round(dice.between(MIN_CHAOS_MS, MAX_CHAOS_MS));
   const at = () => Math.round(dice.between(0, endsAt));
@@ -58,14 +60,16 @@ export function makeSchedule({
   const trouble = isCalm ? [] : Array.from({ length: dice.whole(0, 5) }, () => troubleEvents(dice, at())).flat();
   const restarts = dice.chance(0.3) ? [] : Array.from({ length: dice.whole(1, 4) }, () => restartEvent(dice, at()));
   const api = apiDice === undefined ? [] : makeApiSchedule(apiDice, endsAt);
-  const storage = storageDice === undefined ? [] : makeStorageSchedule(storageDice, endsAt);
+  const storage = storageDice === undefined ? [] : makeStorageSchedule(storageDice, endsAt, lying !== undefined);
   const growing = growth === undefined ? [] : makeGrowthSchedule(growth, endsAt);
   const troubled = probed === undefined ? [] : makeTroubleSchedule(probed, endsAt);
   const crowd = places === undefined ? [] : makeCrowd(places, endsAt);
-  const hungry = shortage === undefined ? [] : makeMemorySchedule(shortage, endsAt);
+  const wrong = lying === undefined ? [] : makeWrongSchedule(lying, endsAt);
+  const hungry = shortage === undefined ? [] : makeShortageSchedule(shortage, endsAt);
   const events = [
     ...crowd,
     ...hungry,
+    ...wrong,
     ...api,
     ...storage,
     ...growing,

@@ -7,10 +7,10 @@ import type { Faults } from "./faults.ts";
 import type { StorageGrowth } from "./local-storage/storage-growth.ts";
 import type { MachineShutdown } from "./machine-shutdown.ts";
 import type { Manifests } from "./manifests.ts";
-import type { MemoryShortage } from "./memory/memory-shortage.ts";
 import type { SimulatedNode } from "./node.ts";
 import type { Places } from "./places.ts";
 import type { ProbedPods } from "./probes/probed-pods.ts";
+import type { NodeShortage } from "./shortage/node-shortage.ts";
 import type { Trace } from "./trace.ts";
 import type { WantedPods } from "./wanted-pods.ts";
 
@@ -28,8 +28,8 @@ export interface World {
   readonly growth: StorageGrowth | undefined;
   /** Containers that answer probes; undefined where pods have none. */
   readonly probed: ProbedPods | undefined;
-  /** Containers that take the machine's memory; undefined where there is enough for all. */
-  readonly shortage: MemoryShortage | undefined;
+  /** Containers that take more of something than the machine has; undefined where there is enough for all. */
+  readonly shortage: NodeShortage | undefined;
   /** The machine goes down at the end, and its logind says so before. */
   readonly shutdown: MachineShutdown | undefined;
   /** Undefined: as many as pods can want. */

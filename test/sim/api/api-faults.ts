@@ -56,6 +56,8 @@ export interface ApiFaults {
   /** Fires when the connections that stand break. */
   breaking(): AbortSignal;
   breakWatches(): void;
+  /** Every watch breaks, and whoever goes on where it was is told that this is too old. */
+  expireOnce(forMs: number): void;
 }
 
 export const INJECTED = "injected by the simulator";
@@ -66,6 +68,9 @@ const ANY: readonly [ApiErrorReason, ...ApiErrorReason[]] = [
   "Timeout",
   "Unauthorized",
 ];
+/** Answers that belong to other requests, and waits that nobody keeps. */
+const ODD: readonly [ApiErrorReason, ...ApiErrorReason[]] = ["Conflict", "Expired", "Gone", "TooManyRequests"];
+const ODD_WAITS_SECONDS = [0, 1, 30, 86_400] as const;
 /** What a connection that fell silent takes to be noticed. */
 const SILENCE_MS = 30_000;
 
@@ -76,6 +81,8 @@ interface ApiFaultsDeps {
   trace: Trace;
   /** How long every call takes, there and back. */
   latencyMs: number;
+  /** Any error may come in any place. */
+  isOdd: boolean;
 }
 
 export function createApiFaults(deps: ApiFaultsDeps): ApiFaults {
@@ -83,6 +90,7 @@ export function createApiFaults(deps: ApiFaultsDeps): ApiFaults {
   let rates = NO_API_FAULTS;
   let outage: OutageKind | undefined;
   let connections = new AbortController();
+  let expiredUntil = Number.NEGATIVE_INFINITY;
 
   const tell = (kind: string, text: string) => {
     faults.count(`api ${kind}`);
@@ -104,6 +112,10 @@ export function createApiFaults(deps: ApiFaultsDeps): ApiFaults {
 
   const refusal = ({ verb, text }: ApiCall): Error => {
     if (dice.chance(0.4)) return unreachable("unreachable", text);
+    if (deps.isOdd && dice.chance(0.5)) {
+      const retryAfterSeconds = dice.pick(ODD_WAITS_SECONDS);
+      return new ApiError(dice.pick(ODD), `${text}: ${INJECTED}`, { retryAfterSeconds });
+    }
     const mayConflict = ["patch", "replace", "delete"].includes(verb);
     const reason = mayConflict && dice.chance(0.3) ? "Conflict" : dice.pick(ANY);
     return new ApiError(reason, `${text}: ${INJECTED}`, dice.chance(0.3) ? { retryAfterSeconds: 2 } : {});
@@ -118,7 +130,7 @@ export function createApiFaults(deps: ApiFaultsDeps): ApiFaults {
       tell("refused", call.text);
       throw refusal(call);
     }
-    if (call.verb === "watch" && roll(rates.expired)) {
+    if (call.verb === "watch" && (clock.monotonic() < expiredUntil || roll(rates.expired))) {
       tell("expired", call.text);
       throw new ApiError("Expired", `too old resource version: ${INJECTED}`);
     }
@@ -172,6 +184,11 @@ export function createApiFaults(deps: ApiFaultsDeps): ApiFaults {
     breaking() {
       if (connections.signal.aborted) connections = new AbortController();
       return connections.signal;
+    },
+    expireOnce(forMs) {
+      faults.count("api expired at once");
+      expiredUntil = clock.monotonic() + forMs;
+      connections.abort();
     },
     breakWatches() {
       faults.count("api watch drop");

@@ -3,6 +3,10 @@ import type { Event } from "../schedule-event.ts";
 import type { World } from "../world.ts";
 import { type ApiFaultRates, NO_API_FAULTS } from "./api-faults.ts";
 import { DEEDS, type Deed } from "./api-user.ts";
+import { NO_WRONG_ANSWERS, type WrongAnswerRates } from "./wrong-answers.ts";
+
+/** Until a watch has been begun anew. */
+const SHORT_EXPIRY_MS = 500;
 
 /** What users do, and what goes wrong between the node and its API server. */
 export function makeApiSchedule(dice: Dice, endsAt: number): Event[] {
@@ -40,6 +44,35 @@ function storm(dice: Dice, endsAt: number): Event[] {
     { at: begins, name: "API storm begins", happen: ({ cluster }) => cluster?.faults.storm(rates) },
     { at: ends, name: "API storm ends", happen: ({ cluster }) => cluster?.faults.storm(NO_API_FAULTS) },
   ];
+}
+
+/** When the API server says what is not so. */
+export function makeWrongSchedule(dice: Dice, endsAt: number): Event[] {
+  return Array.from({ length: dice.whole(1, 3) }, (): Event[] => {
+    const begins = Math.round(dice.between(0, endsAt));
+    const ends = Math.round(Math.min(endsAt, begins + dice.between(1_000, 90_000)));
+    const rate = (chance: number, most: number) => (dice.chance(chance) ? dice.between(0, most) : 0);
+    const rates: WrongAnswerRates = {
+      list: rate(0.7, 0.8),
+      object: rate(0.5, 0.3),
+      event: rate(0.7, 0.5),
+      eventLost: rate(0.3, 0.2),
+    };
+    return [
+      { at: begins, name: "the API server begins to lie", happen: ({ cluster }) => cluster?.wrong?.storm(rates) },
+      // Who is told that he is too late asks for a list, and it may be a wrong one.
+      ...Array.from({ length: dice.whole(0, 3) }, () => ({
+        at: Math.round(dice.between(begins, ends)),
+        name: "the API server forgets what watches have seen",
+        happen: ({ cluster }: World) => cluster?.faults.expireOnce(SHORT_EXPIRY_MS),
+      })),
+      {
+        at: ends,
+        name: "the API server lies no more",
+        happen: ({ cluster }) => cluster?.wrong?.storm(NO_WRONG_ANSWERS),
+      },
+    ];
+  }).flat();
 }
 
 function outage(dice: Dice, { at, endsAt }: { at: number; endsAt: number }): Event[] {

@@ -1,3 +1,5 @@
+import type { Node } from "../../../src/api/gen/types.ts";
+import { NODES } from "../../../src/api/kube-resource.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import type { FakeHost } from "../../../src/host/fake/create-fake-host.ts";
 import type { KubeClient } from "../../../src/kube/port.ts";
@@ -12,11 +14,14 @@ import { type ApiPods, followApiPods, type PodVersion } from "./api-pods.ts";
 import { createSimulatedApiServer } from "./create-api-server.ts";
 import { createDirectKubeClient } from "./direct-client.ts";
 import { type ApiRequestSeen, type CallGate, createGatedClient } from "./gated-client.ts";
+import { createWrongAnswers, type WrongAnswers } from "./wrong-answers.ts";
 
 /** The API server that a node has beside its manifests, and what stands between the two. */
 export interface Cluster {
   readonly pods: ApiPods;
   readonly faults: ApiFaults;
+  /** Undefined where nobody lies. */
+  readonly wrong: WrongAnswers | undefined;
   /** An administrator's, whom no fault meets. */
   readonly admin: KubeClient;
   readonly dice: Dice;
@@ -33,11 +38,14 @@ interface ClusterDeps {
   host: FakeHost;
   faults: Faults;
   trace: Trace;
-  dice: { options: Dice; faults: Dice; user: Dice };
+  /** `wrong`: undefined where the API server says what is so. */
+  dice: { options: Dice; faults: Dice; user: Dice; wrong: Dice | undefined };
   seed: number;
   /** Undefined for a cluster without storage drivers. */
   storage: Omit<StorageDeps, "host" | "admin" | "feed" | "faults" | "trace"> | undefined;
   onVersion(version: PodVersion): void;
+  /** The node object is there, or has changed, by whomever. */
+  onNode(node: Node, previous: Node | undefined): void;
   onCalled(request: ApiRequestSeen): void;
   onWritten(request: ApiRequestSeen, answer: unknown): void;
 }
@@ -53,21 +61,32 @@ export async function createCluster(deps: ClusterDeps): Promise<Cluster> {
   const strategy = dice.options.pick(["Watch", "Watch", "Cache", "Get"] as const);
   const server = await createSimulatedApiServer({ clock, seed: deps.seed });
   const { controlPlane } = server;
-  const api = createApiFaults({ clock, dice: dice.faults, faults, trace, latencyMs });
+  const wrong = dice.wrong && createWrongAnswers({ dice: dice.wrong, faults, trace });
+  const api = createApiFaults({ clock, dice: dice.faults, faults, trace, latencyMs, isOdd: wrong !== undefined });
   const trouble = { clock, dice: dice.faults, faults, api };
   const { onCalled, onWritten } = deps;
   const admin = createDirectKubeClient(controlPlane, ADMIN, { clock });
   const { feed } = controlPlane;
+  const pods = followApiPods({ feed, clock }, deps.onVersion);
+  const storage = deps.storage && (await createStorage({ ...deps.storage, host, admin, feed, faults, trace }));
+  feed.follow("nodes", ({ type, object, previous }) => {
+    if (object.metadata.name !== NODE_NAME || type === "DELETED") return;
+    deps.onNode(NODES.read(object), previous && NODES.read(previous));
+  });
   return {
-    pods: followApiPods({ feed, clock }, deps.onVersion),
+    pods,
     faults: api,
+    wrong,
     admin,
     dice: dice.user,
-    storage: deps.storage && (await createStorage({ ...deps.storage, host, admin, feed, faults, trace })),
+    storage,
     strategy,
     connect(process) {
       const connect = (timeoutMs: number) => {
-        const client = createDirectKubeClient(controlPlane, NODE_USER, { clock: process.clock, timeoutMs });
+        const client = createDirectKubeClient(controlPlane, NODE_USER, {
+          ...{ clock: process.clock, timeoutMs },
+          ...(wrong && { wrong }),
+        });
         return createGatedClient({ client, gate: process.gate, trouble, timeoutMs, onCalled, onWritten });
       };
       return {

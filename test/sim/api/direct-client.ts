@@ -10,6 +10,7 @@ import { type CallDeadline, createDeadline } from "../../../src/kube/http/deadli
 import { createKubeVerbs } from "../../../src/kube/http/kube-verbs.ts";
 import { type KubeClient, KubeUnreachableError } from "../../../src/kube/port.ts";
 import { createEventQueue } from "./event-queue.ts";
+import type { WrongAnswers } from "./wrong-answers.ts";
 
 /** As whom a client calls: what its certificate would say. Undefined is the anonymous user. */
 type DirectUser = { readonly commonName: string; readonly organizations: readonly string[] } | undefined;
@@ -20,6 +21,8 @@ interface DirectClientOptions {
   /** Default 10 s. */
   readonly timeoutMs?: number;
   readonly userAgent?: string;
+  /** What is said in place of what the control plane says. */
+  readonly wrong?: Pick<WrongAnswers, "answer" | "events">;
 }
 
 /**
@@ -31,7 +34,7 @@ export function createDirectKubeClient(
   user: DirectUser,
   options: DirectClientOptions = {},
 ): KubeClient {
-  const { clock = systemClock, timeoutMs = 10_000, userAgent = "direct/1.0" } = options;
+  const { clock = systemClock, timeoutMs = 10_000, userAgent = "direct/1.0", wrong } = options;
   const ask = async (request: ApiRequest, deadline: CallDeadline): Promise<ServedAnswer> => {
     const { signal } = deadline;
     const web = describeRequest(request, { user, userAgent, signal });
@@ -47,7 +50,8 @@ export function createDirectKubeClient(
         timeoutMs: callOptions.timeoutMs ?? timeoutMs,
       });
       try {
-        return readSuccess(request, await ask(request, deadline));
+        const body = readSuccess(request, await ask(request, deadline));
+        return wrong?.answer(request, body) ?? body;
       } catch (error) {
         throw explain(request, deadline, error);
       } finally {
@@ -62,7 +66,8 @@ export function createDirectKubeClient(
         const events = createEventQueue(answer.body, deadline.signal);
         return {
           read: async (onChunk) => {
-            await events.read(onChunk).catch((error: unknown) => {
+            const told = (chunk: Buffer) => onChunk(wrong?.events(request, chunk) ?? chunk);
+            await events.read(told).catch((error: unknown) => {
               throw explain(request, deadline, error);
             });
           },

@@ -100,6 +100,7 @@ async function findNodeProblems({ clock }: World, { admin }: Cluster): Promise<s
   return [
     ...(isReady(node) ? [] : ["the node is not Ready"]),
     ...(isPressed(node) ? ["the node says that it is short of something"] : []),
+    ...(isTaintedByPressure(node) ? ["the node has the taint of a shortage that is over"] : []),
     ...(isFresh
       ? []
       : [`the node's lease was renewed ${renewedAt === undefined ? "never" : `${clock.now() - renewedAt} ms ago`}`]),
@@ -109,6 +110,10 @@ async function findNodeProblems({ clock }: World, { admin }: Cluster): Promise<s
 
 function isReady({ status }: Node): boolean {
   return status?.conditions?.find(({ type }) => type === "Ready")?.status === "True";
+}
+
+function isTaintedByPressure({ spec }: Node): boolean {
+  return (spec?.taints ?? []).some(({ key }) => key.endsWith("-pressure"));
 }
 
 function isPressed({ status }: Node): boolean {

@@ -13,9 +13,9 @@ import { createEvictionCheck } from "./eviction.ts";
 import { createExclusionCheck } from "./exclusion.ts";
 import { createGracePeriodCheck } from "./grace-period.ts";
 import { createInitOrderCheck } from "./init-order.ts";
-import { createMemoryPressureCheck } from "./memory-pressure.ts";
 import { createMonotonicStatusCheck } from "./monotonic-status.ts";
 import { createNeedlessStopCheck } from "./needless-stop.ts";
+import { createNodePressureCheck } from "./node-pressure.ts";
 import { createOwnershipCheck } from "./ownership.ts";
 import { createPodCgroupsCheck } from "./pod-cgroups.ts";
 import { createPreemptionCheck } from "./preemption.ts";
@@ -36,7 +36,7 @@ function createApiChecks(world: World): Check[] {
     createApiWorkloadCheck(world),
     ...(growth ? [createEvictionCheck(world, growth)] : []),
     ...(places ? [createPreemptionCheck(world, places)] : []),
-    ...(shortage ? [createMemoryPressureCheck(world, shortage)] : []),
+    ...(shortage ? [createNodePressureCheck(world, shortage)] : []),
     ...(cluster.storage ? createStorageChecks(world, cluster, cluster.storage) : []),
   ];
 }

@@ -1,12 +1,9 @@
 import type { Pod } from "../../../src/api/gen/types.ts";
 import { podReference, podUid } from "../../../src/api/pods.ts";
-import type { FakeCri } from "../../../src/cri/fake/create-fake-cri.ts";
 import type { FakeContainer } from "../../../src/cri/fake/fake-state.ts";
-import type { FakeHost } from "../../../src/host/fake/create-fake-host.ts";
-import type { ApiPods } from "../api/api-pods.ts";
 import type { Dice } from "../dice.ts";
-import type { Faults } from "../faults.ts";
-import { short, type Trace } from "../trace.ts";
+import { short } from "../trace.ts";
+import type { TroubleDeps } from "../trouble-deps.ts";
 import { GROWTH_BYTES, type GrownBytes, giveLimits, listVerdicts, ownVolumeOf } from "./limited-pods.ts";
 
 /** Containers that fill the node's disk, and what of it the node agent must and must not answer with an eviction. */
@@ -28,15 +25,6 @@ export interface StorageGrowth {
   end(): void;
 }
 
-interface StorageGrowthDeps {
-  host: FakeHost;
-  cri: FakeCri;
-  pods: ApiPods;
-  faults: Faults;
-  trace: Trace;
-  dice: Dice;
-}
-
 interface Growth {
   readonly place: "volume" | "layer" | "log";
   readonly container: string;
@@ -54,7 +42,7 @@ const SHRINK_CHANCE = 0.2;
 const CRASH_CHANCE = 0.35;
 const LONGEST_STOP_MS = 3_000;
 
-export function createStorageGrowth(deps: StorageGrowthDeps): StorageGrowth {
+export function createStorageGrowth(deps: TroubleDeps): StorageGrowth {
   const { host, cri, pods, faults, trace, dice } = deps;
   const { clock, files } = host;
   const grown = new Map<string, Growth[]>();

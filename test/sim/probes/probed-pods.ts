@@ -1,14 +1,12 @@
 import type { Container, Pod, Probe } from "../../../src/api/gen/types.ts";
 import { isHostNetworkPod, isRestartableInitContainer } from "../../../src/api/pods.ts";
-import type { FakeCri } from "../../../src/cri/fake/create-fake-cri.ts";
 import type { FakeContainer } from "../../../src/cri/fake/fake-state.ts";
-import type { FakeHost } from "../../../src/host/fake/create-fake-host.ts";
 import type { FakeHttpAnswer, FakeListener } from "../../../src/host/fake/fake-probes.ts";
 import type { HttpProbe, ProbeTarget } from "../../../src/host/probe-port.ts";
 import type { Dice } from "../dice.ts";
-import type { Faults } from "../faults.ts";
 import { behaviourOf } from "../pod-script.ts";
-import { short, type Trace } from "../trace.ts";
+import { short } from "../trace.ts";
+import type { TroubleDeps } from "../trouble-deps.ts";
 
 /** Containers that answer probes, now and then badly or not at all, and what the node agent was answered. */
 export interface ProbedPods {
@@ -38,15 +36,7 @@ interface Evidence {
 const PORTS: Readonly<Record<ProbedKind, number>> = { startup: 8001, readiness: 8002, liveness: 8003 };
 const LONGEST_TROUBLE_MS = 60_000;
 
-interface ProbedPodsDeps {
-  host: FakeHost;
-  cri: FakeCri;
-  faults: Faults;
-  trace: Trace;
-  dice: Dice;
-}
-
-export function createProbedPods({ host, cri, faults, trace, dice }: ProbedPodsDeps): ProbedPods {
+export function createProbedPods({ host, cri, faults, trace, dice }: Omit<TroubleDeps, "pods">): ProbedPods {
   const troubles = new Map<string, FakeHttpAnswer>();
   const started = new Set<string>();
   const found = new Map<string, Evidence & { row: number }>();

@@ -54,8 +54,6 @@ export interface StorageDeps {
   onCalled(call: DriverCallSeen): void;
   onAnswered(call: DriverCallSeen): void;
   onDetach(volumeName: string): void;
-  /** The node object changed. */
-  onNode(node: Node, previous: Node | undefined): void;
 }
 
 export async function createStorage(deps: StorageDeps): Promise<Storage> {
@@ -72,11 +70,10 @@ export async function createStorage(deps: StorageDeps): Promise<Storage> {
   const leftDirectories = new Set<string>();
   let node: Node | undefined;
   let nodeDeletedAt = Number.NEGATIVE_INFINITY;
-  feed.follow("nodes", ({ type, object, previous }) => {
+  feed.follow("nodes", ({ type, object }) => {
     if (object.metadata.name !== NODE_NAME) return;
     node = type === "DELETED" ? undefined : NODES.read(object);
     if (node === undefined) nodeDeletedAt = clock.monotonic();
-    else deps.onNode(node, previous && NODES.read(previous));
   });
 
   const makeMissing = async () => {

@@ -18,14 +18,21 @@ export interface DriverFaultRates {
   hangs: number;
   /** The mount itself takes long; it goes on whatever became of the caller, and of the driver. */
   slowMount: number;
+  /** It says that it is done and has done nothing, or tells nonsense of itself and of its volumes. */
+  lies: number;
 }
 
-export const NO_DRIVER_FAULTS: DriverFaultRates = { refused: 0, failedAfter: 0, delayed: 0, hangs: 0, slowMount: 0 };
+export const NO_DRIVER_FAULTS: DriverFaultRates = {
+  ...{ refused: 0, failedAfter: 0, delayed: 0 },
+  ...{ hangs: 0, slowMount: 0, lies: 0 },
+};
 
 /** Breaks a storage driver's calls while a storm lasts. */
 export interface DriverFaults {
   storm(rates: DriverFaultRates): void;
   readonly hooks: Required<FakeCsiFaults>;
+  /** Whether the driver answers this call with a lie. */
+  liesAbout(rpc: string, volumeId: string): boolean;
   /** Before a system call of the driver. */
   beforeMount(path: string): Promise<void>;
 }
@@ -69,6 +76,11 @@ export function createDriverFaults(deps: { clock: Clock; dice: Dice; faults: Fau
         const isUndone = call.rpc === "NodeUnstageVolume" || call.rpc === "NodeUnpublishVolume";
         throw failure(isUndone ? dice.pick([...SURE, ...UNSURE]) : dice.pick(UNSURE), call);
       },
+    },
+    liesAbout(rpc, volumeId) {
+      if (!roll(rates.lies)) return false;
+      tell("lies", `${rpc} ${volumeId}`);
+      return true;
     },
     async beforeMount(path) {
       if (!roll(rates.slowMount)) return;

@@ -156,9 +156,33 @@ export function createSimulatedDriver(deps: SimulatedDriverDeps): SimulatedDrive
         },
         connectCsi({ endpoint }) {
           if (endpoint !== ENDPOINT) throw new Error(`nobody listens at ${endpoint}`);
-          return createWatchedNode(closing(csi.connect()), through);
+          return createWatchedNode(createLyingNode(closing(csi.connect()), faults.liesAbout), through);
         },
       };
+    },
+  };
+}
+
+/**
+ * Says that it has taken back what it has not, and tells nonsense of itself and of what volumes hold. That it has mounted
+ * what it has not is no lie of this one: the node cannot know, and upstream's believes it too.
+ */
+function createLyingNode(node: CsiNode, liesAbout: (rpc: string, volumeId: string) => boolean): CsiNode {
+  return {
+    ...node,
+    async pluginInfo(options) {
+      const info = await node.pluginInfo(options);
+      return liesAbout("GetPluginInfo", "") ? { ...info, name: "another.example.com" } : info;
+    },
+    async info(options) {
+      const info = await node.info(options);
+      return liesAbout("NodeGetInfo", "") ? { ...info, nodeId: "", maxVolumes: -1n } : info;
+    },
+    async unstage(request, options) {
+      if (!liesAbout("NodeUnstageVolume", request.volumeId)) await node.unstage(request, options);
+    },
+    async unpublish(request, options) {
+      if (!liesAbout("NodeUnpublishVolume", request.volumeId)) await node.unpublish(request, options);
     },
   };
 }

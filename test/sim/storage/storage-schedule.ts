@@ -4,13 +4,13 @@ import type { World } from "../world.ts";
 import type { DRIVER_TROUBLES, Storage } from "./create-storage.ts";
 import { type DriverFaultRates, NO_DRIVER_FAULTS } from "./driver-faults.ts";
 
-/** What goes wrong with the node's storage driver. */
-export function makeStorageSchedule(dice: Dice, endsAt: number): Event[] {
+/** What goes wrong with the node's storage driver, which may be one that lies. */
+export function makeStorageSchedule(dice: Dice, endsAt: number, isLying: boolean): Event[] {
   const at = () => Math.round(dice.between(0, endsAt));
   const arrival = arrivalOf(dice, endsAt);
   const late = event(at(), "late volumes", async ({ makeMissing }) => await makeMissing());
   if (dice.chance(0.2)) return [arrival, late];
-  const storms = Array.from({ length: dice.whole(0, 3) }, () => storm(dice, endsAt)).flat();
+  const storms = Array.from({ length: dice.whole(0, 3) }, () => storm(dice, endsAt, isLying)).flat();
   const troubles = Array.from({ length: dice.whole(0, 4) }, () => trouble(dice, { at: at(), endsAt })).flat();
   return [arrival, late, ...storms, ...troubles];
 }
@@ -32,7 +32,7 @@ function event(at: number, name: string, happen: (storage: Storage, world: World
   };
 }
 
-function storm(dice: Dice, endsAt: number): Event[] {
+function storm(dice: Dice, endsAt: number, isLying: boolean): Event[] {
   const begins = Math.round(dice.between(0, endsAt));
   const ends = Math.round(Math.min(endsAt, begins + dice.between(1_000, 120_000)));
   const rate = (chance: number, most: number) => (dice.chance(chance) ? dice.between(0, most) : 0);
@@ -42,6 +42,7 @@ function storm(dice: Dice, endsAt: number): Event[] {
     delayed: rate(0.5, 0.4),
     hangs: rate(0.3, 0.15),
     slowMount: rate(0.4, 0.4),
+    lies: isLying ? rate(0.7, 0.6) : 0,
   };
   return [
     event(begins, "driver storm begins", ({ faults }) => faults.storm(rates)),
