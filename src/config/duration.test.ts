@@ -25,6 +25,11 @@ describe("parseDuration follows Go", () => {
   });
 });
 
+it("refuses a long text without a unit in one pass over it", () => {
+  // A pattern that tries each way to cut the digits in two takes half an hour.
+  expect(parseDuration("1".repeat(1_000_000))).toBeUndefined();
+});
+
 describe("formatDuration prints as Go does", () => {
   it.each([
     [0, "0s"],

@@ -10,8 +10,9 @@ const UNIT_NANOSECONDS: Readonly<Record<string, number>> = {
   h: 3_600e9,
 };
 
-const DURATION = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/;
-const TERM = /(\d+\.?\d*|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g;
+/** A digit can belong to one part of the pattern only, so that a long text without a unit is refused in one pass. */
+const DURATION = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/;
+const TERM = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g;
 
 /** Go keeps durations in an int64 of nanoseconds: about 292 years. */
 const MAX_NANOSECONDS = 2 ** 63;

@@ -175,7 +175,7 @@ function parseGracePeriod(signal: EvictionSignal, text: string, tell: (message: 
 
 /** A percentage is a 32-bit float upstream, and users compare the digits that result from that. */
 function parseValue(text: string): ThresholdValue | undefined {
-  const percent = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)%+$/.exec(text)?.[1];
+  const percent = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)%+$/.exec(text)?.[1];
   if (percent !== undefined) return { kind: "share", share: Math.fround(Math.fround(Number(percent)) / 100) };
   return parseQuantity(text) && { kind: "quantity", quantity: addQuantities("0", text) };
 }
