@@ -27,6 +27,14 @@ it("gives what there is of a record that is not whole, when the log ends", () =>
   expect(records.isWithinRecord).toBe(false);
 });
 
+it("takes a line whose header does not end soon for no record, however its bytes arrive", () => {
+  const bytes = Buffer.from(line("text", { tag: "F:".padEnd(70_000, "x") }));
+  const [whole, cut] = [createLogRecords(), createLogRecords()];
+  expect(whole.push(bytes)).toEqual([]);
+  for (let at = 0; at < bytes.length; at += 1_000) expect(cut.push(bytes.subarray(at, at + 1_000))).toEqual([]);
+  expect([whole.unreadable, cut.unreadable]).toEqual([1, 1]);
+});
+
 describe("in any portions", () => {
   const text = fc.string({ unit: fc.constantFrom("a", "é", " ", "\r", "0") });
   const longText = fc.integer({ min: 60_000, max: 200_000 }).map((length) => "x".repeat(length));

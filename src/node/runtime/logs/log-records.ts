@@ -36,6 +36,11 @@ interface LogRecords {
 
 /** How much is held. It is more than the length at which runtimes split lines (16 KiB), and than any header. */
 const MAX_HELD_BYTES = 64 * 1024;
+/**
+ * A longer header is none. Runtimes write about 40 bytes. Without a limit below that of what is held, a line of a hostile
+ * container would be a record or not, depending on how the file's bytes happen to arrive.
+ */
+const MAX_HEADER_BYTES = 1024;
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
 
@@ -121,7 +126,7 @@ function readHeader(bytes: Buffer): { header: LogHeader; length: number } | unde
   const timeEnd = bytes.indexOf(SPACE);
   const streamEnd = timeEnd < 0 ? -1 : bytes.indexOf(SPACE, timeEnd + 1);
   const tagEnd = streamEnd < 0 ? -1 : bytes.indexOf(SPACE, streamEnd + 1);
-  if (tagEnd < 0) return undefined;
+  if (tagEnd < 0 || tagEnd > MAX_HEADER_BYTES) return undefined;
   const timeText = bytes.toString("latin1", 0, timeEnd);
   const time = parseLogTime(timeText);
   const stream = bytes.toString("latin1", timeEnd + 1, streamEnd);
