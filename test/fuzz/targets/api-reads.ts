@@ -1,0 +1,76 @@
+import type { Target } from "../target.ts";
+import { setUpRequests } from "./api-requests.ts";
+
+const PODS = "/api/v1/namespaces/default/pods";
+
+/** Paths, queries and headers of reads: selectors, pages, tables, watches, discovery, proxies. */
+export const apiReadsTarget: Target = {
+  name: "api-reads",
+  seeds: [
+    `GET ${PODS}?labelSelector=a%3Db,c%20in%20(d,e)&limit=5`,
+    "GET /api/v1/configmaps?fieldSelector=metadata.name%3Dkube-root-ca.crt,metadata.namespace!=x&resourceVersion=0",
+    "GET /api/v1/namespaces?limit=1&continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEifQ",
+    `GET ${PODS}?watch=true&timeoutSeconds=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`,
+    "GET /apis/rbac.authorization.k8s.io/v1/clusterroles\naccept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json;q=0.5\n\n",
+    "GET /api/v1/namespaces\naccept: application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io\n\n",
+    "GET /apis\naccept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList\n\n",
+    'GET /openapi/v3/api/v1?hash=0\nif-none-match: "a"\n\n',
+    "GET /openapi/v2\naccept-encoding: gzip\n\n",
+    "GET /api/v1/namespaces/default/pods/a:80/proxy/x/y?z=1",
+    "GET /api/v1/namespaces/default/services/https:kubernetes:443/proxy/",
+    "GET /api/v1/namespaces/default/pods/a/log?follow=true&tailLines=3&sinceTime=2026-01-02T03:04:05Z&container=c",
+    "GET /api/v1/nodes/n:10250/proxy/metrics\nimpersonate-user: a\nimpersonate-group: system:masters\nimpersonate-extra-a%2fb: c\n\n",
+    "GET /readyz?verbose&exclude=a\nauthorization: Bearer eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJhIn0.AAAA\n\n",
+    "GET /metrics\n\n",
+    "DELETE /api/v1/namespaces/default/configmaps?labelSelector=a&gracePeriodSeconds=0&propagationPolicy=Orphan",
+    "HEAD /version\nuser-agent: kubectl/v1.30\n\n",
+  ],
+  words: [
+    ...[
+      "%2f",
+      "%00",
+      "%",
+      "..",
+      "//",
+      "?",
+      "&",
+      "=",
+      "watch=true",
+      "labelSelector=",
+      "fieldSelector=",
+      "limit=",
+      "continue=",
+    ],
+    ...[
+      "resourceVersion=",
+      "resourceVersionMatch=Exact",
+      "timeoutSeconds=0",
+      "pretty=true",
+      "includeObject=Object",
+      ";q=",
+    ],
+    ...[
+      "application/json",
+      "as=Table",
+      "impersonate-user: ",
+      "authorization: Bearer ",
+      "/status",
+      "/exec",
+      "/attach",
+      "/proxy/",
+    ],
+    ...[
+      "/apis/apps/v1/",
+      "/api/v1/watch/",
+      "metadata.name",
+      "spec.nodeName=",
+      " notin (",
+      "%2C",
+      "__proto__",
+      "constructor",
+    ],
+  ],
+  maxBytes: 16 * 1024,
+  batch: 32,
+  setUp: setUpRequests,
+};
