@@ -147,6 +147,10 @@ describe("a node", () => {
     ["delete core nodes a", ""],
     ["list core pods", "can only list/watch pods with spec.nodeName field selector"],
     ["list core pods?spec.nodeName=b", "can only list/watch pods with spec.nodeName field selector"],
+    // Each is read as one requirement or as none, and would list the pods of all nodes.
+    ...["metadata.name!=x\\,spec.nodeName=a", "metadata.name!=x\\,spec.nodeName=a\\,", "spec.nodeName=a\\"].map(
+      (selector) => [`list core pods?${selector}`, "can only list/watch pods with spec.nodeName field selector"],
+    ),
     ["list core pods?spec.nodeName!=a", "can only list/watch pods with spec.nodeName field selector"],
     ["get core pods default/other", UNRELATED],
     ["update core pods default/pod", ""],

@@ -1,3 +1,4 @@
+import { parseFieldSelector } from "../../api/selectors/field-selector.ts";
 import type { AccessAttributes, AccessDecision, Authorize, ResourceAccess } from "../ports/request.ts";
 import type { ResourceFeed } from "../ports/resources.ts";
 import { nodeNameOfUser } from "../ports/user.ts";
@@ -165,8 +166,16 @@ function decidePod(request: NodeRequest): AccessDecision {
   return deny("can only list/watch pods with spec.nodeName field selector");
 }
 
-/** True when the selector requires that the field has the value. A node's name needs no escapes. */
+/**
+ * True when the selector requires that the field has the value. The text is read as whoever selects by it reads it: a
+ * value may hold an escaped comma, and then looks like several requirements.
+ */
 function selects(selector: string | undefined, field: string, value: string): boolean {
-  const requirements = selector?.split(",").map((requirement) => requirement.trim()) ?? [];
-  return requirements.some((requirement) => [`${field}=${value}`, `${field}==${value}`].includes(requirement));
+  try {
+    return parseFieldSelector(selector ?? "").requirements.some((requirement) => {
+      return requirement.field === field && requirement.operator === "=" && requirement.value === value;
+    });
+  } catch {
+    return false;
+  }
 }
