@@ -8,6 +8,7 @@ import { duplicate, each, forbidden, invalid, invalidEach } from "../../../../ap
 import type { Subresource } from "../../../ports/resource-kind.ts";
 import { immutable } from "../../rules/immutable.ts";
 import { coreSubresource, PART_VERBS, takeAllButSpec } from "../../subresource.ts";
+import { validateMirrorAnnotation } from "./pod-mirror-annotation.ts";
 
 /** The subresource by which a pod's agent reports its state. */
 export const POD_STATUS: Subresource = {
@@ -51,6 +52,7 @@ function validateStatusUpdate(next: KubeObject, current: KubeObject): FieldError
   const old = typed("Pod", current);
   const { status = {} } = pod;
   return [
+    ...validateMirrorAnnotation(next, current),
     ...validateConditions(status.conditions),
     ...validateNominatedNode(status, old.status ?? {}),
     ...immutable("status.qosClass", status.qosClass, old.status?.qosClass),

@@ -4,6 +4,7 @@ import { type KubeObject, typed } from "../../../../api/object.ts";
 import { each, forbidden, inRange, invalid, required } from "../../../../api/validation/problems.ts";
 import { findChanges, formatChanges, isSame } from "../../rules/semantic-changes.ts";
 import { validateNodeAffinityUpdate, validateNodeSelectorUpdate } from "./pod-gated-update.ts";
+import { validateMirrorAnnotation } from "./pod-mirror-annotation.ts";
 
 const MAX_INT32 = 2_147_483_647;
 
@@ -20,9 +21,11 @@ export function validatePodUpdate(next: KubeObject, current: KubeObject): FieldE
   const spec = specOf(typed("Pod", next));
   const old = specOf(typed("Pod", current));
   const containers = validateContainers(spec, old);
-  if (containers.isFinal) return containers.errors;
+  const annotation = validateMirrorAnnotation(next, current);
+  if (containers.isFinal) return [...annotation, ...containers.errors];
   const deadline = validateDeadline(spec.activeDeadlineSeconds, old.activeDeadlineSeconds);
   return [
+    ...annotation,
     ...containers.errors,
     ...deadline,
     ...validateTolerations(spec.tolerations ?? [], old.tolerations ?? []),
