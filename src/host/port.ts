@@ -37,8 +37,6 @@ export interface Files {
    * and with `EINVAL` for anything else that is no regular file: a FIFO or a device never makes the caller wait.
    */
   read(path: string, maxBytes: number): Promise<Buffer>;
-  /** The last `maxBytes` of the file; all of it when it is shorter. Refuses what `read` refuses. */
-  readTail(path: string, maxBytes: number): Promise<Buffer>;
   /**
    * Writes beside the file, syncs and renames over it: a reader sees the old content or the new one, also after a
    * crash.

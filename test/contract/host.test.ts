@@ -70,7 +70,6 @@ function describeReading() {
     await harness.makeSymlink(path("loop"), path("loop"));
     await files.writeAtomically(path("long"), "x".repeat(1_001), 0o644);
     await expect(files.read(path(name), 1_000)).rejects.toMatchObject({ code });
-    if (code !== "EFBIG") await expect(files.readTail(path(name), 1_000)).rejects.toMatchObject({ code });
   });
 
   it("reads a file of exactly the limit, an empty one, and through a link", async () => {
@@ -80,15 +79,6 @@ function describeReading() {
     expect(await read("full")).toHaveLength(1_000);
     expect(await read("empty")).toBe("");
     expect(await read("link")).toHaveLength(1_000);
-  });
-
-  it.each([
-    [4, "6789"],
-    [10, "0123456789"],
-    [100, "0123456789"],
-  ])("gives the last %i bytes", async (maxBytes, expected) => {
-    await files.writeAtomically(path("log"), "0123456789", 0o644);
-    expect((await files.readTail(path("log"), maxBytes)).toString()).toBe(expected);
   });
 }
 

@@ -87,11 +87,6 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
         if (data.length > maxBytes) throw fileError("EFBIG", "read", path);
         return Buffer.from(data);
       }),
-    readTail: async (path, maxBytes) =>
-      access("readTail", path, () => {
-        const data = findFile(tree, "read", path);
-        return Buffer.from(data.subarray(Math.max(0, data.length - maxBytes)));
-      }),
     list: async (path) =>
       access("list", path, () => {
         return entriesOf(findDirectory(tree, "scandir", path));

@@ -16,7 +16,6 @@ describe("files of a Linux machine", () => {
   it("reads files of procfs, whose size is always 0", async () => {
     const status = await linuxFiles.read("/proc/self/status", 100_000);
     expect(status.toString()).toContain("Pid:");
-    expect((await linuxFiles.readTail("/proc/self/status", 10)).length).toBe(10);
     await expect(linuxFiles.read("/proc/self/status", 10)).rejects.toMatchObject({ code: "EFBIG" });
   });
 

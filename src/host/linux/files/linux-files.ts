@@ -37,13 +37,9 @@ export const linuxFiles: Files = {
   read: async (path, maxBytes) =>
     withRegularFile(path, async (handle, size) => {
       if (size > maxBytes) throw fileError("EFBIG", "read", path);
-      const data = await readFrom(handle, 0, { sizeHint: size, maxBytes: maxBytes + 1 });
+      const data = await readWhole(handle, { sizeHint: size, maxBytes: maxBytes + 1 });
       if (data.length > maxBytes) throw fileError("EFBIG", "read", path);
       return data;
-    }),
-  readTail: async (path, maxBytes) =>
-    withRegularFile(path, async (handle, size) => {
-      return readFrom(handle, Math.max(0, size - maxBytes), { sizeHint: size, maxBytes });
     }),
   async writeAtomically(path, data, mode) {
     await replaceFile(path, data, { mode, sync: true });
@@ -97,13 +93,9 @@ function refuseUnlessRegular(status: Stats, path: string): void {
   if (!status.isFile()) throw fileError("EINVAL", "read", path);
 }
 
-/** Reads up to `maxBytes` from `start`. The size is a hint only: files of procfs say 0, and others grow meanwhile. */
-async function readFrom(
-  handle: FileHandle,
-  start: number,
-  options: { sizeHint: number; maxBytes: number },
-): Promise<Buffer> {
-  let buffer = Buffer.allocUnsafe(Math.min(options.maxBytes, Math.max(options.sizeHint - start + 1, 4_096)));
+/** Reads up to `maxBytes`. The size is a hint only: files of procfs say 0, and others grow meanwhile. */
+async function readWhole(handle: FileHandle, options: { sizeHint: number; maxBytes: number }): Promise<Buffer> {
+  let buffer = Buffer.allocUnsafe(Math.min(options.maxBytes, Math.max(options.sizeHint + 1, 4_096)));
   let length = 0;
   while (length < options.maxBytes) {
     if (length === buffer.length) {
@@ -111,7 +103,7 @@ async function readFrom(
       buffer.copy(larger, 0, 0, length);
       buffer = larger;
     }
-    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, start + length);
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
     if (bytesRead === 0) break;
     length += bytesRead;
   }

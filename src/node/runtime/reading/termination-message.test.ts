@@ -5,10 +5,11 @@ import {
 } from "../../../api/well-known.ts";
 import { ContainerStatus } from "../../../cri/gen/cri-v1.ts";
 import { createFakeHost } from "../../../host/fake/create-fake-host.ts";
+import type { Files } from "../../../host/port.ts";
 import { readTerminationMessage } from "./termination-message.ts";
 
 const FILE = "/pods/uid-1/containers/main/1";
-const LOG = "/logs/main/0.log";
+const LOG = "/logs/pod/main/0.log";
 const line = (text: string) => `2026-01-02T03:04:05.000000000Z stdout F ${text}\n`;
 
 interface Case {
@@ -23,6 +24,13 @@ async function readMessage({ file, log, policy = "FallbackToLogsOnError", exitCo
   const { files } = createFakeHost();
   if (file !== undefined) files.put(FILE, file);
   if (log !== undefined) files.put(LOG, log);
+  return await readMessageIn(files, { policy, exitCode, runtimeSays });
+}
+
+async function readMessageIn(
+  files: Files,
+  { policy = "FallbackToLogsOnError", exitCode = 1, runtimeSays = "" }: Omit<Case, "file" | "log"> = {},
+) {
   const status = ContainerStatus.fromPartial({
     annotations: {
       [CONTAINER_TERMINATION_MESSAGE_PATH_ANNOTATION]: "/dev/termination-log",
@@ -76,4 +84,18 @@ it("is no more than the last 2 KiB of the log", async () => {
 it("joins what the runtime split", async () => {
   const log = `${line("begin").replace(" F ", " P ")}${line(" end")}`;
   expect(await readMessage({ log })).toBe("begin end\n");
+});
+
+it.each([
+  ["its message file", FILE],
+  ["its log", LOG],
+  ["the directory of its log", "/logs/pod/main"],
+  ["the directory of its pod's logs", "/logs/pod"],
+])("is nothing of a host's file that it has put in the place of %s by a link", async (_what, replaced) => {
+  const { files } = createFakeHost();
+  const secret = line("root:$6$secret");
+  for (const path of ["/host/shadow", "/host/0.log", "/host/main/0.log"]) files.put(path, secret);
+  files.put(`${replaced.slice(0, replaced.lastIndexOf("/"))}/beside`, "");
+  await files.link(replaced.endsWith("pod") || replaced.endsWith("main") ? "/host" : "/host/shadow", replaced);
+  expect(await readMessageIn(files)).toBe("");
 });

@@ -13,16 +13,27 @@ const MAX_MESSAGE_BYTES = 4096;
 const MAX_LOG_MESSAGE_BYTES = 2048;
 const MAX_LOG_MESSAGE_LINES = 80;
 
+/** The file is mounted by itself, so its directory is the node's own. */
+const MESSAGE_FILE = { ownNames: 1, maxBytes: MAX_MESSAGE_BYTES };
+/**
+ * A pod that mounts `/var/log` can replace the file and the directories of its container and of its pod. Each line
+ * carries a time and a stream, so more bytes are read than the message may have.
+ */
+const LOG_FILE = { ownNames: 3, maxBytes: 4 * MAX_LOG_MESSAGE_BYTES };
+
 /**
  * Returns why an exited container ended: what the container wrote to its termination log, or, with the policy
  * FallbackToLogsOnError and a failure without such a message, the tail of its log. The runtime's message stands before
  * both.
  */
-export async function readTerminationMessage(files: Files, status: ContainerStatus): Promise<string> {
+export async function readTerminationMessage(
+  files: Pick<Files, "openBeneath">,
+  status: ContainerStatus,
+): Promise<string> {
   const { annotations } = status;
   const path = annotations[CONTAINER_TERMINATION_MESSAGE_PATH_ANNOTATION];
   const mount = status.mounts.find((candidate) => path !== undefined && candidate.containerPath === path);
-  const written = mount === undefined ? "" : await readText(files, mount.hostPath, MAX_MESSAGE_BYTES);
+  const written = mount === undefined ? "" : await readText(files, mount.hostPath, MESSAGE_FILE);
   if (written !== "") return joined(status.message, written);
   const fallsBack = annotations[CONTAINER_TERMINATION_MESSAGE_POLICY_ANNOTATION] === "FallbackToLogsOnError";
   if (fallsBack && status.exitCode !== 0) {
@@ -37,9 +48,8 @@ function joined(runtimeMessage: string, ownMessage: string): string {
   return runtimeMessage === "" ? ownMessage : `${runtimeMessage}: ${ownMessage}`;
 }
 
-async function readLogTail(files: Files, logPath: string): Promise<string> {
-  // Each line carries a time and a stream, so more bytes are read than the message may have.
-  const raw = await readText(files, logPath, 4 * MAX_LOG_MESSAGE_BYTES);
+async function readLogTail(files: Pick<Files, "openBeneath">, logPath: string): Promise<string> {
+  const raw = await readText(files, logPath, LOG_FILE);
   const text = raw
     .split("\n")
     .flatMap((line) => parseLogLine(line)?.text ?? [])
@@ -49,13 +59,27 @@ async function readLogTail(files: Files, logPath: string): Promise<string> {
 }
 
 /**
- * Returns an empty text for a file that is missing or cannot be read, because the exit code matters more than the
- * message.
+ * Returns the end of a file whose last `ownNames` names may be what the container made of them: no link in these is
+ * followed, so that a container cannot have another file of the node shown in its pod's status. Returns an empty text
+ * for a file that is missing or cannot be read, because the exit code matters more than the message.
  */
-async function readText(files: Files, path: string, maxBytes: number): Promise<string> {
-  if (path === "") return "";
-  return await files.readTail(path, maxBytes).then(
-    (bytes) => bytes.toString("utf8"),
-    () => "",
-  );
+async function readText(
+  files: Pick<Files, "openBeneath">,
+  path: string,
+  { ownNames, maxBytes }: { readonly ownNames: number; readonly maxBytes: number },
+): Promise<string> {
+  const names = path.split("/");
+  if (names.length <= ownNames) return "";
+  const [root, own] = [names.slice(0, -ownNames), names.slice(-ownNames)];
+  try {
+    const file = await files.openBeneath(root.join("/") || "/", own.join("/"), { refusesLinks: true });
+    try {
+      const { sizeBytes } = await file.status();
+      return (await file.read(Math.max(0, sizeBytes - maxBytes), maxBytes)).toString("utf8");
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return "";
+  }
 }
