@@ -27,6 +27,7 @@ describe("createNodeAgentConfig", () => {
       runtimeEndpoint: "unix:///run/containerd/containerd.sock",
       imageEndpoint: "unix:///run/containerd/containerd.sock",
       nodeSocketPath: undefined,
+      refusesForeignManifests: false,
       cluster: undefined,
       log: { format: "text", verbosity: 0, vmodule: [] },
     });
@@ -57,6 +58,7 @@ describe("createNodeAgentConfig", () => {
       ["-v=4", "--logging-format=json", "--vmodule=pleg=6"],
       { log: { format: "json", verbosity: 4, vmodule: [{ filePattern: "pleg", verbosity: 6 }] } },
     ],
+    [["--nodelet-refuse-foreign-manifests"], { refusesForeignManifests: true }],
     [["--nodelet-socket=/run/n.sock"], { nodeSocketPath: "/run/n.sock" }],
     [
       ["--kubeconfig=k", "--bootstrap-kubeconfig=/b", "--node-labels=a=1,b=2", "--cloud-provider=external"],

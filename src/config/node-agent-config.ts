@@ -32,6 +32,8 @@ export interface NodeAgentConfig {
   readonly imageEndpoint: string;
   /** The unix socket of `nodelet status`; undefined for none. */
   readonly nodeSocketPath: string | undefined;
+  /** Take no pods from manifests that others than root may change. */
+  readonly refusesForeignManifests: boolean;
   /** Docker configurations with the node's own credentials for registries; the first that can be read counts. */
   readonly registryConfigs: RegistryConfigPaths;
   /** Undefined means that there are no plugins for credentials. */
@@ -119,6 +121,7 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
     imageEndpoint:
       configuration.imageServiceEndpoint === "" ? runtimeEndpoint : toUrl(configuration.imageServiceEndpoint),
     nodeSocketPath: nodeSocket === "" ? undefined : absolute(nodeSocket),
+    refusesForeignManifests: flags.get("nodelet-refuse-foreign-manifests") === true,
     registryConfigs: computeRegistryConfigs(rootDirectory, sources),
     credentialProviders: readCredentialProviders(flags, absolute, errors),
     certDirectory: absolute(readText(flags, "cert-dir", "/var/lib/kubelet/pki")),

@@ -85,6 +85,13 @@ const ROWS: readonly Row[] = [
     "Labels to register the node with, as key=value pairs separated by commas. Those of kubernetes.io must begin with kubelet.kubernetes.io or node.kubernetes.io, or be well known",
   ],
   [
+    "nodelet-refuse-foreign-manifests",
+    BOOL_FLAG,
+    false,
+    "works",
+    "Take no static pods from a file or directory that does not belong to root or that others may write to; a warning without this flag",
+  ],
+  [
     "nodelet-socket",
     STRING_FLAG,
     "",

@@ -39,9 +39,9 @@ export function composeSources(foundation: Foundation, cluster: ClusterParts | u
 function composeFileSource({ ports, config, inbox }: Foundation): NamedSource[] {
   const { host, log } = ports;
   const { clock, files } = host;
-  const { nodeName, kubelet, staticPodPath: path } = config;
+  const { nodeName, kubelet, staticPodPath: path, refusesForeignManifests: refusesForeign } = config;
   if (path === undefined) return [];
-  const options = { path, nodeName, checkFrequencyMs: kubelet.fileCheckFrequency };
+  const options = { path, nodeName, refusesForeign, checkFrequencyMs: kubelet.fileCheckFrequency };
   return [{ name: "file", loop: createFileSource({ clock, files, log, emit: inbox.offerSnapshot }, options) }];
 }
 

@@ -35,10 +35,12 @@ afterEach(async () => {
   expect(host.clock.pendingTimers).toBe(0);
 });
 
-async function start(path = DIRECTORY): Promise<void> {
+async function start(path = DIRECTORY, refusesForeign = false): Promise<void> {
   const { clock, files } = host;
   const emit = (snapshot: SourceSnapshot) => void snapshots.push(snapshot);
-  running = createFileSource({ clock, files, log, emit }, { path, nodeName: "node-1" }).run(controller.signal);
+  running = createFileSource({ clock, files, log, emit }, { path, nodeName: "node-1", refusesForeign }).run(
+    controller.signal,
+  );
   await clock.advance(100);
 }
 
@@ -362,4 +364,52 @@ describe("file source: the path", () => {
     expect(lastNames()).toEqual(["a", "b"]);
     expect(logged).toMatchObject([{ level: "warn", message: expect.stringContaining("Cannot watch") }]);
   });
+});
+
+describe("file source: manifests that others than root may change", () => {
+  const WARNING = "Pod manifests can be changed by others than root";
+
+  it.each([
+    ["its group may write to it (mode 0664)", 0o664, 0],
+    ["everybody may write to it (mode 0646)", 0o646, 0],
+    ["it belongs to user 1000, not to root", 0o600, 1000],
+  ])("are warned of once: %s", async (reason, mode, user) => {
+    host.files.put(file("a.yaml"), manifest("a"), mode);
+    host.files.put(file("b.yaml"), manifest("b"), 0o644);
+    if (user !== 0) giveTo(user);
+    await start();
+    await periodicCheck();
+    expect(lastNames()).toEqual(["a", "b"]);
+    expect(logged.filter(({ message }) => message === WARNING).map(({ fields }) => fields)).toMatchObject([
+      { path: file("a.yaml"), reason },
+    ]);
+  });
+
+  it("are refused where the flag says so, file by file", async () => {
+    host.files.put(file("a.yaml"), manifest("a"), 0o666);
+    host.files.put(file("b.yaml"), manifest("b"), 0o644);
+    await start(DIRECTORY, true);
+    expect(lastNames()).toEqual(["b"]);
+    expect(logged).toMatchObject([
+      { level: "error", message: "Refused pod manifest", fields: { file: file("a.yaml") } },
+    ]);
+  });
+
+  it("give nothing at all where the flag says so and it is their directory", async () => {
+    await host.files.makeDirectory(DIRECTORY, 0o777);
+    host.files.put(file("a.yaml"), manifest("a"));
+    await start(DIRECTORY, true);
+    expect(snapshots.flatMap(({ pods }) => pods)).toEqual([]);
+    expect(logged).toMatchObject([{ level: "error", message: "Cannot read pod manifest path" }]);
+  });
+
+  function giveTo(user: number): void {
+    const { stat } = host.files;
+    Object.assign(host.files, {
+      stat: async (path: string) => {
+        const status = await stat(path);
+        return status && path === file("a.yaml") ? { ...status, user } : status;
+      },
+    });
+  }
 });

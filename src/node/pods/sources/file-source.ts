@@ -22,6 +22,8 @@ interface FileSourceOptions {
   nodeName: string;
   /** `fileCheckFrequency`: how often to look when no event came. Default 20 s. */
   checkFrequencyMs?: number;
+  /** Take no pods from a file or directory that others than root may change. Default: they are warned of. */
+  refusesForeign?: boolean;
 }
 
 const DEFAULT_CHECK_FREQUENCY_MS = 20 * SECOND;
@@ -35,7 +37,7 @@ const SETTLE = { quietMs: 5, maxMs: 100 };
 export function createFileSource(deps: FileSourceDeps, options: FileSourceOptions): PodSourceLoop {
   const { nodeName, checkFrequencyMs = DEFAULT_CHECK_FREQUENCY_MS } = options;
   const path = resolve(options.path);
-  const manifests = createManifestFiles(deps, { path, nodeName });
+  const manifests = createManifestFiles(deps, { path, nodeName, refusesForeign: options.refusesForeign });
   const emit = createSnapshotEmitter("file", deps.emit);
   return {
     async run(signal) {

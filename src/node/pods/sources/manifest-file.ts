@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../../../base/clock.ts";
 import { codeOf, messageOf } from "../../../base/errors.ts";
 import type { FileType } from "../../../host/file-type.ts";
-import type { Files } from "../../../host/port.ts";
+import type { FileStatus, Files } from "../../../host/port.ts";
 import { joinManifestErrors, type Problem } from "./problem-log.ts";
 import { keepLastGood, MAX_MANIFEST_BYTES, type ManifestContent, readManifest } from "./read-manifest.ts";
 import type { SourcePod } from "./source-snapshot.ts";
@@ -28,6 +28,13 @@ export interface ManifestFileDeps {
   files: Pick<Files, "read" | "stat">;
 }
 
+interface ManifestFilePlace {
+  path: string;
+  nodeName: string;
+  /** Returns why a file of this status is refused; undefined where it is read. */
+  judge(status: FileStatus): string | undefined;
+}
+
 /** The coarsest clock of a file system in use (FAT, some network file systems). */
 const FRESH_MS = 2_000;
 const READ_ATTEMPTS = 3;
@@ -39,7 +46,7 @@ const NOTHING: ManifestFile = { version: "", isFresh: false, contentHash: "", po
  */
 export async function readManifestFile(
   deps: ManifestFileDeps,
-  file: { path: string; nodeName: string },
+  file: ManifestFilePlace,
   before: ManifestFile = NOTHING,
 ): Promise<ManifestFile | undefined> {
   try {
@@ -47,6 +54,11 @@ export async function readManifestFile(
     if (status === undefined) return undefined;
     const { type, version, modifiedAt } = status;
     if (type !== "file") return { ...NOTHING, problem: refuseType(type) };
+    const refused = file.judge(status);
+    if (refused !== undefined) {
+      const fields = { error: refused, ...countKept(before.pods.length) };
+      return { ...NOTHING, pods: before.pods, problem: { level: "error", message: "Refused pod manifest", fields } };
+    }
     if (before.version === version && !before.isFresh) return withoutWarning(before);
 
     const read = await readSettled(deps.files, file.path, version);

@@ -3,8 +3,9 @@ import { messageOf } from "../../../base/errors.ts";
 import { createLimiter } from "../../../base/limiter.ts";
 import type { Log } from "../../../base/log.ts";
 import type { FileType } from "../../../host/file-type.ts";
-import type { Files } from "../../../host/port.ts";
+import type { FileStatus, Files } from "../../../host/port.ts";
 import { DANGLING_LINK, type ManifestFile, type ManifestFileDeps, readManifestFile } from "./manifest-file.ts";
+import { findForeignWriter } from "./manifest-owner.ts";
 import { createProblemLog, type Problem } from "./problem-log.ts";
 import type { SourcePod } from "./source-snapshot.ts";
 
@@ -30,20 +31,43 @@ interface ManifestFilesDeps extends ManifestFileDeps {
   log: Log;
 }
 
+/** The flag that makes the warning a refusal. */
+const REFUSE_FLAG = "--nodelet-refuse-foreign-manifests";
 /** The limit of files; those beyond it, in the order of their names, are not read. */
 const MAX_FILES = 10_000;
 const PARALLEL_READS = 16;
 
-export function createManifestFiles(
-  deps: ManifestFilesDeps,
-  options: { path: string; nodeName: string },
-): ManifestFiles {
+interface ManifestFilesOptions {
+  path: string;
+  nodeName: string;
+  /** Take no pods from a file or directory that others than root may change. Default: they are warned of. */
+  refusesForeign?: boolean | undefined;
+}
+
+export function createManifestFiles(deps: ManifestFilesDeps, options: ManifestFilesOptions): ManifestFiles {
   const problems = createProblemLog(deps.log, "file");
   const known = new Map<string, ManifestFile>();
+  const warned = new Map<string, string>();
   const limiter = createLimiter(PARALLEL_READS);
 
+  /** Returns why nothing is taken from the path; a warning of it comes once for each state that it is in. */
+  const judgeOwner = (path: string, status: FileStatus): string | undefined => {
+    const writer = findForeignWriter(status);
+    if (writer === undefined) {
+      warned.delete(path);
+      return undefined;
+    }
+    if (options.refusesForeign === true) return `${writer}, and ${REFUSE_FLAG} is set`;
+    if (warned.get(path) !== writer) {
+      deps.log.warn("Pod manifests can be changed by others than root", { path, reason: writer, mend: REFUSE_FLAG });
+    }
+    warned.set(path, writer);
+    return undefined;
+  };
+
   const refresh = async ({ path, type }: { path: string; type: FileType }) => {
-    const found = await readManifestFile(deps, { path, nodeName: options.nodeName }, known.get(path));
+    const asked = { path, nodeName: options.nodeName, judge: (status: FileStatus) => judgeOwner(path, status) };
+    const found = await readManifestFile(deps, asked, known.get(path));
     const file = found ?? (type === "link" ? DANGLING_LINK : undefined);
     if (file === undefined) return forget(path);
     known.set(path, file);
@@ -54,6 +78,7 @@ export function createManifestFiles(
   };
   const forget = (path: string) => {
     known.delete(path);
+    warned.delete(path);
     problems.forget(path);
   };
 
@@ -68,7 +93,10 @@ export function createManifestFiles(
   };
 
   const look = async (path: string): Promise<{ scan: Scan; problem?: Problem }> => {
-    const type = (await deps.files.stat(path))?.type;
+    const status = await deps.files.stat(path);
+    const type = status?.type;
+    const refusal = status && type === "directory" ? judgeOwner(path, status) : undefined;
+    if (refusal !== undefined) throw new Error(refusal);
     if (type === "file") return { scan: { kind: type, ...(await readAll([{ path, type }])) } };
     if (type === undefined) {
       await readAll([]);
