@@ -16,6 +16,7 @@ const SUITES = [
   { name: "build", lane: "waits", command: script("build") },
   { name: "contract", lane: "waits", command: script("contract") },
   { name: "e2e", lane: "waits", command: project("e2e"), after: ["build"] },
+  { name: "kills-agent", lane: "waits", command: script("durability", "--agent", "--times", "5"), after: ["build"] },
   { name: "typecheck", lane: "computes", command: script("typecheck") },
   { name: "lint", lane: "computes", command: script("lint") },
   { name: "tidy", lane: "computes", command: script("tidy") },
@@ -23,6 +24,12 @@ const SUITES = [
   { name: "package", lane: "computes", command: script("package"), after: ["build"] },
   { name: "simulator", lane: "computes", command: script("sim", "--seeds", "200") },
   { name: "durability", lane: "computes", command: script("durability", "--times", "300") },
+  {
+    name: "kills-plane",
+    lane: "computes",
+    command: script("durability", "--control-plane", "--times", "15"),
+    after: ["build"],
+  },
   // It measures, so that it has the machine for itself.
   { name: "e2e-alone", lane: "alone", command: project("e2e-alone"), after: ["build"] },
 ];

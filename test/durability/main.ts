@@ -1,73 +1,34 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "esbuild";
-import { createSeededRandom } from "../../src/base/random.ts";
-import { type Counts, runLane } from "./lane.ts";
+import { messageOf } from "../../src/base/errors.ts";
+import { agentMode } from "./agent/run-agent.ts";
+import { controlPlaneMode } from "./control-plane/run-control-plane.ts";
+import { storeMode } from "./run-store.ts";
 
 /**
- * tsx test/durability/main.ts [--times N] [--seed S]
+ * tsx test/durability/main.ts [--control-plane | --agent] [--times N] [--seed S]
  *
- * Kills a process that writes to the store, N times (default 300) at random moments, and looks each time whether
- * everything is there that it had acknowledged. The seed decides what is written and torn, and when it is killed; how
- * far it came by then is up to the machine.
+ * Kills the store (default), a whole control plane or a node agent, N times (default 300) with SIGKILL at moments that the seed
+ * decides, and looks each time whether anything was lost.
  */
+const isAgent = process.argv.includes("--agent");
+const isControlPlane = process.argv.includes("--control-plane");
 const times = readNumber("--times") ?? 300;
 const seed = readNumber("--seed") ?? Math.floor(Math.random() * 1_000_000);
-const LANES = Math.max(1, Math.min(4, availableParallelism()));
-
 const work = mkdtempSync(join(tmpdir(), "nodelet-durability-"));
-const counts: Counts = {
-  kills: 0,
-  killsWhileOpening: 0,
-  acknowledged: 0,
-  extra: 0,
-  tears: { none: 0, added: 0, broken: 0 },
-};
+const chosen = isAgent ? agentMode : isControlPlane ? controlPlaneMode : storeMode;
+const mode = chosen({ times, seed, work });
 const start = performance.now();
+const describe = () => `seed ${seed}, ${((performance.now() - start) / 1000).toFixed(0)} s; ${mode.describe()}`;
 try {
-  const program = await bundleWriter(join(work, "writer.mjs"));
-  const lanes = Array.from({ length: LANES }, async (_, lane) => {
-    const random = createSeededRandom(seed + lane);
-    // One more, which finds what the last kill left.
-    const share = Math.floor((times + LANES - 1 - lane) / LANES) + 1;
-    await runLane({ program, directory: join(work, `lane-${lane}`), random }, share, counts);
-  });
-  await Promise.all(lanes);
+  await mode.run();
   rmSync(work, { recursive: true });
-  console.log(`${describeCounts()}: nothing that was acknowledged is lost`);
+  console.log(`${describe()}: nothing is lost`);
 } catch (error) {
-  console.error(describeCounts());
-  console.error(error);
+  console.error(describe());
+  console.error(error, `\n${messageOf(error)}; what is left is in ${work}`);
   process.exit(1);
-}
-
-/** One file starts in a fraction of the time that the sources take. */
-async function bundleWriter(outfile: string): Promise<string> {
-  const native = import.meta.resolve("libsql/promise");
-  await build({
-    entryPoints: [join(import.meta.dirname, "writer.ts")],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    plugins: [
-      {
-        name: "leave-native",
-        setup: ({ onResolve }) => onResolve({ filter: /^libsql/ }, () => ({ path: native, external: true })),
-      },
-    ],
-  });
-  return outfile;
-}
-
-function describeCounts(): string {
-  const { kills, killsWhileOpening, acknowledged, extra, tears } = counts;
-  return [
-    `seed ${seed}, ${((performance.now() - start) / 1000).toFixed(0)} s`,
-    `${kills} kills (${killsWhileOpening} while opening), ${acknowledged} writes acknowledged, ${extra} more found`,
-    `${tears.added} torn ends added, ${tears.broken} unacknowledged writes broken`,
-  ].join("; ");
 }
 
 function readNumber(flag: string): number | undefined {

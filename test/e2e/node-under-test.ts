@@ -183,7 +183,8 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
       }
       const deadline = Date.now() + SOCKET_TIMEOUT_MS;
       for (;;) {
-        if (child.exitCode !== null) throw new Error(`the node agent ended with ${child.exitCode}:\n${output}`);
+        const code = child.exitCode ?? child.signalCode;
+        if (code !== null) throw new Error(`the node agent ended with ${code}:\n${output}`);
         const { node: answered } = await report().catch(() => ({ node: undefined }));
         if (answered?.conditions.some(({ type, status }) => type === "Ready" && status === "True")) return;
         if (Date.now() > deadline) throw new Error(`the node agent is not ready:\n${output}`);
