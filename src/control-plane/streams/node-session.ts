@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { untilAborted } from "../../base/abort.ts";
+import { createByteCollector } from "../../base/byte-collector.ts";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { UpgradeResult } from "../../host/upgrade-call.ts";
@@ -110,17 +111,14 @@ function headerOf(headers: UpgradeResult["headers"], name: string): string {
 
 /** The first `MAX_REFUSAL_BYTES` of a body. */
 async function readSome(body: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const collected = createByteCollector();
   try {
     for await (const chunk of body) {
-      const bytes = Buffer.from(chunk);
-      chunks.push(bytes);
-      length += bytes.length;
-      if (length >= MAX_REFUSAL_BYTES) break;
+      collected.add(Buffer.from(chunk));
+      if (collected.length >= MAX_REFUSAL_BYTES) break;
     }
   } catch {
     // The part that came before the break says more than nothing.
   }
-  return Buffer.concat(chunks).toString("utf8", 0, MAX_REFUSAL_BYTES);
+  return collected.take().toString("utf8", 0, MAX_REFUSAL_BYTES);
 }

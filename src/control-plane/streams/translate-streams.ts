@@ -1,6 +1,7 @@
 import type { Duplex, Readable } from "node:stream";
 import { Writable } from "node:stream";
 import { childController, isAbort, untilAborted } from "../../base/abort.ts";
+import { createByteCollector } from "../../base/byte-collector.ts";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -147,18 +148,16 @@ async function copyOut(stream: Readable | undefined, channel: number, webSocket:
 }
 
 async function readAll(stream: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const collected = createByteCollector();
   await new Promise<void>((resolve, reject) => {
     stream.on("data", (chunk: Buffer) => {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > MAX_ERROR_BYTES) stream.destroy(new Error(`more than ${MAX_ERROR_BYTES} bytes`));
+      collected.add(chunk);
+      if (collected.length > MAX_ERROR_BYTES) stream.destroy(new Error(`more than ${MAX_ERROR_BYTES} bytes`));
     });
     stream.once("end", resolve);
     stream.once("close", () => reject(stream.errored ?? new Error("the stream has closed")));
   });
-  return Buffer.concat(chunks).toString();
+  return collected.take().toString();
 }
 
 function sendOn(webSocket: ServedWebSocket, channel: number, bytes: Buffer, done: (error: Error | null) => void): void {

@@ -1,4 +1,5 @@
 import { AbortedError, sleep } from "../../base/abort.ts";
+import { createByteCollector } from "../../base/byte-collector.ts";
 import { type Clock, SECOND } from "../../base/clock.ts";
 import { CodedError, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -211,16 +212,13 @@ async function untilFired<T>(promise: Promise<T>, signal: AbortSignal): Promise<
 async function readSuccess(what: string, answer: WireAnswer, maxBytes: number): Promise<Buffer> {
   const { status } = answer;
   const isSuccess = status >= 200 && status < 300;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  const collected = createByteCollector();
   const limit = isSuccess ? maxBytes : MAX_ERROR_BYTES;
   await answer.read((chunk) => {
-    bytes += chunk.length;
-    if (bytes > limit) throw new CodedError("too-long", `the answer is longer than ${limit} bytes`);
-    chunks.push(chunk);
+    collected.add(chunk);
+    if (collected.length > limit) throw new CodedError("too-long", `the answer is longer than ${limit} bytes`);
   });
-  const [only] = chunks;
-  const body = chunks.length === 1 && only ? only : Buffer.concat(chunks, bytes);
+  const body = collected.take();
   if (!isSuccess) throw readAnswerError(what, status, body);
   return body;
 }

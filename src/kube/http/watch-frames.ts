@@ -1,3 +1,4 @@
+import { createByteCollector } from "../../base/byte-collector.ts";
 import { CodedError } from "../../base/errors.ts";
 
 /** Cuts a stream of bytes into lines, wherever its pieces end: an event is one line of JSON. */
@@ -12,22 +13,12 @@ const LINE_FEED = 0x0a;
 
 /** A line that is longer than `maxBytes` throws a CodedError `frame-too-long`. */
 export function createWatchFrameReader(maxBytes: number): FrameReader {
-  let pending: Buffer[] = [];
-  let pendingBytes = 0;
+  const pending = createByteCollector();
   const keep = (part: Buffer) => {
-    if (pendingBytes + part.length > maxBytes) {
+    if (pending.length + part.length > maxBytes) {
       throw new CodedError("frame-too-long", `an event of the watch is longer than ${maxBytes} bytes`);
     }
-    if (part.length === 0) return;
-    pending.push(part);
-    pendingBytes += part.length;
-  };
-  const take = () => {
-    const [only] = pending;
-    const frame = pending.length === 1 && only ? only : Buffer.concat(pending, pendingBytes);
-    pending = [];
-    pendingBytes = 0;
-    return frame;
+    pending.add(part);
   };
   return {
     push(chunk, onFrame) {
@@ -38,11 +29,11 @@ export function createWatchFrameReader(maxBytes: number): FrameReader {
         keep(end === -1 ? chunk.subarray(start) : chunk.subarray(start, end));
         if (end === -1) return;
         start = end + 1;
-        if (pendingBytes > 0) onFrame(take());
+        if (pending.length > 0) onFrame(pending.take());
       }
     },
     get pendingBytes() {
-      return pendingBytes;
+      return pending.length;
     },
   };
 }

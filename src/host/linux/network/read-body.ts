@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { createByteCollector } from "../../../base/byte-collector.ts";
 import { CodedError } from "../../../base/errors.ts";
 
 interface BodyLimit {
@@ -9,15 +10,12 @@ interface BodyLimit {
 
 /** A longer body is not read to its end: leaving the loop closes the connection. */
 export async function readBody(body: Readable, { maxBytes, atLimit }: BodyLimit): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const collected = createByteCollector();
   for await (const chunk of body) {
-    const bytes = Buffer.from(chunk);
-    chunks.push(bytes);
-    length += bytes.length;
-    if (length <= maxBytes) continue;
+    collected.add(Buffer.from(chunk));
+    if (collected.length <= maxBytes) continue;
     if (atLimit === "refuse") throw new CodedError("EFBIG", `response body is longer than ${maxBytes} bytes`);
     break;
   }
-  return Buffer.concat(chunks, Math.min(length, maxBytes));
+  return collected.take().subarray(0, maxBytes);
 }

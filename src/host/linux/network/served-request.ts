@@ -3,6 +3,7 @@ import type { Http2ServerRequest } from "node:http2";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { TLSSocket } from "node:tls";
+import { createByteCollector } from "../../../base/byte-collector.ts";
 import { CodedError, messageOf } from "../../../base/errors.ts";
 import type { ServedPeer, ServedRequest } from "../../http-server.ts";
 
@@ -231,25 +232,24 @@ const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 function readBody(raw: RawRequest, maxBytes: number): Promise<Buffer> {
   return new Promise<Buffer>((resolve, reject) => {
     if (raw.destroyed) return reject(new CodedError("body-aborted", "the body could not be read: the client left"));
-    let chunks: Buffer[] = [];
+    const collected = createByteCollector();
     let bytes = 0;
     let isTooLong = false;
     let isComplete = false;
     raw.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= maxBytes) chunks.push(chunk);
+      if (bytes <= maxBytes) collected.add(chunk);
       else if (bytes > MAX_DISCARDED_BYTES) raw.destroy();
       else if (!isTooLong) {
         // The rest is read on, because a client that still sends would otherwise not see the answer.
         isTooLong = true;
-        chunks = [];
+        collected.take();
         reject(new CodedError("body-too-large", `the body is longer than ${maxBytes} bytes`));
       }
     });
     raw.once("end", () => {
       isComplete = true;
-      const [only] = chunks;
-      resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks));
+      resolve(collected.take());
     });
     const abort = (error?: unknown) => {
       // Every request is closed at its end, so a close after a complete body is no failure.

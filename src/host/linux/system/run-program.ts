@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { AbortedError, throwIfAborted } from "../../../base/abort.ts";
+import { createByteCollector } from "../../../base/byte-collector.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { ProgramOutcome, ProgramRun } from "../../programs-port.ts";
 import { type StartedProcess, startProcess } from "./start-process.ts";
@@ -65,13 +66,10 @@ export async function withinLimits<T>(
 
 /** Reads a stream to its end and keeps its first `maxBytes`; `onTooMuch` is called for each piece that does not fit. */
 function collect(stream: Readable, maxBytes: number, onTooMuch?: () => void): () => Buffer {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  const collected = createByteCollector();
   stream.on("data", (chunk: Buffer) => {
-    if (bytes + chunk.length > maxBytes) onTooMuch?.();
-    const kept = chunk.subarray(0, maxBytes - bytes);
-    if (kept.length > 0) chunks.push(kept);
-    bytes += kept.length;
+    if (collected.length + chunk.length > maxBytes) onTooMuch?.();
+    collected.add(chunk.subarray(0, maxBytes - collected.length));
   });
-  return () => Buffer.concat(chunks);
+  return () => collected.take();
 }
