@@ -1,5 +1,5 @@
 /** Gathers the pieces of a body whose size somebody else bounds, in about as much memory as they have bytes. */
-export interface ByteCollector {
+interface ByteCollector {
   /** The bytes so far. */
   readonly length: number;
   /** The piece must not be changed afterwards. */

@@ -12,6 +12,7 @@ import type {
 } from "../../http-server.ts";
 import type { AnswerResponse } from "./answer-head.ts";
 import type { PieceBuffers } from "./piece-buffers.ts";
+import { joinRequestLine } from "./request-line.ts";
 import { endSoon, sendAnswer } from "./send-answer.ts";
 import type { SendQueue } from "./send-queue.ts";
 import { describeRequest, hasBody, Lifetime, type RawRequest } from "./served-request.ts";
@@ -39,6 +40,13 @@ export async function serveRequest(means: ServerMeans, ...[raw, response]: Excha
   response.on("error", end);
   raw.on("error", end);
   try {
+    const turn = isHttp2(raw) ? undefined : joinRequestLine(raw.socket, response);
+    if (turn !== undefined) await turn;
+    if (turn === "refused" || raw.socket?.destroyed) {
+      lifetime.giveUp();
+      end();
+      return;
+    }
     const answer = await answerOf(means, raw, lifetime);
     const { body } = answer;
     if (lifetime.isOver || isTakenOver(body)) abandon(answer, lifetime);
