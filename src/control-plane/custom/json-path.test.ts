@@ -58,3 +58,30 @@ test("any text is parsed or refused in an end", () => {
     }),
   );
 });
+
+test.each([
+  ["descends again and again", `${".".repeat(40)}name`],
+  ["descends between names", `${"..*".repeat(40)}`],
+  ["descends in the conditions of its conditions", nestedFilter(40)],
+])("a path that %s ends with nothing found", (_what, text) => {
+  const deep = Array.from({ length: 50 }).reduce<unknown>((inner) => ({ name: "x", inner, other: inner }), {
+    name: "y",
+  });
+  const path = parseJsonPath(text);
+  expect(path).toBeDefined();
+  expect(evaluateJsonPath(path ?? [], deep)).toEqual([]);
+});
+
+function nestedFilter(depth: number): string {
+  return depth === 0 ? "..name" : `..[?(@${nestedFilter(depth - 1)})]`;
+}
+
+test("a path descends into an object as deep as any that is stored", () => {
+  const deep = Array.from({ length: 9_000 }).reduce<unknown>((inner) => ({ inner }), { name: "x" });
+  expect(evaluateJsonPath(parseJsonPath("..name") ?? [], deep)).toEqual(["x"]);
+});
+
+test.each([`.${"[?(@".repeat(5_000)}`, ".a".repeat(501), `.[?(@.a${" ".repeat(100_000)}=1)]`])(
+  "a path that is longer than any that is meant is none",
+  (text) => expect(parseJsonPath(text)).toBeUndefined(),
+);

@@ -24,8 +24,12 @@ type Operand =
   | { readonly kind: "literal"; readonly value: string | number | boolean }
   | { readonly kind: "path"; readonly path: JsonPath };
 
-/** Undefined for text that is no path, or that uses more of the language. */
+/** No path that a person writes is as long. Without a limit, brackets in brackets use up the stack. */
+const MAX_TEXT_LENGTH = 1_000;
+
+/** Undefined for text that is no path, that uses more of the language, or that is longer than a thousand characters. */
 export function parseJsonPath(text: string): JsonPath | undefined {
+  if (text.length > MAX_TEXT_LENGTH) return undefined;
   const steps: Step[] = [];
   let rest = text.replace(/^\$/, "");
   while (rest !== "" && rest !== ".") {
@@ -112,19 +116,40 @@ function readOperand(text: string): Operand | undefined {
   return /^-?\d+(\.\d+)?$/.test(trimmed) ? { kind: "literal", value: Number(trimmed) } : undefined;
 }
 
-/** The values that the path leads to, in order. A missing field leads to none. */
-export function evaluateJsonPath(path: JsonPath, value: unknown): unknown[] {
-  return path.reduce<unknown[]>((found, step) => found.flatMap((item) => follow(step, item)), [value]);
+/** The values that one evaluation may still look at. */
+interface Budget {
+  left: number;
 }
 
-function follow(step: Step, value: unknown): unknown[] {
+/**
+ * A path that looks at more values leads to none: few dots reach each value in very many ways (`........x`). It is more
+ * than a path of a column meets in all but the largest objects.
+ */
+const MAX_VALUES = 50_000;
+
+/** The values that the path leads to, in order. A missing field leads to none. */
+export function evaluateJsonPath(path: JsonPath, value: unknown): unknown[] {
+  return evaluate(path, value, { left: MAX_VALUES });
+}
+
+function evaluate(path: JsonPath, value: unknown, budget: Budget): unknown[] {
+  let found = [value];
+  for (const step of path) {
+    budget.left -= found.length;
+    if (budget.left <= 0) return [];
+    found = found.flatMap((item) => follow(step, item, budget));
+  }
+  return found;
+}
+
+function follow(step: Step, value: unknown, budget: Budget): unknown[] {
   switch (step.kind) {
     case "names":
       return isRecord(value) ? step.names.filter((name) => Object.hasOwn(value, name)).map((name) => value[name]) : [];
     case "all":
       return childrenOf(value);
     case "descend":
-      return [value, ...childrenOf(value).flatMap((child) => (isNested(child) ? follow(step, child) : []))];
+      return [value, ...nestedIn(value, budget)];
     case "index":
       return Array.isArray(value) ? value.slice(step.index, step.index === -1 ? undefined : step.index + 1) : [];
     case "slice": {
@@ -132,8 +157,19 @@ function follow(step: Step, value: unknown): unknown[] {
       return part.filter((_, index) => index % step.step === 0);
     }
     case "filter":
-      return childrenOf(value).filter((item) => holds(step, item));
+      return childrenOf(value).filter((item) => holds(step, item, budget));
   }
+}
+
+/** All lists and objects in the value, each before those that it holds. */
+function nestedIn(value: unknown, budget: Budget): unknown[] {
+  const found: unknown[] = [];
+  const waiting = childrenOf(value).filter(isNested).toReversed();
+  for (let next = waiting.pop(); next !== undefined && budget.left-- > 0; next = waiting.pop()) {
+    found.push(next);
+    for (const child of childrenOf(next).filter(isNested).toReversed()) waiting.push(child);
+  }
+  return found;
 }
 
 const isNested = (value: unknown) => typeof value === "object" && value !== null;
@@ -143,14 +179,14 @@ function childrenOf(value: unknown): unknown[] {
   return isRecord(value) ? Object.values(value) : [];
 }
 
-function holds({ left, operator, right }: Extract<Step, { kind: "filter" }>, item: unknown): boolean {
-  const first = operandValue(left, item);
+function holds({ left, operator, right }: Extract<Step, { kind: "filter" }>, item: unknown, budget: Budget): boolean {
+  const first = operandValue(left, item, budget);
   if (operator === "exists") return first !== undefined;
-  return compare(operator, first, operandValue(right, item));
+  return compare(operator, first, operandValue(right, item, budget));
 }
 
-function operandValue(operand: Operand, item: unknown): unknown {
-  return operand.kind === "literal" ? operand.value : evaluateJsonPath(operand.path, item)[0];
+function operandValue(operand: Operand, item: unknown, budget: Budget): unknown {
+  return operand.kind === "literal" ? operand.value : evaluate(operand.path, item, budget)[0];
 }
 
 function compare(operator: string, left: unknown, right: unknown): boolean {
