@@ -40,6 +40,7 @@ describe("formatDuration prints as Go does", () => {
     [0.002, "2\u00b5s"],
     [0.000001, "1ns"],
     [14_400_000, "4h0m0s"],
+    [3_600_000.000_4, "1h0m0.0000004s"],
     [-120_000, "-2m0s"],
     [10_000, "10s"],
   ])("%d ms as %s", (ms, text) => expect(formatDuration(ms)).toBe(text));

@@ -42,7 +42,8 @@ export function formatDuration(ms: number): string {
   if (nanoseconds < 1e9) return `${sign}${nanoseconds / 1e6}ms`;
   const hours = Math.floor(nanoseconds / 3_600e9);
   const minutes = Math.floor((nanoseconds % 3_600e9) / 60e9);
-  const seconds = `${(nanoseconds % 60e9) / 1e9}s`;
+  // Few nanoseconds are written out: JavaScript's own form of them is 4e-7.
+  const seconds = `${((nanoseconds % 60e9) / 1e9).toFixed(9).replace(/\.?0+$/, "")}s`;
   if (hours > 0) return `${sign}${hours}h${minutes}m${seconds}`;
   return minutes > 0 ? `${sign}${minutes}m${seconds}` : `${sign}${seconds}`;
 }
