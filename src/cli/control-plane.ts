@@ -38,7 +38,10 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
       controllers: options.controllers,
       directory: layout.controlPlane,
       kubeconfig: layout.kubeconfig,
-      node: nodeName === undefined ? undefined : { name: nodeName, kubeconfig: layout.nodeKubeconfig },
+      node:
+        nodeName === undefined
+          ? undefined
+          : { name: nodeName, kubeconfig: layout.nodeKubeconfig, clientPair: layout.nodeClientPair },
       localNode:
         nodeName === undefined || nodeApiAddress === undefined
           ? undefined

@@ -21,7 +21,7 @@ import { createTokenKey, readTokenKey, type TokenKey } from "./token-key.ts";
 const DAY_MS = 86_400_000;
 const LEAF_DAYS = 365;
 /** A leaf with less than this part of its life left is renewed. */
-const RENEW_BELOW = 0.3;
+export const RENEW_BELOW = 0.3;
 /** Clients whose clock is a little behind accept a fresh certificate. */
 const BACKDATE_MS = 300_000;
 const PRIVATE_DIRECTORY = 0o700;
@@ -37,12 +37,18 @@ const LOOPBACK = ["127.0.0.1", "::1"];
 /** The first address of the default service range, which is the `kubernetes` service's. */
 const SERVICE_IP = "10.96.0.1";
 
-interface ClusterCertificatesOptions {
+/** The leaves that a cluster wants. */
+export interface WantedLeaves {
+  /** Names and addresses that the API server is reached by, besides loopback and its service's. */
+  readonly hosts: readonly string[];
+  /** A node that gets a client certificate. Default: none does. */
+  readonly nodeName?: string | undefined;
+}
+
+interface ClusterCertificatesOptions extends WantedLeaves {
   readonly files: CertificateFiles;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Names and addresses that the API server is reached by, besides loopback and its service's. */
-  readonly hosts: readonly string[];
 }
 
 /** Everything by which the parts of a cluster know each other. */
@@ -53,6 +59,8 @@ export interface ClusterCertificates extends ClusterAuthority {
   readonly admin: KeyedCertificate;
   /** The certificate by which nodes know the API server: of no organization, because a role says what it may do. */
   readonly nodeClient: KeyedCertificate;
+  /** The client certificate of the node that was named; undefined where none was. */
+  readonly node: KeyedCertificate | undefined;
   readonly tokenKey: TokenKey;
   /** A sentence for the log about each repair and renewal; empty when all is well or all is new. */
   readonly notes: readonly string[];
@@ -82,14 +90,45 @@ export async function ensureClusterCertificates(
     ensureAuthority(folder, { now: options.now, backdateMs: BACKDATE_MS }),
     ensureTokenKey(folder),
   ]);
-  const [serving, admin, nodeClient] = await Promise.all(
-    leafPlans(options.hosts).map((plan) => ensureLeaf(folder, plan, { authority, now: options.now })),
+  const leaves = await Promise.all(
+    leafPlans(options).map((plan) => ensureLeaf(folder, plan, { authority, now: options.now })),
   );
-  if (!serving || !admin || !nodeClient) throw new TypeError("three leaves were planned");
-  return { authority, trustedPem, serving, admin, nodeClient, tokenKey, notes };
+  return { authority, trustedPem, ...namedLeaves(leaves), tokenKey, notes };
 }
 
-function leafPlans(hosts: readonly string[]): readonly LeafPlan[] {
+/**
+ * Makes new ones of the leaves that are near their end, and writes them. The authority, and what is on disk, are taken
+ * to be as they were. Returns the same object when all leaves stay; else `notes` tells of each new one.
+ */
+export async function renewLeaves(
+  directory: string,
+  current: ClusterCertificates,
+  options: ClusterCertificatesOptions,
+): Promise<ClusterCertificates> {
+  const { authority, serving, admin, nodeClient, node } = current;
+  const held = [serving, admin, nodeClient, node];
+  const notes: string[] = [];
+  const folder = openCertificateFolder(directory, options.files, (note) => notes.push(note));
+  const context = { authority, now: options.now };
+  const leaves = await Promise.all(
+    leafPlans(options).map(async (plan, index) => {
+      const leaf = held[index];
+      return leaf === undefined
+        ? await makeLeaf(folder, plan, context)
+        : await keepLeaf(folder, plan, { leaf, context });
+    }),
+  );
+  return leaves.every((leaf, index) => leaf === held[index]) ? current : { ...current, ...namedLeaves(leaves), notes };
+}
+
+/** The leaves in the order of their plans. */
+function namedLeaves(leaves: readonly KeyedCertificate[]) {
+  const [serving, admin, nodeClient, node] = leaves;
+  if (!serving || !admin || !nodeClient) throw new TypeError("three leaves are always planned");
+  return { serving, admin, nodeClient, node };
+}
+
+function leafPlans({ hosts, nodeName }: WantedLeaves): readonly LeafPlan[] {
   const isAddress = (host: string) => isIP(host) !== 0;
   const serving: LeafPlan = {
     file: "apiserver",
@@ -102,26 +141,50 @@ function leafPlans(hosts: readonly string[]): readonly LeafPlan[] {
     serving,
     { file: "admin", commonName: "kubernetes-admin", organizations: ["system:masters"], usages: ["client"] },
     { file: "apiserver-kubelet-client", commonName: KUBELET_CLIENT_USER, usages: ["client"] },
+    ...(nodeName === undefined ? [] : [nodePlan(nodeName)]),
   ];
 }
 
-async function ensureLeaf(
-  folder: CertificateFolder,
-  plan: LeafPlan,
-  { authority, now }: { authority: KeyedCertificate; now: number },
-): Promise<KeyedCertificate> {
+function nodePlan(name: string): LeafPlan {
+  return { file: "node", commonName: `system:node:${name}`, organizations: ["system:nodes"], usages: ["client"] };
+}
+
+/** What leaves are judged by and made with. */
+interface LeafContext {
+  readonly authority: KeyedCertificate;
+  readonly now: number;
+}
+
+async function ensureLeaf(folder: CertificateFolder, plan: LeafPlan, context: LeafContext): Promise<KeyedCertificate> {
   const [certificatePem, keyPem] = await Promise.all([
     folder.read(`${plan.file}.crt`),
     folder.read(`${plan.file}.key`),
   ]);
   if (certificatePem !== undefined && keyPem !== undefined) {
-    const current = { certificatePem, keyPem };
-    const problem = leafProblem(current, plan, { authority, now });
-    if (problem === undefined) return current;
-    folder.note(`${plan.file}.crt ${problem}: made a new one`);
-  } else if (certificatePem !== undefined || keyPem !== undefined) {
+    return await keepLeaf(folder, plan, { leaf: { certificatePem, keyPem }, context });
+  }
+  if (certificatePem !== undefined || keyPem !== undefined) {
     folder.note(`${plan.file}.crt or its key was missing: made a new one`);
   }
+  return await makeLeaf(folder, plan, context);
+}
+
+async function keepLeaf(
+  folder: CertificateFolder,
+  plan: LeafPlan,
+  { leaf, context }: { readonly leaf: KeyedCertificate; readonly context: LeafContext },
+): Promise<KeyedCertificate> {
+  const problem = leafProblem(leaf, plan, context);
+  if (problem === undefined) return leaf;
+  folder.note(`${plan.file}.crt ${problem}: made a new one`);
+  return await makeLeaf(folder, plan, context);
+}
+
+async function makeLeaf(
+  folder: CertificateFolder,
+  plan: LeafPlan,
+  { authority, now }: LeafContext,
+): Promise<KeyedCertificate> {
   const notBefore = now - BACKDATE_MS;
   const leaf = await issueCertificate({ ...plan, authority, notBefore, notAfter: notBefore + LEAF_DAYS * DAY_MS });
   await writePair(folder, plan.file, leaf);
@@ -129,11 +192,7 @@ async function ensureLeaf(
 }
 
 /** Why the leaf cannot stay; undefined when it can. */
-function leafProblem(
-  leaf: KeyedCertificate,
-  plan: LeafPlan,
-  { authority, now }: { authority: KeyedCertificate; now: number },
-): string | undefined {
+function leafProblem(leaf: KeyedCertificate, plan: LeafPlan, { authority, now }: LeafContext): string | undefined {
   if (!isUsablePair(leaf)) return "was damaged or not of its key";
   if (!isIssuedBy(leaf.certificatePem, authority.certificatePem)) return "was of another authority";
   const facts = readCertificate(leaf.certificatePem);

@@ -41,17 +41,17 @@ const POLL_LIMIT_MS = 30_000;
 /**
  * Connects through the API like any client, so that its writes are authorized, defaulted and validated like all others.
  */
-export function connectAdminApi(url: string, { trustedPem, admin }: ClusterCertificates): AdminApi {
-  const agent = new Agent({
-    keepAlive: true,
-    ca: trustedPem,
-    cert: admin.certificatePem,
-    key: admin.keyPem,
-  });
+export function connectAdminApi(
+  url: string,
+  credentials: () => Pick<ClusterCertificates, "trustedPem" | "admin">,
+): AdminApi {
+  const agent = new Agent({ keepAlive: true });
   const call: AdminApi["call"] = (method, path, { body, contentType = "application/json" } = {}) =>
     new Promise((resolve, reject) => {
       const headers = { accept: "application/json", ...(body !== undefined && { "content-type": contentType }) };
-      const outgoing = request(`${url}${path}`, { method, agent, headers }, (response) => {
+      const { trustedPem: ca, admin } = credentials();
+      const identity = { ca, cert: admin.certificatePem, key: admin.keyPem };
+      const outgoing = request(`${url}${path}`, { method, agent, headers, ...identity }, (response) => {
         const chunks: Buffer[] = [];
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
         response.on("error", reject);

@@ -1,9 +1,26 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { CertificateFiles } from "../pki/certificate-folder.ts";
+import { type CertificateRenewals, createCertificateRenewals } from "../pki/certificate-renewals.ts";
 import { type ClusterCertificates, ensureClusterCertificates } from "../pki/cluster-certificates.ts";
+
+const DIRECTORY = "pki";
 
 /** Creates certificates that live as long as the cluster does. They are never written to disk. */
 export function createCertificates(): Promise<ClusterCertificates> {
-  return ensureClusterCertificates("pki", { files: createMemoryFiles(), now: Date.now(), hosts: [] });
+  return ensureClusterCertificates(DIRECTORY, { files: createMemoryFiles(), now: Date.now(), hosts: [] });
+}
+
+/** As `createCertificates`, for a cluster that renews them; with one for the node of that name. */
+export async function createRenewedCertificates(
+  deps: { readonly clock: Clock; readonly log: Log },
+  nodeName?: string,
+): Promise<{ readonly certificates: ClusterCertificates; readonly renewals: CertificateRenewals }> {
+  const files = createMemoryFiles();
+  const wanted = { hosts: [], nodeName };
+  const certificates = await ensureClusterCertificates(DIRECTORY, { files, now: deps.clock.now(), ...wanted });
+  const plan = { directory: DIRECTORY, first: certificates, ...wanted };
+  return { certificates, renewals: createCertificateRenewals({ ...deps, files }, plan) };
 }
 
 function createMemoryFiles(): CertificateFiles {

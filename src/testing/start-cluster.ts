@@ -3,14 +3,17 @@ import { throwIfAborted } from "../base/abort.ts";
 import { CodedError, runAll, throwJoined } from "../base/errors.ts";
 import { readVersion } from "../cli/version.ts";
 import { issueKubeconfig } from "../cluster/control-plane/issue-kubeconfig.ts";
+import { computeNodeCredentials } from "../cluster/control-plane/node-credentials.ts";
 import { type RunningControlPlane, serveControlPlane } from "../cluster/control-plane/serve-control-plane.ts";
 import { linuxFiles } from "../host/linux/files/linux-files.ts";
+import { systemClock } from "../host/linux/system/system-clock.ts";
 import { createMemoryJournal } from "../journal/memory-journal.ts";
+import type { CertificateRenewals } from "../pki/certificate-renewals.ts";
 import type { ClusterCertificates } from "../pki/cluster-certificates.ts";
 import { type AdminApi, type ApiAnswer, connectAdminApi } from "./admin-api.ts";
 import { applyManifests, installDefinitions } from "./apply-manifests.ts";
 import { callbackLog } from "./callback-log.ts";
-import { createCertificates } from "./cluster-credentials.ts";
+import { createRenewedCertificates } from "./cluster-credentials.ts";
 import { type ClusterDirectory, createClusterDirectory } from "./cluster-directory.ts";
 import { LOCAL_NODE } from "./local-node.ts";
 import { readManifests } from "./read-manifests.ts";
@@ -117,17 +120,20 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<T
     const definitions = await readManifests(crds);
     const directory = await createClusterDirectory();
     teardown.push(() => directory.remove());
-    const certificates = await createCertificates();
-    const controlPlane = await serve(certificates, options);
+    const nodeName = options.node ? LOCAL_NODE.name : undefined;
+    const renewed = await createRenewedCertificates({ clock: systemClock, log: callbackLog(options.log) }, nodeName);
+    const { certificates, renewals } = renewed;
+    const controlPlane = await serve(renewed, options);
     teardown.push(() => controlPlane.close());
     await Promise.race([controlPlane.ready, controlPlane.ended]);
-    const api = connectAdminApi(controlPlane.url, certificates);
+    const api = connectAdminApi(controlPlane.url, renewals.current);
     teardown.push(async () => api.close());
     await untilPodsAreTaken(api, signal);
     await installDefinitions(api, definitions, signal);
     throwIfAborted(signal);
     const access = await describeAccess(controlPlane, directory);
-    const node = await ensureNode({ api, certificates, directory, url: access.url, teardown }, options);
+    renewals.subscribe(async () => void (await describeAccess(controlPlane, directory)));
+    const node = await ensureNode({ api, renewals, directory, url: access.url, teardown }, options);
     return describe({ access, node, api, certificates, directory, stop, isStopped: () => stopped !== undefined });
   } catch (error) {
     const failures = new Set([error]);
@@ -137,10 +143,13 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<T
   }
 }
 
-async function serve(certificates: ClusterCertificates, { port = 0, log }: StartClusterOptions) {
+async function serve(
+  renewed: { certificates: ClusterCertificates; renewals: CertificateRenewals },
+  { port = 0, log }: StartClusterOptions,
+) {
   return serveControlPlane(
     { address: ADDRESS, port, serviceCidr: SERVICE_CIDR, version: await readVersion(), localNode: LOCAL_NODE },
-    { journal: createMemoryJournal(), certificates, log: callbackLog(log) },
+    { ...renewed, journal: createMemoryJournal(), log: callbackLog(log) },
   );
 }
 
@@ -160,7 +169,7 @@ async function describeAccess(controlPlane: RunningControlPlane, directory: Clus
 
 interface NodeDeps {
   api: AdminApi;
-  certificates: ClusterCertificates;
+  renewals: CertificateRenewals;
   directory: ClusterDirectory;
   url: string;
   teardown: Array<() => Promise<void>>;
@@ -170,7 +179,7 @@ interface NodeDeps {
 async function ensureNode(deps: NodeDeps, options: StartClusterOptions): Promise<TestCluster["node"]> {
   const { node: isWanted = false, images = [], log, signal = new AbortController().signal } = options;
   if (isWanted === false) return { running: false, reason: NO_NODE };
-  const { api, certificates, directory, url } = deps;
+  const { api, renewals, directory, url } = deps;
   const { findNodeObstacle, startNode } = await import("./start-node.ts");
   const obstacle = await findNodeObstacle(directory.path);
   if (obstacle !== undefined) {
@@ -180,11 +189,15 @@ async function ensureNode(deps: NodeDeps, options: StartClusterOptions): Promise
   const node = await startNode({
     directory: directory.path,
     keepDirectory: directory.keep,
-    authorityPem: certificates.trustedPem,
-    writePrivately: async (path, text) => await linuxFiles.writeAtomically(path, text, PRIVATE_FILE),
-    issueKubeconfig: async (name) => {
-      const user = { name: `system:node:${name}`, groups: ["system:nodes"], lifetimeMs: DAY_MS };
-      return await issueKubeconfig(certificates, { url, ...user });
+    authorityPem: renewals.current().trustedPem,
+    writePrivately,
+    async writeCredentials(paths) {
+      const write = async () => {
+        const facts = { url, nodeName: LOCAL_NODE.name, node: renewals.current().node };
+        for (const { path, text } of computeNodeCredentials(paths, facts)) await writePrivately(path, text);
+      };
+      renewals.subscribe(write);
+      await write();
     },
     images,
     log: callbackLog(log),
@@ -194,6 +207,10 @@ async function ensureNode(deps: NodeDeps, options: StartClusterOptions): Promise
   await api.poll("a ready node", { path: `/api/v1/nodes/${node.name}`, signal, isReached: isNodeReady });
   return { running: true, name: node.name };
 }
+
+const writePrivately = async (path: string, text: string) => {
+  await linuxFiles.writeAtomically(path, text, PRIVATE_FILE);
+};
 
 function isNodeReady({ status, body }: ApiAnswer): boolean {
   if (status !== 200) return false;

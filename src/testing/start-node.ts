@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { CodedError, messageOf, runAll } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { type Containerd, startContainerd } from "../cluster/containerd/start-containerd.ts";
+import type { NodeCredentialPaths } from "../cluster/control-plane/node-credentials.ts";
 import { judgeMachine } from "../cluster/doctor/judge-machine.ts";
 import { readDoctorFacts } from "../cluster/doctor/read-doctor-facts.ts";
 import { ensureImages } from "../cluster/images/ensure-images.ts";
@@ -36,8 +37,8 @@ export interface TestNodeOptions {
   keepDirectory(): void;
   /** The cluster's own authority, in PEM. The node accepts the client certificates that it signed. */
   authorityPem: string;
-  /** Returns the text of the node's kubeconfig, for the node's name. */
-  issueKubeconfig(nodeName: string): Promise<string>;
+  /** Writes the node's kubeconfig and client certificate, and keeps them up to date. */
+  writeCredentials(paths: NodeCredentialPaths): Promise<void>;
   writePrivately(path: string, text: string): Promise<void>;
   /** The archives of images to import. */
   images: readonly string[];
@@ -89,7 +90,11 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
   try {
     await mkdir(dirname(layout.clusterAuthority), { recursive: true });
     await options.writePrivately(layout.clusterAuthority, options.authorityPem);
-    await options.writePrivately(layout.nodeKubeconfig, await options.issueKubeconfig(NODE_NAME));
+    await options.writeCredentials({
+      kubeconfig: layout.nodeKubeconfig,
+      clientPair: layout.nodeClientPair,
+      authority: layout.clusterAuthority,
+    });
     await mkdir(layout.manifests);
     const containerd = await startContainerd({ ...chooseNetwork(), directory: layout.runtime, log });
     running.containerd = containerd;

@@ -32,7 +32,7 @@ export async function startKubeApiserverCluster(programs: KubePrograms): Promise
   const { certificates, directory, stopServer, startServer } = server;
   const { url } = server.admin;
   const kubeconfig = administratorOf(server);
-  const api = connectAdminApi(url, certificates);
+  const api = connectAdminApi(url, () => certificates);
   let controllers: ServerProcess | undefined;
   let users = 0;
   const apply = async (...manifests: Parameters<ServedCluster["apply"]>) =>

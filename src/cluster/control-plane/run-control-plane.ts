@@ -2,10 +2,16 @@ import { join } from "node:path";
 import { CodedError, isNoSpace, messageOf, runAll } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { linuxFiles } from "../../host/linux/files/linux-files.ts";
+import { systemClock } from "../../host/linux/system/system-clock.ts";
 import { openJournal } from "../../journal/open-journal.ts";
-import { type ClusterCertificates, ensureClusterCertificates } from "../../pki/cluster-certificates.ts";
+import { createCertificateRenewals } from "../../pki/certificate-renewals.ts";
+import {
+  type ClusterCertificates,
+  ensureClusterCertificates,
+  type WantedLeaves,
+} from "../../pki/cluster-certificates.ts";
 import { PkiError } from "../../pki/pki-error.ts";
-import { issueKubeconfig } from "./issue-kubeconfig.ts";
+import { computeNodeCredentials, type NodeCredentialPaths } from "./node-credentials.ts";
 import {
   firstAddressOf,
   type RunningControlPlane,
@@ -18,13 +24,12 @@ export interface DurableOptions extends ServedControlPlaneOptions {
   readonly directory: string;
   /** The path of the administrator's kubeconfig, which only its owner can read. */
   readonly kubeconfig: string;
-  /** A node that may join, and the path of its kubeconfig, which is renewed at every start. */
-  readonly node?: { readonly name: string; readonly kubeconfig: string } | undefined;
+  /** A node of this machine that may join, and the paths of its credentials, which are kept up to date. */
+  readonly node?: ({ readonly name: string } & Omit<NodeCredentialPaths, "authority">) | undefined;
 }
 
 const PRIVATE_FILE = 0o600;
 const MAX_KUBECONFIG_BYTES = 256 * 1024;
-const NODE_LIFETIME_MS = 365 * 86_400_000;
 
 /**
  * Runs a control plane that is durable: its objects and its certificates are files beneath a directory. Rejects when a
@@ -33,10 +38,16 @@ const NODE_LIFETIME_MS = 365 * 86_400_000;
 export async function runControlPlane(options: DurableOptions, log: Log): Promise<RunningControlPlane> {
   const certificates = await readCertificates(options);
   for (const note of certificates.notes) log.warn(note);
+  const renewals = createCertificateRenewals(
+    { files: linuxFiles, clock: systemClock, log },
+    { directory: pkiOf(options), first: certificates, ...leavesOf(options) },
+  );
   const journal = await openJournal({ directory: join(options.directory, "store"), log });
-  const controlPlane = await serveControlPlane(options, { journal, certificates, log });
+  const controlPlane = await serveControlPlane(options, { journal, certificates, renewals, log });
   try {
-    await writeKubeconfigs(options, { controlPlane, certificates, log });
+    const write = async () => await writeKubeconfigs(options, { controlPlane, certificates: renewals.current(), log });
+    renewals.subscribe(write);
+    await write();
   } catch (error) {
     const failed = () => {
       throw error;
@@ -46,15 +57,17 @@ export async function runControlPlane(options: DurableOptions, log: Log): Promis
   return controlPlane;
 }
 
-async function readCertificates({ directory, address, serviceCidr }: DurableOptions): Promise<ClusterCertificates> {
-  const pki = join(directory, "pki");
+const pkiOf = ({ directory }: DurableOptions) => join(directory, "pki");
+
+function leavesOf({ address, serviceCidr, node }: DurableOptions): WantedLeaves {
   const isWildcard = address === "0.0.0.0" || address === "::";
+  return { hosts: [...(isWildcard ? [] : [address]), firstAddressOf(serviceCidr)], nodeName: node?.name };
+}
+
+async function readCertificates(options: DurableOptions): Promise<ClusterCertificates> {
+  const pki = pkiOf(options);
   try {
-    return await ensureClusterCertificates(pki, {
-      files: linuxFiles,
-      now: Date.now(),
-      hosts: [...(isWildcard ? [] : [address]), firstAddressOf(serviceCidr)],
-    });
+    return await ensureClusterCertificates(pki, { files: linuxFiles, now: Date.now(), ...leavesOf(options) });
   } catch (error) {
     if (error instanceof PkiError) throw error;
     const message = `${pki} cannot be used for certificates: ${messageOf(error)}`;
@@ -69,18 +82,22 @@ interface Credentials {
 }
 
 async function writeKubeconfigs(
-  { kubeconfig, node }: DurableOptions,
+  options: DurableOptions,
   { controlPlane, certificates, log }: Credentials,
 ): Promise<void> {
-  await writeKubeconfig(kubeconfig, controlPlane.kubeconfig);
+  const { node } = options;
+  await writeKubeconfig(options.kubeconfig, controlPlane.kubeconfig);
   if (node === undefined) return;
-  const user = { name: `system:node:${node.name}`, groups: ["system:nodes"], lifetimeMs: NODE_LIFETIME_MS };
-  try {
-    await writeKubeconfig(node.kubeconfig, await issueKubeconfig(certificates, { url: controlPlane.url, ...user }));
-  } catch (error) {
-    // The node goes on with the one that it has, so that pods can be deleted although the disk is full.
-    if (!isNoSpace(error) || (await readText(node.kubeconfig)) === undefined) throw error;
-    log.warn("The node's kubeconfig could not be renewed, because the disk is full", { path: node.kubeconfig });
+  const paths = { ...node, authority: join(pkiOf(options), "ca.crt") };
+  const facts = { url: controlPlane.url, nodeName: node.name, node: certificates.node };
+  for (const { path, text } of computeNodeCredentials(paths, facts)) {
+    try {
+      await writeKubeconfig(path, text);
+    } catch (error) {
+      // The node goes on with the one that it has, so that pods can be deleted although the disk is full.
+      if (!isNoSpace(error) || (await readText(path)) === undefined) throw error;
+      log.warn("The node's credentials could not be renewed, because the disk is full", { path });
+    }
   }
 }
 

@@ -3,13 +3,13 @@ import { setMaxListeners } from "node:events";
 import { isAbort } from "../../base/abort.ts";
 import { runAll } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { createMetrics } from "../../base/metrics.ts";
+import { createMetrics, type Metrics } from "../../base/metrics.ts";
 import { createTokenIssuer } from "../../control-plane/access/service-account-tokens.ts";
 import { type ControlPlane, createControlPlane } from "../../control-plane/compose/control-plane.ts";
 import type { ControllerOptions, LocalNode } from "../../control-plane/compose/control-plane-ports.ts";
 import type { ObjectStore } from "../../control-plane/ports/object-store.ts";
 import { createObjectStore } from "../../control-plane/store/create-object-store.ts";
-import type { HttpServer } from "../../host/http-server.ts";
+import type { HttpServer, ServingIdentity } from "../../host/http-server.ts";
 import { acceptWebSocket } from "../../host/linux/network/accept-web-socket.ts";
 import { callUpgrade } from "../../host/linux/network/call-upgrade.ts";
 import { callWeb } from "../../host/linux/network/call-web.ts";
@@ -17,6 +17,7 @@ import { listenHttp } from "../../host/linux/network/listen-http.ts";
 import { resolveHost } from "../../host/linux/network/resolve-host.ts";
 import { systemClock } from "../../host/linux/system/system-clock.ts";
 import type { Journal } from "../../journal/port.ts";
+import type { CertificateRenewals } from "../../pki/certificate-renewals.ts";
 import { loadSubjectReader, readCertificateRequest } from "../../pki/certificate-request.ts";
 import type { ClusterCertificates } from "../../pki/cluster-certificates.ts";
 import { signCertificateRequest } from "../../pki/issue-certificate.ts";
@@ -39,13 +40,15 @@ interface ControlPlaneParts {
   /** The journal is already open. It is closed with the control plane. */
   readonly journal: Journal;
   readonly certificates: ClusterCertificates;
+  /** Renews those certificates. Default: they stay as they are. */
+  readonly renewals?: CertificateRenewals;
   readonly log: Log;
 }
 
 export interface RunningControlPlane {
   /** The URL of the API, such as `https://127.0.0.1:6443`. */
   readonly url: string;
-  /** The text of an administrator's kubeconfig, with embedded credentials. */
+  /** The text of an administrator's kubeconfig, with embedded credentials, as they are at present. */
   readonly kubeconfig: string;
   /** Rejects when a part of the control plane ends by a bug; resolves after `close`. */
   readonly ended: Promise<void>;
@@ -83,7 +86,7 @@ export async function serveControlPlane(
         at: options,
         http2: true,
         tls: {
-          identity: { pair: certificates.serving, clientAuthorityPem: certificates.trustedPem },
+          identity: servingIdentity(certificates),
           asksForCertificate: true,
         },
       },
@@ -92,6 +95,8 @@ export async function serveControlPlane(
         return await serving.handle(request);
       },
     );
+    const { use } = server;
+    parts.renewals?.subscribe((renewed) => use(servingIdentity(renewed)));
     const controlPlane = compose(store, server.port, options, parts);
     serving.handle = controlPlane.handle;
     return describe({ controlPlane, server, store, stop }, options, parts);
@@ -105,23 +110,30 @@ export async function serveControlPlane(
   }
 }
 
+function servingIdentity({ serving, trustedPem }: ClusterCertificates): ServingIdentity {
+  return { pair: serving, clientAuthorityPem: trustedPem };
+}
+
 function compose(
   store: ObjectStore,
   port: number,
   { address, port: _, ...options }: ServedControlPlaneOptions,
-  { certificates, log }: ControlPlaneParts,
+  { certificates, renewals, log }: ControlPlaneParts,
 ): ControlPlane {
-  const { authority, trustedPem, nodeClient, tokenKey } = certificates;
+  const { authority, trustedPem, tokenKey } = certificates;
+  const current = () => renewals?.current() ?? certificates;
   const now = () => systemClock.now();
+  const metrics = createMetrics();
+  if (renewals !== undefined) declareExpirations(metrics, { renewals, now });
   return createControlPlane(
     {
       store,
       clock: systemClock,
       log,
-      metrics: createMetrics(),
+      metrics,
       random: { number: Math.random, uuid: randomUUID },
       tokens: createTokenIssuer({ ...tokenKey, issuer: ISSUER, audiences: [ISSUER], now, randomId: randomUUID }),
-      nodes: { callWeb, callUpgrade, acceptWebSocket, resolveHost, identity: nodeClient },
+      nodes: { callWeb, callUpgrade, acceptWebSocket, resolveHost, identity: nodeIdentity(current) },
       certificates: {
         certificatePem: trustedPem,
         readRequest: readCertificateRequest,
@@ -134,6 +146,32 @@ function compose(
     },
     { ...options, endpoint: { address, port, serviceAddress: firstAddressOf(options.serviceCidr) } },
   );
+}
+
+/** The API server's certificate for nodes, which is read at each call, because it is renewed. */
+function nodeIdentity(current: () => ClusterCertificates) {
+  return {
+    get certificatePem() {
+      return current().nodeClient.certificatePem;
+    },
+    get keyPem() {
+      return current().nodeClient.keyPem;
+    },
+  };
+}
+
+function declareExpirations(
+  metrics: Metrics,
+  { renewals, now }: { renewals: CertificateRenewals; now: () => number },
+): void {
+  const left = metrics.gauge(
+    "nodelet_certificate_expiration_seconds",
+    "Seconds until the control plane's own certificates end, by their files (negative if one has ended).",
+    ["certificate"],
+  );
+  metrics.beforeRender(() => {
+    for (const [certificate, notAfter] of renewals.expirations()) left.set((notAfter - now()) / 1000, { certificate });
+  });
 }
 
 /** Computes the address of the `kubernetes` service: `10.96.0.0/16` gives `10.96.0.1`. */
@@ -153,12 +191,10 @@ interface Running {
 function describe(
   { controlPlane, server, store, stop }: Running,
   options: ServedControlPlaneOptions,
-  { certificates }: ControlPlaneParts,
+  { certificates, renewals }: ControlPlaneParts,
 ): RunningControlPlane {
   const url = `https://${options.address.includes(":") ? `[${options.address}]` : options.address}:${server.port}`;
-  const run = controlPlane.run(stop).catch((error: unknown) => {
-    if (!isAbort(error)) throw error;
-  });
+  const run = runUntilStopped(stop, [() => controlPlane.run(stop), async () => await renewals?.run(stop.signal)]);
   // A caller of `ended` gets this rejection. Until then it must not end the process by itself.
   run.catch(() => undefined);
   let closed: Promise<void> | undefined;
@@ -168,14 +204,11 @@ function describe(
   };
   return {
     url,
-    kubeconfig: formatKubeconfig({
-      server: url,
-      caPem: certificates.trustedPem,
-      ...certificates.admin,
-      user: "kubernetes-admin",
-      cluster: "nodelet",
-      context: "nodelet",
-    }),
+    get kubeconfig() {
+      const { trustedPem: caPem, admin } = renewals?.current() ?? certificates;
+      const names = { user: "kubernetes-admin", cluster: "nodelet", context: "nodelet" };
+      return formatKubeconfig({ server: url, caPem, ...admin, ...names });
+    },
     ended: run,
     ready: controlPlane.ready,
     close() {
@@ -183,4 +216,21 @@ function describe(
       return closed;
     },
   };
+}
+
+/** Ends when all parts have ended. A bug in one stops the others, and is the result. */
+async function runUntilStopped(stop: AbortController, parts: ReadonlyArray<() => Promise<void>>): Promise<void> {
+  const outcomes = await Promise.allSettled(
+    parts.map(async (part) => {
+      try {
+        await part();
+      } catch (error) {
+        stop.abort();
+        throw error;
+      }
+    }),
+  );
+  for (const outcome of outcomes) {
+    if (outcome.status === "rejected" && !isAbort(outcome.reason)) throw outcome.reason;
+  }
 }

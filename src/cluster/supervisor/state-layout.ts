@@ -18,6 +18,8 @@ export interface StateLayout {
   kubeconfig: string;
   /** The node's own kubeconfig, written by the control plane. */
   nodeKubeconfig: string;
+  /** The node's client certificate with its key, which the control plane renews. */
+  nodeClientPair: string;
   agentPidFile: string;
   /** The socket on which the node agent answers `nodelet status`. */
   agentSocket: string;
@@ -50,6 +52,7 @@ export function computeStateLayout(directory: string): StateLayout {
     controlPlanePidFile: join(directory, "control-plane.pid"),
     kubeconfig: join(directory, "kubeconfig"),
     nodeKubeconfig: join(directory, "node.kubeconfig"),
+    nodeClientPair: join(directory, "node-client.pem"),
     agentPidFile: join(directory, "agent.pid"),
     agentSocket: join(directory, "node.sock"),
     kubeletConfig: join(directory, "kubelet.yaml"),

@@ -1,12 +1,15 @@
 import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { connect } from "node:tls";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { isRecord } from "../../../src/api/object.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { issueKubeconfig } from "../../../src/cluster/control-plane/issue-kubeconfig.ts";
 import { serveControlPlane } from "../../../src/cluster/control-plane/serve-control-plane.ts";
+import { createFakeClock } from "../../../src/host/fake/fake-clock.ts";
 import { createMemoryJournal } from "../../../src/journal/memory-journal.ts";
 import { type ForgedAttribute, forgedAttribute, forgeRequest } from "../../../src/pki/__fixtures__/forged-request.ts";
-import { createCertificates } from "../../../src/testing/cluster-credentials.ts";
+import { createCertificates, createRenewedCertificates } from "../../../src/testing/cluster-credentials.ts";
 import { startCluster, type TestCluster } from "../../../src/testing/start-cluster.ts";
 import { type ApiClient, type Credentials, createApiClient } from "./client.ts";
 import { credentialsOf } from "./harness.ts";
@@ -154,4 +157,45 @@ describe("a client certificate", () => {
     const { url, caPem } = credentials;
     expect(await connect({ url, caPem }).json("GET", "/version")).toMatchObject({ status: 200 });
   });
+});
+
+it("a running control plane takes its renewed certificates into use, and says how long they last", async () => {
+  const day = 86_400_000;
+  const clock = createFakeClock({ now: Date.now() - 300 * day });
+  const renewed = await createRenewedCertificates({ clock, log: silentLog });
+  const options = { address: "127.0.0.1", port: 0, serviceCidr: "10.96.0.0/16", version: "test" };
+  const controlPlane = await serveControlPlane(options, { ...renewed, journal: createMemoryJournal(), log: silentLog });
+  const before = credentialsOf(controlPlane.kubeconfig);
+  const old = createApiClient(before);
+  try {
+    await controlPlane.ready;
+    const shown = async () => {
+      const { port } = new URL(controlPlane.url);
+      const socket = connect({ host: "127.0.0.1", port: Number(port), rejectUnauthorized: false });
+      await once(socket, "secureConnect");
+      const fingerprint = socket.getPeerX509Certificate()?.fingerprint256;
+      socket.destroy();
+      return fingerprint;
+    };
+    const secondsLeft = async () => {
+      const { body } = await old.json("GET", "/metrics");
+      return Number(/nodelet_certificate_expiration_seconds\{certificate="apiserver"\} (\S+)/.exec(String(body))?.[1]);
+    };
+    const first = await shown();
+    expect((await secondsLeft()) / 86_400).toBeLessThan(66);
+    const renewal = new Promise((resolve) => renewed.renewals.subscribe(() => resolve(undefined)));
+    clock.jumpWallClock(300 * day - 3_600_000);
+    await clock.advance(3_600_000);
+    await renewal;
+    await vi.waitFor(async () => expect(await shown()).not.toBe(first), { timeout: 30_000 });
+    expect((await secondsLeft()) / 86_400).toBeGreaterThan(360);
+    const after = credentialsOf(controlPlane.kubeconfig);
+    expect(after.certificatePem).not.toBe(before.certificatePem);
+    const fresh = createApiClient(after);
+    for (const client of [old, fresh]) expect(await client.json("GET", "/api/v1/nodes")).toMatchObject({ status: 200 });
+    fresh.close();
+  } finally {
+    old.close();
+    await controlPlane.close();
+  }
 });
