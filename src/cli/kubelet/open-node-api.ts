@@ -5,7 +5,7 @@ import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
 import type { HttpLimits, HttpServer, HttpServerOptions, ListenHttp } from "../../host/http-server.ts";
 import { composeNodeServer, type NodeServer, type NodeServerDeps } from "../../node/compose/server.ts";
 import { PAGE_HEADERS } from "../../node/server/handlers.ts";
-import { findServerProblem } from "../../node/server/server-problem.ts";
+import { findServerProblem, findServerWarning } from "../../node/server/server-problem.ts";
 
 /**
  * The limits for clients that have not identified themselves. They must send their request within these times, because
@@ -39,6 +39,8 @@ export async function openNodeApi(
     log.info("The node's API is not served", { port: kubelet.port, reason: problem });
     return undefined;
   }
+  const warning = findServerWarning(config);
+  if (warning !== undefined) log.warn(warning, { address: kubelet.address, port: kubelet.port });
   const node = await composeNodeServer(deps, config);
   const { asksForCertificate } = node;
   const options: HttpServerOptions = {

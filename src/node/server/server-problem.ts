@@ -19,3 +19,16 @@ export function findServerProblem({
   if (kubelet.authorization.mode === "Webhook") return "no client provided, cannot use webhook authorization";
   return undefined;
 }
+
+/**
+ * Returns what an operator should know of who may use the node's API; undefined if there is nothing. A Go kubelet takes
+ * this configuration silently (kubernetes/kubernetes#61254), and kube-apiserver turns anonymous requests off for it.
+ */
+export function findServerWarning({ kubelet }: Pick<NodeAgentConfig, "kubelet">): string | undefined {
+  const { authentication, authorization } = kubelet;
+  if (authentication.anonymous.enabled !== true || authorization.mode !== "AlwaysAllow") return undefined;
+  return (
+    "Whoever reaches the port of the node's API may run commands in every pod of this node, without any credentials: " +
+    "set authentication.anonymous.enabled to false, or authorization.mode to Webhook"
+  );
+}
