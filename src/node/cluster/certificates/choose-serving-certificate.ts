@@ -8,6 +8,7 @@ import { ensureServingCertificate } from "./ensure-serving-certificate.ts";
 import {
   createFixedCertificate,
   createFollowedCertificate,
+  createOwnCertificate,
   createRotatedCertificate,
   readPairFiles,
   type ServingCertificate,
@@ -41,7 +42,7 @@ export async function chooseServingCertificate(
   if (named === undefined) {
     // As upstream, one file without the other is no certificate, and the node makes its own.
     const options = { certDirectory, hostName: nodeName };
-    return createFixedCertificate(await ensureServingCertificate({ files, clock, log }, options));
+    return await createOwnCertificate({ clock, log }, () => ensureServingCertificate({ files, clock, log }, options));
   }
   const first = await readPairFiles(files, named);
   if (!featureGates.ReloadKubeletServerCertificateFile) return createFixedCertificate(first);

@@ -1,11 +1,13 @@
 import { createServer } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { isIssuedBy, readCertificate, splitCertificates } from "../../../pki/read-certificate.ts";
-import { createRigHost } from "./__fixtures__/certificate-rig.ts";
+import { createRigHost, until } from "./__fixtures__/certificate-rig.ts";
 import { ensureServingCertificate } from "./ensure-serving-certificate.ts";
+import { createOwnCertificate } from "./serving-certificate.ts";
 
 const DIRECTORY = "/var/lib/kubelet/pki";
-const DAY = 86_400_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 function createRig() {
   const rig = createRigHost();
@@ -33,15 +35,36 @@ describe("the self-signed serving certificate", () => {
     expect(readCertificate(pair.certificatePem)).toMatchObject({ dnsNames: [], ipAddresses: ["10.0.0.1"] });
   });
 
-  it("is kept, and made anew when it has expired", async () => {
+  it("is kept, and made anew when it is near its end", async () => {
     const { host, ensure } = createRig();
     const first = await ensure();
-    host.clock.jumpWallClock(364 * DAY);
+    host.clock.jumpWallClock(250 * DAY);
     expect(await ensure()).toEqual(first);
-    host.clock.jumpWallClock(2 * DAY);
+    host.clock.jumpWallClock(10 * DAY);
     const second = await ensure();
     expect(second.keyPem).not.toBe(first.keyPem);
     expect(readCertificate(second.certificatePem).notAfter).toBeGreaterThan(host.clock.now());
+  });
+
+  it("is valid for three years without a new start, and whoever serves it is told", async () => {
+    const { host, ensure, log } = createRig();
+    const certificate = await createOwnCertificate({ clock: host.clock, log }, ensure);
+    let told = 0;
+    certificate.subscribe(() => told++);
+    const stopping = new AbortController();
+    const run = certificate.run(stopping.signal);
+    for (let day = 0; day < 3 * 365; day += 5) {
+      host.clock.jumpWallClock(5 * DAY);
+      await host.clock.advance(HOUR);
+      await until(host, () => host.clock.pendingTimers === 1);
+      const { notAfter } = readCertificate(certificate.current()?.certificatePem ?? "");
+      expect(notAfter - host.clock.now()).toBeGreaterThan(30 * DAY);
+    }
+    expect(told).toBe(4);
+    expect(host.files.text(`${DIRECTORY}/kubelet.crt`)).toBe(certificate.current()?.certificatePem);
+    stopping.abort();
+    await run;
+    expect(host.clock.pendingTimers).toBe(0);
   });
 
   it("is made anew after a crash between its two files", async () => {

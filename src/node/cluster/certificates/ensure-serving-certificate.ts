@@ -22,6 +22,7 @@ interface ServingCertificateOptions {
 
 const DAY_MS = 86_400_000;
 const LIFETIME_DAYS = 365;
+const RENEW_BELOW = 0.3;
 /** The certificate begins this much in the past, so that a client whose clock is a little behind accepts it. */
 const BACKDATE_MS = 3_600_000;
 /** `node-1@1767225600`, the common name that upstream's generator gives. */
@@ -30,8 +31,8 @@ const OWN_NAME = /@\d+$/;
 /**
  * Returns the certificate with which the node serves its own API where the configuration names none and none is
  * requested from the cluster: `kubelet.crt` and `kubelet.key`, signed by an authority that is forgotten at once
- * (`InitializeTLS` in cmd/kubelet/app/server.go). A pair that is already there is used, whatever its origin; an expired
- * pair of this kind is made anew.
+ * (`InitializeTLS` in cmd/kubelet/app/server.go). A pair that is already there is used, whatever its origin; a pair of
+ * this kind is made anew when less than 30 % of its life is left.
  */
 export async function ensureServingCertificate(
   { files, clock, log }: ServingCertificateDeps,
@@ -43,7 +44,7 @@ export async function ensureServingCertificate(
   ];
   const [certificateText = "", keyText = ""] = [await readText(files, certificatePath), await readText(files, keyPath)];
   const found = readPair(certificateText, keyText);
-  if (found !== undefined && !isOwnAndExpired(found, clock.now())) return found;
+  if (found !== undefined && !isOwnAndDue(found, clock.now())) return found;
   const made = await makeSelfSigned(hostName, clock.now());
   await ensureDirectory(files, certDirectory);
   // A crash between the two writes leaves halves that do not belong together, and the next start makes both anew.
@@ -53,9 +54,9 @@ export async function ensureServingCertificate(
   return made;
 }
 
-function isOwnAndExpired({ certificatePem }: KeyedCertificate, now: number): boolean {
-  const { commonName, notAfter } = readCertificate(certificatePem);
-  return notAfter <= now && OWN_NAME.test(commonName);
+function isOwnAndDue({ certificatePem }: KeyedCertificate, now: number): boolean {
+  const { commonName, notBefore, notAfter } = readCertificate(certificatePem);
+  return notAfter - now < (notAfter - notBefore) * RENEW_BELOW && OWN_NAME.test(commonName);
 }
 
 async function makeSelfSigned(hostName: string, now: number): Promise<KeyedCertificate> {

@@ -1,5 +1,6 @@
-import { aborted } from "../../../base/abort.ts";
-import { CodedError } from "../../../base/errors.ts";
+import { aborted, isAbort, sleep } from "../../../base/abort.ts";
+import { type Clock, MINUTE } from "../../../base/clock.ts";
+import { CodedError, messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Files } from "../../../host/port.ts";
 import type { KeyedCertificate } from "../../../pki/read-certificate.ts";
@@ -24,9 +25,45 @@ interface PairFiles {
   readonly keyFile: string;
 }
 
+const LOOK_MS = 60 * MINUTE;
+
 /** Creates a certificate that never changes. */
 export function createFixedCertificate(pair: KeyedCertificate): ServingCertificate {
   return { current: () => pair, subscribe: () => () => undefined, run: aborted };
+}
+
+/**
+ * Creates the certificate that the node signs itself. `ensure` returns it, and makes it anew when it nears its end, for
+ * which it is called each hour. A failure is logged, and what is there stays in use.
+ */
+export async function createOwnCertificate(
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  ensure: () => Promise<KeyedCertificate>,
+): Promise<ServingCertificate> {
+  const listeners = new Set<() => void>();
+  let held = await ensure();
+  const look = async () => {
+    const pair = await ensure();
+    if (pair.certificatePem === held.certificatePem && pair.keyPem === held.keyPem) return;
+    held = pair;
+    for (const listener of listeners) listener();
+  };
+  return {
+    current: () => held,
+    subscribe: (listener) => subscribeTo(listeners, listener),
+    async run(signal) {
+      try {
+        for (;;) {
+          await sleep(clock, LOOK_MS, signal);
+          await look().catch((error: unknown) => {
+            log.error("The serving certificate could not be renewed", { error: messageOf(error) });
+          });
+        }
+      } catch (error) {
+        if (!isAbort(error)) throw error;
+      }
+    },
+  };
 }
 
 /**
