@@ -80,12 +80,16 @@ export function createLoopbackGuard({ rules, log }: GuardDeps, network: GuardedN
   };
 }
 
-/** Compares the rules with those that the network needs. Each rule is the words after `-A`. */
+/**
+ * Compares the rules with those that the network needs. Each rule is the words after `-A`. Rules of another bridge stay
+ * until the network is removed: pods from before a change of the name may still be on that bridge.
+ */
 export function planLoopbackGuard(
   rules: string,
   network: GuardedNetwork,
 ): { missing: readonly string[][]; stale: readonly string[][] } {
-  const present = findOwnRules(rules, network.networkName);
+  const isOfBridge = (words: readonly string[]) => words[words.indexOf("-i") + 1] === network.bridge;
+  const present = findOwnRules(rules, network.networkName).filter(isOfBridge);
   const wanted = computeGuardRules(network);
   return {
     missing: wanted.filter((rule) => !present.some((other) => isSameRule(rule, other))),
