@@ -23,6 +23,7 @@ const SUITES = [
   { name: "unit", lane: "computes", command: script("unit") },
   { name: "package", lane: "computes", command: script("package"), after: ["build"] },
   { name: "simulator", lane: "computes", command: script("sim", "--seeds", "200") },
+  { name: "fuzz", lane: "computes", command: script("fuzz", "--minutes", "1") },
   { name: "durability", lane: "computes", command: script("durability", "--times", "300") },
   {
     name: "kills-plane",

@@ -19,7 +19,7 @@ export interface Assignment {
 export type ChildMessage =
   | { readonly alive: true }
   | { readonly verdict: Verdict; readonly inputBase64: string }
-  | { readonly result: FuzzResult };
+  | { readonly result: Omit<FuzzResult, "reached">; readonly reachedBase64: readonly string[] };
 
 const BEAT_MS = 1_000;
 /** The exit code of a process that was ended by an error that nobody caught. */
@@ -29,6 +29,7 @@ const assignment: Assignment = JSON.parse(process.argv[2] ?? "{}");
 const current = openSync(assignment.currentFile, "w+");
 let input: Buffer = Buffer.alloc(0);
 let lastBeat = 0;
+let isEnding = false;
 
 process.on("uncaughtException", (error, origin) => void endBy(error, origin));
 process.on("unhandledRejection", (error) => void endBy(error, "unhandledRejection"));
@@ -38,8 +39,8 @@ const target = await loadTarget(assignment.target);
 if (assignment.inputFile !== undefined) await replay(readFileSync(assignment.inputFile));
 else {
   const corpus = readCorpus(assignment.target);
-  const result = await fuzzTarget(target, { ...assignment, corpus }, { begins, found, alive });
-  send({ result });
+  const { reached, ...result } = await fuzzTarget(target, { ...assignment, corpus }, { begins, found, alive });
+  send({ result, reachedBase64: reached.map((bytes) => bytes.toString("base64")) });
 }
 closeSync(current);
 // Connections of a target may be left; they are of no use to anybody.
@@ -53,9 +54,8 @@ async function replay(bytes: Buffer): Promise<void> {
   const verdict = await judge.judge(bytes);
   if (verdict !== undefined) found(verdict, bytes);
   await running.settle?.();
-  send({
-    result: { runs: 1, corpus: 0, kept: 0, functions: 0, slowestMs: judge.slowestMs, memory: { before: 0, after: 0 } },
-  });
+  const { slowestMs } = judge;
+  send({ result: { runs: 1, corpus: 0, functions: 0, slowestMs, memory: { before: 0, after: 0 } }, reachedBase64: [] });
 }
 
 function begins(bytes: Buffer): void {
@@ -82,6 +82,8 @@ function send(message: ChildMessage): void {
 
 /** An error that nobody caught may be of an earlier input: what ran last is the best guess. */
 function endBy(error: unknown, origin: string): void {
+  if (isEnding) return;
+  isEnding = true;
   const { kind, message } = describe(error);
   const verdict = { kind, message: `${origin}: ${message}` };
   process.send?.({ verdict, inputBase64: input.toString("base64") }, () => process.exit(CRASHED));

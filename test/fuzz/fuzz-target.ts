@@ -28,8 +28,8 @@ interface FuzzEvents {
 export interface FuzzResult {
   readonly runs: number;
   readonly corpus: number;
-  /** Inputs that reached something new. */
-  readonly kept: number;
+  /** Fresh inputs that reached something new. */
+  readonly reached: readonly Buffer[];
   readonly functions: number;
   readonly slowestMs: number;
   readonly memory: MemoryResult;
@@ -78,7 +78,7 @@ async function fuzz(fuzzing: Fuzzing): Promise<FuzzResult> {
     events.found({ kind: "memory", message }, Buffer.alloc(0));
   }
   return {
-    ...{ runs, corpus: first.length, kept: Math.max(0, pool.length - first.length), functions },
+    ...{ runs, corpus: first.length, reached: pool.slice(first.length), functions },
     ...{ slowestMs: judge.slowestMs, memory },
   };
 }
@@ -97,6 +97,8 @@ function createRecorder({ judge, events }: Fuzzing): Recorder {
     async run(input) {
       events.begins(input);
       const verdict = await judge.judge(input);
+      // A rejection that nobody handles shows when the event loop turns: before another input is under way.
+      await new Promise((resolve) => setImmediate(resolve));
       if (verdict === undefined) return true;
       const place = placeOf(verdict);
       if (told.has(place)) return false;
@@ -137,7 +139,6 @@ async function explore(
   const runAll = async (inputs: readonly Buffer[]) => {
     for (const input of inputs) await recorder.run(input);
     events.alive();
-    await new Promise((resolve) => setImmediate(resolve));
     return coverage.take();
   };
   /** Which of the inputs are worth keeping; halved until each that reaches something new stands alone. */

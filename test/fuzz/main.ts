@@ -4,12 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { keepInputs } from "./corpus.ts";
 import type { FuzzResult } from "./fuzz-target.ts";
 import { TARGET_NAMES } from "./targets/all.ts";
 import { type ChildOutcome, watchChild } from "./watch-child.ts";
 
 /**
  * npm run fuzz -- [--minutes N] [--target NAME …] [--seed S] [--runs N] [--processes N]   the corpus, then fresh inputs
+ *   --keep adds the inputs that reached something new to the corpus
  * npm run fuzz -- --target NAME --input FILE                                              one input
  *
  * The minutes (default 1) are those of the whole command, shared by the targets. The seed decides which inputs are made,
@@ -20,9 +22,12 @@ const { values } = parseArgs({
   options: {
     ...{ minutes: { type: "string", default: "1" }, seed: { type: "string" }, runs: { type: "string" } },
     ...{ target: { type: "string", multiple: true }, input: { type: "string" }, processes: { type: "string" } },
+    keep: { type: "boolean", default: false },
   },
 });
 const MOST_PROCESSES = 4;
+/** The corpus is for reading, too. */
+const MOST_KEPT_BYTES = 2_048;
 /** Loading the sources takes a process about so long, on a machine that has nothing else to do. */
 const START_MS = 2_000;
 
@@ -60,6 +65,11 @@ async function runLane(): Promise<void> {
 
 function tell(target: string, { result, findings }: ChildOutcome): void {
   if (result !== undefined) console.log(`  ${target.padEnd(22)} ${formatResult(result)}`);
+  if (values.keep && result !== undefined)
+    keepInputs(
+      target,
+      result.reached.filter(({ length }) => length <= MOST_KEPT_BYTES),
+    );
   executions += (result?.runs ?? 0) + (result?.corpus ?? 0);
   for (const { verdict, input } of findings) {
     found++;
@@ -75,11 +85,11 @@ function tell(target: string, { result, findings }: ChildOutcome): void {
   }
 }
 
-function formatResult({ runs, corpus, kept, functions, slowestMs, memory }: FuzzResult): string {
+function formatResult({ runs, corpus, reached, functions, slowestMs, memory }: FuzzResult): string {
   const growth = memory.before === 0 ? "-" : `${((memory.after / memory.before - 1) * 100).toFixed(1)} %`;
   const parts = [
     `${corpus} kept and ${runs} fresh inputs`,
-    `${kept} reached something new (${functions} functions)`,
+    `${reached.length} reached something new (${functions} functions)`,
     `slowest ${slowestMs.toFixed(0)} ms`,
     `memory ${growth}`,
   ];

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { RunningTarget } from "./target.ts";
 
 /** Bytes of the heap and of buffers before the inputs were repeated and after it. */
@@ -43,11 +45,14 @@ async function repeat(target: RunningTarget, inputs: readonly Buffer[]): Promise
   for (const input of inputs) await target.run(input);
 }
 
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
+
 async function readRest(target: RunningTarget): Promise<number> {
   await target.settle?.();
   for (let turn = 0; turn < 4; turn++) {
     await new Promise((resolve) => setImmediate(resolve));
-    globalThis.gc?.();
+    collectGarbage();
   }
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;

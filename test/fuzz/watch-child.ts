@@ -12,19 +12,24 @@ export interface ChildOutcome {
   readonly result: FuzzResult | undefined;
 }
 
-/** More than any target needs; what asks for more at one input is a finding. */
-const HEAP_MEGABYTES = 512;
+interface ChildLimits {
+  /** A process that says nothing while it takes so much of a processor runs in circles. */
+  readonly silentBusyMs: number;
+  /** More than any target needs; what asks for more at one input is a finding. */
+  readonly heapMegabytes: number;
+}
+
+const LIMITS: ChildLimits = { silentBusyMs: 30_000, heapMegabytes: 512 };
 const LOOK_MS = 1_000;
-/** A process that says nothing while it takes so much of a processor runs in circles. */
-const SILENT_BUSY_MS = 30_000;
-/** One that says nothing and computes nothing waits for ever. */
+/** One that says nothing and computes nothing waits for something that does not come. */
 const SILENT_MS = 300_000;
 
-/** Runs one target in a process, and ends the process when it does not answer. */
-export async function watchChild(assignment: Assignment): Promise<ChildOutcome> {
+/** Runs one target in a process, and ends the process when it computes for so long without a word. */
+export async function watchChild(assignment: Assignment, limits: Partial<ChildLimits> = {}): Promise<ChildOutcome> {
+  const { silentBusyMs, heapMegabytes } = { ...LIMITS, ...limits };
   const findings: Array<{ verdict: Verdict; input: Buffer }> = [];
   let result: FuzzResult | undefined;
-  const execArgv = [...process.execArgv, `--max-old-space-size=${HEAP_MEGABYTES}`, "--expose-gc"];
+  const execArgv = ["--import", import.meta.resolve("tsx"), `--max-old-space-size=${heapMegabytes}`];
   const child = fork(join(import.meta.dirname, "child.ts"), [JSON.stringify(assignment)], {
     execArgv,
     stdio: ["ignore", "ignore", "pipe", "ipc"],
@@ -41,12 +46,14 @@ export async function watchChild(assignment: Assignment): Promise<ChildOutcome> 
     if ("verdict" in message) {
       findings.push({ verdict: message.verdict, input: Buffer.from(message.inputBase64, "base64") });
     }
-    if ("result" in message) result = message.result;
+    if ("result" in message) {
+      result = { ...message.result, reached: message.reachedBase64.map((text) => Buffer.from(text, "base64")) };
+    }
   });
   const timer = setInterval(() => {
     const busyMs = readBusyMs(child.pid) - busyAtLastWord;
     const silentMs = performance.now() - isSilentSince;
-    if (busyMs < SILENT_BUSY_MS && silentMs < SILENT_MS) return;
+    if (busyMs < silentBusyMs && silentMs < SILENT_MS) return;
     const message = `no end after ${(busyMs / 1000).toFixed(0)} s of processor, ${(silentMs / 1000).toFixed(0)} s`;
     findings.push({ verdict: { kind: "hang", message }, input: readCurrent(assignment.currentFile) });
     child.kill("SIGKILL");

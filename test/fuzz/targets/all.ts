@@ -30,8 +30,9 @@ const LOADERS: Readonly<Record<string, () => Promise<Target>>> = {
 
 export const TARGET_NAMES: readonly string[] = Object.keys(LOADERS);
 
-/** Throws for a name that no target has. */
+/** By its name, or by the URL of a module that exports it as `target`. Throws for a name that no target has. */
 export async function loadTarget(name: string): Promise<Target> {
+  if (name.startsWith("file:")) return (await import(name)).target;
   const load = LOADERS[name];
   if (load === undefined) throw new Error(`there is no target ${name}`);
   return await load();

@@ -1,0 +1,13 @@
+import type { Target } from "../target.ts";
+
+/** Rejects where nobody looks, for an input that begins with a brace. */
+export const target: Target = {
+  name: "careless",
+  seeds: ["a"],
+  words: ["{"],
+  setUp: async () => ({
+    run(input) {
+      if (input[0] === 0x7b) void Promise.reject(new Error("nobody looks"));
+    },
+  }),
+};

@@ -1,0 +1,13 @@
+import type { Target } from "../target.ts";
+
+/** Runs in circles for an input that begins with a brace. */
+export const target: Target = {
+  name: "endless",
+  seeds: ["a"],
+  words: ["{"],
+  setUp: async () => ({
+    run(input) {
+      while (input[0] === 0x7b);
+    },
+  }),
+};

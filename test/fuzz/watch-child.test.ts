@@ -1,0 +1,32 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { target as careless } from "./__fixtures__/careless-target.ts";
+import { target as endless } from "./__fixtures__/endless-target.ts";
+import { target as hungry } from "./__fixtures__/hungry-target.ts";
+import { watchChild } from "./watch-child.ts";
+
+const work = mkdtempSync(join(tmpdir(), "nodelet-fuzz-test-"));
+afterEach(() => rmSync(join(work, "current"), { force: true }));
+
+/** The fixture's target, until it has done what it does; a minute is more than it needs. */
+async function watch(fixture: string, silentBusyMs: number) {
+  const target = new URL(`__fixtures__/${fixture}-target.ts`, import.meta.url).href;
+  return await watchChild(
+    { target, seed: 1, forMs: 60_000, currentFile: join(work, "current") },
+    { silentBusyMs, heapMegabytes: 96 },
+  );
+}
+
+it.each([
+  ["runs in circles", endless.name, "hang", "no end after", 3_000],
+  ["runs out of memory", hungry.name, "crash", "heap out of memory", 100_000],
+  ["leaves a promise rejected", careless.name, "crash", "nobody looks", 100_000],
+])("a process that %s is a finding, with the input that did it", async (...[, fixture, kind, words, silentBusyMs]) => {
+  const { findings, result } = await watch(fixture, silentBusyMs);
+  expect(findings.map(({ verdict }) => verdict.kind)).toEqual([kind]);
+  expect(findings[0]?.verdict.message).toContain(words);
+  expect(findings[0]?.input.toString("latin1")).toMatch(/^\{/);
+  expect(result).toBeUndefined();
+});
