@@ -40,7 +40,7 @@ if (assignment.inputFile !== undefined) await replay(readFileSync(assignment.inp
 else {
   const corpus = readCorpus(assignment.target);
   const { reached, ...result } = await fuzzTarget(target, { ...assignment, corpus }, { begins, found, alive });
-  send({ result, reachedBase64: reached.map((bytes) => bytes.toString("base64")) });
+  await delivered({ result, reachedBase64: reached.map((bytes) => bytes.toString("base64")) });
 }
 closeSync(current);
 // Connections of a target may be left; they are of no use to anybody.
@@ -55,7 +55,10 @@ async function replay(bytes: Buffer): Promise<void> {
   if (verdict !== undefined) found(verdict, bytes);
   await running.settle?.();
   const { slowestMs } = judge;
-  send({ result: { runs: 1, corpus: 0, functions: 0, slowestMs, memory: { before: 0, after: 0 } }, reachedBase64: [] });
+  await delivered({
+    result: { runs: 1, corpus: 0, functions: 0, slowestMs, memory: { before: 0, after: 0 } },
+    reachedBase64: [],
+  });
 }
 
 function begins(bytes: Buffer): void {
@@ -78,6 +81,11 @@ function alive(): void {
 
 function send(message: ChildMessage): void {
   process.send?.(message);
+}
+
+/** Sends, and waits until the message, with all before it, has left this process. */
+async function delivered(message: ChildMessage): Promise<void> {
+  await new Promise<void>((resolve) => void process.send?.(message, () => resolve()));
 }
 
 /** An error that nobody caught may be of an earlier input: what ran last is the best guess. */
