@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { target as careless } from "./__fixtures__/careless-target.ts";
 import { target as endless } from "./__fixtures__/endless-target.ts";
 import { target as hungry } from "./__fixtures__/hungry-target.ts";
 import { watchChild } from "./watch-child.ts";
 
 const work = mkdtempSync(join(tmpdir(), "nodelet-fuzz-test-"));
-afterEach(() => rmSync(join(work, "current"), { force: true }));
+afterAll(() => rmSync(work, { recursive: true }));
 
 /** The fixture's target, until it has done what it does; a minute is more than it needs. */
 async function watch(fixture: string, silentBusyMs: number) {
