@@ -210,7 +210,7 @@ describe("text that cannot be read", () => {
     expect(errors[0]).toMatch(error);
   });
 
-  it("bounds aliases of aliases", () => {
+  it("CVE-2019-11253: bounds aliases of aliases", () => {
     const levels = Array.from({ length: 12 }, (_, level) => {
       const previous = Array.from({ length: 10 }, () => (level === 0 ? "x" : `*l${level - 1}`));
       return `l${level}: &l${level} [${previous.join(", ")}]`;

@@ -13,6 +13,7 @@ import { declaredNames, fileNames } from "./rules/names.ts";
 import { oneName } from "./rules/one-name.ts";
 import { outsideWorld } from "./rules/outside-world.ts";
 import { parameters } from "./rules/parameters.ts";
+import { programs } from "./rules/programs.ts";
 import { ranks } from "./rules/ranks.ts";
 import { noAny, noNonNull, noSilencing } from "./rules/type-holes.ts";
 import { unusedExports } from "./rules/unused-exports.ts";
@@ -24,6 +25,7 @@ export const RULES: readonly Rule[] = [
   cycles,
   composition,
   outsideWorld,
+  programs,
   noAny,
   noNonNull,
   noSilencing,

@@ -167,7 +167,18 @@ describe("an account that enforces its mountable secrets", () => {
     expect(() => admitted({ serviceAccountName: "strict", containers, ...spec })).not.toThrow();
   });
 
-  test("looks at ephemeral containers when they are added", () => {
+  test("CVE-2024-3177: looks at what every kind of container takes its environment from", () => {
+    const envFrom = [{ secretRef: { name: "other" } }];
+    for (const field of ["containers", "initContainers"]) {
+      const object = pod({ serviceAccountName: "strict", [field]: [{ name: "c", envFrom }] });
+      expect(refusalOf(plugin, requestFor("pods", { object })).message).toContain("c with envFrom referencing");
+    }
+    const object = pod({ serviceAccountName: "strict", ephemeralContainers: [{ name: "e", envFrom }] });
+    const request = requestFor("pods/ephemeralcontainers", { operation: "UPDATE", object, current: object });
+    expect(refusalOf(plugin, request).message).toContain("ephemeral container e with envFrom referencing");
+  });
+
+  test("CVE-2023-2728: looks at ephemeral containers when they are added", () => {
     const spec = { serviceAccountName: "strict", ephemeralContainers: [{ name: "e", env: [ref("other")] }] };
     const object = pod(spec);
     const request = requestFor("pods/ephemeralcontainers", { operation: "UPDATE", object, current: object });

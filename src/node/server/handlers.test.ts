@@ -53,6 +53,30 @@ it.each<[keyof typeof handlers, string, number, string]>([
   expect(await ask(handlers[handler], path)).toMatchObject({ status, body });
 });
 
+const DEBUG_PATHS = [
+  ...["/debug", "/debug/pprof", "/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile", "/debug/pprof/trace"],
+  ...["/debug/flags/v", "/debug/vars", "/configz", "/flagz", "/statusz", "/logs/", "/exec/a/b/c", "/run/a/b/c"],
+  ...["/containerLogs/a/b/c", "/metrics/../debug/pprof", "/healthz/../debug/pprof", "//debug/pprof", "/json/list"],
+];
+
+it.each(DEBUG_PATHS)("CVE-2019-11248: %s is not there for who has shown no credentials", async (path) => {
+  for (const method of ["GET", "POST", "PUT"]) {
+    expect(await ask(handlers.healthz, path, method)).toMatchObject({ status: expect.toSatisfy(isRefusal) });
+    expect(await ask(handlers.readOnly, path, method)).toMatchObject({ status: expect.toSatisfy(isRefusal) });
+  }
+});
+
+it("CVE-2025-0426: nobody makes a checkpoint without credentials", async () => {
+  for (const handler of [handlers.healthz, handlers.readOnly]) {
+    for (const method of ["POST", "GET"]) {
+      const answer = await ask(handler, "/checkpoint/default/web/main", method);
+      expect(answer).toMatchObject({ status: expect.toSatisfy(isRefusal) });
+    }
+  }
+});
+
+const isRefusal = (status: unknown) => status === 404 || status === 405;
+
 it("tells the node, its pods and what was decided in one document", async () => {
   const { body, headers } = await ask(handlers.socket, "/status");
   expect(headers).toEqual({ "content-type": "application/json" });

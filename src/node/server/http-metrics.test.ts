@@ -40,6 +40,18 @@ it.each([
   expect(await lines("http_requests_total")).toEqual([`kubelet_http_requests_total${labels(label, "readonly")} 1`]);
 });
 
+it("CVE-2020-8551: ten thousand paths and methods that nobody knows are one series of either server", async () => {
+  const { http, lines } = setUp();
+  const page = http.measure(async () => ({ status: 404, body: "" }));
+  const secure = http.measureSecure(async () => ({ status: 404, body: "" }));
+  for (let index = 0; index < 10_000; index++) {
+    await page({ method: `M${index}`, path: `/${index}`, query: new URLSearchParams() });
+    await secure(secureRequest(`/${index}/${index}`, undefined, `M${index}`));
+  }
+  expect(await lines("http_requests_total")).toHaveLength(2);
+  expect(await lines("http_inflight_requests")).toHaveLength(2);
+});
+
 it("nobody makes labels by asking in a way of their own", async () => {
   const { http, lines } = setUp();
   await http.measure(async () => ({ status: 405, body: "" }))({

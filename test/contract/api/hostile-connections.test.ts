@@ -40,7 +40,7 @@ const FLOODS: readonly {
   next(index: number): readonly Frame[];
 }[] = [
   {
-    name: "requests that are taken back at once (CVE-2023-44487)",
+    name: "requests that are taken back at once (CVE-2019-9514, CVE-2023-44487)",
     isCut: true,
     next: (index) => [
       opened("/version", 2 * index + 1),
@@ -75,15 +75,15 @@ const FLOODS: readonly {
       },
     ],
   },
-  { name: "settings", isCut: true, next: () => [{ type: FRAME.settings }] },
-  { name: "pings", isCut: false, next: () => [{ type: FRAME.ping, payload: Buffer.alloc(8) }] },
+  { name: "settings (CVE-2019-9515)", isCut: true, next: () => [{ type: FRAME.settings }] },
+  { name: "pings (CVE-2019-9512)", isCut: false, next: () => [{ type: FRAME.ping, payload: Buffer.alloc(8) }] },
   {
     name: "more streams than are allowed",
     isCut: true,
     next: (index) => [opened("/version", 2 * index + 1, END_HEADERS)],
   },
   {
-    name: "data without any",
+    name: "data without any (CVE-2019-9518)",
     isCut: true,
     first: [opened("/version", 1, END_HEADERS)],
     next: () => [{ type: FRAME.data, stream: 1 }],

@@ -180,7 +180,7 @@ describe("a token", () => {
     });
   });
 
-  it("or a password goes into the header, and into no message and no log", async () => {
+  it("CVE-2019-11250: or a password goes into the header, and into no message and no log", async () => {
     const server = await world.serve((_, response) => answerJson(response, 401, unauthorized));
     const users = [{ token: "canary-1" }, { basic: { username: "me", password: "canary-2" } }];
     const failures: unknown[] = [];

@@ -49,7 +49,7 @@ it("takes away field by field, so that what others add meanwhile stays", () => {
   expect(patch).toEqual({ metadata: { annotations: { a: null } }, status: { allocatable: { cpu: null } } });
 });
 
-it("never has owners, spec or anything else that a node must not write", () => {
+it("CVE-2025-5187: never has owners, spec or anything else that a node must not write", () => {
   const before: Node = { metadata: { uid: "1" }, spec: {}, status: {} };
   const after: Node = {
     metadata: {

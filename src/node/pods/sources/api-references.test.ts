@@ -64,7 +64,7 @@ describe("references to API objects", () => {
       "clustertrustbundles",
       projected({ clusterTrustBundle: {} }),
     ],
-  ])("refuses %s", (path, resource, spec) => {
+  ])("CVE-2025-4563: refuses %s", (path, resource, spec) => {
     expect(find(spec)).toEqual({ path, message: `static pods may not reference ${resource}` });
   });
 

@@ -74,6 +74,20 @@ describe("AppArmor", () => {
   });
 });
 
+it("CVE-2023-2431: a local seccomp profile without a name is refused, and never means Unconfined", () => {
+  for (const localhostProfile of [undefined, ""]) {
+    const seccompProfile = { type: "Localhost", ...(localhostProfile !== undefined && { localhostProfile }) };
+    for (const input of [
+      { why: "", own: { seccompProfile } },
+      { why: "", pod: { seccompProfile } },
+    ]) {
+      expect(findProfileError(...make(input))).toMatch(/^localhostProfile must be set/);
+      const node = { rootDirectory: "/var/lib/kubelet", seccompDefault: false };
+      expect(buildSeccompProfile(...make(input), node).profileType).toBe(Localhost);
+    }
+  }
+});
+
 it.each<Case & { error: RegExp }>([
   {
     why: "a local profile without a name",

@@ -139,7 +139,7 @@ describe("a pull", () => {
   });
 });
 
-it("no credential appears in an event or an error, whatever the runtime says", async () => {
+it("CVE-2020-8564: no credential appears in an event or an error, whatever the runtime says", async () => {
   const token: Secret = {
     ...makeSecret({}),
     data: {

@@ -30,6 +30,13 @@ it("reads options", () => {
   });
 });
 
+it.each(["a;b", "$(reboot)", "`reboot`", "a|b", "a&b", "a b", "a\nb", "a'b", 'a"b', "a>b", "{a,b}", "a*"])(
+  "CVE-2024-9042: takes no service of the name %j",
+  (service) => {
+    expect(read(`query=${encodeURIComponent(service)}`)).toMatchObject({ kind: "refused", status: 406 });
+  },
+);
+
 const long = "a".repeat(257);
 it.each<[string, 400 | 406, string]>([
   ["query=%20%20", 400, 'query: Invalid value: ["  "]: query cannot be empty'],

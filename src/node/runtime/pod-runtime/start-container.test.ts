@@ -167,7 +167,7 @@ describe("a container that must not run as root", () => {
     expect(rig.cri.containers()).toEqual([]);
   });
 
-  it("runs as the image's user at its first start and after each end", async () => {
+  it("CVE-2019-11245: runs as the image's user at its first start and after each end", async () => {
     const rig = createRuntimeRig({ registry: images });
     const pod = makePod({ main: [{ image: "numeric", securityContext, command: ["true"] }] });
     for (let start = 0; start < 3; start++) {

@@ -274,7 +274,7 @@ describe("what the runtime answers instead of a stream", () => {
     expect(got).toBe("no such token");
   });
 
-  it("is no answer where it is none, and leads nowhere", async () => {
+  it("CVE-2018-1002105, CVE-2020-8559: is no answer where it is none, and leads nowhere", async () => {
     const world = createWorld({ serve: async () => await Promise.resolve(answered(302, "")) });
     const answer = await ask(world, requestOf("/exec/ns/web/main?output=1"));
     expect(answer).toEqual({ status: 500, body: "invalid upgrade response: status code 302\n" });

@@ -187,8 +187,8 @@ describe("a crash", () => {
   });
 });
 
-// CVE-2017-1002102: a container once could write here and make the node agent delete what it liked on the host.
-describe("a link that somebody planted", () => {
+// A container once could write here and make the node agent delete what it liked on the host.
+describe("CVE-2017-1002102: a link that somebody planted", () => {
   beforeEach(async () => {
     host.files.put("/host/x/precious", "kept");
     host.files.put("/host/x/token", "host's own");

@@ -25,6 +25,14 @@ const REFUSED: ReadonlyArray<readonly [volume: Volume, words: RegExp]> = [
   [{ name: "v", vsphereVolume: { volumePath: "x" } }, /csi\.vsphere\.vmware\.com/],
 ];
 
+it("CVE-2024-10220, CVE-2025-1767: nothing is cloned for a gitRepo volume", () => {
+  const plugin = createRefusedPlugin();
+  for (const gitRepo of [{ repository: "https://x/y.git", directory: ".git" }, { repository: "/etc" }]) {
+    expect(findRefusedVolume({ name: "v", gitRepo })).toContain("gitRepo");
+    expect(plugin.supports({ kind: "pod", volume: { name: "v", gitRepo } })).toBe(true);
+  }
+});
+
 describe.each(REFUSED)("%j", (volume, words) => {
   const [kind = ""] = Object.keys(volume).filter((field) => field !== "name");
 
