@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../base/log.ts";
 import { startDaemon } from "./daemon.ts";
+import { ensureFile } from "./ensure-file.ts";
 import { formatProcessIdentity, readLiveProcess, readProcessIdentity, terminateProcess } from "./process-identity.ts";
 import { claimProcessLock, readLockHolder } from "./process-lock.ts";
 import { runCommand } from "./run-command.ts";
@@ -88,6 +89,38 @@ describe("a daemon", () => {
 
   it("that cannot be started rejects", async () => {
     await expect(startDaemon({ ...daemonOptions(""), command: join(directory, "none") })).rejects.toThrow("ENOENT");
+  });
+});
+
+describe("a daemon that nobody could find again", () => {
+  it("is ended", async () => {
+    const started = join(directory, "started");
+    const options = daemonOptions(`echo $$ > ${started}; exec sleep 100`);
+    await mkdir(join(directory, "pid"));
+    await expect(startDaemon({ ...options, pidFile: join(directory, "pid", "x", "pid") })).rejects.toThrow("ENOENT");
+    const pid = Number(await readFile(started, "utf8").catch(() => "0"));
+    expect(pid === 0 ? undefined : await readProcessIdentity(pid)).toBeUndefined();
+  });
+});
+
+describe("ensureFile", () => {
+  const path = () => join(directory, "file");
+
+  it("leaves a file alone that says the same, and replaces one that does not", async () => {
+    await ensureFile(path(), "a");
+    const { ino, mode } = await stat(path());
+    expect(mode & 0o777).toBe(0o600);
+    await ensureFile(path(), "a");
+    expect((await stat(path())).ino).toBe(ino);
+    await ensureFile(path(), "b");
+    expect(await readFile(path(), "utf8")).toBe("b");
+    expect(await readdir(directory)).toEqual(["file"]);
+  });
+
+  it("leaves the file as it was when it cannot be written", async () => {
+    await mkdir(path());
+    await expect(ensureFile(path(), "a")).rejects.toThrow("EISDIR");
+    expect(await readdir(directory)).toEqual(["file"]);
   });
 });
 

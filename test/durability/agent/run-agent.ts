@@ -127,6 +127,7 @@ async function killMany({ node, flags, api, counts }: Killing, times: number, se
   }
   await node.start(flags);
   await proveAlive(api, watch);
+  counts.events = watch.events;
   await watch.stop();
   const after = await readRunningContainers(node);
   const [was, is] = [before, after].map((containers) => JSON.stringify(containers.map(({ id, pid }) => [id, pid])));

@@ -57,6 +57,9 @@ interface Cluster {
 
 const FIRST_GUESS_OF_START_MS = 800;
 const LONGEST_WRITING_MS = 500;
+const LONGEST_LARGE_WRITING_MS = 20_000;
+/** As in `open-journal.ts`. */
+const CHECKPOINT_BYTES = 4 * 1024 * 1024;
 const PAGE_BYTES = 4096;
 const PAGES_WORTH_SALVAGING = 20;
 
@@ -131,14 +134,24 @@ async function useCluster(lane: Lane, cluster: Cluster, { program, run, moment, 
     await look(api, cluster, lane.counts);
     const { watched, ended } = await watchUntilKilled(api);
     cluster.watched = watched;
-    const writing = writeUntilKilled({ api, ledger, random: createSeededRandom(seed), run, isLarge });
-    await Promise.race([writing, delay(moment * LONGEST_WRITING_MS * (isLarge ? 4 : 1))]);
+    const written = { bytes: 0 };
+    const writing = writeUntilKilled({ api, ledger, random: createSeededRandom(seed), run, isLarge, written });
+    const wait = isLarge
+      ? untilWritten(written, CHECKPOINT_BYTES * (0.8 + moment))
+      : delay(moment * LONGEST_WRITING_MS);
+    await Promise.race([writing, wait]);
     await program.kill();
     await Promise.all([writing, ended]);
     lane.counts.acknowledged += ledger.acknowledged.length;
   } finally {
     api.close();
   }
+}
+
+/** The log is emptied when so much is in it, which the kill comes before, during or after. */
+async function untilWritten(written: { bytes: number }, bytes: number): Promise<void> {
+  const deadline = performance.now() + LONGEST_LARGE_WRITING_MS;
+  while (written.bytes < bytes && performance.now() < deadline) await delay(1);
 }
 
 async function look(api: ApiClient, cluster: Cluster, counts: Counts): Promise<void> {

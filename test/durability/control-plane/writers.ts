@@ -9,9 +9,9 @@ export const LABELS = { "durability.test": "true" };
 
 const WRITERS = 4;
 const NAMES_OF_WRITER = 8;
-const LARGE_BYTES = 150_000;
+const LARGE_BYTES = 500_000;
 
-/** How one run writes. `bytes` grows with what was sent. */
+/** How one run writes. */
 interface Writing {
   readonly api: ApiClient;
   readonly ledger: Ledger;
@@ -19,6 +19,8 @@ interface Writing {
   readonly run: number;
   /** Objects so large that the log is emptied into the database again and again. */
   readonly isLarge: boolean;
+  /** Grows with what was acknowledged. */
+  readonly written: { bytes: number };
 }
 
 /** Writes until the server is gone. Each writer has names of its own, so that the order of their changes is known. */
@@ -47,12 +49,18 @@ async function runWriter(writing: Writing, writer: number): Promise<void> {
 
 class WrongAnswer extends Error {}
 
-async function send({ api, ledger, isLarge }: Writing, method: string, name: string, value: Value): Promise<void> {
+async function send(
+  { api, ledger, isLarge, written }: Writing,
+  method: string,
+  name: string,
+  value: Value,
+): Promise<void> {
   const path = method === "POST" ? CONFIG_MAPS : `${CONFIG_MAPS}/${name}`;
   const body = value === undefined ? undefined : configMap(name, value, isLarge);
   noteSent(ledger, name, value);
   const answer = method === "PATCH" ? await api.patch("merge", path, body) : await api.json(method, path, body);
   if (answer.status >= 300) throw new WrongAnswer(`${method} ${name}: ${JSON.stringify(answer.body)}`);
+  written.bytes += isLarge ? LARGE_BYTES : 0;
   noteAcknowledged(ledger, { name, value, revision: value === undefined ? undefined : revisionOf(answer) });
 }
 
