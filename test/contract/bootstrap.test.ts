@@ -21,7 +21,7 @@ import { readCertificate } from "../../src/pki/read-certificate.ts";
 import { clusterServersUnderTest } from "../clusters/cluster-servers.ts";
 import type { ServedCluster } from "../clusters/node-cluster.ts";
 import { type ApiClient, createApiClient } from "./api/client.ts";
-import { credentialsOf } from "./api/harness.ts";
+import { credentialsOf } from "./api/credentials-of.ts";
 
 const host = createLinuxHost();
 const DAY = 86_400_000;

@@ -7,7 +7,7 @@ import { removeRuntime } from "../../src/cluster/containerd/remove-runtime.ts";
 import { findProcesses } from "../../src/cluster/processes/process-identity.ts";
 import { runCommand } from "../../src/cluster/processes/run-command.ts";
 import { createApiClient } from "../contract/api/client.ts";
-import { credentialsOf } from "../contract/api/harness.ts";
+import { credentialsOf } from "../contract/api/credentials-of.ts";
 import { claimNetwork, claimPort } from "../machine/claims.ts";
 import type { StatusReport } from "./node-under-test.ts";
 import { RUN_FOR_EVER, shellPod } from "./pods.ts";

@@ -29,6 +29,12 @@ const LATENCY_MS: Readonly<Record<string, number>> = { runPodSandbox: 140, creat
 const OTHER_LATENCY_MS = 1;
 const MAX_STEPS = 300_000;
 
+interface CreateWorldOptions {
+  onLine?: ((line: string) => void) | undefined;
+  /** Default: more than any seed takes. */
+  mostSteps?: number;
+}
+
 /** The share of seeds with an API server, among those that may have one. */
 const CLUSTER_SHARE = 0.6;
 /** The share with a storage driver, among those with an API server. */
@@ -46,7 +52,10 @@ const FEW_PLACES_SHARE = 0.5;
 const SHORTAGE_SHARE = 0.4;
 const SCARCE = ["memory", "disk", "image disk", "pids"] as const;
 
-export async function createWorld(seed: number, onLine?: (line: string) => void): Promise<World> {
+export async function createWorld(
+  seed: number,
+  { onLine, mostSteps = MAX_STEPS }: CreateWorldOptions = {},
+): Promise<World> {
   const stream = createStreams(seed);
   const host = createFakeHost({ seed: seed * 16 });
   const { clock, files } = host;
@@ -202,7 +211,7 @@ export async function createWorld(seed: number, onLine?: (line: string) => void)
         await clock.advance(Math.min(left, next ?? left));
         steps++;
         for (const check of checks) check.stepped?.();
-        if (steps > MAX_STEPS) fail("a run ends", `it took more than ${MAX_STEPS} steps`);
+        if (steps > mostSteps) fail("a run ends", `it took more than ${mostSteps} steps`);
         if (left === 0) return;
       }
     },

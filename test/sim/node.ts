@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { messageOf } from "../../src/base/errors.ts";
 import type { Log, LogFields } from "../../src/base/log.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
@@ -27,8 +28,17 @@ export interface SimulatedNode {
   breakEvents(): void;
   /** Undefined while no process is up. */
   readonly memory: NodeAgent["memory"] | undefined;
+  /** What the process that is up has not let go of; undefined while none is. */
+  readonly held: HeldByProcess | undefined;
   /** When the process that is up was started, milliseconds of the clock; undefined while none is. */
   readonly startedAt: number | undefined;
+}
+
+/** Timers that will fire, calls without an answer, and who listens for the end of the process. */
+interface HeldByProcess {
+  readonly timers: number;
+  readonly calls: number;
+  readonly listeners: number;
 }
 
 export type PublishedStatus = ReturnType<PodStatuses["list"]>[number];
@@ -175,6 +185,15 @@ export function createSimulatedNode(deps: NodeDeps): SimulatedNode {
     breakEvents: () => process?.incarnation.breakEvents(),
     get memory() {
       return process?.agent?.memory;
+    },
+    get held() {
+      if (process === undefined) return undefined;
+      const { incarnation, stopping } = process;
+      return {
+        timers: incarnation.pendingTimers,
+        calls: incarnation.pendingCalls().length,
+        listeners: getEventListeners(stopping.signal, "abort").length,
+      };
     },
     get startedAt() {
       return process?.startedAt;

@@ -30,28 +30,10 @@ const STAYS_MS = 65_000;
 
 /** Runs the whole node agent through one seed's chaos, lets it recover, and stops it. */
 export async function runSeed(seed: number, onLine?: (line: string) => void): Promise<RunResult> {
-  const world = await createWorld(seed, onLine);
+  const world = await createWorld(seed, { onLine });
   const { clock, trace } = world;
-  const schedule = makeSchedule({
-    own: world.dice,
-    api: world.cluster?.dice,
-    storage: world.cluster?.storage?.dice,
-    growth: world.growth?.dice,
-    places: world.places?.dice,
-    shortage: world.shortage?.dice,
-    probed: world.probed?.dice,
-    lying: world.cluster?.wrong?.dice,
-  });
   await world.node.start();
-  for (const event of schedule.events) {
-    await world.passUntil(event.at);
-    if (world.failure !== undefined) break;
-    trace.note(`event: ${event.name}`);
-    await event.happen(world);
-  }
-  await world.passUntil(schedule.endsAt);
-  if (world.failure === undefined) await heal(world);
-  await settle(world);
+  await runChaos(world);
   if (world.failure === undefined && world.shutdown !== undefined) await shutDown(world, world.shutdown);
   await stop(world);
   await world.cluster?.stop();
@@ -64,6 +46,30 @@ export async function runSeed(seed: number, onLine?: (line: string) => void): Pr
     steps: world.steps,
     faults: [...world.faults.counts],
   };
+}
+
+/** Makes and runs one schedule from now on, mends what is broken and waits until everything is as it should be. */
+export async function runChaos(world: World): Promise<void> {
+  const begin = world.clock.monotonic();
+  const schedule = makeSchedule({
+    own: world.dice,
+    api: world.cluster?.dice,
+    storage: world.cluster?.storage?.dice,
+    growth: world.growth?.dice,
+    places: world.places?.dice,
+    shortage: world.shortage?.dice,
+    probed: world.probed?.dice,
+    lying: world.cluster?.wrong?.dice,
+  });
+  for (const event of schedule.events) {
+    await world.passUntil(begin + event.at);
+    if (world.failure !== undefined) break;
+    world.trace.note(`event: ${event.name}`);
+    await event.happen(world);
+  }
+  await world.passUntil(begin + schedule.endsAt);
+  if (world.failure === undefined) await heal(world);
+  await settle(world);
 }
 
 async function heal(world: World): Promise<void> {

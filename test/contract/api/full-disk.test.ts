@@ -9,7 +9,7 @@ import type { RunningControlPlane } from "../../../src/cluster/control-plane/ser
 import { mayMount } from "../host-mount-rights.ts";
 import { createLineLog, type LoggedLine } from "../journal-harness.ts";
 import { type Answer, type ApiClient, createApiClient } from "./client.ts";
-import { credentialsOf } from "./harness.ts";
+import { credentialsOf } from "./credentials-of.ts";
 import { configMap } from "./objects.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";

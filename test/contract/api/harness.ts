@@ -1,8 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
-import { parse } from "yaml";
-import { isRecord } from "../../../src/api/object.ts";
 import { startCluster } from "../../../src/testing/start-cluster.ts";
 import { type ApiClient, type Credentials, createApiClient } from "./client.ts";
+import { credentialsOf, textAt } from "./credentials-of.ts";
 import { type StartedApiServer, startKubeApiserver } from "./kube-apiserver.ts";
 
 /** A server that the suite runs on. */
@@ -36,26 +35,6 @@ export function apiServersUnderTest(): ApiServerUnderTest[] {
 async function startOurs(): Promise<StartedApiServer> {
   const cluster = await startCluster();
   return { admin: credentialsOf(cluster.kubeconfig), stop: () => cluster.stop() };
-}
-
-export function credentialsOf(kubeconfig: string): Credentials {
-  const config: unknown = parse(kubeconfig);
-  const pem = (...path: readonly (string | number)[]) => Buffer.from(textAt(config, path), "base64").toString();
-  return {
-    url: textAt(config, ["clusters", 0, "cluster", "server"]),
-    caPem: pem("clusters", 0, "cluster", "certificate-authority-data"),
-    certificatePem: pem("users", 0, "user", "client-certificate-data"),
-    keyPem: pem("users", 0, "user", "client-key-data"),
-  };
-}
-
-function textAt(value: unknown, path: readonly (string | number)[]): string {
-  const found = path.reduce<unknown>((inner, step) => {
-    if (Array.isArray(inner)) return inner[Number(step)];
-    return isRecord(inner) ? inner[step] : undefined;
-  }, value);
-  if (typeof found !== "string") throw new Error(`there is no ${path.join(".")}`);
-  return found;
 }
 
 /** One server for the cases of a `describe`, started before the first and stopped after the last. */

@@ -5,7 +5,7 @@ import { isRecord } from "../../../src/api/object.ts";
 import { LOCAL_NODE } from "../../../src/testing/local-node.ts";
 import { startCluster, type TestCluster } from "../../../src/testing/start-cluster.ts";
 import { type ApiClient, createApiClient } from "./client.ts";
-import { credentialsOf } from "./harness.ts";
+import { credentialsOf } from "./credentials-of.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CERTIFICATE_SIGNING_REQUESTS } from "../../../src/api/kube-resource.ts";
 import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
-import { credentialsOf } from "../../contract/api/harness.ts";
+import { credentialsOf } from "../../contract/api/credentials-of.ts";
 import { isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { runProgram } from "../program.ts";
 import { type ClusterNode, createClusterNode, NODE_NAME } from "./cluster-node.ts";

@@ -9,7 +9,7 @@ import { messageOf, runAll } from "../../../src/base/errors.ts";
 import { type ClusterServer, type ClusterServerOptions, OUR_SERVER } from "../../clusters/cluster-servers.ts";
 import type { NodeCluster, ServedCluster } from "../../clusters/node-cluster.ts";
 import { type ApiClient, createApiClient } from "../../contract/api/client.ts";
-import { credentialsOf } from "../../contract/api/harness.ts";
+import { credentialsOf } from "../../contract/api/credentials-of.ts";
 import { createNodeUnderTest, type NodeUnderTest, type NodeUnderTestOptions } from "../node-under-test.ts";
 
 /** The name of the node under test. */

@@ -2,7 +2,7 @@ import { chmod, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Credentials, createApiClient } from "../../contract/api/client.ts";
-import { credentialsOf } from "../../contract/api/harness.ts";
+import { credentialsOf } from "../../contract/api/credentials-of.ts";
 import { startSocksProxy } from "../../contract/kube/socks-proxy.ts";
 import { isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { type ClusterNode, createClusterNode, NODE_NAME } from "./cluster-node.ts";

@@ -10,7 +10,7 @@ import { CERTIFICATE_SIGNING_REQUESTS } from "../../../src/api/kube-resource.ts"
 import { runCommand } from "../../../src/cluster/processes/run-command.ts";
 import { type CertificateFacts, readCertificate } from "../../../src/pki/read-certificate.ts";
 import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
-import { credentialsOf } from "../../contract/api/harness.ts";
+import { credentialsOf } from "../../contract/api/credentials-of.ts";
 import { claimPort } from "../../machine/claims.ts";
 import { type ClusterNode, createClusterNode, NODE_NAME } from "./cluster-node.ts";
 import { settlesOn } from "./settles.ts";

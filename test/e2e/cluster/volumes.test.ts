@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isRecord } from "../../../src/api/object.ts";
 import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
 import { createApiClient } from "../../contract/api/client.ts";
-import { credentialsOf } from "../../contract/api/harness.ts";
+import { credentialsOf } from "../../contract/api/credentials-of.ts";
 import { isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { configMap, secret } from "./api-objects.ts";
 import { type ClusterNode, createClusterNode, NODE_NAME } from "./cluster-node.ts";

@@ -2,7 +2,7 @@ import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startKubeApiserverCluster } from "../../clusters/kube-apiserver-cluster.ts";
-import { credentialsOf } from "../../contract/api/harness.ts";
+import { credentialsOf } from "../../contract/api/credentials-of.ts";
 import { findProgram } from "../../contract/api/server-processes.ts";
 import { claimPort } from "../../machine/claims.ts";
 import { type ClusterNode, createNodeOf, NODE_NAME } from "../cluster/cluster-node.ts";

@@ -10,7 +10,7 @@ import { callbackLog } from "../../../src/testing/callback-log.ts";
 import { createCertificates } from "../../../src/testing/cluster-credentials.ts";
 import type { RestartableCluster } from "../../clusters/node-cluster.ts";
 import { type ApiClient, createApiClient } from "../../contract/api/client.ts";
-import { credentialsOf } from "../../contract/api/harness.ts";
+import { credentialsOf } from "../../contract/api/credentials-of.ts";
 
 /** What our API server told of, as its log has it. */
 interface ServerRecord {
