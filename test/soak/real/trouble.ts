@@ -70,10 +70,10 @@ export function createTrouble(node: SoakedNode, random: Random, options: Trouble
     ["containerd stands still for a minute", freeze],
     ["agent out of files", async (signal) => await starve("agent", signal)],
     ["control plane out of files", async (signal) => await starve("control plane", signal)],
-    ["containerd killed", async () => await kill("containerd")],
     ...(options.lowersMachineLimits ? [["no inotify", exhaustInotify] as const] : []),
   ];
   const kills: typeof kinds = [
+    ["containerd killed", async () => await kill("containerd")],
     ["agent killed", async () => await kill("agent")],
     ["control plane killed", async () => await kill("control plane")],
   ];

@@ -64,6 +64,8 @@ interface Measure {
 function listMeasures({ node, host, cri, cluster }: World): Measure[] {
   const count = (name: string, read: Measure["read"], slack = 4): Measure => ({ name, unit: "", slack, read });
   const memory = () => node.memory;
+  /** How many there are is up to the chaos. */
+  const pods = () => Math.max(1, memory()?.workers.states().size ?? 0);
   return [
     count("timers", () => node.held?.timers ?? 0, 20),
     count("calls without an answer", () => node.held?.calls ?? 0, 10),
@@ -79,8 +81,12 @@ function listMeasures({ node, host, cri, cluster }: World): Measure[] {
     count("mounts", () => host.mounts.mounted().length, 12),
     count("cgroups", () => host.cgroups.tree.limits.size, 8),
     count("pods in the API", () => cluster?.pods.bound().length ?? 0),
-    count("files of the kubelet", async () => await countFiles(host.files, "/var/lib/kubelet"), 60),
-    count("files of logs", async () => await countFiles(host.files, "/var/log"), 40),
+    count(
+      "files of the kubelet, each pod",
+      async () => (await countFiles(host.files, "/var/lib/kubelet")) / pods(),
+      15,
+    ),
+    count("files of logs, each pod", async () => (await countFiles(host.files, "/var/log")) / pods(), 8),
     count("resources of Node.js", () => process.getActiveResourcesInfo().length),
     count("handles", () => readdirSync("/proc/self/fd").length),
     { name: "heap", unit: "MiB", slack: 60, read: () => process.memoryUsage().heapUsed / MEBIBYTE },
