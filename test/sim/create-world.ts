@@ -52,16 +52,13 @@ const FEW_PLACES_SHARE = 0.5;
 const SHORTAGE_SHARE = 0.4;
 const SCARCE = ["memory", "disk", "image disk", "pids"] as const;
 
-export async function createWorld(
-  seed: number,
-  { onLine, mostSteps = MAX_STEPS }: CreateWorldOptions = {},
-): Promise<World> {
+export async function createWorld(seed: number, limits: CreateWorldOptions = {}): Promise<World> {
   const stream = createStreams(seed);
   const host = createFakeHost({ seed: seed * 16 });
   const { clock, files } = host;
   const dice = stream(1);
   const options: WorldOptions = { hasEvents: dice.chance(0.85), hasLatency: dice.chance(0.5) };
-  const trace = createTrace(clock, onLine);
+  const trace = createTrace(clock, limits.onLine);
   const faults = createFaults({ clock, dice: stream(2), cgroupDice: stream(7), trace });
   const manifests = createManifests({ files, clock });
   let failure: Failure | undefined;
@@ -211,7 +208,7 @@ export async function createWorld(
         await clock.advance(Math.min(left, next ?? left));
         steps++;
         for (const check of checks) check.stepped?.();
-        if (steps > mostSteps) fail("a run ends", `it took more than ${mostSteps} steps`);
+        if (steps > (limits.mostSteps ?? MAX_STEPS)) fail("a run ends", `it took more than ${steps - 1} steps`);
         if (left === 0) return;
       }
     },

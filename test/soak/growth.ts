@@ -16,7 +16,7 @@ interface Sample {
 }
 
 /** What the second half of a series says. */
-export interface Verdict {
+interface Verdict {
   readonly first: number;
   readonly median: number;
   readonly last: number;

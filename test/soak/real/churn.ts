@@ -10,7 +10,7 @@ import { claimPort } from "../../machine/claims.ts";
 import type { SoakedNode } from "./soaked-node.ts";
 
 /** Pods that come and go for as long as the soak lasts, and users who look at them and leave in the middle. */
-export interface Churn {
+interface Churn {
   /** Resolves when the signal has fired and nothing of it is under way. */
   run(signal: AbortSignal): Promise<void>;
   /** What was done so far, by kind. */

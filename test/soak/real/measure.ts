@@ -5,7 +5,7 @@ import type { Series } from "../growth.ts";
 import type { ProgramName, SoakedNode } from "./soaked-node.ts";
 
 /** Counts what the node holds of the machine, again and again. */
-export interface Meter {
+interface Meter {
   readonly series: readonly Series[];
   /** `at`: seconds since the beginning. What cannot be read now is left out of this turn. */
   sample(at: number): Promise<void>;

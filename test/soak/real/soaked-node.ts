@@ -18,7 +18,7 @@ export interface SoakedNode {
   readonly api: ApiClient;
   /** An administrator's. */
   readonly credentials: Credentials;
-  /** Of the process that runs now; undefined while there is none. */
+  /** The process that runs now; undefined while there is none. */
   pidOf(program: ProgramName): Promise<number | undefined>;
   destroy(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import type { Random } from "../../../src/base/random.ts";
 import type { ProgramName, SoakedNode } from "./soaked-node.ts";
 
 /** What is done to the node while it soaks. */
-export interface Trouble {
+interface Trouble {
   /** Resolves when the signal has fired and everything is mended. */
   run(signal: AbortSignal): Promise<void>;
   readonly counts: ReadonlyMap<string, number>;
