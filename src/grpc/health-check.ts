@@ -22,6 +22,9 @@ const CHECK = "/grpc.health.v1.Health/Check";
 /** The answer is two bytes long; this is only a bound. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
+/** The longest timer of Node.js. The package would take a later deadline for one that is over. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
 /**
  * Asks a server for its health, over TCP without TLS, as upstream's `pkg/probe/grpc` does. While the connection is not
  * accepted, it is tried again until the time is over, as a Go client that blocks does. Rejects only with AbortedError.
@@ -37,7 +40,7 @@ export async function checkHealth(check: HealthCheck, signal: AbortSignal): Prom
     "grpc.initial_reconnect_backoff_ms": 250,
     "grpc.max_reconnect_backoff_ms": 1_000,
   });
-  const deadline = Date.now() + check.timeoutMs;
+  const deadline = Date.now() + Math.min(check.timeoutMs, MAX_TIMEOUT_MS);
   try {
     return (await connect(client, deadline, signal)) ?? (await ask(client, { check, deadline }, signal));
   } finally {
