@@ -1,55 +1,53 @@
-import {
-  type Alias,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseAllDocuments,
-  Scalar,
-  type YAMLMap,
-  type YAMLSeq,
-} from "yaml";
+import { type Document, LineCounter } from "yaml";
 import { messageOf } from "../base/errors.ts";
-import { isRecord } from "./object.ts";
-import { resolvePlainScalar } from "./yaml-scalar.ts";
+import { composeYaml, describeYamlError, type YamlLimits } from "./yaml-tokens.ts";
+import { MAX_YAML_PROBLEMS, readYamlValue, type YamlValue } from "./yaml-value.ts";
 
-/** One document of a YAML text, as the JSON value it stands for (integers beyond 2^53 as bigint). */
-export interface YamlDocument {
+/** One document of a YAML text. */
+export interface YamlDocument extends YamlValue {
   /** 1 for the first; empty documents count but are not returned. */
   readonly number: number;
-  /** Undefined when there are errors. Values that an alias repeats are shared, not copied. */
-  readonly value: unknown;
-  readonly errors: string[];
-  readonly warnings: string[];
 }
 
-/** Problems of one document beyond this number are not kept; the first few say what to mend. */
-const MAX_PROBLEMS = 10;
-/** The bound on characters repeated by aliases: a few lines of them can stand for more than there is memory. */
-const MAX_REPEATED = 4 * 1024 * 1024;
-/** The cost of a value besides its characters. */
-const VALUE_SIZE = 8;
-/** Nesting beyond this is no manifest, and every reader after this one recurses. */
-const MAX_DEPTH = 200;
+/** Limits for what lies on this machine: its owner's files, which are read at one go. */
+const LOCAL_LIMITS: YamlLimits = { maxLines: 2_000_000, maxTokens: 5_000_000, maxRepeated: 4 * 1024 * 1024 };
+
+/**
+ * Limits for what anybody may send. They are set so that no single step of reading, and the handling of the object
+ * after it, takes longer than other clients can wait.
+ */
+const SENT_LIMITS: YamlLimits = { maxLines: 60_000, maxTokens: 40_000, maxRepeated: 128 * 1024 };
 
 /**
  * Reads YAML (or JSON, which is YAML) as Kubernetes' tools do: YAML 1.1 by go-yaml v2's rules. Duplicate keys are a
  * warning and the last one wins. Never throws: a text that cannot be read gives an error with its line and column.
  */
 export function parseYaml(text: string): YamlDocument[] {
+  const steps = readDocuments(text, LOCAL_LIMITS);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** As `parseYaml`, for text of others: tighter limits, and `pause` is awaited after every few milliseconds of work. */
+export async function parseSentYaml(text: string, pause: () => Promise<void>): Promise<YamlDocument[]> {
+  const steps = readDocuments(text, SENT_LIMITS);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await pause();
+  }
+}
+
+function* readDocuments(text: string, limits: YamlLimits): Generator<void, YamlDocument[]> {
   const lines = new LineCounter();
   try {
-    // Every plain scalar arrives as text (failsafe): `resolvePlainScalar` alone decides what it means.
-    const options = { version: "1.1", schema: "failsafe", uniqueKeys: false, prettyErrors: false } as const;
-    const parsed = parseAllDocuments(text, { ...options, lineCounter: lines, logLevel: "silent" });
-    const documents = "empty" in parsed ? [] : parsed;
+    const documents = yield* composeYaml(text, limits, lines);
+    yield;
     return documents.flatMap((document, index) => {
-      const errors = document.errors.map((error) => describe(error.message, error.pos[0], lines));
-      if (errors.length > 0)
-        return [{ number: index + 1, value: undefined, errors: errors.slice(0, MAX_PROBLEMS), warnings: [] }];
-      const read = readDocument(document.contents, lines);
-      return isEmpty(read) ? [] : [{ number: index + 1, ...read }];
+      const read = readDocument(document, lines, limits);
+      return read.value === null && read.errors.length === 0 ? [] : [{ number: index + 1, ...read }];
     });
   } catch (error) {
     const isOverflow = error instanceof RangeError;
@@ -59,131 +57,9 @@ export function parseYaml(text: string): YamlDocument[] {
   }
 }
 
-const isEmpty = ({ value, errors }: Omit<YamlDocument, "number">) => value === null && errors.length === 0;
-
-function describe(message: string, offset: number, lines: LineCounter): string {
-  const { line, col } = lines.linePos(offset);
-  return `line ${line}, column ${col}: ${message.startsWith("Maximum call stack") ? "nested too deeply" : message}`;
-}
-
-/** Ends the reading of one document; its message is complete. */
-class YamlError extends Error {}
-
-interface Reader {
-  readonly lines: LineCounter;
-  readonly anchors: Map<string, { isComplete: false } | { isComplete: true; value: unknown; size: number }>;
-  /** The size of all values read so far; repetitions by aliases count each time. */
-  size: number;
-  repeated: number;
-  readonly warnings: string[];
-}
-
-function readDocument(contents: unknown, lines: LineCounter): Omit<YamlDocument, "number"> {
-  const reader: Reader = { lines, anchors: new Map(), warnings: [], size: 0, repeated: 0 };
-  try {
-    return { value: readNode(reader, contents, 0), errors: [], warnings: reader.warnings };
-  } catch (error) {
-    if (!(error instanceof YamlError)) throw error;
-    return { value: undefined, errors: [error.message], warnings: reader.warnings };
-  }
-}
-
-interface NodeLike {
-  readonly range?: readonly [number, number, number] | null | undefined;
-}
-
-function fail(reader: Reader, node: NodeLike, message: string): YamlError {
-  return new YamlError(describe(message, node.range?.[0] ?? 0, reader.lines));
-}
-
-function readNode(reader: Reader, node: unknown, depth: number): unknown {
-  if (isAlias(node)) return readAlias(reader, node);
-  if (!isScalar(node) && !isMap(node) && !isSeq(node)) return null;
-  if (depth > MAX_DEPTH) throw fail(reader, node, `nested more than ${MAX_DEPTH} levels deep`);
-  if (node.anchor !== undefined) reader.anchors.set(node.anchor, { isComplete: false });
-  const sizeBefore = reader.size;
-  reader.size += VALUE_SIZE + (isScalar(node) ? (node.source ?? "").length : 0);
-  const value = readContent(reader, node, depth);
-  const size = reader.size - sizeBefore;
-  if (node.anchor !== undefined) reader.anchors.set(node.anchor, { isComplete: true, value, size });
-  return value;
-}
-
-function readContent(reader: Reader, node: Scalar | YAMLMap | YAMLSeq, depth: number): unknown {
-  if (isScalar(node)) return readScalar(reader, node);
-  if (isMap(node)) return readMap(reader, node, depth);
-  return node.items.map((item) => readNode(reader, item, depth + 1));
-}
-
-function readAlias(reader: Reader, alias: Alias): unknown {
-  const anchor = reader.anchors.get(alias.source);
-  if (!anchor) throw fail(reader, alias, `unknown anchor "${alias.source}"`);
-  if (!anchor.isComplete) throw fail(reader, alias, `anchor "${alias.source}" contains itself`);
-  reader.size += anchor.size;
-  reader.repeated += anchor.size;
-  if (reader.repeated > MAX_REPEATED) throw fail(reader, alias, "aliases repeat too much");
-  return anchor.value;
-}
-
-const TAG_PREFIX = "tag:yaml.org,2002:";
-
-function readScalar(reader: Reader, node: Scalar): unknown {
-  const text = node.source ?? "";
-  if (node.tag === undefined) return node.type === Scalar.PLAIN ? resolvePlainScalar(text) : text;
-  const tag = node.tag.startsWith(TAG_PREFIX) ? node.tag.slice(TAG_PREFIX.length) : "str";
-  if (tag === "binary") return Buffer.from(text, "base64").toString();
-  const isExpected = SCALAR_TAGS.get(tag);
-  if (!isExpected) return text;
-  const value = resolvePlainScalar(text);
-  if (!isExpected(value)) throw fail(reader, node, `cannot read ${JSON.stringify(text)} as !!${tag}`);
-  return value;
-}
-
-const SCALAR_TAGS: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
-  ["null", (value: unknown) => value === null],
-  ["bool", (value: unknown) => typeof value === "boolean"],
-  ["int", (value: unknown) => typeof value === "bigint" || Number.isInteger(value)],
-  ["float", (value: unknown) => typeof value === "bigint" || typeof value === "number"],
-]);
-
-/** Reads a map in the text's order: later keys, and merges (`<<`), replace earlier ones, as in go-yaml v2. */
-function readMap(reader: Reader, node: YAMLMap, depth: number): unknown {
-  const entries = new Map<string, unknown>();
-  const written = new Set<string>();
-  for (const { key, value } of node.items) {
-    if (isScalar(key) && key.type === Scalar.PLAIN && key.source === "<<") {
-      for (const [name, item] of readMerge(reader, value, depth)) entries.set(name, item);
-      continue;
-    }
-    const name = readKey(reader, key, depth);
-    if (written.has(name)) {
-      const place = isScalar(key) ? (key.range?.[0] ?? 0) : 0;
-      warn(reader, describe(`key ${JSON.stringify(name)} already set in map`, place, reader.lines));
-    }
-    written.add(name);
-    entries.set(name, readNode(reader, value, depth + 1));
-  }
-  return Object.fromEntries(entries);
-}
-
-function warn(reader: Reader, message: string): void {
-  if (reader.warnings.length < MAX_PROBLEMS) reader.warnings.push(message);
-}
-
-/** Converts a key to text: JSON has only string keys, so other scalars become their JSON text. */
-function readKey(reader: Reader, key: unknown, depth: number): string {
-  const value = readNode(reader, key, depth + 1);
-  if (value !== null && typeof value !== "object") return String(value);
-  const node = isScalar(key) || isMap(key) || isSeq(key) ? key : {};
-  throw fail(reader, node, value === null ? "a key is empty" : "a key is not a scalar");
-}
-
-function readMerge(reader: Reader, node: unknown, depth: number): Array<[string, unknown]> {
-  const value = readNode(reader, node, depth + 1);
-  // The first of several merged maps wins, so it is written last.
-  const maps = Array.isArray(value) ? value.toReversed() : [value];
-  return maps.flatMap((map: unknown) => {
-    if (isRecord(map)) return Object.entries(map);
-    throw fail(reader, isScalar(node) || isAlias(node) ? node : {}, "a merge (<<) needs a map or a list of maps");
-  });
+function readDocument({ errors, contents }: Document.Parsed, lines: LineCounter, limits: YamlLimits): YamlValue {
+  if (errors.length === 0) return readYamlValue(contents, lines, limits.maxRepeated);
+  const shown = errors.slice(0, MAX_YAML_PROBLEMS);
+  const described = shown.map(({ message, pos }) => describeYamlError(message, pos[0], lines));
+  return { value: undefined, errors: described, warnings: [] };
 }

@@ -1,7 +1,7 @@
 import { ApiError, badRequestError } from "../../api/api-error.ts";
 import { decodeProtobuf } from "../../api/protobuf/decode-protobuf.ts";
 import { parseStrictJson } from "../../api/strict-json.ts";
-import { parseYaml } from "../../api/yaml.ts";
+import { parseSentYaml } from "../../api/yaml.ts";
 import { codeOf } from "../../base/errors.ts";
 import type { ServedRequest } from "../../host/http-server.ts";
 
@@ -16,17 +16,20 @@ interface ParsedBody {
   readonly duplicates: readonly string[];
 }
 
+/** Lets the event loop serve other requests. */
+type Pause = () => Promise<void>;
+
 /** The media type without its parameters, in lower case. */
 export function contentTypeOf(request: ServedRequest): string {
   return (request.header("content-type")[0] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-/** Reads and parses the body by its content type. Throws UnsupportedMediaType, RequestEntityTooLarge, BadRequest. */
-export async function readParsedBody(request: ServedRequest, type: BodySyntax): Promise<ParsedBody> {
+/** Reads and parses the body by its content type; `pause` lies between steps of long work. Throws UnsupportedMediaType, RequestEntityTooLarge, BadRequest. */
+export async function readParsedBody(request: ServedRequest, type: BodySyntax, pause: Pause): Promise<ParsedBody> {
   const bytes = await readBytes(request);
   if (bytes.length === 0) return { value: undefined, duplicates: [] };
   if (type === "protobuf") return { value: decodeProtobuf(bytes), duplicates: [] };
-  return type === "yaml" ? parseYamlBody(bytes) : parseStrictJson(bytes.toString(), { duplicates: true });
+  return type === "yaml" ? await parseYamlBody(bytes, pause) : parseStrictJson(bytes.toString());
 }
 
 /** The syntax that a content type stands for. */
@@ -55,11 +58,11 @@ async function readBytes(request: ServedRequest): Promise<Buffer> {
 const MAX_YAML_BYTES = 1024 * 1024;
 
 /** Reads one document; duplicate keys are among its warnings. JSON, which kubectl sends, is read as JSON. */
-function parseYamlBody(bytes: Buffer): ParsedBody {
+async function parseYamlBody(bytes: Buffer, pause: Pause): Promise<ParsedBody> {
   const text = bytes.toString();
   if (text.startsWith("{")) {
     try {
-      return parseStrictJson(text, { duplicates: true });
+      return parseStrictJson(text);
     } catch {
       // This is YAML in flow style, or a mistake that YAML's reader describes better.
     }
@@ -68,7 +71,7 @@ function parseYamlBody(bytes: Buffer): ParsedBody {
     const message = `Request entity too large: limit is ${MAX_YAML_BYTES} in YAML, more as JSON`;
     throw new ApiError("RequestEntityTooLarge", message);
   }
-  const [document, second] = parseYaml(text);
+  const [document, second] = await parseSentYaml(text, pause);
   if (document === undefined) return { value: undefined, duplicates: [] };
   if (second !== undefined) throw badRequestError("the body of the request holds more than one YAML document");
   if (document.errors.length > 0) {

@@ -90,12 +90,14 @@ export async function serveResource(deps: ResourceDeps, asked: ResourceRequest):
     deps.handlers.get(`${groupResource(kind)}/${target.subresource}`) ?? deps.handlers.get(target.subresource);
   if (target.subresource === "") {
     if (!isServed(kind.verbs, target.verb) || isMisplaced(kind, target)) throw notAllowed();
-    return handler ? serveHandler(handler, kind, call, wanted) : serveObject(deps, kind, call, { wanted });
+    return handler
+      ? serveHandler(deps, handler, { kind, call, form: wanted.form })
+      : serveObject(deps, kind, call, { wanted });
   }
   const subresource = kind.subresources.find(({ name }) => name === target.subresource);
   if (subresource === undefined || target.name === "") throw noSuchResource();
   if (!isServed(subresource.verbs, target.verb)) throw notAllowed();
-  if (handler) return serveHandler(handler, kind, call, wanted);
+  if (handler) return serveHandler(deps, handler, { kind, call, form: wanted.form });
   return serveObject(deps, kind, call, { wanted, subresource });
 }
 
@@ -226,14 +228,17 @@ function contextOf(call: ResourceRequest): RequestContext & ReturnType<typeof wr
 }
 
 /** The parsed body, and the keys that its text has twice: decoding reports them besides its own warnings. */
-async function readBody({ request }: ResourceRequest): Promise<{ body: unknown; duplicates: readonly string[] }> {
-  const { value, duplicates } = await readParsedBody(request, syntaxOf(contentTypeOf(request)));
+async function readBody(
+  { clock }: ResourceDeps,
+  { request }: ResourceRequest,
+): Promise<{ body: unknown; duplicates: readonly string[] }> {
+  const { value, duplicates } = await readParsedBody(request, syntaxOf(contentTypeOf(request)), pauseOf(clock));
   if (value === undefined) throw badRequestError("the body of the request is empty: an object is expected");
   return { body: value, duplicates };
 }
 
-async function readCheckedBody(call: ResourceRequest, context: RequestContext): Promise<unknown> {
-  const { body, duplicates } = await readBody(call);
+async function readCheckedBody(deps: ResourceDeps, call: ResourceRequest, context: RequestContext): Promise<unknown> {
+  const { body, duplicates } = await readBody(deps, call);
   reportDuplicates(duplicates, context);
   return body;
 }
@@ -251,7 +256,7 @@ async function serveCreate(
   wanted: AnswerForm,
 ): Promise<ServedAnswer> {
   const options = contextOf(call);
-  const { body, duplicates } = await readBody(call);
+  const { body, duplicates } = await readBody(deps, call);
   const context = { ...options, duplicates };
   const { namespace } = call.target;
   if (kind.namespaced && namespace === "") throw notAllowed();
@@ -276,7 +281,7 @@ async function serveChange(
   };
   const place = { kind, namespace, name, subresource, authorizeCreation };
   if (target.verb === "update") {
-    const { body, duplicates } = await readBody(call);
+    const { body, duplicates } = await readBody(deps, call);
     const updated = await updateObject(deps.registry, {
       ...place,
       context: { ...context, duplicates },
@@ -284,7 +289,7 @@ async function serveChange(
     });
     return encodeStored(updated.isCreated ? 201 : 200, kind, updated.stored, wanted);
   }
-  const { type, body } = await readPatch(call, context);
+  const { type, body } = await readPatch(deps, call, context);
   const { force, givenFieldManager } = context;
   const owner = type === "apply" ? givenFieldManager : context.fieldManager;
   const patched = await patchObject(deps.registry, {
@@ -297,7 +302,11 @@ async function serveChange(
   return encodeStored(patched.isCreated ? 201 : 200, kind, patched.stored, wanted);
 }
 
-async function readPatch(call: ResourceRequest, context: RequestContext): Promise<{ type: PatchType; body: unknown }> {
+async function readPatch(
+  { clock }: ResourceDeps,
+  call: ResourceRequest,
+  context: RequestContext,
+): Promise<{ type: PatchType; body: unknown }> {
   const contentType = contentTypeOf(call.request);
   const type = PATCH_TYPES.get(contentType);
   if (type === undefined) {
@@ -306,14 +315,14 @@ async function readPatch(call: ResourceRequest, context: RequestContext): Promis
     throw new ApiError("UnsupportedMediaType", message);
   }
   if (type !== "apply") refuseForce(call.request.query);
-  const { value, duplicates } = await readParsedBody(call.request, type === "apply" ? "yaml" : "json");
+  const { value, duplicates } = await readParsedBody(call.request, type === "apply" ? "yaml" : "json", pauseOf(clock));
   reportDuplicates(duplicates, context);
   if (value === undefined) throw badRequestError("the body of the request is empty: a patch is expected");
   return { type, body: value };
 }
 
-async function readDeleteOptions({ request }: ResourceRequest) {
-  const { value } = await readParsedBody(request, syntaxOf(contentTypeOf(request)));
+async function readDeleteOptions({ clock }: ResourceDeps, { request }: ResourceRequest) {
+  const { value } = await readParsedBody(request, syntaxOf(contentTypeOf(request)), pauseOf(clock));
   return deleteOptionsOf(value, request.query);
 }
 
@@ -324,7 +333,7 @@ async function serveDelete(
   wanted: AnswerForm,
 ): Promise<ServedAnswer> {
   const { namespace, name } = call.target;
-  const options = await readDeleteOptions(call);
+  const options = await readDeleteOptions(deps, call);
   const context: RequestContext = { ...contextOf(call), dryRun: options.dryRun };
   const { object, isGone } = await deleteObject(deps.registry, { kind, namespace, name, options, context });
   if (!isGone || kind.strategy.returnsDeleted) return encodeObject(200, kind, object, wanted);
@@ -344,7 +353,7 @@ async function serveDeleteAll(
   wanted: AnswerForm,
 ): Promise<ServedAnswer> {
   const { request, target } = call;
-  const options = await readDeleteOptions(call);
+  const options = await readDeleteOptions(deps, call);
   const context: RequestContext = { ...contextOf(call), dryRun: options.dryRun };
   const query = listQueryOf(request.query, { isWatch: false });
   const listed = listObjects(deps.registry.store, { kind, namespace: target.namespace, ...query });
@@ -362,16 +371,15 @@ async function serveDeleteAll(
 }
 
 async function serveHandler(
+  deps: ResourceDeps,
   handler: SubresourceHandler,
-  kind: ResourceKind,
-  call: ResourceRequest,
-  { form }: AnswerForm,
+  { kind, call, form }: { kind: ResourceKind; call: ResourceRequest; form: AnswerForm["form"] },
 ): Promise<ServedAnswer> {
   const { request, target } = call;
   const context = contextOf(call);
   const hasBody = request.method === "POST" || request.method === "PUT";
-  const patch = target.verb === "patch" ? await readPatch(call, context) : undefined;
-  const body = patch?.body ?? (hasBody ? await readCheckedBody(call, context) : undefined);
+  const patch = target.verb === "patch" ? await readPatch(deps, call, context) : undefined;
+  const body = patch?.body ?? (hasBody ? await readCheckedBody(deps, call, context) : undefined);
   const answer = await handler({ kind, target, context, body, query: request.query, patchType: patch?.type });
   const isObject = isRecord(answer.value);
   return isObject ? encodeValue(answer.status, answer.value, form) : encodeText(answer);
