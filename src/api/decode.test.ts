@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodeObject } from "./decode.ts";
+import { decodeObject, decodeTyped } from "./decode.ts";
 import { formatFieldError } from "./field-error.ts";
 
 const container = (fields: object) => ({ spec: { containers: [{ name: "main", ...fields }] } });
@@ -163,5 +163,28 @@ describe("Go's rules", () => {
     const args = Array.from({ length: 2000 }, () => "x");
     const containers = Array.from({ length: 2000 }, () => ({ name: "a", args }));
     expect(decode({ spec: { containers } }).errors[0]).toMatch(/more than 1000000 values in one object/);
+  });
+});
+
+describe("objects beyond a bound are refused", () => {
+  const tables = { Node: { name: "string", below: "Node", list: "[]string" } };
+  const errorsOf = (value: unknown, maxValues?: number) => {
+    const options = { tables, type: "Node", ...(maxValues !== undefined && { maxValues }) };
+    return decodeTyped(options, value).errors.map(formatFieldError);
+  };
+  const nested = (levels: number): object => {
+    let value: object = {};
+    for (let level = 1; level < levels; level++) value = { below: value };
+    return value;
+  };
+
+  it("of more values than the caller takes", () => {
+    expect(errorsOf({ list: ["a", "b"] }, 4)).toEqual([]);
+    expect(errorsOf({ list: ["a", "b", "c"] }, 4)).toEqual(["list[2]: more than 4 values in one object"]);
+  });
+
+  it("of more than two hundred levels", () => {
+    expect(errorsOf(nested(200))).toEqual([]);
+    expect(errorsOf(nested(5_000))).toEqual([expect.stringContaining("expected at most 200 levels, got object")]);
   });
 });

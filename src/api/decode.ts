@@ -20,8 +20,10 @@ export interface Decoded<Value> {
 
 /** More errors (or warnings) than this are not kept; a last entry says so. */
 const MAX_FIELD_ERRORS = 20;
-/** Objects of more values than this are refused: repeated YAML aliases could make a small text a huge object. */
+/** The default of `maxValues`: repeated YAML aliases could make a small text a huge object. */
 const MAX_VALUES = 1_000_000;
+/** Deeper values are refused: only schemas of custom resources nest at will, and all that reads them recurses. */
+const MAX_STRUCT_DEPTH = 200;
 /** How deep a field without a schema (managed fields) may nest. */
 const MAX_RAW_DEPTH = 64;
 
@@ -30,6 +32,13 @@ export type FieldTables = Readonly<Record<string, Readonly<Record<string, string
 
 /** Lists, by type name, the fields that are absent when they are zero or empty. */
 export type OmittedFields = Readonly<Record<string, ReadonlySet<string>>>;
+
+interface DecodeOptions {
+  readonly tables: FieldTables;
+  readonly type: string;
+  readonly omitted?: OmittedFields;
+  readonly maxValues?: number;
+}
 
 /** Does what `decodeTyped` does, for the types that a node reads. */
 export function decodeObject<Kind extends keyof DecodableKinds>(
@@ -46,14 +55,15 @@ export function decodeObject<Kind extends keyof DecodableKinds>(
  * Reads an untyped value (from JSON or YAML) as a type of the tables, by Go's rules. Names are case-sensitive. Null is
  * the same as absent. A required field that is absent gets its zero value (validation then reports it as missing).
  * Unknown fields are dropped with a warning. Quantities become canonical strings. A field named by `omitted` is dropped
- * when it is zero or empty, as Go's encoding drops it. `path` prefixes the paths in errors.
+ * when it is zero or empty, as Go's encoding drops it. An object of more than `maxValues` values (default a million) is
+ * an error. `path` prefixes the paths in errors.
  */
 export function decodeTyped(
-  { tables, type, omitted = {} }: { tables: FieldTables; type: string; omitted?: OmittedFields },
+  { tables, type, omitted = {}, maxValues = MAX_VALUES }: DecodeOptions,
   value: unknown,
   path = "",
 ): Decoded<unknown> {
-  const context: Context = { tables, omitted, errors: [], warnings: [], valuesLeft: MAX_VALUES };
+  const context: Context = { tables, omitted, errors: [], warnings: [], valuesLeft: maxValues, maxValues, depth: 0 };
   const decoded = decodeValue(context, type, { value, path });
   const { errors, warnings } = context;
   return { value: errors.length === 0 ? decoded : undefined, errors, warnings };
@@ -64,7 +74,9 @@ interface Context {
   readonly omitted: OmittedFields;
   readonly errors: FieldError[];
   readonly warnings: FieldError[];
+  readonly maxValues: number;
   valuesLeft: number;
+  depth: number;
 }
 
 interface Input {
@@ -79,14 +91,23 @@ function report(list: FieldError[], path: string, message: string): void {
 }
 
 function decodeValue(context: Context, type: string, input: Input): unknown {
-  if (context.valuesLeft-- <= 0) {
-    if (context.valuesLeft === -1) report(context.errors, input.path, `more than ${MAX_VALUES} values in one object`);
-    return undefined;
-  }
+  if (isBeyondBound(context, input.path)) return undefined;
   if (type.startsWith("[]")) return decodeList(context, type.slice(2), input);
   if (type.startsWith("{}")) return decodeMap(context, type.slice(2), input);
   const decodeScalar = SCALARS.get(type);
-  return decodeScalar ? decodeScalar(context, input) : decodeStruct(context, type, input);
+  if (decodeScalar) return decodeScalar(context, input);
+  if (context.depth === MAX_STRUCT_DEPTH) return reject(context, input, `at most ${MAX_STRUCT_DEPTH} levels`);
+  context.depth++;
+  const decoded = decodeStruct(context, type, input);
+  context.depth--;
+  return decoded;
+}
+
+/** Counts a value, and reports the first one beyond the bound; those after it are not looked at. */
+function isBeyondBound(context: Context, path: string): boolean {
+  if (context.valuesLeft-- > 0) return false;
+  if (context.valuesLeft === -1) report(context.errors, path, `more than ${context.maxValues} values in one object`);
+  return true;
 }
 
 function decodeList(context: Context, itemType: string, { value, path }: Input): unknown {
@@ -134,9 +155,19 @@ function fillRequired(
   fields: Readonly<Record<string, string>>,
   decoded: Record<string, unknown>,
 ): void {
-  for (const [name, declared] of Object.entries(fields)) {
-    if (declared.endsWith("!") && decoded[name] === undefined) decoded[name] = zeroOf(tables, withoutMark(declared));
-  }
+  for (const [name, type] of requiredOf(fields)) decoded[name] ??= zeroOf(tables, type);
+}
+
+/** The required fields of each table, looked for once: a schema has forty fields, and there are thousands of schemas. */
+const requiredFields = new WeakMap<object, ReadonlyArray<readonly [string, string]>>();
+
+function requiredOf(fields: Readonly<Record<string, string>>): ReadonlyArray<readonly [string, string]> {
+  const known = requiredFields.get(fields);
+  if (known) return known;
+  const marked = Object.entries(fields).filter(([, declared]) => declared.endsWith("!"));
+  const required = marked.map(([name, declared]) => [name, withoutMark(declared)] as const);
+  requiredFields.set(fields, required);
+  return required;
 }
 
 /** True for values that Go's `omitempty` leaves out of fields that are neither structs nor pointers. */
@@ -250,7 +281,7 @@ function decodeBytes(context: Context, input: Input): string | undefined {
 function decodeRaw(context: Context, input: Input, depth: number): unknown {
   const { value, path } = input;
   if (depth > MAX_RAW_DEPTH) return reject(context, input, `at most ${MAX_RAW_DEPTH} levels`);
-  if (context.valuesLeft-- <= 0) return undefined;
+  if (isBeyondBound(context, path)) return undefined;
   if (Array.isArray(value)) {
     return value.map((item: unknown, index) =>
       decodeRaw(context, { value: item, path: `${path}[${index}]` }, depth + 1),

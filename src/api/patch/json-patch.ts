@@ -6,7 +6,7 @@ import { type Container, createPatchedDocument, type PatchedDocument, PatchFailu
 
 const MAX_OPERATIONS = 10_000;
 /** A document that one patch nests deeper than this, by moving and copying, is refused. */
-const MAX_DOCUMENT_DEPTH = 10_000;
+const MAX_DOCUMENT_DEPTH = 1_000;
 
 /**
  * Returns the document as a JSON patch (RFC 6902) changes it. As upstream has it, a negative index counts from the end,

@@ -33,6 +33,8 @@ export interface Container {
 /** Upstream's limit for what the copies of one patch may add, in bytes of JSON. */
 const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 const MAX_COPIED_DEPTH = 1000;
+/** No document of the API has a longer path; a name in it has a few hundred characters. */
+const MAX_POINTER_LENGTH = 64 * 1024;
 
 /**
  * Starts from a document that is not changed: containers on an operation's path are copied once, and the rest is
@@ -84,6 +86,7 @@ export function createPatchedDocument(document: unknown): PatchedDocument {
   const patched: PatchedDocument = {
     root: document,
     locate(pointer) {
+      if (pointer.length > MAX_POINTER_LENGTH) return undefined;
       const [before, ...keys] = pointer.split("/").map(unescapeKey);
       const key = keys.pop();
       if (before !== "" || key === undefined) return undefined;

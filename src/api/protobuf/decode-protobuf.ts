@@ -1,11 +1,13 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { badRequestError } from "../api-error.ts";
+import { ApiError, badRequestError } from "../api-error.ts";
 import { jsonShapeOf } from "./json-shape.ts";
 import { MAGIC } from "./magic.ts";
 import { type MessageField, messageFieldsOf, messageNameOf, type ObjectType } from "./message-fields.ts";
 
 /** Objects of the API never nest deeper than this; a deeper one is an attack. */
 const MAX_DEPTH = 64;
+/** The bound on the fields of one body: an empty message takes two bytes, and far more once it is decoded. */
+const MAX_VALUES = 100_000;
 
 /**
  * Decodes an object as Go programs send it: protobuf in Kubernetes' envelope. Returns it as it would have come in JSON,
@@ -42,7 +44,10 @@ function decodeEnvelope(bytes: Uint8Array): Record<string, unknown> {
     else if (field === 2) raw = envelope.bytes();
     else envelope.skip(wire);
   }
-  return { ...decodeMessage(messageFieldsOf(bodyMessageOf(type)), raw, 0), ...type };
+  return {
+    ...decodeMessage(messageFieldsOf(bodyMessageOf(type)), raw, { depth: 0, bounds: { valuesLeft: MAX_VALUES } }),
+    ...type,
+  };
 }
 
 function decodeTypeMeta(bytes: Uint8Array): ObjectType {
@@ -68,15 +73,21 @@ function bodyMessageOf(type: ObjectType): string {
 
 type Fields = ReadonlyMap<number, MessageField>;
 
-function decodeMessage(fields: Fields, bytes: Uint8Array, depth: number): Record<string, unknown> {
-  if (depth > MAX_DEPTH) throw new RangeError(`nested deeper than ${MAX_DEPTH} messages`);
+/** How deep a message lies, and how much the whole body may still hold. */
+interface Level {
+  readonly depth: number;
+  readonly bounds: { valuesLeft: number };
+}
+
+function decodeMessage(fields: Fields, bytes: Uint8Array, level: Level): Record<string, unknown> {
+  if (level.depth > MAX_DEPTH) throw new RangeError(`nested deeper than ${MAX_DEPTH} messages`);
   const reader = new BinaryReader(bytes);
   const decoded: Record<string, unknown> = {};
   while (reader.pos < reader.len) {
     const [number, wire] = reader.tag();
     const field = fields.get(number);
     if (field === undefined) reader.skip(wire);
-    else readField(decoded, field, { reader, wire, depth });
+    else readField(decoded, field, { reader, wire, level });
   }
   return decoded;
 }
@@ -84,17 +95,23 @@ function decodeMessage(fields: Fields, bytes: Uint8Array, depth: number): Record
 interface Position {
   readonly reader: BinaryReader;
   readonly wire: WireType;
-  readonly depth: number;
+  readonly level: Level;
+}
+
+function countValue({ bounds }: Level): void {
+  if (bounds.valuesLeft-- > 0) return;
+  throw new ApiError("RequestEntityTooLarge", `Request entity too large: limit is ${MAX_VALUES} values`);
 }
 
 function readField(decoded: Record<string, unknown>, field: MessageField, at: Position): void {
   const { name, shape, type } = field;
+  countValue(at.level);
   if (name === "") {
     Object.assign(decoded, readValue(type, at));
   } else if (shape === "list") {
     const list = listAt(decoded, name);
     // Numbers may come packed, although Kubernetes does not do so.
-    if (at.wire === WireType.LengthDelimited && NUMBERS.has(type)) readPacked(list, at.reader);
+    if (at.wire === WireType.LengthDelimited && NUMBERS.has(type)) readPacked(list, at);
     else list.push(readValue(type, at));
   } else if (shape === "map") {
     const [key, value] = readEntry(type, at);
@@ -121,19 +138,22 @@ function mapAt(decoded: Record<string, unknown>, name: string): object {
   return map;
 }
 
-function readPacked(list: unknown[], reader: BinaryReader): void {
+function readPacked(list: unknown[], { reader, level }: Position): void {
   const end = reader.uint32() + reader.pos;
-  while (reader.pos < end) list.push(Number(reader.int64()));
+  while (reader.pos < end) {
+    countValue(level);
+    list.push(Number(reader.int64()));
+  }
 }
 
-function readEntry(valueType: string, { reader, depth }: Position): [string, unknown] {
+function readEntry(valueType: string, { reader, level }: Position): [string, unknown] {
   const entry = new BinaryReader(reader.bytes());
   let key = "";
   let value: unknown = ABSENT_VALUES[valueType];
   while (entry.pos < entry.len) {
     const [number, wire] = entry.tag();
     if (number === 1) key = entry.string();
-    else if (number === 2) value = readValue(valueType, { reader: entry, wire, depth });
+    else if (number === 2) value = readValue(valueType, { reader: entry, wire, level });
     else entry.skip(wire);
   }
   return [key, value];
@@ -144,7 +164,7 @@ const ABSENT_VALUES: Readonly<Record<string, unknown>> = { string: "", bytes: ""
 
 const isZero = (value: unknown) => value === "" || value === 0 || value === false || value === 0n;
 
-function readValue(type: string, { reader, depth }: Position): unknown {
+function readValue(type: string, { reader, level }: Position): unknown {
   switch (type) {
     case "string":
       return reader.string();
@@ -169,12 +189,12 @@ function readValue(type: string, { reader, depth }: Position): unknown {
     case "RawExtension":
       return readJson(reader.bytes());
     default:
-      return readMessage(type, reader.bytes(), depth + 1);
+      return readMessage(type, reader.bytes(), { ...level, depth: level.depth + 1 });
   }
 }
 
-function readMessage(type: string, bytes: Uint8Array, depth: number): unknown {
-  const fields = decodeMessage(messageFieldsOf(type), bytes, depth);
+function readMessage(type: string, bytes: Uint8Array, level: Level): unknown {
+  const fields = decodeMessage(messageFieldsOf(type), bytes, level);
   const shape = jsonShapeOf(type);
   return shape ? shape.fromFields(fields) : fields;
 }

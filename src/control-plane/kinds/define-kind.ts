@@ -31,7 +31,17 @@ export interface KindRow {
   /** Besides `status`. */
   subresources?: readonly Subresource[];
   storedAs?: StoredAs;
+  /** The number of values that an object of this kind may have at most. Default 30,000. */
+  maxValues?: number;
 }
+
+/**
+ * The greatest objects that are of use have about half of this: a slice of a thousand endpoints, a config map of ten
+ * thousand keys with their owner. All work on an object is one step that nobody else can interrupt.
+ */
+const MAX_VALUES = 30_000;
+/** The bound for pods and what has a template for them: more is done for each value, and no node runs such a pod. */
+export const MAX_POD_VALUES = 10_000;
 
 export const ALL_VERBS: readonly Verb[] = [
   "create",
@@ -67,7 +77,7 @@ export function defineKind(row: KindRow): ResourceKind {
     categories: row.categories ?? [],
     namespaced,
     verbs: row.verbs ?? ALL_VERBS,
-    schema: servedObjectSchema(row.type ?? kind),
+    schema: servedObjectSchema(row.type ?? kind, row.maxValues ?? MAX_VALUES),
     strategy,
     subresources,
     columns: COLUMNS[groupResource({ group, plural })] ?? DEFAULT_COLUMNS,
@@ -80,9 +90,9 @@ const OMITTED: OmittedFields = Object.fromEntries(
 );
 
 /** The schema of a type that is generated from upstream's. */
-function servedObjectSchema(type: string): ObjectSchema {
+function servedObjectSchema(type: string, maxValues: number): ObjectSchema {
   return {
-    decode: (value) => decodeTyped({ tables: SERVED_SCHEMA, type, omitted: OMITTED }, value),
+    decode: (value) => decodeTyped({ tables: SERVED_SCHEMA, type, omitted: OMITTED, maxValues }, value),
     node: servedNode(type),
     strategicMerge: true,
     definition: DEFINITION_NAMES[type] ?? type,

@@ -1,8 +1,12 @@
 import { ApiError, badRequestError } from "../../api/api-error.ts";
 import { formatFieldError } from "../../api/field-error.ts";
 import { apiVersionOf, isKubeObject, isRecord, type KubeObject } from "../../api/object.ts";
+import { tooMany } from "../../api/validation/problems.ts";
 import type { ObjectSchema } from "../ports/resource-kind.ts";
 import type { RequestContext } from "./request-context.ts";
+
+/** Each write reads and compares the fields of every manager; an object that is in use has a dozen. */
+const MAX_FIELD_OWNERS = 1_000;
 
 /** The kind and version that a body must have, as the request's path says. */
 interface ExpectedKind {
@@ -33,6 +37,10 @@ export function decodeBody(
   const apiVersion = apiVersionOf(expected);
   const object = isRecord(value) ? { metadata: {}, ...value, apiVersion, kind: expected.kind } : undefined;
   if (!isKubeObject(object)) throw cannotHandle(expected, "it has no metadata");
+  const managers = object.metadata.managedFields?.length ?? 0;
+  if (managers > MAX_FIELD_OWNERS) {
+    throw cannotHandle(expected, formatFieldError(tooMany("metadata.managedFields", managers, MAX_FIELD_OWNERS)));
+  }
   return { ...object, metadata: withoutTwinOwners(withoutEmpty(object.metadata), context) };
 }
 

@@ -3,7 +3,7 @@ import type { DaemonSet, DaemonSetUpdateStrategy } from "../../../api/gen/types.
 import { invalid, notNegative, required, unsupported } from "../../../api/validation/problems.ts";
 import { validateTemplate } from "../core/pod/pod-template-spec.ts";
 import { podTemplateWarnings } from "../core/pod/pod-warnings.ts";
-import { defineKind } from "../define-kind.ts";
+import { defineKind, MAX_POD_VALUES } from "../define-kind.ts";
 import { immutable } from "../rules/immutable.ts";
 import { atMostAll, isZero, validateIntOrPercent } from "../rules/int-or-percent.ts";
 import { defaultPodTemplate, validateLasting, validateSelection } from "../rules/pod-template.ts";
@@ -33,6 +33,7 @@ export const daemonSetKind = defineKind({
   group: "apps",
   kind: "DaemonSet",
   plural: "daemonsets",
+  maxValues: MAX_POD_VALUES,
   shortNames: ["ds"],
   categories: ["all"],
   status: true,

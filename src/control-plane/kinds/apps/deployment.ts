@@ -3,7 +3,7 @@ import type { Deployment, DeploymentStrategy } from "../../../api/gen/types.ts";
 import { forbidden, invalid, notNegative, required, unsupported } from "../../../api/validation/problems.ts";
 import { validateTemplate } from "../core/pod/pod-template-spec.ts";
 import { podTemplateWarnings } from "../core/pod/pod-warnings.ts";
-import { defineKind } from "../define-kind.ts";
+import { defineKind, MAX_POD_VALUES } from "../define-kind.ts";
 import { immutable } from "../rules/immutable.ts";
 import { atMostAll, isZero, validateIntOrPercent } from "../rules/int-or-percent.ts";
 import { defaultPodTemplate, validateLasting, validateSelection } from "../rules/pod-template.ts";
@@ -28,6 +28,7 @@ export const deploymentKind = defineKind({
   group: "apps",
   kind: "Deployment",
   plural: "deployments",
+  maxValues: MAX_POD_VALUES,
   shortNames: ["deploy"],
   categories: ["all"],
   status: true,

@@ -3,7 +3,7 @@ import type { ReplicaSet } from "../../../api/gen/types.ts";
 import { notNegative, required } from "../../../api/validation/problems.ts";
 import { validateTemplate } from "../core/pod/pod-template-spec.ts";
 import { podTemplateWarnings } from "../core/pod/pod-warnings.ts";
-import { defineKind } from "../define-kind.ts";
+import { defineKind, MAX_POD_VALUES } from "../define-kind.ts";
 import { immutable } from "../rules/immutable.ts";
 import { defaultPodTemplate, validateLasting, validateSelection } from "../rules/pod-template.ts";
 import { type StatusCounts, validateCounts } from "../rules/workload-status.ts";
@@ -20,6 +20,7 @@ export const replicaSetKind = defineKind({
   group: "apps",
   kind: "ReplicaSet",
   plural: "replicasets",
+  maxValues: MAX_POD_VALUES,
   shortNames: ["rs"],
   categories: ["all"],
   status: true,

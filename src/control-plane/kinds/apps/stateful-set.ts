@@ -13,7 +13,7 @@ import {
 } from "../../../api/validation/problems.ts";
 import { validateTemplate } from "../core/pod/pod-template-spec.ts";
 import { podTemplateWarnings } from "../core/pod/pod-warnings.ts";
-import { defineKind } from "../define-kind.ts";
+import { defineKind, MAX_POD_VALUES } from "../define-kind.ts";
 import { defaultPodTemplate, validateLasting, validateSelection } from "../rules/pod-template.ts";
 import { isSame } from "../rules/semantic-changes.ts";
 import { type StatusCounts, validateCounts } from "../rules/workload-status.ts";
@@ -30,6 +30,7 @@ export const statefulSetKind = defineKind({
   group: "apps",
   kind: "StatefulSet",
   plural: "statefulsets",
+  maxValues: MAX_POD_VALUES,
   shortNames: ["sts"],
   categories: ["all"],
   status: true,

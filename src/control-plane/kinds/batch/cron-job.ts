@@ -3,7 +3,7 @@ import type { CronJobSpec } from "../../../api/gen/types.ts";
 import { isNew } from "../../../api/object.ts";
 import { invalid, invalidEach, notNegative, oneOf, required, unsupported } from "../../../api/validation/problems.ts";
 import { podTemplateWarnings } from "../core/pod/pod-warnings.ts";
-import { defineKind } from "../define-kind.ts";
+import { defineKind, MAX_POD_VALUES } from "../define-kind.ts";
 import { strategyOf } from "../typed-strategy.ts";
 import { checkCronSchedule } from "./cron-schedule.ts";
 import { defaultJobTemplate, validateJobSpec } from "./job-spec.ts";
@@ -15,6 +15,7 @@ export const cronJobKind = defineKind({
   group: "batch",
   kind: "CronJob",
   plural: "cronjobs",
+  maxValues: MAX_POD_VALUES,
   shortNames: ["cj"],
   categories: ["all"],
   status: true,

@@ -19,8 +19,12 @@ const DESCRIPTORS = new Set(["@yearly", "@annually", "@monthly", "@weekly", "@da
 const GO_DURATION =
   /^[+-]?(\d+(\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h))*$/;
 
+/** Every minute, hour, day, month and weekday by itself makes less than 400 characters. */
+const MAX_LENGTH = 1_000;
+
 /** The problems of a cron job's schedule, in the words of upstream's parser; empty for a valid one. */
 export function checkCronSchedule(schedule: string): string[] {
+  if (schedule.length > MAX_LENGTH) return [`must be no more than ${MAX_LENGTH} characters`];
   const text = schedule.replace(/^(CRON_)?TZ=\S* */, "").trim();
   if (text === "") return ["empty spec string"];
   if (text.startsWith("@")) return checkDescriptor(text);

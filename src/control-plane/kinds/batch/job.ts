@@ -5,7 +5,7 @@ import { validateLabelSelector } from "../../../api/validation/label-selector.ts
 import { checkDnsLabel } from "../../../api/validation/names.ts";
 import { invalid, required } from "../../../api/validation/problems.ts";
 import { podTemplateWarnings } from "../core/pod/pod-warnings.ts";
-import { defineKind } from "../define-kind.ts";
+import { defineKind, MAX_POD_VALUES } from "../define-kind.ts";
 import { immutable } from "../rules/immutable.ts";
 import { validateSelected } from "../rules/pod-template.ts";
 import { isSame } from "../rules/semantic-changes.ts";
@@ -16,6 +16,7 @@ export const jobKind = defineKind({
   group: "batch",
   kind: "Job",
   plural: "jobs",
+  maxValues: MAX_POD_VALUES,
   categories: ["all"],
   status: true,
   strategy: strategyOf("Job", {

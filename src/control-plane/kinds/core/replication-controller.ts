@@ -2,7 +2,7 @@ import type { FieldError } from "../../../api/field-error.ts";
 import type { ReplicationControllerSpec } from "../../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../../api/object.ts";
 import { forbidden, invalid, notNegative, required, unsupported } from "../../../api/validation/problems.ts";
-import { defineKind } from "../define-kind.ts";
+import { defineKind, MAX_POD_VALUES } from "../define-kind.ts";
 import { SCALE_SUBRESOURCE, statusSubresource } from "../subresource.ts";
 import { defaultTemplate, validateTemplate } from "./pod/pod-template-spec.ts";
 import { podTemplateWarnings } from "./pod/pod-warnings.ts";
@@ -11,6 +11,7 @@ import { podTemplateWarnings } from "./pod/pod-warnings.ts";
 export const replicationControllerKind = defineKind({
   kind: "ReplicationController",
   plural: "replicationcontrollers",
+  maxValues: MAX_POD_VALUES,
   shortNames: ["rc"],
   categories: ["all"],
   strategy: {

@@ -57,18 +57,26 @@ interface PlacedPort {
   readonly path: string;
 }
 
+/** More warnings than this are of no use to anybody, and each pair of thousands of equal ports would make one. */
+const MAX_PORT_WARNINGS = 100;
+
 /** The warnings about ports that are used twice, because all containers of a pod share its ports. */
 export function portWarnings(spec: PodSpec, prefix: string): string[] {
   const known = new Map<string, PlacedPort[]>();
-  return containersOf(spec, prefix).flatMap(({ container, path }) =>
-    (container.ports ?? []).flatMap((port, index) => {
+  const warnings: string[] = [];
+  for (const { container, path } of containersOf(spec, prefix)) {
+    for (const [index, port] of (container.ports ?? []).entries()) {
       const placed = { port, path: `${path}.ports[${index}]` };
       const key = `${port.containerPort}/${port.protocol ?? ""}`;
       const others = known.get(key) ?? [];
-      known.set(key, [...others, placed]);
-      return others.flatMap((other) => compare(placed, other));
-    }),
-  );
+      known.set(key, others);
+      for (const other of others) {
+        if (warnings.length < MAX_PORT_WARNINGS) warnings.push(...compare(placed, other));
+      }
+      others.push(placed);
+    }
+  }
+  return warnings;
 }
 
 function compare({ port, path }: PlacedPort, other: PlacedPort): string[] {

@@ -1,6 +1,6 @@
 import type { FieldError } from "../../../../api/field-error.ts";
 import { type KubeObject, typed } from "../../../../api/object.ts";
-import { defineKind } from "../../define-kind.ts";
+import { defineKind, MAX_POD_VALUES } from "../../define-kind.ts";
 import { defaultTemplate, validateTemplate } from "./pod-template-spec.ts";
 import { podTemplateWarnings } from "./pod-warnings.ts";
 
@@ -8,6 +8,7 @@ import { podTemplateWarnings } from "./pod-warnings.ts";
 export const podTemplateKind = defineKind({
   kind: "PodTemplate",
   plural: "podtemplates",
+  maxValues: MAX_POD_VALUES,
   strategy: {
     default: (object) => ({ ...object, template: defaultTemplate(templateOf(object)) }),
     validate: (object): FieldError[] => validateTemplate("template", templateOf(object)),

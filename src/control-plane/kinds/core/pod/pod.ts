@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../../../api/object.ts";
 import { typed } from "../../../../api/object.ts";
 import type { Subresource, Verb } from "../../../ports/resource-kind.ts";
-import { defineKind } from "../../define-kind.ts";
+import { defineKind, MAX_POD_VALUES } from "../../define-kind.ts";
 import { coreSubresource, PART_VERBS, proxySubresource } from "../../subresource.ts";
 import { takeEphemeralContainers, validateEphemeralContainersUpdate } from "./pod-ephemeral-containers.ts";
 import { takeResize, validateResize } from "./pod-resize.ts";
@@ -31,6 +31,7 @@ const FIELDS: Readonly<Record<string, (object: KubeObject) => string>> = {
 export const podKind = defineKind({
   kind: "Pod",
   plural: "pods",
+  maxValues: MAX_POD_VALUES,
   shortNames: ["po"],
   categories: ["all"],
   strategy: {
