@@ -12,6 +12,9 @@ const TABLES: FieldTables = {
   JSONSchemaProps: { ...SERVED_SCHEMA["JSONSchemaProps"], items: "JSONSchemaProps", enum: "raw" },
 };
 
+/** The largest definitions in use have about half as many: a megabyte of schemas without descriptions. */
+const MAX_VALUES = 60_000;
+
 interface Problems {
   readonly errors: FieldError[];
   readonly warnings: FieldError[];
@@ -21,7 +24,7 @@ type Values = Record<string, unknown>;
 
 /** A CRD whose schemas are decoded at all depths, so that unknown fields in them are found. */
 export function decodeCrd(value: unknown): Decoded<unknown> {
-  const decoded = decodeTyped({ tables: TABLES, type: "CustomResourceDefinition" }, value);
+  const decoded = decodeTyped({ tables: TABLES, type: "CustomResourceDefinition", maxValues: MAX_VALUES }, value);
   const problems: Problems = { errors: [...decoded.errors], warnings: [...decoded.warnings] };
   const settled = isRecord(decoded.value) ? settleCrd(problems, decoded.value) : decoded.value;
   return { value: problems.errors.length === 0 ? settled : undefined, ...problems };

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { RE2JS } from "re2js";
 import { messageOf } from "../../base/errors.ts";
+import { estimatePatternSize } from "./pattern-size.ts";
 
 /** A pattern as CRDs write it (Go's RE2 syntax). Matching takes time in proportion to the text for any pattern. */
 type CompiledPattern = { readonly matches: (text: string) => boolean } | { readonly problem: string };
@@ -17,7 +18,14 @@ export function compilePattern(pattern: string): CompiledPattern {
   return result;
 }
 
+/** The longest pattern; an address of IPv6 takes about a thousand characters. */
+const MAX_LENGTH = 4_096;
+/** The greatest program that a pattern may make, in about the instructions of one: `[a-z]{1,253}` makes 253. */
+const MAX_SIZE = 3_000;
+
 function compile(pattern: string): CompiledPattern {
+  if (pattern.length > MAX_LENGTH) return { problem: `it has more than ${MAX_LENGTH} characters` };
+  if (estimatePatternSize(pattern) > MAX_SIZE) return { problem: `its repetitions make more than ${MAX_SIZE} states` };
   try {
     const engine = RE2JS.compile(pattern);
     return { matches: (text) => engine.matcher(text).find() };

@@ -6,10 +6,15 @@ import { fieldOf, isEmbeddedResource, itemsOf, preservesUnknown, type Schema, TY
 
 /** Deeper values are refused: they are not written by hand, and walks over them must end. */
 const MAX_DEPTH = 200;
+/** Larger objects are refused: all work on an object is one step that nobody else can interrupt. */
+const MAX_VALUES = 60_000;
+/** More unknown fields than this are dropped without a word. */
+const MAX_WARNINGS = 20;
 
 interface Pruning {
   readonly errors: FieldError[];
   readonly warnings: FieldError[];
+  valuesLeft: number;
 }
 
 interface Place {
@@ -24,7 +29,7 @@ interface Place {
  * and of objects within it, is decoded as such. The result shares nothing with the given value.
  */
 export function pruneUnspecified(schema: Schema, value: unknown): Decoded<unknown> {
-  const pruning: Pruning = { errors: [], warnings: [] };
+  const pruning: Pruning = { errors: [], warnings: [], valuesLeft: MAX_VALUES };
   const pruned = prune(pruning, { value, schema }, { path: "", depth: 0, isObject: true });
   const { errors, warnings } = pruning;
   return { value: errors.length === 0 ? pruned : undefined, errors, warnings };
@@ -32,7 +37,7 @@ export function pruneUnspecified(schema: Schema, value: unknown): Decoded<unknow
 
 /** True when pruning does not change the value; defaults must be so. */
 export function isPruned(schema: Schema, value: unknown): boolean {
-  const pruning: Pruning = { errors: [], warnings: [] };
+  const pruning: Pruning = { errors: [], warnings: [], valuesLeft: MAX_VALUES };
   prune(pruning, { value, schema }, { path: "", depth: 0, isObject: isEmbeddedResource(schema) });
   return pruning.errors.length === 0 && pruning.warnings.length === 0;
 }
@@ -47,6 +52,11 @@ function prune(pruning: Pruning, { value, schema }: Input, place: Place): unknow
   const { path, depth } = place;
   if (depth > MAX_DEPTH) {
     pruning.errors.push({ path, message: `more than ${MAX_DEPTH} levels` });
+    return null;
+  }
+  if (pruning.valuesLeft-- <= 0) {
+    if (pruning.valuesLeft === -1)
+      pruning.errors.push({ path, message: `more than ${MAX_VALUES} values in one object` });
     return null;
   }
   if (Array.isArray(value)) {
@@ -80,7 +90,9 @@ function pruneRecord(
     }
     const field = schema === true ? true : schema && knownField(schema, name);
     if (field === undefined) {
-      pruning.warnings.push({ path: at, message: `unknown field "${at}"` });
+      if (pruning.warnings.length < MAX_WARNINGS) {
+        pruning.warnings.push({ path: at, message: `unknown field "${at}"` });
+      }
       continue;
     }
     const below = { path: at, depth: depth + 1, isObject: isKnown(field) && isEmbeddedResource(field) };

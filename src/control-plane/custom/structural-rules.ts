@@ -11,6 +11,7 @@ import {
   propertyOf,
   type Schema,
   subschemasOf,
+  walkSchemas,
 } from "./schema-props.ts";
 
 /** The place of a schema, which decides which fields it must have. */
@@ -28,12 +29,26 @@ const UNSUPPORTED = {
   patternProperties: "patternProperties is not supported",
 } as const;
 
+/** The bound on all different patterns of a schema; each takes time to compile. */
+const MAX_PATTERN_CHARACTERS = 32 * 1024;
+
+function lengthOfPatterns(schema: Schema): number {
+  const patterns = new Set<string>();
+  for (const { schema: part } of walkSchemas(schema)) if (part.pattern) patterns.add(part.pattern);
+  return [...patterns].reduce((sum, pattern) => sum + pattern.length, 0);
+}
+
 /**
  * The problems that keep a schema from being structural. In a structural one each field has a type outside of junctors,
  * junctors only restrict values, and metadata has no rules. Follows `ValidateStructural` and the OpenAPI checks of
  * apiextensions-apiserver.
  */
 export function validateStructural(schema: Schema, path: string): FieldError[] {
+  const written = lengthOfPatterns(schema);
+  if (written > MAX_PATTERN_CHARACTERS) {
+    const limit = `its patterns have ${written} characters together, and at most ${MAX_PATTERN_CHARACTERS} are compiled`;
+    return [forbidden(path, limit)];
+  }
   return [...checkSchema(schema, path, "root"), ...checkCompleteness(schema, path)];
 }
 

@@ -157,3 +157,21 @@ test("a careless pattern takes no longer than its text is long", () => {
   // An engine that backtracks would need 2^5000 steps.
   expect("matches" in compiled && compiled.matches(`${"a".repeat(5_000)}!`)).toBe(false);
 });
+
+describe("a check that would take too long is refused", () => {
+  const tooMuch = [expect.stringContaining("it takes too much work to check this value")];
+  const items = (schema: Schema): Schema => ({ type: "array", items: schema });
+  const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
+
+  test.each<[string, Schema, unknown]>([
+    ["alternatives for each item", items({ allOf: many(1_000, { minimum: 0 }) }), many(1_000, 1)],
+    ["enums of each item", items({ enum: [...many(1_000, "a"), "b"] }), many(1_000, "b")],
+    ["a pattern over a long text", { type: "string", pattern: "^(a|b)*$" }, "a".repeat(2_000_000)],
+  ])("%s", (_what, schema, value) => {
+    expect(problemsOf(schema, value)).toEqual(tooMuch);
+  });
+
+  test("and a hundred thousand plain values are not", () => {
+    expect(problemsOf(items({ type: "integer" }), many(100_000, 1))).toEqual([]);
+  });
+});

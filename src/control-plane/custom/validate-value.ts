@@ -8,19 +8,40 @@ import { additionalOf, isIntOrString, itemsOf, propertyOf, type Schema } from ".
 
 /** The check ends after this many problems. */
 const MAX_PROBLEMS = 100;
+/**
+ * The work that one check may take: a value against a schema is a step, and there may be thousands of alternatives for
+ * each of thousands of values.
+ */
+const MAX_STEPS = 250_000;
+/** A pattern reads this many characters in about the time of one step. */
+const CHARACTERS_PER_STEP = 4;
+
+/** What is left of the work that one check may take. */
+interface Work {
+  steps: number;
+}
 
 /**
  * The places where the value does not fit its schema, in the words of kube-openapi (`pkg/validation/errors/schema.go`),
  * with which kube-apiserver answers. `path` is that of the value, `""` for the object itself.
  */
 export function validateValue(schema: Schema, value: unknown, path = ""): FieldError[] {
+  const work: Work = { steps: MAX_STEPS };
+  const errors = checkValue(schema, value, path, work);
+  if (work.steps >= 0) return errors;
+  const limit = "it takes too much work to check this value against all alternatives, enums and patterns of its schema";
+  return [invalid(path, "", limit)];
+}
+
+function checkValue(schema: Schema, value: unknown, path: string, work: Work): FieldError[] {
+  if (--work.steps < 0) return [];
   const typeError = checkType(schema, value, path);
-  if (typeError) return [typeError, ...checkEnum(schema, value, path)];
-  const errors = [...checkJunctors(schema, value, path), ...checkEnum(schema, value, path)];
-  if (typeof value === "string") errors.push(...checkString(schema, value, path));
+  if (typeError) return [typeError, ...checkEnum(schema, value, path, work)];
+  const errors = [...checkJunctors(schema, value, path, work), ...checkEnum(schema, value, path, work)];
+  if (typeof value === "string") errors.push(...checkString(schema, value, path, work));
   if (typeof value === "number") errors.push(...checkNumber(schema, value, path));
-  if (Array.isArray(value)) errors.push(...checkList(schema, value, path));
-  if (isRecord(value)) errors.push(...checkRecord(schema, value, path));
+  if (Array.isArray(value)) errors.push(...checkList(schema, value, path, work));
+  if (isRecord(value)) errors.push(...checkRecord(schema, value, path, work));
   return errors.slice(0, MAX_PROBLEMS);
 }
 
@@ -46,8 +67,10 @@ function wrongType(path: string, expected: string, shown: string): FieldError {
   return { path, message, reason: "FieldValueTypeInvalid" };
 }
 
-function checkEnum(schema: Schema, value: unknown, path: string): FieldError[] {
+function checkEnum(schema: Schema, value: unknown, path: string, work: Work): FieldError[] {
   const values = Array.isArray(schema.enum) ? schema.enum : [];
+  work.steps -= values.length;
+  if (work.steps < 0) return [];
   if (values.length === 0 || values.some((candidate) => isDeepStrictEqual(candidate, value))) return [];
   const shown = values.map((candidate) =>
     JSON.stringify(typeof candidate === "string" ? candidate : JSON.stringify(candidate)),
@@ -56,13 +79,16 @@ function checkEnum(schema: Schema, value: unknown, path: string): FieldError[] {
   return [{ path, message, reason: "FieldValueNotSupported" }];
 }
 
-function checkString({ maxLength, minLength, pattern, format }: Schema, value: string, path: string): FieldError[] {
+function checkString(schema: Schema, value: string, path: string, work: Work): FieldError[] {
+  const { maxLength, minLength, pattern, format } = schema;
   const errors: FieldError[] = [];
-  const length = [...value].length;
+  const length = maxLength === undefined && minLength === undefined ? 0 : [...value].length;
   if (maxLength !== undefined && length > maxLength) errors.push(tooLong(path, maxLength));
   if (minLength !== undefined && length < minLength) {
     errors.push(invalid(path, value, `${path} in body should be at least ${minLength} chars long`));
   }
+  if (pattern || format) work.steps -= Math.ceil(value.length / CHARACTERS_PER_STEP);
+  if (work.steps < 0) return errors;
   const compiled = pattern ? compilePattern(pattern) : undefined;
   if (compiled && "matches" in compiled && !compiled.matches(value)) {
     errors.push(invalid(path, value, `${path} in body should match '${pattern}'`));
@@ -91,7 +117,7 @@ function isMultiple(value: number, factor: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) <= 1e-9 * Math.max(1, Math.abs(quotient));
 }
 
-function checkList(schema: Schema, list: readonly unknown[], path: string): FieldError[] {
+function checkList(schema: Schema, list: readonly unknown[], path: string, work: Work): FieldError[] {
   const { maxItems, minItems } = schema;
   const errors: FieldError[] = [];
   if (minItems !== undefined && list.length < minItems) {
@@ -101,14 +127,20 @@ function checkList(schema: Schema, list: readonly unknown[], path: string): Fiel
   const items = itemsOf(schema);
   if (!items) return errors;
   for (const [index, item] of list.entries()) {
-    errors.push(...validateValue(items, item, `${path}[${index}]`));
+    errors.push(...checkValue(items, item, `${path}[${index}]`, work));
     if (errors.length >= MAX_PROBLEMS) break;
   }
   return errors;
 }
 
-function checkRecord(schema: Schema, record: Readonly<Record<string, unknown>>, path: string): FieldError[] {
+function checkRecord(
+  schema: Schema,
+  record: Readonly<Record<string, unknown>>,
+  path: string,
+  work: Work,
+): FieldError[] {
   const errors = checkSize(schema, Object.keys(record).length, path);
+  work.steps -= schema.required?.length ?? 0;
   for (const name of schema.required ?? []) {
     if (!Object.hasOwn(record, name)) errors.push(required(fieldPath(path, name)));
   }
@@ -116,7 +148,7 @@ function checkRecord(schema: Schema, record: Readonly<Record<string, unknown>>, 
   for (const [name, item] of Object.entries(record)) {
     const field = propertyOf(schema, name) ?? additional;
     if (field === false) errors.push(invalid(path, name, `${path}.${name} in body is a forbidden property`));
-    if (typeof field === "object") errors.push(...validateValue(field, item, fieldPath(path, name)));
+    if (typeof field === "object") errors.push(...checkValue(field, item, fieldPath(path, name), work));
     if (errors.length >= MAX_PROBLEMS) break;
   }
   return errors;
@@ -137,30 +169,30 @@ function junctorError(path: string, problem: string): FieldError {
   return { path: "<nil>", message, reason: "FieldValueInvalid" };
 }
 
-function checkJunctors(schema: Schema, value: unknown, path: string): FieldError[] {
+function checkJunctors(schema: Schema, value: unknown, path: string, work: Work): FieldError[] {
   const { anyOf = [], oneOf = [], allOf = [], not } = schema;
   const errors: FieldError[] = [];
-  if (anyOf.length > 0) errors.push(...checkAnyOf(anyOf, value, path));
-  if (oneOf.length > 0) errors.push(...checkOneOf(oneOf, value, path));
-  const failures = allOf.map((part) => validateValue(part, value, path)).filter((found) => found.length > 0);
+  if (anyOf.length > 0) errors.push(...checkAnyOf(anyOf, value, path, work));
+  if (oneOf.length > 0) errors.push(...checkOneOf(oneOf, value, path, work));
+  const failures = allOf.map((part) => checkValue(part, value, path, work)).filter((found) => found.length > 0);
   if (failures.length > 0) {
     const none = failures.length === allOf.length ? ". None validated" : "";
     errors.push(...failures.flat(), junctorError(path, `must validate all the schemas (allOf)${none}`));
   }
-  if (not && validateValue(not, value, path).length === 0) {
+  if (not && checkValue(not, value, path, work).length === 0) {
     errors.push(junctorError(path, "must not validate the schema (not)"));
   }
   return errors;
 }
 
-function checkAnyOf(anyOf: readonly Schema[], value: unknown, path: string): FieldError[] {
-  const failures = anyOf.map((part) => validateValue(part, value, path));
+function checkAnyOf(anyOf: readonly Schema[], value: unknown, path: string, work: Work): FieldError[] {
+  const failures = anyOf.map((part) => checkValue(part, value, path, work));
   if (failures.some((found) => found.length === 0)) return [];
   return [junctorError(path, "must validate at least one schema (anyOf)"), ...closest(failures)];
 }
 
-function checkOneOf(oneOf: readonly Schema[], value: unknown, path: string): FieldError[] {
-  const failures = oneOf.map((part) => validateValue(part, value, path));
+function checkOneOf(oneOf: readonly Schema[], value: unknown, path: string, work: Work): FieldError[] {
+  const failures = oneOf.map((part) => checkValue(part, value, path, work));
   const valid = failures.filter((found) => found.length === 0).length;
   if (valid === 1) return [];
   const found = valid === 0 ? "Found none valid" : `Found ${valid} valid alternatives`;
