@@ -4,7 +4,7 @@ import { PROTOBUF_TYPE } from "../../api/protobuf/magic.ts";
 import { discoveryContentType, negotiateDiscovery, negotiateOpenApiV2, OPENAPI_V2_PROTOBUF } from "./accept.ts";
 import { describeAggregated } from "./aggregated-discovery.ts";
 import { type ApiTable, type GroupVersion, groupPathOf, type JsonObject, listGroupVersions } from "./api-table.ts";
-import { describeOpenApiV2 } from "./openapi-v2.ts";
+import { describeOpenApiV2, type SwaggerDocument } from "./openapi-v2.ts";
 import { encodeOpenApiV2 } from "./openapi-v2-protobuf.ts";
 import { describeOpenApiIndex, describeOpenApiV3 } from "./openapi-v3.ts";
 import { describeApiGroup, describeApiGroups, describeApiVersions, describeResources } from "./plain-discovery.ts";
@@ -73,7 +73,8 @@ export function describeApi(whole: ApiTable): ApiDescription {
   }
 
   function openApiV2(accept: string | undefined): ApiDocument | undefined {
-    if (negotiateOpenApiV2(accept) === "json") return once("/openapi/v2", () => jsonDocument(describeOpenApiV2(table)));
+    if (negotiateOpenApiV2(accept) === "json")
+      return once("/openapi/v2", () => finish(encodeSwagger(describeOpenApiV2(table)), "application/json"));
     const encode = () => finish(encodeOpenApiV2(describeOpenApiV2(table)), OPENAPI_V2_PROTOBUF);
     return once("/openapi/v2 protobuf", encode);
   }
@@ -94,6 +95,25 @@ export function describeApi(whole: ApiTable): ApiDescription {
       return plainly(trimmed, accept, () => describeApiGroup(table.kinds, group));
     },
   };
+}
+
+/** The texts of definitions. Few of them change with a CRD, and together they have megabytes. */
+const definitionTexts = new WeakMap<object, string>();
+
+function encodeSwagger({ definitions, ...rest }: SwaggerDocument): Buffer {
+  const entries = Object.entries(definitions).map(([name, definition]) => {
+    return `${JSON.stringify(name)}:${textOfDefinition(definition)}`;
+  });
+  return Buffer.from(`${JSON.stringify(rest).slice(0, -1)},"definitions":{${entries.join(",")}}}`);
+}
+
+function textOfDefinition(definition: unknown): string {
+  if (typeof definition !== "object" || definition === null) return JSON.stringify(definition);
+  const known = definitionTexts.get(definition);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(definition);
+  definitionTexts.set(definition, text);
+  return text;
 }
 
 function jsonDocument(content: JsonObject | undefined, contentType = "application/json"): ApiDocument | undefined {

@@ -36,15 +36,50 @@ export function collectDefinitions(
   const waiting = [...names.keys(), ...Object.values(META)];
   for (let definition = waiting.pop(); definition !== undefined; definition = waiting.pop()) {
     if (found.has(definition)) continue;
-    const item = lists.get(definition);
-    const custom = () => customDefinition(dialect, definitions[definition ?? ""]);
-    const schema =
-      servedDefinition(dialect, definition) ?? (item === undefined ? custom() : customListDefinition(dialect, item));
+    const { schema, references } = publish(dialect, definition, { item: lists.get(definition), definitions });
     found.set(definition, withNames(schema, names.get(definition)));
-    waiting.push(...referencesOf(schema));
+    waiting.push(...references);
   }
   return Object.fromEntries([...found].sort(([a], [b]) => compareText(a, b)));
 }
+
+/** A schema as clients see it, and the definitions that it names. */
+interface Published {
+  readonly schema: JsonObject;
+  readonly references: readonly string[];
+}
+
+/** Schemas that were published before, by what they were made of: each change of a CRD asks for all of them again. */
+const publishedBuiltIn = new Map<string, Published>();
+const publishedCustom = { v2: new WeakMap<JsonObject, Published>(), v3: new WeakMap<JsonObject, Published>() };
+
+function publish(
+  dialect: Dialect,
+  definition: string,
+  { item, definitions }: { item: string | undefined; definitions: ApiTable["definitions"] },
+): Published {
+  const key = `${dialect.version} ${definition}`;
+  const builtIn = publishedBuiltIn.get(key);
+  if (builtIn) return builtIn;
+  const served = servedDefinition(dialect, definition);
+  if (served) {
+    const published = withReferences(served);
+    publishedBuiltIn.set(key, published);
+    return published;
+  }
+  if (item !== undefined) return withReferences(customListDefinition(dialect, item));
+  const source = definitions[definition];
+  const known = source && publishedCustom[dialect.version].get(source);
+  if (known) return known;
+  const published = withReferences(customDefinition(dialect, source));
+  if (source) publishedCustom[dialect.version].set(source, published);
+  return published;
+}
+
+const withReferences = (schema: JsonObject): Published => ({ schema, references: referencesOf(schema) });
+
+/** Schemas with their names, so that a schema whose names are the same is the same object. */
+const named = new WeakMap<JsonObject, { readonly names: string; readonly schema: JsonObject }>();
 
 /** The groups, versions and kinds of each definition, by which clients find the schema of an object. */
 function nameKinds(kinds: readonly ResourceKind[]): ReadonlyMap<string, GroupVersionKind[]> {
@@ -67,5 +102,11 @@ function nameKinds(kinds: readonly ResourceKind[]): ReadonlyMap<string, GroupVer
 }
 
 function withNames(schema: JsonObject, names: readonly GroupVersionKind[] | undefined): JsonObject {
-  return names ? { ...schema, "x-kubernetes-group-version-kind": names } : schema;
+  if (names === undefined) return schema;
+  const known = named.get(schema);
+  const text = JSON.stringify(names);
+  if (known?.names === text) return known.schema;
+  const made = { ...schema, "x-kubernetes-group-version-kind": names };
+  named.set(schema, { names: text, schema: made });
+  return made;
 }

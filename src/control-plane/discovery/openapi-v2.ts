@@ -1,3 +1,4 @@
+import type { ResourceKind } from "../ports/resource-kind.ts";
 import { type ApiTable, compareText, type JsonObject } from "./api-table.ts";
 import { collectDefinitions } from "./definitions.ts";
 import { OPENAPI_V2 } from "./openapi-dialect.ts";
@@ -16,10 +17,10 @@ export interface SwaggerDocument extends JsonObject {
 /** The document of all kinds. kubectl up to 1.26 validates, explains and patches by it. */
 export function describeOpenApiV2(table: ApiTable): SwaggerDocument {
   const paths = new Map<string, Record<string, JsonObject>>();
-  for (const operation of table.kinds.flatMap(listOperations)) {
-    const path = paths.get(operation.path) ?? {};
-    path[operation.method] = describeOperation(operation);
-    paths.set(operation.path, path);
+  for (const { path: name, method, description } of table.kinds.flatMap(describeOperations)) {
+    const path = paths.get(name) ?? {};
+    path[method] = description;
+    paths.set(name, path);
   }
   return {
     swagger: "2.0",
@@ -27,6 +28,24 @@ export function describeOpenApiV2(table: ApiTable): SwaggerDocument {
     paths: Object.fromEntries([...paths].sort(([a], [b]) => compareText(a, b))),
     definitions: collectDefinitions(OPENAPI_V2, table),
   };
+}
+
+interface DescribedOperation extends Pick<Operation, "path" | "method"> {
+  readonly description: JsonObject;
+}
+
+/** The operations of kinds that were described before: each change of a CRD asks for all of them again. */
+const described = new WeakMap<ResourceKind, readonly DescribedOperation[]>();
+
+function describeOperations(kind: ResourceKind): readonly DescribedOperation[] {
+  const known = described.get(kind);
+  if (known) return known;
+  const made = listOperations(kind).map((operation) => {
+    const { path, method } = operation;
+    return { path, method, description: describeOperation(operation) };
+  });
+  described.set(kind, made);
+  return made;
 }
 
 function describeOperation(operation: Operation): JsonObject {
