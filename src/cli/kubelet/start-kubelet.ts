@@ -68,7 +68,7 @@ async function runUntilStopped(
   { csiRequestTimeoutMs }: StartKubeletOptions,
 ): Promise<number> {
   const host = createLinuxHost();
-  const metrics = await createProcessMetrics(host.machine, config);
+  const metrics = await createProcessMetrics(host.machine, config, log);
   const containerd = connectContainerdEvents(config.runtimeEndpoint);
   const connected = connectCri({
     endpoint: config.runtimeEndpoint,

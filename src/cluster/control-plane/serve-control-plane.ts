@@ -4,17 +4,23 @@ import { isAbort } from "../../base/abort.ts";
 import { runAll } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { createMetrics, type Metrics } from "../../base/metrics.ts";
+import { startStallMeter } from "../../base/stall-meter.ts";
 import { createTokenIssuer } from "../../control-plane/access/service-account-tokens.ts";
 import { type ControlPlane, createControlPlane } from "../../control-plane/compose/control-plane.ts";
-import type { ControllerOptions, LocalNode } from "../../control-plane/compose/control-plane-ports.ts";
+import type {
+  ControllerOptions,
+  ControlPlaneDeps,
+  LocalNode,
+} from "../../control-plane/compose/control-plane-ports.ts";
 import type { ObjectStore } from "../../control-plane/ports/object-store.ts";
 import { createObjectStore } from "../../control-plane/store/create-object-store.ts";
-import type { HttpServer, ServingIdentity } from "../../host/http-server.ts";
+import type { HttpServer, ServedRequest, ServingIdentity } from "../../host/http-server.ts";
 import { acceptWebSocket } from "../../host/linux/network/accept-web-socket.ts";
 import { callUpgrade } from "../../host/linux/network/call-upgrade.ts";
 import { callWeb } from "../../host/linux/network/call-web.ts";
 import { listenHttp } from "../../host/linux/network/listen-http.ts";
 import { resolveHost } from "../../host/linux/network/resolve-host.ts";
+import { systemEventLoop } from "../../host/linux/system/event-loop.ts";
 import { systemClock } from "../../host/linux/system/system-clock.ts";
 import type { Journal } from "../../journal/port.ts";
 import type { CertificateRenewals } from "../../pki/certificate-renewals.ts";
@@ -97,7 +103,10 @@ export async function serveControlPlane(
     );
     const { use } = server;
     parts.renewals?.subscribe((renewed) => use(servingIdentity(renewed)));
-    const controlPlane = compose(store, server.port, options, parts);
+    const metrics = createMetrics();
+    const { noteRequest, ...meter } = measureStalls(metrics, log);
+    stop.signal.addEventListener("abort", meter.stop);
+    const controlPlane = compose({ store, metrics, noteRequest }, server.port, options, parts);
     serving.handle = controlPlane.handle;
     return describe({ controlPlane, server, store, stop }, options, parts);
   } catch (error) {
@@ -114,8 +123,26 @@ function servingIdentity({ serving, trustedPem }: ClusterCertificates): ServingI
   return { pair: serving, clientAuthorityPem: trustedPem };
 }
 
+/** Measures how long single requests keep all others waiting, and tells which one it was. */
+function measureStalls(metrics: Metrics, log: Log) {
+  let last: Pick<ServedRequest, "method" | "path"> | undefined;
+  const meter = startStallMeter({
+    loop: systemEventLoop,
+    metrics,
+    log,
+    monotonic: systemClock.monotonic,
+    lastWork: () => last && `${last.method} ${last.path}`,
+  });
+  return {
+    noteRequest(request: Pick<ServedRequest, "method" | "path">) {
+      last = request;
+    },
+    stop: () => meter.stop(),
+  };
+}
+
 function compose(
-  store: ObjectStore,
+  { store, metrics, noteRequest }: Pick<ControlPlaneDeps, "store" | "metrics" | "noteRequest">,
   port: number,
   { address, port: _, ...options }: ServedControlPlaneOptions,
   { certificates, renewals, log }: ControlPlaneParts,
@@ -123,7 +150,6 @@ function compose(
   const { authority, trustedPem, tokenKey } = certificates;
   const current = () => renewals?.current() ?? certificates;
   const now = () => systemClock.now();
-  const metrics = createMetrics();
   if (renewals !== undefined) declareExpirations(metrics, { renewals, now });
   return createControlPlane(
     {
@@ -131,6 +157,7 @@ function compose(
       clock: systemClock,
       log,
       metrics,
+      noteRequest,
       random: { number: Math.random, uuid: randomUUID },
       tokens: createTokenIssuer({ ...tokenKey, issuer: ISSUER, audiences: [ISSUER], now, randomId: randomUUID }),
       nodes: { callWeb, callUpgrade, acceptWebSocket, resolveHost, identity: nodeIdentity(current) },

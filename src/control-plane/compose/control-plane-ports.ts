@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
+import type { ServedRequest } from "../../host/http-server.ts";
 import type { ResolveHost } from "../../host/resolve-host.ts";
 import type { CallUpgrade } from "../../host/upgrade-call.ts";
 import type { CallWeb } from "../../host/web-call.ts";
@@ -22,6 +23,8 @@ export interface ControlPlaneDeps {
   tokens: TokenIssuer;
   certificates: ClusterAuthority;
   nodes: NodeAccess;
+  /** Called when work on a request begins, and again when its body is there. Default: nobody wants to know. */
+  noteRequest?: ((request: Pick<ServedRequest, "method" | "path">) => void) | undefined;
 }
 
 /** The ways to call nodes and the programs that run on them. */

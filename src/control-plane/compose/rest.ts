@@ -31,6 +31,7 @@ interface RestParts extends ControlPlaneDeps {
 export function composeRest(parts: RestParts, options: ControlPlaneConfig): HttpHandler {
   const { registry, clock, metrics, store, authorizer, definitions, readiness, tokens } = parts;
   const { kinds } = registry;
+  const noteRequest = parts.noteRequest ?? (() => undefined);
   const serverAddress = `${options.endpoint.address}:${options.endpoint.port}`;
   const observer = createRequestObserver(metrics, ({ group, version, resource }) =>
     kinds.find(group, version, resource),
@@ -42,6 +43,7 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
     resources: {
       registry,
       clock,
+      noteRequest,
       watch,
       authorize: authorizer.authorize,
       handlers: createSubresourceHandlers(parts),
@@ -56,6 +58,7 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
       keySet: () => tokens.jwks(),
     }),
     observer,
+    noteRequest,
     clock,
     log: parts.log,
     newRequestId: parts.random.uuid,

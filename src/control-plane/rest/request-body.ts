@@ -16,17 +16,29 @@ interface ParsedBody {
   readonly duplicates: readonly string[];
 }
 
-/** Lets the event loop serve other requests. */
-type Pause = () => Promise<void>;
+/** What surrounds the work on a body, which may be long. */
+interface BodyWork {
+  /** Lets the event loop serve other requests. */
+  pause(): Promise<void>;
+  noteRequest(request: ServedRequest): void;
+}
 
 /** The media type without its parameters, in lower case. */
 export function contentTypeOf(request: ServedRequest): string {
   return (request.header("content-type")[0] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-/** Reads and parses the body by its content type; `pause` lies between steps of long work. Throws UnsupportedMediaType, RequestEntityTooLarge, BadRequest. */
-export async function readParsedBody(request: ServedRequest, type: BodySyntax, pause: Pause): Promise<ParsedBody> {
+/**
+ * Reads and parses the body by its content type, with pauses in long work. Throws UnsupportedMediaType,
+ * RequestEntityTooLarge, BadRequest.
+ */
+export async function readParsedBody(
+  request: ServedRequest,
+  type: BodySyntax,
+  { pause, noteRequest }: BodyWork,
+): Promise<ParsedBody> {
   const bytes = await readBytes(request);
+  noteRequest(request);
   if (bytes.length === 0) return { value: undefined, duplicates: [] };
   if (type === "protobuf") return { value: decodeProtobuf(bytes), duplicates: [] };
   return type === "yaml" ? await parseYamlBody(bytes, pause) : parseStrictJson(bytes.toString());
@@ -58,7 +70,7 @@ async function readBytes(request: ServedRequest): Promise<Buffer> {
 const MAX_YAML_BYTES = 1024 * 1024;
 
 /** Reads one document; duplicate keys are among its warnings. JSON, which kubectl sends, is read as JSON. */
-async function parseYamlBody(bytes: Buffer, pause: Pause): Promise<ParsedBody> {
+async function parseYamlBody(bytes: Buffer, pause: BodyWork["pause"]): Promise<ParsedBody> {
   const text = bytes.toString();
   if (text.startsWith("{")) {
     try {

@@ -57,6 +57,8 @@ interface SubresourceAnswer {
 export interface ResourceDeps {
   readonly registry: RegistryDeps;
   readonly clock: Clock;
+  /** Told of each request again when its body is there, because other requests were served meanwhile. */
+  noteRequest(request: ServedRequest): void;
   readonly watch: WatchDeps;
   /** By group resource and subresource: `pods/binding`, or `scale` for whatever has it; create-only kinds have "" as theirs: `tokenreviews.authentication.k8s.io/`. */
   readonly handlers: ReadonlyMap<string, SubresourceHandler>;
@@ -220,6 +222,8 @@ const pauseOf = (clock: Pick<Clock, "setTimer">) => async () => {
   await new Promise<void>((resolve) => clock.setTimer(0, resolve));
 };
 
+const bodyWork = ({ clock, noteRequest }: ResourceDeps) => ({ pause: pauseOf(clock), noteRequest });
+
 function contextOf(call: ResourceRequest): RequestContext & ReturnType<typeof writeQueryOf> {
   const { request, target, user, warn } = call;
   const userAgent = request.header("user-agent")[0] ?? "";
@@ -229,10 +233,10 @@ function contextOf(call: ResourceRequest): RequestContext & ReturnType<typeof wr
 
 /** The parsed body, and the keys that its text has twice: decoding reports them besides its own warnings. */
 async function readBody(
-  { clock }: ResourceDeps,
+  deps: ResourceDeps,
   { request }: ResourceRequest,
 ): Promise<{ body: unknown; duplicates: readonly string[] }> {
-  const { value, duplicates } = await readParsedBody(request, syntaxOf(contentTypeOf(request)), pauseOf(clock));
+  const { value, duplicates } = await readParsedBody(request, syntaxOf(contentTypeOf(request)), bodyWork(deps));
   if (value === undefined) throw badRequestError("the body of the request is empty: an object is expected");
   return { body: value, duplicates };
 }
@@ -303,7 +307,7 @@ async function serveChange(
 }
 
 async function readPatch(
-  { clock }: ResourceDeps,
+  deps: ResourceDeps,
   call: ResourceRequest,
   context: RequestContext,
 ): Promise<{ type: PatchType; body: unknown }> {
@@ -315,14 +319,14 @@ async function readPatch(
     throw new ApiError("UnsupportedMediaType", message);
   }
   if (type !== "apply") refuseForce(call.request.query);
-  const { value, duplicates } = await readParsedBody(call.request, type === "apply" ? "yaml" : "json", pauseOf(clock));
+  const { value, duplicates } = await readParsedBody(call.request, type === "apply" ? "yaml" : "json", bodyWork(deps));
   reportDuplicates(duplicates, context);
   if (value === undefined) throw badRequestError("the body of the request is empty: a patch is expected");
   return { type, body: value };
 }
 
-async function readDeleteOptions({ clock }: ResourceDeps, { request }: ResourceRequest) {
-  const { value } = await readParsedBody(request, syntaxOf(contentTypeOf(request)), pauseOf(clock));
+async function readDeleteOptions(deps: ResourceDeps, { request }: ResourceRequest) {
+  const { value } = await readParsedBody(request, syntaxOf(contentTypeOf(request)), bodyWork(deps));
   return deleteOptionsOf(value, request.query);
 }
 

@@ -24,6 +24,8 @@ interface ServeDeps {
   resources: ResourceDeps;
   servePath: ServePath;
   observer: RequestObserver;
+  /** Told of each request before anything is done for it. */
+  noteRequest(request: ServedRequest): void;
   clock: Clock;
   log: Log;
   newRequestId(): string;
@@ -35,6 +37,7 @@ const MAX_WARNINGS = 20;
 /** The API server as a function of a request: it authenticates, authorizes and then answers. */
 export function createApiHandler(deps: ServeDeps): HttpHandler {
   return async (request) => {
+    deps.noteRequest(request);
     const startMs = deps.clock.monotonic();
     const warnings: string[] = [];
     const target = parseRequestTarget(request.method, request.path, request.query);

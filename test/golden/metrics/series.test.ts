@@ -15,6 +15,8 @@ const UPSTREAM = readUpstream(new URL("upstream-series.json", import.meta.url));
 const SERVED = await readServedSeries();
 /** What only this node agent has to tell. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
+  // Go runs many goroutines at once, and one that computes holds nobody up.
+  "/metrics": ["nodelet_event_loop_stall_seconds"],
   "/metrics/cadvisor": [
     // A kubelet has them, too, where containers have limits, and where the kernel counts what waits.
     ...["container_cpu_cfs_periods_total", "container_cpu_cfs_throttled_periods_total"],

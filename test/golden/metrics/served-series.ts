@@ -1,5 +1,6 @@
 import { silentLog } from "../../../src/base/log.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
+import { startStallMeter } from "../../../src/base/stall-meter.ts";
 import { declareBuildSeries } from "../../../src/config/build-series.ts";
 import { composeConfiguration } from "../../../src/config/compose-configuration.ts";
 import { createNodeAgentConfig, type NodeAgentConfig } from "../../../src/config/node-agent-config.ts";
@@ -65,6 +66,9 @@ async function composeEverything() {
   // What others than the node agent itself count, or it only where it is told to.
   declareBuildSeries(metrics, "linux/amd64", config.featureGates);
   declareProcessSeries(metrics);
+  const stop = () => undefined;
+  const loop = { watch: () => ({ stop }) };
+  startStallMeter({ loop, metrics, log: silentLog, monotonic: () => 0 });
   declareCallSeries(metrics);
   seriesOf(metrics);
   declareProviderMetrics(metrics, "");
