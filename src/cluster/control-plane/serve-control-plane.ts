@@ -114,6 +114,7 @@ export async function serveControlPlane(
       throw error;
     };
     const closeDisk = async () => await (store ?? journal).close();
+    stop.abort();
     await runAll([failed, async () => await server?.close(), closeDisk], "starting the control plane");
     throw error;
   }

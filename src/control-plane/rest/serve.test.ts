@@ -41,12 +41,14 @@ it.each<[string, () => User, number, number]>([
       authorize: unused,
       handlers: new Map(),
       connects: new Map(),
+      noteRequest: () => undefined,
     },
     servePath: async () => ({ status: 200, body: "ok" }),
     observer: createRequestObserver(createMetrics(), () => undefined),
     clock: createFakeClock(),
     log: silentLog,
     newRequestId: () => "1",
+    noteRequest: () => undefined,
   });
   const request = { ...createFakeRequest("/version"), vouch: () => void vouched++ };
   expect((await handler(request)).status).toBe(status);

@@ -12,7 +12,7 @@ import { type ForgedAttribute, forgedAttribute, forgeRequest } from "../../../sr
 import { createCertificates, createRenewedCertificates } from "../../../src/testing/cluster-credentials.ts";
 import { startCluster, type TestCluster } from "../../../src/testing/start-cluster.ts";
 import { type ApiClient, type Credentials, createApiClient } from "./client.ts";
-import { credentialsOf } from "./harness.ts";
+import { credentialsOf } from "./credentials-of.ts";
 
 const REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 

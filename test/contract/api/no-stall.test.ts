@@ -5,7 +5,7 @@ import type { Stall } from "../../../src/base/stall-meter.ts";
 import { systemEventLoop } from "../../../src/host/linux/system/event-loop.ts";
 import { startCluster, type TestCluster } from "../../../src/testing/start-cluster.ts";
 import { type ApiClient, createApiClient } from "./client.ts";
-import { credentialsOf } from "./harness.ts";
+import { credentialsOf } from "./credentials-of.ts";
 import { SHAPES } from "./hostile/custom-bodies.ts";
 import { HOSTILE_BODIES } from "./hostile/hostile-bodies.ts";
 import type { HostileBody } from "./hostile/hostile-body.ts";

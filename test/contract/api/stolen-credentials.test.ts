@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startCluster, type TestCluster } from "../../../src/testing/start-cluster.ts";
 import { type ApiClient, type CallOptions, type Credentials, createApiClient, type PatchType } from "./client.ts";
-import { credentialsOf } from "./harness.ts";
+import { credentialsOf } from "./credentials-of.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const CORE = "/api/v1/namespaces/default";
