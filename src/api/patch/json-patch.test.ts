@@ -296,9 +296,11 @@ it("prototypes cannot be reached", () => {
 });
 
 describe("any JSON patch", () => {
-  const document = fc.dictionary(fc.constantFrom("a", "b", "c/d", "e~f"), fc.jsonValue({ maxDepth: 3 }), {
+  const written = fc.dictionary(fc.constantFrom("a", "b", "c/d", "e~f"), fc.jsonValue({ maxDepth: 3 }), {
     noNullPrototype: true,
   });
+  // As JSON has it: there is no -0.
+  const document = written.map((value): typeof value => JSON.parse(JSON.stringify(value)));
 
   it("that another library makes of two documents makes one of the other", () => {
     fc.assert(
