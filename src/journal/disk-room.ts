@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { CodedError, isNoSpace, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { crash, runInBackground } from "../base/tasks.ts";
 import { LOG_BYTES } from "./log-reserve.ts";
 import type { JournalFull, Shortage } from "./port.ts";
 import { PAGE_BYTES } from "./record-table.ts";
@@ -68,7 +69,7 @@ export function createDiskRoom({ databasePath, log, recover }: DiskRoomDeps): Di
       if (!isNoSpace(error)) return error;
       if (timer === undefined) {
         log.error("The disk is full: nothing is created until there is room", { directory, error: messageOf(error) });
-        timer = setInterval(() => void tryRecovery(), RECOVERY_PERIOD_MS);
+        timer = setInterval(() => runInBackground(tryRecovery, crash), RECOVERY_PERIOD_MS);
         timer.unref();
       }
       return new CodedError<JournalFull>("no-space", what, { cause: error });

@@ -100,7 +100,7 @@ function describeRequest(
   { method, path, body, contentType = "application/json" }: ApiRequest,
   { user, userAgent, signal }: Sender,
 ): ServedRequest {
-  const peer = user && ({ kind: "verified", ...user, fingerprint: "", notAfter: Number.POSITIVE_INFINITY } as const);
+  const peer = user && ({ kind: "verified", ...user, fingerprint: "", notAfter: Number.MAX_SAFE_INTEGER } as const);
   const headers = {
     accept: "application/json",
     "user-agent": userAgent,
