@@ -17,6 +17,7 @@ function start() {
       watch(leastMs, tell) {
         Object.assign(state, { leastMs, tell });
         return {
+          expectWork: () => undefined,
           stop() {
             state.isStopped = true;
           },

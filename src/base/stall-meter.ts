@@ -13,9 +13,16 @@ export interface Stall {
 export interface EventLoopWatch {
   /**
    * Calls `tell` after each turn of at least `leastMs`, until it is stopped; a turn of less than twice that may escape
-   * it. It keeps no process alive.
+   * it. It keeps no process alive, and wakes a quiet one less often: of the turn that ends the quiet, ten times `leastMs`
+   * may escape it, unless the turn begins with `expectWork`.
    */
-  watch(leastMs: number, tell: (stall: Stall) => void): { stop(): void };
+  watch(leastMs: number, tell: (stall: Stall) => void): LoopWatching;
+}
+
+interface LoopWatching {
+  /** Says that work begins, such as the handling of a request. It costs next to nothing. */
+  expectWork(): void;
+  stop(): void;
 }
 
 interface StallMeterDeps {
@@ -40,7 +47,7 @@ const BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10];
  * Measures how long single pieces of work keep everything else in the process waiting, as the histogram
  * `nodelet_event_loop_stall_seconds`, and logs the long ones with what was being worked on.
  */
-export function startStallMeter({ loop, metrics, log, monotonic, lastWork }: StallMeterDeps): { stop(): void } {
+export function startStallMeter({ loop, metrics, log, monotonic, lastWork }: StallMeterDeps): LoopWatching {
   const stalls = metrics.histogram(
     "nodelet_event_loop_stall_seconds",
     "How long single pieces of work of at least 100 ms kept everything else in the process waiting.",

@@ -137,6 +137,7 @@ function measureStalls(metrics: Metrics, log: Log) {
   return {
     noteRequest(request: Pick<ServedRequest, "method" | "path">) {
       last = request;
+      meter.expectWork();
     },
     stop: () => meter.stop(),
   };

@@ -67,7 +67,7 @@ async function composeEverything() {
   declareBuildSeries(metrics, "linux/amd64", config.featureGates);
   declareProcessSeries(metrics);
   const stop = () => undefined;
-  const loop = { watch: () => ({ stop }) };
+  const loop = { watch: () => ({ expectWork: stop, stop }) };
   startStallMeter({ loop, metrics, log: silentLog, monotonic: () => 0 });
   declareCallSeries(metrics);
   seriesOf(metrics);
