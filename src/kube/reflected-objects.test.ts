@@ -67,6 +67,12 @@ describe("an event", () => {
       ["DELETED a/1"],
     ],
     [
+      "of what had the name before changes nothing",
+      [pod("a", "2", "10")],
+      [event("ADDED", pod("a", "1", "5")), event("MODIFIED", pod("a", "2", "11"))],
+      ["MODIFIED a/2"],
+    ],
+    [
       "of revisions that cannot be compared is believed",
       [pod("a", "1", "x10")],
       [event("MODIFIED", pod("a", "1", "x9"))],

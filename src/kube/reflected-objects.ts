@@ -57,9 +57,8 @@ export function createReflectedObjects<T>(): ReflectedObjects<T> {
   };
 
   const isLate = ({ key, uid, resourceVersion }: Identified<T>): boolean => {
-    const before = held.get(key);
-    const known = buried.get(uid) ?? (before?.uid === uid ? before.resourceVersion : "");
-    return isOlderRevision(resourceVersion, known);
+    // What had the name before is older than what has it now.
+    return isOlderRevision(resourceVersion, buried.get(uid) ?? held.get(key)?.resourceVersion ?? "");
   };
 
   const put = ({ key, ...now }: Identified<T>): Array<ReflectorChange<T>> => {

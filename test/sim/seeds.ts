@@ -73,4 +73,5 @@ export const REGRESSION_SEEDS: ReadonlyArray<readonly [seed: number, found: stri
   ...SEEDS_WITHOUT_STORAGE,
   ...SEEDS_WITHOUT_GROWTH,
   ...SEEDS_WITH_TRUTHFUL_PEERS,
+  [67355002, "an old event of what had a mirror pod's name before took its successor out of the node's copy"],
 ];

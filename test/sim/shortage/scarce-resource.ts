@@ -71,7 +71,7 @@ function createProcesses({ cgroups, proc }: Machine): ScarceResource {
 }
 
 /** Layers alone grow: their size is a number, while a file's is its content. */
-function createDisk(name: "disk" | "image disk", { machine, files }: Machine, cri: FakeCri): ScarceResource {
+function createDisk(name: "disk" | "image disk", { cgroups, machine, files }: Machine, cri: FakeCri): ScarceResource {
   const capacity = 100 * GIBIBYTE;
   const isDedicated = name === "image disk";
   let left = capacity;
@@ -99,6 +99,9 @@ function createDisk(name: "disk" | "image disk", { machine, files }: Machine, cr
     // A tenth of nodefs and three twentieths of imagefs must be left: a disk that is both meets the latter first.
     ...{ capacity, system: 20 * GIBIBYTE, threshold: 15 * GIBIBYTE, ordinary: MEBIBYTE },
     show(id, bytes) {
+      // A container without a cgroup would count as one that nobody can measure.
+      if (bytes === undefined) cgroups.delete(pathOf(id));
+      else cgroups.set(pathOf(id), { memory: { usage: 0, workingSet: 0 } });
       if (bytes !== undefined) cri.setWritableLayer(id, bytes);
     },
     showLeft(now) {
