@@ -3,7 +3,16 @@
  * Plain JavaScript without dependencies, because it runs before there are any. Quick where all is there.
  */
 import { spawn } from "node:child_process";
-import { createWriteStream, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import {
+  createWriteStream,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isBuilt, ROOT } from "./built.mjs";
@@ -106,12 +115,16 @@ export async function build() {
 async function runStep(what, [command, ...args], { cwd, environment = process.env }) {
   const startedAt = Date.now();
   const seconds = () => `${((Date.now() - startedAt) / 1000).toFixed(0)} s`;
-  const log = join(mkdtempSync(join(tmpdir(), "nodelet-set-up-")), "output.log");
+  const directory = mkdtempSync(join(tmpdir(), "nodelet-set-up-"));
+  const log = join(directory, "output.log");
   process.stdout.write(`${what} …\n`);
   const ticker = setInterval(() => process.stdout.write(`  still ${what} (${seconds()})\n`), TICK_MS);
   try {
     const code = await runInto(createWriteStream(log), command, args, { cwd, env: environment });
-    if (code === 0) return process.stdout.write(`  done (${seconds()})\n`);
+    if (code === 0) {
+      rmSync(directory, { recursive: true });
+      return process.stdout.write(`  done (${seconds()})\n`);
+    }
     const tail = readFileSync(log, "utf8").trim().split("\n").slice(-TAIL_LINES).join("\n  ");
     throw new SetUpError(
       `${what} failed: ${command} ${args.join(" ")} ended with ${code}\n  ${tail}\nAll of it: ${log}`,
