@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { ensureFile } from "../processes/ensure-file.ts";
 import { computeCniConfig } from "./cni-config.ts";
 import { openRules, type RuleAccess } from "./iptables-rules.ts";
 import { createLoopbackGuard, type LoopbackGuard } from "./loopback-guard.ts";
@@ -25,7 +26,7 @@ export async function prepareNetwork(layout: RuntimeLayout, options: NetworkOpti
   const { networkName, cniAddressDirectory: addressDirectory } = layout;
   const write = async (isLoopbackGuarded: boolean) => {
     const text = computeCniConfig({ networkName, bridge, podCidr, addressDirectory, isLoopbackGuarded });
-    await writeFile(networkConfigPath(layout), text, { mode: 0o600 });
+    await ensureFile(networkConfigPath(layout), text);
   };
   // The file tells whoever removes the network that there is one, so it is there before the first rule.
   await write(false);

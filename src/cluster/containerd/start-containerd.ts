@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -10,6 +10,7 @@ import { StatusRequest } from "../../cri/gen/cri-v1.ts";
 import { systemClock } from "../../host/linux/system/system-clock.ts";
 import { PAUSE_IMAGE } from "../images/image-references.ts";
 import { type Daemon, type DaemonExit, endDaemon, startDaemon } from "../processes/daemon.ts";
+import { ensureFile } from "../processes/ensure-file.ts";
 import { readLogTail } from "../processes/log-file.ts";
 import { readBootId } from "../processes/process-identity.ts";
 import { runCommand } from "../processes/run-command.ts";
@@ -149,7 +150,8 @@ async function prepareDirectory(layout: RuntimeLayout): Promise<void> {
     await rm(layout.state, { recursive: true, force: true });
     await rm(layout.cniAddressDirectory, { recursive: true, force: true });
   }
-  await writeFile(layout.bootIdFile, bootId);
+  // A file that a full disk left empty would say that this is another boot, and take the state from pods that run.
+  await ensureFile(layout.bootIdFile, bootId);
   for (const directory of [layout.cniConfigDirectory, layout.cniAddressDirectory]) {
     await mkdir(directory, { recursive: true, mode: 0o700 });
   }
@@ -163,7 +165,7 @@ async function writeConfiguration(layout: RuntimeLayout, version: ContainerdVers
     snapshotter: await readSnapshotter(layout.directory),
     restrictOomScoreAdj: !(await readHasSysResource()),
   });
-  await writeFile(layout.config, config, { mode: 0o600 });
+  await ensureFile(layout.config, config);
 }
 
 interface SpawnOptions extends Program {
