@@ -1,9 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { readFirstSeed } from "../sim/fresh-seeds.ts";
 import { keepInputs } from "./corpus.ts";
 import type { FuzzResult } from "./fuzz-target.ts";
 import { TARGET_NAMES } from "./targets/all.ts";
@@ -36,7 +36,7 @@ const unknown = names.find((name) => !TARGET_NAMES.includes(name));
 if (unknown !== undefined) refuse(`There is no target ${unknown}; there are ${TARGET_NAMES.join(", ")}.`);
 if (values.input !== undefined && names.length !== 1) refuse("--input needs one --target.");
 const minutes = readNumber("minutes", values.minutes);
-const seed = values.seed === undefined ? readCommitSeed() : readNumber("seed", values.seed);
+const seed = values.seed === undefined ? readFirstSeed(import.meta.dirname).first : readNumber("seed", values.seed);
 const runs = values.runs === undefined ? undefined : readNumber("runs", values.runs);
 
 const work = mkdtempSync(join(tmpdir(), "nodelet-fuzz-"));
@@ -94,16 +94,6 @@ function formatResult({ runs, corpus, reached, functions, slowestMs, memory }: F
     `memory ${growth}`,
   ];
   return parts.join(", ");
-}
-
-/** The commit decides: a run on the same commit finds the same, and each commit tries something else. */
-function readCommitSeed(): number {
-  try {
-    const commit = execFileSync("git", ["rev-parse", "HEAD"], { cwd: import.meta.dirname, encoding: "utf8" });
-    return Number.parseInt(commit.slice(0, 7), 16);
-  } catch {
-    return 1;
-  }
 }
 
 function readNumber(name: string, text: string): number {

@@ -1,4 +1,5 @@
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
+import { linuxFiles } from "../../host/linux/files/linux-files.ts";
 
 /**
  * Makes the file say the text, for its owner only. A file that says it already stays as it is, so that what runs can be
@@ -6,13 +7,5 @@ import { readFile, rename, rm, writeFile } from "node:fs/promises";
  */
 export async function ensureFile(path: string, text: string): Promise<void> {
   const existing = await readFile(path, "utf8").catch(() => undefined);
-  if (existing === text) return;
-  const fresh = `${path}.new`;
-  try {
-    await writeFile(fresh, text, { mode: 0o600 });
-    await rename(fresh, path);
-  } catch (error) {
-    await rm(fresh, { force: true });
-    throw error;
-  }
+  if (existing !== text) await linuxFiles.writeAtomically(path, text, 0o600);
 }
