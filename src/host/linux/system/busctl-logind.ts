@@ -1,5 +1,5 @@
-import { AbortedError, throwIfAborted } from "../../../base/abort.ts";
-import type { Clock } from "../../../base/clock.ts";
+import { AbortedError, sleep, throwIfAborted } from "../../../base/abort.ts";
+import { type Clock, SECOND } from "../../../base/clock.ts";
 import { type Logind, LogindError, type ShutdownDelay, type ShutdownListener } from "../../logind-port.ts";
 import type { Programs } from "../../programs-port.ts";
 import { BUS_TIMEOUT_MS, describeBusFailure, parseBusProperty, runBusctl } from "./busctl.ts";
@@ -11,9 +11,24 @@ const INTERFACE = "org.freedesktop.login1.Manager";
 const SIGNAL = "PrepareForShutdown";
 const SYSTEMD = ["org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager"];
 const SIGHUP = "1";
-/** `busctl monitor` prints this when it has become a monitor. */
-const WATCHING = "Monitoring bus message stream.";
 const ECHO = "held\n";
+/** A signal of our own. The monitor that shows it shows those of logind too. */
+const PROBE = { path: "/io/nodelet/watch", interface: "io.nodelet.Watch", member: "Begun" };
+const PROBE_MS = SECOND / 4;
+
+interface BusSignal {
+  readonly member: unknown;
+  readonly data: unknown;
+}
+
+const MATCHES = [
+  `type='signal',sender='${SERVICE}',path='${OBJECT}',interface='${INTERFACE}',member='${SIGNAL}'`,
+  `type='signal',path='${PROBE.path}',interface='${PROBE.interface}',member='${PROBE.member}'`,
+].map((match) => `--match=${match}`);
+/** Without `pdeathsig` a monitor would not notice before the next shutdown that its reader was killed. */
+const MONITOR = ["--pdeathsig", "KILL", "--", "busctl", "--system", "--json=short", ...MATCHES, "monitor"];
+
+type Busctl = (args: readonly string[], signal: AbortSignal) => Promise<string>;
 
 interface LogindDeps {
   readonly programs: Pick<Programs, "run">;
@@ -25,7 +40,7 @@ interface LogindDeps {
  * shutdown up, and Node.js cannot receive one.
  */
 export function createBusctlLogind({ programs, clock }: LogindDeps): Logind {
-  const busctl = async (args: readonly string[], signal: AbortSignal): Promise<string> => {
+  const busctl: Busctl = async (args, signal) => {
     const outcome = await runBusctl(programs, args, signal);
     if (outcome.kind === "printed") return outcome.stdout.toString("utf8");
     throw new LogindError(outcome.kind === "missing" ? "missing" : "failed", describeBusFailure(outcome));
@@ -39,7 +54,7 @@ export function createBusctlLogind({ programs, clock }: LogindDeps): Logind {
       await busctl(["call", ...SYSTEMD, "KillUnit", "ssi", "systemd-logind.service", "all", SIGHUP], signal);
     },
     delayShutdown: async (why, signal) => await delayShutdown(clock, why, signal),
-    watchShutdowns: async (listener, signal) => await watchShutdowns(clock, listener, signal),
+    watchShutdowns: async (listener, signal) => await watchShutdowns({ busctl, clock }, listener, signal),
   };
 }
 
@@ -72,38 +87,53 @@ async function delayShutdown(clock: Clock, why: string, signal: AbortSignal): Pr
   };
 }
 
-async function watchShutdowns(clock: Clock, listener: ShutdownListener, signal: AbortSignal): Promise<never> {
+/**
+ * Whether `busctl monitor` says that it has begun, and in which words, depends on its version and options. It is asked by
+ * a signal that it must show.
+ */
+async function watchShutdowns(
+  { busctl, clock }: { busctl: Busctl; clock: Clock },
+  listener: ShutdownListener,
+  signal: AbortSignal,
+): Promise<never> {
   throwIfAborted(signal);
-  const match = `type='signal',sender='${SERVICE}',path='${OBJECT}',interface='${INTERFACE}',member='${SIGNAL}'`;
-  // Without this a monitor would not notice before the next shutdown that its reader was killed.
-  const args = ["--pdeathsig", "KILL", "--", "busctl", "--system", "--json=short", `--match=${match}`, "monitor"];
+  let isWatching = false;
   const onOutput = (line: string) => {
-    const isAnnounced = readAnnouncement(line);
-    if (isAnnounced !== undefined) listener.onShutdown(isAnnounced);
+    const { member, data } = readSignal(line) ?? {};
+    if (member === SIGNAL && typeof data === "boolean") listener.onShutdown(data);
+    if (member !== PROBE.member || isWatching) return;
+    isWatching = true;
+    listener.onWatching();
   };
-  const onError = (line: string) => {
-    if (line.startsWith(WATCHING)) listener.onWatching();
+  const monitor = talkToProgram({ path: "setpriv", args: MONITOR }, { onOutput }, clock);
+  const probe = async (): Promise<void> => {
+    const deadline = clock.monotonic() + BUS_TIMEOUT_MS;
+    while (!isWatching) {
+      if (clock.monotonic() > deadline) throw new LogindError("failed", "busctl monitor shows no signals of the bus");
+      await busctl(["emit", PROBE.path, PROBE.interface, PROBE.member], signal);
+      await sleep(clock, PROBE_MS, signal);
+    }
   };
-  const monitor = talkToProgram({ path: "setpriv", args }, { onOutput, onError }, clock);
   signal.addEventListener("abort", monitor.kill, { once: true });
   try {
-    return await refuseEnd("busctl monitor", monitor, signal);
+    const ended = refuseEnd("busctl monitor", monitor, signal);
+    return await Promise.race([ended, probe().then(async () => await ended)]);
   } finally {
     signal.removeEventListener("abort", monitor.kill);
+    monitor.kill();
   }
 }
 
-/** Returns undefined for a line that announces nothing: the monitor also reports that the bus is gone. */
-function readAnnouncement(line: string): boolean | undefined {
-  let message: { member?: unknown; payload?: { data?: unknown } };
+/** Returns undefined for a line that is no signal: the monitor also reports that the bus is gone. */
+function readSignal(line: string): BusSignal | undefined {
+  let message: { member?: unknown; payload?: { data?: unknown } } | null;
   try {
     message = JSON.parse(line);
   } catch {
     return undefined;
   }
-  if (message?.member !== SIGNAL) return undefined;
-  const [isAnnounced] = Array.isArray(message.payload?.data) ? message.payload.data : [];
-  return typeof isAnnounced === "boolean" ? isAnnounced : undefined;
+  const data = message?.payload?.data;
+  return { member: message?.member, data: Array.isArray(data) ? data[0] : undefined };
 }
 
 /** Rejects once the program has ended, which it should not do by itself. */

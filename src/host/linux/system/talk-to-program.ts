@@ -18,7 +18,6 @@ export interface Conversation {
 /** Each listener is called with one line at a time, without its end. */
 interface LineListeners {
   readonly onOutput: (line: string) => void;
-  readonly onError?: (line: string) => void;
 }
 
 /** A longer line is cut at this length. */
@@ -29,7 +28,7 @@ const PIPE_GRACE_MS = 1_000;
 /** Starts the program. It has no time limit: the caller ends it, by the end of its input or by `kill`. */
 export function talkToProgram(
   run: Pick<StreamedRun, "path" | "args">,
-  { onOutput, onError }: LineListeners,
+  { onOutput }: LineListeners,
   clock: Clock,
 ): Conversation {
   const started = startProcess({ ...run, environment: {} }, { clock, stdin: "pipe", pipeGraceMs: PIPE_GRACE_MS });
@@ -37,7 +36,6 @@ export function talkToProgram(
   readLines(started.stdout, onOutput);
   readLines(started.stderr, (line) => {
     stderr = `${stderr}${line}\n`.slice(-MAX_STDERR_CHARACTERS);
-    onError?.(line);
   });
   return {
     say: (text) => void started.stdin?.write(text),
