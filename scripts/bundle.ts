@@ -1,9 +1,11 @@
 /**
  * Bundles the program into `dist/`: `nodelet.js`, which reads the command line, `node-commands.js` with the node agent and
  * all else that has to do with a node, and `control-plane.js`, of which it loads what the command needs; and `testing.js`,
- * which is `nodelet/testing` and loads `testing-node.js` when a test wants a node. Run with `npm run build`.
+ * which is `nodelet/testing` and loads `testing-node.js` when a test wants a node. The last two share the API server.
+ * Run with `npm run build`.
  */
-import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { relative } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import ts from "typescript";
 import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../src/cluster/processes/run-time.ts";
@@ -31,8 +33,8 @@ const common: BuildOptions = {
   legalComments: "external",
   // V8 keeps the text as long as the program runs. Names stay, for stack traces and profiles.
   minifyWhitespace: true,
+  minifySyntax: true,
   lineLimit: 120,
-  metafile: true,
   define: { NODELET_VERSION: JSON.stringify(version) },
   plugins: [apart],
   // Their native parts no bundle can hold; and of a bundle V8 keeps what only a node behind a SOCKS proxy needs.
@@ -42,21 +44,39 @@ const common: BuildOptions = {
 // CommonJS packages in the bundle call `require` for Node.js' own modules.
 const REQUIRE = 'import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);';
 
-/** Builds beside the old file and moves the new one over it: a start meanwhile finds the old program or the new one. */
-async function bundle(source: string, name: string, banner: string): Promise<void> {
-  const output = `dist/${name}.js`;
-  const next = `dist/${name}.next.js`;
-  const result = await build({ ...common, entryPoints: [source], outfile: next, banner: { js: banner } });
-  refuseWideText(name, readFileSync(next, "latin1"));
-  rmSync(`${output}.map`, { force: true });
-  renameSync(`${next}.map`, `${output}.map`);
-  rmSync(`${output}.LEGAL.txt`, { force: true });
-  // There is none where nothing of others is in it.
-  if (existsSync(`${next}.LEGAL.txt`)) renameSync(`${next}.LEGAL.txt`, `${output}.LEGAL.txt`);
-  chmodSync(next, 0o755);
-  renameSync(next, output);
-  const bytes = result.metafile?.outputs[next]?.bytes ?? 0;
-  console.log(`${output} (${Math.round(bytes / 1024)} KiB)`);
+/**
+ * Builds beside the old files and moves the new ones over them: a start meanwhile finds the old program or the new one.
+ * What several entry points share becomes a file of its own, whose name tells its content.
+ */
+async function bundle(entryPoints: Readonly<Record<string, string>>, banner: string): Promise<void> {
+  const { outputFiles } = await build({
+    ...common,
+    entryPoints,
+    outdir: "dist",
+    splitting: true,
+    chunkNames: "shared-[hash]",
+    banner: { js: banner },
+    write: false,
+  });
+  // What is imported comes before what imports it.
+  const isShared = (path: string) => path.includes("/shared-");
+  for (const { path, contents } of outputFiles.toSorted(
+    (a, b) => Number(isShared(b.path)) - Number(isShared(a.path)),
+  )) {
+    const output = relative(".", path);
+    if (output.endsWith(".js")) refuseWideText(output, Buffer.from(contents).toString("latin1"));
+    const mode = output === "dist/nodelet.js" ? 0o755 : 0o644;
+    writeFileSync(`${output}.next`, contents, { mode });
+    renameSync(`${output}.next`, output);
+    written.add(output);
+    if (output.endsWith(".js")) console.log(`${output} (${Math.round(contents.byteLength / 1024)} KiB)`);
+  }
+}
+
+/** Removes what an earlier build has left. */
+function removeOldOutputs(): void {
+  const outputs = readdirSync("dist").filter((name) => /\.(js|js\.map|LEGAL\.txt)$/.test(name));
+  for (const name of outputs) if (!written.has(`dist/${name}`)) rmSync(`dist/${name}`);
 }
 
 /**
@@ -66,20 +86,24 @@ async function bundle(source: string, name: string, banner: string): Promise<voi
 function refuseWideText(name: string, text: string): void {
   const wide = /[^\0-\x7f]/.exec(text);
   if (wide === null) return;
-  throw new Error(`${name}.js has a character that must be escaped: ${text.slice(wide.index - 60, wide.index + 20)}`);
+  throw new Error(`${name} has a character that must be escaped: ${text.slice(wide.index - 60, wide.index + 20)}`);
 }
 
 const environment = Object.entries(RUN_TIME_ENVIRONMENT).map(([name, value]) => `${name}=${value}`);
 
-await bundle("src/cluster/control-plane/run-control-plane.ts", "control-plane", REQUIRE);
-await bundle("src/cli/node-commands.ts", "node-commands", REQUIRE);
-await bundle("src/testing/start-cluster.ts", "testing", REQUIRE);
-await bundle("src/testing/start-node.ts", "testing-node", REQUIRE);
+const written = new Set<string>();
+mkdirSync("dist", { recursive: true });
 await bundle(
-  "src/cli/entry.ts",
-  "nodelet",
-  `#!/usr/bin/env -S ${environment.join(" ")} node ${RUN_TIME_FLAGS.join(" ")}\n${REQUIRE}`,
+  { "control-plane": "src/cluster/control-plane/run-control-plane.ts", testing: "src/testing/start-cluster.ts" },
+  REQUIRE,
 );
+await bundle({ "node-commands": "src/cli/node-commands.ts" }, REQUIRE);
+await bundle({ "testing-node": "src/testing/start-node.ts" }, REQUIRE);
+// The shell runs the second line and reads no further; to Node.js it is a text and a comment. `env -S`, which could say
+// the same in the first line, is not in BusyBox.
+const start = `exec env ${environment.join(" ")} node ${RUN_TIME_FLAGS.join(" ")} "$0" "$@"`;
+await bundle({ nodelet: "src/cli/entry.ts" }, `#!/usr/bin/env sh\n":" //; ${start}\n${REQUIRE}`);
+removeOldOutputs();
 
 // What it exports mentions no type of another file, so that its declarations stand alone.
 const testing = readFileSync("src/testing/start-cluster.ts", "utf8");
