@@ -1,4 +1,4 @@
-import { isRecord, type KubeObject } from "../api/object.ts";
+import { isKubeObject, isRecord, type KubeObject } from "../api/object.ts";
 import { CodedError } from "../base/errors.ts";
 import type { AdminApi, ApiAnswer } from "./admin-api.ts";
 
@@ -6,24 +6,38 @@ const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const APPLY = "application/apply-patch+yaml";
 const APPLIED_BY = "nodelet-testing";
 
+/** An object as the server answers it. */
+type StoredObject = KubeObject & { readonly metadata: { readonly name: string; readonly uid: string } };
+
 const isDefinition = ({ kind, apiVersion }: KubeObject) =>
   kind === "CustomResourceDefinition" && apiVersion.startsWith("apiextensions.k8s.io/");
 
-/** Applies objects in their order, definitions of custom resources before all others. */
-export async function applyManifests(api: AdminApi, objects: readonly KubeObject[]): Promise<void> {
-  await installDefinitions(api, objects);
+/**
+ * Applies objects in their order, definitions of custom resources before all others. Returns what the server answers, in
+ * the order of the objects.
+ */
+export async function applyManifests(api: AdminApi, objects: readonly KubeObject[]): Promise<StoredObject[]> {
+  const applied = new Map(await installDefinitions(api, objects));
   const resources = new Map<string, Promise<ServedResource[]>>();
-  for (const object of objects) if (!isDefinition(object)) await applyObject(api, object, resources);
+  for (const object of objects) {
+    if (!isDefinition(object)) applied.set(object, await applyObject(api, object, resources));
+  }
+  return objects.flatMap((object) => applied.get(object) ?? []);
 }
 
-/** Installs the definitions among the objects, and resolves when everything that they define is served. */
+/**
+ * Installs the definitions among the objects, and resolves with what the server answered when everything that they define
+ * is served.
+ */
 export async function installDefinitions(
   api: AdminApi,
   objects: readonly KubeObject[],
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<ReadonlyArray<readonly [KubeObject, StoredObject]>> {
   const definitions = objects.filter(isDefinition);
-  await Promise.all(definitions.map((definition) => send(api, definition, DEFINITIONS)));
+  const installed = await Promise.all(
+    definitions.map(async (definition) => [definition, await send(api, definition, DEFINITIONS)] as const),
+  );
   for (const { metadata } of definitions) {
     const name = metadata.name ?? "";
     const path = `${DEFINITIONS}/${encodeURIComponent(name)}`;
@@ -33,6 +47,7 @@ export async function installDefinitions(
       isReached: ({ body }) => isEstablished(name, body),
     });
   }
+  return installed;
 }
 
 /**
@@ -64,7 +79,7 @@ async function applyObject(
   api: AdminApi,
   object: KubeObject,
   resources: Map<string, Promise<ServedResource[]>>,
-): Promise<void> {
+): Promise<StoredObject> {
   const { apiVersion, kind, metadata } = object;
   const root = `${apiVersion.includes("/") ? "/apis" : "/api"}/${apiVersion}`;
   const served = resources.get(root) ?? readResources(api, root);
@@ -74,7 +89,7 @@ async function applyObject(
     throw new CodedError("manifest-refused", `${titleOf(object)}: the server does not know ${apiVersion} ${kind}`);
   }
   const place = resource.namespaced ? `/namespaces/${encodeURIComponent(metadata.namespace ?? "default")}` : "";
-  await send(api, object, `${root}${place}/${resource.plural}`);
+  return await send(api, object, `${root}${place}/${resource.plural}`);
 }
 
 async function readResources(api: AdminApi, root: string): Promise<ServedResource[]> {
@@ -90,7 +105,7 @@ async function readResources(api: AdminApi, root: string): Promise<ServedResourc
 }
 
 /** Sends the object. An object without a name is created, under a name that the server makes. */
-async function send(api: AdminApi, object: KubeObject, collection: string): Promise<void> {
+async function send(api: AdminApi, object: KubeObject, collection: string): Promise<StoredObject> {
   const { name } = object.metadata;
   const options = `fieldManager=${APPLIED_BY}&fieldValidation=Strict`;
   const answer =
@@ -101,6 +116,12 @@ async function send(api: AdminApi, object: KubeObject, collection: string): Prom
           contentType: APPLY,
         });
   if (answer.status >= 300) throw new CodedError("manifest-refused", `${titleOf(object)}: ${problemOf(answer)}`);
+  if (isStored(answer.body)) return answer.body;
+  throw new CodedError("manifest-refused", `${titleOf(object)}: the server answers with no object`);
+}
+
+function isStored(body: unknown): body is StoredObject {
+  return isKubeObject(body) && body.metadata.name !== undefined && body.metadata.uid !== undefined;
 }
 
 function titleOf({ kind, metadata }: KubeObject): string {

@@ -44,11 +44,22 @@ describe("manifests", () => {
       "JSON on several lines",
       JSON.stringify({ apiVersion: "v1", kind: "List", items: [objectOf("p"), objectOf("q")] }, null, 2),
     ],
+    ["JSON on one line", JSON.stringify([objectOf("p"), objectOf("q")])],
     ["an object", { apiVersion: "v1", kind: "ConfigMapList", items: [objectOf("p"), objectOf("q")] }],
     ["a list", [objectOf("p"), objectOf("q")]],
   ])("are text or objects: %s", async (_, source) => {
     expect(await namesIn(source)).toEqual(["p", "q"]);
   });
+
+  it.each([["https://example.com/a.yaml"], [new URL("http://example.com/a.yaml")]])(
+    "are not downloaded: %s",
+    async (source) => {
+      await expect(readManifests([source])).rejects.toMatchObject({
+        code: "manifest-unreadable",
+        message: `cannot read manifests, ${source}: nothing is downloaded: give a file of your own`,
+      });
+    },
+  );
 
   it("come in the order of their sources", async () => {
     expect(await namesIn(objectOf("first"), join(directory, "a.yml"), yamlOf("last"))).toEqual(["first", "a", "last"]);

@@ -6,7 +6,9 @@ import { parseYaml } from "../api/yaml.ts";
 import { CodedError, messageOf } from "../base/errors.ts";
 
 const MANIFEST_FILE = /\.(ya?ml|json)$/;
-const LINE_BREAK = /[\r\n]/;
+/** Text has line breaks, or is an object or a list in a single line. No path begins like those. */
+const TEXT = /[\r\n]|^\s*[{[]/;
+const REMOTE = /^https?:/;
 
 /**
  * Reads the objects of sources as `startCluster` takes them, in their order. A directory gives its files by name,
@@ -20,9 +22,11 @@ export async function readManifests(sources: readonly (string | URL | object)[])
 }
 
 async function readSource(source: string | URL | object): Promise<KubeObject[]> {
-  if (typeof source === "string" && LINE_BREAK.test(source)) return parseText(source, "the text");
-  if (typeof source === "string") return readPath(source);
-  if (source instanceof URL) return readPath(fileURLToPath(source));
+  if (typeof source === "string" && TEXT.test(source)) return parseText(source, "the text");
+  if (source instanceof URL || typeof source === "string") {
+    if (REMOTE.test(String(source))) throw unreadable(String(source), "nothing is downloaded: give a file of your own");
+    return readPath(source instanceof URL ? fileURLToPath(source) : source);
+  }
   // The copy lacks what JSON cannot express, as if a client had sent it: undefined fields, Date objects.
   const copy: unknown = JSON.parse(JSON.stringify(source));
   return objectsOf(copy, "the object");

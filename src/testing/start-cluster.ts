@@ -21,8 +21,9 @@ import { readManifests } from "./read-manifests.ts";
 const DAY_MS = 86_400_000;
 
 /**
- * Kubernetes objects, in one of these forms: an object or a list of them, as the API has it; the path of a YAML or JSON
- * file, or of a directory of such files; or the text of such a file, which is recognized by its line breaks.
+ * Kubernetes objects, in one of these forms: an object or a list of them, as the API has it; the path or `file:` URL of
+ * a YAML or JSON file, or of a directory of such files; or the text of such a file, which has line breaks or begins with
+ * a brace.
  */
 type ManifestSource = string | URL | object;
 
@@ -34,7 +35,7 @@ export interface StartClusterOptions {
    * The definitions of custom resources, installed and established before the cluster is returned. Other objects in the
    * files (a role, a deployment) are ignored, so that the directory of an operator's manifests can be given.
    */
-  crds?: readonly ManifestSource[];
+  crds?: ManifestSource | readonly ManifestSource[];
   /**
    * A real node, which runs pods: a containerd of its own and a node agent, as children of this process. `true` needs
    * root, containerd, runc and CNI plugins, and rejects with `node-impossible` where one is missing. `"if-possible"`
@@ -55,6 +56,18 @@ export interface StartClusterOptions {
   /** An abort while the cluster starts gives up the start, and leaves nothing behind. Later it has no effect. */
   signal?: AbortSignal;
 }
+
+/**
+ * What the functions of this module reject with: a message that names the thing and the mend, and a code. The codes are
+ * `option-invalid`, `listen-failed` (the port is taken), `manifest-unreadable`, `manifest-refused`, `not-established` (a
+ * definition's names clash with another's), `start-timed-out`, `node-impossible`, `image-unreadable`, `stopped`, and those
+ * of a node that does not start.
+ */
+export interface ClusterError extends Error {
+  readonly code: string;
+}
+/** For `error instanceof ClusterError`. */
+export const ClusterError: abstract new (code: string, message: string) => ClusterError = CodedError;
 
 /** How a client reaches the cluster. */
 export interface ClusterAccess {
@@ -77,9 +90,10 @@ export interface TestCluster extends ClusterAccess {
   /**
    * Creates or changes the objects of the manifests, in their order, as `kubectl apply --server-side --force-conflicts`
    * does. Definitions of custom resources come first and are established before the rest. A namespaced object that
-   * names no namespace goes to `default`. Rejects with the server's message about the first object that it refuses.
+   * names no namespace goes to `default`. Returns the objects as the server has them afterwards, in the order of the
+   * manifests. Rejects with the server's message about the first object that it refuses.
    */
-  apply(...manifests: ManifestSource[]): Promise<void>;
+  apply(...manifests: ManifestSource[]): Promise<AppliedObject[]>;
   /**
    * Gives access to another user, through a client certificate of this name and these groups. Roles decide what the
    * user may do: without any role it is next to nothing, and for a member of `system:masters` it is everything.
@@ -93,6 +107,19 @@ export interface TestCluster extends ClusterAccess {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** An object as the server has it. `metadata` is complete, with `uid` and `resourceVersion`. */
+export interface AppliedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid: string;
+    readonly [field: string]: unknown;
+  };
+  readonly [field: string]: unknown;
+}
+
 const PRIVATE_FILE = 0o600;
 const ADDRESS = "127.0.0.1";
 const SERVICE_CIDR = "10.96.0.0/16";
@@ -103,11 +130,10 @@ const NO_NODE = "no node was asked for: objects are stored, admitted and watched
  * and with `node` a node that runs them. Without a node it needs no root rights, and writes only kubeconfigs, to a
  * directory of its own. Any number of clusters can run at the same time.
  *
- * Rejects with an error whose `code` is `listen-failed` (the port is taken), `manifest-unreadable`, `manifest-refused`,
- * `not-established` (a definition's names clash with another's), `node-impossible`, `image-unreadable` or another one
- * of the node's. In every case nothing is left behind.
+ * Rejects with a `ClusterError`, or with what `signal` was aborted for. In every case nothing is left behind.
  */
 export async function startCluster(options: StartClusterOptions = {}): Promise<TestCluster> {
+  refuseUnknownOptions(options);
   const { crds = [], signal } = options;
   const teardown: Array<() => Promise<void>> = [];
   let stopped: Promise<void> | undefined;
@@ -117,7 +143,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<T
   };
   try {
     throwIfAborted(signal);
-    const definitions = await readManifests(crds);
+    const definitions = await readManifests([crds].flat());
     const directory = await createClusterDirectory();
     teardown.push(() => directory.remove());
     const nodeName = options.node ? LOCAL_NODE.name : undefined;
@@ -141,6 +167,18 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<T
     throwJoined([...failures], "starting the cluster");
     throw error;
   }
+}
+
+const OPTIONS: Readonly<Record<keyof StartClusterOptions, true>> = {
+  ...{ port: true, crds: true, node: true, images: true, log: true, signal: true },
+};
+
+/** A misspelt option would otherwise change what a test proves without a word. */
+function refuseUnknownOptions(options: object): void {
+  const unknown = Object.keys(options).find((name) => !(name in OPTIONS));
+  if (unknown === undefined) return;
+  const known = Object.keys(OPTIONS).join(", ");
+  throw new CodedError("option-invalid", `startCluster has no option ${unknown}; it has ${known}`);
 }
 
 async function serve(
@@ -240,7 +278,7 @@ function describe({ access, node, api, certificates, directory, stop, isStopped 
     async apply(...manifests) {
       const objects = await readManifests(manifests);
       refuseStopped();
-      await applyManifests(api, objects);
+      return await applyManifests(api, objects);
     },
     async addUser(name, groups = []) {
       const kubeconfig = await issueKubeconfig(certificates, {

@@ -4,7 +4,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { CoreV1Api, CustomObjectsApi, makeInformer, RbacAuthorizationV1Api } from "@kubernetes/client-node";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { type StartClusterOptions, startCluster, type TestCluster } from "../../../src/testing/start-cluster.ts";
+import {
+  ClusterError,
+  type StartClusterOptions,
+  startCluster,
+  type TestCluster,
+} from "../../../src/testing/start-cluster.ts";
 import { kubeConfigOf } from "./kube-config.ts";
 import { WEBSITE_DEFINITION, website } from "./website.ts";
 
@@ -54,6 +59,27 @@ describe("startCluster", () => {
       await core.createNamespacedPod({ namespace, body: { metadata: { name: "first" }, spec } });
     }
     expect((await core.listPodForAllNamespaces()).items).toHaveLength(30);
+  });
+
+  it("refuses an option that it does not have, by an error of its own class", async () => {
+    const options = { crd: [] };
+    const error = await startCluster(options as StartClusterOptions).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ClusterError);
+    expect(error).toMatchObject({
+      code: "option-invalid",
+      message: "startCluster has no option crd; it has port, crds, node, images, log, signal",
+    });
+  });
+
+  it("returns what it has applied, in the order of the manifests", async () => {
+    const cluster = await start({ crds: WEBSITE_DEFINITION });
+    const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "made-" } };
+    const [home, made] = await cluster.apply(website("home", { html: "hello" }), map);
+    expect(home).toMatchObject({
+      kind: "Website",
+      metadata: { name: "home", namespace: "default", uid: expect.any(String) },
+    });
+    expect(made?.metadata.name).toMatch(/^made-.{5}$/);
   });
 
   it("says that there is no node, and why", async () => {
