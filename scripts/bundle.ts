@@ -27,6 +27,8 @@ const apart: Plugin = {
 const common: BuildOptions = {
   bundle: true,
   platform: "node",
+  // A package that is loaded lazily and is in the form of CommonJS would lose the names of its exports.
+  mainFields: ["module", "main"],
   target: "node20.19",
   format: "esm",
   sourcemap: "external",

@@ -8,6 +8,7 @@ import { computeStateLayout, DEFAULT_STATE_DIRECTORY } from "../cluster/supervis
 import { createLog } from "../host/log/create-log.ts";
 import { type ControlPlaneCommand, controlPlane } from "./control-plane.ts";
 import { limitEnding } from "./kubelet/limit-ending.ts";
+import { computeStateDirectory } from "./state-directory.ts";
 import type { UpOptions } from "./up.ts";
 import { readVersion } from "./version.ts";
 
@@ -57,8 +58,8 @@ export async function main(argv: readonly string[], entry: string): Promise<numb
 
 type Finish = (code: Promise<number>) => Promise<void>;
 
-const stateDirectory = () =>
-  new Option("--state-dir <dir>", "where it keeps everything").default(DEFAULT_STATE_DIRECTORY).argParser(absolutePath);
+const stateDirectory = (directory = DEFAULT_STATE_DIRECTORY) =>
+  new Option("--state-dir <dir>", "where it keeps everything").default(directory).argParser(absolutePath);
 
 function addUp(program: Command, run: (options: UpOptions) => Promise<void>): void {
   const command = program
@@ -84,7 +85,7 @@ function addUp(program: Command, run: (options: UpOptions) => Promise<void>): vo
       10_248,
     )
     .addOption(apiAddress())
-    .addOption(apiPort())
+    .addOption(apiPort().argParser(wholeNumber(1, MAX_PORT)))
     .addOption(serviceCidr())
     .addOption(kubeletArgument())
     .addOption(stateDirectory())
@@ -103,8 +104,7 @@ function kubeletArgument(): Option {
 const apiAddress = () =>
   new Option("--api-address <ip>", "where the Kubernetes API listens").default("127.0.0.1").argParser(ipAddress);
 
-const apiPort = () =>
-  new Option("--api-port <port>", "port of the Kubernetes API").default(6443).argParser(wholeNumber(1, MAX_PORT));
+const apiPort = () => new Option("--api-port <port>", "port of the Kubernetes API").default(6443);
 
 const serviceCidr = () =>
   new Option("--service-cidr <cidr>", "addresses of services").default("10.96.0.0/16").argParser(ipv4Cidr);
@@ -114,7 +114,7 @@ function addControlPlane(program: Command, finish: Finish): void {
     .command("control-plane")
     .description("run the Kubernetes API alone, without a node; needs no root")
     .addOption(apiAddress())
-    .addOption(apiPort())
+    .addOption(apiPort().argParser(wholeNumber(0, MAX_PORT)))
     .addOption(serviceCidr())
     .option("--cluster-cidr <cidr>", "give each node a range of these addresses for its pods (default: none)", ipv4Cidr)
     .option("--node-cidr-mask-size <bits>", "how large each node's range is (default: 24)", wholeNumber(1, 32))
@@ -122,7 +122,7 @@ function addControlPlane(program: Command, finish: Finish): void {
     .option("--node-api-address <address>", "where that node serves its API (default: the address that it tells)")
     .option("--no-scheduler", "leave placing pods to a kube-scheduler that you run")
     .option("--no-controllers", "leave the work of kube-controller-manager to one that you run")
-    .addOption(stateDirectory());
+    .addOption(stateDirectory(computeStateDirectory(process.geteuid?.() ?? 0, process.env)));
   command.action(async () => await finish(controlPlane(command.opts<ControlPlaneCommand>())));
 }
 
