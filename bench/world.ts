@@ -7,7 +7,7 @@ import { createMetrics } from "../src/base/metrics.ts";
 import { removeRuntime } from "../src/cluster/containerd/remove-runtime.ts";
 import { type Containerd, startContainerd } from "../src/cluster/containerd/start-containerd.ts";
 import { buildImages } from "../src/cluster/images/build-images.ts";
-import { makeOwnCgroup, removeOwnCgroup } from "../src/cluster/supervisor/own-cgroup.ts";
+import { makeOwnCgroup, type OwnCgroup, removeOwnCgroup } from "../src/cluster/supervisor/own-cgroup.ts";
 import { connectCri } from "../src/cri/connect.ts";
 import type { Cri } from "../src/cri/port.ts";
 
@@ -20,7 +20,7 @@ export interface World {
   containerd: Containerd;
   cri: Cri;
   /** Configuration fields of a node agent: a cgroup of the bench's own for its pods, where it may make one. */
-  cgroups: { cgroupRoot: string } | { cgroupsPerQOS: false; enforceNodeAllocatable: [] };
+  cgroups: OwnCgroup | { cgroupsPerQOS: boolean; enforceNodeAllocatable: string[] };
   manifests: string;
   socket: string;
   agentLog: string;
@@ -42,7 +42,7 @@ export async function createWorld(program: string): Promise<World> {
     await runAll(
       [
         async () => await removeRuntime(runtime),
-        async () => await removeOwnCgroup(directory),
+        async () => await removeOwnCgroup(directory, silentLog),
         async () => await removeLogLinks(directory),
         async () => await rm(directory, { recursive: true, force: true }),
       ],
@@ -53,7 +53,7 @@ export async function createWorld(program: string): Promise<World> {
     const containerd = await startContainerd({ directory: runtime, ...NETWORK, log: silentLog });
     for (const { tar } of await buildImages(join(directory, "images"))) await containerd.importImage(tar);
     const cri = connectCri({ endpoint: containerd.endpoint, log: silentLog, metrics: createMetrics() });
-    const cgroups = computeCgroups(await makeOwnCgroup(directory, silentLog));
+    const cgroups = (await makeOwnCgroup(directory, silentLog)) ?? { cgroupsPerQOS: false, enforceNodeAllocatable: [] };
     const agent = await prepareAgent(directory, { endpoint: containerd.endpoint, cgroups });
     return {
       directory,
@@ -72,10 +72,6 @@ export async function createWorld(program: string): Promise<World> {
     await destroyFiles();
     throw error;
   }
-}
-
-function computeCgroups(cgroupRoot: string | undefined): World["cgroups"] {
-  return cgroupRoot === undefined ? { cgroupsPerQOS: false, enforceNodeAllocatable: [] } : { cgroupRoot };
 }
 
 async function prepareAgent(directory: string, { endpoint, cgroups }: { endpoint: string; cgroups: World["cgroups"] }) {

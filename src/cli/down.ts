@@ -31,7 +31,7 @@ export async function down(layout: StateLayout, options: { pods: boolean; now: b
     return 0;
   }
   if (!options.now) return await removePods(layout, quiet);
-  await removeNodeRunState(layout);
+  await removeNodeRunState(layout, quiet);
   console.log(`No pod runs any more. ${whatStays(layout)}`);
   return 0;
 }
@@ -53,7 +53,7 @@ export async function removePods(layout: StateLayout, log: Log, lockHeld = false
       onFailure: (pod, reason) => console.error(`  ${pod}: ${reason.slice(0, MAX_REASON_CHARACTERS)}`),
       signal: new AbortController().signal,
     });
-    await removeNodeRunState(layout);
+    await removeNodeRunState(layout, log);
     const end = complete
       ? "No pod runs any more."
       : "Not every pod could be removed in order; what was left is killed.";

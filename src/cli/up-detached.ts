@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { open } from "node:fs/promises";
+import { silentLog } from "../base/log.ts";
 import { readLogTail } from "../cluster/processes/log-file.ts";
+import { prefixWithScope } from "../cluster/processes/own-scope.ts";
 import { readLockHolder } from "../cluster/processes/process-lock.ts";
 import { readManifestPods } from "../cluster/supervisor/manifest-pods.ts";
 import { readRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
@@ -105,7 +107,9 @@ async function startInBackground(
 ): Promise<Message> {
   const log = await open(layout.supervisorLog, "a", 0o600);
   try {
-    const child = spawn(process.execPath, [...process.execArgv, context.entry, ...context.argv, "--supervisor"], {
+    const words = [process.execPath, ...process.execArgv, context.entry, ...context.argv, "--supervisor"];
+    const [command = process.execPath, ...args] = [...(await prefixWithScope("supervisor", silentLog)), ...words];
+    const child = spawn(command, args, {
       detached: true,
       stdio: ["ignore", log.fd, log.fd, "ipc"],
     });

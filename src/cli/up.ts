@@ -10,6 +10,7 @@ import { writeRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
 import { endAgent } from "../cluster/supervisor/start-agent.ts";
 import { endControlPlane } from "../cluster/supervisor/start-control-plane.ts";
 import { computeStateLayout, type StateLayout } from "../cluster/supervisor/state-layout.ts";
+import { createServiceNotifier } from "../host/linux/system/service-notifier.ts";
 import { systemClock } from "../host/linux/system/system-clock.ts";
 import { removePods } from "./down.ts";
 import { followPods } from "./follow-pods.ts";
@@ -89,12 +90,17 @@ async function superviseOnce(layout: StateLayout, supervision: Supervision): Pro
 
 async function supervise(layout: StateLayout, { options, context, link }: Supervision): Promise<number> {
   const log = createLineLog((line) => appendLine(layout.supervisorLog, line), Date.now);
-  const stop = stopOnSignals(() => link.progress("stopping …"));
+  const notifier = createServiceNotifier(process.env);
+  const stop = stopOnSignals(() => {
+    link.progress("stopping …");
+    notifier.stopping();
+  });
   const manifests = options.manifests ?? layout.manifests;
   const follower: { done: Promise<void> } = { done: Promise.resolve() };
   const onReady = () => {
     link.progress(`kubectl finds it with: export KUBECONFIG=${layout.kubeconfig}`);
     link.ready();
+    notifier.ready();
     if (!options.supervisor) follower.done = followInForeground(layout, manifests, stop.signal);
   };
   const runtime = {

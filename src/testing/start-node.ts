@@ -80,7 +80,7 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
     const steps = [
       async () => await running.agent?.stop(),
       async () => await running.containerd?.stop(),
-      async () => await removeNodeRunState(layout),
+      async () => await removeNodeRunState(layout, log),
     ];
     await runAll(steps, "stopping the node").catch((error: unknown) => {
       options.keepDirectory();

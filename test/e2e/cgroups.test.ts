@@ -18,7 +18,7 @@ describe("cgroups of pods", () => {
   beforeAll(async () => {
     const configuration = { podPidsLimit: PIDS_LIMIT, systemReserved: { memory: "64Mi" } };
     node = await createNodeUnderTest({ configuration });
-    root = `${node.cgroupRoot}/kubepods`;
+    root = `${node.cgroup?.cgroupRoot}/kubepods`;
     await node.start();
   });
   afterAll(async () => await node?.destroy());

@@ -12,7 +12,7 @@ import { createMetrics } from "../../src/base/metrics.ts";
 import { removeRuntime } from "../../src/cluster/containerd/remove-runtime.ts";
 import { type Containerd, startContainerd } from "../../src/cluster/containerd/start-containerd.ts";
 import { buildImages } from "../../src/cluster/images/build-images.ts";
-import { makeOwnCgroup, removeOwnCgroup } from "../../src/cluster/supervisor/own-cgroup.ts";
+import { makeOwnCgroup, type OwnCgroup, removeOwnCgroup } from "../../src/cluster/supervisor/own-cgroup.ts";
 import { connectCri } from "../../src/cri/connect.ts";
 import type { Cri } from "../../src/cri/port.ts";
 import { claimNetwork } from "../machine/claims.ts";
@@ -31,7 +31,7 @@ export interface NodeUnderTest {
   readonly containerd: Containerd;
   readonly cri: Cri;
   /** The pods' cgroups are beneath it; undefined where this machine does not let us make any. */
-  readonly cgroupRoot: string | undefined;
+  readonly cgroup: OwnCgroup | undefined;
   /**
    * Starts the node agent and waits until it answers. `flags` are added to the usual ones; `program` are arguments of
    * Node.js, of another program that takes the same command line.
@@ -106,8 +106,8 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
   const logFile = join(directory, "agent.log");
   for (const made of ["manifests", "pods", "kubelet", "containers"]) await mkdir(join(directory, made));
   const configFile = join(directory, "kubelet.yaml");
-  const cgroupRoot = await makeOwnCgroup(directory, silentLog);
-  const configuration = { ...(cgroupRoot ? { cgroupRoot } : WITHOUT_CGROUPS), ...options.configuration };
+  const cgroup = await makeOwnCgroup(directory, silentLog);
+  const configuration = { ...(cgroup ?? WITHOUT_CGROUPS), ...options.configuration };
   await writeFile(configFile, kubeletConfiguration(join(directory, "pods"), configuration));
   let agent: ChildProcess | undefined;
   let output = "";
@@ -167,7 +167,7 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
       return containerd;
     },
     cri,
-    cgroupRoot,
+    cgroup,
     async start(more = [], program = [PROGRAM]) {
       const args = ["--enable-source-maps", ...program, "kubelet", ...flags(), ...more];
       const [command = process.execPath, ...rest] = [...containerd.enterMountNamespace, process.execPath, ...args];
@@ -244,7 +244,7 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
           async () => void (await end("SIGKILL")),
           async () => await containerd.stop(),
           async () => await removeRuntime(runtimeDirectory),
-          async () => await removeOwnCgroup(directory),
+          async () => await removeOwnCgroup(directory, silentLog),
           () => failIfThere(`/sys/class/net/${network.bridge}`),
           async () => await removeLogLinks(directory),
           async () => await rm(directory, { recursive: true, force: true }),

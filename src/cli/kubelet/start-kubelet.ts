@@ -15,6 +15,7 @@ import { createLinuxHost } from "../../host/linux/create-linux-host.ts";
 import { callUpgrade } from "../../host/linux/network/call-upgrade.ts";
 import { listenHttp } from "../../host/linux/network/listen-http.ts";
 import { endProcess } from "../../host/linux/system/end-process.ts";
+import { createServiceNotifier } from "../../host/linux/system/service-notifier.ts";
 import { createNodeAgent, type NodeAgent } from "../../node/compose/node-agent.ts";
 import { type HttpMetrics, httpMetricsOf } from "../../node/server/http-metrics.ts";
 import { connectPluginRegistration } from "../../plugin-registration/connect.ts";
@@ -130,6 +131,9 @@ interface ServedAgent {
 /** Runs the agent with its servers around it. A crash of either ends both. */
 async function runServed({ agent, api, config, log, measure }: ServedAgent, signal: AbortSignal): Promise<void> {
   const servers = await serveNode(agent.view, config, { listen: listenHttp, log, measure });
+  const notifier = createServiceNotifier(process.env);
+  signal.addEventListener("abort", notifier.stopping, { once: true });
+  notifier.ready();
   try {
     await runWithTasks(signal, async (tasks, inner) => {
       if (api !== undefined) tasks.spawn("node API", async () => await api.run(inner));

@@ -10,6 +10,7 @@ function configFor(major: number, minor: number, extra: Partial<ContainerdConfig
     sandboxImage: "localhost/nodelet/pause:1",
     cniBinDirectory: "/usr/lib/cni",
     snapshotter: "overlayfs",
+    systemdCgroup: false,
     restrictOomScoreAdj: false,
     ...extra,
   });
@@ -92,7 +93,9 @@ describe("computeContainerdConfig", () => {
       [1, 6],
       [2, 1],
     ] as const) {
-      expect(configFor(major, minor, { restrictOomScoreAdj: true })).toContain("restrict_oom_score_adj = true");
+      expect(configFor(major, minor, { systemdCgroup: false, restrictOomScoreAdj: true })).toContain(
+        "restrict_oom_score_adj = true",
+      );
     }
   });
 
@@ -104,6 +107,7 @@ describe("computeContainerdConfig", () => {
       sandboxImage: "x",
       cniBinDirectory: "/c",
       snapshotter: "native",
+      systemdCgroup: false,
       restrictOomScoreAdj: false,
     } as const;
     expect(computeContainerdConfig(odd, options)).toContain('root = "/srv/\\"a\\\\b\\"/root"');

@@ -9,6 +9,8 @@ export interface ContainerdConfigOptions {
   snapshotter: "overlayfs" | "native";
   /** Without CAP_SYS_RESOURCE runc may not lower `oom_score_adj` and every sandbox that asks for it would fail. */
   restrictOomScoreAdj: boolean;
+  /** runc has systemd make the cgroups of containers, which is a must where systemd owns them. */
+  systemdCgroup: boolean;
 }
 
 export interface ContainerdVersion {
@@ -69,7 +71,7 @@ function criSectionsV2(layout: RuntimeLayout, options: ContainerdConfigOptions):
     `  snapshotter = ${quote(options.snapshotter)}`,
     `  default_runtime_name = "runc"`,
     "",
-    ...runcSections(`${cri}.containerd.runtimes.runc`, layout),
+    ...runcSections(`${cri}.containerd.runtimes.runc`, layout, options),
     `[${cri}.cni]`,
     `  bin_dir = ${quote(options.cniBinDirectory)}`,
     `  conf_dir = ${quote(layout.cniConfigDirectory)}`,
@@ -98,7 +100,7 @@ function criSectionsV3(layout: RuntimeLayout, options: ContainerdConfigOptions):
     `[${runtime}.containerd]`,
     `  default_runtime_name = "runc"`,
     "",
-    ...runcSections(`${runtime}.containerd.runtimes.runc`, layout),
+    ...runcSections(`${runtime}.containerd.runtimes.runc`, layout, options),
     `[${runtime}.cni]`,
     severalBinDirectories
       ? `  bin_dirs = [${quote(options.cniBinDirectory)}]`
@@ -111,14 +113,14 @@ function commonRuntimeLines(options: ContainerdConfigOptions): string[] {
   return [`  restrict_oom_score_adj = ${options.restrictOomScoreAdj}`, "  netns_mounts_under_state_dir = true"];
 }
 
-function runcSections(name: string, layout: RuntimeLayout): string[] {
+function runcSections(name: string, layout: RuntimeLayout, { systemdCgroup }: ContainerdConfigOptions): string[] {
   return [
     `[${name}]`,
     `  runtime_type = "io.containerd.runc.v2"`,
     "",
     `[${name}.options]`,
     `  Root = ${quote(layout.runcRoot)}`,
-    "  SystemdCgroup = false",
+    `  SystemdCgroup = ${systemdCgroup}`,
     "",
   ];
 }

@@ -11,6 +11,7 @@ import { systemClock } from "../../host/linux/system/system-clock.ts";
 import { PAUSE_IMAGE } from "../images/image-references.ts";
 import { type Daemon, type DaemonExit, endDaemon, startDaemon } from "../processes/daemon.ts";
 import { ensureFile } from "../processes/ensure-file.ts";
+import { findSystemd } from "../processes/find-systemd.ts";
 import { readLogTail } from "../processes/log-file.ts";
 import { readBootId } from "../processes/process-identity.ts";
 import { runCommand } from "../processes/run-command.ts";
@@ -81,7 +82,7 @@ export async function startContainerd(options: ContainerdOptions): Promise<Conta
   const program = await readProgram(options.binary ?? "containerd");
   await endDaemon({ pidFile: layout.pidFile, gracePeriodMs: STOP_GRACE_PERIOD_MS, log: options.log });
   await prepareDirectory(layout);
-  await writeConfiguration(layout, program.version);
+  await writeConfiguration(layout, program.version, options.log);
   const guard = await prepareNetwork(layout, {
     bridge: options.bridge ?? DEFAULT_BRIDGE,
     podCidr: options.podCidr ?? DEFAULT_POD_CIDR,
@@ -157,13 +158,14 @@ async function prepareDirectory(layout: RuntimeLayout): Promise<void> {
   }
 }
 
-async function writeConfiguration(layout: RuntimeLayout, version: ContainerdVersion): Promise<void> {
+async function writeConfiguration(layout: RuntimeLayout, version: ContainerdVersion, log: Log): Promise<void> {
   const config = computeContainerdConfig(layout, {
     version,
     sandboxImage: PAUSE_IMAGE,
     cniBinDirectory: await readCniBinDirectory(),
     snapshotter: await readSnapshotter(layout.directory),
     restrictOomScoreAdj: !(await readHasSysResource()),
+    systemdCgroup: (await findSystemd(log)) !== undefined,
   });
   await ensureFile(layout.config, config);
 }
@@ -175,11 +177,10 @@ interface SpawnOptions extends Program {
 
 async function spawnContainerd(layout: RuntimeLayout, options: SpawnOptions): Promise<Daemon> {
   const [command = options.path, ...args] = [...options.enter, options.path, "--config", layout.config];
-  const { NOTIFY_SOCKET: _, ...environment } = process.env;
   return await startDaemon({
     command,
     args,
-    environment: { ...environment, PATH: `${dirname(options.path)}:${environment["PATH"] ?? ""}` },
+    environment: { ...process.env, PATH: `${dirname(options.path)}:${process.env["PATH"] ?? ""}` },
     logFile: layout.logFile,
     pidFile: layout.pidFile,
     gracePeriodMs: STOP_GRACE_PERIOD_MS,

@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { open, rm, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
 import { isNoSpace } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { SERVICE_ENVIRONMENT } from "../../host/linux/system/service-notifier.ts";
 import { rotateLog } from "./log-file.ts";
+import { prefixWithScope } from "./own-scope.ts";
 import {
   formatProcessIdentity,
   type ProcessIdentity,
@@ -38,8 +41,9 @@ interface DaemonOptions {
 }
 
 /**
- * Starts the program in a session of its own (a Ctrl-C in the terminal does not reach it), after it has ended the
- * process that the PID file names, if that still runs. Rejects when the program cannot be started at all.
+ * Starts the program in a session of its own (a Ctrl-C in the terminal does not reach it) and, where systemd runs the
+ * machine, in a unit of its own, after it has ended the process that the PID file names, if that still runs. Rejects when
+ * the program cannot be started at all.
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   await endDaemon(options);
@@ -90,12 +94,15 @@ export async function endDaemon(options: Pick<DaemonOptions, "pidFile" | "graceP
 }
 
 async function spawnInto(options: DaemonOptions): Promise<ChildProcess> {
+  const scope = await prefixWithScope(basename(options.pidFile, ".pid"), options.log);
+  const environment = Object.entries(options.environment).filter(([name]) => !SERVICE_ENVIRONMENT.includes(name));
+  const [command = options.command, ...args] = [...scope, options.command, ...options.args];
   const log = await open(options.logFile, "a", 0o600);
   try {
-    const child = spawn(options.command, [...options.args], {
+    const child = spawn(command, args, {
       detached: true,
       stdio: ["ignore", log.fd, log.fd],
-      env: options.environment,
+      env: Object.fromEntries(environment),
     });
     await new Promise<void>((resolve, reject) => {
       child.once("error", reject);

@@ -1,3 +1,5 @@
+import type { OwnCgroup } from "./own-cgroup.ts";
+
 /** The choices of `nodelet up` that end in the node agent's configuration file. */
 interface StandaloneKubelet {
   endpoint: string;
@@ -8,7 +10,7 @@ interface StandaloneKubelet {
   /** The settings of the node's own API; undefined means that there is none. */
   server: NodeApiChoices | undefined;
   /** The cgroup beneath which pods get theirs; undefined means that they get none. */
-  cgroupRoot: string | undefined;
+  cgroup: OwnCgroup | undefined;
   /** Default: `LAPTOP_EVICTION_HARD`. */
   evictionHard?: Readonly<Record<string, string>> | undefined;
 }
@@ -49,7 +51,7 @@ export function computeKubeletConfig(options: StandaloneKubelet): string {
     healthzBindAddress: "127.0.0.1",
     healthzPort: options.healthzPort,
     ...computeServer(options.server),
-    ...computeCgroups(options.cgroupRoot),
+    ...(options.cgroup ?? { cgroupsPerQOS: false, enforceNodeAllocatable: [] }),
     failSwapOn: false,
     failCgroupV1: false,
     imageGCHighThresholdPercent: 100,
@@ -57,10 +59,6 @@ export function computeKubeletConfig(options: StandaloneKubelet): string {
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   return `# Written by "nodelet up" at every start; changes are lost.\n${lines.join("\n")}\n`;
-}
-
-function computeCgroups(cgroupRoot: string | undefined) {
-  return cgroupRoot === undefined ? { cgroupsPerQOS: false, enforceNodeAllocatable: [] } : { cgroupRoot };
 }
 
 function computeServer(server: NodeApiChoices | undefined) {

@@ -46,14 +46,14 @@ export async function startAgent(layout: StateLayout, options: AgentOptions): Pr
   await mkdir(layout.podLogs, { recursive: true, mode: 0o755 });
   const { endpoint, manifests, healthzPort } = options;
   const server = await chooseServer(layout, options);
-  const cgroupRoot = await makeOwnCgroup(layout.directory, options.log);
+  const cgroup = await makeOwnCgroup(layout.directory, options.log);
   const config = computeKubeletConfig({
     endpoint,
     manifests,
     podLogs: layout.podLogs,
     healthzPort,
     server,
-    cgroupRoot,
+    cgroup,
     evictionHard: options.evictionHard,
   });
   await ensureFile(layout.kubeletConfig, config);

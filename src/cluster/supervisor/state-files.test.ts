@@ -17,7 +17,13 @@ afterEach(async () => {
 describe("the node agent's configuration", () => {
   it("names the runtime, the manifests and the health server, and accepts swap", () => {
     const options = { endpoint: "unix:///s", manifests: '/m: "x"', podLogs: "/l", healthzPort: 0 };
-    expect(computeKubeletConfig({ ...options, server: undefined, cgroupRoot: "/nodelet-1" })).toMatchInlineSnapshot(`
+    expect(
+      computeKubeletConfig({
+        ...options,
+        server: undefined,
+        cgroup: { cgroupRoot: "/nodelet-1", cgroupDriver: "systemd" },
+      }),
+    ).toMatchInlineSnapshot(`
       "# Written by "nodelet up" at every start; changes are lost.
       apiVersion: "kubelet.config.k8s.io/v1beta1"
       kind: "KubeletConfiguration"
@@ -28,6 +34,7 @@ describe("the node agent's configuration", () => {
       healthzPort: 0
       enableServer: false
       cgroupRoot: "/nodelet-1"
+      cgroupDriver: "systemd"
       failSwapOn: false
       failCgroupV1: false
       imageGCHighThresholdPercent: 100
@@ -38,7 +45,7 @@ describe("the node agent's configuration", () => {
 
   it("serves the node's API to whom the cluster knows", () => {
     const server = { address: "127.0.0.1", port: 10_250, clientAuthority: "/ca.crt" };
-    const options = { endpoint: "e", manifests: "m", podLogs: "/l", healthzPort: 0, cgroupRoot: undefined };
+    const options = { endpoint: "e", manifests: "m", podLogs: "/l", healthzPort: 0, cgroup: undefined };
     const text = computeKubeletConfig({ ...options, server });
     expect(text).toContain('address: "127.0.0.1"\nport: 10250\n');
     expect(text).toContain('authentication: {"x509":{"clientCAFile":"/ca.crt"}}\n');
@@ -47,7 +54,7 @@ describe("the node agent's configuration", () => {
 
   it("gives pods no cgroups where none can be made", () => {
     const options = { endpoint: "e", manifests: "m", podLogs: "/l", healthzPort: 0, server: undefined };
-    const text = computeKubeletConfig({ ...options, cgroupRoot: undefined });
+    const text = computeKubeletConfig({ ...options, cgroup: undefined });
     expect(text).toContain("cgroupsPerQOS: false\nenforceNodeAllocatable: []\n");
     expect(text).not.toContain("cgroupRoot");
   });

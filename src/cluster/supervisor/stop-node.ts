@@ -51,11 +51,11 @@ export async function stopNode(layout: StateLayout, log: Log): Promise<StoppedNo
  * Removes what a run left on the machine: mounts, network, sockets, pod directories. Images and logs stay. Processes of
  * pods that still run are killed, so the pods should be removed before.
  */
-export async function removeNodeRunState(layout: StateLayout): Promise<void> {
+export async function removeNodeRunState(layout: StateLayout, log: Log): Promise<void> {
   await runAll(
     [
       async () => await removeRunState(layout.runtime),
-      async () => await removeOwnCgroup(layout.directory),
+      async () => await removeOwnCgroup(layout.directory, log),
       async () => await unmountBeneath(layout.directory),
       async () => await removeLogLinks(layout),
       async () => await rm(layout.kubeletRoot, { recursive: true, force: true }),

@@ -58,8 +58,7 @@ export async function createUpstreamNode<Cluster extends NodeCluster>(
     async startKubelet(program) {
       const logFile = join(node.directory, "go-kubelet.log");
       // Another root could be that of other pods of this machine; this one comes from the node under test.
-      const { cgroupRoot } = node;
-      const cgroups = cgroupRoot ? { cgroupRoot } : { cgroupsPerQOS: false, enforceNodeAllocatable: [] };
+      const cgroups = node.cgroup ?? { cgroupsPerQOS: false, enforceNodeAllocatable: [] };
       const args = await writeConfiguration(world, program, { ...cgroups, ...common });
       const enter = node.containerd.enterMountNamespace;
       const since = Date.now();
