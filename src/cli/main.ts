@@ -23,6 +23,7 @@ export async function main(argv: readonly string[], entry: string): Promise<numb
   const program = new Command("nodelet")
     .description("A Kubernetes node agent: runs pods from a directory of manifests through containerd")
     .version(await readVersion(), "-V, --version")
+    .enablePositionalOptions()
     .showHelpAfterError("(nodelet --help, nodelet <command> --help)");
   addUp(program, async (options) => {
     const up = await (await import("./node-commands.ts")).loadUp();
@@ -32,6 +33,7 @@ export async function main(argv: readonly string[], entry: string): Promise<numb
   addControlPlane(program, finish);
   addStatus(program, finish);
   addDoctor(program, finish);
+  addService(program, entry, finish);
   program
     .command("kubelet")
     .description("run the node agent alone, with kubelet's own flags and configuration file")
@@ -161,6 +163,21 @@ function addDoctor(program: Command, finish: Finish): void {
       const doctor = await (await import("./node-commands.ts")).loadDoctor();
       await finish(doctor(options.stateDir, options.output));
     });
+}
+
+function addService(program: Command, entry: string, finish: Finish): void {
+  const load = async () => await (await import("./node-commands.ts")).loadService();
+  program
+    .command("install")
+    .description("run nodelet as a service of systemd, from now on and after each start of the machine")
+    .argument("[command...]", "what the service runs, with its arguments: up, or kubelet (default: up)")
+    .passThroughOptions()
+    .allowUnknownOption()
+    .action(async (words: string[]) => await finish((await load()).install(words, entry)));
+  program
+    .command("uninstall")
+    .description("stop the service of nodelet and remove it; pods run on")
+    .action(async () => await finish((await load()).uninstall()));
 }
 
 const absolutePath = (path: string) => resolve(path);

@@ -12,3 +12,5 @@ export const loadDown = async () => (await import("./down.ts")).down;
 export const loadStatus = async () => (await import("./status.ts")).status;
 /** Loads the command `nodelet doctor`. */
 export const loadDoctor = async () => (await import("./doctor.ts")).doctor;
+/** Loads the commands `nodelet install` and `nodelet uninstall`. */
+export const loadService = async () => await import("./service.ts");

@@ -1,0 +1,63 @@
+import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../processes/run-time.ts";
+
+/** The service that `nodelet install` writes. */
+export interface ServiceChoices {
+  /** `up`, or `kubelet` for the node agent alone. */
+  readonly command: "up" | "kubelet";
+  /** The arguments of that command. */
+  readonly args: readonly string[];
+  /** The absolute paths of Node.js and of this program's file. */
+  readonly node: string;
+  readonly entry: string;
+}
+
+export const SERVICE_NAME = "nodelet.service";
+
+/** What is different about the two commands. */
+const COMMANDS = {
+  up: { description: "nodelet: a Kubernetes of one node", after: "" },
+  kubelet: { description: "nodelet: the Kubernetes node agent", after: " containerd.service crio.service" },
+} as const;
+
+/**
+ * Computes the text of the unit. Pods and the processes beside the service have units of their own, so that only its main
+ * process is stopped with it, and comes back by itself however it ends.
+ */
+export function computeUnitFile({ command, args, node, entry }: ServiceChoices): string {
+  const { description, after } = COMMANDS[command];
+  const line = [node, ...RUN_TIME_FLAGS, entry, command, ...args].map(quote).join(" ");
+  const environment = Object.entries(RUN_TIME_ENVIRONMENT).map(([name, value]) => `Environment=${name}=${value}`);
+  return [
+    '# Written by "nodelet install"; "nodelet uninstall" removes it. Changes belong into a drop-in: systemctl edit nodelet',
+    "[Unit]",
+    `Description=${description}`,
+    "Wants=network-online.target",
+    `After=network-online.target dbus.socket${after}`,
+    "StartLimitIntervalSec=0",
+    "",
+    "[Service]",
+    "Type=notify",
+    `ExecStart=${line}`,
+    ...environment,
+    "Restart=always",
+    "RestartSec=2",
+    "KillMode=process",
+    "Delegate=yes",
+    "OOMScoreAdjust=-999",
+    "LimitNOFILE=1048576",
+    "TasksMax=infinity",
+    "TimeoutStartSec=300",
+    "TimeoutStopSec=120",
+    "WatchdogSec=60",
+    "",
+    "[Install]",
+    "WantedBy=multi-user.target",
+    "",
+  ].join("\n");
+}
+
+/** Quotes a word of a command line, in which systemd replaces `%`, `$` and backslashes (systemd.service(5)). */
+function quote(word: string): string {
+  const escaped = word.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%").replaceAll("$", "$$$$");
+  return /^[\w@+:,./=%-]+$/.test(word) ? escaped : `"${escaped.replaceAll("\n", "\\n")}"`;
+}
