@@ -58,16 +58,14 @@ export interface StartClusterOptions {
 }
 
 /**
- * What the functions of this module reject with: a message that names the thing and the mend, and a code. The codes are
+ * What the functions of this module reject with, for `error instanceof ClusterError`: a message that names the thing and
+ * the mend, and a code. The codes are
  * `option-invalid`, `listen-failed` (the port is taken), `manifest-unreadable`, `manifest-refused`, `not-established` (a
  * definition's names clash with another's), `start-timed-out`, `node-impossible`, `image-unreadable`, `stopped`, and those
  * of a node that does not start.
  */
-export interface ClusterError extends Error {
-  readonly code: string;
-}
-/** For `error instanceof ClusterError`. */
-export const ClusterError: abstract new (code: string, message: string) => ClusterError = CodedError;
+export const ClusterError: abstract new (code: string, message: string) => Error & { readonly code: string } =
+  CodedError;
 
 /** How a client reaches the cluster. */
 export interface ClusterAccess {

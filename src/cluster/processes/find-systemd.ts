@@ -9,7 +9,7 @@ import type { Systemd } from "../../host/systemd-port.ts";
 const BOOTED = "/run/systemd/system";
 
 /** systemd where it runs this machine and answers. */
-export interface FoundSystemd {
+interface FoundSystemd {
   readonly systemd: Systemd;
   /** The release: 252. */
   readonly version: number;

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { CoreV1Api, CustomObjectsApi, makeInformer, RbacAuthorizationV1Api } from "@kubernetes/client-node";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import {
+  type AppliedObject,
   ClusterError,
   type StartClusterOptions,
   startCluster,
@@ -62,8 +63,8 @@ describe("startCluster", () => {
   });
 
   it("refuses an option that it does not have, by an error of its own class", async () => {
-    const options = { crd: [] };
-    const error = await startCluster(options as StartClusterOptions).catch((thrown: unknown) => thrown);
+    const options: StartClusterOptions = JSON.parse('{"crd": []}');
+    const error = await startCluster(options).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ClusterError);
     expect(error).toMatchObject({
       code: "option-invalid",
@@ -74,7 +75,7 @@ describe("startCluster", () => {
   it("returns what it has applied, in the order of the manifests", async () => {
     const cluster = await start({ crds: WEBSITE_DEFINITION });
     const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "made-" } };
-    const [home, made] = await cluster.apply(website("home", { html: "hello" }), map);
+    const [home, made]: AppliedObject[] = await cluster.apply(website("home", { html: "hello" }), map);
     expect(home).toMatchObject({
       kind: "Website",
       metadata: { name: "home", namespace: "default", uid: expect.any(String) },

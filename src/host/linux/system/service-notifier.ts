@@ -3,7 +3,7 @@ import { createRequire as requireFrom } from "node:module";
 import { CodedError, messageOf } from "../../../base/errors.ts";
 
 /** What a service tells the systemd that started it (sd_notify(3)). All of it does nothing for other processes. */
-export interface ServiceNotifier {
+interface ServiceNotifier {
   /** The service has started. From now on systemd hears regularly that the event loop turns, if it wants to. */
   ready(): void;
   /** The service ends by itself or was asked to. */
