@@ -25,6 +25,7 @@ import { createAttachDetach } from "../volumes/attach-detach.ts";
 import { createEphemeralClaims } from "../volumes/ephemeral-claims.ts";
 import { createClaimProtection, createVolumeProtection } from "../volumes/use-protection.ts";
 import { createVolumeBinder } from "../volumes/volume-binder.ts";
+import { createReplicaSets, createReplicationControllers } from "../workloads/replicas/replica-controller.ts";
 import type { ControllerOptions, ControlPlaneDeps } from "./control-plane-ports.ts";
 
 interface ControllerParts extends ControllerDeps, Pick<ControlPlaneDeps, "certificates" | "tokens"> {
@@ -32,14 +33,20 @@ interface ControllerParts extends ControllerDeps, Pick<ControlPlaneDeps, "certif
   authorizer: Authorizer;
 }
 
-/** The controllers that run beside the API server. The controllers of workloads are not among them. */
+/** The controllers that run beside the API server. */
 export function composeControllers(parts: ControllerParts, options: ControllerOptions = {}): readonly Controller[] {
   const { scheduler = true, controllers = true } = options;
   return [
     // In other clusters, the API server itself deletes events.
     createEventCleaner(parts),
     ...(scheduler ? [createScheduler({ ...parts, bind: createPodBinder(parts.registry) })] : []),
-    ...(controllers ? [...composeObjectControllers(parts), ...composeNodeControllers(parts, options)] : []),
+    ...(controllers
+      ? [
+          ...composeObjectControllers(parts),
+          ...composeWorkloadControllers(parts),
+          ...composeNodeControllers(parts, options),
+        ]
+      : []),
   ];
 }
 
@@ -65,6 +72,11 @@ function composeObjectControllers(parts: ControllerParts): readonly Controller[]
     createClaimProtection(parts),
     createVolumeProtection(parts),
   ];
+}
+
+/** The controllers of what makes pods, each by the name of its kind. */
+function composeWorkloadControllers(parts: ControllerParts): readonly Controller[] {
+  return [createReplicaSets(parts), createReplicationControllers(parts)];
 }
 
 /** The controllers of nodes and of the pods and volumes on them. */

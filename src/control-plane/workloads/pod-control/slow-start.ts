@@ -14,20 +14,25 @@ interface SlowStartResult {
 export async function runSlowStart(count: number, work: (index: number) => Promise<unknown>): Promise<SlowStartResult> {
   let succeeded = 0;
   for (let begun = 0, size = 1; begun < count; size *= 2) {
-    const batch = Math.min(size, count - begun);
     const first = begun;
-    const results = await Promise.all(Array.from({ length: batch }, (_, index) => attempt(() => work(first + index))));
-    const errors = results.filter((result) => result !== undefined);
-    succeeded += batch - errors.length;
+    const batch = Array.from({ length: Math.min(size, count - begun) }, (_, index) => () => work(first + index));
+    const errors = await callTogether(batch);
+    succeeded += batch.length - errors.length;
     if (errors.length > 0) return { succeeded, error: errors[0] };
-    begun += batch;
+    begun += batch.length;
   }
   return { succeeded, error: undefined };
 }
 
-async function attempt(work: () => Promise<unknown>): Promise<ApiError | undefined> {
+/** Makes all calls at the same time. Returns the ApiErrors when all have ended; rejects with any other error. */
+export async function callTogether(calls: ReadonlyArray<() => Promise<unknown>>): Promise<readonly ApiError[]> {
+  const results = await Promise.all(calls.map(attempt));
+  return results.filter((error) => error !== undefined);
+}
+
+async function attempt(call: () => Promise<unknown>): Promise<ApiError | undefined> {
   try {
-    await work();
+    await call();
     return undefined;
   } catch (error) {
     if (isApiError(error)) return error;
