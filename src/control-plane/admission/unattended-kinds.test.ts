@@ -10,10 +10,14 @@ function warningsOf(...targets: string[]): string[] {
 }
 
 it("says once for each kind that its controller is not here", () => {
-  const warnings = warningsOf("deployments.apps", "deployments.apps", "jobs.batch");
+  const warnings = warningsOf(
+    "ingresses.networking.k8s.io",
+    "ingresses.networking.k8s.io",
+    "horizontalpodautoscalers.autoscaling",
+  );
   expect(warnings).toEqual([
-    "nodelet has no controller for deployments.apps: the object is stored, but no replica sets and no pods are made of it unless you run one",
-    "nodelet has no controller for jobs.batch: the object is stored, but no pods are made of it unless you run one",
+    "nodelet has no controller for ingresses.networking.k8s.io: the object is stored, but no traffic is routed by it unless you run one",
+    "nodelet has no controller for horizontalpodautoscalers.autoscaling: the object is stored, but nothing is scaled by it unless you run one",
   ]);
 });
 

@@ -25,6 +25,7 @@ import { createAttachDetach } from "../volumes/attach-detach.ts";
 import { createEphemeralClaims } from "../volumes/ephemeral-claims.ts";
 import { createClaimProtection, createVolumeProtection } from "../volumes/use-protection.ts";
 import { createVolumeBinder } from "../volumes/volume-binder.ts";
+import { createDeployments } from "../workloads/deployments/deployment-controller.ts";
 import { createReplicaSets, createReplicationControllers } from "../workloads/replicas/replica-controller.ts";
 import type { ControllerOptions, ControlPlaneDeps } from "./control-plane-ports.ts";
 
@@ -76,7 +77,7 @@ function composeObjectControllers(parts: ControllerParts): readonly Controller[]
 
 /** The controllers of what makes pods, each by the name of its kind. */
 function composeWorkloadControllers(parts: ControllerParts): readonly Controller[] {
-  return [createReplicaSets(parts), createReplicationControllers(parts)];
+  return [createDeployments(parts), createReplicaSets(parts), createReplicationControllers(parts)];
 }
 
 /** The controllers of nodes and of the pods and volumes on them. */

@@ -167,7 +167,11 @@ const isSame = (a: KubeObject, b: KubeObject) => JSON.stringify(a) === JSON.stri
 
 /** The object that a write leads to: the subresource decides which part of what was sent is taken over. */
 function take(sent: KubeObject, current: KubeObject, subresource: string): KubeObject {
-  if (subresource === "status") return { ...current, status: sent["status"] };
+  if (subresource === "status") {
+    const { annotations } = sent.metadata;
+    const metadata = { ...current.metadata, ...(annotations && { annotations }) };
+    return { ...current, metadata, status: sent["status"] };
+  }
   if (subresource === "finalize") return { ...current, spec: sent["spec"] };
   if (subresource !== "") return { ...current, ...sent, metadata: current.metadata };
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, resourceVersion } = current.metadata;

@@ -62,6 +62,6 @@ export function createPodControl(
 }
 
 /** True for the refusal of a new object because its namespace is being deleted. */
-function isNamespaceTerminating(error: unknown): boolean {
+export function isNamespaceTerminating(error: unknown): boolean {
   return isApiError(error) && (error.details.causes ?? []).some(({ reason }) => reason === "NamespaceTerminating");
 }

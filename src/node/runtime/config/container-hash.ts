@@ -1,4 +1,5 @@
 import type { Container } from "../../../api/gen/types.ts";
+import { fnv32a } from "../../../base/fnv.ts";
 import { encodeGoJson, encodeGoString } from "./go-json.ts";
 
 /**
@@ -29,10 +30,4 @@ function computeFullHash(container: Container): string {
 /** kubelet does not hash the JSON itself but Go's dump of its bytes: `([]uint8)[123 34 …]` (hash.DeepHashObject). */
 function hashJson(json: string): string {
   return fnv32a(Buffer.from(`([]uint8)[${Buffer.from(json).join(" ")}]`)).toString(16);
-}
-
-function fnv32a(bytes: Uint8Array): number {
-  let hash = 0x811c9dc5;
-  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
-  return hash >>> 0;
 }
