@@ -145,20 +145,18 @@ describe.each(apiServersUnderTest())("server-side apply, on $name", (candidate) 
       apiVersion: "apps/v1",
       kind: "Deployment",
       metadata: { name: "with-status" },
-      status: { replicas: 3 },
+      status: { conditions: [{ type: "Contract", status: "True" }] },
     };
     const answer = await server.admin.patch("apply", `${path}/status`, status, { query: { fieldManager: "c" } });
+    const condition = { ".": {}, "f:status": {}, "f:type": {} };
+    const fieldsV1 = { "f:status": { "f:conditions": { 'k:{"type":"Contract"}': condition } } };
     expect(answer).toMatchObject({
       status: 200,
       body: {
-        status: { replicas: 3 },
+        status: { conditions: expect.arrayContaining([expect.objectContaining({ type: "Contract" })]) },
         metadata: {
           managedFields: expect.arrayContaining([
-            expect.objectContaining({
-              manager: "c",
-              subresource: "status",
-              fieldsV1: { "f:status": { "f:replicas": {} } },
-            }),
+            expect.objectContaining({ manager: "c", subresource: "status", fieldsV1 }),
           ]),
         },
       },

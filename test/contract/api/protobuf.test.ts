@@ -200,12 +200,10 @@ describe.each(apiServersUnderTest())("protobuf, on $name", (candidate) => {
     await server.admin.object("POST", paths.deployments, deployment("scaled", 2));
     const scale = await call("GET", `${paths.deployments}/scaled/scale`);
     expect(scale.object).toMatchObject({ apiVersion: "autoscaling/v1", kind: "Scale", spec: { replicas: 2 } });
-    const { object = {} } = scale;
-    expect(
-      (await call("PUT", `${paths.deployments}/scaled/scale`, { ...object, spec: { replicas: 3 } })).object,
-    ).toMatchObject({
-      spec: { replicas: 3 },
-    });
+    // A controller may have written a status meanwhile: what is sent has no version.
+    const wanted = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "scaled", namespace } };
+    const sent = await call("PUT", `${paths.deployments}/scaled/scale`, { ...wanted, spec: { replicas: 3 } });
+    expect(sent.object).toMatchObject({ spec: { replicas: 3 } });
     await server.admin.object("POST", paths.pods, pod("evicted"));
     const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "evicted", namespace } };
     expect(await call("POST", `${paths.pods}/evicted/eviction`, eviction)).toMatchObject({ status: 201 });

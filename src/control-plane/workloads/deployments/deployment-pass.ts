@@ -53,10 +53,7 @@ export async function scaleSets(pass: DeploymentPass, steps: readonly ScaleStep[
   }
 }
 
-/**
- * Writes the status and the revision into the newest version of the deployment, if it is still the same object. Returns
- * the status.
- */
+/** Writes the status and the revision. Returns the status. Rejects with Conflict as `writeStatusOf` does. */
 export async function writeStatus(
   pass: DeploymentPass,
   { isRollout }: { isRollout: boolean },
@@ -76,18 +73,19 @@ export async function writeConditions(pass: DeploymentPass): Promise<void> {
   await writeStatusOf(pass, { ...status, conditions: [...conditions] }, undefined);
 }
 
+/**
+ * Writes into the version that this reconciliation began with. When somebody has changed the deployment meanwhile, it
+ * is a Conflict, and all is decided again: conditions of others are not lost.
+ */
 async function writeStatusOf(
-  { reader, writer, deployment }: DeploymentPass,
+  { writer, deployment }: DeploymentPass,
   status: DeploymentStatus,
   revision: number | undefined,
 ): Promise<void> {
-  const { namespace = "", name = "", uid } = deployment.metadata;
-  const newest = reader.get({ resource: DEPLOYMENTS, namespace, name });
-  if (newest === undefined || newest.metadata.uid !== uid) return;
-  const { metadata } = newest;
+  const { metadata } = deployment;
   const annotations = { ...metadata.annotations, ...(revision && { [REVISION_ANNOTATION]: String(revision) }) };
   const isTold = isDeepStrictEqual(annotations, metadata.annotations ?? {});
-  if (isTold && isDeepStrictEqual(newest["status"], status)) return;
-  const next = { ...newest, metadata: isTold ? metadata : { ...metadata, annotations }, status };
+  if (isTold && isDeepStrictEqual(deployment.status, status)) return;
+  const next = { ...deployment, metadata: isTold ? metadata : { ...metadata, annotations }, status };
   await unlessOvertaken(writer.update(DEPLOYMENTS, next, "status"));
 }
