@@ -10,7 +10,6 @@ const UNATTENDED: ReadonlyMap<string, string> = new Map([
   ["horizontalpodautoscalers.autoscaling", "nothing is scaled by it"],
   ["ingresses.networking.k8s.io", "no traffic is routed by it"],
   ["networkpolicies.networking.k8s.io", "no traffic is filtered by it"],
-  ["poddisruptionbudgets.policy", "its status is not kept: evictions go by what its author writes there"],
 ]);
 
 /** Warns the author of the first object of each such kind that the object is stored and nothing else happens. */

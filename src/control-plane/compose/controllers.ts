@@ -20,12 +20,15 @@ import { createTaintEviction } from "../node-lifecycle/taint-eviction.ts";
 import { listNamespacedResources, resolveKind } from "../registry/kind-table.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
 import { createPodBinder } from "../registry/subresources/bind-pod.ts";
+import { createScaleReader } from "../registry/subresources/read-scale.ts";
 import { createScheduler } from "../scheduler/scheduler.ts";
 import { createAttachDetach } from "../volumes/attach-detach.ts";
 import { createEphemeralClaims } from "../volumes/ephemeral-claims.ts";
 import { createClaimProtection, createVolumeProtection } from "../volumes/use-protection.ts";
 import { createVolumeBinder } from "../volumes/volume-binder.ts";
 import { createDeployments } from "../workloads/deployments/deployment-controller.ts";
+import { createDisruptionBudgets } from "../workloads/disruption/budget-controller.ts";
+import { createStaleDisruptions } from "../workloads/disruption/stale-disruptions.ts";
 import { createReplicaSets, createReplicationControllers } from "../workloads/replicas/replica-controller.ts";
 import type { ControllerOptions, ControlPlaneDeps } from "./control-plane-ports.ts";
 
@@ -77,7 +80,14 @@ function composeObjectControllers(parts: ControllerParts): readonly Controller[]
 
 /** The controllers of what makes pods, each by the name of its kind. */
 function composeWorkloadControllers(parts: ControllerParts): readonly Controller[] {
-  return [createDeployments(parts), createReplicaSets(parts), createReplicationControllers(parts)];
+  const readScale = createScaleReader(parts.registry.kinds, parts.reader);
+  return [
+    createDeployments(parts),
+    createDisruptionBudgets({ ...parts, readScale }),
+    createReplicaSets(parts),
+    createReplicationControllers(parts),
+    createStaleDisruptions(parts),
+  ];
 }
 
 /** The controllers of nodes and of the pods and volumes on them. */

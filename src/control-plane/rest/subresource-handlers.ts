@@ -1,9 +1,8 @@
-import { badRequestError, notFoundError } from "../../api/api-error.ts";
+import { badRequestError, isApiError, notFoundError } from "../../api/api-error.ts";
 import { isRecord, type KubeObject } from "../../api/object.ts";
 import { applyJsonPatch } from "../../api/patch/json-patch.ts";
 import { applyMergePatch } from "../../api/patch/merge-patch.ts";
 import { formatTime } from "../../base/clock.ts";
-import type { ResourceKind, ScalePaths } from "../ports/resource-kind.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import { mutateAdmitted, validateAdmitted } from "../registry/admit.ts";
 import { keysOf } from "../registry/keys.ts";
@@ -12,9 +11,9 @@ import { getObject } from "../registry/read.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
 import { type DeleteOptions, deleteObject } from "../registry/remove.ts";
 import { bindPod } from "../registry/subresources/bind-pod.ts";
-import { disruptedBudget, evictedPod, planDisruption } from "../registry/subresources/eviction.ts";
+import { disruptedBudget, evictedPod, planDisruption, unseenError } from "../registry/subresources/eviction.ts";
 import { freeSubresource } from "../registry/subresources/free-subresource.ts";
-import { scaledObject, scaleOf, WORKLOAD_SCALE } from "../registry/subresources/scale.ts";
+import { scaledObject, scaleOf, scalePathsOf } from "../registry/subresources/scale.ts";
 import { updateObject } from "../registry/update.ts";
 import { deleteOptionsOf } from "./query-options.ts";
 import type { SubresourceCall, SubresourceHandler } from "./serve-resource.ts";
@@ -51,14 +50,19 @@ export function evictionHandler(deps: RegistryDeps, reader: ResourceReader): Sub
     const isDry = dryRun || context.dryRun;
     const plan = planDisruption(viewOf(kind, pod), reader.list("poddisruptionbudgets.policy", namespace));
     if (plan.kind === "disrupt" && !isDry) await disrupt(deps, plan.budget, { name, context });
-    const preconditions = isDry ? options.preconditions : await markEvicted(deps, call, options.preconditions);
-    await deleteObject(deps, {
-      kind,
-      namespace,
-      name,
-      options: { ...options, ...(preconditions && { preconditions }) },
-      context: { ...context, dryRun: isDry },
-    });
+    const asked = options.preconditions;
+    const { resourceVersion } = viewOf(kind, pod).metadata;
+    const exact =
+      plan.kind === "evict-unready" && resourceVersion !== undefined ? { resourceVersion, ...asked } : asked;
+    const preconditions = isDry ? exact : await markEvicted(deps, call, exact);
+    const deletion = { ...options, ...(preconditions && { preconditions }) };
+    try {
+      await deleteObject(deps, { kind, namespace, name, options: deletion, context: { ...context, dryRun: isDry } });
+    } catch (error) {
+      // The pod may have become ready meanwhile, and then the budget counts it.
+      const isOwn = plan.kind === "evict-unready" && asked?.resourceVersion === undefined;
+      throw isOwn && isApiError(error, "Conflict") ? unseenError(plan.budget) : error;
+    }
     return { status: 201, value: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
   };
 }
@@ -127,7 +131,8 @@ export function scaleHandler(deps: RegistryDeps): SubresourceHandler {
   return async (call) => {
     const { kind, target, context } = call;
     const { namespace, name } = target;
-    const paths = pathsOf(kind);
+    const paths = scalePathsOf(kind);
+    if (paths === undefined) throw notFoundError({ group: kind.group, resource: `${kind.plural}/scale` }, name);
     if (target.verb === "get") {
       return { status: 200, value: scaleOf(viewOf(kind, getObject(deps.store, kind, target)), paths) };
     }
@@ -142,9 +147,6 @@ export function scaleHandler(deps: RegistryDeps): SubresourceHandler {
     return { status: 200, value: scaleOf(viewOf(kind, updated.stored), paths) };
   };
 }
-
-const pathsOf = ({ subresources }: ResourceKind): ScalePaths =>
-  subresources.find(({ name }) => name === "scale")?.scale ?? WORKLOAD_SCALE;
 
 function changedScale({ body, patchType }: SubresourceCall, current: KubeObject): unknown {
   switch (patchType) {

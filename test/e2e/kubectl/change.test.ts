@@ -161,8 +161,7 @@ describe("kubectl changing objects", () => {
       resources: { limits: { cpu: "1" } },
     });
     expect(await kubectl.ok("rollout restart deployment/app")).toBe("deployment.apps/app restarted\n");
-    expect(await kubectl.ok("rollout history deployment/app")).toMatch(
-      /^deployment\.apps\/app *\nNo rollout history found\.\n/,
-    );
+    const history = async () => await kubectl.ok("rollout history deployment/app");
+    await expect.poll(history).toMatch(/^deployment\.apps\/app *\nREVISION +CHANGE-CAUSE\n1 +<none>\n2 +<none>\n/);
   });
 });

@@ -71,10 +71,13 @@ describe("kubectl create, run and expose", () => {
       expect.stringMatching(/^system-cluster-critical \| 2000000000 \| false \| AGE/),
       expect.stringMatching(/^system-node-critical \| 2000001000 \| false \| AGE/),
     ]);
-    expect(rowsOf(await kubectl.ok("get deployments -o wide"))).toEqual([
-      "NAME | READY | UP-TO-DATE | AVAILABLE | AGE | CONTAINERS | IMAGES | SELECTOR",
-      "app | 0/2 | 0 | 0 | AGE | app | registry.example/app:1 | app=app",
-    ]);
+    const deployments = async () => rowsOf(await kubectl.ok("get deployments -o wide"));
+    await expect
+      .poll(deployments)
+      .toEqual([
+        "NAME | READY | UP-TO-DATE | AVAILABLE | AGE | CONTAINERS | IMAGES | SELECTOR",
+        "app | 0/2 | 2 | 0 | AGE | app | registry.example/app:1 | app=app",
+      ]);
     const services = rowsOf(await kubectl.ok("get services far front kubernetes outside"));
     expect(services.map((row) => row.replace(/10\.96\.\d+\.\d+/, "IP"))).toEqual([
       "NAME | TYPE | CLUSTER-IP | EXTERNAL-IP | PORT(S) | AGE",

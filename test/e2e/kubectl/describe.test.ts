@@ -92,14 +92,17 @@ describe("kubectl describe and events", () => {
     expect(secret).toMatch(/^password: +11 bytes$/m);
     expect(secret).not.toContain("open-sesame");
     await kubectl.ok("create deployment app --image=registry.example/app:1");
-    const deployment = await kubectl.ok("describe deployment app");
-    expect(deployment).toMatch(/^Replicas: +1 desired \| 0 updated \| 0 total \| 0 available \| 0 unavailable$/m);
+    const described = async () => await kubectl.ok("describe deployment app");
+    const counts = /^Replicas: +1 desired \| 1 updated \| 1 total \| 0 available \| 1 unavailable$/m;
+    await expect.poll(described).toMatch(counts);
+    const deployment = await described();
+    expect(deployment).toMatch(/^NewReplicaSet: +app-[a-z0-9]+ \(1\/1 replicas created\)$/m);
     expect(deployment).toMatch(/^RollingUpdateStrategy: +25% max unavailable, 25% max surge$/m);
   });
 
   it("prints events as get and as their own command do", async () => {
-    // The control plane's own news of the node are not what this is about.
-    const ofPods = "--field-selector involvedObject.kind=Pod";
+    // The control plane's own news of the node and of a deployment's pod are not what this is about.
+    const ofPods = "--field-selector involvedObject.kind=Pod,involvedObject.name=web";
     expect(rowsOf(await kubectl.ok(`get events ${ofPods}`))).toEqual([
       "LAST SEEN | TYPE | REASON | OBJECT | MESSAGE",
       "AGE | Normal | Started | pod/web | Started container main",

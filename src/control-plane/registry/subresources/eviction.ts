@@ -1,5 +1,5 @@
 import { ApiError } from "../../../api/api-error.ts";
-import { type KubeObject, typed, untyped } from "../../../api/object.ts";
+import { type KubeObject, type ObjectOf, typed, untyped } from "../../../api/object.ts";
 import { labelSelectorOf } from "../../../api/selectors/label-selector.ts";
 import { withPodCondition } from "../../control-loop/pod-condition.ts";
 
@@ -7,6 +7,8 @@ import { withPodCondition } from "../../control-loop/pod-condition.ts";
 type DisruptionPlan =
   /** No budget stands against it. */
   | { kind: "evict" }
+  /** This budget does not count the pod, because it is not ready. The pod must not become so before it is deleted. */
+  | { kind: "evict-unready"; budget: KubeObject }
   /** This budget allows it, and must count it. */
   | { kind: "disrupt"; budget: KubeObject };
 
@@ -28,32 +30,56 @@ export function planDisruption(pod: KubeObject, budgets: readonly KubeObject[]):
     throw new ApiError("InternalError", message);
   }
   const isReady = status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false;
-  const { spec, status: disruptions } = typed("PodDisruptionBudget", budget);
-  const { currentHealthy = 0, desiredHealthy = 0 } = disruptions ?? {};
+  const { spec, status: disruptions = {} } = typed("PodDisruptionBudget", budget);
+  const { currentHealthy = 0, desiredHealthy = 0, disruptionsAllowed = 0, disruptedPods = {} } = disruptions;
   const isHealthy = currentHealthy >= desiredHealthy && desiredHealthy > 0;
   const mayEvictUnready = spec?.unhealthyPodEvictionPolicy === "AlwaysAllow" || isHealthy;
-  if (!isReady && mayEvictUnready) return { kind: "evict" };
-  if ((disruptions?.observedGeneration ?? 0) < (budget.metadata.generation ?? 0)) throw unseenError(budget);
-  if ((disruptions?.disruptionsAllowed ?? 0) < 1) throw disruptionError(budget);
+  if (!isReady && mayEvictUnready) return { kind: "evict-unready", budget };
+  if ((disruptions.observedGeneration ?? 0) < (budget.metadata.generation ?? 0)) throw unseenError(budget);
+  if (disruptionsAllowed < 1) throw disruptionError(budget);
+  if (Object.keys(disruptedPods).length > MAX_DISRUPTED_PODS) throw crowdedError(budget);
   return { kind: "disrupt", budget };
+}
+
+/** With more evictions that the budget's controller has not seen yet, no others are allowed. */
+const MAX_DISRUPTED_PODS = 2_000;
+
+function crowdedError({ metadata }: KubeObject): ApiError {
+  const detail = "DisruptedPods map too big - too many evictions not confirmed by PDB controller";
+  const name = metadata.name ?? "";
+  return new ApiError("Forbidden", `poddisruptionbudget.policy "${name}" is forbidden: ${detail}`);
 }
 
 const REFUSAL = "Cannot evict pod as it would violate the pod's disruption budget.";
 /** After this time the budget's controller has counted. */
 const UNSEEN_RETRY_SECONDS = 10;
 
-/** The error for a budget whose status belongs to an earlier version of it. */
-function unseenError({ metadata }: KubeObject): ApiError {
+/** The error for a budget whose status does not fit any more, because the budget or the pod has changed. */
+export function unseenError({ metadata }: KubeObject): ApiError {
   const message = `The disruption budget ${metadata.name ?? ""} is still being processed by the server.`;
   const causes = [{ reason: "DisruptionBudget", message }];
   return new ApiError("TooManyRequests", REFUSAL, { causes, retryAfterSeconds: UNSEEN_RETRY_SECONDS });
 }
 
 function disruptionError(budget: KubeObject): ApiError {
-  const { metadata, status } = typed("PodDisruptionBudget", budget);
-  const name = metadata?.name ?? "";
-  const detail = `The disruption budget ${name} needs ${status?.desiredHealthy ?? 0} healthy pods and has ${status?.currentHealthy ?? 0} currently`;
-  return new ApiError("TooManyRequests", REFUSAL, { causes: [{ reason: "DisruptionBudget", message: detail }] });
+  const causes = [{ reason: "DisruptionBudget", message: refusalDetail(typed("PodDisruptionBudget", budget)) }];
+  return new ApiError("TooManyRequests", REFUSAL, { causes });
+}
+
+function refusalDetail({ metadata, status = {} }: ObjectOf<"PodDisruptionBudget">): string {
+  const subject = `The disruption budget ${metadata.name ?? ""}`;
+  const { currentHealthy = 0, desiredHealthy = 0, conditions = [] } = status;
+  const condition = conditions.find(({ type }) => type === "DisruptionAllowed");
+  const { reason = "", message = "" } = condition?.status === "False" ? condition : {};
+  // The numbers of a budget that could not be counted mean nothing.
+  if (reason === "SyncFailed" && message !== "") {
+    return `${subject} does not allow evicting pods currently because it failed sync: ${message}`;
+  }
+  if (currentHealthy <= desiredHealthy) {
+    return `${subject} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
+  }
+  const because = message === "" ? "" : ` (${reason}): ${message}`;
+  return `${subject} does not allow evicting pods currently${because}`;
 }
 
 /** The budget after one more disruption. The pod is listed as disrupted until the budget's controller counts again. */

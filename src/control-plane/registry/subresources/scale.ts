@@ -4,11 +4,22 @@ import { invalid } from "../../../api/validation/problems.ts";
 import type { ResourceKind, ScalePaths } from "../../ports/resource-kind.ts";
 
 /** The paths of the built-in workloads. */
-export const WORKLOAD_SCALE: ScalePaths = {
+const WORKLOAD_SCALE: ScalePaths = {
   specReplicas: ["spec", "replicas"],
   statusReplicas: ["status", "replicas"],
   selector: ["spec", "selector"],
 };
+
+/** Where the kind's objects have what a Scale shows; undefined for a kind without replicas. */
+export function scalePathsOf({ subresources }: Pick<ResourceKind, "subresources">): ScalePaths | undefined {
+  const row = subresources.find(({ name }) => name === "scale");
+  return row && (row.scale ?? WORKLOAD_SCALE);
+}
+
+/** How many replicas the object is to have. */
+export function replicasOf(object: KubeObject, paths: ScalePaths): number {
+  return numberAt(object, paths.specReplicas);
+}
 
 /** The object as `autoscaling/v1` Scale. */
 export function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
@@ -22,7 +33,7 @@ export function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
       ...(namespace && { namespace }),
       ...meta({ uid, resourceVersion, creationTimestamp }),
     },
-    spec: { replicas: numberAt(object, paths.specReplicas) },
+    spec: { replicas: replicasOf(object, paths) },
     status: { replicas: numberAt(object, paths.statusReplicas), ...(selector !== "" && { selector }) },
   };
 }
