@@ -13,7 +13,7 @@ import { type DeleteOptions, deleteObject } from "../registry/remove.ts";
 import { bindPod } from "../registry/subresources/bind-pod.ts";
 import { disruptedBudget, evictedPod, planDisruption, unseenError } from "../registry/subresources/eviction.ts";
 import { freeSubresource } from "../registry/subresources/free-subresource.ts";
-import { scaledObject, scaleOf, scalePathsOf } from "../registry/subresources/scale.ts";
+import { scaledObject, scaleOf, scalePathsOfKind } from "../registry/subresources/scale.ts";
 import { updateObject } from "../registry/update.ts";
 import { deleteOptionsOf } from "./query-options.ts";
 import type { SubresourceCall, SubresourceHandler } from "./serve-resource.ts";
@@ -131,7 +131,7 @@ export function scaleHandler(deps: RegistryDeps): SubresourceHandler {
   return async (call) => {
     const { kind, target, context } = call;
     const { namespace, name } = target;
-    const paths = scalePathsOf(kind);
+    const paths = scalePathsOfKind(kind);
     if (paths === undefined) throw notFoundError({ group: kind.group, resource: `${kind.plural}/scale` }, name);
     if (target.verb === "get") {
       return { status: 200, value: scaleOf(viewOf(kind, getObject(deps.store, kind, target)), paths) };

@@ -23,7 +23,7 @@ const controllerRevisionKind = defineKind({
   }),
 });
 
-/** The kinds of workloads. They are stored; their controllers are programs of others. */
+/** The kinds of workloads. */
 export const APPS_KINDS: readonly ResourceKind[] = [
   controllerRevisionKind,
   daemonSetKind,

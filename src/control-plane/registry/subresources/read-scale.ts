@@ -3,7 +3,7 @@ import type { ResourceReader } from "../../ports/resources.ts";
 import type { ReadScale } from "../../workloads/disruption/expected-pods.ts";
 import { controllerRefOf } from "../../workloads/pod-control/controller-ref.ts";
 import { type KindTable, resolveKind } from "../kind-table.ts";
-import { replicasOf, scalePathsOf } from "./scale.ts";
+import { replicasOf, scalePathsOfKind } from "./scale.ts";
 
 type Reference = Parameters<ReadScale>[0];
 
@@ -24,7 +24,7 @@ export function createScaleReader(
     if (resolved === undefined || row === undefined) {
       return { kind: "unscalable", message: `no matches for kind "${kind}" in version "${apiVersion}"` };
     }
-    const paths = scalePathsOf(row);
+    const paths = scalePathsOfKind(row);
     if (paths === undefined) {
       return { kind: "unscalable", message: `${resolved.resource} does not implement the scale subresource` };
     }

@@ -11,7 +11,7 @@ const WORKLOAD_SCALE: ScalePaths = {
 };
 
 /** Where the kind's objects have what a Scale shows; undefined for a kind without replicas. */
-export function scalePathsOf({ subresources }: Pick<ResourceKind, "subresources">): ScalePaths | undefined {
+export function scalePathsOfKind({ subresources }: Pick<ResourceKind, "subresources">): ScalePaths | undefined {
   const row = subresources.find(({ name }) => name === "scale");
   return row && (row.scale ?? WORKLOAD_SCALE);
 }

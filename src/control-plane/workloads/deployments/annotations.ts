@@ -23,7 +23,7 @@ const MAX_INT32 = 2 ** 31 - 1;
 type Annotations = Readonly<Record<string, string>>;
 
 /** The size of a deployment that its sets remember, by which a change of it is told from a rollout. */
-export interface RememberedSize {
+interface RememberedSize {
   readonly desired: number;
   /** The replicas wanted and the surge. */
   readonly max: number;

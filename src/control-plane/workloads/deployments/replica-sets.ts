@@ -46,6 +46,7 @@ export function availableReplicas({ status }: Pick<StoredSet, "status">): number
   return status?.availableReplicas ?? 0;
 }
 
+/** The sum of what is counted of each item. */
 export function sumOf<T>(items: readonly T[], count: (item: T) => number): number {
   return items.reduce((sum, item) => sum + count(item), 0);
 }
