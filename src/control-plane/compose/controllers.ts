@@ -29,6 +29,8 @@ import { createVolumeBinder } from "../volumes/volume-binder.ts";
 import { createDeployments } from "../workloads/deployments/deployment-controller.ts";
 import { createDisruptionBudgets } from "../workloads/disruption/budget-controller.ts";
 import { createStaleDisruptions } from "../workloads/disruption/stale-disruptions.ts";
+import { createJobController } from "../workloads/job/job-controller.ts";
+import { createJobOrphanController } from "../workloads/job/orphan-pods.ts";
 import { createReplicaSets, createReplicationControllers } from "../workloads/replicas/replica-controller.ts";
 import type { ControllerOptions, ControlPlaneDeps } from "./control-plane-ports.ts";
 
@@ -87,6 +89,8 @@ function composeWorkloadControllers(parts: ControllerParts): readonly Controller
     createReplicaSets(parts),
     createReplicationControllers(parts),
     createStaleDisruptions(parts),
+    createJobController(parts),
+    createJobOrphanController(parts),
   ];
 }
 

@@ -2,5 +2,5 @@ import type { ResourceKind } from "../../ports/resource-kind.ts";
 import { cronJobKind } from "./cron-job.ts";
 import { jobKind } from "./job.ts";
 
-/** The kinds of work that ends. They are stored; their controllers are programs of others. */
+/** The kinds of work that ends. */
 export const BATCH_KINDS: readonly ResourceKind[] = [cronJobKind, jobKind];
