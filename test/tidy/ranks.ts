@@ -104,6 +104,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/control-plane/workloads/disruption", rank: 4.1 },
   { path: "src/control-plane/workloads/replicas", rank: 4.1 },
   { path: "src/control-plane/workloads/job", rank: 4.1 },
+  { path: "src/control-plane/workloads/cron-job", rank: 4.2 },
   { path: "src/control-plane/registry", rank: 5 },
   // The objects that every cluster begins with, written through the registry.
   { path: "src/control-plane/bootstrap", rank: 6 },

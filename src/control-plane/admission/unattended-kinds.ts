@@ -5,7 +5,6 @@ import { groupResource } from "../ports/resource-kind.ts";
 const UNATTENDED: ReadonlyMap<string, string> = new Map([
   ["statefulsets.apps", "no pods are made of it"],
   ["daemonsets.apps", "no pods are made of it"],
-  ["cronjobs.batch", "no jobs are made of it"],
   ["horizontalpodautoscalers.autoscaling", "nothing is scaled by it"],
   ["ingresses.networking.k8s.io", "no traffic is routed by it"],
   ["networkpolicies.networking.k8s.io", "no traffic is filtered by it"],

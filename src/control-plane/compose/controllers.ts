@@ -26,11 +26,13 @@ import { createAttachDetach } from "../volumes/attach-detach.ts";
 import { createEphemeralClaims } from "../volumes/ephemeral-claims.ts";
 import { createClaimProtection, createVolumeProtection } from "../volumes/use-protection.ts";
 import { createVolumeBinder } from "../volumes/volume-binder.ts";
+import { createCronJobController } from "../workloads/cron-job/cron-job-controller.ts";
 import { createDeployments } from "../workloads/deployments/deployment-controller.ts";
 import { createDisruptionBudgets } from "../workloads/disruption/budget-controller.ts";
 import { createStaleDisruptions } from "../workloads/disruption/stale-disruptions.ts";
 import { createJobController } from "../workloads/job/job-controller.ts";
 import { createJobOrphanController } from "../workloads/job/orphan-pods.ts";
+import { createTtlAfterFinished } from "../workloads/job/ttl-after-finished.ts";
 import { createReplicaSets, createReplicationControllers } from "../workloads/replicas/replica-controller.ts";
 import type { ControllerOptions, ControlPlaneDeps } from "./control-plane-ports.ts";
 
@@ -84,6 +86,7 @@ function composeObjectControllers(parts: ControllerParts): readonly Controller[]
 function composeWorkloadControllers(parts: ControllerParts): readonly Controller[] {
   const readScale = createScaleReader(parts.registry.kinds, parts.reader);
   return [
+    createCronJobController(parts),
     createDeployments(parts),
     createDisruptionBudgets({ ...parts, readScale }),
     createReplicaSets(parts),
@@ -91,6 +94,7 @@ function composeWorkloadControllers(parts: ControllerParts): readonly Controller
     createStaleDisruptions(parts),
     createJobController(parts),
     createJobOrphanController(parts),
+    createTtlAfterFinished(parts),
   ];
 }
 

@@ -12,6 +12,8 @@ interface ExpiryOptions {
    * The time at which the object is to be deleted, in milliseconds since the epoch; undefined for an object that stays.
    */
   expiresAt: (object: KubeObject, now: number) => number | undefined;
+  /** What becomes of the objects that it owns. Default: as the API server does by itself, in the background. */
+  propagationPolicy?: "Foreground";
 }
 
 /** Deadlines closer together than this are handled together, so that one timer serves thousands of events. */
@@ -25,7 +27,7 @@ const LONGEST_WAIT_MS = 60 * MINUTE;
 /** Deletes the objects of a resource when their time is over. It has a timer only while an object is to expire. */
 export function createExpiryController(deps: ControllerDeps, options: ExpiryOptions): Controller {
   const { reader, writer, feed, clock } = deps;
-  const { name, resource, expiresAt } = options;
+  const { name, resource, expiresAt, propagationPolicy } = options;
   const deadlines = new Map<string, number>();
   let timer: Timer | undefined;
   let firesAt = Number.POSITIVE_INFINITY;
@@ -41,7 +43,7 @@ export function createExpiryController(deps: ControllerDeps, options: ExpiryOpti
       const { uid, resourceVersion } = object.metadata;
       // An object that is renewed at this moment stays.
       const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
-      await unlessOvertaken(writer.remove(target, { preconditions }));
+      await unlessOvertaken(writer.remove(target, { preconditions, ...(propagationPolicy && { propagationPolicy }) }));
       return undefined;
     },
   });

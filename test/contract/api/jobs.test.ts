@@ -75,4 +75,33 @@ describe.each(apiServersUnderTest().filter(({ isOurs }) => isOurs))("jobs, on $n
     await server.admin.object("DELETE", `${jobsIn(namespace)}/work`, { propagationPolicy: "Background" });
     await untilCount(server.admin, pathsIn(namespace).pods, { labelSelector: OF_JOB, count: 0 });
   });
+
+  it("are made by cron jobs when they are due, and deleted when their time is over", async () => {
+    const namespace = await newNamespace(server.admin);
+    const cronJobs = `/apis/batch/v1/namespaces/${namespace}/cronjobs`;
+    const jobTemplate = { spec: { ...job().spec, ttlSecondsAfterFinished: 0 } };
+    const spec = { schedule: "@every 1s", concurrencyPolicy: "Forbid", jobTemplate };
+    await server.admin.object("POST", cronJobs, { metadata: { name: "tick" }, spec });
+    const started = await untilObject(server.admin, `${cronJobs}/tick`, (object) => {
+      return statusOf(object).active?.length === 1;
+    });
+    const [{ name }] = statusOf(started).active;
+    expect(name).toMatch(/^tick-\d{8,}$/);
+    expect(await server.admin.object("GET", `${jobsIn(namespace)}/${name}`)).toMatchObject({
+      metadata: {
+        annotations: { "batch.kubernetes.io/cronjob-scheduled-timestamp": statusOf(started).lastScheduleTime },
+        ownerReferences: [{ kind: "CronJob", name: "tick", controller: true, blockOwnerDeletion: true }],
+      },
+    });
+    await server.admin.patch("merge", `${cronJobs}/tick`, { spec: { suspend: true } });
+    const labelSelector = `batch.kubernetes.io/job-name=${name}`;
+    const [pod] = await untilCount(server.admin, pathsIn(namespace).pods, { labelSelector, count: 1 });
+    if (pod === undefined) throw new Error("the job has no pod");
+    await reportPod(server.admin, pod, { phase: "Succeeded" });
+    await untilCount(server.admin, jobsIn(namespace), { labelSelector, count: 0 });
+    const ended = await untilObject(server.admin, `${cronJobs}/tick`, (object) => {
+      return statusOf(object).active === undefined;
+    });
+    expect(statusOf(ended).lastSuccessfulTime).toEqual(expect.any(String));
+  });
 });

@@ -1,3 +1,4 @@
+import { checkCronSchedule } from "../../../api/cron/cron-schedule.ts";
 import type { FieldError } from "../../../api/field-error.ts";
 import type { CronJobSpec } from "../../../api/gen/types.ts";
 import { isNew } from "../../../api/object.ts";
@@ -5,7 +6,6 @@ import { invalid, invalidEach, notNegative, oneOf, required, unsupported } from 
 import { podTemplateWarnings } from "../core/pod/pod-warnings.ts";
 import { defineKind, MAX_POD_VALUES } from "../define-kind.ts";
 import { strategyOf } from "../typed-strategy.ts";
-import { checkCronSchedule } from "./cron-schedule.ts";
 import { defaultJobTemplate, validateJobSpec } from "./job-spec.ts";
 
 /** The name of a job consists of its cron job's name and eleven characters for the time at which it was due. */

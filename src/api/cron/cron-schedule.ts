@@ -15,7 +15,16 @@ const FIELDS: readonly CronField[] = [
   { min: 1, max: 12, names: MONTHS },
   { min: 0, max: 6, names: WEEKDAYS },
 ];
-const DESCRIPTORS = new Set(["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"]);
+/** Names of schedules, with the fields that they stand for. */
+const DESCRIPTORS: Readonly<Record<string, string>> = {
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+  "@monthly": "0 0 1 * *",
+  "@weekly": "0 0 * * 0",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@hourly": "0 * * * *",
+};
 const GO_DURATION =
   /^[+-]?(\d+(\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h))*$/;
 
@@ -42,11 +51,60 @@ export function checkCronSchedule(schedule: string): string[] {
 }
 
 function checkDescriptor(text: string): string[] {
-  if (DESCRIPTORS.has(text)) return [];
+  if (Object.hasOwn(DESCRIPTORS, text)) return [];
   const [, duration] = /^@every (.*)$/.exec(text) ?? [];
   if (duration === undefined) return [`unrecognized descriptor: ${text}`];
   if (GO_DURATION.test(duration)) return [];
   return [`failed to parse duration ${text}: time: invalid duration "${duration}"`];
+}
+
+/** The values at which each field of a schedule matches, in order. */
+export interface CronFields {
+  readonly minutes: readonly number[];
+  readonly hours: readonly number[];
+  readonly days: ReadonlySet<number>;
+  readonly months: ReadonlySet<number>;
+  readonly weekdays: ReadonlySet<number>;
+  /** True where one of the two says nothing about the day, so that the other decides; else each of them is enough. */
+  readonly bothDays: boolean;
+}
+
+/** A schedule by times of the day, or one that begins again after a duration in Go's syntax. */
+export type CronSchedule = { readonly fields: CronFields } | { readonly every: string };
+
+/** Reads a schedule; undefined for one that `checkCronSchedule` has something against. */
+export function parseCronSchedule(schedule: string): CronSchedule | undefined {
+  if (checkCronSchedule(schedule).length > 0) return undefined;
+  const text = schedule.trim();
+  const [, every] = /^@every (.*)$/.exec(text) ?? [];
+  if (every !== undefined) return { every };
+  const parts = (DESCRIPTORS[text] ?? text).split(/\s+/);
+  const [minutes = [], hours = [], days = [], months = [], weekdays = []] = FIELDS.map((field, index) => {
+    return expandField(parts[index] ?? "", field);
+  });
+  const bothDays = [parts[2] ?? "", parts[4] ?? ""].some(isStar);
+  const sets = { days: new Set(days), months: new Set(months), weekdays: new Set(weekdays) };
+  return { fields: { minutes, hours, ...sets, bothDays } };
+}
+
+/** True for a field that matches whatever the day is. A star with a step chooses, and is none. */
+function isStar(field: string): boolean {
+  return field.split(",").some((range) => /^[*?](-.*)?(\/0*1)?$/.test(range));
+}
+
+/** All values of a valid field, in order. */
+function expandField(text: string, field: CronField): number[] {
+  const values = new Set<number>();
+  for (const range of text.split(",").filter(Boolean)) {
+    const [bounds = "", step] = range.split("/");
+    const [low = "", high] = bounds.split("-");
+    const isAll = low === "*" || low === "?";
+    const start = isAll ? field.min : (readNumber(low, field) ?? field.min);
+    const alone = step === undefined ? start : field.max;
+    const end = isAll ? field.max : high === undefined ? alone : (readNumber(high, field) ?? start);
+    for (let value = start; value <= end; value += Number(step ?? 1)) values.add(value);
+  }
+  return [...values].sort((a, b) => a - b);
 }
 
 /** The problem of a number, a name, a range of them or a star, perhaps with a step; undefined when there is none. */

@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import type { CronJob, CronJobSpec, CronJobStatus, Job } from "../../../api/gen/types.ts";
+import { MINUTE } from "../../../base/clock.ts";
+import { planCronJob } from "./plan-cron-job.ts";
+
+const CREATED = "2026-01-01T00:00:00Z";
+
+function cronJob(spec: Partial<CronJobSpec> = {}, status: CronJobStatus = {}): CronJob {
+  const jobTemplate = { spec: { template: {} } };
+  return {
+    metadata: { name: "tick", namespace: "a", creationTimestamp: CREATED },
+    spec: { schedule: "0 * * * *", concurrencyPolicy: "Allow", suspend: false, jobTemplate, ...spec },
+    status,
+  };
+}
+
+function job(name: string, condition?: "Complete" | "Failed", startTime = CREATED): Job {
+  return {
+    metadata: { name, uid: `uid-of-${name}` },
+    status: {
+      startTime,
+      ...(condition && { conditions: [{ type: condition, status: "True" }] }),
+      ...(condition === "Complete" && { completionTime: startTime }),
+    },
+  };
+}
+
+const reference = (name: string) => ({ kind: "Job", name, uid: `uid-of-${name}` });
+const planAt = (time: string, subject: CronJob, { jobs = [] as Job[], notBefore = 0 } = {}) => {
+  return planCronJob(subject, jobs, { now: Date.parse(time), notBefore });
+};
+
+describe("a cron job starts", () => {
+  test.each<[string, string, CronJob, string | undefined]>([
+    ["nothing before it is due", "2026-01-01T00:59:59Z", cronJob(), undefined],
+    ["what is due", "2026-01-01T01:00:00Z", cronJob(), "2026-01-01T01:00:00Z"],
+    ["only the last of what it missed", "2026-01-01T05:10:00Z", cronJob(), "2026-01-01T05:00:00Z"],
+    ["nothing twice", "2026-01-01T05:10:00Z", cronJob({}, { lastScheduleTime: "2026-01-01T05:00:00Z" }), undefined],
+    ["nothing while it is suspended", "2026-01-01T05:10:00Z", cronJob({ suspend: true }), undefined],
+    ["nothing too late", "2026-01-01T05:10:00Z", cronJob({ startingDeadlineSeconds: 300 }), undefined],
+    ["what is late enough", "2026-01-01T05:04:00Z", cronJob({ startingDeadlineSeconds: 300 }), "2026-01-01T05:00:00Z"],
+    [
+      "by its zone",
+      "2026-01-01T23:30:00Z",
+      cronJob({ schedule: "0 0 * * *", timeZone: "Europe/Vienna" }),
+      "2026-01-02T00:00:00+01:00",
+    ],
+    ["nothing that is never due", "2027-01-01T00:00:00Z", cronJob({ schedule: "0 0 31 2 *" }), undefined],
+    ["no job of a zone that nobody knows", "2027-01-01T00:00:00Z", cronJob({ timeZone: "Middle/Earth" }), undefined],
+  ])("%s", (_case, now, subject, due) => {
+    expect(planAt(now, subject).start?.dueText).toBe(due);
+  });
+
+  test("nothing that was due before its schedule was changed", () => {
+    const notBefore = Date.parse("2026-01-01T05:10:00Z");
+    expect(planAt("2026-01-01T05:10:00Z", cronJob(), { notBefore })).toMatchObject({
+      start: undefined,
+      waitMs: 50 * MINUTE + 100,
+    });
+  });
+
+  test("jobs that are named after the minute", () => {
+    expect(planAt("2026-01-01T01:00:00Z", cronJob())).toMatchObject({
+      start: { name: "tick-29453820", replaces: [] },
+      waitMs: 60 * MINUTE + 100,
+    });
+  });
+
+  test("and tells when it has missed more than a hundred", () => {
+    const news = planAt("2026-01-08T00:00:00Z", cronJob()).news.map(({ reason }) => reason);
+    expect(news).toEqual(["TooManyMissedTimes"]);
+  });
+
+  test("soon, however far behind a wrong clock has left it", () => {
+    const subject = cronJob({ schedule: "@every 1s" }, { lastScheduleTime: "1970-01-01T00:00:00Z" });
+    expect(planAt("2026-01-01T00:00:00Z", subject).start?.dueText).toBe("2026-01-01T00:00:00Z");
+  });
+});
+
+describe("beside a job that runs", () => {
+  const active = [reference("tick-1")];
+  const jobs = [job("tick-1")];
+  test.each<[string, boolean, number, string[]]>([
+    ["Allow", true, 0, []],
+    ["Forbid", false, 0, ["JobAlreadyActive"]],
+    ["Replace", true, 1, []],
+  ])("the policy %s starts another: %s", (concurrencyPolicy, starts, replaced, reasons) => {
+    const plan = planAt("2026-01-01T01:00:00Z", cronJob({ concurrencyPolicy }, { active }), { jobs });
+    expect(plan.start !== undefined).toBe(starts);
+    expect(plan.start?.replaces ?? []).toHaveLength(replaced);
+    expect(plan.news.map(({ reason }) => reason)).toEqual(reasons);
+  });
+});
+
+describe("of its jobs it", () => {
+  test("lists those that run", () => {
+    const active = ["gone", "done", "runs"].map(reference);
+    const jobs = [job("done", "Complete"), job("runs"), job("unknown")];
+    const { status, news } = planAt(CREATED, cronJob({}, { active }), { jobs });
+    expect(status).toEqual({ active: [reference("runs")], lastSuccessfulTime: CREATED });
+    expect(news.map(({ message }) => message)).toEqual([
+      "Saw a job that the controller did not create or forgot: unknown",
+      "Active job went missing: gone",
+      "Saw completed job: done, condition: Complete",
+    ]);
+  });
+
+  test("keeps the last ones of each kind", () => {
+    const jobs = [
+      job("c3", "Complete", "2026-01-01T03:00:00Z"),
+      job("c1", "Complete", "2026-01-01T01:00:00Z"),
+      job("c2", "Complete", "2026-01-01T02:00:00Z"),
+      job("f1", "Failed", "2026-01-01T01:30:00Z"),
+      job("f2", "Failed", "2026-01-01T02:30:00Z"),
+      job("runs"),
+    ];
+    const limits = { successfulJobsHistoryLimit: 2, failedJobsHistoryLimit: 0 };
+    const { forget } = planAt(CREATED, cronJob(limits), { jobs });
+    expect(forget.map(({ metadata }) => metadata?.name)).toEqual(["c1", "f1", "f2"]);
+    expect(planAt(CREATED, cronJob(), { jobs }).forget).toEqual([]);
+  });
+});
