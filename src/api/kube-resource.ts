@@ -57,6 +57,13 @@ export const SERVICE_ACCOUNTS = defineResource<types.ServiceAccount>({
   kind: "ServiceAccount",
   namespaced: true,
 });
+export const ENDPOINT_SLICES = defineResource<types.EndpointSlice>({
+  group: "discovery.k8s.io",
+  version: "v1",
+  plural: "endpointslices",
+  kind: "EndpointSlice",
+  namespaced: true,
+});
 /** This resource can only be created, beneath a service account. */
 export const TOKEN_REQUESTS = defineResource<types.TokenRequest>({
   group: "authentication.k8s.io",

@@ -8,6 +8,7 @@ import { computeStateLayout, DEFAULT_STATE_DIRECTORY } from "../cluster/supervis
 import { createLog } from "../host/log/create-log.ts";
 import { type ControlPlaneCommand, controlPlane } from "./control-plane.ts";
 import { limitEnding } from "./kubelet/limit-ending.ts";
+import { addProxy } from "./proxy/proxy-command.ts";
 import { computeStateDirectory } from "./state-directory.ts";
 import type { UpOptions } from "./up.ts";
 import { readVersion } from "./version.ts";
@@ -31,6 +32,10 @@ export async function main(argv: readonly string[], entry: string): Promise<numb
   });
   addDown(program, finish);
   addControlPlane(program, finish);
+  addProxy(program, async (options) => {
+    const runProxy = await (await import("./node-commands.ts")).loadProxy();
+    await finish(runProxy(options));
+  });
   addStatus(program, finish);
   addDoctor(program, finish);
   addService(program, entry, finish);

@@ -14,3 +14,5 @@ export const loadStatus = async () => (await import("./status.ts")).status;
 export const loadDoctor = async () => (await import("./doctor.ts")).doctor;
 /** Loads the commands `nodelet install` and `nodelet uninstall`. */
 export const loadService = async () => await import("./service.ts");
+/** Loads the command `nodelet proxy`. */
+export const loadProxy = async () => (await import("./proxy/run-proxy.ts")).runProxy;

@@ -111,6 +111,12 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/control-plane/rest", rank: 6 },
   { path: "src/control-plane/compose", rank: 7 },
 
+  // The service proxy: the language of its rules, what compiles objects into them, and the loop that applies them.
+  { path: "src/proxy/rules", rank: 3 },
+  { path: "src/proxy/services", rank: 4 },
+  { path: "src/proxy/loop", rank: 5 },
+  { path: "src/proxy/compose", rank: 6 },
+
   // The entry points: they build the real world and hand it down.
   { path: "src/cluster", rank: 8, touchesWorld: true },
   { path: "src/cli", rank: 9, touchesWorld: true },

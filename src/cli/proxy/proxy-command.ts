@@ -1,0 +1,116 @@
+import { isIP } from "node:net";
+import { hostname } from "node:os";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { isRangeOf } from "../../proxy/services/service-port.ts";
+
+/** The options as commander reads them. */
+export interface ProxyCommand {
+  kubeconfig?: string;
+  hostnameOverride: string;
+  clusterCidr: string[];
+  serviceCidr: string[];
+  nodeportAddresses: string[];
+  masqueradeAll: boolean;
+  masqueradeBit: number;
+  healthzBindAddress: BindAddress | undefined;
+  metricsBindAddress: BindAddress | undefined;
+  nftTable: string;
+  cleanup: boolean;
+  v: number;
+}
+
+/** Where a server listens. */
+export interface BindAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** The table where no other name is asked for. */
+const DEFAULT_TABLE = "nodelet-proxy";
+const DEFAULT_MASQUERADE_BIT = 14;
+const MAX_MASQUERADE_BIT = 31;
+const MAX_VERBOSITY = 10;
+const MAX_TABLE_CHARACTERS = 64;
+
+/** Adds `nodelet proxy`, whose flags are kube-proxy's where they mean the same. */
+export function addProxy(program: Command, run: (options: ProxyCommand) => Promise<void>): void {
+  const command = program
+    .command("proxy")
+    .description("make services lead to their pods on this node, in kube-proxy's place, by nftables")
+    .option("--kubeconfig <path>", "how to reach the API server, and as whom")
+    .addOption(
+      new Option("--hostname-override <name>", "the name of this node").default(hostname().toLowerCase(), "the host's"),
+    )
+    .addOption(ranges("--cluster-cidr <cidrs>", "addresses of pods: calls from elsewhere are masqueraded"))
+    .addOption(
+      ranges("--service-cidr <cidrs>", "addresses of services: packets to those that no service has are dropped"),
+    )
+    .addOption(
+      ranges("--nodeport-addresses <cidrs>", "this node's addresses with node ports (default: all but loopback)"),
+    )
+    .option("--masquerade-all", "masquerade everything that goes to a service's address", false)
+    .addOption(
+      new Option("--masquerade-bit <bit>", "the bit of the packet mark for what is masqueraded")
+        .default(DEFAULT_MASQUERADE_BIT)
+        .argParser(wholeNumber(MAX_MASQUERADE_BIT)),
+    )
+    .addOption(bindAddress("--healthz-bind-address <address>", "0.0.0.0:10256"))
+    .addOption(bindAddress("--metrics-bind-address <address>", "127.0.0.1:10249"))
+    .addOption(
+      new Option("--nft-table <name>", "the table of nftables that holds all rules")
+        .default(DEFAULT_TABLE)
+        .argParser(tableName),
+    )
+    .option("--cleanup", "remove the rules of an earlier run, and end", false)
+    .addOption(new Option("-v, --v <level>", "verbosity of the log").default(0).argParser(wholeNumber(MAX_VERBOSITY)))
+    .addOption(new Option("--config <file>").hideHelp().argParser(refuseConfig))
+    .addOption(new Option("--proxy-mode <mode>").hideHelp().argParser(checkMode));
+  command.action(async () => await run(command.opts<ProxyCommand>()));
+}
+
+function refuseConfig(): never {
+  throw new InvalidArgumentError("A KubeProxyConfiguration is not read: give its settings as flags, see --help.");
+}
+
+function checkMode(mode: string): string {
+  if (mode === "nftables") return mode;
+  throw new InvalidArgumentError("This proxy has one mode, nftables.");
+}
+
+function ranges(flags: string, description: string): Option {
+  return new Option(flags, description).default([], "none").argParser((text: string): string[] => {
+    const parts = text.split(",").map((part) => part.trim());
+    const bad = parts.find((part) => !isRangeOf("ip")(part) && !isRangeOf("ip6")(part));
+    if (bad === undefined) return parts;
+    throw new InvalidArgumentError(`"${bad}" is no range such as 10.64.0.0/16; several are separated by commas.`);
+  });
+}
+
+function bindAddress(flags: string, preset: string): Option {
+  const what = flags.startsWith("--healthz") ? "/healthz" : "/metrics";
+  return new Option(flags, `where ${what} is served, "" for nowhere`)
+    .default(readBindAddress(preset), preset)
+    .argParser(readBindAddress);
+}
+
+/** Reads `127.0.0.1:10249`, `[::1]:10249`, or an empty text for no server. */
+function readBindAddress(text: string): BindAddress | undefined {
+  if (text === "") return undefined;
+  const [, bracketed, plain, digits = ""] = /^(?:\[(.+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
+  const address = bracketed ?? plain ?? "";
+  const port = Number(digits);
+  if (isIP(address) !== 0 && port > 0 && port <= 65_535) return { address, port };
+  throw new InvalidArgumentError("It must be an address with a port, such as 127.0.0.1:10249.");
+}
+
+function wholeNumber(most: number): (text: string) => number {
+  return (text) => {
+    if (/^\d+$/.test(text) && Number(text) <= most) return Number(text);
+    throw new InvalidArgumentError(`It must be a whole number from 0 to ${most}.`);
+  };
+}
+
+function tableName(text: string): string {
+  if (/^[a-zA-Z][a-zA-Z0-9_.-]*$/.test(text) && text.length <= MAX_TABLE_CHARACTERS) return text;
+  throw new InvalidArgumentError("It must be letters, digits, '-', '_' and '.', and begin with a letter.");
+}

@@ -1,0 +1,139 @@
+import { sleep, throwIfAborted } from "../../base/abort.ts";
+import { computeBackOff } from "../../base/back-off.ts";
+import { createChangeFlag } from "../../base/change-flag.ts";
+import { type Clock, SECOND } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { AddressFamily } from "../rules/fragment.ts";
+import type { ClusterChange, RuleCompiler, StaleFlow } from "../rules/rule-compiler.ts";
+import { createRuleTable, type RuleTable } from "../rules/rule-table.ts";
+import type { Nftables } from "./nftables.ts";
+import { createTableCheck } from "./table-check.ts";
+
+/** Keeps the rules of the kernel as the compilers want them. */
+export interface ApplyLoop {
+  /** Takes changes of objects, for the next turn. */
+  offer(changes: readonly ClusterChange[]): void;
+  /** Works until the signal fires. The first turn makes the tables anew from all that was offered until then. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface ApplyDeps {
+  readonly nftables: Nftables;
+  readonly compilers: readonly RuleCompiler[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly forgetFlows: (flows: readonly StaleFlow[]) => Promise<void>;
+  /** Called after each turn. */
+  readonly onTurn: (turn: AppliedTurn) => Promise<void>;
+}
+
+interface ApplyOptions {
+  readonly families: readonly AddressFamily[];
+  /** The name of the table of each family. */
+  readonly table: string;
+  /** How long rules that somebody else changed stay changed at most. */
+  readonly checkPeriodMs: number;
+}
+
+/** What a turn did, for metrics. */
+export interface AppliedTurn {
+  readonly startedAt: number;
+  readonly durationMs: number;
+  readonly isOk: boolean;
+  readonly isWhole: boolean;
+  readonly changes: readonly ClusterChange[];
+  /** The statements of the transaction. */
+  readonly statements: number;
+}
+
+const RETRY = { initialMs: SECOND, maxMs: 30 * SECOND };
+
+/**
+ * Creates the loop. It applies what changed as soon as it hears of it, everything that was heard meanwhile in the next
+ * transaction. A transaction that fails is followed by one that makes the tables anew.
+ */
+export function createApplyLoop(deps: ApplyDeps, options: ApplyOptions): ApplyLoop {
+  const { nftables, compilers, clock, log, forgetFlows, onTurn } = deps;
+  const changed = createChangeFlag(clock);
+  const tables = new Map(options.families.map((family) => [family, createRuleTable(family, options.table)]));
+  const check = createTableCheck({ nftables, log }, { table: options.table, tables });
+  let pending: ClusterChange[] = [];
+  let unforgotten: StaleFlow[] = [];
+  let isWhole = true;
+  let failures = 0;
+  let checkedAt = clock.monotonic();
+
+  const compile = (changes: readonly ClusterChange[]): string[] => {
+    const statements: string[] = [];
+    for (const compiler of compilers) {
+      const { fragments, staleFlows } = compiler.compile(changes.filter(({ kind }) => compiler.kinds.includes(kind)));
+      unforgotten.push(...staleFlows);
+      for (const [family, table] of tables) statements.push(...table.change(fragments[family]));
+    }
+    return isWhole ? wholeOf(tables.values()) : statements;
+  };
+
+  const apply = async (statements: readonly string[]): Promise<boolean> => {
+    try {
+      await nftables.apply(statements);
+    } catch (error) {
+      failures += 1;
+      isWhole = true;
+      log.error("the rules of services are not up to date", { error: messageOf(error), failures });
+      return false;
+    }
+    if (failures > 0) log.info("the rules of services are up to date again");
+    failures = 0;
+    isWhole = false;
+    return true;
+  };
+
+  const turn = async () => {
+    const startedAt = clock.now();
+    const from = clock.monotonic();
+    const changes = pending;
+    const wasWhole = isWhole;
+    pending = [];
+    const statements = compile(changes);
+    const isOk = await apply(statements);
+    const durationMs = clock.monotonic() - from;
+    await onTurn({ startedAt, durationMs, isOk, isWhole: wasWhole, changes, statements: statements.length });
+    if (!isOk) return;
+    const flows = unforgotten;
+    unforgotten = [];
+    await forgetFlows(flows);
+  };
+
+  /** Waits for a change. Looks at the kernel's rules when that is due, however many changes there are. */
+  const untilWork = async (signal: AbortSignal) => {
+    for (;;) {
+      const leftMs = checkedAt + options.checkPeriodMs - clock.monotonic();
+      if (leftMs <= 0) {
+        checkedAt = clock.monotonic();
+        isWhole = !(await check.isIntact());
+      }
+      if (pending.length > 0 || isWhole) return;
+      await changed.wait(Math.max(leftMs, 0), signal);
+    }
+  };
+
+  return {
+    offer(changes) {
+      pending.push(...changes);
+      changed.raise();
+    },
+    async run(signal) {
+      for (;;) {
+        await turn();
+        throwIfAborted(signal);
+        if (failures > 0) await sleep(clock, computeBackOff(failures, RETRY), signal);
+        else await untilWork(signal);
+      }
+    },
+  };
+}
+
+function wholeOf(tables: Iterable<RuleTable>): string[] {
+  return [...tables].flatMap((table) => table.whole());
+}

@@ -1,0 +1,33 @@
+import { ENDPOINT_SLICES, type KubeResource, SERVICES } from "../../api/kube-resource.ts";
+import { createReflector, type ReflectorDeps } from "../../kube/create-reflector.ts";
+import type { Reflector, ReflectorChange } from "../../kube/reflector.ts";
+import type { ClusterChange, ClusterKind } from "../rules/rule-compiler.ts";
+
+/** Copies of the objects of some kinds, kept up to date while they run. */
+export interface ClusterWatch {
+  readonly reflectors: readonly Pick<Reflector<unknown>, "run" | "synced">[];
+}
+
+/** Headless services have no address to proxy, and what follows from others of them is large. */
+const NOT_HEADLESS = "!service.kubernetes.io/headless,!service.kubernetes.io/service-proxy-name";
+
+/** Creates the reflectors of the kinds. `onChanges` is called with the changes of one kind, in order; it must not throw. */
+export function watchCluster(
+  deps: ReflectorDeps,
+  kinds: readonly ClusterKind[],
+  onChanges: (changes: readonly ClusterChange[]) => void,
+): ClusterWatch {
+  const reflect = <T>(
+    resource: KubeResource<T>,
+    toChange: (change: ReflectorChange<T>) => ClusterChange,
+    labelSelector?: string,
+  ) => {
+    const onChange = (changes: ReadonlyArray<ReflectorChange<T>>) => onChanges(changes.map(toChange));
+    return createReflector(deps, { resource, onChange, ...(labelSelector !== undefined && { labelSelector }) });
+  };
+  const watches: Readonly<Record<ClusterKind, () => Pick<Reflector<unknown>, "run" | "synced">>> = {
+    Service: () => reflect(SERVICES, (change) => ({ kind: "Service", change }), NOT_HEADLESS),
+    EndpointSlice: () => reflect(ENDPOINT_SLICES, (change) => ({ kind: "EndpointSlice", change }), NOT_HEADLESS),
+  };
+  return { reflectors: [...new Set(kinds)].map((kind) => watches[kind]()) };
+}

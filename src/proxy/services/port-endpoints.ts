@@ -1,0 +1,64 @@
+import type { Endpoint, EndpointSlice } from "../../api/gen/types.ts";
+import { familyOf, type PlannedPort } from "./service-port.ts";
+
+/** An address to which connections go. */
+export interface Destination {
+  readonly ip: string;
+  readonly port: number;
+}
+
+/** The endpoints of one port, sorted, each once. */
+export interface PortEndpoints {
+  /** For clients that may be sent to any node. */
+  readonly cluster: readonly Destination[];
+  /** For clients that must stay on this node. */
+  readonly local: readonly Destination[];
+}
+
+interface Candidate extends Destination {
+  readonly isReady: boolean;
+  readonly isServing: boolean;
+  readonly isTerminating: boolean;
+  readonly isLocal: boolean;
+}
+
+/**
+ * Chooses the endpoints: the ready ones, or, where none is, those that end and still serve (KEP-1669). Both choices are
+ * made for the cluster and for this node by itself.
+ */
+export function chooseEndpoints(port: PlannedPort, slices: readonly EndpointSlice[], nodeName: string): PortEndpoints {
+  const candidates = slices.flatMap((slice) => listCandidates(port, slice, nodeName));
+  return { cluster: choose(candidates), local: choose(candidates.filter(({ isLocal }) => isLocal)) };
+}
+
+function listCandidates(port: PlannedPort, slice: EndpointSlice, nodeName: string): Candidate[] {
+  const isFamily = slice.addressType === (port.family === "ip" ? "IPv4" : "IPv6");
+  if (!isFamily || slice.metadata?.deletionTimestamp !== undefined) return [];
+  return (slice.ports ?? []).flatMap((candidate) => {
+    const isSame =
+      (candidate.name ?? "") === port.portName && (candidate.protocol ?? "TCP").toLowerCase() === port.protocol;
+    const { port: number } = candidate;
+    if (!isSame || number === undefined) return [];
+    return (slice.endpoints ?? []).flatMap((endpoint) => candidateOf(endpoint, number, { port, nodeName }));
+  });
+}
+
+/** All addresses of an endpoint are of the same thing, and consumers take the first (`discovery/v1`). */
+function candidateOf(
+  { addresses: [ip = ""], conditions = {}, nodeName: node }: Endpoint,
+  number: number,
+  { port, nodeName }: { port: PlannedPort; nodeName: string },
+): Candidate[] {
+  if (familyOf(ip) !== port.family) return [];
+  const { ready = true, serving = ready, terminating = false } = conditions;
+  return [
+    { ip, port: number, isReady: ready, isServing: serving, isTerminating: terminating, isLocal: node === nodeName },
+  ];
+}
+
+function choose(candidates: readonly Candidate[]): Destination[] {
+  const ready = candidates.filter(({ isReady }) => isReady);
+  const chosen = ready.length > 0 ? ready : candidates.filter((one) => one.isServing && one.isTerminating);
+  const unique = new Map(chosen.map(({ ip, port }) => [`${ip} ${port}`, { ip, port }]));
+  return [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, destination]) => destination);
+}

@@ -1,0 +1,98 @@
+import { isIPv4, isIPv6 } from "node:net";
+import type { Service, ServicePort } from "../../api/gen/types.ts";
+import type { AddressFamily } from "../rules/fragment.ts";
+
+/** One port of a service in one address family, with all that the rules need to know of it. */
+export interface PlannedPort {
+  readonly namespace: string;
+  readonly service: string;
+  readonly family: AddressFamily;
+  /** "" for the only port of a service. */
+  readonly portName: string;
+  readonly protocol: ServiceProtocol;
+  readonly port: number;
+  readonly clusterIp: string;
+  /** 0 for none. */
+  readonly nodePort: number;
+  readonly externalIps: readonly string[];
+  readonly loadBalancerIps: readonly string[];
+  /** Clients that may call the load balancer's addresses; empty for all. */
+  readonly sourceRanges: readonly string[];
+  /** For so long a client stays with its endpoint; undefined for no affinity. */
+  readonly affinitySeconds: number | undefined;
+  readonly isInternalLocal: boolean;
+  readonly isExternalLocal: boolean;
+}
+
+export type ServiceProtocol = "tcp" | "udp" | "sctp";
+
+const PROTOCOLS: ReadonlyMap<string, ServiceProtocol> = new Map([
+  ["TCP", "tcp"],
+  ["UDP", "udp"],
+  ["SCTP", "sctp"],
+]);
+const DEFAULT_AFFINITY_SECONDS = 10_800;
+/** Services with this label belong to another proxy. */
+const PROXY_NAME_LABEL = "service.kubernetes.io/service-proxy-name";
+
+/** Computes the ports that are to be proxied; none for a headless service and for one that is only a name. */
+export function planPorts(service: Service): PlannedPort[] {
+  const { spec = {}, metadata = {} } = service;
+  if (spec.type === "ExternalName" || metadata.labels?.[PROXY_NAME_LABEL] !== undefined) return [];
+  const clusterIps = spec.clusterIPs ?? (spec.clusterIP === undefined ? [] : [spec.clusterIP]);
+  return clusterIps.flatMap((clusterIp) => {
+    const family = familyOf(clusterIp);
+    if (family === undefined) return [];
+    return (spec.ports ?? []).flatMap((port) => planPort(service, port, { family, clusterIp }));
+  });
+}
+
+function planPort(
+  { metadata = {}, spec = {}, status }: Service,
+  port: ServicePort,
+  { family, clusterIp }: { family: AddressFamily; clusterIp: string },
+): PlannedPort[] {
+  const protocol = PROTOCOLS.get(port.protocol ?? "TCP");
+  if (protocol === undefined) return [];
+  const isOfFamily = (address: string) => familyOf(address) === family;
+  const ingress = status?.loadBalancer?.ingress ?? [];
+  const isReachable = spec.type === "NodePort" || spec.type === "LoadBalancer";
+  const balanced = ingress.flatMap(({ ip, ipMode }) => (ip === undefined || ipMode === "Proxy" ? [] : [ip]));
+  return [
+    {
+      namespace: metadata.namespace ?? "",
+      service: metadata.name ?? "",
+      family,
+      portName: port.name ?? "",
+      protocol,
+      port: port.port,
+      clusterIp,
+      nodePort: isReachable ? (port.nodePort ?? 0) : 0,
+      externalIps: [...new Set((spec.externalIPs ?? []).filter(isOfFamily))],
+      loadBalancerIps: spec.type === "LoadBalancer" ? [...new Set(balanced.filter(isOfFamily))] : [],
+      sourceRanges: (spec.loadBalancerSourceRanges ?? []).map((range) => range.trim()).filter(isRangeOf(family)),
+      affinitySeconds: affinityOf(spec),
+      isInternalLocal: spec.internalTrafficPolicy === "Local",
+      isExternalLocal: spec.externalTrafficPolicy === "Local",
+    },
+  ];
+}
+
+function affinityOf({ sessionAffinity, sessionAffinityConfig }: NonNullable<Service["spec"]>): number | undefined {
+  if (sessionAffinity !== "ClientIP") return undefined;
+  return sessionAffinityConfig?.clientIP?.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS;
+}
+
+/** The family of an address; undefined for what is no address, such as `None`. */
+export function familyOf(address: string): AddressFamily | undefined {
+  if (isIPv4(address)) return "ip";
+  return isIPv6(address) ? "ip6" : undefined;
+}
+
+/** Tells ranges such as `10.0.0.0/8` of a family. */
+export function isRangeOf(family: AddressFamily): (range: string) => boolean {
+  return (range) => {
+    const [address = "", bits = "", ...rest] = range.split("/");
+    return familyOf(address) === family && /^\d{1,3}$/.test(bits) && rest.length === 0;
+  };
+}
