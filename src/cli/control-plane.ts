@@ -12,6 +12,7 @@ export interface ControlPlaneCommand {
   nodeCidrMaskSize?: number;
   nodeName?: string;
   nodeApiAddress?: string;
+  podAddress?: string;
   stateDir: string;
   scheduler: boolean;
   controllers: boolean;
@@ -30,6 +31,7 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
     {
       address: options.apiAddress,
       port: options.apiPort,
+      podAddress: options.podAddress,
       serviceCidr: options.serviceCidr,
       clusterCidr: options.clusterCidr,
       nodeMaskSize: options.nodeCidrMaskSize,
@@ -42,6 +44,8 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
         nodeName === undefined
           ? undefined
           : { name: nodeName, kubeconfig: layout.nodeKubeconfig, clientPair: layout.nodeClientPair },
+      proxy:
+        nodeName === undefined ? undefined : { kubeconfig: layout.proxyKubeconfig, clientPair: layout.proxyClientPair },
       localNode:
         nodeName === undefined || nodeApiAddress === undefined
           ? undefined

@@ -94,6 +94,7 @@ function addUp(program: Command, run: (options: UpOptions) => Promise<void>): vo
     .addOption(apiAddress())
     .addOption(apiPort().argParser(wholeNumber(1, MAX_PORT)))
     .addOption(serviceCidr())
+    .option("--no-proxy", "leave services to a proxy that you run")
     .addOption(kubeletArgument())
     .addOption(stateDirectory())
     .addOption(new Option("--supervisor", "this is the background process of --detach").hideHelp().default(false));
@@ -127,6 +128,9 @@ function addControlPlane(program: Command, finish: Finish): void {
     .option("--node-cidr-mask-size <bits>", "how large each node's range is (default: 24)", wholeNumber(1, 32))
     .option("--node-name <name>", "also write node.kubeconfig, with which a node agent of this name joins", nodeName)
     .option("--node-api-address <address>", "where that node serves its API (default: the address that it tells)")
+    .addOption(
+      new Option("--pod-address <ip>", "also serve the API at this address, and send pods there").argParser(ipAddress),
+    )
     .option("--no-scheduler", "leave placing pods to a kube-scheduler that you run")
     .option("--no-controllers", "leave the work of kube-controller-manager to one that you run")
     .addOption(stateDirectory(computeStateDirectory(process.geteuid?.() ?? 0, process.env)));

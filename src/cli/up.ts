@@ -9,6 +9,7 @@ import { runStandaloneNode } from "../cluster/supervisor/run-node.ts";
 import { writeRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
 import { endAgent } from "../cluster/supervisor/start-agent.ts";
 import { endControlPlane } from "../cluster/supervisor/start-control-plane.ts";
+import { endProxy } from "../cluster/supervisor/start-proxy.ts";
 import { computeStateLayout, type StateLayout } from "../cluster/supervisor/state-layout.ts";
 import { createServiceNotifier } from "../host/linux/system/service-notifier.ts";
 import { systemClock } from "../host/linux/system/system-clock.ts";
@@ -32,6 +33,7 @@ export interface UpOptions {
   apiAddress: string;
   apiPort: number;
   serviceCidr: string;
+  proxy: boolean;
   kubeletArg: string[];
   stateDir: string;
   /** True in the background process of `--detach`. */
@@ -112,6 +114,7 @@ async function supervise(layout: StateLayout, { options, context, link }: Superv
     await writeRuntimeOptions(layout.directory, { ...runtime, manifests });
     // An agent that outlived its supervisor would not notice that its runtime is replaced.
     await endAgent(layout, log);
+    await endProxy(layout, log);
     await endControlPlane(layout, log);
     await runStandaloneNode(
       layout,
@@ -123,6 +126,7 @@ async function supervise(layout: StateLayout, { options, context, link }: Superv
         apiAddress: options.apiAddress,
         apiPort: options.apiPort,
         serviceCidr: options.serviceCidr,
+        proxy: options.proxy,
         kubeletArguments: options.kubeletArg,
         nodeName: nodeNameOf(options.kubeletArg),
         onReady,

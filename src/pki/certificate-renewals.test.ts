@@ -14,6 +14,7 @@ const LEAVES = {
   admin: "admin",
   "apiserver-kubelet-client": "nodeClient",
   node: "node",
+  proxy: "proxy",
 } as const;
 
 let host: FakeHost;

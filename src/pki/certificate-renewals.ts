@@ -108,8 +108,11 @@ export function createCertificateRenewals(deps: RenewalDeps, plan: RenewalPlan):
 }
 
 /** The time in which no leaf is due, in milliseconds since the epoch, so that a look costs nothing. */
-function computeStay({ serving, admin, nodeClient, node }: ClusterCertificates): { from: number; until: number } {
-  const leaves = [serving, admin, nodeClient, ...(node === undefined ? [] : [node])];
+function computeStay({ serving, admin, nodeClient, node, proxy }: ClusterCertificates): {
+  from: number;
+  until: number;
+} {
+  const leaves = [serving, admin, nodeClient, ...[node, proxy].filter((leaf) => leaf !== undefined)];
   const facts = leaves.map(({ certificatePem }) => readCertificate(certificatePem));
   return {
     from: Math.max(...facts.map(({ notBefore }) => notBefore)),
@@ -118,13 +121,15 @@ function computeStay({ serving, admin, nodeClient, node }: ClusterCertificates):
 }
 
 /** The names are those of the files. */
-function namedCertificates({ authority, serving, admin, nodeClient, node }: ClusterCertificates): [string, string][] {
+function namedCertificates(certificates: ClusterCertificates): [string, string][] {
+  const { authority, serving, admin, nodeClient, node, proxy } = certificates;
   const named: [string, KeyedCertificate | undefined][] = [
     ["ca", authority],
     ["apiserver", serving],
     ["admin", admin],
     ["apiserver-kubelet-client", nodeClient],
     ["node", node],
+    ["proxy", proxy],
   ];
   return named.flatMap(([name, pair]) => (pair === undefined ? [] : [[name, pair.certificatePem]]));
 }

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { KUBELET_CLIENT_USER } from "../api/user-names.ts";
+import { KUBELET_CLIENT_USER, PROXY_USER } from "../api/user-names.ts";
 import {
   type CertificateFiles,
   type CertificateFolder,
@@ -41,7 +41,7 @@ const SERVICE_IP = "10.96.0.1";
 export interface WantedLeaves {
   /** Names and addresses that the API server is reached by, besides loopback and its service's. */
   readonly hosts: readonly string[];
-  /** A node that gets a client certificate. Default: none does. */
+  /** A node that gets a client certificate, and its proxy one of its own. Default: none does. */
   readonly nodeName?: string | undefined;
 }
 
@@ -61,6 +61,8 @@ export interface ClusterCertificates extends ClusterAuthority {
   readonly nodeClient: KeyedCertificate;
   /** The client certificate of the node that was named; undefined where none was. */
   readonly node: KeyedCertificate | undefined;
+  /** The client certificate of that node's proxy of services. */
+  readonly proxy: KeyedCertificate | undefined;
   readonly tokenKey: TokenKey;
   /** A sentence for the log about each repair and renewal; empty when all is well or all is new. */
   readonly notes: readonly string[];
@@ -105,8 +107,8 @@ export async function renewLeaves(
   current: ClusterCertificates,
   options: ClusterCertificatesOptions,
 ): Promise<ClusterCertificates> {
-  const { authority, serving, admin, nodeClient, node } = current;
-  const held = [serving, admin, nodeClient, node];
+  const { authority, serving, admin, nodeClient, node, proxy } = current;
+  const held = [serving, admin, nodeClient, node, proxy];
   const notes: string[] = [];
   const folder = openCertificateFolder(directory, options.files, (note) => notes.push(note));
   const context = { authority, now: options.now };
@@ -123,9 +125,9 @@ export async function renewLeaves(
 
 /** The leaves in the order of their plans. */
 function namedLeaves(leaves: readonly KeyedCertificate[]) {
-  const [serving, admin, nodeClient, node] = leaves;
+  const [serving, admin, nodeClient, node, proxy] = leaves;
   if (!serving || !admin || !nodeClient) throw new TypeError("three leaves are always planned");
-  return { serving, admin, nodeClient, node };
+  return { serving, admin, nodeClient, node, proxy };
 }
 
 function leafPlans({ hosts, nodeName }: WantedLeaves): readonly LeafPlan[] {
@@ -141,9 +143,12 @@ function leafPlans({ hosts, nodeName }: WantedLeaves): readonly LeafPlan[] {
     serving,
     { file: "admin", commonName: "kubernetes-admin", organizations: ["system:masters"], usages: ["client"] },
     { file: "apiserver-kubelet-client", commonName: KUBELET_CLIENT_USER, usages: ["client"] },
-    ...(nodeName === undefined ? [] : [nodePlan(nodeName)]),
+    ...(nodeName === undefined ? [] : [nodePlan(nodeName), PROXY_PLAN]),
   ];
 }
+
+/** The role `system:node-proxier` is bound to this user. */
+const PROXY_PLAN: LeafPlan = { file: "proxy", commonName: PROXY_USER, usages: ["client"] };
 
 function nodePlan(name: string): LeafPlan {
   return { file: "node", commonName: `system:node:${name}`, organizations: ["system:nodes"], usages: ["client"] };

@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { CertificateFiles } from "../pki/certificate-folder.ts";
 import { type CertificateRenewals, createCertificateRenewals } from "../pki/certificate-renewals.ts";
-import { type ClusterCertificates, ensureClusterCertificates } from "../pki/cluster-certificates.ts";
+import { type ClusterCertificates, ensureClusterCertificates, type WantedLeaves } from "../pki/cluster-certificates.ts";
 
 const DIRECTORY = "pki";
 
@@ -11,13 +11,12 @@ export function createCertificates(): Promise<ClusterCertificates> {
   return ensureClusterCertificates(DIRECTORY, { files: createMemoryFiles(), now: Date.now(), hosts: [] });
 }
 
-/** As `createCertificates`, for a cluster that renews them; with one for the node of that name. */
+/** As `createCertificates`, for a cluster that renews them; with those of the node of that name. */
 export async function createRenewedCertificates(
   deps: { readonly clock: Clock; readonly log: Log },
-  nodeName?: string,
+  wanted: WantedLeaves = { hosts: [] },
 ): Promise<{ readonly certificates: ClusterCertificates; readonly renewals: CertificateRenewals }> {
   const files = createMemoryFiles();
-  const wanted = { hosts: [], nodeName };
   const certificates = await ensureClusterCertificates(DIRECTORY, { files, now: deps.clock.now(), ...wanted });
   const plan = { directory: DIRECTORY, first: certificates, ...wanted };
   return { certificates, renewals: createCertificateRenewals({ ...deps, files }, plan) };

@@ -1,10 +1,15 @@
 import { NODES } from "../api/kube-resource.ts";
+import { nodeUserOf, PROXY_USER } from "../api/user-names.ts";
 import { throwIfAborted } from "../base/abort.ts";
 import { CodedError, runAll, throwJoined } from "../base/errors.ts";
 import { readVersion } from "../cli/version.ts";
 import { issueKubeconfig } from "../cluster/control-plane/issue-kubeconfig.ts";
 import { computeNodeCredentials } from "../cluster/control-plane/node-credentials.ts";
-import { type RunningControlPlane, serveControlPlane } from "../cluster/control-plane/serve-control-plane.ts";
+import {
+  firstAddressOf,
+  type RunningControlPlane,
+  serveControlPlane,
+} from "../cluster/control-plane/serve-control-plane.ts";
 import { linuxFiles } from "../host/linux/files/linux-files.ts";
 import { systemClock } from "../host/linux/system/system-clock.ts";
 import { createMemoryJournal } from "../journal/memory-journal.ts";
@@ -17,6 +22,7 @@ import { createRenewedCertificates } from "./cluster-credentials.ts";
 import { type ClusterDirectory, createClusterDirectory } from "./cluster-directory.ts";
 import { LOCAL_NODE } from "./local-node.ts";
 import { readManifests } from "./read-manifests.ts";
+import type { TestNodeNetwork } from "./start-node.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -144,10 +150,18 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<T
     const definitions = await readManifests([crds].flat());
     const directory = await createClusterDirectory();
     teardown.push(() => directory.remove());
-    const nodeName = options.node ? LOCAL_NODE.name : undefined;
-    const renewed = await createRenewedCertificates({ clock: systemClock, log: callbackLog(options.log) }, nodeName);
+    const nodePlan = await planNode(options, directory);
+    const renewed = await createRenewedCertificates(
+      { clock: systemClock, log: callbackLog(options.log) },
+      nodePlan.isPossible
+        ? {
+            nodeName: LOCAL_NODE.name,
+            hosts: [nodePlan.network.apiAddress, firstAddressOf(nodePlan.network.serviceCidr)],
+          }
+        : { hosts: [] },
+    );
     const { certificates, renewals } = renewed;
-    const controlPlane = await serve(renewed, options);
+    const controlPlane = await serve(renewed, options, nodePlan);
     teardown.push(() => controlPlane.close());
     await Promise.race([controlPlane.ready, controlPlane.ended]);
     const api = connectAdminApi(controlPlane.url, renewals.current);
@@ -157,7 +171,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<T
     throwIfAborted(signal);
     const access = await describeAccess(controlPlane, directory);
     renewals.subscribe(async () => void (await describeAccess(controlPlane, directory)));
-    const node = await ensureNode({ api, renewals, directory, url: access.url, teardown }, options);
+    const node = await ensureNode({ api, renewals, directory, url: access.url, teardown, nodePlan }, options);
     return describe({ access, node, api, certificates, directory, stop, isStopped: () => stopped !== undefined });
   } catch (error) {
     const failures = new Set([error]);
@@ -182,9 +196,13 @@ function refuseUnknownOptions(options: object): void {
 async function serve(
   renewed: { certificates: ClusterCertificates; renewals: CertificateRenewals },
   { port = 0, log }: StartClusterOptions,
+  nodePlan: NodePlan,
 ) {
+  const { serviceCidr, apiAddress: podAddress } = nodePlan.isPossible
+    ? nodePlan.network
+    : { serviceCidr: SERVICE_CIDR, apiAddress: undefined };
   return serveControlPlane(
-    { address: ADDRESS, port, serviceCidr: SERVICE_CIDR, version: await readVersion(), localNode: LOCAL_NODE },
+    { address: ADDRESS, port, podAddress, serviceCidr, version: await readVersion(), localNode: LOCAL_NODE },
     { ...renewed, journal: createMemoryJournal(), log: callbackLog(log) },
   );
 }
@@ -209,28 +227,44 @@ interface NodeDeps {
   directory: ClusterDirectory;
   url: string;
   teardown: Array<() => Promise<void>>;
+  nodePlan: NodePlan;
+}
+
+/** The network of a node that was asked for and can run, or why there is none. */
+type NodePlan =
+  | { readonly isPossible: true; readonly network: TestNodeNetwork }
+  | { readonly isPossible: false; readonly reason: string };
+
+/** Rejects with `node-impossible` where a node must be there and cannot. */
+async function planNode({ node = false }: StartClusterOptions, directory: ClusterDirectory): Promise<NodePlan> {
+  if (node === false) return { isPossible: false, reason: NO_NODE };
+  const { chooseNetwork, findNodeObstacle } = await import("./start-node.ts");
+  const obstacle = await findNodeObstacle(directory.path);
+  if (obstacle === undefined) return { isPossible: true, network: chooseNetwork() };
+  if (node === "if-possible") return { isPossible: false, reason: obstacle };
+  throw new CodedError("node-impossible", `no node can run on this machine: ${obstacle}`);
 }
 
 /** Returns the node, known to the API and ready, or the reason why there is none. */
 async function ensureNode(deps: NodeDeps, options: StartClusterOptions): Promise<TestCluster["node"]> {
-  const { node: isWanted = false, images = [], log, signal = new AbortController().signal } = options;
-  if (isWanted === false) return { running: false, reason: NO_NODE };
-  const { api, renewals, directory, url } = deps;
-  const { findNodeObstacle, startNode } = await import("./start-node.ts");
-  const obstacle = await findNodeObstacle(directory.path);
-  if (obstacle !== undefined) {
-    if (isWanted === "if-possible") return { running: false, reason: obstacle };
-    throw new CodedError("node-impossible", `no node can run on this machine: ${obstacle}`);
-  }
+  const { images = [], log, signal = new AbortController().signal } = options;
+  const { api, renewals, directory, url, nodePlan } = deps;
+  if (!nodePlan.isPossible) return { running: false, reason: nodePlan.reason };
+  const { startNode } = await import("./start-node.ts");
   const node = await startNode({
     directory: directory.path,
+    network: nodePlan.network,
     keepDirectory: directory.keep,
     authorityPem: renewals.current().trustedPem,
     writePrivately,
     async writeCredentials(paths) {
       const write = async () => {
-        const facts = { url, nodeName: LOCAL_NODE.name, node: renewals.current().node };
-        for (const { path, text } of computeNodeCredentials(paths, facts)) await writePrivately(path, text);
+        const { node: nodePair, proxy: proxyPair } = renewals.current();
+        const files = [
+          ...computeNodeCredentials(paths.node, { url, user: nodeUserOf(LOCAL_NODE.name), pair: nodePair }),
+          ...computeNodeCredentials(paths.proxy, { url, user: PROXY_USER, pair: proxyPair }),
+        ];
+        for (const { path, text } of files) await writePrivately(path, text);
       };
       renewals.subscribe(write);
       await write();

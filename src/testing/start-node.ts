@@ -13,6 +13,7 @@ import { readDoctorFacts } from "../cluster/doctor/read-doctor-facts.ts";
 import { ensureImages } from "../cluster/images/ensure-images.ts";
 import type { Daemon } from "../cluster/processes/daemon.ts";
 import { startAgent } from "../cluster/supervisor/start-agent.ts";
+import { startProxy } from "../cluster/supervisor/start-proxy.ts";
 import { computeStateLayout } from "../cluster/supervisor/state-layout.ts";
 import { removeNodeRunState } from "../cluster/supervisor/stop-node.ts";
 import { LOCAL_NODE } from "./local-node.ts";
@@ -37,8 +38,9 @@ export interface TestNodeOptions {
   keepDirectory(): void;
   /** The cluster's own authority, in PEM. The node accepts the client certificates that it signed. */
   authorityPem: string;
-  /** Writes the node's kubeconfig and client certificate, and keeps them up to date. */
-  writeCredentials(paths: NodeCredentialPaths): Promise<void>;
+  network: TestNodeNetwork;
+  /** Writes kubeconfigs and client certificates of the node and its proxy, and keeps them up to date. */
+  writeCredentials(paths: { node: NodeCredentialPaths; proxy: NodeCredentialPaths }): Promise<void>;
   writePrivately(path: string, text: string): Promise<void>;
   /** The archives of images to import. */
   images: readonly string[];
@@ -68,7 +70,7 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
   const { log, signal } = options;
   const layout = computeStateLayout(options.directory);
   const entry = findProgram();
-  const running: { containerd?: Containerd; agent?: Daemon } = {};
+  const running: { containerd?: Containerd; agent?: Daemon; proxy?: Promise<Daemon | undefined> } = {};
   // Pods must not be left behind either by a test that calls process.exit, or that dies of an error.
   const onExit = () => {
     const args = [entry, "down", "--pods", "--now", `--state-dir=${layout.directory}`];
@@ -79,6 +81,7 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
     process.removeListener("exit", onExit);
     const steps = [
       async () => await running.agent?.stop(),
+      async () => await (await running.proxy)?.stop(),
       async () => await running.containerd?.stop(),
       async () => await removeNodeRunState(layout, log),
     ];
@@ -90,20 +93,25 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
   try {
     await mkdir(dirname(layout.clusterAuthority), { recursive: true });
     await options.writePrivately(layout.clusterAuthority, options.authorityPem);
+    const authority = layout.clusterAuthority;
     await options.writeCredentials({
-      kubeconfig: layout.nodeKubeconfig,
-      clientPair: layout.nodeClientPair,
-      authority: layout.clusterAuthority,
+      node: { kubeconfig: layout.nodeKubeconfig, clientPair: layout.nodeClientPair, authority },
+      proxy: { kubeconfig: layout.proxyKubeconfig, clientPair: layout.proxyClientPair, authority },
     });
     await mkdir(layout.manifests);
-    const containerd = await startContainerd({ ...chooseNetwork(), directory: layout.runtime, log });
+    const containerd = await startContainerd({ ...options.network, directory: layout.runtime, log });
     running.containerd = containerd;
     await ensureImages(containerd, layout.images);
     for (const archive of options.images) await importArchive(containerd, archive);
+    // The flags of this process are for its tests: loaders, --test, --eval.
+    const program = { entry, nodeFlags: [], log, signal };
+    const proxyOptions = { ...program, ...options.network, nodeName: NODE_NAME };
+    running.proxy = startProxy(layout, proxyOptions).catch((error: unknown) => {
+      log.error("services lead nowhere", { error: messageOf(error) });
+      return undefined;
+    });
     running.agent = await startAgent(layout, {
-      entry,
-      // The flags of this process are for its tests: loaders, --test, --eval.
-      nodeFlags: [],
+      ...program,
       endpoint: containerd.endpoint,
       enterMountNamespace: containerd.enterMountNamespace,
       manifests: layout.manifests,
@@ -113,9 +121,8 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
       // The fill level of the machine's disk must not decide how a test ends.
       evictionHard: { "memory.available": "100Mi" },
       kubeletArguments: [`--hostname-override=${NODE_NAME}`],
-      log,
-      signal,
     });
+    await running.proxy;
     return { name: NODE_NAME, stop };
   } catch (error) {
     await stop().catch((failure: unknown) =>
@@ -146,11 +153,20 @@ function findProgram(): string {
   return found;
 }
 
+/** The addresses of a node's pods and services, and where its pods reach the API server. */
+export interface TestNodeNetwork {
+  readonly bridge: string;
+  readonly podCidr: string;
+  readonly serviceCidr: string;
+  readonly apiAddress: string;
+}
+
 /**
  * Chooses a network. Test processes run at the same time, so the bridge depends on the process's number, and the
- * addresses are in a range that no interface here has.
+ * addresses are in a range that no interface here has. Services have the same part of `10.128.0.0/10`, because all
+ * clusters of a machine share its rules.
  */
-function chooseNetwork(): { bridge: string; podCidr: string } {
+export function chooseNetwork(): TestNodeNetwork {
   const taken = Object.values(networkInterfaces()).flatMap((addresses) =>
     (addresses ?? []).map(({ address }) => address),
   );
@@ -162,7 +178,13 @@ function chooseNetwork(): { bridge: string; podCidr: string } {
     const isTaken = taken.some(
       (address) => address.startsWith(prefix) && Math.abs(Number(address.split(".")[2]) - third) < 16,
     );
-    if (!isTaken || attempt === NETWORKS)
-      return { bridge: `nlt${process.pid}x${number}`, podCidr: `${prefix}${third}.0/20` };
+    if (!isTaken || attempt === NETWORKS) {
+      return {
+        bridge: `nlt${process.pid}x${number}`,
+        podCidr: `${prefix}${third}.0/20`,
+        serviceCidr: `10.${128 + (index >> 4)}.${third}.0/20`,
+        apiAddress: `${prefix}${third}.1`,
+      };
+    }
   }
 }

@@ -12,8 +12,8 @@ export interface ProxyCommand {
   nodeportAddresses: string[];
   masqueradeAll: boolean;
   masqueradeBit: number;
-  healthzBindAddress: BindAddress | undefined;
-  metricsBindAddress: BindAddress | undefined;
+  healthzBindAddress: BindAddress | false;
+  metricsBindAddress: BindAddress | false;
   nftTable: string;
   cleanup: boolean;
   v: number;
@@ -94,8 +94,8 @@ function bindAddress(flags: string, preset: string): Option {
 }
 
 /** Reads `127.0.0.1:10249`, `[::1]:10249`, or an empty text for no server. */
-function readBindAddress(text: string): BindAddress | undefined {
-  if (text === "") return undefined;
+function readBindAddress(text: string): BindAddress | false {
+  if (text === "") return false;
   const [, bracketed, plain, digits = ""] = /^(?:\[(.+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
   const address = bracketed ?? plain ?? "";
   const port = Number(digits);

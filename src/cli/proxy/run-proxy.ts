@@ -94,8 +94,8 @@ async function openServers(
   { healthzBindAddress, metricsBindAddress }: ProxyCommand,
 ): Promise<HttpServer[]> {
   const servers: HttpServer[] = [];
-  const open = async (flag: string, at: BindAddress | undefined, handler: PageHandler) => {
-    if (at === undefined) return;
+  const open = async (flag: string, at: BindAddress | false, handler: PageHandler) => {
+    if (at === false) return;
     try {
       servers.push(await listenHttp({ at }, handler));
     } catch (error) {

@@ -31,6 +31,11 @@ export async function removeNetwork(layout: RuntimeLayout, sandboxIds: readonly 
   );
 }
 
+/** Lists the bridges of the network; none where it was never prepared. */
+export async function listBridges(layout: RuntimeLayout): Promise<string[]> {
+  return readNetworkFacts((await readConfiguration(layout)) ?? "").bridges;
+}
+
 /**
  * Reads the facts from the text of a network list. The spacing does not matter, and the text may be torn or written by
  * a user who installs a network of their own.

@@ -17,6 +17,7 @@ import { readBootId } from "../processes/process-identity.ts";
 import { runCommand } from "../processes/run-command.ts";
 import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "./cni-config.ts";
 import { type ContainerdVersion, computeContainerdConfig, parseContainerdVersion } from "./containerd-config.ts";
+import { ensureBridge } from "./ensure-bridge.ts";
 import { createImageImporter, type ImageImporter } from "./image-importer.ts";
 import { GUARD_PERIOD_MS, type LoopbackGuard } from "./loopback-guard.ts";
 import { findProgram, readCniBinDirectory, readHasSysResource, readSnapshotter } from "./machine-facts.ts";
@@ -84,6 +85,11 @@ export async function startContainerd(options: ContainerdOptions): Promise<Conta
   await prepareDirectory(layout);
   await writeConfiguration(layout, program.version, options.log);
   const guard = await prepareNetwork(layout, {
+    bridge: options.bridge ?? DEFAULT_BRIDGE,
+    podCidr: options.podCidr ?? DEFAULT_POD_CIDR,
+    log: options.log,
+  });
+  await ensureBridge({
     bridge: options.bridge ?? DEFAULT_BRIDGE,
     podCidr: options.podCidr ?? DEFAULT_POD_CIDR,
     log: options.log,

@@ -1,30 +1,38 @@
 import { dirname, relative } from "node:path";
-import type { ClusterCertificates } from "../../pki/cluster-certificates.ts";
 import { formatLinkedKubeconfig } from "../../pki/kubeconfig.ts";
+import type { KeyedCertificate } from "../../pki/read-certificate.ts";
 
-/** The files by which a node of this machine knows its cluster. */
+/** The files by which a program of this machine's node knows its cluster. */
 export interface NodeCredentialPaths {
   readonly kubeconfig: string;
-  /** The node's client certificate with its key, in one file, so that both change at once. */
+  /** The client certificate with its key, in one file, so that both change at once. */
   readonly clientPair: string;
   /** The certificates of the cluster's authorities, which somebody else writes. */
   readonly authority: string;
 }
 
+/** A program of the node, as the API server knows it. */
+interface NodeUser {
+  readonly url: string;
+  readonly user: string;
+  /** Undefined is a programmer's error: the certificate was not planned. */
+  readonly pair: KeyedCertificate | undefined;
+}
+
 /**
- * Computes the content of the node's kubeconfig and client certificate, in the order in which they are written. The
- * kubeconfig names the other files, which the node agent reads anew when they change.
+ * Computes the content of a kubeconfig and its client certificate, in the order in which they are written. The
+ * kubeconfig names the other files, which the program reads anew when they change.
  */
 export function computeNodeCredentials(
   { kubeconfig, clientPair, authority }: NodeCredentialPaths,
-  { url, nodeName, node }: Pick<ClusterCertificates, "node"> & { readonly url: string; readonly nodeName: string },
+  { url, user, pair }: NodeUser,
 ): ReadonlyArray<{ readonly path: string; readonly text: string }> {
-  if (node === undefined) throw new TypeError("a node's certificate was not planned");
+  if (pair === undefined) throw new TypeError(`no certificate was planned for ${user}`);
   const linkOf = (path: string) => relative(dirname(kubeconfig), path);
   const paths = { caPath: linkOf(authority), pairPath: linkOf(clientPair) };
-  const names = { user: `system:node:${nodeName}`, cluster: "nodelet", context: "nodelet" };
+  const names = { user, cluster: "nodelet", context: "nodelet" };
   return [
-    { path: clientPair, text: node.certificatePem + node.keyPem },
+    { path: clientPair, text: pair.certificatePem + pair.keyPem },
     { path: kubeconfig, text: formatLinkedKubeconfig({ server: url, ...paths, ...names }) },
   ];
 }

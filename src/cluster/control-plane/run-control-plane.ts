@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { nodeUserOf, PROXY_USER } from "../../api/user-names.ts";
 import { CodedError, isNoSpace, messageOf, runAll } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { linuxFiles } from "../../host/linux/files/linux-files.ts";
@@ -25,8 +26,12 @@ export interface DurableOptions extends ServedControlPlaneOptions {
   /** The path of the administrator's kubeconfig, which only its owner can read. */
   readonly kubeconfig: string;
   /** A node of this machine that may join, and the paths of its credentials, which are kept up to date. */
-  readonly node?: ({ readonly name: string } & Omit<NodeCredentialPaths, "authority">) | undefined;
+  readonly node?: ({ readonly name: string } & LinkedPaths) | undefined;
+  /** The paths of the credentials of that node's proxy of services. */
+  readonly proxy?: LinkedPaths | undefined;
 }
+
+type LinkedPaths = Omit<NodeCredentialPaths, "authority">;
 
 const PRIVATE_FILE = 0o600;
 const MAX_KUBECONFIG_BYTES = 256 * 1024;
@@ -59,9 +64,10 @@ export async function runControlPlane(options: DurableOptions, log: Log): Promis
 
 const pkiOf = ({ directory }: DurableOptions) => join(directory, "pki");
 
-function leavesOf({ address, serviceCidr, node }: DurableOptions): WantedLeaves {
+function leavesOf({ address, podAddress, serviceCidr, node }: DurableOptions): WantedLeaves {
   const isWildcard = address === "0.0.0.0" || address === "::";
-  return { hosts: [...(isWildcard ? [] : [address]), firstAddressOf(serviceCidr)], nodeName: node?.name };
+  const own = [...(isWildcard ? [] : [address]), ...(podAddress === undefined ? [] : [podAddress])];
+  return { hosts: [...own, firstAddressOf(serviceCidr)], nodeName: node?.name };
 }
 
 async function readCertificates(options: DurableOptions): Promise<ClusterCertificates> {
@@ -85,12 +91,18 @@ async function writeKubeconfigs(
   options: DurableOptions,
   { controlPlane, certificates, log }: Credentials,
 ): Promise<void> {
-  const { node } = options;
+  const { node, proxy } = options;
+  const { url } = controlPlane;
   await writeKubeconfig(options.kubeconfig, controlPlane.kubeconfig);
   if (node === undefined) return;
-  const paths = { ...node, authority: join(pkiOf(options), "ca.crt") };
-  const facts = { url: controlPlane.url, nodeName: node.name, node: certificates.node };
-  for (const { path, text } of computeNodeCredentials(paths, facts)) {
+  const authority = join(pkiOf(options), "ca.crt");
+  const nodeUser = { url, user: nodeUserOf(node.name), pair: certificates.node };
+  const proxyUser = { url, user: PROXY_USER, pair: certificates.proxy };
+  const files = [
+    ...computeNodeCredentials({ ...node, authority }, nodeUser),
+    ...(proxy === undefined ? [] : computeNodeCredentials({ ...proxy, authority }, proxyUser)),
+  ];
+  for (const { path, text } of files) {
     try {
       await writeKubeconfig(path, text);
     } catch (error) {

@@ -28,12 +28,18 @@ import { loadSubjectReader, readCertificateRequest } from "../../pki/certificate
 import type { ClusterCertificates } from "../../pki/cluster-certificates.ts";
 import { signCertificateRequest } from "../../pki/issue-certificate.ts";
 import { formatKubeconfig } from "../../pki/kubeconfig.ts";
+import { createPodDoor } from "./pod-door.ts";
 
 export interface ServedControlPlaneOptions extends ControllerOptions {
   /** The address on which the API server listens. No other part of the control plane listens. */
   readonly address: string;
   /** The port 0 means any free one. */
   readonly port: number;
+  /**
+   * Another address of this machine, at which pods reach the API server. It is listened on as well from when the machine
+   * has it on, unless `address` is all addresses. Default: pods are sent to `address`.
+   */
+  readonly podAddress?: string | undefined;
   /** The range of the services' addresses, such as `10.96.0.0/16`. */
   readonly serviceCidr: string;
   /** nodelet's own version, for `/version`. */
@@ -87,28 +93,26 @@ export async function serveControlPlane(
   try {
     store = await createObjectStore({ journal, clock: systemClock, log });
     const serving: { handle: ReturnType<typeof createControlPlane>["handle"] | undefined } = { handle: undefined };
-    server = await listenHttp(
-      {
-        at: options,
-        http2: true,
-        tls: {
-          identity: servingIdentity(certificates),
-          asksForCertificate: true,
-        },
-      },
-      async (request) => {
+    const listen = async (at: { address: string; port: number }) => {
+      const identity = servingIdentity(parts.renewals?.current() ?? certificates);
+      return await listenHttp({ at, http2: true, tls: { identity, asksForCertificate: true } }, async (request) => {
         if (serving.handle === undefined) return { status: 503, headers: { "retry-after": "1" }, body: "starting\n" };
         return await serving.handle(request);
-      },
-    );
-    const { use } = server;
-    parts.renewals?.subscribe((renewed) => use(servingIdentity(renewed)));
+      });
+    };
+    server = await listen(options);
+    const { use, port } = server;
+    const podDoor = planPodDoor(options, { listen: async (address) => await listen({ address, port }), log });
+    parts.renewals?.subscribe((renewed) => {
+      use(servingIdentity(renewed));
+      podDoor?.server?.use(servingIdentity(renewed));
+    });
     const metrics = createMetrics();
     const { noteRequest, ...meter } = measureStalls(metrics, log);
     stop.signal.addEventListener("abort", meter.stop);
     const controlPlane = compose({ store, metrics, noteRequest }, server.port, options, parts);
     serving.handle = controlPlane.handle;
-    return describe({ controlPlane, server, store, stop }, options, parts);
+    return describe({ controlPlane, server, store, stop, podDoor }, options, parts);
   } catch (error) {
     const failed = () => {
       throw error;
@@ -118,6 +122,15 @@ export async function serveControlPlane(
     await runAll([failed, async () => await server?.close(), closeDisk], "starting the control plane");
     throw error;
   }
+}
+
+/** Plans the door for pods; none where they reach the server anyway. */
+function planPodDoor(
+  { address, podAddress }: ServedControlPlaneOptions,
+  { listen, log }: { listen: (address: string) => Promise<HttpServer>; log: Log },
+) {
+  if (podAddress === undefined || address === "0.0.0.0" || address === "::") return undefined;
+  return createPodDoor({ listen: async () => await listen(podAddress), clock: systemClock, log });
 }
 
 function servingIdentity({ serving, trustedPem }: ClusterCertificates): ServingIdentity {
@@ -146,7 +159,7 @@ function measureStalls(metrics: Metrics, log: Log) {
 function compose(
   { store, metrics, noteRequest }: Pick<ControlPlaneDeps, "store" | "metrics" | "noteRequest">,
   port: number,
-  { address, port: _, ...options }: ServedControlPlaneOptions,
+  { address: listened, podAddress: address = listened, port: _, ...options }: ServedControlPlaneOptions,
   { certificates, renewals, log }: ControlPlaneParts,
 ): ControlPlane {
   const { authority, trustedPem, tokenKey } = certificates;
@@ -215,15 +228,20 @@ interface Running {
   server: HttpServer;
   store: ObjectStore;
   stop: AbortController;
+  podDoor: ReturnType<typeof planPodDoor>;
 }
 
 function describe(
-  { controlPlane, server, store, stop }: Running,
+  { controlPlane, server, store, stop, podDoor }: Running,
   options: ServedControlPlaneOptions,
   { certificates, renewals }: ControlPlaneParts,
 ): RunningControlPlane {
   const url = `https://${options.address.includes(":") ? `[${options.address}]` : options.address}:${server.port}`;
-  const run = runUntilStopped(stop, [() => controlPlane.run(stop), async () => await renewals?.run(stop.signal)]);
+  const run = runUntilStopped(stop, [
+    () => controlPlane.run(stop),
+    async () => await renewals?.run(stop.signal),
+    async () => await podDoor?.run(stop.signal),
+  ]);
   // A caller of `ended` gets this rejection. Until then it must not end the process by itself.
   run.catch(() => undefined);
   let closed: Promise<void> | undefined;

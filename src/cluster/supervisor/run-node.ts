@@ -1,13 +1,16 @@
 import { mkdir } from "node:fs/promises";
 import { isAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
 import { repeat } from "../../base/interval.ts";
 import type { Log } from "../../base/log.ts";
+import { bridgeAddressOf } from "../containerd/ensure-bridge.ts";
 import { type ContainerdOptions, startContainerd } from "../containerd/start-containerd.ts";
 import { ensureImages } from "../images/ensure-images.ts";
 import { rotateLog } from "../processes/log-file.ts";
 import { type AgentOptions, startAgent } from "./start-agent.ts";
 import { type ControlPlaneChildOptions, startControlPlane } from "./start-control-plane.ts";
+import { startProxy } from "./start-proxy.ts";
 import type { StateLayout } from "./state-layout.ts";
 import { type SupervisedProcess, superviseService } from "./supervise.ts";
 
@@ -23,6 +26,8 @@ interface NodeOptions
   extends Pick<ContainerdOptions, "binary" | "bridge">,
     Pick<AgentOptions, "entry" | "manifests" | "healthzPort" | "kubeletArguments">,
     Pick<ControlPlaneChildOptions, "apiAddress" | "apiPort" | "serviceCidr" | "podCidr" | "nodeName"> {
+  /** Runs the proxy of services. */
+  proxy: boolean;
   /** Called once, when containerd, the control plane and the node agent answer. */
   onReady: () => void;
 }
@@ -38,7 +43,8 @@ export async function runStandaloneNode(layout: StateLayout, options: NodeOption
   const { clock, log, signal } = deps;
   await mkdir(layout.manifests, { recursive: true, mode: 0o700 });
   const launchContainerd = async () => await startContainerd({ ...options, directory: layout.runtime, log });
-  const launchControlPlane = async () => await startControlPlane(layout, { ...options, log, signal });
+  const podAddress = computePodAddress(options);
+  const launchControlPlane = async () => await startControlPlane(layout, { ...options, podAddress, log, signal });
   const [containerd, controlPlane] = await startBoth(
     timed(deps, launchContainerd, ({ version }) => `containerd ${version} is ready`),
     timed(deps, launchControlPlane, () => `the Kubernetes API is ready at ${options.apiAddress}:${options.apiPort}`),
@@ -48,28 +54,65 @@ export async function runStandaloneNode(layout: StateLayout, options: NodeOption
   // A user who opens the cluster's API to the network opens the node's API as well.
   const agentOptions = { ...options, serverAddress: options.apiAddress, endpoint, enterMountNamespace, log, signal };
   const launchAgent = async () => await startAgent(layout, agentOptions);
+  const companions = planCompanions(layout, options, deps);
+  const startedCompanions = Promise.all(companions.map(async (one) => await startCompanion(one, deps)));
   let agent: Awaited<ReturnType<typeof launchAgent>>;
   try {
     const startedAt = clock.monotonic();
     if (await ensureImages(containerd, layout.images)) say(deps, startedAt, "the pause and demo images are built");
     agent = await timed(deps, launchAgent, () => "the node agent is ready");
   } catch (error) {
+    for (const { first } of await startedCompanions) await first.stop();
     await controlPlane.stop();
     await containerd.stop();
     throw error;
   }
+  const others = await startedCompanions;
   options.onReady();
-  const logs = [containerd.logFile, layout.agentLog, layout.controlPlaneLog, layout.supervisorLog];
+  const logs = [containerd.logFile, layout.agentLog, layout.controlPlaneLog, layout.proxyLog, layout.supervisorLog];
   const rotation = keepLogsSmall(logs, deps);
   await superviseAll(
-    {
-      agent: { first: agent, start: launchAgent },
-      controlPlane: { first: controlPlane, start: launchControlPlane },
-      containerd: { first: containerd, start: launchContainerd },
-    },
+    { name: "node agent", first: agent, start: launchAgent },
+    [
+      ...others,
+      { name: "the control plane", first: controlPlane, start: launchControlPlane },
+      { name: "containerd", first: containerd, start: launchContainerd },
+    ],
     { clock, log, signal },
   );
   await rotation;
+}
+
+/** Pods reach an API server on loopback at the bridge's address, which is theirs for routing as well. */
+function computePodAddress({ apiAddress, podCidr }: NodeOptions): string | undefined {
+  const isReachable = !apiAddress.startsWith("127.") && !["::1", "0.0.0.0", "::"].includes(apiAddress);
+  return isReachable ? undefined : bridgeAddressOf(podCidr).address;
+}
+
+/** A child without which the node runs, if less well. */
+interface Companion {
+  name: string;
+  start(): Promise<SupervisedProcess>;
+}
+
+function planCompanions(layout: StateLayout, options: NodeOptions, { log, signal }: NodeDeps): Companion[] {
+  const proxyOptions = { ...options, log, signal };
+  const proxy = { name: "the proxy of services", start: async () => await startProxy(layout, proxyOptions) };
+  return options.proxy ? [proxy] : [];
+}
+
+/** Starts a companion, and never rejects. One that cannot start is told of, and started again and again like one that has ended. */
+async function startCompanion({ name, start }: Companion, deps: NodeDeps): Promise<Child> {
+  try {
+    return { name, start, first: await timed(deps, start, () => `${name} is ready`) };
+  } catch (error) {
+    if (!isAbort(error)) {
+      deps.log.error(`${name} does not start`, { error: messageOf(error) });
+      deps.progress(`${name} does not start, and is tried again: ${messageOf(error)}`);
+    }
+    const exited = Promise.resolve({ code: 1, signal: null });
+    return { name, start, first: { pid: 0, exited, stop: async () => undefined } };
+  }
 }
 
 async function keepLogsSmall(paths: readonly string[], { clock, log, signal }: NodeDeps): Promise<void> {
@@ -97,29 +140,22 @@ async function startBoth<A extends SupervisedProcess, B extends SupervisedProces
 
 /** A child that runs, and how to start it again. */
 interface Child {
+  name: string;
   first: SupervisedProcess;
   start(): Promise<SupervisedProcess>;
 }
 
-interface Children {
-  agent: Child;
-  controlPlane: Child;
-  containerd: Child;
-}
-
 /** Supervises all children. The agent stops first, so that it does not see its runtime and its API go. */
-async function superviseAll(children: Children, deps: { clock: Clock; log: Log; signal: AbortSignal }): Promise<void> {
-  const { agent, controlPlane, containerd } = children;
+async function superviseAll(
+  agent: Child,
+  others: readonly Child[],
+  deps: { clock: Clock; log: Log; signal: AbortSignal },
+): Promise<void> {
   const agentStopped = new AbortController();
   const afterAgent = { ...deps, signal: agentStopped.signal };
-  const others = [
-    superviseService({ name: "the control plane", start: controlPlane.start }, controlPlane.first, afterAgent),
-    superviseService({ name: "containerd", start: containerd.start }, containerd.first, afterAgent),
-  ];
-  await superviseService({ name: "node agent", start: agent.start }, agent.first, deps).finally(() => {
-    agentStopped.abort();
-  });
-  await Promise.all(others);
+  const supervised = others.map(async (child) => await superviseService(child, child.first, afterAgent));
+  await superviseService(agent, agent.first, deps).finally(() => agentStopped.abort());
+  await Promise.all(supervised);
 }
 
 async function timed<T>(deps: NodeDeps, step: () => Promise<T>, describe: (result: T) => string): Promise<T> {

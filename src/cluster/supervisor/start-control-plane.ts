@@ -14,6 +14,8 @@ export interface ControlPlaneChildOptions {
   serviceCidr: string;
   /** The whole range belongs to the single node. */
   podCidr: string;
+  /** Where pods reach the API, as soon as the machine has that address. */
+  podAddress: string | undefined;
   /** The name of the node that will join. */
   nodeName: string;
   log: Log;
@@ -39,6 +41,7 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
       `--service-cidr=${options.serviceCidr}`,
       `--cluster-cidr=${options.podCidr}`,
       `--node-cidr-mask-size=${options.podCidr.split("/")[1]}`,
+      ...(options.podAddress === undefined ? [] : [`--pod-address=${options.podAddress}`]),
       `--node-name=${options.nodeName}`,
       // The agent serves its API where the cluster's API is: on loopback, unless a user opened the cluster to the
       // network.

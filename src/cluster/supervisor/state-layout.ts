@@ -20,6 +20,12 @@ export interface StateLayout {
   nodeKubeconfig: string;
   /** The node's client certificate with its key, which the control plane renews. */
   nodeClientPair: string;
+  /** The kubeconfig of the proxy of services, written by the control plane. */
+  proxyKubeconfig: string;
+  /** The proxy's client certificate with its key, which the control plane renews. */
+  proxyClientPair: string;
+  proxyLog: string;
+  proxyPidFile: string;
   agentPidFile: string;
   /** The socket on which the node agent answers `nodelet status`. */
   agentSocket: string;
@@ -53,6 +59,10 @@ export function computeStateLayout(directory: string): StateLayout {
     kubeconfig: join(directory, "kubeconfig"),
     nodeKubeconfig: join(directory, "node.kubeconfig"),
     nodeClientPair: join(directory, "node-client.pem"),
+    proxyKubeconfig: join(directory, "proxy.kubeconfig"),
+    proxyClientPair: join(directory, "proxy-client.pem"),
+    proxyLog: join(directory, "proxy.log"),
+    proxyPidFile: join(directory, "proxy.pid"),
     agentPidFile: join(directory, "agent.pid"),
     agentSocket: join(directory, "node.sock"),
     kubeletConfig: join(directory, "kubelet.yaml"),

@@ -10,6 +10,7 @@ import { readLockHolder } from "../processes/process-lock.ts";
 import { removeOwnCgroup } from "./own-cgroup.ts";
 import { endAgent } from "./start-agent.ts";
 import { endControlPlane } from "./start-control-plane.ts";
+import { endProxy, removeProxyRules } from "./start-proxy.ts";
 import { CONTAINER_LOGS_DIRECTORY, type StateLayout } from "./state-layout.ts";
 
 const STOP_TIMEOUT_MS = 60_000;
@@ -42,6 +43,8 @@ export async function stopNode(layout: StateLayout, log: Log): Promise<StoppedNo
     }
   }
   await endAgent(layout, log);
+  await endProxy(layout, log);
+  await removeProxyRules(layout);
   await endControlPlane(layout, log);
   await endContainerd(layout.runtime, log);
   return { ran: holder !== undefined, pods: await countRunningPods(layout.runtime) };
@@ -54,6 +57,7 @@ export async function stopNode(layout: StateLayout, log: Log): Promise<StoppedNo
 export async function removeNodeRunState(layout: StateLayout, log: Log): Promise<void> {
   await runAll(
     [
+      async () => await removeProxyRules(layout),
       async () => await removeRunState(layout.runtime),
       async () => await removeOwnCgroup(layout.directory, log),
       async () => await unmountBeneath(layout.directory),

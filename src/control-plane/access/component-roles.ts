@@ -1,4 +1,4 @@
-import { KUBELET_CLIENT_USER } from "../../api/user-names.ts";
+import { KUBELET_CLIENT_USER, PROXY_USER } from "../../api/user-names.ts";
 import { type DefaultNamespaceRole, type DefaultRole, EVENTS_RULE, pathRule, READ, rule } from "./default-role.ts";
 import { NODE_RULES } from "./node-rules.ts";
 
@@ -167,7 +167,7 @@ export const COMPONENT_ROLES: readonly DefaultRole[] = [
       rule("list watch", DISCOVERY, "endpointslices"),
       rule("list watch", "networking.k8s.io", "servicecidrs"),
     ],
-    subjects: ["User/system:kube-proxy"],
+    subjects: [`User/${PROXY_USER}`],
   },
   {
     name: "system:certificates.k8s.io:certificatesigningrequests:nodeclient",

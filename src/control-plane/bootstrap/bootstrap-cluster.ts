@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { isApiError } from "../../api/api-error.ts";
 import { isRecord, type KubeObject } from "../../api/object.ts";
 import { DEFAULT_POLICY, reconcilePolicy } from "../access/default-policy.ts";
@@ -13,9 +14,10 @@ export async function bootstrapCluster(
   { endpoint, clientAuthorityPem }: ClusterFacts,
 ): Promise<void> {
   await Promise.all(FIRST_NAMESPACES.map((object) => ensure({ reader, writer }, object, undefined)));
-  const objects = [...SYSTEM_PRIORITY_CLASSES, apiService(endpoint), ...apiEndpoints(endpoint)];
+  const objects = [...SYSTEM_PRIORITY_CLASSES, apiService(endpoint)];
   await Promise.all([
     ...objects.map((object) => ensure({ reader, writer }, object, undefined)),
+    ...apiEndpoints(endpoint).map((object) => ensure({ reader, writer }, object, reconcileFields)),
     ensure({ reader, writer }, clientAuthority(clientAuthorityPem), reconcileData),
     ...DEFAULT_POLICY.map((object) => ensure({ reader, writer }, object, reconcilePolicy)),
   ]);
@@ -46,6 +48,13 @@ async function ensure(
   } catch (error) {
     if (!isApiError(error, "AlreadyExists")) throw error;
   }
+}
+
+/** The object with all wanted fields but those of its metadata; undefined when it has them already. */
+function reconcileFields(existing: KubeObject | undefined, wanted: KubeObject): KubeObject | undefined {
+  if (existing === undefined) return wanted;
+  const next = { ...existing, ...wanted, metadata: existing.metadata };
+  return isDeepStrictEqual(existing, next) ? undefined : next;
 }
 
 /** The object with the wanted entries, besides the entries that it has; undefined when it has them already. */

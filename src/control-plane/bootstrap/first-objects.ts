@@ -36,7 +36,10 @@ export function apiService({ serviceAddress, port }: ApiEndpoint): KubeObject {
   };
 }
 
-/** The endpoints of that service; none while the API is served on loopback only, where no pod can reach it. */
+/**
+ * The endpoints of that service; none while the API is served on loopback only, where no pod can reach it. The server
+ * may be elsewhere than at its last start, so they are kept as they are here.
+ */
 export function apiEndpoints({ address, port }: ApiEndpoint): KubeObject[] {
   if (isLocal(address)) return [];
   return [

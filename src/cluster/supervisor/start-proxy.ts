@@ -1,0 +1,136 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { codeOf, messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { getOnce } from "../../host/linux/network/get-once.ts";
+import { DEFAULT_BRIDGE } from "../containerd/cni-config.ts";
+import { listBridges } from "../containerd/remove-network.ts";
+import { computeRuntimeLayout } from "../containerd/runtime-layout.ts";
+import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
+import { runCommand } from "../processes/run-command.ts";
+import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../processes/run-time.ts";
+import { untilReady } from "../processes/until-ready.ts";
+import { choosePort } from "./choose-port.ts";
+import type { StateLayout } from "./state-layout.ts";
+
+export interface ProxyOptions {
+  /** The JavaScript file that this program was started with. */
+  entry: string;
+  /** The flags of Node.js for the proxy. Default: those of this process. */
+  nodeFlags?: readonly string[];
+  nodeName: string;
+  bridge?: string;
+  podCidr: string;
+  serviceCidr: string;
+  log: Log;
+  /** Firing it gives up the wait for the proxy, which is then stopped. */
+  signal: AbortSignal;
+}
+
+const LOOPBACK = "127.0.0.1";
+const HEALTHZ_PORT = 10_256;
+const READY_TIMEOUT_MS = 60_000;
+const STOP_GRACE_PERIOD_MS = 10_000;
+const HEALTH_TIMEOUT_MS = 2_000;
+const MAX_HEALTH_BYTES = 4_096;
+/** The switch by which the kernel shows packets from pod to pod on one bridge to the rules. */
+const BRIDGE_SWITCH = "/proc/sys/net/bridge/bridge-nf-call-iptables";
+
+/**
+ * Starts the proxy of services and resolves when its rules are in force. Rejects with `exited` or `start-timed-out` and
+ * the log's end, for example where nft is missing.
+ */
+export async function startProxy(layout: StateLayout, options: ProxyOptions): Promise<Daemon> {
+  const port = await choosePort(LOOPBACK, HEALTHZ_PORT);
+  const { NODE_EXTRA_CA_CERTS: _, ...environment } = process.env;
+  const daemon = await startDaemon({
+    ...identityOf(layout),
+    command: process.execPath,
+    args: [
+      ...(options.nodeFlags ?? process.execArgv).filter((argument) => !RUN_TIME_FLAGS.includes(argument)),
+      ...RUN_TIME_FLAGS,
+      options.entry,
+      "proxy",
+      `--kubeconfig=${layout.proxyKubeconfig}`,
+      `--hostname-override=${options.nodeName}`,
+      `--cluster-cidr=${options.podCidr}`,
+      `--service-cidr=${options.serviceCidr}`,
+      `--nft-table=${tableOf(options.bridge ?? DEFAULT_BRIDGE)}`,
+      `--healthz-bind-address=${LOOPBACK}:${port}`,
+      "--metrics-bind-address=",
+      ...((await showBridgedPackets()) ? [] : ["--masquerade-all"]),
+    ],
+    environment: { ...RUN_TIME_ENVIRONMENT, ...environment },
+    logFile: layout.proxyLog,
+    log: options.log,
+  });
+  try {
+    await untilReady({
+      name: "the proxy of services",
+      exited: daemon.exited,
+      logFile: layout.proxyLog,
+      timeoutMs: READY_TIMEOUT_MS,
+      signal: options.signal,
+      check: async () => await checkHealth(port),
+    });
+  } catch (error) {
+    await daemon.stop();
+    throw error;
+  }
+  return daemon;
+}
+
+/** Ends the proxy of an earlier supervisor that was killed. Its rules stay. */
+export async function endProxy(layout: StateLayout, log: Log): Promise<void> {
+  await endDaemon({ ...identityOf(layout), log });
+}
+
+/** Removes the rules of services. Where there is no nft, there are none. */
+export async function removeProxyRules(layout: StateLayout): Promise<void> {
+  for (const bridge of await listBridges(computeRuntimeLayout(layout.runtime))) {
+    for (const family of ["ip", "ip6"]) {
+      const listed = await runCommand("nft", ["list", "tables", family]).catch((error: unknown) => {
+        if (codeOf(error) === "not-found") return "";
+        throw error;
+      });
+      const isThere = listed.split("\n").includes(`table ${family} ${tableOf(bridge)}`);
+      if (isThere) await runCommand("nft", ["delete", "table", family, tableOf(bridge)]);
+    }
+  }
+}
+
+/** The nodes of one machine have bridges of different names, and tables as well. */
+function tableOf(bridge: string): string {
+  return bridge === DEFAULT_BRIDGE ? "nodelet-proxy" : `nodelet-proxy-${bridge}`;
+}
+
+function identityOf(layout: StateLayout) {
+  return { pidFile: layout.proxyPidFile, gracePeriodMs: STOP_GRACE_PERIOD_MS };
+}
+
+async function checkHealth(port: number): Promise<void> {
+  const to = { scheme: "http", host: LOOPBACK, port } as const;
+  const limits = { timeoutMs: HEALTH_TIMEOUT_MS, maxBodyBytes: MAX_HEALTH_BYTES };
+  const { status, body } = await getOnce({ to, path: "/healthz", ...limits });
+  if (status !== 200) throw new Error(`/healthz answers ${status}: ${body.toString("utf8")}`);
+}
+
+/**
+ * Makes the kernel show bridged packets to the rules. The answer of a pod to another one on its bridge would otherwise
+ * pass them by, and come from an address that was not called. False where the kernel cannot.
+ */
+async function showBridgedPackets(): Promise<boolean> {
+  if ((await readSwitch()) === undefined) await runCommand("modprobe", ["br_netfilter"]).catch(messageOf);
+  const state = await readSwitch();
+  if (state === undefined || state === "1") return state === "1";
+  return await writeFile(BRIDGE_SWITCH, "1").then(
+    () => true,
+    () => false,
+  );
+}
+
+async function readSwitch(): Promise<string | undefined> {
+  return await readFile(BRIDGE_SWITCH, "utf8").then(
+    (text) => text.trim(),
+    () => undefined,
+  );
+}
