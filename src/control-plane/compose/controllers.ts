@@ -13,6 +13,10 @@ import { createLegacyTokenController } from "../controllers/legacy-tokens.ts";
 import { createNamespaceController } from "../controllers/namespaces.ts";
 import { createRootCaPublisher } from "../controllers/root-ca-publisher.ts";
 import { createServiceAccountController } from "../controllers/service-accounts.ts";
+import { createEndpointsController } from "../controllers/traffic/endpoints-controller.ts";
+import { createNodeLoadBalancer } from "../controllers/traffic/load-balancer.ts";
+import { createEndpointSliceMirroring } from "../controllers/traffic/mirroring-controller.ts";
+import { createEndpointSliceController } from "../controllers/traffic/slice-controller.ts";
 import { createNodeMonitor } from "../node-lifecycle/node-monitor.ts";
 import { createPodGarbageCollector } from "../node-lifecycle/pod-garbage-collector.ts";
 import { createPodRangeAllocator } from "../node-lifecycle/pod-ranges.ts";
@@ -75,6 +79,9 @@ function composeObjectControllers(parts: ControllerParts): readonly Controller[]
     createCertificateRequestCleaner(parts),
     createBootstrapTokenCleaner(parts),
     createLegacyTokenController({ ...parts, issueLegacyToken: tokens.issueLegacy }, { rootCa }),
+    createEndpointSliceController(parts),
+    createEndpointSliceMirroring(parts),
+    createEndpointsController(parts),
     createVolumeBinder(parts),
     createEphemeralClaims(parts),
     createClaimProtection(parts),
@@ -105,6 +112,7 @@ function composeNodeControllers(
 ): readonly Controller[] {
   return [
     ...(clusterCidr === undefined ? [] : [createPodRangeAllocator(parts, { clusterCidr, nodeMaskSize })]),
+    createNodeLoadBalancer(parts),
     createNodeMonitor(parts),
     createTaintEviction(parts),
     createPodGarbageCollector(parts),
