@@ -37,6 +37,12 @@ const storage = { group: "storage.k8s.io", version: "v1" };
 
 export const PODS = defineResource<types.Pod>({ ...core, plural: "pods", kind: "Pod", namespaced: true });
 export const NODES = defineResource<types.Node>({ ...core, plural: "nodes", kind: "Node", namespaced: false });
+export const NAMESPACES = defineResource<types.Namespace>({
+  ...core,
+  plural: "namespaces",
+  kind: "Namespace",
+  namespaced: false,
+});
 export const EVENTS = defineResource<types.Event>({ ...core, plural: "events", kind: "Event", namespaced: true });
 export const SECRETS = defineResource<types.Secret>({ ...core, plural: "secrets", kind: "Secret", namespaced: true });
 export const SERVICES = defineResource<types.Service>({

@@ -36,6 +36,9 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/pki", rank: 2, touchesWorld: true },
   { path: "src/plugin-registration", rank: 2, touchesWorld: true },
 
+  // The cluster's names: a server of its own, beside the node and the control plane.
+  { path: "src/dns", rank: 3 },
+
   // The rooms of the node agent, in the order in which they build on each other; a decimal orders the folders of one room.
   { path: "src/node/server", rank: 3 },
   { path: "src/node/resources/capacity", rank: 3 },

@@ -25,6 +25,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Target>>> = {
   crds: async () => (await import("./crds.ts")).crdsTarget,
   http1: async () => (await import("./http1.ts")).http1Target,
   http2: async () => (await import("./http2.ts")).http2Target,
+  dns: async () => (await import("./dns.ts")).dnsTarget,
   "node-api": async () => (await import("./node-api.ts")).nodeApiTarget,
 };
 
