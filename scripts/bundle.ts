@@ -1,6 +1,6 @@
 /**
  * Bundles the program into `dist/`: `nodelet.js`, which reads the command line, `node-commands.js` with the node agent and
- * all else that has to do with a node, and `control-plane.js`, of which it loads what the command needs; and `testing.js`,
+ * all else that has to do with a node, `control-plane.js` and `dns.js`, of which it loads what the command needs; and `testing.js`,
  * which is `nodelet/testing` and loads `testing-node.js` when a test wants a node. The last two share the API server.
  * Run with `npm run build`.
  */
@@ -20,6 +20,7 @@ const apart: Plugin = {
       onResolve({ filter }, ({ kind }) => (kind === "entry-point" ? undefined : { path, external: true }));
     keep(/\/run-control-plane\.ts$/, "./control-plane.js");
     keep(/\/node-commands\.ts$/, "./node-commands.js");
+    keep(/\/serve-dns\.ts$/, "./dns.js");
     keep(/\/start-node\.ts$/, "./testing-node.js");
   },
 };
@@ -99,6 +100,7 @@ await bundle(
   { "control-plane": "src/cluster/control-plane/run-control-plane.ts", testing: "src/testing/start-cluster.ts" },
   REQUIRE,
 );
+await bundle({ dns: "src/cli/serve-dns.ts" }, REQUIRE);
 await bundle({ "node-commands": "src/cli/node-commands.ts" }, REQUIRE);
 await bundle({ "testing-node": "src/testing/start-node.ts" }, REQUIRE);
 // The shell runs the second line and reads no further; to Node.js it is a text and a comment. `env -S`, which could say

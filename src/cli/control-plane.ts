@@ -10,6 +10,8 @@ export interface ControlPlaneCommand {
   serviceCidr: string;
   clusterCidr?: string;
   nodeCidrMaskSize?: number;
+  clusterDns?: string;
+  dnsServer?: string;
   nodeName?: string;
   nodeApiAddress?: string;
   podAddress?: string;
@@ -23,7 +25,9 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
   process.title = "nodelet control-plane";
   const log = createLog({ format: "text", verbosity: 0 });
   const layout = computeStateLayout(options.stateDir);
-  const { nodeName, nodeApiAddress } = options;
+  const { nodeName, nodeApiAddress, clusterDns: serviceAddress, dnsServer: serverAddress } = options;
+  const clusterDns =
+    serviceAddress === undefined || serverAddress === undefined ? undefined : { serviceAddress, serverAddress };
   const watch = watchProcess(process, log);
   const asked = new Promise<void>((resolve) => watch.signal.addEventListener("abort", () => resolve()));
   const { runControlPlane } = await import("../cluster/control-plane/run-control-plane.ts");
@@ -38,8 +42,11 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
       version: await readVersion(),
       scheduler: options.scheduler,
       controllers: options.controllers,
+      clusterDns,
       directory: layout.controlPlane,
       kubeconfig: layout.kubeconfig,
+      dns:
+        clusterDns === undefined ? undefined : { kubeconfig: layout.dnsKubeconfig, clientPair: layout.dnsClientPair },
       node:
         nodeName === undefined
           ? undefined

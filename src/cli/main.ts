@@ -9,6 +9,7 @@ import { createLog } from "../host/log/create-log.ts";
 import { type ControlPlaneCommand, controlPlane } from "./control-plane.ts";
 import { limitEnding } from "./kubelet/limit-ending.ts";
 import { addProxy } from "./proxy/proxy-command.ts";
+import type { DnsCommand } from "./serve-dns.ts";
 import { computeStateDirectory } from "./state-directory.ts";
 import type { UpOptions } from "./up.ts";
 import { readVersion } from "./version.ts";
@@ -36,6 +37,7 @@ export async function main(argv: readonly string[], entry: string): Promise<numb
     const runProxy = await (await import("./node-commands.ts")).loadProxy();
     await finish(runProxy(options));
   });
+  addDns(program, finish);
   addStatus(program, finish);
   addDoctor(program, finish);
   addService(program, entry, finish);
@@ -95,6 +97,7 @@ function addUp(program: Command, run: (options: UpOptions) => Promise<void>): vo
     .addOption(apiPort().argParser(wholeNumber(1, MAX_PORT)))
     .addOption(serviceCidr())
     .option("--no-proxy", "leave services to a proxy that you run")
+    .option("--no-dns", "leave the cluster's names to a DNS server that you run, such as CoreDNS")
     .addOption(kubeletArgument())
     .addOption(stateDirectory())
     .addOption(new Option("--supervisor", "this is the background process of --detach").hideHelp().default(false));
@@ -126,6 +129,12 @@ function addControlPlane(program: Command, finish: Finish): void {
     .addOption(serviceCidr())
     .option("--cluster-cidr <cidr>", "give each node a range of these addresses for its pods (default: none)", ipv4Cidr)
     .option("--node-cidr-mask-size <bits>", "how large each node's range is (default: 24)", wholeNumber(1, 32))
+    .option("--cluster-dns <ip>", "with --dns-server: make the service kube-dns at this address", ipv4Address)
+    .option(
+      "--dns-server <ip>",
+      "where nodelet dns listens; also write dns.kubeconfig, with which it reads",
+      ipv4Address,
+    )
     .option("--node-name <name>", "also write node.kubeconfig, with which a node agent of this name joins", nodeName)
     .option("--node-api-address <address>", "where that node serves its API (default: the address that it tells)")
     .addOption(
@@ -135,6 +144,25 @@ function addControlPlane(program: Command, finish: Finish): void {
     .option("--no-controllers", "leave the work of kube-controller-manager to one that you run")
     .addOption(stateDirectory(computeStateDirectory(process.geteuid?.() ?? 0, process.env)));
   command.action(async () => await finish(controlPlane(command.opts<ControlPlaneCommand>())));
+}
+
+function addDns(program: Command, finish: Finish): void {
+  const port = wholeNumber(0, MAX_PORT);
+  program
+    .command("dns")
+    .description("serve the names of a cluster's services and pods, as CoreDNS does")
+    .requiredOption("--kubeconfig <file>", "how to reach the Kubernetes API", absolutePath)
+    .option("--address <ip>", "listen on this address of the machine", ipAddress, "127.0.0.1")
+    .option("--port <port>", "port of DNS, over UDP and TCP", port, 53)
+    .option("--cluster-domain <domain>", "domain of the cluster", domainName, "cluster.local")
+    .option("--resolv-conf <file>", "ask its name servers for all other names", absolutePath, "/etc/resolv.conf")
+    .option("--metrics-port <port>", "port of /metrics, 0 for none", port, 9_153)
+    .option("--health-port <port>", "port of /health, 0 for none", port, 8_080)
+    .option("--ready-port <port>", "port of /ready, 0 for none", port, 8_181)
+    .action(async (options: DnsCommand) => {
+      const { serveDns } = await import("./serve-dns.ts");
+      await finish(serveDns(options));
+    });
 }
 
 function addDown(program: Command, finish: Finish): void {
@@ -210,6 +238,16 @@ function ipv4Cidr(text: string): string {
 function ipAddress(text: string): string {
   if (isIP(text) !== 0) return text;
   throw new InvalidArgumentError("It must be an IP address of this machine, or 0.0.0.0 for all of them.");
+}
+
+function ipv4Address(text: string): string {
+  if (isIPv4(text)) return text;
+  throw new InvalidArgumentError("It must be an IPv4 address.");
+}
+
+function domainName(text: string): string {
+  if (checkDnsSubdomain(text.toLowerCase()).length === 0) return text.toLowerCase();
+  throw new InvalidArgumentError("It must be a domain such as cluster.local.");
 }
 
 function nodeName(text: string): string {

@@ -4,11 +4,13 @@ import { isAbort } from "../base/abort.ts";
 import { messageOf } from "../base/errors.ts";
 import { countRunningPods } from "../cluster/containerd/remove-runtime.ts";
 import { claimProcessLock } from "../cluster/processes/process-lock.ts";
+import { clusterDnsAddressOf } from "../cluster/supervisor/cluster-dns.ts";
 import { nodeNameOf } from "../cluster/supervisor/node-name.ts";
 import { runStandaloneNode } from "../cluster/supervisor/run-node.ts";
 import { writeRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
 import { endAgent } from "../cluster/supervisor/start-agent.ts";
 import { endControlPlane } from "../cluster/supervisor/start-control-plane.ts";
+import { endDns } from "../cluster/supervisor/start-dns.ts";
 import { endProxy } from "../cluster/supervisor/start-proxy.ts";
 import { computeStateLayout, type StateLayout } from "../cluster/supervisor/state-layout.ts";
 import { createServiceNotifier } from "../host/linux/system/service-notifier.ts";
@@ -34,6 +36,7 @@ export interface UpOptions {
   apiPort: number;
   serviceCidr: string;
   proxy: boolean;
+  dns: boolean;
   kubeletArg: string[];
   stateDir: string;
   /** True in the background process of `--detach`. */
@@ -114,6 +117,7 @@ async function supervise(layout: StateLayout, { options, context, link }: Superv
     await writeRuntimeOptions(layout.directory, { ...runtime, manifests });
     // An agent that outlived its supervisor would not notice that its runtime is replaced.
     await endAgent(layout, log);
+    await endDns(layout, log);
     await endProxy(layout, log);
     await endControlPlane(layout, log);
     await runStandaloneNode(
@@ -127,6 +131,7 @@ async function supervise(layout: StateLayout, { options, context, link }: Superv
         apiPort: options.apiPort,
         serviceCidr: options.serviceCidr,
         proxy: options.proxy,
+        clusterDns: options.dns ? clusterDnsAddressOf(options.serviceCidr) : undefined,
         kubeletArguments: options.kubeletArg,
         nodeName: nodeNameOf(options.kubeletArg),
         onReady,

@@ -13,7 +13,7 @@ import type { StatusReport } from "./node-under-test.ts";
 import { RUN_FOR_EVER, shellPod } from "./pods.ts";
 import { runProgram } from "./program.ts";
 
-const { bridge: BRIDGE, podCidr: POD_CIDR } = await claimNetwork();
+const { bridge: BRIDGE, podCidr: POD_CIDR, serviceCidr: SERVICE_CIDR } = await claimNetwork();
 
 describe("nodelet up, status and down, as a user runs them", () => {
   let directory: string;
@@ -42,7 +42,15 @@ describe("nodelet up, status and down, as a user runs them", () => {
   const up = async (...more: string[]) =>
     await runProgram(
       ...["up", "--detach", "--state-dir", state, "--manifests", manifests, "--healthz-port", "0"],
-      ...["--bridge", BRIDGE, "--pod-cidr", POD_CIDR, "--kubelet-arg=--fail-swap-on=false"],
+      ...[
+        "--bridge",
+        BRIDGE,
+        "--pod-cidr",
+        POD_CIDR,
+        "--service-cidr",
+        SERVICE_CIDR,
+        "--kubelet-arg=--fail-swap-on=false",
+      ],
       ...["--api-port", apiPort, ...more],
     );
   const run = async (...args: string[]) => await runProgram(...args, "--state-dir", state);

@@ -5,6 +5,8 @@ import { createServer } from "node:net";
 interface TestNetwork {
   readonly bridge: string;
   readonly podCidr: string;
+  /** The addresses of the services of a cluster with this network. */
+  readonly serviceCidr: string;
 }
 
 /** `10.100.0.0/16` to `10.189.0.0/16`; nodes of `nodelet/testing` take theirs from `10.192.0.0/10`. */
@@ -20,7 +22,11 @@ export async function claimNetwork(): Promise<TestNetwork> {
   const number = await claim("network", NETWORKS, async (candidate) => {
     return !existsSync(`/sys/class/net/${bridgeOf(candidate)}`);
   });
-  return { bridge: bridgeOf(number), podCidr: `10.${FIRST_NETWORK + number}.0.0/16` };
+  return {
+    bridge: bridgeOf(number),
+    podCidr: `10.${FIRST_NETWORK + number}.0.0/16`,
+    serviceCidr: `10.98.${number}.0/24`,
+  };
 }
 
 /** A free TCP port. No other process that asks here gets it, and no connection of this machine takes it by chance. */

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { nodeUserOf, PROXY_USER } from "../../api/user-names.ts";
 import { CodedError, isNoSpace, messageOf, runAll } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { CLUSTER_DNS_USER } from "../../control-plane/bootstrap/cluster-dns-objects.ts";
 import { linuxFiles } from "../../host/linux/files/linux-files.ts";
 import { systemClock } from "../../host/linux/system/system-clock.ts";
 import { openJournal } from "../../journal/open-journal.ts";
@@ -12,6 +13,7 @@ import {
   type WantedLeaves,
 } from "../../pki/cluster-certificates.ts";
 import { PkiError } from "../../pki/pki-error.ts";
+import { issueDnsCertificate } from "./dns-certificate.ts";
 import { computeNodeCredentials, type NodeCredentialPaths } from "./node-credentials.ts";
 import {
   firstAddressOf,
@@ -25,6 +27,8 @@ export interface DurableOptions extends ServedControlPlaneOptions {
   readonly directory: string;
   /** The path of the administrator's kubeconfig, which only its owner can read. */
   readonly kubeconfig: string;
+  /** The paths of the credentials of the cluster's DNS server, which are kept up to date. Default: it gets none. */
+  readonly dns?: LinkedPaths | undefined;
   /** A node of this machine that may join, and the paths of its credentials, which are kept up to date. */
   readonly node?: ({ readonly name: string } & LinkedPaths) | undefined;
   /** The paths of the credentials of that node's proxy of services. */
@@ -91,24 +95,28 @@ async function writeKubeconfigs(
   options: DurableOptions,
   { controlPlane, certificates, log }: Credentials,
 ): Promise<void> {
-  const { node, proxy } = options;
+  const { node, proxy, dns } = options;
   const { url } = controlPlane;
   await writeKubeconfig(options.kubeconfig, controlPlane.kubeconfig);
-  if (node === undefined) return;
   const authority = join(pkiOf(options), "ca.crt");
-  const nodeUser = { url, user: nodeUserOf(node.name), pair: certificates.node };
-  const proxyUser = { url, user: PROXY_USER, pair: certificates.proxy };
-  const files = [
-    ...computeNodeCredentials({ ...node, authority }, nodeUser),
-    ...(proxy === undefined ? [] : computeNodeCredentials({ ...proxy, authority }, proxyUser)),
-  ];
+  const files = [];
+  if (node !== undefined) {
+    const user = { url, user: nodeUserOf(node.name), pair: certificates.node };
+    files.push(...computeNodeCredentials({ ...node, authority }, user));
+    const proxyUser = { url, user: PROXY_USER, pair: certificates.proxy };
+    if (proxy !== undefined) files.push(...computeNodeCredentials({ ...proxy, authority }, proxyUser));
+  }
+  if (dns !== undefined) {
+    const user = { url, user: CLUSTER_DNS_USER, pair: await issueDnsCertificate(certificates) };
+    files.push(...computeNodeCredentials({ ...dns, authority }, user));
+  }
   for (const { path, text } of files) {
     try {
       await writeKubeconfig(path, text);
     } catch (error) {
-      // The node goes on with the one that it has, so that pods can be deleted although the disk is full.
+      // Whoever uses it goes on with the one that it has, so that pods can be deleted although the disk is full.
       if (!isNoSpace(error) || (await readText(path)) === undefined) throw error;
-      log.warn("The node's credentials could not be renewed, because the disk is full", { path });
+      log.warn("Credentials could not be renewed, because the disk is full", { path });
     }
   }
 }

@@ -6,6 +6,7 @@ import type { Log } from "../../base/log.ts";
 import { createMetrics, type Metrics } from "../../base/metrics.ts";
 import { startStallMeter } from "../../base/stall-meter.ts";
 import { createTokenIssuer } from "../../control-plane/access/service-account-tokens.ts";
+import type { ClusterDnsAddresses } from "../../control-plane/bootstrap/cluster-dns-objects.ts";
 import { type ControlPlane, createControlPlane } from "../../control-plane/compose/control-plane.ts";
 import type {
   ControllerOptions,
@@ -42,6 +43,8 @@ export interface ServedControlPlaneOptions extends ControllerOptions {
   readonly podAddress?: string | undefined;
   /** The range of the services' addresses, such as `10.96.0.0/16`. */
   readonly serviceCidr: string;
+  /** The addresses of a DNS server of ours for the cluster's names. Default: there is none. */
+  readonly clusterDns?: ClusterDnsAddresses | undefined;
   /** nodelet's own version, for `/version`. */
   readonly version: string;
   /** A node that serves its API for this API server alone, and the node's address. */

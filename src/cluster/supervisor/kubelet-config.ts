@@ -11,6 +11,8 @@ interface StandaloneKubelet {
   server: NodeApiChoices | undefined;
   /** The cgroup beneath which pods get theirs; undefined means that they get none. */
   cgroup: OwnCgroup | undefined;
+  /** The cluster's DNS, which pods ask. Default: they ask the machine's name servers. */
+  dns?: { readonly address: string; readonly domain: string } | undefined;
   /** Default: `LAPTOP_EVICTION_HARD`. */
   evictionHard?: Readonly<Record<string, string>> | undefined;
 }
@@ -52,6 +54,7 @@ export function computeKubeletConfig(options: StandaloneKubelet): string {
     healthzPort: options.healthzPort,
     ...computeServer(options.server),
     ...(options.cgroup ?? { cgroupsPerQOS: false, enforceNodeAllocatable: [] }),
+    ...(options.dns === undefined ? {} : { clusterDNS: [options.dns.address], clusterDomain: options.dns.domain }),
     failSwapOn: false,
     failCgroupV1: false,
     imageGCHighThresholdPercent: 100,

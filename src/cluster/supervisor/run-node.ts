@@ -10,6 +10,7 @@ import { ensureImages } from "../images/ensure-images.ts";
 import { rotateLog } from "../processes/log-file.ts";
 import { type AgentOptions, startAgent } from "./start-agent.ts";
 import { type ControlPlaneChildOptions, startControlPlane } from "./start-control-plane.ts";
+import { startDns } from "./start-dns.ts";
 import { startProxy } from "./start-proxy.ts";
 import type { StateLayout } from "./state-layout.ts";
 import { type SupervisedProcess, superviseService } from "./supervise.ts";
@@ -28,6 +29,8 @@ interface NodeOptions
     Pick<ControlPlaneChildOptions, "apiAddress" | "apiPort" | "serviceCidr" | "podCidr" | "nodeName"> {
   /** Runs the proxy of services. */
   proxy: boolean;
+  /** The address of the service of the cluster's DNS. Default: its names are not served. */
+  clusterDns?: string | undefined;
   /** Called once, when containerd, the control plane and the node agent answer. */
   onReady: () => void;
 }
@@ -35,8 +38,8 @@ interface NodeOptions
 const LOG_CHECK_PERIOD_MS = 60_000;
 
 /**
- * Runs a node: containerd, the control plane and the node agent are three children, and each is started again by itself
- * when it ends. Returns when the signal has fired and all have stopped; pods run on. Rejects when the first start
+ * Runs a node: containerd, the control plane and the node agent are children, as are the proxy of services and the DNS
+ * server, and each is started again by itself when it ends. Returns when the signal has fired and all have stopped; pods run on. Rejects when the first start
  * fails.
  */
 export async function runStandaloneNode(layout: StateLayout, options: NodeOptions, deps: NodeDeps): Promise<void> {
@@ -69,7 +72,14 @@ export async function runStandaloneNode(layout: StateLayout, options: NodeOption
   }
   const others = await startedCompanions;
   options.onReady();
-  const logs = [containerd.logFile, layout.agentLog, layout.controlPlaneLog, layout.proxyLog, layout.supervisorLog];
+  const logs = [
+    containerd.logFile,
+    layout.agentLog,
+    layout.controlPlaneLog,
+    layout.proxyLog,
+    layout.dnsLog,
+    layout.supervisorLog,
+  ];
   const rotation = keepLogsSmall(logs, deps);
   await superviseAll(
     { name: "node agent", first: agent, start: launchAgent },
@@ -98,7 +108,8 @@ interface Companion {
 function planCompanions(layout: StateLayout, options: NodeOptions, { log, signal }: NodeDeps): Companion[] {
   const proxyOptions = { ...options, log, signal };
   const proxy = { name: "the proxy of services", start: async () => await startProxy(layout, proxyOptions) };
-  return options.proxy ? [proxy] : [];
+  const dns = { name: "the DNS server", start: async () => await startDns(layout, { ...options, log, signal }) };
+  return [...(options.proxy ? [proxy] : []), ...(options.clusterDns === undefined ? [] : [dns])];
 }
 
 /** Starts a companion, and never rejects. One that cannot start is told of, and started again and again like one that has ended. */

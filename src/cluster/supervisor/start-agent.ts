@@ -6,6 +6,7 @@ import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../processes/run-time.ts";
 import { untilReady } from "../processes/until-ready.ts";
 import { readNodeReport } from "../status/node-report.ts";
 import { choosePort } from "./choose-port.ts";
+import { CLUSTER_DOMAIN } from "./cluster-dns.ts";
 import { computeKubeletConfig } from "./kubelet-config.ts";
 import { makeOwnCgroup } from "./own-cgroup.ts";
 import type { StateLayout } from "./state-layout.ts";
@@ -27,6 +28,8 @@ export interface AgentOptions {
   serverAddress?: string;
   /** The port that is wanted instead of 10250; 0 means any free one, for nodes that start at the same time. */
   serverPort?: number;
+  /** The address of the cluster's DNS, which pods ask. Default: they ask the machine's name servers. */
+  clusterDns?: string | undefined;
   /** The thresholds below which pods are evicted, instead of those of `up`. */
   evictionHard?: Readonly<Record<string, string>>;
   /** Further kubelet flags, after ours. */
@@ -54,6 +57,7 @@ export async function startAgent(layout: StateLayout, options: AgentOptions): Pr
     healthzPort,
     server,
     cgroup,
+    dns: options.clusterDns === undefined ? undefined : { address: options.clusterDns, domain: CLUSTER_DOMAIN },
     evictionHard: options.evictionHard,
   });
   await ensureFile(layout.kubeletConfig, config);

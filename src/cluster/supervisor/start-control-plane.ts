@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../../base/log.ts";
 import { getOnce } from "../../host/linux/network/get-once.ts";
+import { bridgeAddressOf } from "../containerd/ensure-bridge.ts";
 import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
 import { untilReady } from "../processes/until-ready.ts";
 import type { StateLayout } from "./state-layout.ts";
@@ -12,6 +13,8 @@ export interface ControlPlaneChildOptions {
   apiAddress: string;
   apiPort: number;
   serviceCidr: string;
+  /** The address of the service of the cluster's DNS. Default: there is no such server of ours. */
+  clusterDns?: string | undefined;
   /** The whole range belongs to the single node. */
   podCidr: string;
   /** Where pods reach the API, as soon as the machine has that address. */
@@ -46,6 +49,7 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
       // The agent serves its API where the cluster's API is: on loopback, unless a user opened the cluster to the
       // network.
       `--node-api-address=${loopbackOf(options.apiAddress)}`,
+      ...dnsArguments(options),
       `--state-dir=${layout.directory}`,
     ],
     environment,
@@ -66,6 +70,11 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
     throw error;
   }
   return daemon;
+}
+
+function dnsArguments({ clusterDns, podCidr }: ControlPlaneChildOptions): string[] {
+  if (clusterDns === undefined) return [];
+  return [`--cluster-dns=${clusterDns}`, `--dns-server=${bridgeAddressOf(podCidr).address}`];
 }
 
 /** Ends the control plane of an earlier supervisor that was killed. */

@@ -26,6 +26,12 @@ export interface StateLayout {
   proxyClientPair: string;
   proxyLog: string;
   proxyPidFile: string;
+  dnsLog: string;
+  dnsPidFile: string;
+  /** The DNS server's own kubeconfig, written by the control plane. */
+  dnsKubeconfig: string;
+  /** The DNS server's client certificate with its key, which the control plane renews. */
+  dnsClientPair: string;
   agentPidFile: string;
   /** The socket on which the node agent answers `nodelet status`. */
   agentSocket: string;
@@ -63,6 +69,10 @@ export function computeStateLayout(directory: string): StateLayout {
     proxyClientPair: join(directory, "proxy-client.pem"),
     proxyLog: join(directory, "proxy.log"),
     proxyPidFile: join(directory, "proxy.pid"),
+    dnsLog: join(directory, "dns.log"),
+    dnsPidFile: join(directory, "dns.pid"),
+    dnsKubeconfig: join(directory, "dns.kubeconfig"),
+    dnsClientPair: join(directory, "dns-client.pem"),
     agentPidFile: join(directory, "agent.pid"),
     agentSocket: join(directory, "node.sock"),
     kubeletConfig: join(directory, "kubelet.yaml"),

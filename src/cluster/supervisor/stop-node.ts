@@ -10,6 +10,7 @@ import { readLockHolder } from "../processes/process-lock.ts";
 import { removeOwnCgroup } from "./own-cgroup.ts";
 import { endAgent } from "./start-agent.ts";
 import { endControlPlane } from "./start-control-plane.ts";
+import { endDns } from "./start-dns.ts";
 import { endProxy, removeProxyRules } from "./start-proxy.ts";
 import { CONTAINER_LOGS_DIRECTORY, type StateLayout } from "./state-layout.ts";
 
@@ -43,6 +44,7 @@ export async function stopNode(layout: StateLayout, log: Log): Promise<StoppedNo
     }
   }
   await endAgent(layout, log);
+  await endDns(layout, log);
   await endProxy(layout, log);
   await removeProxyRules(layout);
   await endControlPlane(layout, log);

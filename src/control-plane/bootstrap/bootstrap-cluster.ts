@@ -1,17 +1,26 @@
 import { isDeepStrictEqual } from "node:util";
 import { isApiError } from "../../api/api-error.ts";
 import { isRecord, type KubeObject } from "../../api/object.ts";
+import { CodedError, messageOf } from "../../base/errors.ts";
 import { DEFAULT_POLICY, reconcilePolicy } from "../access/default-policy.ts";
 import { SYSTEM_PRIORITY_CLASSES } from "../admission/priority.ts";
 import { groupResource } from "../ports/resource-kind.ts";
 import type { ResourceReader, ResourceWriter } from "../ports/resources.ts";
 import { BUILT_IN_KINDS } from "../registry/built-in-kinds.ts";
+import {
+  CLUSTER_DNS_POLICY,
+  CLUSTER_DNS_SLICE,
+  type ClusterDnsAddresses,
+  clusterDnsService,
+  clusterDnsSlice,
+  isOwnDnsSlice,
+} from "./cluster-dns-objects.ts";
 import { apiEndpoints, apiService, type ClusterFacts, clientAuthority, FIRST_NAMESPACES } from "./first-objects.ts";
 
 /** Creates the objects that every cluster begins with. Objects that are there stay, and keep what users changed in them. */
 export async function bootstrapCluster(
   { reader, writer }: { reader: ResourceReader; writer: ResourceWriter },
-  { endpoint, clientAuthorityPem }: ClusterFacts,
+  { endpoint, clusterDns, clientAuthorityPem }: ClusterFacts,
 ): Promise<void> {
   await Promise.all(FIRST_NAMESPACES.map((object) => ensure({ reader, writer }, object, undefined)));
   const objects = [...SYSTEM_PRIORITY_CLASSES, apiService(endpoint)];
@@ -20,7 +29,31 @@ export async function bootstrapCluster(
     ...apiEndpoints(endpoint).map((object) => ensure({ reader, writer }, object, reconcileFields)),
     ensure({ reader, writer }, clientAuthority(clientAuthorityPem), reconcileData),
     ...DEFAULT_POLICY.map((object) => ensure({ reader, writer }, object, reconcilePolicy)),
+    ensureClusterDns({ reader, writer }, clusterDns),
   ]);
+}
+
+/** Where somebody else serves the names, nothing of ours may lead there. */
+async function ensureClusterDns(
+  { reader, writer }: { reader: ResourceReader; writer: ResourceWriter },
+  addresses: ClusterDnsAddresses | undefined,
+): Promise<void> {
+  const slice = reader.get(CLUSTER_DNS_SLICE);
+  if (addresses === undefined) {
+    if (slice !== undefined && isOwnDnsSlice(slice)) await writer.remove(CLUSTER_DNS_SLICE);
+    return;
+  }
+  await Promise.all(CLUSTER_DNS_POLICY.map((object) => ensure({ reader, writer }, object, reconcilePolicy)));
+  try {
+    await ensure({ reader, writer }, clusterDnsService(addresses), undefined);
+  } catch (error) {
+    if (!isApiError(error, "Invalid")) throw error;
+    const mend = "delete the service that has the address, choose another --service-cidr, or start with --no-dns";
+    throw new CodedError("cluster-dns-refused", `${messageOf(error)}: ${mend}`, { cause: error });
+  }
+  await ensure({ reader, writer }, clusterDnsSlice(addresses), (existing, wanted) => {
+    return existing === undefined || isOwnDnsSlice(existing) ? reconcileFields(existing, wanted) : undefined;
+  });
 }
 
 const RESOURCES: ReadonlyMap<string, string> = new Map(

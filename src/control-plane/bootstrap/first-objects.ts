@@ -1,4 +1,5 @@
 import type { KubeObject } from "../../api/object.ts";
+import type { ClusterDnsAddresses } from "./cluster-dns-objects.ts";
 
 /** The addresses at which pods reach the API server. */
 export interface ApiEndpoint {
@@ -11,6 +12,8 @@ export interface ApiEndpoint {
 /** The facts about the cluster that its first objects contain. */
 export interface ClusterFacts {
   readonly endpoint: ApiEndpoint;
+  /** The addresses of a DNS server of ours for the cluster's names; undefined where somebody else serves them. */
+  readonly clusterDns: ClusterDnsAddresses | undefined;
   /** The authority whose client certificates the API server believes, in PEM. */
   readonly clientAuthorityPem: string;
 }

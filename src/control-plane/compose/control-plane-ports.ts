@@ -8,6 +8,7 @@ import type { CallWeb } from "../../host/web-call.ts";
 import type { AcceptWebSocket } from "../../host/web-socket.ts";
 import type { TokenIssuer } from "../access/service-account-tokens.ts";
 import type { LoadSubjectReader } from "../admission/certificate-subjects.ts";
+import type { ClusterDnsAddresses } from "../bootstrap/cluster-dns-objects.ts";
 import type { ApiEndpoint } from "../bootstrap/first-objects.ts";
 import type { ReadCertificateRequest } from "../controllers/certificate-requests.ts";
 import type { SigningOrder } from "../controllers/certificate-signer.ts";
@@ -61,6 +62,8 @@ export interface ControlPlaneConfig extends ControllerOptions {
   /** The range of the services' addresses, `10.96.0.0/16`. */
   serviceCidr: string;
   endpoint: ApiEndpoint;
+  /** The addresses of a DNS server of ours for the cluster's names. Default: there is none. */
+  clusterDns?: ClusterDnsAddresses | undefined;
   /** For `/version`. */
   version: string;
   localNode?: LocalNode | undefined;

@@ -73,9 +73,8 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
     ready: readiness.reached,
     async run(stop) {
       const clientAuthorityPem = certificates.certificatePem;
-      await bootstrapCluster({ reader, writer }, { endpoint: options.endpoint, clientAuthorityPem }).catch(
-        failBootstrap,
-      );
+      const { endpoint, clusterDns } = options;
+      await bootstrapCluster({ reader, writer }, { endpoint, clusterDns, clientAuthorityPem }).catch(failBootstrap);
       readiness.reach();
       log.info("the control plane is ready", { revision: store.revision });
       await runTogether([...controllers, definitions], stop);

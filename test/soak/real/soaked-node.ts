@@ -35,7 +35,7 @@ export async function startSoakedNode(): Promise<SoakedNode> {
   const state = join(directory, "state");
   const manifests = join(directory, "manifests");
   await mkdir(manifests);
-  const { bridge, podCidr } = await claimNetwork();
+  const { bridge, podCidr, serviceCidr } = await claimNetwork();
   const destroy = async () => {
     await runProgram("down", "--pods", "--state-dir", state);
     await removeRuntime(join(state, "containerd"));
@@ -44,7 +44,7 @@ export async function startSoakedNode(): Promise<SoakedNode> {
   const { code, stdout, stderr } = await runProgram(
     ...["up", "--detach", "--state-dir", state, "--manifests", manifests, "--healthz-port", "0"],
     ...["--bridge", bridge, "--pod-cidr", podCidr, "--kubelet-arg=--fail-swap-on=false"],
-    ...["--api-port", String(await claimPort())],
+    ...["--api-port", String(await claimPort()), "--service-cidr", serviceCidr],
   );
   if (code !== 0) {
     await destroy();
