@@ -15,7 +15,7 @@ import { createDefaultTolerationSeconds, type TolerationSecondsOptions } from ".
 import { createLimitRanger } from "./limit-ranger.ts";
 import { createNamespaceLifecycle } from "./namespace-lifecycle.ts";
 import { createNodeRestriction } from "./node-restriction.ts";
-import { createPodSecurity } from "./pod-security.ts";
+import { createPodSecurity } from "./pod-security/pod-security.ts";
 import { createPriority, type PriorityOptions } from "./priority.ts";
 import { createRuntimeClass } from "./runtime-class.ts";
 import { createServiceAccount } from "./service-account.ts";
@@ -52,7 +52,7 @@ export function createAdmissionPlugins(deps: AdmissionDeps, options: AdmissionOp
     createServiceAccount(deps),
     createNodeRestriction({ reader, authorize, parseCertificateRequest: subjects.parse, apiAudiences }),
     createTaintNodesByCondition(),
-    createPodSecurity(),
+    createPodSecurity(reader),
     createPriority(reader, options),
     createDefaultTolerationSeconds(options),
     createDefaultStorageClass(reader),

@@ -11,7 +11,6 @@ import {
 } from "./certificates.ts";
 import { createDefaultStorageClass } from "./default-storage-class.ts";
 import { createDefaultTolerationSeconds } from "./default-toleration-seconds.ts";
-import { createPodSecurity } from "./pod-security.ts";
 import { createRuntimeClass } from "./runtime-class.ts";
 import { createTaintNodesByCondition } from "./taint-nodes-by-condition.ts";
 
@@ -300,43 +299,5 @@ describe("certificate requests", () => {
     expect(refusalOf(plugin, create(signer, "broken")).message).toContain("failed to parse CSR: no PEM");
     expect(() => admit(plugin, create(signer, "dev"))).not.toThrow();
     expect(() => admit(plugin, create("example.com/s", "system:masters"))).not.toThrow();
-  });
-});
-
-describe("pod security labels of a namespace", () => {
-  const plugin = createPodSecurity();
-  const namespace = (labels: Record<string, string>) => {
-    return { apiVersion: "v1", kind: "Namespace", metadata: { name: "ns", labels } };
-  };
-  const enforce = (level: string) => namespace({ "pod-security.kubernetes.io/enforce": level });
-
-  test.each(["baseline", "restricted"])("that would have to be enforced are refused: %s", (level) => {
-    const error = refusalOf(plugin, requestFor("namespaces", { object: enforce(level) }));
-    expect(error.code).toBe(403);
-    expect(error.message).toContain(`the pod security level "${level}" cannot be enforced`);
-    const update = { operation: "UPDATE", object: enforce(level), current: enforce("privileged") } as const;
-    expect(refusalOf(plugin, requestFor("namespaces", update)).code).toBe(403);
-  });
-
-  test("that are there already or ask for nothing pass", () => {
-    const kept = { operation: "UPDATE", object: enforce("baseline"), current: enforce("baseline") } as const;
-    for (const request of [
-      requestFor("namespaces", kept),
-      requestFor("namespaces", { object: enforce("privileged") }),
-    ]) {
-      expect(() => admit(plugin, request)).not.toThrow();
-    }
-  });
-
-  test("that advise are warned about", () => {
-    const warnings: string[] = [];
-    const labels = {
-      "pod-security.kubernetes.io/warn": "restricted",
-      "pod-security.kubernetes.io/audit": "privileged",
-    };
-    admit(plugin, requestFor("namespaces", { object: namespace(labels), warn: (message) => warnings.push(message) }));
-    expect(warnings).toEqual([
-      "pod-security.kubernetes.io/warn: this API server has no pod security admission, pods are not checked",
-    ]);
   });
 });
