@@ -24,28 +24,37 @@ export function computeRequests(pod: Pod): Amounts {
   const { spec, status } = pod;
   if (spec === undefined) return new Map();
   if (!spec.nodeName || isTerminalPhase(status?.phase)) return amountsOf(computePodRequests(pod));
-  const actual = new Map<string, ResourceList>();
-  for (const { name, resources, allocatedResources } of [
-    ...(status?.containerStatuses ?? []),
-    ...(status?.initContainerStatuses ?? []),
-  ]) {
-    actual.set(name, larger(resources?.requests ?? {}, allocatedResources ?? {}));
-  }
-  const resized = (container: Container): Container => {
-    const has = actual.get(container.name);
-    if (has === undefined || Object.keys(has).length === 0) return container;
-    return { ...container, resources: { ...container.resources, requests: larger(requestsOf(container), has) } };
-  };
-  const { containers, initContainers } = spec;
-  const effective = {
-    ...spec,
-    containers: containers.map(resized),
-    ...(initContainers && { initContainers: initContainers.map(resized) }),
-  };
-  return amountsOf(computePodRequests({ ...pod, spec: effective }));
+  return amountsOf(computePodRequests(effectivePod(pod)));
 }
 
-const requestsOf = ({ resources }: Container): ResourceList => resources?.requests ?? {};
+/** The pod with the larger of what each container asks for and what it has now, which differ during a resize. */
+export function effectivePod(pod: Pod): Pod {
+  const { spec, status } = pod;
+  const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+  if (spec === undefined || statuses.length === 0) return pod;
+  const actual = new Map(
+    statuses.map(({ name, resources, allocatedResources = {} }) => {
+      const requests = larger(resources?.requests ?? {}, allocatedResources);
+      return [name, { requests, limits: resources?.limits ?? {} }];
+    }),
+  );
+  const resized = (container: Container): Container => {
+    const has = actual.get(container.name);
+    if (has === undefined) return container;
+    const requests = larger(container.resources?.requests ?? {}, has.requests);
+    const limits = larger(container.resources?.limits ?? {}, has.limits);
+    return { ...container, resources: { ...container.resources, requests, limits } };
+  };
+  const { containers, initContainers } = spec;
+  return {
+    ...pod,
+    spec: {
+      ...spec,
+      containers: containers.map(resized),
+      ...(initContainers && { initContainers: initContainers.map(resized) }),
+    },
+  };
+}
 
 function larger(a: Readonly<ResourceList>, b: Readonly<ResourceList>): ResourceList {
   const result = { ...a };

@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import type { AdmissionPlugin, Authorize } from "../ports/request.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import type { DefaultAccountDeps } from "./await-default-account.ts";
@@ -17,13 +18,15 @@ import { createNamespaceLifecycle } from "./namespace-lifecycle.ts";
 import { createNodeRestriction } from "./node-restriction.ts";
 import { createPodSecurity } from "./pod-security/pod-security.ts";
 import { createPriority, type PriorityOptions } from "./priority.ts";
+import { createResourceQuota } from "./resource-quota.ts";
 import { createRuntimeClass } from "./runtime-class.ts";
 import { createServiceAccount } from "./service-account.ts";
 import { createStorageObjectInUseProtection } from "./storage-object-in-use.ts";
 import { createTaintNodesByCondition } from "./taint-nodes-by-condition.ts";
 import { createUnattendedKinds } from "./unattended-kinds.ts";
 
-interface AdmissionDeps extends DefaultAccountDeps {
+interface AdmissionDeps extends Omit<DefaultAccountDeps, "clock"> {
+  clock: Pick<Clock, "now" | "setTimer">;
   reader: ResourceReader;
   /** Returns five characters, with which generated names end. */
   randomSuffix: () => string;
@@ -63,6 +66,7 @@ export function createAdmissionPlugins(deps: AdmissionDeps, options: AdmissionOp
     createCertificateSigning(authorize),
     createClusterTrustBundleAttest(authorize),
     createCertificateSubjectRestriction(subjects),
+    createResourceQuota(reader, deps.clock),
     createUnattendedKinds(),
   ];
 }

@@ -44,6 +44,7 @@ test("the plugins run in upstream's order", () => {
     "CertificateSigning",
     "ClusterTrustBundleAttest",
     "CertificateSubjectRestriction",
+    "ResourceQuota",
     "UnattendedKinds",
   ]);
 });

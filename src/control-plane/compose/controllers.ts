@@ -11,6 +11,7 @@ import {
 import { createGarbageCollector } from "../controllers/garbage-collector.ts";
 import { createLegacyTokenController } from "../controllers/legacy-tokens.ts";
 import { createNamespaceController } from "../controllers/namespaces.ts";
+import { createResourceQuotaController } from "../controllers/resource-quotas.ts";
 import { createRootCaPublisher } from "../controllers/root-ca-publisher.ts";
 import { createServiceAccountController } from "../controllers/service-accounts.ts";
 import { createEndpointsController } from "../controllers/traffic/endpoints-controller.ts";
@@ -66,10 +67,12 @@ export function composeControllers(parts: ControllerParts, options: ControllerOp
 function composeObjectControllers(parts: ControllerParts): readonly Controller[] {
   const { certificates, tokens, authorizer } = parts;
   const { kinds } = parts.registry;
+  const namespacedResources = () => listNamespacedResources(kinds);
   const rootCa = certificates.certificatePem;
   const requests = { ...parts, authorize: authorizer.authorize, readCertificateRequest: certificates.readRequest };
   return [
-    createNamespaceController({ ...parts, namespacedResources: () => listNamespacedResources(kinds) }),
+    createNamespaceController({ ...parts, namespacedResources }),
+    createResourceQuotaController({ ...parts, namespacedResources }),
     createServiceAccountController(parts),
     createRootCaPublisher(parts, { rootCa }),
     createGarbageCollector({ ...parts, resolveKind: (apiVersion, kind) => resolveKind(kinds, apiVersion, kind) }),

@@ -68,6 +68,14 @@ export interface PendingCreation {
   readonly body: unknown;
 }
 
+/** Another object that is stored in one step with the object of a request. */
+export interface AccompanyingWrite {
+  /** `resourcequotas`, `deployments.apps`. */
+  readonly resource: string;
+  /** The next version of an object that exists. */
+  readonly object: KubeObject;
+}
+
 /** A step of admission; see `control-plane/admission`. Throws an ApiError to refuse. */
 export interface AdmissionPlugin {
   /** Upstream's name of the plugin: `NamespaceLifecycle`, `Priority`. */
@@ -81,4 +89,9 @@ export interface AdmissionPlugin {
   mutate?(request: AdmissionRequest): KubeObject | undefined;
   /** Judges the object as it will be stored. */
   validate?(request: AdmissionRequest): void;
+  /**
+   * Names what changes together with the object. It is asked last, in the same turn in which the object is stored, and
+   * not for a dry run: nothing refuses the request any more.
+   */
+  accompany?(request: AdmissionRequest): readonly AccompanyingWrite[];
 }

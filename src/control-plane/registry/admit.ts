@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../api/object.ts";
-import type { AdmissionPlugin, AdmissionRequest, PendingCreation } from "../ports/request.ts";
+import type { AccompanyingWrite, AdmissionPlugin, AdmissionRequest, PendingCreation } from "../ports/request.ts";
 
 /**
  * Lets every plugin wait for what it will need. Undefined when no plugin waits: most creations are decided in the turn
@@ -26,4 +26,12 @@ export function mutateAdmitted(plugins: readonly AdmissionPlugin[], request: Adm
 /** Asks all plugins that only judge. Throws the error by which a plugin refuses. */
 export function validateAdmitted(plugins: readonly AdmissionPlugin[], request: AdmissionRequest): void {
   for (const { validate } of plugins) validate?.(request);
+}
+
+/** All that the plugins store together with the object of the request. */
+export function accompanyAdmitted(
+  plugins: readonly AdmissionPlugin[],
+  request: AdmissionRequest,
+): readonly AccompanyingWrite[] {
+  return plugins.flatMap(({ accompany }) => accompany?.(request) ?? []);
 }

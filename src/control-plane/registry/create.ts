@@ -10,10 +10,11 @@ import { decideDurably } from "./decide-durably.ts";
 import { decodeBody } from "./decode-body.ts";
 import { keysOf } from "./keys.ts";
 import { checkCreated, placeInNamespace, stampCreated } from "./metadata.ts";
-import { apiVersion, storedForm, unstored } from "./object-view.ts";
+import { apiVersion, unstored } from "./object-view.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
 import type { RequestContext } from "./request-context.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
+import { storeAdmitted } from "./store-admitted.ts";
 
 /** How often a generated name is tried when it is taken, as upstream. */
 const MAX_NAME_ATTEMPTS = 8;
@@ -39,7 +40,8 @@ export async function createObject(deps: RegistryDeps, request: CreateRequest): 
 
 async function create(deps: RegistryDeps, request: CreateRequest): Promise<StoredObject> {
   const { kind, context } = request;
-  const object = prepareObject(deps, request);
+  const admitted = prepareObject(deps, request);
+  const { object } = admitted;
   for (const warning of kind.strategy.warnings?.(object) ?? []) context.warn(warning);
   const { namespace = "", name = "", resourceVersion = "" } = object.metadata;
   const key = keysOf(kind).of(namespace, name);
@@ -51,10 +53,10 @@ async function create(deps: RegistryDeps, request: CreateRequest): Promise<Store
   const existing = deps.store.headOf(key);
   if (existing !== undefined) throw nameTaken(kind, existing.object);
   if (context.dryRun) return unstored(kind, object);
-  return await deps.store.put(key, storedForm(kind, object));
+  return await storeAdmitted(deps, key, admitted);
 }
 
-function prepareObject(deps: RegistryDeps, request: CreateRequest): KubeObject {
+function prepareObject(deps: RegistryDeps, request: CreateRequest): AdmissionRequest & { object: KubeObject } {
   const { kind, namespace, body, context } = request;
   const { strategy } = kind;
   const sent = placeInNamespace(kind, decodeBody(kind, body, context), namespace);
@@ -82,8 +84,9 @@ function prepareObject(deps: RegistryDeps, request: CreateRequest): KubeObject {
   const object = strategy.prepareCreate?.(complete) ?? complete;
   checkCreated(kind, object);
   const allocated = allocate(deps, kind, { next: object, current: undefined });
-  validateAdmitted(deps.admission, { ...admission, object: allocated });
-  return allocated;
+  const judged = { ...admission, object: allocated };
+  validateAdmitted(deps.admission, judged);
+  return judged;
 }
 
 function recordCreation(deps: RegistryDeps, { kind, context }: CreateRequest, after: KubeObject): KubeObject {

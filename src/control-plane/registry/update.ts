@@ -34,6 +34,7 @@ import {
 } from "./object-view.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
 import type { RequestContext } from "./request-context.ts";
+import { storeAdmitted } from "./store-admitted.ts";
 
 export interface UpdateRequest {
   readonly kind: ResourceKind;
@@ -77,14 +78,15 @@ async function update(deps: RegistryDeps, request: UpdateRequest): Promise<Updat
   const stored = deps.store.headOf(key);
   if (stored === undefined) return createMissing(deps, request);
   const current = viewOf(kind, stored);
-  const next = prepareUpdate(deps, request, current);
+  const admitted = prepareUpdate(deps, request, current);
+  const { object: next } = admitted;
   for (const warning of kind.strategy.warnings?.(next) ?? []) context.warn(warning);
   if (context.dryRun) return { stored: unstored(kind, next), isCreated: false };
   if (isRemovable(kind, next)) {
     return { stored: await deps.store.remove(key, storedForm(kind, next)), isCreated: false };
   }
   if (isDeepStrictEqual(settleTimes(next, current), current)) return { stored, isCreated: false };
-  return { stored: await deps.store.put(key, storedForm(kind, next)), isCreated: false };
+  return { stored: await storeAdmitted(deps, key, admitted), isCreated: false };
 }
 
 async function createMissing(deps: RegistryDeps, request: UpdateRequest): Promise<Updated> {
@@ -109,7 +111,11 @@ function absentDetail({ metadata: { uid = "" } }: KubeObject): string {
   return `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
 }
 
-function prepareUpdate(deps: RegistryDeps, request: UpdateRequest, current: KubeObject): KubeObject {
+function prepareUpdate(
+  deps: RegistryDeps,
+  request: UpdateRequest,
+  current: KubeObject,
+): AdmissionRequest & { object: KubeObject } {
   const { kind, namespace, name, subresource, context } = request;
   const { strategy } = kind;
   const sent = placeInNamespace(kind, decodeNext(request, request.change(current)), namespace);
@@ -135,8 +141,9 @@ function prepareUpdate(deps: RegistryDeps, request: UpdateRequest, current: Kube
   const next = countGeneration(kind, { next: admitted, current });
   checkUpdated(request, next, current);
   const allocated = allocate(deps, kind, { next, current });
-  validateAdmitted(deps.admission, { ...admission, object: allocated });
-  return allocated;
+  const judged = { ...admission, object: allocated };
+  validateAdmitted(deps.admission, judged);
+  return judged;
 }
 
 function decodeNext({ kind, context, isPatch }: UpdateRequest, body: unknown): KubeObject {

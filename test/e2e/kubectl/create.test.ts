@@ -109,10 +109,10 @@ describe("kubectl create, run and expose", () => {
     ]);
   });
 
-  it("refuses a quota, which nobody would enforce", async () => {
-    expect(await kubectl.fails("create quota small --hard=pods=1")).toContain(
-      'resourcequotas "small" is forbidden: resource quotas are not enforced by this control plane, so that none can be created\n',
-    );
+  it("makes a quota, and takes it away", async () => {
+    const made = await kubectl.ok("create quota small --hard=count/replicationcontrollers=9");
+    expect(made).toBe("resourcequota/small created\n");
+    expect(await kubectl.ok("delete quota small")).toContain('resourcequota "small" deleted');
   });
 
   it("runs a pod and exposes it", async () => {

@@ -74,8 +74,4 @@ describe("core/v1", () => {
       expect(sent).toEqual(before);
     },
   );
-
-  it("refuses quotas, which nobody would enforce", () => {
-    expect(CORE_KINDS.find(({ kind }) => kind === "ResourceQuota")?.strategy.refusal).toMatch(/not enforced/);
-  });
 });

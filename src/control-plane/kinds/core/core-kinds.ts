@@ -10,6 +10,7 @@ import { nodeKind } from "./node.ts";
 import { podKind } from "./pod/pod.ts";
 import { podTemplateKind } from "./pod/pod-template.ts";
 import { replicationControllerKind } from "./replication-controller.ts";
+import { resourceQuotaKind } from "./resource-quota.ts";
 import { secretKind } from "./secret.ts";
 import { serviceKind } from "./service/service.ts";
 import { serviceAccountKind } from "./service-account.ts";
@@ -28,18 +29,6 @@ const componentStatusKind = defineKind({
   namespaced: false,
   verbs: READ_VERBS,
   strategy: { deprecation: "v1 ComponentStatus is deprecated in v1.19+" },
-});
-
-/** Resource quotas, which are refused: users would rely on a quota that is stored but not enforced. */
-const resourceQuotaKind = defineKind({
-  kind: "ResourceQuota",
-  plural: "resourcequotas",
-  shortNames: ["quota"],
-  status: true,
-  strategy: {
-    refusal: "resource quotas are not enforced by this control plane, so that none can be created",
-    returnsDeleted: true,
-  },
 });
 
 /** The kinds of core/v1, in order of their plurals. */

@@ -58,4 +58,6 @@ export function validateResourceName(path: string, name: string, ofContainer: bo
 const isStandard = (name: string) =>
   INTEGER_RESOURCES.has(name) ||
   name === "storage" ||
+  name === "requests.storage" ||
+  name.startsWith("requests.hugepages-") ||
   COMPUTE_RESOURCES.some((resource) => name === `requests.${resource}` || name === `limits.${resource}`);
