@@ -119,8 +119,9 @@ function readMap(reader: Reader, node: YAMLMap, depth: number): unknown {
     }
     const name = readKey(reader, key, depth);
     if (written.has(name)) {
-      const place = isScalar(key) ? (key.range?.[0] ?? 0) : 0;
-      warn(reader, describeYamlError(`key ${JSON.stringify(name)} already set in map`, place, reader.lines));
+      const { line } = reader.lines.linePos(isScalar(key) ? (key.range?.[0] ?? 0) : 0);
+      // These are go-yaml's words, which have no column.
+      warn(reader, `line ${line}: key ${JSON.stringify(name)} already set in map`);
     }
     written.add(name);
     entries.set(name, readNode(reader, value, depth + 1));

@@ -29,7 +29,7 @@ export function decodeBody(
   checkType(expected, body);
   const { value, errors, warnings } = expected.schema.decode(body);
   if (errors.length > 0) throw cannotHandle(expected, errors.map(formatFieldError).join(", "));
-  const problems = [...(context.duplicates ?? []), ...warnings.map(({ message }) => message)];
+  const problems = [...warnings.map(({ message }) => message), ...(context.duplicates ?? [])];
   if (problems.length > 0 && context.fieldValidation === "Strict") {
     throw cannotHandle(expected, `strict decoding error: ${problems.join(", ")}`);
   }

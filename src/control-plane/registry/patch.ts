@@ -44,7 +44,8 @@ export function patchObject(deps: RegistryDeps, request: PatchRequest): Promise<
     namespace,
     name,
     subresource,
-    context,
+    // The rules for duplicates in what is applied are its own, below.
+    context: isApply ? { ...context, duplicates: [] } : context,
     change,
     isApply,
     isPatch: !isApply,
@@ -75,9 +76,9 @@ function requireObject(body: unknown): Record<string, unknown> {
 function applied(deps: RegistryDeps, request: PatchRequest): (current: KubeObject | undefined) => unknown {
   const { kind, name, namespace, subresource, body, force, context } = request;
   return (current) => {
-    // The body is decoded for its errors and warnings only: the manager did not ask for the fields that decoding fills
-    // in.
-    const decoded = decodeBody(kind, body, context);
+    // The body is decoded for its errors only: the manager did not ask for the fields that decoding fills in. A field
+    // that the schema lacks is an error of the apply itself, however fields are validated.
+    const decoded = decodeBody(kind, body, { fieldValidation: "Ignore", warn() {} });
     const sent = requireObject(body);
     const metadata = isRecord(sent["metadata"]) ? sent["metadata"] : {};
     const configuration: KubeObject = {
@@ -86,7 +87,7 @@ function applied(deps: RegistryDeps, request: PatchRequest): (current: KubeObjec
       kind: decoded.kind,
       metadata: { ...metadata, name: decoded.metadata.name ?? name, ...(kind.namespaced && { namespace }) },
     };
-    return applyObject({
+    const object = applyObject({
       current,
       applied: configuration,
       node: kind.schema.node,
@@ -97,5 +98,18 @@ function applied(deps: RegistryDeps, request: PatchRequest): (current: KubeObjec
       ...(subresource && { subresource: subresource.name }),
       ...resetFieldsOf(kind, subresource?.name ?? ""),
     });
+    reportAppliedTwice(context);
+    return object;
   };
+}
+
+/** What is applied is always read as YAML, and upstream says so. */
+function reportAppliedTwice({ duplicates = [], fieldValidation, warn }: RequestContext): void {
+  if (duplicates.length === 0 || fieldValidation === "Ignore") return;
+  if (fieldValidation === "Strict") {
+    const lines = duplicates.map((duplicate) => `\n  ${duplicate}`).join("");
+    const message = `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:${lines}`;
+    throw badRequestError(message);
+  }
+  for (const duplicate of duplicates) warn(duplicate);
 }

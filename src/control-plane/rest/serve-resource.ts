@@ -293,7 +293,7 @@ async function serveChange(
     });
     return encodeStored(updated.isCreated ? 201 : 200, kind, updated.stored, wanted);
   }
-  const { type, body } = await readPatch(deps, call, context);
+  const { type, body, duplicates } = await readPatch(deps, call);
   const { force, givenFieldManager } = context;
   const owner = type === "apply" ? givenFieldManager : context.fieldManager;
   const patched = await patchObject(deps.registry, {
@@ -301,7 +301,7 @@ async function serveChange(
     type,
     body,
     force,
-    context: { ...context, fieldManager: owner },
+    context: { ...context, fieldManager: owner, duplicates },
   });
   return encodeStored(patched.isCreated ? 201 : 200, kind, patched.stored, wanted);
 }
@@ -309,8 +309,7 @@ async function serveChange(
 async function readPatch(
   deps: ResourceDeps,
   call: ResourceRequest,
-  context: RequestContext,
-): Promise<{ type: PatchType; body: unknown }> {
+): Promise<{ type: PatchType; body: unknown; duplicates: readonly string[] }> {
   const contentType = contentTypeOf(call.request);
   const type = PATCH_TYPES.get(contentType);
   if (type === undefined) {
@@ -320,9 +319,8 @@ async function readPatch(
   }
   if (type !== "apply") refuseForce(call.request.query);
   const { value, duplicates } = await readParsedBody(call.request, type === "apply" ? "yaml" : "json", bodyWork(deps));
-  reportDuplicates(duplicates, context);
   if (value === undefined) throw badRequestError("the body of the request is empty: a patch is expected");
-  return { type, body: value };
+  return { type, body: value, duplicates };
 }
 
 async function readDeleteOptions(deps: ResourceDeps, { request }: ResourceRequest) {
@@ -382,7 +380,8 @@ async function serveHandler(
   const { request, target } = call;
   const context = contextOf(call);
   const hasBody = request.method === "POST" || request.method === "PUT";
-  const patch = target.verb === "patch" ? await readPatch(deps, call, context) : undefined;
+  const patch = target.verb === "patch" ? await readPatch(deps, call) : undefined;
+  reportDuplicates(patch?.duplicates ?? [], context);
   const body = patch?.body ?? (hasBody ? await readCheckedBody(deps, call, context) : undefined);
   const answer = await handler({ kind, target, context, body, query: request.query, patchType: patch?.type });
   const isObject = isRecord(answer.value);

@@ -67,8 +67,12 @@ export const cronTabDefinition = (group: string) => ({
 });
 
 /** Defines the kind, and waits until it is served. Returns where its objects are. */
-export async function defineCronTabs(client: ApiClient, group: string): Promise<string> {
-  const created = await client.object("POST", DEFINITIONS, cronTabDefinition(group));
+export async function defineCronTabs(
+  client: ApiClient,
+  group: string,
+  definition: object = cronTabDefinition(group),
+): Promise<string> {
+  const created = await client.object("POST", DEFINITIONS, definition);
   const { name = "", resourceVersion = "" } = created.metadata;
   const watch = await client.watch(DEFINITIONS, { fieldSelector: `metadata.name=${name}`, resourceVersion });
   await watch.until(({ object }) =>
