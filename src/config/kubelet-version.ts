@@ -1,5 +1,4 @@
-/** The Kubernetes version whose flags, configuration and feature gates this build follows. */
-const KUBERNETES_VERSION = "v1.36.0";
+import { KUBERNETES_VERSION } from "../api/kubernetes-version.ts";
 
 declare const NODELET_VERSION: string | undefined;
 

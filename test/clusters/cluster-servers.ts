@@ -16,7 +16,7 @@ export interface ClusterServer {
   readonly name: string;
   /** True for nodelet's. */
   readonly isOurs: boolean;
-  /** The minor part of the API's version: 35 for 1.35. */
+  /** The minor part of the API's version: 36 for 1.36. */
   readonly minor: number;
   /** Whether there are controllers that sign certificates, look after nodes and collect garbage. */
   readonly hasControllers: boolean;

@@ -1,10 +1,10 @@
+import { KUBERNETES_VERSION } from "../../api/kubernetes-version.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { type ApiTable, compareText, type JsonObject } from "./api-table.ts";
 import { collectDefinitions } from "./definitions.ts";
 import { OPENAPI_V2 } from "./openapi-dialect.ts";
 import { patchTypes } from "./openapi-v3.ts";
 import { listOperations, type Operation, type Parameter } from "./operations.ts";
-import { KUBERNETES_VERSION } from "./version.ts";
 
 /** `/openapi/v2`: everything in one Swagger 2.0 document. */
 export interface SwaggerDocument extends JsonObject {

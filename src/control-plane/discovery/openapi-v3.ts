@@ -1,8 +1,8 @@
+import { KUBERNETES_VERSION } from "../../api/kubernetes-version.ts";
 import { type ApiTable, compareText, type GroupVersion, groupPathOf, type JsonObject, kindsOf } from "./api-table.ts";
 import { collectDefinitions, META } from "./definitions.ts";
 import { OPENAPI_V3 } from "./openapi-dialect.ts";
 import { listOperations, type Operation, type Parameter } from "./operations.ts";
-import { KUBERNETES_VERSION } from "./version.ts";
 
 /** `/openapi/v3`: the path of each group's and version's document; the hash in it lets clients keep it for ever. */
 export function describeOpenApiIndex(hashes: ReadonlyMap<string, string>): JsonObject {

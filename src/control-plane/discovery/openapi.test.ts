@@ -12,7 +12,7 @@ import { describeOpenApiV3 } from "./openapi-v3.ts";
 import { servedDefinition } from "./served-definitions.ts";
 
 const UPSTREAM: { definitions: Record<string, unknown>; paths: Record<string, Record<string, unknown>> } = JSON.parse(
-  readFileSync("schema/openapi-1.35-structure.json", "utf8"),
+  readFileSync("schema/openapi-1.36-structure.json", "utf8"),
 );
 
 /** The value at a path of names. */
@@ -47,7 +47,7 @@ describe("built-in definitions", () => {
   const definitions: Record<string, unknown> = JSON.parse(raw);
   const types = Object.keys(SERVED_SCHEMA).filter((type) => type !== "JSONSchemaProps");
 
-  test.each(types)("%s is as kube-apiserver 1.35 publishes it", (type) => {
+  test.each(types)("%s is as kube-apiserver 1.36 publishes it", (type) => {
     const definition = DEFINITION_NAMES[type] ?? "";
     expect(bare(servedDefinition(OPENAPI_V2, definition))).toEqual(definitions[definition]);
   });

@@ -1,7 +1,5 @@
+import { KUBERNETES_VERSION } from "../../api/kubernetes-version.ts";
 import type { JsonObject } from "./api-table.ts";
-
-/** The Kubernetes that clients are told they talk to; its minor decides what kubectl thinks of the version skew. */
-export const KUBERNETES_VERSION = "v1.35.0";
 
 interface BuildFacts {
   /** nodelet's own version, `0.1.0`; becomes build metadata, which clients ignore when they compare. */
@@ -13,15 +11,16 @@ interface BuildFacts {
   readonly platform?: string;
 }
 
-/** `/version`. */
+/** `/version`. The minor of the version decides what kubectl thinks of the skew between itself and the server. */
 export function describeVersion({ version, commit = "", date, platform = "linux/amd64" }: BuildFacts): JsonObject {
+  const [major = "", minor = ""] = KUBERNETES_VERSION.slice(1).split(".");
   return {
-    major: "1",
-    minor: "35",
-    emulationMajor: "1",
-    emulationMinor: "35",
-    minCompatibilityMajor: "1",
-    minCompatibilityMinor: "34",
+    major,
+    minor,
+    emulationMajor: major,
+    emulationMinor: minor,
+    minCompatibilityMajor: major,
+    minCompatibilityMinor: String(Number(minor) - 1),
     gitVersion: `${KUBERNETES_VERSION}+nodelet.${version}`,
     gitCommit: commit,
     gitTreeState: commit === "" ? "archive" : "clean",

@@ -5,7 +5,7 @@ import type { NodeEndpoint } from "./node-api.ts";
 interface StatuszOptions {
   /** The start time of the process, in milliseconds since the epoch. */
   readonly startedAt: number;
-  /** The version in the form `v1.36.0+…`. */
+  /** The version in the form `v1.36.2+…`. */
   readonly version: string;
   /** The other paths that the server serves. */
   readonly paths: readonly string[];

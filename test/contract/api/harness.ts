@@ -18,7 +18,7 @@ interface ApiServer {
   readonly admin: ApiClient;
   /** The admin's, for what a client of plain calls cannot do. */
   readonly credentials: Credentials;
-  /** The minor part of its version: 35 for 1.35. */
+  /** The minor part of its version: 36 for 1.36. */
   readonly minor: number;
   /** Makes clients of other users: of a token, or anonymous ones. */
   connect(credentials: { token?: string }): ApiClient;
